@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { WebSocketServer } from 'ws'
-import { BEGINNING } from '../application/lives/source-point.ts'
+import { SOURCE_START } from '../application/lives/source-point.ts'
 import { createAudioBuffer } from '../application/pipeline/speech/audio-buffer.ts'
 import { createLiveBus } from '../application/pipeline/live-bus.ts'
 import type { CreatePipeline } from '../application/pipeline/pipeline.ts'
@@ -59,7 +59,7 @@ const lifecycle: LiveLifecycle = {
         epoch: 1, term: 1, userId: 1, status: 'active', model: 'none', language: 'en', translations: [],
         audioFormat: 'raw', audioUrl: null, autoStart: false, config: DEFAULT_ENGINE_SETTINGS, vocabulary: {},
       },
-      point: BEGINNING,
+      point: SOURCE_START,
     }),
   changeVocabulary: () => async () => E.right(undefined),
   detachSender: () => async () => E.right(undefined),

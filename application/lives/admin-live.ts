@@ -7,22 +7,23 @@ import type { Unavailable } from '../errors.ts'
 import type { Lags } from '../pipeline/lags.ts'
 import type { LiveFacts } from '../ports/read-models.ts'
 
-/** A live as administrators see it: no tokens, no audio URL, no text. */
+/** A session as administrators see it: no tokens, no audio URL, no text. */
 export interface AdminLive extends LiveFacts {
   readonly username: string
-  /** How far its text is behind its audio, in seconds; null where it does not run. */
+  /** Seconds by which the text lags behind the audio; null when the session does not run in this process. */
   readonly lag: number | null
 }
 
 export interface AdminLiveDeps {
-  /** Knows owners by name. */
+  /** Resolves the names of owners. */
   readonly directory: {
     readonly byId: (userId: number) => TaskEither<Unavailable, Option<{ readonly username: string }>>
   }
   readonly lags: Pick<Lags, 'of'>
 }
 
-export const adminLive =
+/** Adds the owner's name and the lag to a session. */
+export const toAdminLive =
   ({ directory, lags }: AdminLiveDeps) =>
   (live: LiveFacts): TaskEither<Unavailable, AdminLive> =>
     pipe(

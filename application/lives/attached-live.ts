@@ -6,7 +6,7 @@ import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import type { LiveStatus } from '../ports/read-models.ts'
 import type { TranslationTarget } from '../translation/translations.ts'
 
-/** A live as its sockets, its source and its pipeline need it. */
+/** The session data that its sockets, its source and its pipeline need. */
 export interface AttachedLive {
   readonly epoch: number
   readonly term: number
@@ -16,7 +16,7 @@ export interface AttachedLive {
   readonly language: string
   readonly translations: ReadonlyArray<TranslationTarget>
   readonly audioFormat: AudioFormat
-  /** May hold secrets; null for raw. */
+  /** May contain secrets; null for the audio format raw. */
   readonly audioUrl: string | null
   readonly autoStart: boolean
   readonly config: EngineSettings
@@ -28,7 +28,7 @@ export const attachedLive = ({ status, epoch, term, created, vocabulary }: Live)
   const written = writtenLanguage(language, config)
   const targets = translations.map(({ model: translator, from = written, to }) => ({ model: translator, from, to }))
   return {
-    epoch, term, userId, status, model: model.name, language, translations: targets, audioFormat, audioUrl, autoStart, config,
-    vocabulary,
+    epoch, term, userId, status, model: model.name, language, translations: targets, audioFormat, audioUrl, autoStart,
+    config, vocabulary,
   }
 }

@@ -10,7 +10,7 @@ import type { WriteDeps } from '../log/handle-command.ts'
 import { ownOrigin } from '../log/origin.ts'
 import { unexpected } from '../log/unexpected.ts'
 
-/** What happens to a live that this process runs. Answers once the event is durable. */
+/** Records an event of a session that this process runs. Returns the new state once the event is stored. */
 export const changeLive =
   (deps: WriteDeps) =>
   (liveId: number, command: LiveCommand): TaskEither<LiveOver | Superseded | Unavailable, LiveState> =>
@@ -19,7 +19,7 @@ export const changeLive =
     const handled = await handleCommand(deps)({ ...ownOrigin(deps), stream, decider: liveDecider, command })()
     if (E.isRight(handled)) return E.right(handled.right.state)
     const refusal = handled.left
-    // A live that was deleted after its token had been resolved is as good as over.
+    // The session was deleted after its token was resolved. Callers treat it as ended.
     if (refusal._tag === 'LiveUnknown') return E.left({ _tag: 'LiveOver' })
     if (refusal._tag === 'AlreadyCreated') throw unexpected(stream, refusal)
     if (refusal._tag === 'LiveOver' || refusal._tag === 'Superseded') return E.left({ _tag: refusal._tag })

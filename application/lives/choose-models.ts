@@ -15,26 +15,26 @@ type ChooseModelsRefusal =
   | TaskNotSupported
   | TranslationNotFound
 
-/** What a request names. */
-interface Wanted {
+/** The models and languages that a request names. */
+interface RequestedModels {
   readonly model: string
-  /** A code, or `auto`. */
+  /** A language code, or `auto`. */
   readonly language: string
   readonly config: Pick<EngineSettings, 'task'>
-  /** Target codes. */
+  /** Codes of the target languages. */
   readonly translations: ReadonlyArray<string>
 }
 
 export interface ChosenModels {
   readonly model: Model
   /**
-   * One for each target asked for, duplicates once, in the order asked; where the language of the text is yet to be
-   * found, one for each that the model can hear.
+   * One pair per target language, without duplicates, in the order of the request. When the language is detected from
+   * the audio, one pair per target and language that the model transcribes.
    */
   readonly pairs: ReadonlyArray<TranslationPair>
-  /** The language of the text is found in the audio. */
-  readonly isFound: boolean
-  /** Megabytes of all of them. */
+  /** The language of the text is detected from the audio. */
+  readonly isLanguageDetected: boolean
+  /** Megabytes of the model and all translators together. */
   readonly vram: number
 }
 
@@ -42,28 +42,29 @@ const isKnown = (catalogue: Catalogue, language: string): boolean =>
   language === AUTO_LANGUAGE ||
   [...catalogue.languages(), ...catalogue.furtherLanguages()].some(({ active, iso }) => active && iso === language)
 
-const isHeardBy = (model: Model, language: string): boolean =>
+const canTranscribe = (model: Model, language: string): boolean =>
   language === AUTO_LANGUAGE ? model.findsLanguage : model.languages.includes(language)
 
-/** What the request names, all of it active, checked in D10's order. */
+/** Finds the active models that a request names. Left: the first problem, in the order that the interface specifies. */
 export const chooseModels = (
   catalogue: Catalogue,
-  { model: name, language, config, translations }: Wanted,
+  { model: name, language, config, translations }: RequestedModels,
 ): Either<ChooseModelsRefusal, ChosenModels> => {
   const model = catalogue.models().find((candidate) => candidate.active && candidate.name === name)
   if (model === undefined) return E.left({ _tag: 'ModelNotFound' })
   if (!isKnown(catalogue, language)) return E.left({ _tag: 'LanguageNotFound' })
-  if (!isHeardBy(model, language)) return E.left({ _tag: 'LanguageNotSupported', model: name, language })
+  if (!canTranscribe(model, language)) return E.left({ _tag: 'LanguageNotSupported', model: name, language })
   if (config.task === 'translate' && !model.translates) return E.left({ _tag: 'TaskNotSupported', model: name })
 
   const from = writtenLanguage(language, config)
-  const isFound = from === AUTO_LANGUAGE
-  const sources = isFound ? model.languages : [from]
+  const isLanguageDetected = from === AUTO_LANGUAGE
+  const sources = isLanguageDetected ? model.languages : [from]
   const pairs: Array<TranslationPair> = []
   for (const to of new Set(translations)) {
-    const leading = catalogue.translations().filter((pair) => pair.active && pair.to === to && sources.includes(pair.from))
-    if (leading.length === 0) return E.left({ _tag: 'TranslationNotFound', from, to })
-    pairs.push(...leading)
+    const matching = catalogue.translations()
+      .filter((pair) => pair.active && pair.to === to && sources.includes(pair.from))
+    if (matching.length === 0) return E.left({ _tag: 'TranslationNotFound', from, to })
+    pairs.push(...matching)
   }
-  return E.right({ model, pairs, isFound, vram: pairs.reduce((sum, pair) => sum + pair.vram, model.vram) })
+  return E.right({ model, pairs, isLanguageDetected, vram: pairs.reduce((sum, pair) => sum + pair.vram, model.vram) })
 }

@@ -12,7 +12,7 @@ import type { Position } from '../ports/event-store.ts'
 import { releaseLive } from './release-live.ts'
 import type { LiveWriteDeps } from './release-live.ts'
 
-/** An end by a worker in its term, or by whoever else may end the live: null. */
+/** An end of a session. `term` is the term of the worker that ends it; null when somebody else ends it. */
 export interface Ending {
   readonly cause: EndCause
   readonly term: number | null
@@ -24,7 +24,11 @@ const commandOf = ({ cause, term }: Ending, at: string): LiveCommand =>
     ? { type: 'FinishLive', reason: cause.reason, term, at }
     : { type: 'FailLive', code: cause.code, detail: cause.detail, term, at }
 
-/** The same of a worker's end, which is refused once another has the live. */
+/**
+ * Appends the terminal event, then releases the reservation. A repeated call appends nothing, but releases a
+ * reservation that an earlier call could not release. Returns the position of the terminal event when this call ended
+ * the session, else null. Left Superseded: another worker has the session in a later term.
+ */
 export const endInTerm =
   (deps: LiveWriteDeps) =>
   (liveId: number, ending: Ending): TaskEither<Superseded | Unavailable, Position | null> =>
@@ -48,10 +52,7 @@ export const endInTerm =
     return E.isLeft(released) ? released : E.right(ended.right.position)
   }
 
-/**
- * Terminal event, then Released. Repeating it changes nothing, and gives back what an earlier one could not.
- * Answers the position of the terminal event when it was this call that ended the live, else null.
- */
+/** Ends a session like `endInTerm`, but from outside its worker, so no term can supersede this end. */
 export const endAndRelease = (
   deps: LiveWriteDeps,
   liveId: number,

@@ -1,5 +1,6 @@
-import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { liveKey, textKey } from '../../domain/live/events.ts'
 import { segmentsStream } from '../../domain/transcript/events.ts'
 import type { Unavailable } from '../errors.ts'
@@ -11,10 +12,10 @@ export interface EraseLiveDeps {
   readonly keyring: Pick<Keyring, 'erase'>
 }
 
-/** Its URL, its tokens and its text can never be read again, wherever they are. Repeatable. */
+/** Makes a session's URL, tokens and text unreadable, in every copy, by erasing their keys. Repeatable. */
 export const eraseLive =
   ({ store, keyring }: EraseLiveDeps, liveId: number): TaskEither<Unavailable, void> =>
-  async () => {
-    const erased = await keyring.erase([liveKey(liveId), textKey(liveId)])()
-    return E.isLeft(erased) ? erased : await store.deleteStream(segmentsStream(liveId))()
-  }
+    pipe(
+      keyring.erase([liveKey(liveId), textKey(liveId)]),
+      TE.chainW(() => store.deleteStream(segmentsStream(liveId))),
+    )

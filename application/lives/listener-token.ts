@@ -1,6 +1,7 @@
-import * as E from 'fp-ts/lib/Either.js'
-import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { listenerTokenStream } from '../../domain/live/events.ts'
 import { listenerTokenClaim } from '../../domain/live/listener-token-claim.ts'
 import type { ListenerTokenTaken, Unavailable } from '../errors.ts'
@@ -8,21 +9,24 @@ import { loadState } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import type { HolderOfToken } from '../ports/read-models.ts'
 
+const taken = (): ListenerTokenTaken => ({ _tag: 'ListenerTokenTaken' })
+
 /**
- * D15: owned by another user, whose random tokens count as well (they may be public), or equal to a sender token. Random
- * ones have no claim: nobody knows one before the read models do.
+ * Checks that a user may choose this listener token. Refuses a token that another user claimed, a random listener token
+ * of another user, and every sender token. Random tokens have no claim, so the read model is checked for them.
  */
-export const checkListenerToken = async (
+export const checkListenerToken = (
   deps: Pick<WriteDeps, 'store' | 'keyring'> & { readonly holderOfToken: HolderOfToken },
   hash: string,
   userId: number,
-): Promise<Either<ListenerTokenTaken | Unavailable, void>> => {
-  const claim = await loadState(deps)(listenerTokenStream(hash), listenerTokenClaim)()
-  if (E.isLeft(claim)) return claim
-  if (claim.right.state !== null && claim.right.state !== userId) return E.left({ _tag: 'ListenerTokenTaken' })
-  const held = await deps.holderOfToken(hash)()
-  if (E.isLeft(held)) return held
-  const holder = O.toNullable(held.right)
-  const isFree = holder === null || (holder.role === 'listener' && holder.userId === userId)
-  return isFree ? E.right(undefined) : E.left({ _tag: 'ListenerTokenTaken' })
-}
+): TaskEither<ListenerTokenTaken | Unavailable, void> =>
+  pipe(
+    loadState(deps)(listenerTokenStream(hash), listenerTokenClaim),
+    TE.filterOrElseW(({ state: claimant }) => claimant === null || claimant === userId, taken),
+    TE.chainW(() => deps.holderOfToken(hash)),
+    TE.filterOrElseW(
+      O.match(() => true, (holder) => holder.role === 'listener' && holder.userId === userId),
+      taken,
+    ),
+    TE.map(() => undefined),
+  )

@@ -7,7 +7,7 @@ import type { Unavailable } from '../errors.ts'
 import { loadState } from '../log/handle-command.ts'
 import type { Loaded, WriteDeps } from '../log/handle-command.ts'
 
-/** A live as its whole stream tells it. */
+/** Reads the whole stream of a session and folds it. */
 export const loadLive = (
   deps: Pick<WriteDeps, 'store' | 'keyring'>,
   liveId: number,

@@ -1,5 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { LiveCreated, LiveDeleted, LiveFailed, LiveFinished, liveStream } from '../../domain/live/events.ts'
 import type { StoredEventOf } from '../../domain/shared/event.ts'
 import { reading } from '../../domain/read-event.ts'
@@ -10,12 +12,12 @@ import type { EventStore, Revision } from '../ports/event-store.ts'
 
 type Data<Definition> = StoredEventOf<Definition> extends { readonly data: infer Members } ? Members : never
 
-/** A live as its stream begins and ends; sealed members stay sealed. */
+/** The first and the last event of a session; sealed members stay sealed. */
 export interface OwnedLive {
   readonly created: Data<typeof LiveCreated>
-  /** When it finished or failed; null while it has not. */
+  /** When the session finished or failed; null before its end. */
   readonly endedAt: string | null
-  /** Of the newest event. */
+  /** Revision of the newest event. */
   readonly revision: Revision
 }
 
@@ -25,27 +27,26 @@ const createdOf = reading([LiveCreated])
 const endOf = reading([LiveFinished, LiveFailed])
 
 /**
- * Looks at the ends of a live's stream only, so its cost does not grow with the stream and it never lags. A live of
- * somebody who is not seen, a deleted one and one that was fenced off are as unknown as one that never was.
+ * Reads only the two ends of a session's stream: the cost does not grow with the stream, and the result never lags.
+ * Left LiveNotFound: the session is deleted, fenced or unknown, or its owner does not pass `mayRead`.
  */
 export const findLive =
   (store: Pick<EventStore, 'read'>) =>
-  (isSeen: (ownerId: number) => boolean, liveId: number): TaskEither<LiveNotFound | Unavailable, OwnedLive> =>
-  async () => {
-    const stream = liveStream(liveId)
-    const head = await store.read(stream, { limit: 1 })()
-    if (E.isLeft(head)) return head
-    const tail = await store.read(stream, { direction: 'backwards', limit: 1 })()
-    if (E.isLeft(tail)) return tail
-    const [[first], [last]] = [head.right, tail.right]
-    if (first === undefined || last === undefined || last.type === LiveDeleted.type) return E.left(notFound)
-    const created = createdOf(first)
-    if (created === undefined) return E.left(whyUnreadable(first) ?? notFound)
-    if (!isSeen(created.data.userId)) return E.left(notFound)
-    return E.right({ created: created.data, endedAt: endOf(last)?.data.at ?? null, revision: last.revision })
-  }
+  (mayRead: (ownerId: number) => boolean, liveId: number): TaskEither<LiveNotFound | Unavailable, OwnedLive> =>
+    pipe(
+      TE.Do,
+      TE.bind('head', () => store.read(liveStream(liveId), { limit: 1 })),
+      TE.bind('tail', () => store.read(liveStream(liveId), { direction: 'backwards', limit: 1 })),
+      TE.chainEitherKW(({ head: [first], tail: [last] }) => {
+        if (first === undefined || last === undefined || last.type === LiveDeleted.type) return E.left(notFound)
+        const created = createdOf(first)
+        if (created === undefined) return E.left(whyUnreadable(first) ?? notFound)
+        if (!mayRead(created.data.userId)) return E.left(notFound)
+        return E.right({ created: created.data, endedAt: endOf(last)?.data.at ?? null, revision: last.revision })
+      }),
+    )
 
-/** A live of the caller's. */
+/** Finds a session of the caller. */
 export const findOwnedLive = (store: Pick<EventStore, 'read'>) => {
   const find = findLive(store)
   return (caller: Caller, liveId: number): TaskEither<LiveNotFound | Unavailable, OwnedLive> =>

@@ -6,14 +6,14 @@ import type { WriteDeps } from '../log/handle-command.ts'
 import type { Origin } from '../log/origin.ts'
 import { unexpected } from '../log/unexpected.ts'
 
-/** What whoever ends lives writes with: the log, and the admissions in which every open live holds its reservation. */
+/** Writes the ends of sessions: needs the log, and the admissions, where every open session has a reservation. */
 export interface LiveWriteDeps extends WriteDeps {
   readonly admission: AdmissionActor
 }
 
 /**
- * Gives the megabytes and the place in the quota back. Only for a live whose stream is terminal or fenced: released
- * earlier, it could still run.
+ * Releases the memory and the quota place of a session. Only for a session that has ended or is fenced; any other
+ * session could still run.
  */
 export const releaseLive =
   ({ admission, environment }: LiveWriteDeps, liveId: number, origin: Origin): TaskEither<Unavailable, void> =>

@@ -12,8 +12,8 @@ import { releaseLive } from './release-live.ts'
 import type { LiveWriteDeps } from './release-live.ts'
 
 /**
- * LiveDeleted, behind LiveFinished in the same append where the live still runs; then the release, then the keys.
- * Repeatable. Answers the position of the deletion when it was this call that made it, else null.
+ * Appends LiveDeleted (for a running session together with LiveFinished), releases the reservation, erases the keys.
+ * Repeatable. Returns the position of the deletion when this call made it, else null.
  */
 export const removeLive =
   (deps: LiveWriteDeps, liveId: number, origin: Origin): TaskEither<Unavailable, Position | null> =>

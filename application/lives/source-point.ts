@@ -1,11 +1,14 @@
-/** Where a source process begins in a live. */
+/** The point in a session where a source process begins. */
 export interface SourcePoint {
-  /** Samples of the live's clock (16 kHz). */
+  /** Samples of the session's clock (16 kHz). */
   readonly sampleOffset: number
   readonly nextSegment: number
-  /** The last HLS segment that was heard, or the one before the first; −1 before all, null where nothing was. */
+  /**
+   * The last HLS segment that was transcribed, or the segment before the first one (−1 at the start of a playlist).
+   * Null when no segment was read.
+   */
   readonly mediaSequence: number | null
 }
 
-/** Of a live that no process has pulled before. */
-export const BEGINNING: SourcePoint = { sampleOffset: 0, nextSegment: 1, mediaSequence: null }
+/** The start of a session that no process has pulled before. */
+export const SOURCE_START: SourcePoint = { sampleOffset: 0, nextSegment: 1, mediaSequence: null }

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { AttachedLive } from '../lives/attached-live.ts'
-import type { EndByWorker } from '../lives/last-words.ts'
+import type { EndByWorker } from '../lives/end-by-worker.ts'
 import type { SourcePoint } from '../lives/source-point.ts'
 import type { StartPuller } from '../ports/audio-source.ts'
 import { SAMPLE_RATE } from '../ports/engine.ts'

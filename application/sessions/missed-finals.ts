@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Unavailable } from '../errors.ts'
-import { keyOf, wordingOf } from '../lives/queries/resume-point.ts'
+import { finalKey, finalTextKey } from '../lives/queries/resume-point.ts'
 import type { ResumePoint } from '../lives/queries/resume-point.ts'
 import type { FinalsInPages, StoredFinals } from '../lives/queries/stored-finals.ts'
 import type { TranscriptFrame } from '../pipeline/signals.ts'
@@ -37,7 +37,7 @@ const isBefore = (one: TranscriptFrame, other: TranscriptFrame): boolean =>
   (one.segment === other.segment && one.kind === 'transcription' && other.kind === 'translation')
 
 const byKey = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyMap<string, TranscriptFrame> =>
-  new Map(frames.map((frame) => [keyOf(frame), frame]))
+  new Map(frames.map((frame) => [finalKey(frame), frame]))
 
 /**
  * What a socket missed: from memory where that reaches back far enough, else from the log, with those in between that
@@ -61,7 +61,7 @@ export const openMissedFinals =
     let wanted = kept ?? (() => false)
 
     const stillWanted = (frames: ReadonlyArray<TranscriptFrame> = []): ReadonlyArray<TranscriptFrame> =>
-      frames.filter((frame) => wanted(frame) && !given.has(keyOf(frame)))
+      frames.filter((frame) => wanted(frame) && !given.has(finalKey(frame)))
 
     const withDropped = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyArray<TranscriptFrame> => {
       let dropped = stillWanted(recent.of(liveId)?.dropped())
@@ -93,10 +93,10 @@ export const openMissedFinals =
       hasAsked = false
       const untold = recent.of(liveId)?.isUntold ?? (() => false)
       const fresh = stillWanted([...byKey([...owed.values(), ...stored.right]).values()])
-      owed = byKey(fresh.filter((frame) => untold(keyOf(frame))))
-      const frames = withDropped(fresh.filter((frame) => !untold(keyOf(frame))))
-      for (const frame of frames) given.add(keyOf(frame))
-      if (isRelayed) read = [...read, ...frames.map(wordingOf)].slice(-MOST_AHEAD)
+      owed = byKey(fresh.filter((frame) => untold(finalKey(frame))))
+      const frames = withDropped(fresh.filter((frame) => !untold(finalKey(frame))))
+      for (const frame of frames) given.add(finalKey(frame))
+      if (isRelayed) read = [...read, ...frames.map(finalTextKey)].slice(-MOST_AHEAD)
       return E.right(frames)
     }
 
@@ -123,13 +123,13 @@ export const openMissedFinals =
           return null
         }
         const told = finals.told()
-        const here = new Set(told.map(keyOf))
-        const gone = [...owed.values()].filter((frame) => !here.has(keyOf(frame)) && !finals.isUntold(keyOf(frame)))
+        const here = new Set(told.map(finalKey))
+        const gone = [...owed.values()].filter((frame) => !here.has(finalKey(frame)) && !finals.isUntold(finalKey(frame)))
         return stillWanted([...gone, ...told])
       },
       ahead: () => {
         if (!isRelayed) return new Set()
-        const told = new Set(recent.of(liveId)?.told().map(wordingOf))
+        const told = new Set(recent.of(liveId)?.told().map(finalTextKey))
         return new Set(read.filter((wording) => !told.has(wording)))
       },
     })

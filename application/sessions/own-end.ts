@@ -1,5 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { Ended } from '../lives/last-words.ts'
+import type { Ended } from '../lives/end-by-worker.ts'
 import type { Origin } from '../log/origin.ts'
 import type { EndCause, LiveBus } from '../pipeline/signals.ts'
 import type { JobFailed, ModelLoadFailed } from '../ports/engine.ts'

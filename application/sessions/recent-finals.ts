@@ -1,7 +1,7 @@
 import type { TranscriptFrame } from '../pipeline/signals.ts'
 import { READABLE_AFTER_END_MS } from '../lives/policies/forget-text.ts'
-import { keyOf, searchBackwards } from '../lives/queries/resume-point.ts'
-import type { ResumePoint, Wanted } from '../lives/queries/resume-point.ts'
+import { finalKey, createBackwardSearch } from '../lives/queries/resume-point.ts'
+import type { ResumePoint, IsWanted } from '../lives/queries/resume-point.ts'
 import type { Timers } from '../ports/timers.ts'
 
 /** Finals of one live that are kept in memory; those that no store has come on top. */
@@ -28,7 +28,7 @@ export interface AddedFinal {
 export interface LiveFinals {
   readonly add: (frame: TranscriptFrame) => AddedFinal
   /** What a socket from `point` on wants of them; null where they do not reach back that far. */
-  readonly search: (point: ResumePoint) => Wanted | null
+  readonly search: (point: ResumePoint) => IsWanted | null
   readonly told: () => ReadonlyArray<TranscriptFrame>
   /** Those of `told` that no log holds. */
   readonly dropped: () => ReadonlyArray<TranscriptFrame>
@@ -67,7 +67,7 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
     for (let [first] = entries; entries.length > kept && isDone(first); [first] = entries) {
       entries.shift()
       if (first.state === 'dropped') older.push(first)
-      else evicted = keyOf(first.frame)
+      else evicted = finalKey(first.frame)
       complete = false
     }
   }
@@ -102,14 +102,14 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
       }
     },
     search: (point) => {
-      const search = searchBackwards(point)
+      const search = createBackwardSearch(point)
       const reaches = entries.toReversed().some(({ frame, told }) => told && search.found(frame))
       return reaches || complete ? search.wanted() : null
     },
     told: () => framesOf(() => true),
     dropped: () => framesOf(({ state }) => state === 'dropped'),
     isWaiting: () => entries.some(({ state }) => state === 'waiting'),
-    isUntold: (key) => entries.some(({ frame, told }) => !told && keyOf(frame) === key),
+    isUntold: (key) => entries.some(({ frame, told }) => !told && finalKey(frame) === key),
     evicted: () => evicted,
     isWhole: () => complete,
     clear: () => {

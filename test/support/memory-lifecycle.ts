@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import { searchBackwards } from '../../application/lives/queries/resume-point.ts'
+import { createBackwardSearch } from '../../application/lives/queries/resume-point.ts'
 import type { StoreUnavailable } from '../../application/ports/event-store.ts'
 import type { LiveStatus } from '../../application/ports/read-models.ts'
 import type { EndCause } from '../../application/pipeline/signals.ts'
@@ -199,7 +199,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
     storedFinals: (liveId, point) => async () => {
       if (away) return E.left(AWAY)
       const { segments } = find(liveId)
-      const search = searchBackwards(point)
+      const search = createBackwardSearch(point)
       segments.toReversed().some(search.found)
       const wanted = search.wanted()
       let from = 0

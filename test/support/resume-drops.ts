@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { keyOf } from '../../application/lives/queries/resume-point.ts'
+import { finalKey } from '../../application/lives/queries/resume-point.ts'
 import type { TranscriptFrame } from '../../application/pipeline/signals.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import { createWriteSide, requestOf, callerOf } from '../unit/application/write-side.ts'
@@ -16,7 +16,7 @@ type Final = Pick<TranscriptFrame, 'segment' | 'language' | 'final'> & { readonl
 
 const finalOf = (text: string): string | null => {
   const frame = JSON.parse(text) as Final
-  return frame.final ? keyOf({ ...frame, kind: frame.type }) : null
+  return frame.final ? finalKey({ ...frame, kind: frame.type }) : null
 }
 
 /** What a client does with the finals that it gets, however often it got them. */
@@ -29,7 +29,7 @@ const createClient = (url: string) => {
     surprises,
     /** The last segment up to which everything is there, its translation too. */
     whole: () => {
-      while (texts.has(keyOf({ kind: 'translation', segment: whole + 1, language: 'es' }))) whole += 1
+      while (texts.has(finalKey({ kind: 'translation', segment: whole + 1, language: 'es' }))) whole += 1
       return whole
     },
     connect: async (query: string) => {

@@ -6,13 +6,13 @@ import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
 import { attachedLive } from '../attached-live.ts'
 import type { AttachedLive } from '../attached-live.ts'
 import { changeLive } from '../change-live.ts'
-import { BEGINNING } from '../source-point.ts'
+import { SOURCE_START } from '../source-point.ts'
 import type { SourcePoint } from '../source-point.ts'
 import { takeOver } from '../terms/take-over.ts'
 import { ownTerm } from '../terms/worker.ts'
 import type { WorkerDeps } from '../terms/worker.ts'
 
-/** Records the sender to whom this worker gave the live's place. Nobody else is asked: a place has one giver. */
+/** Records the sender that this worker accepted. Only the worker of a session accepts its senders. */
 export type AttachSender = (
   liveId: number,
 ) => TaskEither<LiveOver | Superseded | Unavailable, { readonly live: AttachedLive; readonly point: SourcePoint }>
@@ -22,14 +22,14 @@ export const attachSender =
   (liveId) =>
   async () => {
     const { instance, now } = deps.environment
-    // What is not this worker's is over, or another one's.
+    // Term 0 is refused: the session has ended or belongs to another worker.
     const term = ownTerm(deps, liveId) ?? 0
-    // Of a first term nobody has written before.
+    // In the first term no earlier worker has to be fenced.
     const taken = term > FIRST_TERM ? await takeOver(deps)(liveId, term)() : null
     if (taken !== null && E.isLeft(taken))
       return taken.left._tag === 'LiveUnknown' ? E.left({ _tag: 'LiveOver' }) : E.left(taken.left)
     const attached = await changeLive(deps)(liveId, { type: 'AttachSender', instance, term, at: now() })()
     if (E.isLeft(attached)) return attached
     if (!exists(attached.right)) throw new Error(`${liveStream(liveId)} has a sender but was never created`)
-    return E.right({ live: attachedLive(attached.right), point: taken?.right.point ?? BEGINNING })
+    return E.right({ live: attachedLive(attached.right), point: taken?.right.point ?? SOURCE_START })
   }

@@ -21,13 +21,13 @@ import { originOf } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
 import type { LiveView } from '../../ports/read-models.ts'
 import { loadLive } from '../load-live.ts'
-import { commandNames, createLive } from './create-live.ts'
-import type { CreateLiveDeps, NoteLive } from './create-live.ts'
+import { attemptCommandIds, createLive } from './create-live.ts'
+import type { CreateLiveDeps, RecordLive } from './create-live.ts'
 import type { CreateLiveRequest } from './requested-live.ts'
 
 /**
- * Creates with an Idempotency-Key: a repeated request gets the first one's answer for 24 hours. Without a key each
- * request makes a live of its own.
+ * Creates a session with an Idempotency-Key: for 24 hours a repeated request gets the answer of the first request.
+ * Without a key each request creates a separate session.
  */
 export type CreateLiveOnce = (
   caller: Caller,
@@ -35,31 +35,31 @@ export type CreateLiveOnce = (
   idempotencyKey: string | null,
 ) => TaskEither<CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning, LiveView>
 
-/** The command behind a key: of the first request with it, or a new one. */
-interface Claimed {
+/** The command that a key stands for: the command of the first request with this key, or a new command. */
+interface ClaimedKey {
   readonly stream: string
   readonly commandId: string
-  /** What the first request was given; null before that. */
+  /** The session that the first request received; null before a session is admitted. */
   readonly liveId: number | null
   readonly isRepeated: boolean
 }
 
 /**
- * The key's use stands in the log before anything else happens and names the command, so that a repeated request, also
- * after a crash at any step, finds the live of the first one, or completes it. The same key at the same moment in
- * two processes is safe: one command makes one live.
+ * The log records the key and its command first. A repeated request then finds the session of the first request, or
+ * completes it, even after a crash at any step. Two processes may use the same key at the same time: one command
+ * creates one session.
  */
 export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
   const create = createLive(deps)
   const { keyedHash } = deps.credentials
-  /** Requests in this process, by the hash of their key. */
+  /** Running requests of this process: from the hash of the key to the hash of the request. */
   const running = new Map<string, string>()
 
   const claim = async (
     caller: Caller,
     keyHash: string,
     requestHash: string,
-  ): Promise<Either<IdempotencyKeyReused | Unavailable, Claimed>> => {
+  ): Promise<Either<IdempotencyKeyReused | Unavailable, ClaimedKey>> => {
     const stream = idempotencyStream(keyHash)
     const origin = originOf(deps, actorOf(caller))
     const { commandId } = origin
@@ -72,21 +72,21 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     }
     const { position, state } = used.right
     const isRepeated = position === null
-    // For tidiness alone: an older use counts no more, whether the store has dropped it or not.
+    // Only frees space: the decider ignores older uses of the key.
     if (!isRepeated) await deps.store.setMetadata(stream, { maxAgeSeconds: KEY_LIFE_MS / 1000 })()
     return E.right({ stream, commandId: state?.use.commandId ?? commandId, liveId: state?.liveId ?? null, isRepeated })
   }
 
-  /** Versions before `IdempotencyKeyAdmitted` left it to the admissions which lives a request was given. */
-  const givenEarlier = async (commandId: string): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
+  /** Older versions stored no `IdempotencyKeyAdmitted`. For those logs the admissions name the session. */
+  const livesAdmittedEarlier = async (commandId: string): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
     const livesOf = (state: AdmissionState) =>
-      commandNames(commandId).flatMap((name) => A.fromOption(liveIdOfCommand(state, name)))
+      attemptCommandIds(commandId).flatMap((name) => A.fromOption(liveIdOfCommand(state, name)))
     return E.map(livesOf)(await deps.admission.refresh())
   }
 
-  /** What the first request was answered; null when it never came so far. */
-  const firstAnswer = async (claimed: Claimed): Promise<Either<LiveNotFound | Unavailable, LiveView | null>> => {
-    const given = claimed.liveId === null ? await givenEarlier(claimed.commandId) : E.right([claimed.liveId])
+  /** Returns the answer of the first request; null when that request created no session. */
+  const firstAnswer = async (claimed: ClaimedKey): Promise<Either<LiveNotFound | Unavailable, LiveView | null>> => {
+    const given = claimed.liveId === null ? await livesAdmittedEarlier(claimed.commandId) : E.right([claimed.liveId])
     if (E.isLeft(given)) return given
     for (const liveId of given.right) {
       const loaded = await loadLive(deps, liveId)()
@@ -98,8 +98,8 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     return E.right(null)
   }
 
-  /** Which live the key stands for, in the log before the live is there: for as long as the key is known. */
-  const noteLive = (caller: Caller, { stream, commandId, liveId: first }: Claimed): NoteLive => {
+  /** Records which session belongs to the key, before the session is created. */
+  const recordLiveOfKey = (caller: Caller, { stream, commandId, liveId: first }: ClaimedKey): RecordLive => {
     let before = first
     return (liveId) => async () => {
       const origin = { commandId: `${commandId}/live-${liveId}`, correlationId: commandId, actor: actorOf(caller) }
@@ -121,7 +121,7 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     const first = isRepeated ? await firstAnswer(claimed.right) : E.right(null)
     if (E.isLeft(first)) return first
     return first.right === null
-      ? await create(caller, request, commandId, noteLive(caller, claimed.right))()
+      ? await create(caller, request, commandId, recordLiveOfKey(caller, claimed.right))()
       : E.right(first.right)
   }
 

@@ -24,66 +24,67 @@ import { chooseModels } from '../choose-models.ts'
 import { checkListenerToken } from '../listener-token.ts'
 import { releaseLive } from '../release-live.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
-import { requestedLive } from './requested-live.ts'
+import { liveCreatedData } from './requested-live.ts'
 import type { CreateLiveRequest, RequestedLive } from './requested-live.ts'
 
-/** Writes down where a repeated request will look which live it was given; a left ends the create. */
-export type NoteLive = (liveId: number) => TaskEither<RequestStillRunning | Unavailable, void>
+/** Records the number of the session for repeated requests. Left: the create stops with this refusal. */
+export type RecordLive = (liveId: number) => TaskEither<RequestStillRunning | Unavailable, void>
 
 type Refusal = CreateLiveRefusal | RequestStillRunning
 
 /**
- * The same `commandId` again answers the live that it made, or completes it; a new one unless told. `note` is called
- * with each live before that is created: the command itself is remembered for ten minutes.
+ * Creates a session. A repeated `commandId` returns the session that it created, or completes it; the default is a new
+ * id. `recordLive` is called before each session is created, because admissions remember a command for ten minutes
+ * only.
  */
 export type CreateLive = (
   caller: Caller,
   request: CreateLiveRequest,
   commandId?: string,
-  note?: NoteLive,
+  recordLive?: RecordLive,
 ) => TaskEither<Refusal, LiveView>
 
 export interface CreateLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {
   readonly catalogue: Catalogue
-  /** Workers that may run the live. */
+  /** Finds the workers that can run the session. */
   readonly candidates: CandidatesFor
   readonly credentials: Pick<Credentials, 'keyedHash'>
   readonly holderOfToken: HolderOfToken
-  /** Why a live's source may not be pulled from there, as far as the URL itself tells; null: it may. */
+  /** Checks whether the service may pull audio from this URL, by the URL only; null: it may. */
   readonly pullRefusal: (url: string) => AudioUrlForbidden | SourcesNotIsolated | null
   readonly viewOf: ViewOf
 }
 
-/** Admissions of one create: after each but the last, the reconciler may have undone what took too long. */
+/** Admissions of one create. The reconciler undoes an admission that takes too long; the create then tries again. */
 const MAX_ADMISSIONS = 3
 
-/** A create that was undone runs again under the next name of its command. */
-export const commandNames = (commandId: string): ReadonlyArray<string> =>
+/** Returns the command ids of the attempts of one create. A create that was undone runs again with the next id. */
+export const attemptCommandIds = (commandId: string): ReadonlyArray<string> =>
   Array.from({ length: MAX_ADMISSIONS }, (_, admission) => (admission === 0 ? commandId : `${commandId}/${admission}`))
 
 interface Create extends RequestedLive {
   /** Keyed hash of the custom listener token, null without one. */
   readonly tokenHash: string | null
   readonly origin: Origin
-  readonly note: NoteLive
+  readonly recordLive: RecordLive
 }
 
-interface Undone {
+interface UndoneCreate {
   readonly liveId: number
   readonly userId: number
   readonly reason: 'token_taken' | 'orphan'
 }
 
-/** Fences the live off, only then gives its reservation back. What fails here is left to the reconciler. */
-const undo = async (deps: CreateLiveDeps, { liveId, userId, reason }: Undone, origin: Origin): Promise<void> => {
+/** Fences the session, then releases its reservation. The reconciler repeats a step that fails here. */
+const undo = async (deps: CreateLiveDeps, { liveId, userId, reason }: UndoneCreate, origin: Origin): Promise<void> => {
   const command = { type: 'AbortLive', liveId, userId, reason, at: deps.environment.now() } as const
-  // A command of its own: the create, repeated, must not take the fence for its live.
+  // A separate command id: a repeated create must not mistake the fence for its own session.
   const undoing: Origin = { ...origin, commandId: `${origin.commandId}/undo` }
   const fenced = await handleCommand(deps)({ ...undoing, stream: liveStream(liveId), decider: liveDecider, command })()
   if (E.isRight(fenced)) await releaseLive(deps, liveId, undoing)()
 }
 
-/** The listener token that the user chose, for that user alone; the live is undone when it is another's. */
+/** Claims the custom listener token for the user. Undoes the session when another user holds the token. */
 const claimToken = async (
   deps: CreateLiveDeps,
   tokenHash: string,
@@ -98,7 +99,7 @@ const claimToken = async (
   return claimed
 }
 
-/** The number of the live, and the worker that is to run it; the same for the same command. */
+/** Reserves a worker and a session number; the same command always gets the same ones. */
 const admit = async (
   deps: CreateLiveDeps,
   { caller: { userId, maxSessions }, request, chosen, origin }: Create,
@@ -107,37 +108,37 @@ const admit = async (
   const needs = [...new Set([chosen.model.name, ...chosen.pairs.map(({ model }) => model)])]
   const candidates = deps.candidates({ model: chosen.model, needs, maxDelay: request.config.max_delay })
   const { instance, now } = deps.environment
-  const asked = { commandId, userId, vram: chosen.vram, needs, candidates, maxSessions, instance, at: now() }
-  const admitted = await deps.admission.send({ ...origin, command: { type: 'Admit', ...asked } })()
+  const wanted = { commandId, userId, vram: chosen.vram, needs, candidates, maxSessions, instance, at: now() }
+  const admitted = await deps.admission.send({ ...origin, command: { type: 'Admit', ...wanted } })()
   if (E.isLeft(admitted)) {
     if (admitted.left._tag === 'MovedSince') throw unexpected(`the command ${commandId}`, admitted.left)
     return E.left(admitted.left)
   }
   const liveId = O.toNullable(liveIdOfCommand(admitted.right, commandId))
-  if (liveId === null) throw new Error(`admission knows no live of the command ${commandId}`)
-  // Without a reservation the live is over already: its stream refuses a second create whatever the data says.
+  if (liveId === null) throw new Error(`the admissions have no session for the command ${commandId}`)
+  // Without a reservation the session has ended already. Its stream then refuses a second create.
   return E.right({ liveId, worker: placementOf(admitted.right, liveId)?.worker ?? '' })
 }
 
-/** Admit, note, claim the token, LiveCreated. Null when the reconciler was faster and fenced the live off. */
+/** Admits, records the number, claims the token, creates. Null when the reconciler fenced the session first. */
 const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<Refusal, LiveView | null>> => {
   const { caller: { userId }, tokenHash, origin } = create
   const admitted = await admit(deps, create)
   if (E.isLeft(admitted)) return admitted
   const { liveId, worker } = admitted.right
-  const noted = await create.note(liveId)()
-  if (E.isLeft(noted)) return noted
+  const recorded = await create.recordLive(liveId)()
+  if (E.isLeft(recorded)) return recorded
   if (tokenHash !== null) {
     const claimed = await claimToken(deps, tokenHash, liveId, create)
     if (E.isLeft(claimed)) return claimed
   }
 
   const stream = liveStream(liveId)
-  const data = requestedLive(deps, create, { liveId, commandId: origin.commandId, worker })
-  const making = { ...origin, stream, decider: liveDecider, command: { type: 'CreateLive', data } } as const
-  const created = await handleCommand(deps)(making)()
+  const data = liveCreatedData(deps, create, { liveId, commandId: origin.commandId, worker })
+  const request = { ...origin, stream, decider: liveDecider, command: { type: 'CreateLive', data } } as const
+  const created = await handleCommand(deps)(request)()
   if (E.isRight(created)) {
-    // Its owner has deleted it since: what was answered then can no longer be read.
+    // The owner has deleted this session, so the earlier answer cannot be repeated.
     if (!exists(created.right.state)) return E.left({ _tag: 'LiveNotFound' })
     if (created.right.position !== null) await deps.whenProjected(created.right.position)
     return await deps.viewOf(created.right.stored)()
@@ -150,7 +151,7 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
     case 'Superseded':
       throw unexpected(stream, created.left)
     case 'KeyringUnavailable':
-      // Nothing was appended. Who tries again while the keys are away must not run out of sessions.
+      // Nothing was appended. The reservation is released, so retries do not use up the user's quota.
       await undo(deps, { liveId, userId, reason: 'orphan' }, origin)
       return E.left(created.left)
     default:
@@ -159,28 +160,30 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
 }
 
 /**
- * Create in the order that survives a crash at any step: check the token's claim, admit, note, claim the token, LiveCreated.
- * A create that stops after its admission is fenced off and released by `reconcile-lives.ts`: whether its last append
- * was made may be unknown. Here only where it is known: the token was taken, or there was no key to seal with.
+ * Creates a session in an order that survives a crash at any step: check the token's claim, admit, record the number,
+ * claim the token, append LiveCreated. `reconcile-lives.ts` fences and releases a create that stops after its
+ * admission, because the outcome of its last append may be unknown. This function undoes a create only when the
+ * outcome is certain: the token was taken, or the keyring was unavailable.
  */
 export const createLive =
   (deps: CreateLiveDeps): CreateLive =>
-  (caller, request, commandId = deps.environment.newId(), note = () => TE.right(undefined)) =>
+  (caller, request, commandId = deps.environment.newId(), recordLive = () => TE.right(undefined)) =>
   async () => {
     const refusal = request.audioUrl === null ? null : deps.pullRefusal(request.audioUrl)
     if (refusal !== null) return E.left(refusal)
     const { listenerToken } = request
     const tokenHash = listenerToken === null ? null : deps.credentials.keyedHash('live-token', listenerToken)
-    const free = tokenHash === null ? E.right(undefined) : await checkListenerToken(deps, tokenHash, caller.userId)
-    if (E.isLeft(free)) return free
+    const isFree = tokenHash === null ? E.right(undefined) : await checkListenerToken(deps, tokenHash, caller.userId)()
+    if (E.isLeft(isFree)) return isFree
     const chosen = chooseModels(deps.catalogue, request)
     if (E.isLeft(chosen)) return chosen
     const maximum = caller.maxTranslations
     if (new Set(request.translations).size > maximum) return E.left({ _tag: 'TooManyTranslations', maximum })
 
-    for (const name of commandNames(commandId)) {
+    for (const name of attemptCommandIds(commandId)) {
       const origin: Origin = { commandId: name, correlationId: commandId, actor: actorOf(caller) }
-      const created = await createOnce(deps, { caller, request, chosen: chosen.right, tokenHash, origin, note })
+      const create = { caller, request, chosen: chosen.right, tokenHash, origin, recordLive }
+      const created = await createOnce(deps, create)
       if (E.isLeft(created)) return created
       if (created.right !== null) return E.right(created.right)
     }

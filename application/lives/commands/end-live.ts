@@ -1,5 +1,6 @@
-import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import type { Superseded, Unavailable } from '../../errors.ts'
 import { ownOrigin } from '../../log/origin.ts'
 import type { Origin } from '../../log/origin.ts'
@@ -9,27 +10,28 @@ import type { Projector } from '../../ports/projector.ts'
 import { endInTerm } from '../end-and-release.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
 
-/** The end that a worker gives a live in its term. */
-export interface OwnEnd {
+/** An end by the session's worker, in its term. */
+export interface EndOfTerm {
   readonly term: number
   readonly cause: EndCause
-  /** Of who asked for it; null where nobody did. */
+  /** The request that caused the end; null when the worker ends the session on its own. */
   readonly origin: Origin | null
 }
 
 /**
- * Terminal event, then Released, then the answer; nothing to do when it is terminal already. Answers the position of the
- * terminal event when it was this end that made it, else null.
+ * Appends the terminal event, then releases the reservation. Returns the position of the terminal event; null when
+ * the session had ended already.
  */
-export type EndLive = (liveId: number, end: OwnEnd) => TaskEither<Superseded | Unavailable, Position | null>
+export type EndLive = (liveId: number, end: EndOfTerm) => TaskEither<Superseded | Unavailable, Position | null>
 
 export interface EndLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {}
 
 export const endLive =
   (deps: EndLiveDeps): EndLive =>
   (liveId, { term, cause, origin }) =>
-  async () => {
-    const ended = await endInTerm(deps)(liveId, { term, cause, origin: origin ?? ownOrigin(deps) })()
-    if (E.isRight(ended) && ended.right !== null) await deps.whenProjected(ended.right)
-    return ended
-  }
+    pipe(
+      endInTerm(deps)(liveId, { term, cause, origin: origin ?? ownOrigin(deps) }),
+      TE.chainFirstTaskK((position) => async () => {
+        if (position !== null) await deps.whenProjected(position)
+      }),
+    )

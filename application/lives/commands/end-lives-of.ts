@@ -8,8 +8,8 @@ import { endAndRelease } from '../end-and-release.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
 
 /**
- * Ends every open live of a user who was disabled. The first failure is the answer; repeating it does the rest. One
- * that cannot be read keeps no other open, and is the answer once they are ended.
+ * Ends every open session of a disabled user. Left: the first failure; a repeated call ends the remaining sessions.
+ * A session whose data cannot be read does not stop the others. Its error is returned after the others have ended.
  */
 export type EndLivesOf = (userId: number, origin: Origin) => Promise<Either<Unavailable, void>>
 
@@ -18,7 +18,7 @@ const ENDS_AT_ONCE = 16
 export const endLivesOf =
   (deps: LiveWriteDeps): EndLivesOf =>
   async (userId, origin) => {
-    // Every open live has a reservation.
+    // Every open session has a reservation.
     const admission = await deps.admission.refresh()
     if (E.isLeft(admission)) return admission
     const lives = admission.right.open.filter((reservation) => reservation.userId === userId)
@@ -30,6 +30,6 @@ export const endLivesOf =
       return isHurt(outcome.left) ? E.right(outcome.left) : outcome
     })
     if (E.isLeft(ended)) return ended
-    const hurt = ended.right.find((why) => why !== null)
-    return hurt ? E.left(hurt) : E.right(undefined)
+    const damaged = ended.right.find((error) => error !== null)
+    return damaged ? E.left(damaged) : E.right(undefined)
   }

@@ -3,14 +3,14 @@ import type { Live, LiveState } from '../../../domain/live/decider.ts'
 import type { Caller } from '../../caller.ts'
 import type { LiveNotFound, Unavailable } from '../../errors.ts'
 import type { LiveView } from '../../ports/read-models.ts'
-import { finishing } from '../finishing.ts'
-import type { FinishingDeps } from '../finishing.ts'
+import { finishIfAllowed } from '../finish-if-allowed.ts'
+import type { FinishDeps } from '../finish-if-allowed.ts'
 import { isOwned } from '../load-live.ts'
 
-/** Ends a live of the caller's, after its last words; one that is over already is shown as it is. */
+/** Ends a session of the caller, after its last audio is transcribed. Returns an ended session unchanged. */
 export type FinishLive = (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveView>
 
 export const finishLive =
-  (deps: FinishingDeps): FinishLive =>
+  (deps: FinishDeps): FinishLive =>
   (caller, liveId) =>
-    finishing(deps)(caller, liveId, (state: LiveState): state is Live => isOwned(state, caller.userId))
+    finishIfAllowed(deps)(caller, liveId, (state: LiveState): state is Live => isOwned(state, caller.userId))

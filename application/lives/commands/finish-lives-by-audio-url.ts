@@ -11,38 +11,38 @@ import type { Credentials } from '../../ports/credentials.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
 import type { Position } from '../../ports/event-store.ts'
 import type { LiveView } from '../../ports/read-models.ts'
-import { askForEnd } from '../ask-for-end.ts'
-import { FINISHED } from '../finishing.ts'
-import type { FinishingDeps } from '../finishing.ts'
+import { requestEnd } from '../request-end.ts'
+import { FINISHED_BY_REQUEST } from '../finish-if-allowed.ts'
+import type { FinishDeps } from '../finish-if-allowed.ts'
 import { isOpen, isOwned, loadLive } from '../load-live.ts'
 
-/** Ends all open lives of the caller's that take their audio from this URL; the page only cuts the answer. */
+/** Ends all open sessions of the caller with this audio URL. The page limits only the answer, not the ends. */
 export type FinishLivesByAudioUrl = (
   caller: Caller,
   audioUrl: string,
   page: PageQuery,
 ) => TaskEither<Unavailable, Page<LiveView>>
 
-export interface FinishLivesByAudioUrlDeps extends FinishingDeps {
+export interface FinishLivesByAudioUrlDeps extends FinishDeps {
   readonly credentials: Pick<Credentials, 'keyedHash'>
 }
 
 const ENDS_AT_ONCE = 16
 
-/** The newest first: the user's open lives whose URL has this hash. */
+/** Returns the numbers of the user's open sessions whose URL has this hash, newest first. */
 const openWithUrl = async (
   deps: FinishLivesByAudioUrlDeps,
   userId: number,
   hash: string,
 ): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
-  // Every open live has a reservation, so the write side knows them all: no lag, and no read model is needed.
+  // Every open session has a reservation, so no read model is needed, which could lag.
   const admission = await deps.admission.refresh()
   if (E.isLeft(admission)) return admission
   const mine = admission.right.open.filter((reservation) => reservation.userId === userId).map(({ liveId }) => liveId)
   const matches: Array<number> = []
   for (const liveId of mine.toSorted((a, b) => b - a)) {
     const loaded = await loadLive(deps, liveId)()
-    // One that cannot be read keeps nobody from finishing the others.
+    // A session whose data is damaged does not stop the others.
     if (E.isLeft(loaded) && isHurt(loaded.left)) continue
     if (E.isLeft(loaded)) return loaded
     const { state } = loaded.right
@@ -60,7 +60,7 @@ const viewsOf = async (
   for (const liveId of liveIds) {
     const loaded = await loadLive(deps, liveId)()
     if (E.isLeft(loaded)) return loaded
-    // Deleted meanwhile.
+    // The session was deleted in the meantime.
     if (!isOwned(loaded.right.state, userId)) continue
     const view = await deps.viewOf(loaded.right.stored)()
     if (E.isLeft(view)) return view
@@ -75,13 +75,13 @@ export const finishLivesByAudioUrl =
   async () => {
     const matches = await openWithUrl(deps, caller.userId, deps.credentials.keyedHash('audio-url', audioUrl))
     if (E.isLeft(matches)) return matches
-    // All speak out at the same time.
-    const asked = matches.right.map((liveId) =>
-      ({ liveId, ended: askForEnd(deps)(liveId, FINISHED, originOf(deps, actorOf(caller))) }))
-    const ends = await traverseAtOnce(ENDS_AT_ONCE, asked, async ({ liveId, ended }) =>
+    // All sessions transcribe their last audio at the same time, so the time limit counts once.
+    const requested = matches.right.map((liveId) =>
+      ({ liveId, ended: requestEnd(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))) }))
+    const ends = await traverseAtOnce(ENDS_AT_ONCE, requested, async ({ liveId, ended }) =>
       E.map((position: Position | null) => ({ liveId, position }))(await ended()))
     if (E.isLeft(ends)) return ends
-    // Null: another call was faster, so it is not in this answer.
+    // Null: another call ended this session, so it is not part of this answer.
     const ended = ends.right.flatMap(({ liveId, position }) => (position === null ? [] : [{ liveId, position }]))
     const later = (max: Position | null, { position }: { readonly position: Position }): Position =>
       max === null || position > max ? position : max

@@ -10,35 +10,32 @@ import { sealEvents } from '../../log/event-serialization.ts'
 import { appendSurely } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import type { ExpectedRevision, StoredEvent } from '../../ports/event-store.ts'
-import { lastTermOf, LOOK_BACK } from '../terms/fence-segments.ts'
+import { lastTermOf, LOOK_BACK_EVENTS } from '../terms/fence-segments.ts'
 
 type Segment = SegmentFinalised['data']
 
-/**
- * A final of a live, the speaker's or a translator's, into the live's transcript, unless a later worker has fenced
- * it.
- */
+/** Stores a final (speech or translation) in a session's transcript, unless a worker of a later term has fenced it. */
 export type RecordSegment = (segment: Segment) => TaskEither<Superseded | Unavailable, void>
 
 /**
- * More lives than a process can run; beyond it the one that was silent longest, an ended one, is forgotten: another write
- * would cost it a read.
+ * More sessions than a process can run. Beyond this number the session with the oldest write is dropped; its next
+ * write costs one read.
  */
 const MAX_REMEMBERED = 4096
 
-/** The writes of one live. */
+/** The writes of one session. */
 interface Lane {
-  /** Of what was appended last; null where that has to be read. */
+  /** Revision of the last append; null when it has to be read. */
   last: ExpectedRevision | null
-  /** The highest that wrote: what a run of an earlier one has still to write would find the revision right. */
+  /** The highest term that wrote. Late writes of an older term would match `last`, so the term is checked too. */
   term: number
   tail: Promise<unknown>
 }
 
 const finalOf = reading([SegmentFinalised])
 
-/** Whether it is the one whose append had an unknown outcome; its translations may stand behind it. */
-const isSame = (event: StoredEvent, data: Segment): boolean => {
+/** Recognises the final whose append had an unknown outcome. Its translations may already follow it. */
+const isSameFinal = (event: StoredEvent, data: Segment): boolean => {
   const final = finalOf(event)
   if (final === undefined || termOf(final) !== termOf({ data })) return false
   const { segment, kind, language } = final.data
@@ -46,9 +43,9 @@ const isSame = (event: StoredEvent, data: Segment): boolean => {
 }
 
 /**
- * Appends final segments, one after another for each live. The next revision is kept in memory, so a segment costs one
- * append. After a failure the stream is read again: a segment that stands there already is not written twice, and one
- * behind the fence of a later term is not written at all.
+ * Appends final segments, one after another for each session. The revision is kept in memory, so a segment costs one
+ * append. After a failure the stream is read again: a stored segment is not written twice, and a segment of a fenced
+ * term is not written at all.
  */
 export const recordSegment = (deps: WriteDeps): RecordSegment => {
   const lanes = new Map<number, Lane>()
@@ -57,8 +54,8 @@ export const recordSegment = (deps: WriteDeps): RecordSegment => {
     const lane: Lane = lanes.get(liveId) ?? { last: null, term: FIRST_TERM, tail: Promise.resolve() }
     lanes.delete(liveId)
     lanes.set(liveId, lane)
-    const [longestSilent] = lanes.keys()
-    if (lanes.size > MAX_REMEMBERED && longestSilent !== undefined) lanes.delete(longestSilent)
+    const [oldest] = lanes.keys()
+    if (lanes.size > MAX_REMEMBERED && oldest !== undefined) lanes.delete(oldest)
     return lane
   }
 
@@ -72,11 +69,11 @@ export const recordSegment = (deps: WriteDeps): RecordSegment => {
     if (term > lane.term) lane.last = null
     lane.term = term
     if (lane.last === null) {
-      const newest = await deps.store.read(stream, { direction: 'backwards', limit: LOOK_BACK })()
+      const newest = await deps.store.read(stream, { direction: 'backwards', limit: LOOK_BACK_EVENTS })()
       if (E.isLeft(newest)) return newest
       if (lastTermOf(newest.right) > term) return E.left({ _tag: 'Superseded' })
       lane.last = newest.right[0]?.revision ?? 'no-stream'
-      if (newest.right.some((event) => isSame(event, segment))) return E.right(undefined)
+      if (newest.right.some((event) => isSameFinal(event, segment))) return E.right(undefined)
     }
     const sealed = await sealEvents(deps.keyring, stream)([{ type: 'SegmentFinalised', data: segment }])()
     if (E.isLeft(sealed)) return sealed
@@ -95,7 +92,7 @@ export const recordSegment = (deps: WriteDeps): RecordSegment => {
   return (segment) => async () => {
     const lane = laneOf(segment.liveId)
     const turn = lane.tail.then(() => append(lane, segment))
-    // A defect belongs to the caller of its own segment; the next one goes on.
+    // An exception goes to the caller of this segment only; the next segment is still written.
     lane.tail = turn.catch(() => undefined)
     return await turn
   }

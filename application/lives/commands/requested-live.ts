@@ -8,26 +8,26 @@ import type { Environment } from '../../ports/environment.ts'
 import type { LiveFacts } from '../../ports/read-models.ts'
 import type { ChosenModels } from '../choose-models.ts'
 
-/** A well-formed request for a live: defaults filled in, bounds checked. */
+/** A valid request for a session: defaults are filled in and bounds are checked. */
 export interface CreateLiveRequest {
   readonly model: string
   readonly language: string
   readonly audioFormat: AudioFormat
-  /** Null for raw. */
+  /** Null for the audio format raw. */
   readonly audioUrl: string | null
-  /** Target codes as asked; duplicates are counted once, order kept. */
+  /** Codes of the target languages as sent, with duplicates. */
   readonly translations: ReadonlyArray<string>
   readonly autoStart: boolean
   readonly retention: boolean
   readonly config: EngineSettings
-  /** What speakers are likely to say; absent where nobody said. */
+  /** Words that speakers are likely to use; absent when the request has none. */
   readonly vocabulary?: GivenVocabulary
   readonly display: LiveFacts['display']
   /** Custom listener token, null for a random one. */
   readonly listenerToken: string | null
 }
 
-/** Who asks for what, as far as it can be given. */
+/** A request, its caller and the models that were found for it. */
 export interface RequestedLive {
   readonly caller: Caller
   readonly request: CreateLiveRequest
@@ -39,24 +39,24 @@ interface RequestedLiveDeps {
   readonly credentials: Pick<Credentials, 'keyedHash'>
 }
 
-/** The live as it begins, with secrets of its own. */
-export const requestedLive = (
+/** Returns the data of LiveCreated, with new tokens. */
+export const liveCreatedData = (
   { environment: { newSecret, now }, credentials: { keyedHash } }: RequestedLiveDeps,
   { caller, request, chosen }: RequestedLive,
-  born: { readonly liveId: number; readonly commandId: string; readonly worker: string },
+  identity: { readonly liveId: number; readonly commandId: string; readonly worker: string },
 ): EventOf<typeof LiveCreated>['data'] => {
   const isRaw = request.audioFormat === 'raw'
   const audioUrl = isRaw ? null : request.audioUrl
   const senderToken = newSecret()
   const listenerToken = request.listenerToken ?? newSecret()
   return {
-    ...born,
+    ...identity,
     userId: caller.userId,
     at: now(),
     model: { id: chosen.model.id, name: chosen.model.name, vram: chosen.model.vram },
     language: request.language,
     translations: chosen.pairs.map(({ id, model, from, to, vram }) =>
-      chosen.isFound ? { id, model, from, to, vram } : { id, model, to, vram }),
+      chosen.isLanguageDetected ? { id, model, from, to, vram } : { id, model, to, vram }),
     audioFormat: request.audioFormat,
     audioUrl,
     audioUrlHash: audioUrl === null ? null : keyedHash('audio-url', audioUrl),

@@ -6,8 +6,8 @@ import type { WriteDeps } from '../../log/handle-command.ts'
 import { changeLive } from '../change-live.ts'
 
 /**
- * pending → active, with the first audio; nothing to do when it is active already. The key of its text is asked for beside
- * it, so that finals are stored also while the keyring cannot be asked: a worker that loses it may not be the last to hear.
+ * Makes a pending session active, with its first audio. Does nothing when the session is active already.
+ * Also creates the key for the text at this point, so finals can be stored while the keyring is unavailable.
  */
 export type StartLive = (liveId: number, term: number) => TaskEither<LiveOver | Superseded | Unavailable, void>
 
@@ -15,7 +15,7 @@ export const startLive =
   (deps: WriteDeps): StartLive =>
   (liveId, term) =>
   async () => {
-    // Where there is none by then, the first final asks again and tells why.
+    // The result is ignored: without a key the first final tries again and reports the error.
     void deps.keyring.seal(textKey(liveId), [])()
     const started = await changeLive(deps)(liveId, { type: 'StartLive', term, at: deps.environment.now() })()
     return E.map(() => undefined)(started)

@@ -1,25 +1,26 @@
-import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { changeLive } from '../change-live.ts'
 import type { SourcePoint } from '../source-point.ts'
 
-/** Where a process began to pull a live's source. */
+/** The point where a process began to pull a session's source. */
 export interface SourceFacts extends SourcePoint {
-  /** Shown of auto-started lives alone; null of any other. */
+  /** The interface shows the process id of auto-started sessions only; null for all others. */
   readonly pid: number | null
-  /** Of the worker whose process it is. */
+  /** The term of the worker that owns the process. */
   readonly term: number
 }
 
-/** With a pid an auto-started live is active. */
+/** Records the start of a source process. An auto-started session becomes active when a pid is given. */
 export type StartSource = (liveId: number, facts: SourceFacts) => TaskEither<LiveOver | Superseded | Unavailable, void>
 
 export const startSource =
   (deps: WriteDeps): StartSource =>
   (liveId, facts) =>
-  async () => {
-    const started = await changeLive(deps)(liveId, { type: 'StartSource', ...facts, at: deps.environment.now() })()
-    return E.map(() => undefined)(started)
-  }
+    pipe(
+      changeLive(deps)(liveId, { type: 'StartSource', ...facts, at: deps.environment.now() }),
+      TE.map(() => undefined),
+    )

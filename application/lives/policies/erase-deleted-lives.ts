@@ -8,7 +8,7 @@ import type { EraseLiveDeps } from '../erase-live.ts'
 
 const deletedOf = reading([LiveDeleted])
 
-/** Erases what a deletion could not, because its process died or a store was away. Runs until stopped. */
+/** Completes deletions that were cut short because the process died or a store was unavailable. Runs until stopped. */
 export const eraseDeletedLives = (deps: LogDutyDeps & EraseLiveDeps): RunningDuty =>
   startLogDuty(deps, {
     name: 'erase-deleted',
@@ -18,5 +18,5 @@ export const eraseDeletedLives = (deps: LogDutyDeps & EraseLiveDeps): RunningDut
       const deleted = deletedOf(event)
       if (deleted !== undefined) orThrow(await eraseLive(deps, deleted.data.liveId)())
     },
-    failure: 'deleted lives could not be erased; trying again',
+    failure: 'deleted sessions could not be erased; trying again',
   })

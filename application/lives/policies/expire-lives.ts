@@ -8,28 +8,28 @@ import type { Unavailable } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import { originOf } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
-import { askForEnd } from '../ask-for-end.ts'
-import type { AskForEndDeps } from '../ask-for-end.ts'
+import { requestEnd } from '../request-end.ts'
+import type { RequestEndDeps } from '../request-end.ts'
 import { releaseLive } from '../release-live.ts'
 
-export interface ExpireLivesDeps extends AskForEndDeps {
+export interface ExpireLivesDeps extends RequestEndDeps {
   readonly limits: TimeLimits
 }
 
 const TOO_LONG = { status: 'finished', reason: 'max_duration' } as const
 
-/** Ends of lives by their time limits. */
+/** Ends sessions that have reached a time limit. */
 export interface Expiry {
   readonly isDue: (live: Live) => boolean
-  /** Lets the live speak out, for some seconds, finishes it and gives its memory back, if it is due then, too. */
+  /** Ends the session after its last audio is transcribed. A pending session ends only if it is still due. */
   readonly end: (liveId: number, live: Live) => Promise<Either<Unavailable, void>>
 }
 
 /**
- * What ends a live session that nobody uses, and one that goes on for ever: a pending one without a sender after
- * PENDING_TIMEOUT, any after MAX_DURATION. `reconcile-lives.ts` asks for it, every `lookEvery`. A sender that is
- * connected and silent meets the socket's own IDLE_TIMEOUT (`interfaces/ws/senders/idle.ts`), one that was lost
- * RECONNECT_GRACE (`application/sessions/live-sessions.ts`).
+ * Ends a pending session without a sender after PENDING_TIMEOUT, and every session after MAX_DURATION.
+ * `reconcile-lives.ts` calls it every `expiryCheckMs`. Two other limits live elsewhere: IDLE_TIMEOUT for a connected
+ * but silent sender (`interfaces/ws/senders/idle.ts`), RECONNECT_GRACE for a lost sender
+ * (`application/sessions/live-sessions.ts`).
  */
 export const expireLives = (deps: ExpireLivesDeps): Expiry => {
   const commandNow = () => ({
@@ -46,9 +46,9 @@ export const expireLives = (deps: ExpireLivesDeps): Expiry => {
 
     end: async (liveId, live) => {
       const origin = originOf(deps, 'service')
-      // Nothing makes up for the time that it has had. A pending one may be given a sender until the very end.
+      // An active session that is due stays due. A pending session may get a sender meanwhile: decide again below.
       if (live.status === 'active')
-        return E.map(() => undefined)(await askForEnd(deps)(liveId, TOO_LONG, origin)())
+        return E.map(() => undefined)(await requestEnd(deps)(liveId, TOO_LONG, origin)())
       const stream = liveStream(liveId)
       const command = commandNow()
       const expired = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
@@ -69,8 +69,8 @@ export const expireLives = (deps: ExpireLivesDeps): Expiry => {
   }
 }
 
-/** Milliseconds between two looks at the open lives: often enough for the shortest limit, at least every 30 s. */
-export const lookEvery = ({ pendingTimeout, maxDuration }: TimeLimits): number => {
+/** Milliseconds between two checks of the open sessions: a quarter of the shortest limit, 250 ms to 30 s. */
+export const expiryCheckMs = ({ pendingTimeout, maxDuration }: TimeLimits): number => {
   const shortest = Math.min(...[pendingTimeout, maxDuration].filter((limit) => limit > 0))
   return Math.min(30_000, Math.max(250, shortest / 4))
 }

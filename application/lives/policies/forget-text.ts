@@ -1,5 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { LiveCreated, LiveFailed, LiveFinished, liveStream, textKey } from '../../../domain/live/events.ts'
 import { reading } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
@@ -18,45 +21,43 @@ export interface ForgetTextDeps extends LogDutyDeps {
   readonly store: Pick<EventStore, 'subscribe' | 'read' | 'deleteStream'>
   readonly keyring: Pick<Keyring, 'erase'>
   readonly environment: Pick<Environment, 'now' | 'random' | 'monotonic'>
-  /** Milliseconds after their end for which lives keep the text that they were asked to keep, 0 for ever. */
+  /** Milliseconds for which a session with retention keeps its text after its end; 0: without limit. */
   readonly retentionMax: number
 }
 
-/** Which text goes, and how long after the end of its live. */
+/** Which text is erased, and how long after the end of its session. */
 interface Policy {
-  /** Name of its checkpoint. */
+  /** Name of the policy's checkpoint. */
   readonly name: string
   readonly retained: boolean
   readonly afterMs: number
 }
 
-/**
- * How long after the end of its live text that nobody asked to keep is read: a little under the promised 60 s, so that
- * from then on nothing can be.
- */
+/** Text without retention stays readable this long after its session's end: slightly less than the promised 60 s. */
 export const READABLE_AFTER_END_MS = 58_000
 
 const UNRETAINED: Policy = { name: 'forget-text', retained: false, afterMs: READABLE_AFTER_END_MS }
 
-/** Of Node's timers; a longer wait takes several. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+/** Longest delay of a Node timer; a longer wait uses several timers. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 const createdOf = reading([LiveCreated])
 const endOf = reading([LiveFinished, LiveFailed])
 
-/** The key first: with it gone no copy of the text can be read. Both are repeatable. */
-const erase = async (deps: ForgetTextDeps, liveId: number): Promise<Either<Unavailable, void>> => {
-  const erased = await deps.keyring.erase([textKey(liveId)])()
-  return E.isLeft(erased) ? erased : await deps.store.deleteStream(segmentsStream(liveId))()
-}
+/** Erases the key first: without the key no copy of the text can be read. Repeatable. */
+const erase = (deps: ForgetTextDeps, liveId: number): TaskEither<Unavailable, void> =>
+  pipe(
+    deps.keyring.erase([textKey(liveId)]),
+    TE.chainW(() => deps.store.deleteStream(segmentsStream(liveId))),
+  )
 
-/** Whether the live asked to keep its text; one without a beginning keeps nothing. Left: nobody knows. */
+/** Checks whether the session was created with retention. Left: this could not be read. */
 const isRetained = async (deps: ForgetTextDeps, liveId: number): Promise<Either<Unavailable, boolean>> => {
   const first = await deps.store.read(liveStream(liveId), { limit: 1 })()
   if (E.isLeft(first)) return first
   const [head] = first.right
   const created = head && createdOf(head)
-  // A first event of another type is no beginning; one that cannot be read leaves it open.
+  // A first event of another type means: never created, so no retention. An unreadable first event is an error.
   const why = head === undefined || created !== undefined ? null : whyUnreadable(head)
   return why === null ? E.right(created?.data.retention === true) : E.left(why)
 }
@@ -64,12 +65,12 @@ const isRetained = async (deps: ForgetTextDeps, liveId: number): Promise<Either<
 const sleep = async (deps: ForgetTextDeps, ms: number, signal: AbortSignal): Promise<void> => {
   let left = ms
   do {
-    await pause(deps.timers, Math.min(left, LONGEST_TIMER_MS), signal)
-    left -= LONGEST_TIMER_MS
+    await pause(deps.timers, Math.min(left, MAX_TIMER_MS), signal)
+    left -= MAX_TIMER_MS
   } while (left > 0 && !signal.aborted)
 }
 
-/** Ends come in the order of time, so waiting for one never delays the next. */
+/** Ends arrive in the order of time, so a wait for one session never delays the next one. */
 const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy): RunningDuty =>
   startLogDuty(deps, {
     name,
@@ -79,20 +80,20 @@ const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy):
       const end = endOf(event)
       if (end === undefined) return
       const { liveId, at } = end.data
-      const asked = await isRetained(deps, liveId)
-      // Where nobody knows, what is erased would never come back; but no live may ask for more than RETENTION_MAX.
-      const isUnknown = E.isLeft(asked) && isHurt(asked.left)
-      if (!(isUnknown && retained) && orThrow(asked) !== retained) return
+      const hasRetention = await isRetained(deps, liveId)
+      // With damaged data the retention is unknown. Erased text is lost, so only RETENTION_MAX erases it then.
+      const isUnknown = E.isLeft(hasRetention) && isHurt(hasRetention.left)
+      if (!(isUnknown && retained) && orThrow(hasRetention) !== retained) return
       const due = Date.parse(at) + afterMs
       await sleep(deps, Math.min(afterMs, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
-      if (!signal.aborted) orThrow(await erase(deps, liveId))
+      if (!signal.aborted) orThrow(await erase(deps, liveId)())
     },
-    failure: 'the text of ended lives could not be forgotten; trying again',
+    failure: 'the text of ended sessions could not be erased; trying again',
   })
 
 /**
- * Follows the ends of lives and makes their text unreadable: a minute later without retention, after `retentionMax`
- * with it. Runs until stopped; failures are logged and tried again, so no live is passed over for good.
+ * Makes the text of ended sessions unreadable: a minute after the end without retention, after `retentionMax` with
+ * retention. Runs until stopped. Failures are logged and retried, so no session is skipped.
  */
 export const forgetText = (deps: ForgetTextDeps): RunningDuty => {
   const { retentionMax } = deps

@@ -18,37 +18,37 @@ import { endAndRelease } from '../end-and-release.ts'
 import { loadLive } from '../load-live.ts'
 import { releaseLive } from '../release-live.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
-import type { CreatorOf } from './creators.ts'
+import type { CreatorStateOf } from './creator-state.ts'
 import type { Expiry } from './expire-lives.ts'
 
 export interface ReconcileLivesDeps extends LiveWriteDeps {
-  /** What became of the process that was to create a live. */
-  readonly creator: CreatorOf
-  /** Milliseconds for which a live waits for a worker that has room for it. */
+  /** Returns the state of the process that admitted a session. */
+  readonly creatorStateOf: CreatorStateOf
+  /** Milliseconds for which a session without a worker waits for a worker with room. */
   readonly takeoverGrace: number
-  /** A live that was created while its owner was being disabled ends in the next round. */
+  /** Whether a user is disabled: sessions that were created during the disabling end in the next round. */
   readonly isDisabled?: (userId: number) => Promise<boolean>
-  /** Sees to a live that may have reached a time limit, without waiting for its end. */
+  /** Starts the end of a session that has reached a time limit, without waiting for it. */
   readonly expire?: (liveId: number, live: Live) => void
 }
 
-/** Under which one process at a time reconciles: what it watches it watches anew then, by its own clock. */
+/** One process at a time reconciles: the holder of this lease. A new holder starts all waiting times again. */
 export const RECONCILER_LEASE = 'reconciler'
 
-/** Lives looked at, fenced and released at a time: each is a read and at most two appends. */
-const LOOKS_AT_ONCE = 16
-/** Lives that speak out at a time: the engine, which serves them all, has but some seconds for each. */
+/** Sessions checked at the same time: each costs one read and at most two appends. */
+const CHECKS_AT_ONCE = 16
+/** Sessions that finish transcribing at the same time: they share one engine and have a few seconds each. */
 const ENDS_AT_ONCE = 32
-/** For how long an admission without a live is watched before it is an orphan where nobody sees who was to create it. */
-const ORPHAN_MS = 10_000
-/** And where its process is there, which may be slow: it may also have given up on what a store did not answer. */
-const SLOW_ORPHAN_MS = 60_000
+/** An admission without a session counts as an orphan after this time when the state of its process is unknown. */
+const ORPHAN_AFTER_MS = 10_000
+/** The same when its process is alive but slow: the process may have abandoned the create after a store timeout. */
+const SLOW_ORPHAN_AFTER_MS = 60_000
 
 const serviceOrigin = (deps: ReconcileLivesDeps): Origin => originOf(deps, 'service')
 
-/** For how long of this process's own clock something was so at each look, whatever the clocks of others say. */
+/** Measures by this process's clock how long a condition has held at every check. */
 interface Watch {
-  /** It is so at this look. */
+  /** Milliseconds from the first check at which the condition held. Call it at each check where the condition holds. */
   readonly since: (liveId: number) => number
   readonly keepOnly: (isKept: (liveId: number) => boolean) => void
   readonly isWatching: () => boolean
@@ -70,27 +70,31 @@ const createWatch = ({ environment: { monotonic } }: ReconcileLivesDeps): Watch 
 }
 
 interface Watches {
-  /** Admissions without a live. */
+  /** Admissions without a session. */
   readonly orphans: Watch
-  /** Lives without a worker. */
+  /** Sessions without a worker. */
   readonly waiting: Watch
 }
 
-const isOrphan = ({ creator }: ReconcileLivesDeps, { orphans }: Watches, { liveId, instance }: Reservation): boolean => {
+const isOrphan = (
+  { creatorStateOf }: ReconcileLivesDeps,
+  { orphans }: Watches,
+  { liveId, instance }: Reservation,
+): boolean => {
   const watched = orphans.since(liveId)
-  switch (creator(instance)) {
+  switch (creatorStateOf(instance)) {
     case 'gone':
       return true
     case 'unseen':
-      return watched >= ORPHAN_MS
+      return watched >= ORPHAN_AFTER_MS
     case 'alive':
-      return watched >= SLOW_ORPHAN_MS
+      return watched >= SLOW_ORPHAN_AFTER_MS
   }
 }
 
 /**
- * The fence comes first: once LiveAborted stands as the first event of its stream the create can never complete, so
- * the reservation may go. A create that was faster keeps it.
+ * Fences an abandoned create, then releases its reservation. With LiveAborted as the first event of the stream the
+ * create can never complete. A create that completed first keeps its reservation.
  */
 const fenceAndRelease = async (
   deps: ReconcileLivesDeps,
@@ -115,7 +119,7 @@ const fenceAndRelease = async (
 const OWNER_DISABLED: EndCause = { status: 'finished', reason: 'owner_disabled' }
 const NO_ROOM: EndCause = { status: 'error', code: 'engine_failed', detail: 'No worker has room for it any more' }
 
-/** Ends a live that nobody may or can go on with, or that has reached a time limit. */
+/** Ends a session whose owner is disabled or that no worker has room for. Passes all others to `expire`. */
 const reconcileOpen = async (
   deps: ReconcileLivesDeps,
   { waiting }: Watches,
@@ -133,7 +137,7 @@ const reconcileOpen = async (
   return E.isLeft(ended) ? ended : E.right(undefined)
 }
 
-const reconcileOne = async (
+const reconcileReservation = async (
   deps: ReconcileLivesDeps,
   watches: Watches,
   reservation: Reservation,
@@ -144,9 +148,7 @@ const reconcileOne = async (
   const { state } = loaded.right
   switch (state.status) {
     case 'none':
-      return isOrphan(deps, watches, reservation)
-        ? await fenceAndRelease(deps, reservation)
-        : E.right(undefined)
+      return isOrphan(deps, watches, reservation) ? await fenceAndRelease(deps, reservation) : E.right(undefined)
     case 'aborted':
     case 'finished':
     case 'error':
@@ -158,30 +160,30 @@ const reconcileOne = async (
   }
 }
 
-/** One look at all reservations after another. */
-export interface Reconciling {
+/** Compares the reservations with the sessions they belong to. */
+export interface Reconciler {
   /**
-   * Fences admissions whose create died, ends lives of who was disabled, gives back what ended lives still hold. Running
-   * many at once changes nothing more. Every reservation is tried; the first failure is the answer, unless it is that
-   * stored data cannot be read.
+   * Fences abandoned admissions, ends sessions of disabled users, and releases reservations of ended sessions. Rounds
+   * may run at the same time. A failure does not stop the round. Left: the first failure, except damaged data.
    */
   readonly round: TaskEither<Unavailable, void>
-  /** Some admission may be an orphan soon, or some live have waited long enough. */
+  /** Whether a waiting time is running: for a possible orphan or for a session without a worker. */
   readonly isWatching: () => boolean
 }
 
-export const reconciling = (deps: ReconcileLivesDeps): Reconciling => {
+export const createReconciler = (deps: ReconcileLivesDeps): Reconciler => {
   const watches: Watches = { orphans: createWatch(deps), waiting: createWatch(deps) }
   const round = async (): Promise<Either<Unavailable, void>> => {
     const admission = await deps.admission.refresh()
     if (E.isLeft(admission) && !isHurt(admission.left)) return admission
-    // Lives end by what is known of the admissions where these cannot be read; their memory waits for that.
+    // With damaged admissions the last known state is used: sessions end, their memory is released later.
     const { open } = E.isLeft(admission) ? deps.admission.state() : admission.right
     const workers = new Map(open.map(({ liveId, worker }) => [liveId, worker]))
     watches.orphans.keepOnly((liveId) => workers.has(liveId))
     watches.waiting.keepOnly((liveId) => workers.get(liveId) === null)
-    const outcomes = await mapAtOnce(LOOKS_AT_ONCE, open, (reservation) => reconcileOne(deps, watches, reservation))
-    // Of a live that cannot be read nobody knows what to do: it keeps its reservation, and no other waits for it.
+    const outcomes = await mapAtOnce(CHECKS_AT_ONCE, open, (reservation) =>
+      reconcileReservation(deps, watches, reservation))
+    // A session with damaged data keeps its reservation and does not hold up the others.
     return outcomes.find((outcome) => E.isLeft(outcome) && !isHurt(outcome.left)) ?? E.right(undefined)
   }
   return { round, isWatching: () => watches.orphans.isWatching() || watches.waiting.isWatching() }
@@ -192,14 +194,14 @@ interface PeriodicDeps extends Omit<ReconcileLivesDeps, 'expire'> {
   readonly expiry?: Expiry
   /** Milliseconds between two rounds. */
   readonly every: number
-  /** Milliseconds before the first; `every` unless told. */
+  /** Milliseconds before the first round; the default is `every`. */
   readonly first?: number | undefined
 }
 
 /**
- * Reconciles again and again until stopped: sooner than told where an admission is watched. A round does not wait for the lives that it ends by their time limits: they
- * speak out first. `stop` waits for the round in progress and for ends that have begun. Failures are logged and tried
- * again.
+ * Reconciles every `every` milliseconds until stopped, more often while a waiting time is running. A round does not
+ * wait for sessions that end by a time limit, because they finish transcribing first. `stop` waits for the running
+ * round and for ends that have begun. Failures are logged and retried.
  */
 export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promise<void> } => {
   const { logger, expiry, every, first = every, timers } = deps
@@ -220,7 +222,7 @@ export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promi
 
   const end = ({ end: expire }: Expiry, liveId: number, live: Live): Promise<void> =>
     inSlot(async () => {
-      const message = 'a live that reached its time limit could not be ended; trying again'
+      const message = 'a session past its time limit could not be ended; trying again'
       if (!stopped) await attempt(() => expire(liveId, live), message)
     })
 
@@ -229,10 +231,10 @@ export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promi
     ending.set(liveId, end(expiry, liveId, live).finally(() => ending.delete(liveId)))
   }
 
-  const { round: look, isWatching } = reconciling({ ...deps, expire })
+  const { round: look, isWatching } = createReconciler({ ...deps, expire })
   const run = async (): Promise<void> => {
     await attempt(look, 'reservations could not be reconciled; trying again')
-    if (!stopped) plan(isWatching() ? Math.min(every, ORPHAN_MS) : every)
+    if (!stopped) plan(isWatching() ? Math.min(every, ORPHAN_AFTER_MS) : every)
   }
   const plan = (ms: number): void => { cancel = timers.after(ms, () => { round = run() }) }
 

@@ -4,11 +4,11 @@ import { reading } from '../../../domain/read-event.ts'
 import type { Position, StoredEvent } from '../../ports/event-store.ts'
 import type { EndCause } from '../../pipeline/signals.ts'
 
-/** A live reached its terminal state and has given its memory back. */
+/** A session has ended and its memory is released. */
 export interface LiveEnd {
   readonly liveId: number
   readonly cause: EndCause
-  /** Of the terminal event: no projection reads the release. */
+  /** Position of the terminal event. Projections do not read the release, so its position would never be reached. */
   readonly position: Position
 }
 
@@ -25,12 +25,11 @@ const endOf = (event: StoredEvent): LiveEnd | undefined => {
 }
 
 /**
- * Ends of all lives, by whatever process, out of the events of `live-` and `admission` in their order: the end that an
- * event completes, once the terminal event stands and the reservation is released, so that who hears of it (its sockets
- * do) finds the memory free.
+ * Detects ends of sessions in any process from the events of `live-` and `admission`, passed in their order. Returns an
+ * end only after its reservation is released, so a client that learns of the end finds the memory free.
  */
 export const watchEnds = (): ((event: StoredEvent) => LiveEnd | undefined) => {
-  /** Ended, not yet released. */
+  /** Sessions that have ended but are not yet released. */
   const unreleased = new Map<number, LiveEnd>()
   return (event) => {
     const end = endOf(event)

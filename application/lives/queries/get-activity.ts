@@ -13,25 +13,25 @@ import { findOwnedLive } from '../owned-live.ts'
 import type { OwnedLive } from '../owned-live.ts'
 import { READABLE_AFTER_END_MS } from '../policies/forget-text.ts'
 
-/** What goes on in a live at this moment. */
+/** The current activity of a session. */
 export interface LiveActivity {
-  /** How far its text is behind its audio, in seconds; null where it does not run in this process. */
+  /** Seconds by which the text lags behind the audio; null when the session does not run in this process. */
   readonly lag: number | null
-  /** Of this process. */
+  /** Listeners connected to this process. */
   readonly listeners: number
   readonly senderConnected: boolean
-  /** Of its audio so far; where it does not run in this process, up to the end of the last final that is kept. */
+  /** Seconds of audio so far; for a session of another process, up to the end of the last stored final. */
   readonly audioSeconds: number
-  /** Finals of its speakers that are kept. */
+  /** Number of stored finals, without translations. */
   readonly segments: number
-  /** From when on its text can no longer be read; null where that is not known, or never. */
+  /** The time from which the text cannot be read; null when this is not known yet, or never happens. */
   readonly textUntil: string | null
 }
 
-/** Of a live of the caller's. */
+/** Returns the activity of a session of the caller. */
 export type GetActivity = (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveActivity>
 
-/** Sockets that listen to lives of this process. */
+/** Counts the listener sockets of this process: of one session, and of all sessions. */
 export interface Listeners {
   readonly of: (liveId: number) => number
   readonly all: () => number
@@ -44,15 +44,15 @@ export interface GetActivityDeps {
   readonly runs: {
     readonly hasSender: (liveId: number) => boolean
     readonly audioSeconds: (liveId: number) => number | null
-    /** Another process runs it, so that the log has to say who is connected; never where there is one process. */
+    /** Whether another process runs the session, so only the log shows its sender. Absent in a single process. */
     readonly isElsewhere?: (liveId: number) => boolean
   }
-  /** Milliseconds after its end for which a live keeps its text, 0 for ever. */
+  /** Milliseconds for which a session with retention keeps its text after its end; 0: without limit. */
   readonly retentionMax: number
 }
 
-/** Behind the last final of a speaker there are its translations, and few others. */
-const LOOKED_AT = 100
+/** Events read from the end of a stream: the last final may be followed by its translations and a few others. */
+const NEWEST_EVENTS = 100
 
 const finalOf = reading([SegmentFinalised])
 
@@ -64,25 +64,25 @@ const textUntil = ({ created, endedAt }: OwnedLive, retentionMax: number): strin
 
 const senderOf = reading([SenderAttached, SenderDetached, LiveTakenOver])
 
-/** As the log says: who had a place with a worker that is gone has it no more. */
+/** Checks in the log whether a sender is connected. A takeover by another worker disconnects the sender. */
 const isSenderRecorded = async (
   store: Pick<EventStore, 'read'>,
   liveId: number,
 ): Promise<Either<Unavailable, boolean>> => {
-  const newest = await store.read(liveStream(liveId), { direction: 'backwards', limit: LOOKED_AT })()
+  const newest = await store.read(liveStream(liveId), { direction: 'backwards', limit: NEWEST_EVENTS })()
   return E.map((events: ReadonlyArray<StoredEvent>) => {
     const last = events.map(senderOf).find((event) => event !== undefined)
     return last?.type === 'SenderAttached'
   })(newest)
 }
 
-/** Reads at the ends of streams alone, however long the live is: a page may ask every second. */
+/** Reads only the ends of streams, so the cost does not grow with the session: pages may poll every second. */
 export const getActivity = ({ store, lags, listeners, runs, retentionMax }: GetActivityDeps): GetActivity => {
   const find = findOwnedLive(store)
   return (caller, liveId) => async () => {
     const live = await find(caller, liveId)()
     if (E.isLeft(live)) return live
-    const newest = await store.read(segmentsStream(liveId), { direction: 'backwards', limit: LOOKED_AT })()
+    const newest = await store.read(segmentsStream(liveId), { direction: 'backwards', limit: NEWEST_EVENTS })()
     if (E.isLeft(newest)) return newest
     const finals = newest.right.flatMap((event) => finalOf(event)?.data ?? [])
     const last = finals.find(({ kind }) => kind === 'transcription')

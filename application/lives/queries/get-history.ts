@@ -1,5 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { liveStream } from '../../../domain/live/events.ts'
 import type { Caller } from '../../caller.ts'
 import type { EntryNotFound, LiveNotFound, Unavailable } from '../../errors.ts'
@@ -9,23 +11,23 @@ import type { Keyring } from '../../ports/keyring.ts'
 import type { LiveView, ViewOf } from '../../ports/read-models.ts'
 import { findOwnedLive } from '../owned-live.ts'
 import type { OwnedLive } from '../owned-live.ts'
-import { historyEntries, MASK, ofOwner } from './history-entries.ts'
+import { historyEntries, MASK, maskForOwner } from './history-entries.ts'
 import type { HistoryEntry, UrlMask } from './history-entries.ts'
 
-/** What happened to a live of the caller's, oldest first. */
+/** Returns the events of a session of the caller, oldest first. */
 export type GetHistory = (
   caller: Caller,
   liveId: number,
   page: PageQuery,
 ) => TaskEither<LiveNotFound | Unavailable, Page<HistoryEntry>>
 
-/** One event of a live, and how the live stood after it. */
+/** One event of a session, and the state of the session after it. */
 export interface PastLive<State> {
   readonly entry: HistoryEntry
   readonly state: State
 }
 
-/** Of a live of the caller's, its tokens masked. `entryId` is its place in the history. */
+/** Returns one event of a session of the caller, and the session after it with masked tokens. `entryId` starts at 1. */
 export type GetHistoryEntry = (
   caller: Caller,
   liveId: number,
@@ -37,8 +39,8 @@ export interface GetHistoryDeps {
   readonly keyring: Pick<Keyring, 'open'>
 }
 
-/** A page of the stream of a live, whoever may see it. */
-export const pageOfHistory =
+/** Reads a page of the history. The caller has already checked the access. */
+export const readHistoryPage =
   ({ store, keyring }: GetHistoryDeps, urlMask: UrlMask) =>
   (
     liveId: number,
@@ -54,8 +56,8 @@ export const pageOfHistory =
     return E.map((items: ReadonlyArray<HistoryEntry>) => ({ items, total }))(entries)
   }
 
-/** An entry and all events up to it, from which its state is folded. */
-export const entryOfHistory =
+/** Reads an entry and all events up to it, from which the state is folded. */
+export const readHistoryEntry =
   ({ store, keyring }: GetHistoryDeps, urlMask: UrlMask) =>
   (
     liveId: number,
@@ -63,8 +65,8 @@ export const entryOfHistory =
     entryId: number,
   ): TaskEither<EntryNotFound | Unavailable, PastLive<ReadonlyArray<StoredEvent>>> =>
   async () => {
-    const isThere = Number.isSafeInteger(entryId) && entryId >= 1 && entryId <= revision + 1
-    if (!isThere) return E.left({ _tag: 'EntryNotFound' })
+    const isInRange = Number.isSafeInteger(entryId) && entryId >= 1 && entryId <= revision + 1
+    if (!isInRange) return E.left({ _tag: 'EntryNotFound' })
     const stored = await store.read(liveStream(liveId), { limit: entryId })()
     if (E.isLeft(stored)) return stored
     const shown = await historyEntries(keyring)(stored.right.slice(entryId - 1), urlMask)()
@@ -73,27 +75,26 @@ export const entryOfHistory =
     return entry === undefined ? E.left({ _tag: 'EntryNotFound' }) : E.right({ entry, state: stored.right })
   }
 
-/** Straight from the live's stream. */
+/** Reads the session's stream itself, not a read model. */
 export const getHistory = (deps: GetHistoryDeps): GetHistory => {
   const find = findOwnedLive(deps.store)
-  const pageOf = pageOfHistory(deps, ofOwner)
-  return (caller, liveId, page) => async () => {
-    const live = await find(caller, liveId)()
-    return E.isLeft(live) ? live : await pageOf(liveId, live.right, page)()
-  }
+  const readPage = readHistoryPage(deps, maskForOwner)
+  return (caller, liveId, page) =>
+    pipe(
+      find(caller, liveId),
+      TE.chainW((live) => readPage(liveId, live, page)),
+    )
 }
 
-/** By the fold that makes the lists, up to that event. */
+/** Folds the events up to the entry in the same way as the read model. */
 export const getHistoryEntry = (deps: GetHistoryDeps & { readonly viewOf: ViewOf }): GetHistoryEntry => {
   const find = findOwnedLive(deps.store)
-  const entryOf = entryOfHistory(deps, ofOwner)
-  return (caller, liveId, entryId) => async () => {
-    const live = await find(caller, liveId)()
-    if (E.isLeft(live)) return live
-    const past = await entryOf(liveId, live.right, entryId)()
-    if (E.isLeft(past)) return past
-    const { entry, state: events } = past.right
-    const view = await deps.viewOf(events)()
-    return E.map((state: LiveView) => ({ entry, state: { ...state, senderToken: MASK, listenerToken: MASK } }))(view)
-  }
+  const readEntry = readHistoryEntry(deps, maskForOwner)
+  return (caller, liveId, entryId) =>
+    pipe(
+      find(caller, liveId),
+      TE.chainW((live) => readEntry(liveId, live, entryId)),
+      TE.bindW('view', ({ state: events }) => deps.viewOf(events)),
+      TE.map(({ entry, view }) => ({ entry, state: { ...view, senderToken: MASK, listenerToken: MASK } })),
+    )
 }

@@ -1,6 +1,7 @@
-import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { liveStream } from '../../../domain/live/events.ts'
 import type { Caller } from '../../caller.ts'
 import type { LiveNotFound, Unavailable } from '../../errors.ts'
@@ -9,17 +10,17 @@ import type { StreamIntegrity, VerifyStream } from '../../ports/integrity.ts'
 import type { FactsOfLive } from '../../ports/read-models.ts'
 
 /**
- * Whether the rows of a live's stream, and their links to the rows around them, are what was written: no accidental
- * damage, and no careless edit. Who computes all hashes anew is not found.
+ * Whether the stored rows of a session, and their links to the neighbouring rows, are unchanged. Finds accidental
+ * damage and careless edits. Does not find an edit whose author recomputed all hashes.
  */
 export interface LiveIntegrity extends Omit<StreamIntegrity, 'damages'> {
   readonly status: 'intact' | 'damaged' | 'unavailable'
-  /** By place in the history; 0 is the stream as a whole. */
+  /** Damages by position in the history; 0 stands for the stream as a whole. */
   readonly damaged: ReadonlyArray<{ readonly id: number; readonly reason: string }>
   readonly checkedAt: string
 }
 
-/** Of a live of the caller's. */
+/** Checks a session of the caller. */
 export type GetIntegrity = (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveIntegrity>
 
 export interface IntegrityDeps {
@@ -29,27 +30,30 @@ export interface IntegrityDeps {
 
 const UNAVAILABLE = { status: 'unavailable', rows: 0, first: null, last: null, headHash: null, damaged: [] } as const
 
-/** Of a live that there is. */
-export const integrityOf =
+const notFound: LiveNotFound = { _tag: 'LiveNotFound' }
+
+/** Checks an existing session of any owner. */
+export const checkIntegrity =
   ({ verifyStream, environment }: IntegrityDeps) =>
   (liveId: number): TaskEither<Unavailable, LiveIntegrity> =>
-  async () => {
-    const verified = await verifyStream(liveStream(liveId))()
-    if (E.isLeft(verified)) return verified
-    const checkedAt = environment.now()
-    if (verified.right === null) return E.right({ ...UNAVAILABLE, checkedAt })
-    const { damages, ...found } = verified.right
-    const damaged = damages.map(({ revision, reason }) => ({ id: revision === null ? 0 : revision + 1, reason }))
-    return E.right({ ...found, status: damaged.length === 0 ? 'intact' : 'damaged', damaged, checkedAt })
-  }
+    pipe(
+      verifyStream(liveStream(liveId)),
+      TE.map((verified) => {
+        const checkedAt = environment.now()
+        if (verified === null) return { ...UNAVAILABLE, checkedAt }
+        const { damages, ...found } = verified
+        const damaged = damages.map(({ revision, reason }) => ({ id: revision === null ? 0 : revision + 1, reason }))
+        return { ...found, status: damaged.length === 0 ? 'intact' : 'damaged', damaged, checkedAt }
+      }),
+    )
 
-/** Whose it is says the list: the stream itself may be what is damaged. */
+/** Takes the owner from the read model, because the stream itself may be damaged. */
 export const getIntegrity = (deps: IntegrityDeps & { readonly factsOfLive: FactsOfLive }): GetIntegrity => {
-  const judge = integrityOf(deps)
-  return (caller, liveId) => async () => {
-    const known = await deps.factsOfLive(liveId)()
-    if (E.isLeft(known)) return known
-    const isOwn = O.isSome(known.right) && known.right.value.userId === caller.userId
-    return isOwn ? await judge(liveId)() : E.left({ _tag: 'LiveNotFound' })
-  }
+  const check = checkIntegrity(deps)
+  return (caller, liveId) =>
+    pipe(
+      deps.factsOfLive(liveId),
+      TE.filterOrElseW(O.exists(({ userId }) => userId === caller.userId), () => notFound),
+      TE.chainW(() => check(liveId)),
+    )
 }

@@ -1,6 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { ERASED } from '../../../domain/shared/event.ts'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
 import type { TranscriptSegment } from '../../../domain/transcript/subtitles.ts'
@@ -13,10 +15,10 @@ import type { Keyring } from '../../ports/keyring.ts'
 import { findOwnedLive } from '../owned-live.ts'
 import type { OwnedLive } from '../owned-live.ts'
 
-/** What a live that keeps its text has said so far, by segment. */
+/** The stored text of a session with retention, ordered by segment. */
 export type Transcript = ReadonlyArray<TranscriptSegment>
 
-/** Of a live of the caller's, also while it still runs. */
+/** Returns the transcript of a session of the caller, also before its end. */
 export type GetTranscript = (
   caller: Caller,
   liveId: number,
@@ -26,47 +28,48 @@ export interface GetTranscriptDeps {
   readonly store: Pick<EventStore, 'read'>
   readonly keyring: Pick<Keyring, 'open'>
   readonly environment: Pick<Environment, 'now'>
-  /** Milliseconds after its end for which a live keeps its text, 0 for ever. */
+  /** Milliseconds for which a session keeps its text after its end; 0: without limit. */
   readonly retentionMax: number
 }
 
-/** Read and opened in one go; others get their turn in between. */
-const AT_ONCE = 500
+/** Events read at once. Other work runs between two reads. */
+const PAGE_EVENTS = 500
 
-/** A translation comes later than its segment, and later ones may be faster: by segment, the speaker's words first. */
+const notFound: TranscriptNotFound = { _tag: 'TranscriptNotFound' }
+
+/** Orders by segment, the speech before its translations. Translations arrive later and may overtake each other. */
 const inOrder = (a: TranscriptSegment, b: TranscriptSegment): number =>
   a.segment - b.segment || a.kind.localeCompare(b.kind) || a.language.localeCompare(b.language)
 
-/** The text that a live keeps (D20): read from the log itself, since nothing else may hold a copy of it. */
+/** Reads the transcript from the log, because the log holds the only copy of the text. */
 export const getTranscript = ({ store, keyring, environment, retentionMax }: GetTranscriptDeps): GetTranscript => {
   const find = findOwnedLive(store)
   const open = openEvents(keyring)
 
-  /** Exact, where the erasure itself may come a little later. */
+  /** Exact, because the erasure itself may run a little later. */
   const isExpired = ({ endedAt }: OwnedLive): boolean =>
     endedAt !== null && retentionMax > 0 && Date.parse(environment.now()) - Date.parse(endedAt) >= retentionMax
 
   const readSegments = async (liveId: number): Promise<Either<Unavailable, ReadonlyArray<TranscriptSegment>>> => {
     const segments: Array<TranscriptSegment> = []
-    for (let from = 0; ; from += AT_ONCE) {
-      const stored = await store.read(segmentsStream(liveId), { from, limit: AT_ONCE })()
+    for (let from = 0; ; from += PAGE_EVENTS) {
+      const stored = await store.read(segmentsStream(liveId), { from, limit: PAGE_EVENTS })()
       if (E.isLeft(stored)) return stored
       const opened = await open(stored.right.filter(({ type }) => type === SegmentFinalised.type))()
       if (E.isLeft(opened)) return opened
-      // The codec of their type has decoded them.
+      // The codec of SegmentFinalised has decoded them.
       segments.push(...(opened.right as ReadonlyArray<SegmentFinalised>).map(({ data }) => data))
-      if (stored.right.length < AT_ONCE) return E.right(segments)
+      if (stored.right.length < PAGE_EVENTS) return E.right(segments)
     }
   }
 
-  return (caller, liveId) => async () => {
-    const live = await find(caller, liveId)()
-    if (E.isLeft(live)) return live
-    if (!live.right.created.retention || isExpired(live.right)) return E.left({ _tag: 'TranscriptNotFound' })
-    const segments = await readSegments(liveId)
-    if (E.isLeft(segments)) return segments
-    // Its key died between the two reads, or its retention is over.
-    if (segments.right.some(({ text }) => text === ERASED)) return E.left({ _tag: 'TranscriptNotFound' })
-    return E.right(segments.right.toSorted(inOrder))
-  }
+  return (caller, liveId) =>
+    pipe(
+      find(caller, liveId),
+      TE.filterOrElseW((live) => live.created.retention && !isExpired(live), () => notFound),
+      TE.chainW(() => () => readSegments(liveId)),
+      // The key was erased during the reads, or the retention has ended.
+      TE.filterOrElseW((segments) => segments.every(({ text }) => text !== ERASED), () => notFound),
+      TE.map((segments) => segments.toSorted(inOrder)),
+    )
 }

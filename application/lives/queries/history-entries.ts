@@ -8,38 +8,38 @@ import { openEach, refusalOf } from '../../log/event-serialization.ts'
 import type { StoredEvent } from '../../ports/event-store.ts'
 import type { Keyring } from '../../ports/keyring.ts'
 
-/** One event of a live, secrets masked. */
+/** One event of a session, with masked secrets. */
 export interface HistoryEntry {
-  /** From 1. */
+  /** Position in the history, from 1. */
   readonly id: number
   readonly type: string
   readonly at: string
   readonly actor: string
-  /** Of the request, or of what else began, in whose course it happened. */
+  /** Id of the request or process step that led to the event. */
   readonly correlationId: string
-  /** Of the command that did it. */
+  /** Id of the command that wrote the event. */
   readonly causationId: string
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** Stands where a secret was. */
+/** Replaces a secret. */
 export const MASK = '***'
 
-/** Of no use to anybody but the service. */
+/** Members that only the service uses. */
 const isInternal = (member: string): boolean => member === 'commandId' || member.endsWith('Hash')
 
-/** How an audio URL is shown: to its owner without its secrets, to administrators not at all. */
+/** Masks an audio URL: owners see it without secrets, administrators see only the mask. */
 export type UrlMask = (url: string) => string
-export const ofOwner: UrlMask = maskedUrl
-export const ofAdministrator: UrlMask = () => MASK
+export const maskForOwner: UrlMask = maskedUrl
+export const maskForAdministrator: UrlMask = () => MASK
 
-/** Secrets masked; null stays null, it tells that there is none. */
+/** Masks a personal member. Null stays null, because it shows that the member is absent. */
 const maskedMember = (member: string, value: unknown, isPersonal: boolean, urlMask: UrlMask): unknown => {
   if (!isPersonal || value === null) return value
   return member === 'audioUrl' && typeof value === 'string' && value !== ERASED ? urlMask(value) : MASK
 }
 
-/** Events of a live as its history shows them: an event's number in the stream is its place there. */
+/** Converts stored events of a session into history entries. The revision of an event gives its position. */
 export const historyEntries =
   (keyring: Pick<Keyring, 'open'>) =>
   (stored: ReadonlyArray<StoredEvent>, urlMask: UrlMask): TaskEither<Unavailable, ReadonlyArray<HistoryEntry>> =>
@@ -52,10 +52,10 @@ export const historyEntries =
       const clear = opened.right[index]
       if (clear !== undefined && E.isLeft(clear) && clear.left._tag === 'EventMisfit')
         return E.left(refusalOf(event, clear.left))
-      // What a newer version wrote down happened, whatever it says.
-      const said = clear === undefined || E.isLeft(clear) ? {} : { ...(clear.right.data as object) }
+      // An event type of a newer version is unknown here: show the entry without data.
+      const plain = clear === undefined || E.isLeft(clear) ? {} : { ...(clear.right.data as object) }
       const personal = definitionOf(type)?.personal ?? []
-      const members = Object.entries(said).filter(([member]) => !isInternal(member))
+      const members = Object.entries(plain).filter(([member]) => !isInternal(member))
       const data = Object.fromEntries(
         members.map(([member, value]) => [member, maskedMember(member, value, personal.includes(member), urlMask)]),
       ) as HistoryEntry['data']

@@ -1,5 +1,6 @@
-import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { LivesListed } from '../../../domain/administration/events.ts'
 import { traverseAtOnce } from '../../at-once.ts'
 import type { Caller } from '../../caller.ts'
@@ -7,18 +8,18 @@ import type { Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { recordAct } from '../../log/record-act.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
-import type { AllLivesQuery, PageOfAllLives } from '../../ports/read-models.ts'
-import { adminLive } from '../admin-live.ts'
+import type { AllLivesQuery, LiveFacts, PageOfAllLives } from '../../ports/read-models.ts'
+import { toAdminLive } from '../admin-live.ts'
 import type { AdminLive, AdminLiveDeps } from '../admin-live.ts'
 
 export interface ListAllLivesDeps extends WriteDeps, AdminLiveDeps {
   readonly pageOfAllLives: PageOfAllLives
 }
 
-/** Owners looked up at a time, where they are not in memory. */
+/** Owners read at the same time when they are not in memory. */
 const OWNERS_AT_ONCE = 16
 
-/** For administrators: the lives of all, newest first. Every look at them is an event, as every end is. */
+/** For administrators: lists the sessions of all users, newest first. Every access is recorded as an event. */
 export type ListAllLives = (
   caller: Caller,
   query: AllLivesQuery,
@@ -27,15 +28,20 @@ export type ListAllLives = (
 
 export const listAllLives =
   (deps: ListAllLivesDeps): ListAllLives =>
-  (caller, query, { skip, limit }) =>
-  async () => {
-    const found = await deps.pageOfAllLives(query, { skip, limit })()
-    if (E.isLeft(found)) return found
-    const { items, total } = found.right
-    // Before the answer: nobody sees what is not on record.
-    const look = { ownerId: query.userId, skip, limit, liveIds: items.map(({ id }) => id), at: deps.environment.now() }
-    const recorded = await recordAct(deps, caller, { type: LivesListed.type, data: look })
-    if (E.isLeft(recorded)) return recorded
-    const named = await traverseAtOnce(OWNERS_AT_ONCE, items, (live) => adminLive(deps)(live)())
-    return E.map((lives: ReadonlyArray<AdminLive>) => ({ items: lives, total }))(named)
+  (caller, query, { skip, limit }) => {
+    /** Records the access before the list is returned. */
+    const record = ({ items }: Page<LiveFacts>): TaskEither<Unavailable, void> => () => {
+      const liveIds = items.map(({ id }) => id)
+      const data = { ownerId: query.userId, skip, limit, liveIds, at: deps.environment.now() }
+      return recordAct(deps, caller, { type: LivesListed.type, data })
+    }
+    const forAdministrators = (items: ReadonlyArray<LiveFacts>): TaskEither<Unavailable, ReadonlyArray<AdminLive>> =>
+      () => traverseAtOnce(OWNERS_AT_ONCE, items, (live) => toAdminLive(deps)(live)())
+
+    return pipe(
+      deps.pageOfAllLives(query, { skip, limit }),
+      TE.chainFirstW(record),
+      TE.bindW('lives', ({ items }) => forAdministrators(items)),
+      TE.map(({ lives, total }) => ({ items: lives, total })),
+    )
   }

@@ -1,27 +1,27 @@
 import type { TranscriptFrame } from '../../pipeline/signals.ts'
 
-/** From where on a socket wants the finals that were told before it came (D58). */
+/** Which of the earlier finals a new socket wants. */
 export type ResumePoint =
-  /** Every final of segments behind this one, and its translations too: they come later than itself. */
+  /** All finals of later segments, and the translations of this segment, because they follow their segment. */
   | { readonly kind: 'after'; readonly segment: number }
-  /** Those of the last so many segments. */
+  /** All finals of the last `count` segments. */
   | { readonly kind: 'last'; readonly count: number }
 
 type Final = Pick<TranscriptFrame, 'kind' | 'segment'>
 
-/** Whether the final is wanted; of `last`, the first wanted segment is found by `startOf`. */
-export type Wanted = (final: Final) => boolean
+/** Whether the socket wants this final. */
+export type IsWanted = (final: Final) => boolean
 
-const behind =
-  (segment: number, withTranslations: boolean): Wanted =>
+const afterSegment =
+  (segment: number, withTranslations: boolean): IsWanted =>
   (final) =>
     final.segment > segment || (withTranslations && final.segment === segment && final.kind === 'translation')
 
 /**
- * Looks through finals, newest first, for the place where `point` begins: all that is wanted lies behind the final that
- * answers `found`. A translation always stands behind its segment, so the segment itself is the mark.
+ * Searches finals, newest first, for the start of `point`. All wanted finals follow the final for which `found` is
+ * true. That final is never a translation, because a translation always follows its segment.
  */
-export const searchBackwards = (point: ResumePoint) => {
+export const createBackwardSearch = (point: ResumePoint) => {
   let left = point.kind === 'last' ? point.count : 0
   let first = 1
   return {
@@ -33,15 +33,16 @@ export const searchBackwards = (point: ResumePoint) => {
       first = segment
       return false
     },
-    /** After the search. */
-    wanted: (): Wanted => (point.kind === 'after' ? behind(point.segment, true) : behind(first - 1, false)),
+    /** Call this after the search. */
+    wanted: (): IsWanted =>
+      point.kind === 'after' ? afterSegment(point.segment, true) : afterSegment(first - 1, false),
   }
 }
 
-/** The same final, in whatever object. */
-export const keyOf = ({ kind, segment, language }: Pick<TranscriptFrame, 'kind' | 'segment' | 'language'>): string =>
+/** Identifies a final within its session. */
+export const finalKey = ({ kind, segment, language }: Pick<TranscriptFrame, 'kind' | 'segment' | 'language'>): string =>
   `${segment} ${kind} ${language}`
 
-/** The same final with the same text, wherever its lines break. */
-export const wordingOf = (frame: Pick<TranscriptFrame, 'kind' | 'segment' | 'language' | 'text'>): string =>
-  `${keyOf(frame)} ${frame.text.replaceAll(/\s/gu, '')}`
+/** Identifies a final and its text. Line breaks are ignored. */
+export const finalTextKey = (frame: Pick<TranscriptFrame, 'kind' | 'segment' | 'language' | 'text'>): string =>
+  `${finalKey(frame)} ${frame.text.replaceAll(/\s/gu, '')}`

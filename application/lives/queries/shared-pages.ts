@@ -2,21 +2,20 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Timers } from '../../ports/timers.ts'
 
-/** Something that is read in one go. */
+/** A result of one read. */
 interface Page {
-  /** Nothing will be added to it. */
+  /** A full page never changes. */
   readonly isFull: boolean
 }
 
-/** A crowd that comes back costs one read of a full page in so many ms; erased text stays in memory no longer. */
+/** Keeps full pages this long, so many returning listeners cost one read. Short, because text may be erased. */
 const KEPT_MS = 2000
-/** Of 200 short lines each: some megabytes. */
-const MOST_KEPT = 64
+/** A page has 200 short lines, so all kept pages take a few megabytes. */
+const MAX_KEPT = 64
 
 /**
- * Reads each page once for all who ask for it while it is read, and for a short while after that if it is full. A page
- * that may grow is read anew for who asks later, and once for all who asked while it was read: they are owed what came
- * since that began.
+ * Reads each page once for all concurrent requests, and keeps full pages for a short time. For a page that may still
+ * grow, requests that arrive during a read share one further read, because they must see what was appended since.
  */
 export const createSharedPages = <L, A extends Page>(timers: Timers) => {
   const reading = new Map<string, Promise<Either<L, A>>>()
@@ -24,7 +23,7 @@ export const createSharedPages = <L, A extends Page>(timers: Timers) => {
   const kept = new Map<string, Promise<Either<L, A>>>()
 
   const keep = (key: string, page: Promise<Either<L, A>>): void => {
-    if (kept.size >= MOST_KEPT) return
+    if (kept.size >= MAX_KEPT) return
     kept.set(key, page)
     timers.after(KEPT_MS, () => kept.delete(key))
   }

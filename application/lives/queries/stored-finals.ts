@@ -14,83 +14,83 @@ import type { TranscriptFrame } from '../../pipeline/signals.ts'
 import type { Revision, StoredEvent } from '../../ports/event-store.ts'
 import { isOpen, loadLive } from '../load-live.ts'
 import { READABLE_AFTER_END_MS } from '../policies/forget-text.ts'
-import { searchBackwards } from './resume-point.ts'
-import type { ResumePoint, Wanted } from './resume-point.ts'
+import { createBackwardSearch } from './resume-point.ts'
+import type { ResumePoint, IsWanted } from './resume-point.ts'
 import { createSharedPages } from './shared-pages.ts'
 
-/** A final as it was told, and in which term its worker stored it. */
+/** A final as it was sent, with the term of the worker that stored it. */
 export interface StoredFinal extends TranscriptFrame {
   readonly term: number
 }
 
-/** Finals of the log, in its order, so that terms only rise. */
+/** Stored finals in the order of the log, so their terms never decrease. */
 export interface FinalsInPages {
-  readonly wanted: Wanted
-  /** The next page, which may be empty; null once the end was seen. Who asks again is read the last one anew. */
+  readonly wanted: IsWanted
+  /** Returns the next page, which may be empty; null at the end. A call after null reads the last page again. */
   readonly next: () => Promise<Either<Unavailable, ReadonlyArray<StoredFinal> | null>>
 }
 
-/** What the log holds from `point` on; nothing of a live that ended a minute ago or was deleted. */
+/** Returns the stored finals from `point` on; none for a deleted session or a minute after a session's end. */
 export type StoredFinals = (liveId: number, point: ResumePoint) => TaskEither<Unavailable, FinalsInPages>
 
 type StoredFinalsDeps = Pick<WriteDeps, 'store' | 'keyring' | 'environment' | 'timers'>
 
 type AfterPoint = Extract<ResumePoint, { readonly kind: 'after' }>
 
-/** Read and opened in one go, for all who want them; others get their turn in between. */
-const AT_ONCE = 200
-/** Looked through for the place to begin: most come back after seconds. */
-const LOOKED_AT_ONCE = 50
+/** Events of one page. Pages are short, so other work runs between them. */
+const PAGE_EVENTS = 200
+/** Events of one step of the backward search. Most listeners return within seconds, so the start is near the end. */
+const SEARCH_PAGE_EVENTS = 50
+/** Events of one step of the binary search: enough to contain a final that is not a translation. */
+const PROBE_EVENTS = 20
 
-/** Looked at in the middle of what is left, until a final of a speaker is among them. */
-const LOOKED_AT_IN_BETWEEN = 20
-
-/** So many finals of one live, from a multiple of that on. */
+/** Finals of one page of a session. */
 interface FinalsPage {
   readonly finals: ReadonlyArray<StoredFinal>
   readonly isFull: boolean
 }
 
-/** From which revision on there is what is wanted. */
+/** The revision to read from, and which of the finals after it are wanted. */
 interface Start {
   readonly start: Revision
-  readonly wanted: Wanted
+  readonly wanted: IsWanted
 }
 
 const finalOf = reading([SegmentFinalised])
 
-/** Of one that cannot be read: of no segment. */
+/** Kind and segment of a stored event. An unreadable event has no segment. */
 const placeOf = (event: StoredEvent): Pick<TranscriptFrame, 'kind' | 'segment'> =>
   finalOf(event)?.data ?? { kind: 'translation', segment: Number.POSITIVE_INFINITY }
 
-/** Finals from the log, as the frames that they were. */
+/** Reads finals from the log and restores the frames that were sent. */
 export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
   const { store, keyring, environment, timers } = deps
   const open = openEvents(keyring)
   const shared = createSharedPages<Unavailable, FinalsPage>(timers)
 
-  /** Who comes back later gets nothing more, whether the live keeps its text or not (R88). */
+  /** Listeners that return later get no text, even from a session with retention. */
   const isReadable = (live: Live): boolean =>
     isOpen(live) || Date.parse(environment.now()) - Date.parse(String(live.updatedAt)) < READABLE_AFTER_END_MS
 
   const frameOf = ({ config }: Live['created'], { data }: SegmentFinalised): StoredFinal => {
     const { kind, segment, start, end, text, language, words, maxChars = config.max_chars } = data
-    const frame = { kind, segment, final: true, start, end, text: wrapped(text, maxChars), language, term: termOf({ data }) }
+    const term = termOf({ data })
+    const frame = { kind, segment, final: true, start, end, text: wrapped(text, maxChars), language, term }
     return words === undefined ? frame : { ...frame, words }
   }
 
   /**
-   * Where a final of a speaker stands, behind which all that is wanted comes. Their segments are in order, so each look
-   * halves what is left. It may find an earlier place than the last possible, never a later one.
+   * Finds a final before all wanted finals by binary search: segment numbers only rise. The result may be earlier than
+   * necessary, never too late.
    */
   const findAfter = async (stream: string, point: AfterPoint): Promise<Either<Unavailable, Start>> => {
-    const wanted = searchBackwards(point).wanted()
+    const wanted = createBackwardSearch(point).wanted()
     const newest = await store.read(stream, { direction: 'backwards', limit: 1 })()
     if (E.isLeft(newest)) return newest
     let [start, end] = [0, newest.right[0]?.revision ?? 0]
-    while (end - start > LOOKED_AT_IN_BETWEEN) {
+    while (end - start > PROBE_EVENTS) {
       const middle = Math.floor((start + end) / 2)
-      const page = await store.read(stream, { from: middle, limit: LOOKED_AT_IN_BETWEEN })()
+      const page = await store.read(stream, { from: middle, limit: PROBE_EVENTS })()
       if (E.isLeft(page)) return page
       const spoken = page.right.find((event) => placeOf(event).kind === 'transcription')
       if (spoken !== undefined && placeOf(spoken).segment <= point.segment) start = spoken.revision
@@ -99,37 +99,37 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
     return E.right({ start, wanted })
   }
 
-  /** The revision from which on there are the last segments. */
+  /** Finds the start of the last segments by searching backwards. */
   const findLast = async (stream: string, point: ResumePoint): Promise<Either<Unavailable, Start>> => {
-    const search = searchBackwards(point)
+    const search = createBackwardSearch(point)
     let from: Revision | undefined
     for (;;) {
-      const newest = { direction: 'backwards', limit: LOOKED_AT_ONCE } as const
+      const newest = { direction: 'backwards', limit: SEARCH_PAGE_EVENTS } as const
       const page = await store.read(stream, from === undefined ? newest : { ...newest, from })()
       if (E.isLeft(page)) return page
       const mark = page.right.find((event) => search.found(placeOf(event)))
       const last = page.right.at(-1)
       if (mark !== undefined) return E.right({ start: mark.revision, wanted: search.wanted() })
-      const isBeginning = last === undefined || last.revision === 0 || page.right.length < LOOKED_AT_ONCE
+      const isBeginning = last === undefined || last.revision === 0 || page.right.length < SEARCH_PAGE_EVENTS
       if (isBeginning) return E.right({ start: last?.revision ?? 0, wanted: search.wanted() })
       from = last.revision - 1
     }
   }
 
   const readPage = async ({ created }: Live, page: number): Promise<Either<Unavailable, FinalsPage>> => {
-    const end = (page + 1) * AT_ONCE
-    const stored = await store.read(segmentsStream(created.liveId), { from: page * AT_ONCE, limit: AT_ONCE })()
+    const end = (page + 1) * PAGE_EVENTS
+    const stored = await store.read(segmentsStream(created.liveId), { from: page * PAGE_EVENTS, limit: PAGE_EVENTS })()
     if (E.isLeft(stored)) return stored
     const inside = stored.right.filter(({ revision }) => revision < end)
     const opened = await open(inside.filter(({ type }) => type === SegmentFinalised.type))()
     if (E.isLeft(opened)) return opened
-    // The codec of their type has decoded them.
+    // The codec of SegmentFinalised has decoded them.
     const finals = (opened.right as ReadonlyArray<SegmentFinalised>).filter(({ data }) => data.text !== ERASED)
     const isFull = (stored.right.at(-1)?.revision ?? 0) >= end - 1
     return E.right({ finals: finals.map((final) => frameOf(created, final)), isFull })
   }
 
-  /** The same objects for all who want them, so that their bytes are made once. */
+  /** Returns the same frame objects to all listeners, so each frame is serialised once. */
   const pageOf = (live: Live, page: number): Promise<Either<Unavailable, FinalsPage>> =>
     shared(`${live.created.liveId} ${page}`, () => readPage(live, page))
 
@@ -142,7 +142,7 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
     const found = await (point.kind === 'after' ? findAfter(stream, point) : findLast(stream, point))
     if (E.isLeft(found)) return found
     const { wanted } = found.right
-    let page = Math.floor(found.right.start / AT_ONCE)
+    let page = Math.floor(found.right.start / PAGE_EVENTS)
     let isAtEnd = false
 
     const next = async (): Promise<Either<Unavailable, ReadonlyArray<StoredFinal> | null>> => {

@@ -11,36 +11,37 @@ import type { WriteDeps } from '../../log/handle-command.ts'
 import type { ExpectedRevision, StoredEvent } from '../../ports/event-store.ts'
 
 /**
- * The newest of a live's stored segments that are looked at: of one final there are as many as translations, and
- * fences.
+ * How many of the newest events of a transcript are read. More than one, because a final is followed by its
+ * translations and possibly by fences.
  */
-export const LOOK_BACK = 200
-/** Races that are lost to the worker before, which hears of the fence by the first that it loses. */
+export const LOOK_BACK_EVENTS = 200
+/** Attempts against a still writing earlier worker, which stops with the first race that it loses. */
 const MAX_ATTEMPTS = 5
 
 type Fence = Omit<EventOf<typeof SegmentsFenced>['data'], 'at'>
 
 const writtenOf = reading(transcriptEvents)
 
-/** The term of whoever wrote there last, newest first; 0 where nobody has. */
+/** Returns the term of the newest event; 0 for an empty transcript. Expects the newest event first. */
 export const lastTermOf = (newestFirst: ReadonlyArray<StoredEvent>): number => {
   const newest = newestFirst.map(writtenOf).find((event) => event !== undefined)
   return newest === undefined ? 0 : termOf(newest)
 }
 
 /**
- * From here on no worker of a lower term writes segments of the live: what it appends finds another revision. Answers
- * what was written last, newest first, all of lower terms before the fence. Repeating it changes nothing.
+ * Stops workers of lower terms from writing segments of the session: their appends fail with a wrong revision.
+ * Returns the newest events before the fence, newest first. A repeated call changes nothing.
+ * A term counts the workers of a session: each worker that takes the session over gets the next number.
  */
 export const fenceSegments =
   (deps: WriteDeps) =>
   (fence: Fence): TaskEither<Superseded | Unavailable, ReadonlyArray<StoredEvent>> =>
   async () => {
     const stream = segmentsStream(fence.liveId)
-    // A stream whose events are deleted reads as empty and goes on numbering.
+    // A stream whose events were deleted reads as empty, but its revisions continue.
     let emptyAt: ExpectedRevision = 'no-stream'
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const newest = await deps.store.read(stream, { direction: 'backwards', limit: LOOK_BACK })()
+      const newest = await deps.store.read(stream, { direction: 'backwards', limit: LOOK_BACK_EVENTS })()
       if (E.isLeft(newest)) return newest
       const lastTerm = lastTermOf(newest.right)
       if (lastTerm > fence.term) return E.left({ _tag: 'Superseded' })

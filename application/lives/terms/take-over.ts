@@ -10,17 +10,17 @@ import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
 import { SAMPLE_RATE } from '../../ports/engine.ts'
 import type { StoredEvent } from '../../ports/event-store.ts'
 import { changeLive } from '../change-live.ts'
-import { fenceSegments, LOOK_BACK } from './fence-segments.ts'
+import { fenceSegments, LOOK_BACK_EVENTS } from './fence-segments.ts'
 import { isOpen, loadLive } from '../load-live.ts'
 import type { SourcePoint } from '../source-point.ts'
 import type { WorkerDeps } from './worker.ts'
 
-/** Nobody has created it yet. */
+/** The session is not created yet. */
 export interface LiveUnknown {
   readonly _tag: 'LiveUnknown'
 }
 
-/** An open live of this worker's, and where the clock and the segments of the workers before it stopped. */
+/** An open session of this worker, and the point where the earlier workers stopped. */
 export interface TakenLive {
   readonly state: Live
   readonly point: SourcePoint
@@ -31,35 +31,35 @@ const finalOf = reading([SegmentFinalised])
 const lastStart = (events: ReadonlyArray<LiveEvent>) =>
   events.findLast((event) => event.type === SourceStarted.type)?.data
 
-/** Behind all that was heard or begun; `segments` are the newest that are stored, newest first. */
-const pointOf = (events: ReadonlyArray<LiveEvent>, segments: ReadonlyArray<StoredEvent>): SourcePoint => {
+/** Returns the point after everything that was transcribed or started. `segments`: the newest events, newest first. */
+const resumePointOf = (events: ReadonlyArray<LiveEvent>, segments: ReadonlyArray<StoredEvent>): SourcePoint => {
   const before = lastStart(events)
-  const final = segments.map(finalOf).find((one) => one?.data.kind === 'transcription')?.data
+  const final = segments.map(finalOf).find((segment) => segment?.data.kind === 'transcription')?.data
   const { end = 0, segment = 0, mediaSequence = null } = final ?? {}
   return {
-    // The clock never goes back, and no second of it is given twice.
+    // The clock never goes back, so no time is used twice.
     sampleOffset: Math.max(before?.sampleOffset ?? 0, Math.ceil(end * SAMPLE_RATE)),
     nextSegment: Math.max(before?.nextSegment ?? 1, segment + 1),
-    // What was heard after the last final became no text: it is heard again.
+    // Audio after the last final is not in the transcript yet, so it is read again.
     mediaSequence: mediaSequence ?? before?.mediaSequence ?? null,
   }
 }
 
-/** The segments of a live that has one term alone need no fence. */
+/** Reads the newest segments and fences them. A session in its first term needs no fence. */
 const segmentsBefore = (
   deps: WorkerDeps,
   liveId: number,
   term: number,
 ): TaskEither<Superseded | Unavailable, ReadonlyArray<StoredEvent>> =>
   term === FIRST_TERM
-    ? deps.store.read(segmentsStream(liveId), { direction: 'backwards', limit: LOOK_BACK })
+    ? deps.store.read(segmentsStream(liveId), { direction: 'backwards', limit: LOOK_BACK_EVENTS })
     : fenceSegments(deps)({ liveId, worker: deps.worker.name, term })
 
-const isBehind = (state: LiveState, term: number): boolean => exists(state) && isOpen(state) && state.term < term
+const hasOlderTerm = (state: LiveState, term: number): boolean => exists(state) && isOpen(state) && state.term < term
 
 /**
- * Makes the live this worker's for the term: first its stream, behind which every command of a lower term is refused,
- * then its segments. Each step repeats without harm, so that whoever dies in between begins again.
+ * Makes this worker the owner of the session for the term. First the session's stream refuses commands of lower terms,
+ * then the transcript does. Each step can be repeated, so a worker that dies in between starts again.
  */
 export const takeOver =
   (deps: WorkerDeps) =>
@@ -67,10 +67,10 @@ export const takeOver =
   async () => {
     const worker = deps.worker.name
     let loaded = await loadLive(deps, liveId)()
-    if (E.isRight(loaded) && isBehind(loaded.right.state, term)) {
+    if (E.isRight(loaded) && hasOlderTerm(loaded.right.state, term)) {
       const taken = await changeLive(deps)(liveId, { type: 'TakeOverLive', worker, term, at: deps.environment.now() })()
       if (E.isLeft(taken)) return taken
-      // What the worker before had begun until then counts.
+      // Loads again, because the earlier worker may have written before the takeover.
       loaded = await loadLive(deps, liveId)()
     }
     if (E.isLeft(loaded)) return loaded
@@ -80,5 +80,5 @@ export const takeOver =
     if (state.term > term) return E.left({ _tag: 'Superseded' })
     const segments = await segmentsBefore(deps, liveId, term)()
     if (E.isLeft(segments)) return segments
-    return E.right({ state, point: pointOf(events, segments.right) })
+    return E.right({ state, point: resumePointOf(events, segments.right) })
   }

@@ -1,14 +1,14 @@
 import { placementOf } from '../../../domain/admission/state.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
 
-/** A process that runs the lives which `admission` has given to its name. */
+/** A process that runs the sessions placed under its name in the stream `admission`. */
 export interface Worker {
   readonly name: string
-  /** Of this run of the process; null where `admission` cannot be read, so that nobody knows which run has the name. */
+  /** Id of this run of the process; null when `admission` is unreadable, so the run that owns the name is unknown. */
   readonly incarnation: string | null
 }
 
-/** What a worker writes with. */
+/** The dependencies of a worker's writes. */
 export interface WorkerDeps extends LiveWriteDeps {
   readonly worker: Worker
 }
@@ -17,7 +17,7 @@ interface OwnTermDeps extends Pick<WorkerDeps, 'worker'> {
   readonly admission: Pick<WorkerDeps['admission'], 'state'>
 }
 
-/** The term in which this worker has the live; null where it has not, or another run of its name has joined since. */
+/** Returns this worker's term for the session; null when it does not own it or a newer run uses its name. */
 export const ownTerm = (
   { admission, worker: { name, incarnation } }: OwnTermDeps,
   liveId: number,

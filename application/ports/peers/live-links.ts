@@ -105,7 +105,7 @@ export interface Unreachable {
   readonly reason: string
 }
 
-/** The end of a live, asked of its worker: an EndRequest and an Ended of `application/lives/last-words.ts` as they pass. */
+/** The end of a live, asked of its worker: an EndRequest and an Ended of `application/lives/end-by-worker.ts` as they pass. */
 export interface EndMessage {
   readonly liveId: number
   readonly end: Passed

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { keyOf } from '../../lives/queries/resume-point.ts'
+import { finalKey } from '../../lives/queries/resume-point.ts'
 import type { ResumePoint } from '../../lives/queries/resume-point.ts'
 import type { StoredFinal, StoredFinals } from '../../lives/queries/stored-finals.ts'
 import type { EndCause, LiveBus, TranscriptFrame } from '../../pipeline/signals.ts'
@@ -168,7 +168,7 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
 
   const tellOwed = ({ finals, dropped, term }: NewestFinals): void => {
     const isDropped = new Set(dropped)
-    for (const frame of told.owed(finals, () => term)) tell(frame, isDropped.has(keyOf(frame)))
+    for (const frame of told.owed(finals, () => term)) tell(frame, isDropped.has(finalKey(frame)))
     joinedTerm = term
   }
 
@@ -183,7 +183,7 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
         const begunWith = begin(finals, isWhole ? null : term, true)
         joinedTerm = term
         const isDropped = new Set(dropped)
-        for (const frame of finals) keep(begunWith, frame, isDropped.has(keyOf(frame)))
+        for (const frame of finals) keep(begunWith, frame, isDropped.has(finalKey(frame)))
         return
       }
       const isOverlapping = joinedTerm === term && finals.some(told.isKnown)

@@ -3,11 +3,11 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { placementOf } from '../../../domain/admission/state.ts'
 import { FIRST_TERM } from '../../../domain/live/events.ts'
 import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
-import type { EndByWorker } from '../../lives/last-words.ts'
+import type { EndByWorker } from '../../lives/end-by-worker.ts'
 import type { LiveUnknown, TakenLive } from '../../lives/terms/take-over.ts'
 import { ownTerm } from '../../lives/terms/worker.ts'
 import type { WorkerDeps } from '../../lives/terms/worker.ts'
-import { keyOf } from '../../lives/queries/resume-point.ts'
+import { finalKey } from '../../lives/queries/resume-point.ts'
 import type { LiveBus, LiveSignal } from '../../pipeline/signals.ts'
 import type { Logger } from '../../ports/environment.ts'
 import { RELAY_VERSION } from '../../ports/peers/live-links.ts'
@@ -98,7 +98,7 @@ export const serveLinks = (deps: ServeLinksDeps): ServedLinks => {
     const told = finals.told()
     const last = told.slice(-MOST_RECENT)
     const isWhole = finals.isWhole() && last.length === told.length
-    return { kind: 'recent', finals: last.map(passedFrame), isWhole, dropped: finals.dropped().map(keyOf) }
+    return { kind: 'recent', finals: last.map(passedFrame), isWhole, dropped: finals.dropped().map(finalKey) }
   }
 
   /** Lines of the live, from the newest on: nothing can be told in between. */

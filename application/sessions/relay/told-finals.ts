@@ -1,4 +1,4 @@
-import { wordingOf } from '../../lives/queries/resume-point.ts'
+import { finalTextKey } from '../../lives/queries/resume-point.ts'
 import type { TranscriptFrame } from '../../pipeline/signals.ts'
 
 /** Finals whose wordings are remembered: more than a worker, or one look into the log, tells again. */
@@ -35,19 +35,19 @@ export const toldFinals = (): ToldFinals => {
   let isPastOver = false
 
   const remember = (frame: TranscriptFrame, isPast: boolean): void => {
-    const wording = wordingOf(frame)
+    const wording = finalTextKey(frame)
     known.delete(wording)
     known.set(wording, { segment: frame.segment, isPast })
     const oldest = known.size > REMEMBERED ? known.keys().next().value : undefined
     if (oldest !== undefined) known.delete(oldest)
   }
 
-  const isKnown = (frame: TranscriptFrame): boolean => known.has(wordingOf(frame))
+  const isKnown = (frame: TranscriptFrame): boolean => known.has(finalTextKey(frame))
   const isNew = (frame: TranscriptFrame): boolean => !isKnown(frame)
 
   /** Finals are told and stored in one order: of one term the past ends with its last that is found. */
   const behindPast = <F extends TranscriptFrame>(frames: ReadonlyArray<F>): ReadonlyArray<F> => {
-    const last = frames.findLastIndex((frame) => known.get(wordingOf(frame))?.isPast === true)
+    const last = frames.findLastIndex((frame) => known.get(finalTextKey(frame))?.isPast === true)
     if (last !== -1) return frames.slice(last + 1)
     // A translation that stands behind a new segment came after it, whatever it is of.
     const first = frames.findIndex(({ segment }) => segment >= firstSegment)
@@ -60,7 +60,7 @@ export const toldFinals = (): ToldFinals => {
       remember(frame, false)
     },
     has: (frame) => {
-      const one = known.get(wordingOf(frame))
+      const one = known.get(finalTextKey(frame))
       return one !== undefined && (isPastOver || !one.isPast)
     },
     isKnown,

@@ -20,7 +20,7 @@ import { getHistory, getHistoryEntry } from '../../../application/lives/queries/
 import { getIntegrity } from '../../../application/lives/queries/get-integrity.ts'
 import { getTranscript } from '../../../application/lives/queries/get-transcript.ts'
 import { listAllLives } from '../../../application/lives/queries/list-all-lives.ts'
-import { lookAtLive } from '../../../application/lives/queries/look-at-live.ts'
+import { inspectLive } from '../../../application/lives/queries/inspect-live.ts'
 import { createDescriptions } from '../../description/descriptions.ts'
 import type { AccessCalls } from '../../http/access.ts'
 import type { Calls } from '../../http/route-table.ts'
@@ -99,7 +99,7 @@ export const callsOf = (
     getHistory: getHistory({ store, keyring }),
     getHistoryEntry: getHistoryEntry({ store, keyring, ...lives }),
     getIntegrity: getIntegrity({ environment, verifyStream, ...lives }),
-    ...lookAtLive({ ...write, ...lives, directory, lags, verifyStream }),
+    ...inspectLive({ ...write, ...lives, directory, lags, verifyStream }),
     getTranscript: getTranscript({ store, keyring, environment, retentionMax: settings.retentionMax }),
     catalogue,
   }

@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { User } from '../../../domain/user/decider.ts'
-import type { EndByWorker } from '../../../application/lives/last-words.ts'
-import { creatorsAmong } from '../../../application/lives/policies/creators.ts'
-import { expireLives, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
-import { RECONCILER_LEASE, reconcileLives, reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
+import type { EndByWorker } from '../../../application/lives/end-by-worker.ts'
+import { creatorStateAmong } from '../../../application/lives/policies/creator-state.ts'
+import { expireLives, expiryCheckMs } from '../../../application/lives/policies/expire-lives.ts'
+import { RECONCILER_LEASE, reconcileLives, createReconciler } from '../../../application/lives/policies/reconcile-lives.ts'
 import type { HeldLease } from '../../../application/ports/peers/leases.ts'
 import { isActive } from '../../../application/users/known-user.ts'
 import { whileHeld } from '../../../application/while-held.ts'
@@ -36,11 +36,11 @@ export const startPolicies = ({ foundation, writeSide, readSide, endByWorker }: 
       return E.isRight(found) && O.exists((user: User) => !isActive(user))(found.right)
     }
     const expiry = expireLives({ ...working, limits: settings, endByWorker })
-    const creator = creatorsAmong(members, !isShared)
-    const reconciled = { ...working, isDisabled, creator, takeoverGrace: takeoverGraceOf(settings) }
+    const creatorStateOf = creatorStateAmong(members, !isShared)
+    const reconciled = { ...working, isDisabled, creatorStateOf, takeoverGrace: takeoverGraceOf(settings) }
     const reconcile = ({ token }: HeldLease) =>
       // Who takes it over from another process does not know when that looked last.
-      reconcileLives({ ...reconciled, logger, expiry, every: lookEvery(settings), first: token === 0 ? undefined : 0 })
+      reconcileLives({ ...reconciled, logger, expiry, every: expiryCheckMs(settings), first: token === 0 ? undefined : 0 })
     opened(whileHeld(leases, RECONCILER_LEASE, reconcile))
     const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
     const { retentionMax } = settings
@@ -48,6 +48,6 @@ export const startPolicies = ({ foundation, writeSide, readSide, endByWorker }: 
     return {
       environment,
       /** Once, where nobody else can have seen to it. */
-      reconcileNow: reconciling(reconciled).round,
+      reconcileNow: createReconciler(reconciled).round,
     }
   })

@@ -1,5 +1,5 @@
 import type { LiveBus, LiveSignal, EndCause, TranscriptFrame } from '../../../application/pipeline/signals.ts'
-import { wordingOf } from '../../../application/lives/queries/resume-point.ts'
+import { finalTextKey } from '../../../application/lives/queries/resume-point.ts'
 import type { SocketRole } from '../../../application/ports/read-models.ts'
 import { broadcastOf } from '../broadcast.ts'
 import type { Broadcast } from '../broadcast.ts'
@@ -65,7 +65,7 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
 
   const broadcast = (topic: Topic, frame: Broadcast, final: TranscriptFrame | null = null): void => {
     for (const member of topic.members) {
-      if (final !== null && member.ahead?.delete(wordingOf(final)) === true) continue
+      if (final !== null && member.ahead?.delete(finalTextKey(final)) === true) continue
       if (!deliver(member, frame)) topic.members.delete(member)
     }
   }

@@ -153,8 +153,8 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/create-live.ts',
-    before: 'const noted = await create.note(liveId)()',
-    after: 'const noted = await (liveId < 0 ? create.note(liveId) : TE.right(undefined))()',
+    before: 'const recorded = await create.recordLive(liveId)()',
+    after: 'const recorded = await (liveId < 0 ? create.recordLive(liveId) : TE.right(undefined))()',
     rows: ['a repeated request finds its live by its key for 24 hours'], test: ONCE,
   },
   {
@@ -165,7 +165,7 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/create-live-once.ts',
-    before: 'claimed.liveId === null ? await givenEarlier(claimed.commandId) : E.right([claimed.liveId])',
+    before: 'claimed.liveId === null ? await livesAdmittedEarlier(claimed.commandId) : E.right([claimed.liveId])',
     after: 'E.right(claimed.liveId === null ? [] : [claimed.liveId])',
     rows: ['an ended live of a key that an older version began'], test: UPGRADE,
   },

@@ -79,14 +79,14 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/listener-token.ts',
-    before: "holder === null || (holder.role === 'listener' && holder.userId === userId)",
-    after: "holder === null || holder.role === 'listener'",
+    before: "holder.role === 'listener' && holder.userId === userId",
+    after: "holder.role === 'listener'",
     rows: [65], test: LIMITS,
   },
   {
     file: 'application/lives/listener-token.ts',
-    before: "holder === null || (holder.role === 'listener' && holder.userId === userId)",
-    after: 'holder === null || holder.userId === userId',
+    before: "holder.role === 'listener' && holder.userId === userId",
+    after: 'holder.userId === userId',
     rows: [66], test: LIMITS,
   },
   {
@@ -133,8 +133,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/finish-lives-by-audio-url.ts',
-    before: 'traverseAtOnce(ENDS_AT_ONCE, asked, async',
-    after: 'traverseAtOnce(ENDS_AT_ONCE, asked.slice(skip, skip + limit), async',
+    before: 'traverseAtOnce(ENDS_AT_ONCE, requested, async',
+    after: 'traverseAtOnce(ENDS_AT_ONCE, requested.slice(skip, skip + limit), async',
     rows: [90], test: BY_URL,
   },
   {
@@ -145,14 +145,14 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/owned-live.ts',
-    before: 'if (!isSeen(created.data.userId)) return E.left(notFound)',
+    before: 'if (!mayRead(created.data.userId)) return E.left(notFound)',
     after: '',
     rows: [36, 87], test: RETENTION,
   },
   {
     file: 'application/lives/queries/get-transcript.ts',
-    before: 'if (!live.right.created.retention || isExpired(live.right)) return',
-    after: 'if (isExpired(live.right)) return',
+    before: 'live.created.retention && !isExpired(live)',
+    after: '!isExpired(live)',
     rows: [87], test: RETENTION,
   },
   {

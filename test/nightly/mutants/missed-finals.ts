@@ -16,19 +16,19 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/queries/resume-point.ts',
-    before: 'behind(first - 1, false)',
+    before: 'afterSegment(first - 1, false)',
     after: 'behind(first, false)',
     rows: ['D58'], test: RESUME,
   },
   {
     file: 'application/sessions/missed-finals.ts',
-    before: 'fresh.filter((frame) => !untold(keyOf(frame)))',
+    before: 'fresh.filter((frame) => !untold(finalKey(frame)))',
     after: 'fresh.filter((frame) => !untold(frame.text))',
     rows: ['D58'], test: RESUME,
   },
   {
     file: 'application/sessions/missed-finals.ts',
-    before: ' && !given.has(keyOf(frame))',
+    before: ' && !given.has(finalKey(frame))',
     after: '',
     rows: ['D58'], test: RESUME,
   },
@@ -41,7 +41,7 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/lives/queries/stored-finals.ts',
     before: 'start = spoken.revision\n',
-    after: 'start = middle + LOOKED_AT_IN_BETWEEN\n',
+    after: 'start = middle + PROBE_EVENTS\n',
     rows: ['a crowd that wants the past of a live costs little more than one of them'], test: TRANSCRIPTS,
   },
   {

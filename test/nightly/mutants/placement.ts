@@ -112,12 +112,12 @@ export const placementMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/policies/reconcile-lives.ts',
-    before: 'const SLOW_ORPHAN_MS = 60_000',
-    after: 'const SLOW_ORPHAN_MS = 10_000',
+    before: 'const SLOW_ORPHAN_AFTER_MS = 60_000',
+    after: 'const SLOW_ORPHAN_AFTER_MS = 10_000',
     rows: ['an admission of a process that is there'], test: RECONCILER,
   },
   {
-    file: 'application/lives/policies/creators.ts',
+    file: 'application/lives/policies/creator-state.ts',
     before: "if (isAlone) return 'gone'",
     after: "if (isAlone) return 'unseen'",
     rows: ['a process knows who of the creators is there'], test: RECONCILER,

@@ -38,8 +38,8 @@ export const relayMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/queries/stored-finals.ts',
-    before: 'term: termOf({ data }) }',
-    after: 'term: termOf({ data: {} }) }',
+    before: 'const term = termOf({ data })',
+    after: 'const term = termOf({ data: {} })',
     rows: ['finals of the log tell in which term they were stored'], test: 'test/unit/application/transcripts.test.ts',
   },
   {
@@ -80,7 +80,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/listeners/hub.ts',
-    before: 'if (final !== null && member.ahead?.delete(wordingOf(final)) === true) continue',
+    before: 'if (final !== null && member.ahead?.delete(finalTextKey(final)) === true) continue',
     after: '',
     rows: [HEARD_ONCE], test: PROPERTY,
   },

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
-import { keyOf, searchBackwards } from '../../../application/lives/queries/resume-point.ts'
+import { finalKey, createBackwardSearch } from '../../../application/lives/queries/resume-point.ts'
 import type { ResumePoint } from '../../../application/lives/queries/resume-point.ts'
 import type { StoredFinals } from '../../../application/lives/queries/stored-finals.ts'
 import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
@@ -44,7 +44,7 @@ const startLive = (kept: number, between: (moment: 'opening' | 'reading' | 'read
     added.stored()
     untold = () => {
       added.told()
-      if (hasJoined) heard.push(keyOf(final))
+      if (hasJoined) heard.push(finalKey(final))
     }
     if (!isToldLater) tell()
   }
@@ -52,7 +52,7 @@ const startLive = (kept: number, between: (moment: 'opening' | 'reading' | 'read
     between('opening')
     // Which are the last ones is decided here.
     if (point.kind === 'last') toldBefore = count - (untold === null ? 0 : 1)
-    const search = searchBackwards(point)
+    const search = createBackwardSearch(point)
     log.toReversed().some(search.found)
     const wanted = search.wanted()
     let [page, isAtEnd] = [0, false]
@@ -80,16 +80,16 @@ const startLive = (kept: number, between: (moment: 'opening' | 'reading' | 'read
     const missed = right(await openMissedFinals({ recent, storedFinals })(1, point)())
     for (;;) {
       const page = right(await missed.next())
-      for (const final of page ?? []) heard.push(keyOf(final))
+      for (const final of page ?? []) heard.push(finalKey(final))
       between(page === null ? 'end' : 'sending')
       const rest = page === null ? missed.rest() : null
       if (rest === null) continue
-      heard.push(...rest.map(keyOf))
+      heard.push(...rest.map(finalKey))
       hasJoined = true
       return
     }
   }
-  const all = (from = 0): ReadonlyArray<string> => Array.from({ length: count - from }, (_, n) => keyOf(frame(from + n)))
+  const all = (from = 0): ReadonlyArray<string> => Array.from({ length: count - from }, (_, n) => finalKey(frame(from + n)))
   return { speak, listen, heard, all, reads: () => reads, toldBefore: () => toldBefore }
 }
 

@@ -1,8 +1,8 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore } from '../../../application/ports/event-store.ts'
-import { reconcileLives, reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
-import { creatorsAmong } from '../../../application/lives/policies/creators.ts'
+import { reconcileLives, createReconciler } from '../../../application/lives/policies/reconcile-lives.ts'
+import { creatorStateAmong } from '../../../application/lives/policies/creator-state.ts'
 import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
 import { createMemoryEventStore } from '../../support/memory-event-store.ts'
 import { right } from '../../support/projecting.ts'
@@ -58,7 +58,7 @@ test('a live that was created while its owner was being disabled ends in the nex
   const side = await createWriteSide()
   const { id } = right(await side.createLive(callerOf(1), requestOf())())
   const other = right(await side.createLive(callerOf(2), requestOf())()).id
-  right(await reconciling({ ...side.deps, isDisabled: async (userId) => userId === 1 }).round())
+  right(await createReconciler({ ...side.deps, isDisabled: async (userId) => userId === 1 }).round())
   t.deepEqual(side.log().filter(({ type }) => type === 'LiveFinished').map(dataOf).map((data) => [data['liveId'], data['reason']]), [[id, 'owner_disabled']])
   t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [other])
 })
@@ -79,8 +79,8 @@ test('an admission of a process that is there is not taken from it for a minute,
   await orphan(side, 'slow')
   await orphan(side, 'unseen')
   let clock = 0
-  const creator = (instance: string) => (instance === 'slow' ? 'alive' : instance === 'gone' ? 'gone' : 'unseen')
-  const { round, isWatching } = reconciling({ ...side.deps, creator, environment: { ...side.deps.environment, monotonic: () => clock } })
+  const creatorStateOf = (instance: string) => (instance === 'slow' ? 'alive' : instance === 'gone' ? 'gone' : 'unseen')
+  const { round, isWatching } = createReconciler({ ...side.deps, creatorStateOf, environment: { ...side.deps.environment, monotonic: () => clock } })
   const left = async (now: number) => {
     clock = now
     right(await round())
@@ -98,7 +98,7 @@ test('an admission of a process that is there is not taken from it for a minute,
 
 test('a process knows who of the creators is there by the members, and where it is alone who is not', (t) => {
   const { members } = scriptedMembers(memberNamed('api'), memberNamed('api-2', null))
-  const [many, alone] = [creatorsAmong(members, false), creatorsAmong(members, true)]
+  const [many, alone] = [creatorStateAmong(members, false), creatorStateAmong(members, true)]
   t.deepEqual(['api-1', 'api-2-1', 'another'].map(many), ['unseen', 'alive', 'unseen'])
   t.deepEqual(['api-1', 'another'].map(alone), ['unseen', 'gone'])
 })
@@ -110,7 +110,7 @@ test('a live for which no worker has room waits for the grace by our own clock, 
   const { id } = right(await side.createLive(callerOf(1), requestOf())())
   const send = async (command: AdmissionCommand) => right(await side.admission.send({ command, commandId: environment.newId(), correlationId: 'c', actor: 'service' })())
   const of = (incarnation: string) => ({ worker: 'worker-1', incarnation, at: environment.now() })
-  const { round, isWatching } = reconciling(side.deps)
+  const { round, isWatching } = createReconciler(side.deps)
   const typeAfter = async (now: number) => {
     clock = now
     right(await round())

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
-import { reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
+import { createReconciler } from '../../../application/lives/policies/reconcile-lives.ts'
 import { loadLive } from '../../../application/lives/load-live.ts'
 import type { EventStore, Position, StoredEvent } from '../../../application/ports/event-store.ts'
 import type { Keyring } from '../../../application/ports/keyring.ts'
@@ -110,7 +110,7 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
   /** 30 s of a store that is well, with the reconciler's round before them and behind. */
   const recover = async (): Promise<void> => {
     const well = timers.monotonic() + 30_000
-    const reconcile = reconciling(side.deps).round
+    const reconcile = createReconciler(side.deps).round
     void reconcile()
     await drive(() => timers.monotonic() >= well)
     let isReconciled = false

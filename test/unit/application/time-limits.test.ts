@@ -2,8 +2,8 @@ import test from 'ava'
 import type { Live } from '../../../domain/live/decider.ts'
 import { reconcileLives } from '../../../application/lives/policies/reconcile-lives.ts'
 import { endInTerm } from '../../../application/lives/end-and-release.ts'
-import type { EndRequest } from '../../../application/lives/last-words.ts'
-import { expireLives, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
+import type { EndRequest } from '../../../application/lives/end-by-worker.ts'
+import { expireLives, expiryCheckMs } from '../../../application/lives/policies/expire-lives.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createManualTimers } from '../../support/manual-timers.ts'
 import { right } from '../../support/projecting.ts'
@@ -79,7 +79,7 @@ test('a sender that comes at the last moment keeps its live [R105]', async (t) =
 })
 
 test('open lives are looked at often enough for the shortest limit', (t) => {
-  const every = (pendingTimeout: number, maxDuration: number) => lookEvery({ pendingTimeout, maxDuration })
+  const every = (pendingTimeout: number, maxDuration: number) => expiryCheckMs({ pendingTimeout, maxDuration })
   t.deepEqual([every(3_600_000, 86_400_000), every(0, 0), every(2000, 0), every(0, 100), every(60_000, 10_000)], [30_000, 30_000, 500, 250, 2500])
 })
 

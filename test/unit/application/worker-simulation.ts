@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { v7 } from 'uuid'
-import { reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
+import { createReconciler } from '../../../application/lives/policies/reconcile-lives.ts'
 import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
 import { embeddedMembers } from '../../../infrastructure/embedded-members.ts'
 import { createMemoryKeyring } from '../../support/memory-keyring.ts'
@@ -100,9 +100,9 @@ const createWorld = (seed: number) => {
   }
 
   const finish = (by: Running, liveId: number): void => begin(by.worker.side.finishLive(owner, liveId)())
-  const reconcilers = new Map<Running, ReturnType<typeof reconciling>>()
+  const reconcilers = new Map<Running, ReturnType<typeof createReconciler>>()
   const reconcile = (by: Running): void => {
-    const mine = reconcilers.get(by) ?? reconciling(by.worker.side.deps)
+    const mine = reconcilers.get(by) ?? createReconciler(by.worker.side.deps)
     reconcilers.set(by, mine)
     begin(mine.round())
   }

@@ -21,10 +21,10 @@ import type { Documents } from '../../../application/ports/documents.ts'
 import type { Environment } from '../../../application/ports/environment.ts'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import type { EventStore, Position } from '../../../application/ports/event-store.ts'
-import type { CreatorOf } from '../../../application/lives/policies/creators.ts'
-import { reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
+import type { CreatorStateOf } from '../../../application/lives/policies/creator-state.ts'
+import { createReconciler } from '../../../application/lives/policies/reconcile-lives.ts'
 import type { ReconcileLivesDeps } from '../../../application/lives/policies/reconcile-lives.ts'
-import type { EndByWorker } from '../../../application/lives/last-words.ts'
+import type { EndByWorker } from '../../../application/lives/end-by-worker.ts'
 import type { LiveRuns } from '../../../application/sessions/runs/live-runs.ts'
 import type { LiveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { runLives } from '../../../application/sessions/run-lives.ts'
@@ -86,7 +86,7 @@ export interface WriteSideOptions extends WriteDeps {
   readonly endByWorker?: EndByWorker
   readonly candidates?: CreateLiveDeps['candidates']
   /** In place of one to whom all that have joined are there. */
-  readonly creator?: CreatorOf
+  readonly creatorStateOf?: CreatorStateOf
   readonly takeoverGrace?: number
 }
 
@@ -126,7 +126,7 @@ const noDocuments: Pick<Documents, 'get' | 'page'> = {
 export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor) => {
   const credentials = createTestCredentials()
   const documents = options.documents ?? noDocuments
-  const deps: CreateLiveDeps & LiveLifecycleDeps & FinishLivesByAudioUrlDeps & Pick<ReconcileLivesDeps, 'creator' | 'takeoverGrace'> = {
+  const deps: CreateLiveDeps & LiveLifecycleDeps & FinishLivesByAudioUrlDeps & Pick<ReconcileLivesDeps, 'creatorStateOf' | 'takeoverGrace'> = {
     ...options,
     admission,
     catalogue,
@@ -139,7 +139,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     viewOf: viewOf(options),
     worker: { name: WORKER, incarnation: null },
     endByWorker: options.endByWorker ?? (() => null),
-    creator: options.creator ?? ((instance) => (admission.state().workers.some(({ incarnation }) => incarnation === instance) ? 'unseen' : 'gone')),
+    creatorStateOf: options.creatorStateOf ?? ((instance) => (admission.state().workers.some(({ incarnation }) => incarnation === instance) ? 'unseen' : 'gone')),
     takeoverGrace: options.takeoverGrace ?? 0,
   }
   return {
@@ -161,7 +161,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     /** Two looks of the reconciler: what nobody completes in between is an orphan. */
     reconcile: async (): Promise<E.Either<Unavailable, void>> => {
       let now = 0
-      const { round } = reconciling({ ...deps, environment: { ...deps.environment, monotonic: () => now } })
+      const { round } = createReconciler({ ...deps, environment: { ...deps.environment, monotonic: () => now } })
       const first = await round()
       now = 10_000
       return E.isLeft(first) ? first : await round()

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { searchBackwards } from '../../../application/lives/queries/resume-point.ts'
+import { createBackwardSearch } from '../../../application/lives/queries/resume-point.ts'
 import type { StoredFinal, StoredFinals } from '../../../application/lives/queries/stored-finals.ts'
 import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
 import type { Member } from '../../../application/ports/peers/members.ts'
@@ -35,7 +35,7 @@ export const createRelayLog = (random: () => number) => {
 
   const storedFinals: StoredFinals = (_, point) => async () => {
     if (store.isAway) return AWAY
-    const search = searchBackwards(point)
+    const search = createBackwardSearch(point)
     log.toReversed().some(search.found)
     const wanted = search.wanted()
     let [page, isAtEnd] = [0, false]

@@ -1,4 +1,4 @@
-import { keyOf } from '../../../application/lives/queries/resume-point.ts'
+import { finalKey } from '../../../application/lives/queries/resume-point.ts'
 import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
 import { createRandom } from '../../support/seeded.ts'
 import { createRelayApi } from './relay-api.ts'
@@ -17,7 +17,7 @@ type Listener = ReturnType<ReturnType<typeof createRelayApi>['listen']>
 const ENDED = { status: 'finished', reason: 'finish_route' } as const
 
 /** Of one final as somebody told it. */
-const wordOf = (frame: TranscriptFrame): string => `${keyOf(frame)}: ${frame.text}`
+const wordOf = (frame: TranscriptFrame): string => `${finalKey(frame)}: ${frame.text}`
 
 /** What was told, lost and said again with the same words: it is told once, where it was told first. */
 const repeatedIn = (words: ReadonlyArray<string>): ReadonlySet<string> =>

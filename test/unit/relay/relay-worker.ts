@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { LiveEnd } from '../../../application/lives/policies/watch-ends.ts'
-import { keyOf } from '../../../application/lives/queries/resume-point.ts'
+import { finalKey } from '../../../application/lives/queries/resume-point.ts'
 import { ownTerm } from '../../../application/lives/terms/worker.ts'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
 import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
@@ -123,7 +123,7 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
       if (run === null) return
       bus.publish(LIVE, { ...frameOf(run.next, run.term), final: false })
       const translated = { ...frameOf(run.next - translatesBack, run.term), kind: 'translation', language: 'es' } as const
-      const isNew = !log.some((one) => keyOf(one) === keyOf(translated))
+      const isNew = !log.some((one) => finalKey(one) === finalKey(translated))
       const isTranslation = translatesBack > 0 && translated.segment > 0 && isNew && run.unstored.length === 0
       const frame = isTranslation ? translated : frameOf(run.next, run.term)
       if (!isTranslation) run.next += 1

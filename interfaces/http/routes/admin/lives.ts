@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { AdminLive } from '../../../../application/lives/admin-live.ts'
 import type { FinishAnyLive } from '../../../../application/lives/commands/finish-any-live.ts'
 import type { ListAllLives } from '../../../../application/lives/queries/list-all-lives.ts'
-import type { LookAtLive } from '../../../../application/lives/queries/look-at-live.ts'
+import type { InspectLive } from '../../../../application/lives/queries/inspect-live.ts'
 import type { Catalogue } from '../../../../application/ports/catalogue.ts'
 import { entryView, integrityView, pastView, presentEntry, presentIntegrity } from '../../codecs/history-codecs.ts'
 import { adminLiveView, list, presentAdminLive, presentPage, single } from '../../codecs/presenters.ts'
@@ -12,7 +12,7 @@ import { privateRoute } from '../../route.ts'
 import type { Route } from '../../route.ts'
 
 /** What these routes call. */
-export interface AdminLiveCalls extends LookAtLive {
+export interface AdminLiveCalls extends InspectLive {
   readonly catalogue: Catalogue
   readonly listAllLives: ListAllLives
   readonly finishAnyLive: FinishAnyLive

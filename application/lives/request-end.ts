@@ -6,27 +6,28 @@ import type { EndCause } from '../pipeline/signals.ts'
 import type { Position } from '../ports/event-store.ts'
 import { atMost } from '../waiting.ts'
 import { endAndRelease } from './end-and-release.ts'
-import { LAST_WORDS_MS } from './last-words.ts'
-import type { EndByWorker, Ended } from './last-words.ts'
+import { FLUSH_LIMIT_MS } from './end-by-worker.ts'
+import type { EndByWorker, Ended } from './end-by-worker.ts'
 import type { LiveWriteDeps } from './release-live.ts'
 
-export interface AskForEndDeps extends LiveWriteDeps {
+export interface RequestEndDeps extends LiveWriteDeps {
   readonly endByWorker: EndByWorker
 }
 
-/** Beyond it a worker is not waited for: longer than last words take, shorter than a request may. */
+/** Longest wait for the worker: longer than FLUSH_LIMIT_MS, shorter than the time limit of a request. */
 const ANSWER_MS = 4000
 
 /**
- * Ends a live after its last words: asks its worker, who goes on trying whatever comes of the request, and appends the
- * end itself where none runs it or none answers in time. Asks at once; the answer is that of `endAndRelease`.
+ * Ends a session after its last audio is transcribed. Sends the request to the session's worker, which retries until
+ * the end is stored. Appends the end itself when no worker runs the session or the worker answers too late.
+ * The request is sent when this function is called. The result is the result of `endAndRelease`.
  */
-export const askForEnd =
-  (deps: AskForEndDeps) =>
+export const requestEnd =
+  (deps: RequestEndDeps) =>
   (liveId: number, cause: EndCause, origin: Origin): TaskEither<Unavailable, Position | null> => {
-    const asked = deps.endByWorker(liveId, { cause, origin, limitMs: LAST_WORDS_MS })
+    const endedByWorker = deps.endByWorker(liveId, { cause, origin, limitMs: FLUSH_LIMIT_MS })
     let answer: Ended | null = null
-    const answered = asked?.then((ended) => {
+    const answered = endedByWorker?.then((ended) => {
       answer = ended
     })
     const waited = answered === undefined ? Promise.resolve() : atMost(deps.timers, ANSWER_MS, answered)

@@ -1,0 +1,51 @@
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
+import type { Live, LiveState } from '../../domain/live/decider.ts'
+import { actorOf } from '../caller.ts'
+import type { Caller } from '../caller.ts'
+import type { LiveNotFound, Unavailable } from '../errors.ts'
+import { originOf } from '../log/origin.ts'
+import type { Projector } from '../ports/projector.ts'
+import type { LiveView, ViewOf } from '../ports/read-models.ts'
+import { isOpen, loadLive } from './load-live.ts'
+import { requestEnd } from './request-end.ts'
+import type { RequestEndDeps } from './request-end.ts'
+
+export interface FinishDeps extends RequestEndDeps, Pick<Projector, 'whenProjected'> {
+  readonly viewOf: ViewOf
+}
+
+/** The end of every session that is finished through the REST interface. */
+export const FINISHED_BY_REQUEST = { status: 'finished', reason: 'finish_route' } as const
+
+const notFound: LiveNotFound = { _tag: 'LiveNotFound' }
+
+/**
+ * Finishes a session that `isAllowed` accepts, after its last audio is transcribed and its reservation is released.
+ * Returns an ended session unchanged.
+ */
+export const finishIfAllowed =
+  (deps: FinishDeps) =>
+  (
+    caller: Caller,
+    liveId: number,
+    isAllowed: (state: LiveState) => state is Live,
+  ): TaskEither<LiveNotFound | Unavailable, LiveView> => {
+    const allowedLive = pipe(
+      loadLive(deps, liveId),
+      TE.chainW(({ state, stored }) => (isAllowed(state) ? TE.right({ state, stored }) : TE.left(notFound))),
+    )
+    const finish = () => pipe(
+      requestEnd(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))),
+      TE.chainFirstTaskK((position) => async () => {
+        if (position !== null) await deps.whenProjected(position)
+      }),
+    )
+    return pipe(
+      allowedLive,
+      // Loads again after the end: the session may have been deleted in the meantime.
+      TE.chainW((live) => (isOpen(live.state) ? pipe(finish(), TE.chainW(() => allowedLive)) : TE.right(live))),
+      TE.chainW(({ stored }) => deps.viewOf(stored)),
+    )
+  }

@@ -1,0 +1,89 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
+import { LiveViewed } from '../../../domain/administration/events.ts'
+import type { Caller } from '../../caller.ts'
+import type { EntryNotFound, LiveNotFound, Unavailable } from '../../errors.ts'
+import type { WriteDeps } from '../../log/handle-command.ts'
+import { recordAct } from '../../log/record-act.ts'
+import type { Page, PageQuery } from '../../ports/documents.ts'
+import type { FactsOf, FactsOfLive, LiveFacts } from '../../ports/read-models.ts'
+import { toAdminLive } from '../admin-live.ts'
+import type { AdminLive, AdminLiveDeps } from '../admin-live.ts'
+import { findLive } from '../owned-live.ts'
+import { readHistoryEntry, readHistoryPage } from './get-history.ts'
+import type { PastLive } from './get-history.ts'
+import { checkIntegrity } from './get-integrity.ts'
+import type { IntegrityDeps, LiveIntegrity } from './get-integrity.ts'
+import { maskForAdministrator } from './history-entries.ts'
+import type { HistoryEntry } from './history-entries.ts'
+
+type Inspection<A, L = never> = TaskEither<L | LiveNotFound | Unavailable, A>
+
+/** For administrators: reads the session of any owner. Every access is recorded as an event. */
+export interface InspectLive {
+  readonly getAnyLive: (caller: Caller, liveId: number) => Inspection<AdminLive>
+  readonly getAnyHistory: (caller: Caller, liveId: number, page: PageQuery) => Inspection<Page<HistoryEntry>>
+  readonly getAnyHistoryEntry: (
+    caller: Caller,
+    liveId: number,
+    entryId: number,
+  ) => Inspection<PastLive<AdminLive>, EntryNotFound>
+  readonly getAnyIntegrity: (caller: Caller, liveId: number) => Inspection<LiveIntegrity>
+}
+
+export interface InspectLiveDeps extends WriteDeps, AdminLiveDeps, IntegrityDeps {
+  readonly environment: WriteDeps['environment']
+  readonly factsOf: FactsOf
+  readonly factsOfLive: FactsOfLive
+}
+
+const notFound: LiveNotFound = { _tag: 'LiveNotFound' }
+const anyOwner = (): boolean => true
+
+export const inspectLive = (deps: InspectLiveDeps): InspectLive => {
+  const find = findLive(deps.store)
+  const readPage = readHistoryPage(deps, maskForAdministrator)
+  const readEntry = readHistoryEntry(deps, maskForAdministrator)
+  const check = checkIntegrity(deps)
+  const forAdministrators = toAdminLive(deps)
+
+  /** Records the access before the data is returned. */
+  const record = (caller: Caller, liveId: number, view: LiveViewed['data']['view']): TaskEither<Unavailable, void> =>
+    () => recordAct(deps, caller, { type: LiveViewed.type, data: { liveId, view, at: deps.environment.now() } })
+
+  const findFacts = (liveId: number): TaskEither<LiveNotFound | Unavailable, LiveFacts> =>
+    pipe(deps.factsOfLive(liveId), TE.chainEitherKW(E.fromOption(() => notFound)))
+
+  return {
+    getAnyLive: (caller, liveId) =>
+      pipe(
+        findFacts(liveId),
+        TE.chainFirstW(() => record(caller, liveId, 'live')),
+        TE.chainW(forAdministrators),
+      ),
+    getAnyHistory: (caller, liveId, page) =>
+      pipe(
+        find(anyOwner, liveId),
+        TE.chainFirstW(() => record(caller, liveId, 'history')),
+        TE.chainW((live) => readPage(liveId, live, page)),
+      ),
+    getAnyHistoryEntry: (caller, liveId, entryId) =>
+      pipe(
+        find(anyOwner, liveId),
+        TE.chainW((live) => readEntry(liveId, live, entryId)),
+        TE.chainFirstW(() => record(caller, liveId, 'entry')),
+        TE.bindW('facts', ({ state: events }) => TE.fromNullable(notFound)(deps.factsOf(events))),
+        TE.bindW('live', ({ facts }) => forAdministrators(facts)),
+        // The lag is only known for the present.
+        TE.map(({ entry, live }) => ({ entry, state: { ...live, lag: null } })),
+      ),
+    getAnyIntegrity: (caller, liveId) =>
+      pipe(
+        findFacts(liveId),
+        TE.chainFirstW(() => record(caller, liveId, 'integrity')),
+        TE.chainW(() => check(liveId)),
+      ),
+  }
+}
