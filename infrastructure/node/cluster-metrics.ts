@@ -4,18 +4,18 @@ import type { MetricName } from './metric-texts.ts'
 
 const STATES = ['up', 'draining', 'stopping'] as const
 
-/** What a process knows of all that share its stores. */
+/** Figures about the processes that share one set of stores. */
 export interface ClusterFigures {
-  /** What each says of itself, this one included. */
+  /** The announced state of each member, including this process. */
   readonly members: () => ReadonlyArray<(typeof STATES)[number]>
-  /** That take new sessions. */
+  /** Number of members that accept new sessions. */
   readonly workers: () => number
-  /** Members that were found lost since the start of the process. */
+  /** Number of members that this process found lost since its start. */
   readonly lost: () => number
   readonly leases: () => ReadonlyArray<{ readonly holder: string | null; readonly isOwn: boolean }>
-  /** Open lives that another worker took over. */
+  /** Number of open sessions that another worker took over. */
   readonly moved: () => number
-  /** Open lives that no worker has room for. */
+  /** Number of open sessions that no worker has room for. */
   readonly unplaced: () => number
   readonly links: () => { readonly open: number; readonly failed: number }
 }
@@ -25,41 +25,47 @@ const holderOf = ({ holder, isOwn }: ReturnType<ClusterFigures['leases']>[number
   return isOwn ? 'own' : 'other'
 }
 
-/** Metrics of a process that is one of several, for a registry. */
-export const clusterMetrics = (of: ClusterFigures): ReadonlyArray<Gauge | Counter> => {
-  const about = (name: MetricName) => ({ name, help: METRIC_TEXTS[name].help, registers: [] })
+/** Creates the metrics of a process that shares its stores with others. */
+export const clusterMetrics = (figures: ClusterFigures): ReadonlyArray<Gauge | Counter> => {
+  const configOf = (name: MetricName) => ({ name, help: METRIC_TEXTS[name].help, registers: [] })
   const gauge = (name: MetricName, read: () => number) =>
     new Gauge({
-      ...about(name),
+      ...configOf(name),
       collect() {
         this.set(read())
       },
     })
   const counter = (name: MetricName, read: () => number) =>
     new Counter({
-      ...about(name),
+      ...configOf(name),
       collect() {
         this.reset()
         this.inc(read())
       },
     })
-  const counted = <A extends string>(name: MetricName, label: string, values: ReadonlyArray<A>, read: () => ReadonlyArray<A>) =>
+  /** Counts how often `read` returns each of `values`, one time series for each value. */
+  const gaugeByLabel = <A extends string>(
+    name: MetricName,
+    label: string,
+    values: ReadonlyArray<A>,
+    read: () => ReadonlyArray<A>,
+  ) =>
     new Gauge({
-      ...about(name),
+      ...configOf(name),
       labelNames: [label],
       collect() {
         const found = read()
-        for (const value of values) this.set({ [label]: value }, found.filter((one) => one === value).length)
+        for (const value of values) this.set({ [label]: value }, found.filter((item) => item === value).length)
       },
     })
   return [
-    counted('stenolog_members', 'state', STATES, of.members),
-    gauge('stenolog_workers', of.workers),
-    counter('stenolog_members_lost_total', of.lost),
-    counted('stenolog_leases', 'holder', ['own', 'other', 'nobody'], () => of.leases().map(holderOf)),
-    gauge('stenolog_lives_moved', of.moved),
-    gauge('stenolog_lives_unplaced', of.unplaced),
-    gauge('stenolog_links_open', () => of.links().open),
-    counter('stenolog_links_failed_total', () => of.links().failed),
+    gaugeByLabel('stenolog_members', 'state', STATES, figures.members),
+    gauge('stenolog_workers', figures.workers),
+    counter('stenolog_members_lost_total', figures.lost),
+    gaugeByLabel('stenolog_leases', 'holder', ['own', 'other', 'nobody'], () => figures.leases().map(holderOf)),
+    gauge('stenolog_lives_moved', figures.moved),
+    gauge('stenolog_lives_unplaced', figures.unplaced),
+    gauge('stenolog_links_open', () => figures.links().open),
+    counter('stenolog_links_failed_total', () => figures.links().failed),
   ]
 }

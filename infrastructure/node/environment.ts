@@ -3,12 +3,12 @@ import { v7 } from 'uuid'
 import type { Environment } from '../../application/ports/environment.ts'
 import { currentCorrelationId } from './request-context.ts'
 
-/** How far the fine clock may stray from the system's before it is set anew, in milliseconds. */
+/** Largest accepted difference between our clock and the system clock. */
 const MAX_DRIFT_MS = 2
-/** A step back of the system's clock larger than this is followed, a smaller one waited out. */
-const STEP_MS = 1000
+/** A larger step back of the system clock is followed. During a smaller step back our clock stands still. */
+const MAX_IGNORED_STEP_MS = 1000
 
-/** Milliseconds since 1970 with microseconds, from the system's clock, which alone has only milliseconds. */
+/** Milliseconds since 1970 with microsecond resolution. The system clock has only milliseconds. */
 const createClock = (): (() => number) => {
   let offset = 0
   let last = 0
@@ -17,19 +17,19 @@ const createClock = (): (() => number) => {
     const drift = system - (performance.timeOrigin + performance.now() + offset)
     if (Math.abs(drift) > MAX_DRIFT_MS) offset += drift
     const fine = performance.timeOrigin + performance.now() + offset
-    last = last - fine > STEP_MS ? fine : Math.max(fine, last)
+    last = last - fine > MAX_IGNORED_STEP_MS ? fine : Math.max(fine, last)
     return last
   }
 }
 
-/** D23's form with six fractional digits. */
+/** Formats an instant as ISO 8601 in UTC with six fractional digits and the offset `+00:00`. */
 const toInstant = (milliseconds: number): string => {
   const microseconds = Math.floor(milliseconds * 1000)
   const seconds = new Date(Math.floor(microseconds / 1_000_000) * 1000).toISOString().slice(0, 19)
   return `${seconds}.${String(microseconds % 1_000_000).padStart(6, '0')}+00:00`
 }
 
-/** The process's clock, ids and randomness. */
+/** Creates the clock, the ids and the randomness of this process. */
 export const createEnvironment = (): Environment => {
   const clock = createClock()
   return {

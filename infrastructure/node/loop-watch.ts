@@ -1,14 +1,14 @@
 import type { Logger } from '../../application/ports/environment.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 
-const EVERY_MS = 500
-/** F19: a turn of the event loop that takes longer than this is logged. */
-const STALLED_MS = 1000
+const CHECK_INTERVAL_MS = 500
+/** A turn of the event loop that takes longer than this is logged. */
+const MAX_TURN_MS = 1000
 
 interface LoopWatchOptions {
   readonly timers: Timers
   readonly monotonic: () => number
-  /** Milliseconds that this process has spent on CPUs. */
+  /** CPU time of this process in milliseconds. */
   readonly cpu?: () => number
   readonly logger: Pick<Logger, 'warn'>
 }
@@ -19,18 +19,19 @@ const ownCpu = (): number => {
 }
 
 /**
- * Logs when the event loop stood still, and why: with its CPU time near the whole our own work held it, with little the
- * process was stopped or starved. The function returned ends the watch.
+ * Logs when the event loop was blocked, with the cause: much CPU time means that our own work blocked it, little CPU
+ * time means that the process was stopped or starved. Returns a function that stops the watch.
  */
 export const watchLoop = ({ timers, monotonic, cpu = ownCpu, logger }: LoopWatchOptions): (() => void) => {
   let cancel: () => void = () => undefined
   const wait = (): void => {
-    const [since, spent] = [monotonic(), cpu()]
-    cancel = timers.after(EVERY_MS, () => {
-      const late = Math.round(monotonic() - since - EVERY_MS)
-      if (late > STALLED_MS) {
-        const cpuMs = Math.round(cpu() - spent)
-        logger.warn({ ms: late, cpuMs, cause: cpuMs > late / 2 ? 'own work' : 'not scheduled' }, 'the event loop stood still')
+    const [startedAt, cpuAtStart] = [monotonic(), cpu()]
+    cancel = timers.after(CHECK_INTERVAL_MS, () => {
+      const lateMs = Math.round(monotonic() - startedAt - CHECK_INTERVAL_MS)
+      if (lateMs > MAX_TURN_MS) {
+        const cpuMs = Math.round(cpu() - cpuAtStart)
+        const cause = cpuMs > lateMs / 2 ? 'own work' : 'not scheduled'
+        logger.warn({ ms: lateMs, cpuMs, cause }, 'the event loop was blocked')
       }
       wait()
     })

@@ -7,73 +7,72 @@ import type { MetricName } from './metric-texts.ts'
 
 interface ProjectionFigures {
   readonly projection: string
-  /** Behind the log. */
+  /** Time by which the projection is behind the log. */
   readonly seconds: number
-  /** What it is retrying after. */
+  /** The error after which the projection retries. */
   readonly error: string | null
   readonly failures: number
   readonly rebuilding: boolean
 }
 
-/** Where the figures are read from when somebody asks for the metrics. */
+/** Reads the current figures for each request of the metrics. Counts begin at the start of the process. */
 export interface MetricSources {
-  /** Megabytes that open lives hold. */
+  /** Megabytes that open sessions reserve. */
   readonly vramReserved: () => number
-  /** Megabytes that there are to reserve from. */
+  /** Megabytes that sessions can reserve in total. */
   readonly vramTotal: () => number
   readonly compute: {
-    /** Passes that the engine runs at a time. */
+    /** Model passes that the engine runs in parallel. */
     readonly lanes: () => number
-    /** Of these what sessions take. */
+    /** Lanes that sessions use. */
     readonly taken: () => number
   }
   readonly projectionLags: () => ReadonlyArray<ProjectionFigures>
-  /** Since the start of the process. */
   readonly readYourWritesTimeouts: () => number
   readonly translations: () => TranslationFigures
-  /** Since the start of the process. */
   readonly droppedFinals: () => number
   readonly lags: {
     readonly current: () => ReadonlyArray<number>
     readonly onHeard: (observe: (seconds: number) => void) => void
   }
-  /** By cause, since the start of the process. */
+  /** Discarded words by cause. */
   readonly leftOutWords: () => Readonly<Record<string, number>>
-  /** Seconds of audio of URL sources since the start of the process. */
+  /** Lost audio of URL sources in seconds. */
   readonly lostSeconds: () => number
-  /** For reads and writes: a cluster without a majority answers neither. */
+  /** Whether reads and writes succeed; a cluster without a majority answers neither. */
   readonly eventStoreAnswers: () => boolean
-  /** Since the start of the process. */
   readonly leaderChanges: () => number
-  /** Null in a process that has its stores for itself. */
+  /** Null with embedded stores, which no other process shares. */
   readonly cluster: ClusterFigures | null
-  /** Can the decoders of URL sources open nothing? */
+  /** Whether the decoders of URL sources are isolated. */
   readonly sourceIsolation: () => boolean
 }
 
-/** Seconds; most lives have a max_delay of 5. */
-const DELAYS = [0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 60]
+/** Buckets of the histogram. Most sessions have a max_delay of 5 s. */
+const DELAY_BUCKETS_SECONDS = [0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 60]
 
-/** Seconds of lag by which running lives are counted. */
-const LAG_LIMITS = [1, 2, 5, 10, 30]
+const LAG_LIMITS_SECONDS = [1, 2, 5, 10, 30]
 
-const named = (name: MetricName) => ({ name, help: METRIC_TEXTS[name].help })
+const nameAndHelp = (name: MetricName) => ({ name, help: METRIC_TEXTS[name].help })
 
-/** The metrics of this process in Prometheus' text format. Everybody may read them: labels never hold names, ids, tokens or URLs. */
+/**
+ * Returns a function that formats the metrics of this process as Prometheus text. Everybody may read metrics, so
+ * labels never contain names, ids, tokens or URLs.
+ */
 export const createMetrics = (sources: MetricSources): (() => Promise<string>) => {
   const registry = new Registry()
   const gauge = (name: MetricName, read: () => number) =>
     new Gauge({
-      ...named(name),
+      ...nameAndHelp(name),
       registers: [],
       collect() {
         this.set(read())
       },
     })
-  /** Of what is counted elsewhere. */
+  /** A counter of a figure that another part counts. */
   const counter = (name: MetricName, read: () => number) =>
     new Counter({
-      ...named(name),
+      ...nameAndHelp(name),
       registers: [],
       collect() {
         this.reset()
@@ -82,16 +81,17 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
     })
   const ofProjections = (name: MetricName, read: (figures: ProjectionFigures) => number) =>
     new Gauge({
-      ...named(name),
+      ...nameAndHelp(name),
       labelNames: ['projection'],
       registers: [],
       collect() {
         this.reset()
-        for (const figures of sources.projectionLags()) this.set({ projection: figures.projection }, read(figures))
+        for (const figures of sources.projectionLags())
+          this.set({ projection: figures.projection }, read(figures))
       },
     })
   const failures = new Counter({
-    ...named('stenolog_projection_failures_total'),
+    ...nameAndHelp('stenolog_projection_failures_total'),
     labelNames: ['projection'],
     registers: [],
     collect() {
@@ -100,7 +100,7 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
     },
   })
   const translated = new Counter({
-    ...named('stenolog_translations_total'),
+    ...nameAndHelp('stenolog_translations_total'),
     labelNames: ['outcome'],
     registers: [],
     collect() {
@@ -110,7 +110,7 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
     },
   })
   const leftOut = new Counter({
-    ...named('stenolog_words_left_out_total'),
+    ...nameAndHelp('stenolog_words_left_out_total'),
     labelNames: ['cause'],
     registers: [],
     collect() {
@@ -119,27 +119,28 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
     },
   })
   const behind = new Gauge({
-    ...named('stenolog_lives_behind'),
+    ...nameAndHelp('stenolog_lives_behind'),
     labelNames: ['longer_than'],
     registers: [],
     collect() {
       const lags = sources.lags.current()
-      for (const limit of LAG_LIMITS) this.set({ longer_than: limit }, lags.filter((seconds) => seconds > limit).length)
+      for (const limit of LAG_LIMITS_SECONDS)
+        this.set({ longer_than: limit }, lags.filter((seconds) => seconds > limit).length)
     },
   })
-  const heard = new Histogram({
-    ...named('stenolog_audio_to_text_seconds'),
-    buckets: DELAYS,
+  const audioToText = new Histogram({
+    ...nameAndHelp('stenolog_audio_to_text_seconds'),
+    buckets: DELAY_BUCKETS_SECONDS,
     registers: [],
   })
-  sources.lags.onHeard((seconds) => heard.observe(seconds))
+  sources.lags.onHeard((seconds) => audioToText.observe(seconds))
   registry.registerMetric(gauge('stenolog_vram_reserved_megabytes', sources.vramReserved))
   registry.registerMetric(gauge('stenolog_vram_total_megabytes', sources.vramTotal))
   registry.registerMetric(gauge('stenolog_engine_lanes', sources.compute.lanes))
   registry.registerMetric(gauge('stenolog_engine_lanes_taken', sources.compute.taken))
   registry.registerMetric(gauge('stenolog_live_lag_max_seconds', () => Math.max(0, ...sources.lags.current())))
   registry.registerMetric(behind)
-  registry.registerMetric(heard)
+  registry.registerMetric(audioToText)
   registry.registerMetric(leftOut)
   registry.registerMetric(gauge('stenolog_translations_waiting', () => sources.translations().waiting))
   registry.registerMetric(gauge('stenolog_translation_lag_seconds', () => sources.translations().lagSeconds))

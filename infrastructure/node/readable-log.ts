@@ -4,12 +4,15 @@ import type { DestinationStream } from 'pino'
 type Fields = Readonly<Record<string, unknown>>
 
 const INFO = 30
-const LEVELS: Readonly<Record<number, string>> = { 10: 'trace', 20: 'debug', [INFO]: 'info', 40: 'warn', 50: 'error', 60: 'fatal' }
+const LEVELS: Readonly<Record<number, string>> = {
+  10: 'trace', 20: 'debug', [INFO]: 'info', 40: 'warn', 50: 'error', 60: 'fatal',
+}
 
-/** Text of others may hold what moves a cursor or starts a line. */
-const plain = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?')
+/** Replaces control characters: foreign text could move the cursor or start a new line. */
+const withoutControls = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?')
 
-const shown = (value: unknown): string => (typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value))
+const shown = (value: unknown): string =>
+  typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)
 
 const levelOf = (level: unknown): string => {
   const name = LEVELS[Number(level)] ?? String(level)
@@ -19,28 +22,28 @@ const levelOf = (level: unknown): string => {
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
 
-/** Milliseconds after which a person would want to know which request it was. */
-const SLOW = 2000
+/** Slower requests are always shown. */
+const SLOW_REQUEST_MS = 2000
 
-/** A request that was served as it should be says nothing to a person, and pushes away what does. */
+/** A fast and successful request, which would hide more important lines. */
 const isRoutine = ({ level, msg, status, ms }: Fields): boolean =>
-  msg === 'request' && level === INFO && Number(status) < 500 && Number(ms) < SLOW
+  msg === 'request' && level === INFO && Number(status) < 500 && Number(ms) < SLOW_REQUEST_MS
 
-/** One line of the log for people: when, how important, what, and its members; the stack of an error below it. */
+/** Formats an entry as time, level, message and members, followed by the stack of an error. */
 const readableLine = ({ time, level, msg, err, ...others }: Fields): string => {
   const clock = new Date(String(time)).toTimeString().slice(0, 8)
   const error = isFields(err) ? err : {}
   const members = Object.entries(others).map(([name, value]) => `${name}=${shown(value)}`)
   const problem = typeof error['message'] === 'string' ? [`(${error['message']})`] : []
   const stack = typeof error['stack'] === 'string' ? error['stack'].split('\n').slice(1) : []
-  const first = `${clock} ${levelOf(level)} ${plain([String(msg), ...problem, ...members].join('  '))}`
-  return [first, ...stack.map(plain)].map((text) => `${text}\n`).join('')
+  const first = `${clock} ${levelOf(level)} ${withoutControls([String(msg), ...problem, ...members].join('  '))}`
+  return [first, ...stack.map(withoutControls)].map((text) => `${text}\n`).join('')
 }
 
-/** Writes the log's JSON lines to `to` as a person reads them; without `everything` those on routine requests are left out. */
-export const readableLog = (to: DestinationStream, everything: boolean): DestinationStream => ({
+/** Converts JSON log lines to readable lines. Skips routine requests unless `showsRoutine` is set. */
+export const readableLog = (to: DestinationStream, showsRoutine: boolean): DestinationStream => ({
   write: (line) => {
     const fields = JSON.parse(line) as Fields
-    if (everything || !isRoutine(fields)) to.write(readableLine(fields))
+    if (showsRoutine || !isRoutine(fields)) to.write(readableLine(fields))
   },
 })

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 const requests = new AsyncLocalStorage<string>()
 
-/** Runs `task` in the course of a request: whatever it starts, and waits for, is its consequence. */
+/** Runs `task` with the id of a request. Asynchronous work that the task starts sees the same id. */
 export const inRequest = <A>(correlationId: string, task: () => A): A => requests.run(correlationId, task)
 
-/** Of the request in whose course the caller runs, null outside of any. */
+/** Returns the id of the current request, or null outside of a request. */
 export const currentCorrelationId = (): string | null => requests.getStore() ?? null

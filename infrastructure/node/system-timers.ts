@@ -1,6 +1,6 @@
 import type { Timers } from '../../application/ports/timers.ts'
 
-/** Node's timers. */
+/** The timers of Node. */
 export const systemTimers: Timers = {
   after: (ms, task) => {
     const timer = setTimeout(task, ms)

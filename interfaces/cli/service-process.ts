@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { inherited } from '../../infrastructure/node/inherited.ts'
+import { inheritedVariables } from '../../infrastructure/node/inherited-variables.ts'
 
 /** What it gets of our environment besides its settings: where commands are, and what Node has compiled before. */
 const INHERITED = ['PATH', 'NODE_COMPILE_CACHE']
@@ -31,7 +31,7 @@ export interface ServiceProcess {
 export const startServiceProcess = async (settings: Readonly<Record<string, string>>): Promise<ServiceProcess> => {
   const child = fork(SERVER, [], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: { ...inherited(INHERITED), ...settings },
+    env: { ...inheritedVariables(INHERITED), ...settings },
     execArgv: QUIETLY,
   })
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))

@@ -1,4 +1,4 @@
-import { inherited } from '../../node/inherited.ts'
+import { inheritedVariables } from '../../node/inherited-variables.ts'
 
 /** Says which Vulkan driver to take where the system has several, and where it may put its files. */
 const VULKAN = ['VK_ICD_FILENAMES', 'VK_DRIVER_FILES', 'XDG_RUNTIME_DIR']
@@ -10,4 +10,4 @@ export const TEST_PROVIDER = 'STENOLOG_TEST_PROVIDER'
 const INHERITED = ['PATH', 'NODE_COMPILE_CACHE', 'LD_LIBRARY_PATH', 'CUDA_VISIBLE_DEVICES', 'SystemRoot', ...VULKAN, TEST_PROVIDER]
 
 /** The environment of a process that loads onnxruntime. Without the switch its native library tells its maker of every session (B39). */
-export const engineEnvironment = (): Readonly<Record<string, string>> => ({ ...inherited(INHERITED), ORT_DISABLE_TELEMETRY: '1' })
+export const engineEnvironment = (): Readonly<Record<string, string>> => ({ ...inheritedVariables(INHERITED), ORT_DISABLE_TELEMETRY: '1' })

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Puller, PullerEvents, StartPuller } from '../../../application/ports/audio-source.ts'
-import { inherited } from '../../node/inherited.ts'
+import { inheritedVariables } from '../../node/inherited-variables.ts'
 import type { AddressRules } from '../network/address-guard.ts'
 import { pullerCommand } from '../child-commands.ts'
 import type { SourceIsolation } from '../source-isolation.ts'
@@ -54,7 +54,7 @@ export const createPullers = ({ rules, isolation }: PullersOptions): StartPuller
   (events) => {
     if (!isolation.pulls) return refusing(events)
     const { file, args } = pullerCommand()
-    const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'ignore'], env: inherited(INHERITED), cwd: '/', detached: true })
+    const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'ignore'], env: inheritedVariables(INHERITED), cwd: '/', detached: true })
     const { pid } = child
     let over = false
 

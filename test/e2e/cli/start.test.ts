@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { inherited } from '../../../infrastructure/node/inherited.ts'
+import { inheritedVariables } from '../../../infrastructure/node/inherited-variables.ts'
 import { createClient, logIn } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { prefixed } from '../../support/service.ts'
@@ -22,7 +22,7 @@ testWith(pathOf('script'), pathOf('npm'))(
   const settings = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: directory.path, DRAIN_TIMEOUT: '0s', ...stores.settings }
   // A terminal of util-linux: what stands on its standard input is typed.
   const terminal = spawn('script', ['-qfec', 'exec npm start', '/dev/null'],
-    { cwd: ROOT, env: { ...inherited(['PATH', 'HOME', 'NODE_COMPILE_CACHE']), ...prefixed(settings) }, stdio: ['pipe', 'pipe', 'inherit'] })
+    { cwd: ROOT, env: { ...inheritedVariables(['PATH', 'HOME', 'NODE_COMPILE_CACHE']), ...prefixed(settings) }, stdio: ['pipe', 'pipe', 'inherit'] })
   const closed = once(terminal, 'close')
   t.teardown(async () => {
     terminal.kill('SIGKILL')

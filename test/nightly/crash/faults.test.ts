@@ -111,7 +111,7 @@ test.serial('an event loop that stands still answers no probe, says afterwards h
   while (performance.now() - begin < STANDSTILL - 6000) await t.throwsAsync(probe())
   await eventually(async () => assert.ok(await probe()), { timeoutMs: 120_000 })
   const line = await eventually(() => {
-    const found = service.stderr().split('\n').find((text) => text.includes('the event loop stood still') && text.includes('own work'))
+    const found = service.stderr().split('\n').find((text) => text.includes('the event loop was blocked') && text.includes('own work'))
     assert.ok(found !== undefined)
     return JSON.parse(found) as { readonly ms: number; readonly cause: string }
   })

@@ -106,7 +106,7 @@ const soak = async (t: ExecutionContext, { processes, workers, fronts, mongoUrl 
   logs.push(...processes.map(({ log }) => log()))
   const suspected = logs.flatMap((log) => linesOf(log, 'a member is lost')).filter(({ incarnation }) => !killed.has(String(incarnation)))
   t.deepEqual(suspected, [], 'healthy members that were suspected')
-  const stalls = logs.flatMap((log) => linesOf(log, 'the event loop stood still')).map(({ ms }) => Number(ms))
+  const stalls = logs.flatMap((log) => linesOf(log, 'the event loop was blocked')).map(({ ms }) => Number(ms))
   const busy = 1 - (stillIdle - idle) / (inAll - all)
   t.log(`${SESSIONS} sessions with ${LISTENERS} listeners each, ${MINUTES} minutes, ${killed.size} kills; machine ${Math.round(busy * 100)} % busy`)
   t.log(`between beats: p50 ${percentile(beats.gaps, 0.5)}, p99 ${percentile(beats.gaps, 0.99)}, most ${Math.max(...beats.gaps)} ms of ${beats.gaps.length}`)

@@ -53,7 +53,7 @@ test('a turn of the event loop of more than a second is logged, with what held i
     cpu += spent
     tasks.pop()?.()
   }
-  const standstill = { level: 'warn', message: 'the event loop stood still' } as const
+  const standstill = { level: 'warn', message: 'the event loop was blocked' } as const
   t.deepEqual(logger.lines, [
     { ...standstill, fields: { ms: 2001, cpuMs: 2400, cause: 'own work' } },
     { ...standstill, fields: { ms: 7000, cpuMs: 3, cause: 'not scheduled' } },
