@@ -20,7 +20,13 @@ import {
   ApiTokenRevoked,
   ApiTokenUsed,
 } from './api-token/events.ts'
-import { LanguageSwitched, ModelListed, ModelSwitched, TranslationPairListed, TranslationPairSwitched } from './catalogue/events.ts'
+import {
+  LanguageSwitched,
+  ModelListed,
+  ModelSwitched,
+  TranslationPairListed,
+  TranslationPairSwitched,
+} from './catalogue/events.ts'
 import { IdempotencyKeyAdmitted, IdempotencyKeyUsed } from './idempotency/events.ts'
 import { JobEnded, JobStarted, upgradeJobStarted } from './jobs/events.ts'
 import {
@@ -56,17 +62,19 @@ import {
   UserRegistered,
 } from './user/events.ts'
 
-/** An event definition whose data type is known at run time only. */
+/** An event definition whose data type is known only at run time. */
 export interface AnyEventDefinition {
   readonly type: string
   readonly codec: t.Decoder<unknown, object>
-  /** Members that are sealed in the store. */
+  /** Members that are stored sealed. */
   readonly personal: ReadonlyArray<string>
-  /** Name of the key that seals the members of `data` (plain form), absent where nothing is personal. Throws on data of another kind. */
+  /**
+   * Name of the key that seals plain `data`. Absent when no member is personal. Throws on data of another event type.
+   */
   readonly keyOf?: (data: unknown) => string
 }
 
-const erase = <Type extends string, Data extends object, Personal extends keyof Data & string>(
+const untyped = <Type extends string, Data extends object, Personal extends keyof Data & string>(
   definition: EventDefinition<Type, Data, Personal>,
 ): AnyEventDefinition & { readonly type: Type } => {
   const { type, codec, personal, keyOf } = definition
@@ -79,83 +87,85 @@ const erase = <Type extends string, Data extends object, Personal extends keyof 
 }
 
 const definitions = [
-  erase(CapacitySet),
-  erase(WorkerJoined),
-  erase(WorkerDraining),
-  erase(WorkerLeft),
-  erase(Admitted),
-  erase(Moved),
-  erase(Released),
-  erase(AdmissionSnapshotTaken),
-  erase(ApiTokenIssued),
-  erase(ApiTokenRenamed),
-  erase(ApiTokenDeactivated),
-  erase(ApiTokenActivated),
-  erase(ApiTokenRevoked),
-  erase(ApiTokenUsed),
-  erase(ModelListed),
-  erase(TranslationPairListed),
-  erase(ModelSwitched),
-  erase(LanguageSwitched),
-  erase(TranslationPairSwitched),
-  erase(LivesListed),
-  erase(LiveViewed),
-  erase(ModelRemoved),
-  erase(AdministratorAdded),
-  erase(AdministratorRemoved),
-  erase(LiveCreated),
-  erase(SenderAttached),
-  erase(SenderDetached),
-  erase(LiveTakenOver),
-  erase(VocabularyChanged),
-  erase(SourceStarted),
-  erase(LiveStarted),
-  erase(LiveFinished),
-  erase(LiveFailed),
-  erase(LiveAborted),
-  erase(LiveDeleted),
-  erase(ListenerTokenClaimed),
-  erase(IdempotencyKeyUsed),
-  erase(IdempotencyKeyAdmitted),
-  erase(ProfileAdded),
-  erase(ProfileChanged),
-  erase(ProfileRemoved),
-  erase(SegmentFinalised),
-  erase(SegmentsFenced),
-  erase(UserRegistered),
-  erase(PasswordChanged),
-  erase(PasswordRehashed),
-  erase(LoginsEnded),
-  erase(UserLimitsChanged),
-  erase(UserPermissionsChanged),
-  erase(UserDisabled),
-  erase(UserEnabled),
-  erase(UserDeleted),
-  erase(UsernameClaimed),
-  erase(UsernameFreed),
-  erase(JobStarted),
-  erase(JobEnded),
-  erase(LoggedOut),
-  erase(LoginFailed),
-  erase(LoginFailuresCleared),
-  erase(IdTaken),
+  untyped(CapacitySet),
+  untyped(WorkerJoined),
+  untyped(WorkerDraining),
+  untyped(WorkerLeft),
+  untyped(Admitted),
+  untyped(Moved),
+  untyped(Released),
+  untyped(AdmissionSnapshotTaken),
+  untyped(ApiTokenIssued),
+  untyped(ApiTokenRenamed),
+  untyped(ApiTokenDeactivated),
+  untyped(ApiTokenActivated),
+  untyped(ApiTokenRevoked),
+  untyped(ApiTokenUsed),
+  untyped(ModelListed),
+  untyped(TranslationPairListed),
+  untyped(ModelSwitched),
+  untyped(LanguageSwitched),
+  untyped(TranslationPairSwitched),
+  untyped(LivesListed),
+  untyped(LiveViewed),
+  untyped(ModelRemoved),
+  untyped(AdministratorAdded),
+  untyped(AdministratorRemoved),
+  untyped(LiveCreated),
+  untyped(SenderAttached),
+  untyped(SenderDetached),
+  untyped(LiveTakenOver),
+  untyped(VocabularyChanged),
+  untyped(SourceStarted),
+  untyped(LiveStarted),
+  untyped(LiveFinished),
+  untyped(LiveFailed),
+  untyped(LiveAborted),
+  untyped(LiveDeleted),
+  untyped(ListenerTokenClaimed),
+  untyped(IdempotencyKeyUsed),
+  untyped(IdempotencyKeyAdmitted),
+  untyped(ProfileAdded),
+  untyped(ProfileChanged),
+  untyped(ProfileRemoved),
+  untyped(SegmentFinalised),
+  untyped(SegmentsFenced),
+  untyped(UserRegistered),
+  untyped(PasswordChanged),
+  untyped(PasswordRehashed),
+  untyped(LoginsEnded),
+  untyped(UserLimitsChanged),
+  untyped(UserPermissionsChanged),
+  untyped(UserDisabled),
+  untyped(UserEnabled),
+  untyped(UserDeleted),
+  untyped(UsernameClaimed),
+  untyped(UsernameFreed),
+  untyped(JobStarted),
+  untyped(JobEnded),
+  untyped(LoggedOut),
+  untyped(LoginFailed),
+  untyped(LoginFailuresCleared),
+  untyped(IdTaken),
 ]
 
-/** Every kind of event that was ever stored. */
+/** All types of events that were ever stored. */
 export const allEvents: ReadonlyArray<AnyEventDefinition> = definitions
 
 export type EventType = (typeof definitions)[number]['type']
 
-const byType: ReadonlyMap<string, AnyEventDefinition> = new Map(allEvents.map((definition) => [definition.type, definition]))
+const byType: ReadonlyMap<string, AnyEventDefinition> =
+  new Map(allEvents.map((definition) => [definition.type, definition]))
 
-/** Undefined for a type that was never defined. */
+/** Returns the definition of an event type, or undefined for an unknown type. */
 export const definitionOf = (type: string): AnyEventDefinition | undefined => byType.get(type)
 
 type StoredData = Readonly<Record<string, unknown>>
 
 /**
- * One step from an old shape of a type's data to the present one, by type. A step gets the stored form (personal
- * members are envelopes) and must leave the present shape as it is; its golden files stay.
+ * By event type: converts data of an old shape to the present shape. The data is in its stored form (personal members
+ * are envelopes). Data that has the present shape must be returned unchanged. Golden files in the tests keep old
+ * shapes.
  */
 const upgrades: ReadonlyMap<string, (data: StoredData) => StoredData> = new Map([
   [Admitted.type, upgradeAdmitted],
@@ -163,5 +173,5 @@ const upgrades: ReadonlyMap<string, (data: StoredData) => StoredData> = new Map(
   [JobStarted.type, upgradeJobStarted],
 ])
 
-/** Stored data in its present shape; every reader of stored events calls this before it decodes. */
+/** Returns stored data in its present shape. Every reader of stored events calls this before decoding. */
 export const upgrade = (type: string, data: StoredData): StoredData => upgrades.get(type)?.(data) ?? data

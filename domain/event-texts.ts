@@ -1,12 +1,12 @@
 import type { EventType } from './all-events.ts'
 
-/** Which stream an event stands in, and what it says; a kind of event without this does not compile. */
+/** The stream and the meaning of a type of event, for the reference in the docs. */
 interface EventText {
   readonly stream: string
-  readonly says: string
+  readonly meaning: string
 }
 
-const inStream = (stream: string) => (says: string): EventText => ({ stream, says })
+const inStream = (stream: string) => (meaning: string): EventText => ({ stream, meaning })
 
 const admission = inStream('admission')
 const live = inStream('live-<id>')
@@ -19,21 +19,26 @@ const idempotency = inStream('idem-<hmac>')
 const loginFailures = inStream('login-failures-<hmac>')
 const administration = inStream('administration')
 
+/** One text for each type of event. A missing text does not compile. */
 export const EVENT_TEXTS: Readonly<Record<EventType, EventText>> = {
   CapacitySet: admission('The worker of an early version set the memory that sessions could reserve.'),
-  WorkerJoined: admission('A worker runs sessions from now on, within this many megabytes.'),
-  WorkerDraining: admission('A worker takes no new sessions; those that it runs stay.'),
-  WorkerLeft: admission('A worker stopped, was lost or started again; its sessions await another worker.'),
+  WorkerJoined: admission('A worker began to run sessions, with this many megabytes.'),
+  WorkerDraining: admission('A worker stopped accepting new sessions. Its running sessions stay.'),
+  WorkerLeft: admission('A worker stopped, was lost or restarted. Its sessions wait for another worker.'),
   Admitted: admission('A session got its id, its memory, its place in the quota and its worker.'),
-  Moved: admission('Another worker, or the same one after a restart, runs the session from now on.'),
+  Moved: admission('Another worker, or the restarted worker, took over the session.'),
   Released: admission('The session no longer holds memory and quota.'),
-  AdmissionSnapshotTaken: inStream('snapshot-admission')('The state of `admission`, so that a start reads only the newest events.'),
+  AdmissionSnapshotTaken: inStream('snapshot-admission')(
+    'The state of `admission` was saved, so a start reads only the newest events.',
+  ),
   ApiTokenIssued: apiToken('An API token was created. Its secret is kept as a hash.'),
   ApiTokenRenamed: apiToken('An API token got another name.'),
   ApiTokenDeactivated: apiToken('An API token was switched off.'),
   ApiTokenActivated: apiToken('An API token was switched on again.'),
   ApiTokenRevoked: apiToken('An API token was revoked for good.'),
-  ApiTokenUsed: inStream('token-use-<id>')('When the token was last used; at most one event a minute, the newest is kept.'),
+  ApiTokenUsed: inStream('token-use-<id>')(
+    'The token was used. At most one event a minute is written, and only the newest is kept.',
+  ),
   ModelListed: catalogue('A model name was seen for the first time and got its id.'),
   TranslationPairListed: catalogue('A translation pair was seen for the first time and got its id.'),
   ModelSwitched: catalogue('An administrator switched a model off or on.'),
@@ -43,41 +48,41 @@ export const EVENT_TEXTS: Readonly<Record<EventType, EventText>> = {
   LiveViewed: administration('An administrator looked at a session, its history or its integrity.'),
   ModelRemoved: administration('An administrator removed a model.'),
   JobStarted: inStream('jobs')('An administrator started a job: pull, verify, check or rebuild.'),
-  JobEnded: inStream('jobs')('A job ended, and with which result.'),
+  JobEnded: inStream('jobs')('A job ended, with this result.'),
   AdministratorAdded: inStream('administrators')('A user became an administrator.'),
-  AdministratorRemoved: inStream('administrators')('A user is an administrator no longer.'),
+  AdministratorRemoved: inStream('administrators')('A user stopped being an administrator.'),
   LiveCreated: live('A session was created, with its model, languages and settings.'),
   SenderAttached: live('A sender connected.'),
   SenderDetached: live('The sender disconnected.'),
-  LiveTakenOver: live('Another worker, or the same one after a restart, goes on with the session.'),
+  LiveTakenOver: live('Another worker, or the restarted worker, continues the session.'),
   VocabularyChanged: live('The sender changed `prompt` or `hotwords`.'),
   SourceStarted: live('A process began to pull the audio URL.'),
   LiveStarted: live('The first audio arrived.'),
-  LiveFinished: live('The session finished, and why.'),
-  LiveFailed: live('The session failed, and why.'),
-  LiveAborted: live('Creating the session did not complete; it is never listed.'),
-  LiveDeleted: live('The session was deleted; its keys are destroyed.'),
+  LiveFinished: live('The session finished, for this reason.'),
+  LiveFailed: live('The session failed, for this reason.'),
+  LiveAborted: live('The session was never completely created. It is never listed.'),
+  LiveDeleted: live('The session was deleted and its keys were destroyed.'),
   ListenerTokenClaimed: inStream('listener-token-<hmac>')('A user was the first to choose this listener token.'),
   IdempotencyKeyUsed: idempotency('A request with this Idempotency-Key began.'),
   IdempotencyKeyAdmitted: idempotency('That request got the id of its session.'),
   ProfileAdded: profiles('A profile was created.'),
-  ProfileChanged: profiles('A profile was changed; the event holds all of it.'),
+  ProfileChanged: profiles('A profile was changed. The event holds the whole profile.'),
   ProfileRemoved: profiles('A profile was deleted.'),
   SegmentFinalised: segments('A final segment of text, or its translation.'),
-  SegmentsFenced: segments('From here on only the worker of this term writes segments.'),
+  SegmentsFenced: segments('After this event only the worker of this term writes segments.'),
   UserRegistered: user('An account was created.'),
-  PasswordChanged: user('The password was changed; all earlier logins end.'),
+  PasswordChanged: user('The password was changed. All earlier logins ended.'),
   PasswordRehashed: user('The same password was stored under a stronger hash.'),
   LoginsEnded: user('The user logged out everywhere.'),
   UserLimitsChanged: user('The quotas of the user were changed.'),
   UserPermissionsChanged: user('The permissions of the user were changed.'),
   UserDisabled: user('The account was switched off.'),
   UserEnabled: user('The account was switched on again.'),
-  UserDeleted: user('The account was deleted; its keys are destroyed.'),
+  UserDeleted: user('The account was deleted and its keys were destroyed.'),
   UsernameClaimed: inStream('username-<hmac>')('A user took this name.'),
-  UsernameFreed: inStream('username-<hmac>')('The name is free again.'),
+  UsernameFreed: inStream('username-<hmac>')('The name became free again.'),
   LoggedOut: inStream('login-token-<jti>')('A login token was logged out.'),
-  LoginFailed: loginFailures('A login with this name failed; the newest event is kept.'),
+  LoginFailed: loginFailures('A login with this name failed. Only the newest event is kept.'),
   LoginFailuresCleared: loginFailures('A login with this name succeeded.'),
   IdTaken: inStream('seq-<kind>')('A new user, profile or API token got the next id.'),
 }

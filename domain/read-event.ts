@@ -5,11 +5,12 @@ import type { AnyEventDefinition } from './all-events.ts'
 import { decodeOrThrow } from './shared/codecs.ts'
 import { envelope, ERASED, isFilled } from './shared/event.ts'
 import type { Envelope, StoredEventOf } from './shared/event.ts'
+import { messageOf } from './shared/message-of.ts'
 
-// The one place that knows what is in the data of a stored event: all who read the log come through here, and for
-// personal members in clear through application/log/event-serialization.ts, which stands on it.
+// The only place that decodes stored events. Code that needs personal members in clear text uses
+// application/log/event-serialization.ts, which calls this file.
 
-/** An event as a store hands it out: nobody knows yet what its data says. */
+/** An event as a store returns it, not decoded yet. */
 export interface RawEvent {
   readonly type: string
   readonly data: unknown
@@ -17,7 +18,7 @@ export interface RawEvent {
   readonly revision: number
 }
 
-/** The event is of a type that this version does not know: a newer one wrote it. */
+/** This version does not know the event type: a newer version wrote the event. */
 export interface EventTypeUnknown {
   readonly _tag: 'EventTypeUnknown'
   readonly type: string
@@ -25,10 +26,10 @@ export interface EventTypeUnknown {
   readonly revision: number
 }
 
-/** The event is nothing that any version writes. */
+/** The event does not match its definition, so no version of Stenolog wrote it in this form. */
 export interface EventMisfit {
   readonly _tag: 'EventMisfit'
-  /** What is wrong with it, to stand behind its place. */
+  /** What is wrong. Continues a sentence that begins with the place of the event. */
   readonly reason: string
 }
 
@@ -39,50 +40,49 @@ export interface SealedEvent {
   /** In the present shape, decoded; personal members are envelopes, or null. */
   readonly data: Members
   readonly envelopes: ReadonlyArray<readonly [member: string, envelope: Envelope]>
-  /** Name of the key that they must be sealed with; empty where there are none. */
+  /** Name of the key that must seal the envelopes. Empty when there are no envelopes. */
   readonly key: string
 }
 
-type Reading = Either<EventTypeUnknown | EventMisfit, SealedEvent>
+type Decoded = Either<EventTypeUnknown | EventMisfit, SealedEvent>
 
 const isMembers = (data: unknown): data is Members => typeof data === 'object' && data !== null && !Array.isArray(data)
 
-const read = ({ type, data: stored, stream, revision }: RawEvent): Reading => {
+const decode = ({ type, data: stored, stream, revision }: RawEvent): Decoded => {
   const definition = definitionOf(type)
   if (definition === undefined) return E.left({ _tag: 'EventTypeUnknown', type, stream, revision })
   try {
-    if (!isMembers(stored)) throw new Error('its data is no object')
+    if (!isMembers(stored)) throw new Error('its data is not an object')
     const present = upgrade(type, stored)
     const filled = definition.personal.filter((member) => isFilled(present[member]))
     const envelopes = filled.map((member) => [member, decodeOrThrow(envelope, present[member])] as const)
-    // Every codec takes ERASED for a personal member, since that is what it may read as one day.
+    // Codecs accept ERASED for every personal member, so the rest can be checked without any key.
     const erased = Object.fromEntries(filled.map((member) => [member, ERASED]))
     const data = decodeOrThrow(definition.codec, { ...present, ...erased })
     const key = envelopes.length === 0 ? undefined : definition.keyOf?.(data)
     return E.right({ definition, data: { ...data, ...Object.fromEntries(envelopes) }, envelopes, key: key ?? '' })
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    return E.left({ _tag: 'EventMisfit', reason: `is no ${type}: ${why}` })
+    return E.left({ _tag: 'EventMisfit', reason: `is not a valid ${type}: ${messageOf(error)}` })
   }
 }
 
-/** What was read of each event: several look at the same one. */
-const readings = new WeakMap<RawEvent, Reading>()
+/** Several readers often decode the same event. */
+const cache = new WeakMap<RawEvent, Decoded>()
 
-/** An event of any type in its present shape, personal members sealed, or why it cannot be used. */
-export const readEvent = (event: RawEvent): Reading => {
-  const before = readings.get(event)
-  if (before !== undefined) return before
-  const now = read(event)
-  readings.set(event, now)
-  return now
+/** Decodes an event of any type: present shape, personal members sealed. */
+export const readEvent = (event: RawEvent): Decoded => {
+  const cached = cache.get(event)
+  if (cached !== undefined) return cached
+  const decoded = decode(event)
+  cache.set(event, decoded)
+  return decoded
 }
 
 /**
- * Takes events of these definitions, in their types, personal members sealed. Undefined for all others and for those
- * that cannot be read: whoever folds a log goes on without them.
+ * Returns a function that decodes events of these definitions, personal members sealed. It returns undefined for events
+ * of other types and for damaged events, so a fold skips both.
  */
-export const reading = <Definition extends { readonly type: string }>(
+export const eventReader = <Definition extends { readonly type: string }>(
   definitions: ReadonlyArray<Definition>,
 ): ((event: RawEvent) => StoredEventOf<Definition> | undefined) => {
   const types: ReadonlySet<string> = new Set(definitions.map(({ type }) => type))
@@ -90,15 +90,15 @@ export const reading = <Definition extends { readonly type: string }>(
     if (!types.has(event.type)) return undefined
     const sealed = readEvent(event)
     if (E.isLeft(sealed)) return undefined
-    // The codec of its definition has decoded it.
+    // Safe: the codec of this definition has decoded the data.
     return { type: event.type, data: sealed.right.data } as unknown as StoredEventOf<Definition>
   }
 }
 
-/** Whether this version knows the type: events of others say nothing to it. */
+/** True when this version knows the type of the event. Readers skip events of unknown types. */
 export const isOfKnownType = ({ type }: Pick<RawEvent, 'type'>): boolean => definitionOf(type) !== undefined
 
-/** Members of an event of any type, personal ones sealed; none of one that cannot be read. */
+/** Returns the members of an event of any type, personal members sealed. Empty for a damaged event. */
 export const membersOf = (event: RawEvent): Members => {
   const sealed = readEvent(event)
   return E.isLeft(sealed) ? {} : sealed.right.data

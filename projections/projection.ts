@@ -1,7 +1,7 @@
 import type { CollectionSpec, Document, EventName, ReadModel } from '../application/ports/documents.ts'
 import type { StoredEvent } from '../application/ports/event-store.ts'
 import type { StoredEventOf } from '../domain/shared/event.ts'
-import { reading } from '../domain/read-event.ts'
+import { eventReader } from '../domain/read-event.ts'
 
 /** A read model as a pure fold: each document follows from the events that touch it and from nothing else. */
 export interface Projection {
@@ -35,7 +35,7 @@ interface ProjectionSpec<Definition, View> extends Pick<Projection, 'name' | 'co
 export const defineProjection = <Definition extends { readonly type: string }, View extends object>(
   spec: ProjectionSpec<Definition, View>,
 ): Projection => {
-  const known = reading(spec.events)
+  const known = eventReader(spec.events)
   return {
     name: spec.name,
     collection: spec.collection,

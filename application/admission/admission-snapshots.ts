@@ -7,7 +7,7 @@ import {
 } from '../../domain/admission/snapshot.ts'
 import type { AdmissionState } from '../../domain/admission/state.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
-import { reading } from '../../domain/read-event.ts'
+import { eventReader } from '../../domain/read-event.ts'
 import { isHurt } from '../errors.ts'
 import { sealEvents } from '../log/event-serialization.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
@@ -16,7 +16,7 @@ import type { Revision } from '../ports/event-store.ts'
 
 type Snapshot = EventOf<typeof AdmissionSnapshotTaken>['data']
 
-const snapshotOf = reading([AdmissionSnapshotTaken])
+const snapshotOf = eventReader([AdmissionSnapshotTaken])
 
 /**
  * Copies of the admission state, so that a start reads `every` events however long the history is. A missed one costs

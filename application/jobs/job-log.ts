@@ -3,7 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import { jobsDecider } from '../../domain/jobs/decider.ts'
 import type { JobCommand, KindRunning } from '../../domain/jobs/decider.ts'
 import { JobEnded, JobStarted, JOBS_STREAM } from '../../domain/jobs/events.ts'
-import { reading } from '../../domain/read-event.ts'
+import { eventReader } from '../../domain/read-event.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
 import type { Unavailable } from '../errors.ts'
 import { handleCommand } from '../log/handle-command.ts'
@@ -43,8 +43,8 @@ export interface JobLog {
 const MOST = 200
 const MOST_EVENTS = 2 * MOST
 
-const started = reading([JobStarted])
-const ended = reading([JobEnded])
+const started = eventReader([JobStarted])
+const ended = eventReader([JobEnded])
 
 /** A job as it was begun. */
 export const begunJob = ({ jobId: id, kind, subject, process, incarnation, at }: Beginning, actor: string): LoggedJob => ({

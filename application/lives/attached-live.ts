@@ -1,4 +1,4 @@
-import type { Live } from '../../domain/live/decider.ts'
+import type { Live } from '../../domain/live/state.ts'
 import type { AudioFormat } from '../../domain/live/events.ts'
 import { writtenLanguage } from '../../domain/live/settings.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'

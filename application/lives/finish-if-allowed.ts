@@ -1,7 +1,7 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import type { Live, LiveState } from '../../domain/live/decider.ts'
+import type { Live, LiveState } from '../../domain/live/state.ts'
 import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { LiveNotFound, Unavailable } from '../errors.ts'

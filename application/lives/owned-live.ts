@@ -4,7 +4,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { LiveCreated, LiveDeleted, LiveFailed, LiveFinished, liveStream } from '../../domain/live/events.ts'
 import type { StoredEventOf } from '../../domain/shared/event.ts'
-import { reading } from '../../domain/read-event.ts'
+import { eventReader } from '../../domain/read-event.ts'
 import type { Caller } from '../caller.ts'
 import type { LiveNotFound, Unavailable } from '../errors.ts'
 import { whyUnreadable } from '../log/event-serialization.ts'
@@ -23,8 +23,8 @@ export interface OwnedLive {
 
 const notFound: LiveNotFound = { _tag: 'LiveNotFound' }
 
-const createdOf = reading([LiveCreated])
-const endOf = reading([LiveFinished, LiveFailed])
+const createdOf = eventReader([LiveCreated])
+const endOf = eventReader([LiveFinished, LiveFailed])
 
 /**
  * Reads only the two ends of a session's stream: the cost does not grow with the stream, and the result never lags.

@@ -5,7 +5,7 @@ import { definitionOf } from '../../domain/all-events.ts'
 import { decodeOrThrow } from '../../domain/shared/codecs.ts'
 import { readEvent } from '../../domain/read-event.ts'
 import type { EventMisfit, EventTypeUnknown, Members, SealedEvent } from '../../domain/read-event.ts'
-import { isFilled, sealedText } from '../../domain/shared/event.ts'
+import { isFilled, textToSeal } from '../../domain/shared/event.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
 import type { LogCorrupted, StoredEvent } from '../ports/event-store.ts'
@@ -59,7 +59,7 @@ export const sealEvents =
       const data: Record<string, unknown> = { ...decodeOrThrow(definition.codec, plain) }
       const filled = definition.personal.filter((member) => isFilled(data[member]))
       if (definition.keyOf !== undefined && filled.length > 0) {
-        const members = filled.map((member) => ({ text: sealedText(data[member]), stream, member: `${type}.${member}` }))
+        const members = filled.map((member) => ({ text: textToSeal(data[member]), stream, member: `${type}.${member}` }))
         const envelopes = await keyring.seal(definition.keyOf(plain), members)()
         if (E.isLeft(envelopes)) return envelopes
         filled.forEach((member, index) => { data[member] = envelopes.right[index] })

@@ -4,7 +4,7 @@ import { ADMISSION_STREAM, Moved, WorkerLeft } from '../../domain/admission/even
 import {
   FIRST_TERM, LiveCreated, LiveFailed, LiveFinished, LiveTakenOver, SenderAttached,
 } from '../../domain/live/events.ts'
-import { reading } from '../../domain/read-event.ts'
+import { eventReader } from '../../domain/read-event.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
 import { mapAtOnce } from '../at-once.ts'
 import { isHurt } from '../errors.ts'
@@ -45,7 +45,7 @@ const SETTLED_AT_ONCE = 32
 const RETRY = { first: 100, longest: 5000 }
 
 /** What changes which lives run here. */
-const toldOf = reading([LiveCreated, LiveFinished, LiveFailed, SenderAttached, LiveTakenOver, Moved, WorkerLeft])
+const toldOf = eventReader([LiveCreated, LiveFinished, LiveFailed, SenderAttached, LiveTakenOver, Moved, WorkerLeft])
 
 /**
  * Starts and stops what this worker transcribes, as the log tells: a live that was created or moved to it is settled, one

@@ -3,7 +3,7 @@ import type { EngineSettings } from '../../domain/live/settings.ts'
 import { isSameVocabulary } from '../../domain/live/vocabulary.ts'
 import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import { withoutPunctuation, wrapped } from '../../domain/transcript/captions.ts'
-import { toldWords } from '../../domain/transcript/words.ts'
+import { publishedWords } from '../../domain/transcript/words.ts'
 import type { AttachedLive } from '../lives/attached-live.ts'
 import type { SourcePoint } from '../lives/source-point.ts'
 import { SAMPLE_RATE } from '../ports/engine.ts'
@@ -109,7 +109,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     ...segment,
     start: clock.at(segment.start),
     end: clock.at(segment.end),
-    ...(config.words === true && words !== undefined && { words: toldWords(words, clock.at) }),
+    ...(config.words === true && words !== undefined && { words: publishedWords(words, clock.at) }),
   })
 
   const earlier = options.point.sampleOffset / SAMPLE_RATE

@@ -5,8 +5,8 @@ import { administratorsDecider } from '../../domain/administrators/decider.ts'
 import type { Administrators as Counted, AdministratorsCommand } from '../../domain/administrators/decider.ts'
 import { ADMINISTRATORS_STREAM } from '../../domain/administrators/events.ts'
 import type { AdministratorsEvent } from '../../domain/administrators/events.ts'
-import { administeringAfter, NOBODY } from '../../domain/user/administering.ts'
-import type { Administering } from '../../domain/user/administering.ts'
+import { adminStatusAfter, NOT_REGISTERED } from '../../domain/user/admin-status.ts'
+import type { AdminStatus } from '../../domain/user/admin-status.ts'
 import { isUser, userDecider } from '../../domain/user/decider.ts'
 import type { UserState } from '../../domain/user/decider.ts'
 import { userStream } from '../../domain/user/events.ts'
@@ -39,7 +39,7 @@ export interface Administrators {
 /** How often somebody who was to stay may have left, before Contended. */
 const ATTEMPTS = 5
 
-interface OwnStream extends Administering {
+interface OwnStream extends AdminStatus {
   /** Of the newest event; -1 of a stream that reads as empty. */
   readonly revision: number
   readonly hasPassword: boolean
@@ -54,7 +54,7 @@ const ownStream =
     if (E.isLeft(loaded)) return loaded
     const { state, events, stored } = loaded.right
     const revisions = stored.map(({ revision }) => revision)
-    const is = events.reduce((before, event, n) => administeringAfter(before, event, revisions[n] ?? n), NOBODY)
+    const is = events.reduce((before, event, n) => adminStatusAfter(before, event, revisions[n] ?? n), NOT_REGISTERED)
     return E.right({ ...is, revision: revisions.at(-1) ?? -1, hasPassword: isUser(state) && hasPassword(state) })
   }
 
@@ -63,7 +63,7 @@ export const createAdministrators = (deps: WriteDeps): Administrators => {
   const inTurn = createTurns()
 
   const send = (command: AdministratorsCommand, origin: Origin) =>
-    handleCommand(deps)<Counted, AdministratorsCommand, AdministratorsEvent, { readonly _tag: 'NobodyStays' }>({
+    handleCommand(deps)<Counted, AdministratorsCommand, AdministratorsEvent, { readonly _tag: 'NoAdministratorRemains' }>({
       ...origin,
       // Each is a command of its own, also where one request sends several.
       commandId: deps.environment.newId(),
@@ -100,9 +100,9 @@ export const createAdministrators = (deps: WriteDeps): Administrators => {
       if (E.isLeft(stays)) return stays
       if (stays.right === null) return E.right(false)
       const at = deps.environment.now()
-      const left = await send({ type: 'Leave', userId, revision, stays: stays.right, at }, origin)
+      const left = await send({ type: 'Leave', userId, revision, remaining: stays.right, at }, origin)
       if (E.isRight(left)) return E.right(true)
-      if (left.left._tag !== 'NobodyStays') return E.left(left.left)
+      if (left.left._tag !== 'NoAdministratorRemains') return E.left(left.left)
     }
     const contended: Contended = { _tag: 'Contended', stream: ADMINISTRATORS_STREAM }
     return E.left(contended)
@@ -123,7 +123,7 @@ export const createAdministrators = (deps: WriteDeps): Administrators => {
         const command = { type: 'Count', userId, administers: since !== null, revision: since ?? revision, at } as const
         const counted = await send(command, origin)
         if (E.isRight(counted)) return E.right(undefined)
-        if (counted.left._tag === 'NobodyStays') throw new Error('to count somebody asks for nobody to stay')
+        if (counted.left._tag === 'NoAdministratorRemains') throw new Error('to count somebody asks for nobody to stay')
         return E.left(counted.left)
       }),
   }

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import { isFresh, isTrusted, loginFailuresDecider, waitAfter, waitOfAll } from '../../domain/login/decider.ts'
+import { hasNoRecentFailure, isTrusted, loginFailuresDecider, networkWaitMs, nameWaitMs } from '../../domain/login/decider.ts'
 import type { LoginFailures, LoginOutcome } from '../../domain/login/decider.ts'
 import { loginFailuresStream } from '../../domain/login/events.ts'
 import type { TooManyRequests, Unavailable } from '../errors.ts'
@@ -138,12 +138,12 @@ export const createLoginThrottle = (deps: LoginThrottleDeps): LoginThrottle => {
       return attempted
     }
 
-    const wait = waitAfter(ofPlace, environment.now())
+    const wait = networkWaitMs(ofPlace, environment.now())
     if (wait > 0) return tooMany(wait)
     if (isTrusted(ofPlace, environment.now())) return await judge()
-    if (isFresh(ofPlace, environment.now()) && strangers.wait(name) === 0) return await judge()
+    if (hasNoRecentFailure(ofPlace, environment.now()) && strangers.wait(name) === 0) return await judge()
     return await inTurn(`name ${name}`, async () => {
-      const waitForAll = waitOfAll(await counts.load(name), environment.now())
+      const waitForAll = nameWaitMs(await counts.load(name), environment.now())
       return waitForAll > 0 ? tooMany(waitForAll) : await judge()
     })
   }

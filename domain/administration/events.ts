@@ -3,25 +3,25 @@ import { boundedInteger, id, instant } from '../shared/codecs.ts'
 import { defineEvent } from '../shared/event.ts'
 import type { EventOf } from '../shared/event.ts'
 
-/** What administrators looked at, and did to this machine. Who it was says the metadata of the event. */
+/** Records what administrators read and changed on this machine. The metadata of each event names the administrator. */
 export const ADMINISTRATION_STREAM = 'administration'
 
-/** A list of the lives of all users, or of one, was shown. */
+/** An administrator read a list of sessions, of all users or of one user. */
 export const LivesListed = defineEvent(
   'LivesListed',
   t.strict({
-    /** Null: of all users. */
+    /** Null: all users. */
     ownerId: t.union([id, t.null]),
     skip: boundedInteger(0, 2 ** 31),
     limit: boundedInteger(1, 1000),
-    /** Those that were shown. */
+    /** Ids of the sessions on the page that was shown. */
     liveIds: t.readonlyArray(id),
     at: instant,
   }),
 )
 export type LivesListed = EventOf<typeof LivesListed>
 
-/** One live was looked at: how it stands or stood after an event, its history, or whether that is intact. */
+/** An administrator read one session: its state after the last or an earlier event, its history, or its integrity. */
 export const LiveViewed = defineEvent(
   'LiveViewed',
   t.strict({
@@ -32,7 +32,7 @@ export const LiveViewed = defineEvent(
 )
 export type LiveViewed = EventOf<typeof LiveViewed>
 
-/** The folder of a model was removed from this machine. */
+/** An administrator removed the folder of a model from this machine. */
 export const ModelRemoved = defineEvent('ModelRemoved', t.strict({ name: t.string, at: instant }))
 
 export type AdministrationEvent = LivesListed | LiveViewed | EventOf<typeof ModelRemoved>

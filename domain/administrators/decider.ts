@@ -2,17 +2,23 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Decider } from '../shared/decider.ts'
 import type { AdministratorsEvent } from './events.ts'
 
-/** What is counted of a user up to a revision of the user's own stream. */
+/** Whether a user is an administrator, as of a revision of the user's own stream. */
 interface Counted {
   readonly administers: boolean
   readonly revision: number
 }
 
-/** Everybody who ever administered, by user id. Never more than do: who leaves is taken off first, who comes added last. */
+/**
+ * All users who were ever administrators, by user id. The list never counts too many: a user is removed before the
+ * change in the user's own stream, and added after it.
+ */
 export type Administrators = ReadonlyMap<number, Counted>
 
 export type AdministratorsCommand =
-  /** What the user's own stream says. `revision`: since when they administer, or how far it was read where they do not. */
+  /**
+   * Reports the state of the user's own stream. `revision`: the event that made the user an administrator, or the last
+   * event that was read if the user is not an administrator.
+   */
   | {
       readonly type: 'Count'
       readonly userId: number
@@ -20,25 +26,25 @@ export type AdministratorsCommand =
       readonly revision: number
       readonly at: string
     }
-  /** Before the user's own event that ends it, because `stays` administers and goes on doing so. */
+  /** Sent before the user's own event. `remaining` is another administrator, who must still be one. */
   | {
       readonly type: 'Leave'
       readonly userId: number
       readonly revision: number
-      readonly stays: number
+      readonly remaining: number
       readonly at: string
     }
 
-/** Who was to stay has left meanwhile. */
-export interface NobodyStays {
-  readonly _tag: 'NobodyStays'
+/** The user who should remain has stopped being an administrator in the meantime. */
+export interface NoAdministratorRemains {
+  readonly _tag: 'NoAdministratorRemains'
 }
 
 const isCounted = (state: Administrators, userId: number): boolean => state.get(userId)?.administers === true
 
-/** Who leaves, and whoever is counted, by the newest revision that anybody looked at: a late look changes nothing. */
+/** Keeps the list of administrators. A report of an older revision than the known one changes nothing. */
 export const administratorsDecider: Decider<
-  Administrators, AdministratorsCommand, AdministratorsEvent, NobodyStays
+  Administrators, AdministratorsCommand, AdministratorsEvent, NoAdministratorRemains
 > = {
   initialState: new Map(),
   evolve: (state, { type, data: { userId, revision } }) =>
@@ -49,7 +55,7 @@ export const administratorsDecider: Decider<
     const removed = (upTo: number): AdministratorsEvent =>
       ({ type: 'AdministratorRemoved', data: { userId, revision: upTo, at } })
     if (command.type === 'Leave') {
-      if (!isCounted(state, command.stays)) return E.left({ _tag: 'NobodyStays' })
+      if (!isCounted(state, command.remaining)) return E.left({ _tag: 'NoAdministratorRemains' })
       if (!known.administers && revision <= known.revision) return E.right([])
       return E.right([removed(Math.max(revision, known.revision))])
     }

@@ -1,7 +1,7 @@
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 
-/** A create that was admitted. */
+/** A create command that was admitted. */
 export interface RecentCommand {
   readonly commandId: string
   readonly liveId: number
@@ -12,19 +12,19 @@ export interface RecentCommand {
 type Chunk = ReadonlyMap<string, RecentCommand>
 
 /**
- * Creates in the order of admission: immutable, in chunks of at most CHUNK. Recording copies the last chunk and the
- * list of chunks, finding asks each chunk's map: a few microseconds, where one map copied on every event would take
- * milliseconds.
+ * Create commands in the order of admission, immutable, in chunks. Recording copies only the last chunk and the list of
+ * chunks, which takes microseconds. Copying one large map on every event would take milliseconds.
  */
 export type RecentCommands = ReadonlyArray<Chunk>
 
-const CHUNK = 128
+/** Commands in a full chunk. */
+const CHUNK_SIZE = 128
 
 export const EMPTY_COMMANDS: RecentCommands = []
 
 export const recordCommand = (commands: RecentCommands, command: RecentCommand): RecentCommands => {
   const last = commands.at(-1)
-  return last === undefined || last.size >= CHUNK
+  return last === undefined || last.size >= CHUNK_SIZE
     ? [...commands, new Map([[command.commandId, command]])]
     : [...commands.slice(0, -1), new Map(last).set(command.commandId, command)]
 }
@@ -32,9 +32,8 @@ export const recordCommand = (commands: RecentCommands, command: RecentCommand):
 const countOf = (commands: RecentCommands): number => commands.reduce((count, { size }) => count + size, 0)
 
 /**
- * Drops commands from the front for as long as they are older than `cutoff`, or more than `most` stand there. Looking
- * at the front alone makes the outcome independent of how the commands are cut into chunks, so a snapshot folds on like
- * the log.
+ * Drops the oldest commands while they are older than `cutoff` or there are more than `most`. The result does not
+ * depend on the chunk borders, so a state from a snapshot equals a state from the whole log.
  */
 export const pruneCommands = (commands: RecentCommands, cutoff: number, most: number): RecentCommands => {
   const first = commands[0]
@@ -48,11 +47,12 @@ export const pruneCommands = (commands: RecentCommands, cutoff: number, most: nu
   return from === -1 ? pruneCommands(rest, cutoff, most) : [new Map(entries.slice(from)), ...rest]
 }
 
+/** Returns the session id of a recent create command. */
 export const findCommand = (commands: RecentCommands, commandId: string): Option<number> => {
   const chunk = commands.find((entries) => entries.has(commandId))
   return O.fromNullable(chunk?.get(commandId)?.liveId)
 }
 
-/** Oldest first. */
+/** Returns all recent commands, oldest first. */
 export const allCommands = (commands: RecentCommands): ReadonlyArray<RecentCommand> =>
   commands.flatMap((chunk) => [...chunk.values()])

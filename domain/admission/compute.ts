@@ -1,28 +1,28 @@
 import { openOf } from './state.ts'
 import type { AdmissionState } from './state.ts'
 
-/** What a worker measured of its engine. A lane runs one pass at a time. */
+/** Speed of a worker's engine, as the worker measured it. One lane runs one model pass at a time. */
 export interface Compute {
-  /** What sessions of a model run on, and the lanes that they may take there with those of other models; Infinity: as many as they need. */
+  /** The device that runs a model, and its lanes, which all models on the device share. Infinity: no limit. */
   readonly deviceOf: (model: string) => { readonly name: string; readonly lanes: number }
-  /** Part of a lane that a session of a model takes while somebody speaks; more than 1 where a whole one cannot keep up. */
+  /** Part of a lane that a session needs during speech. More than 1 when a whole lane is too slow for the model. */
   readonly shareOf: (model: string) => number
-  /** Lives that have a sender or a source. */
+  /** Ids of the sessions that have a sender or a source. */
   readonly active: ReadonlySet<number>
 }
 
-/** A live that nobody sends to yet counts for so long as if somebody did: its sender is about to come. */
-const EXPECTED_MS = 60_000
+/** A new session counts as active for this time, because its sender is about to connect. */
+const EXPECTED_SENDER_MS = 60_000
 
-/** Lanes of a worker's device that its sessions take. */
+/** Returns the lanes of a worker's device that its sessions take. */
 export const takenLanes = (
   state: AdmissionState,
   { worker, device }: { readonly worker: string; readonly device: string },
   { deviceOf, shareOf, active }: Compute,
   now: string,
 ): number => {
-  // Instants of one form sort as text: reading thousands of them with each create would take milliseconds.
-  const since = new Date(Date.parse(now) - EXPECTED_MS).toISOString()
+  // Instants are compared as text: parsing thousands of them for each create would take milliseconds.
+  const since = new Date(Date.parse(now) - EXPECTED_SENDER_MS).toISOString()
   const sessions = new Map<string, number>()
   for (const { liveId, at, needs } of openOf(state, worker)) {
     const [model] = needs ?? []
@@ -33,23 +33,26 @@ export const takenLanes = (
     .reduce((sum, [model, count]) => sum + count * shareOf(model), 0)
 }
 
-/** What one more session needs of a worker's lanes, and what is left for it. */
+/** Lanes that one more session needs on a worker, and the lanes that are free there. */
 export interface Lanes {
   readonly neededLanes: number
   readonly freeLanes: number
 }
 
-const MEASURED_BY_NOBODY: Lanes = { neededLanes: 0, freeLanes: Infinity }
+const NOT_MEASURED: Lanes = { neededLanes: 0, freeLanes: Infinity }
 
-/** No more than one lane is free for a session, which runs one pass at a time. */
+/**
+ * Returns the lanes that one more session of `model` needs and finds on a worker. A session runs one pass at a time, so
+ * `freeLanes` is at most 1.
+ */
 export const lanesFor = (
   state: AdmissionState,
-  asked: { readonly worker: string; readonly compute?: Compute } | undefined,
+  candidate: { readonly worker: string; readonly compute?: Compute } | undefined,
   model: string | undefined,
   now: string,
 ): Lanes => {
-  if (asked?.compute === undefined || model === undefined) return MEASURED_BY_NOBODY
-  const { worker, compute } = asked
+  if (candidate?.compute === undefined || model === undefined) return NOT_MEASURED
+  const { worker, compute } = candidate
   const { name: device, lanes } = compute.deviceOf(model)
   const neededLanes = compute.shareOf(model)
   if (lanes === Infinity) return { neededLanes, freeLanes: Infinity }
@@ -57,8 +60,8 @@ export const lanesFor = (
   return { neededLanes, freeLanes: Math.min(1, Math.max(0, left)) }
 }
 
-/** Those of the worker with the most left. */
-export const mostOf = (all: ReadonlyArray<Lanes>): Lanes => {
-  const [{ neededLanes, freeLanes } = MEASURED_BY_NOBODY] = all.toSorted((one, other) => other.freeLanes - one.freeLanes)
+/** Returns the lanes of the worker with the most free lanes. */
+export const withMostFreeLanes = (lanes: ReadonlyArray<Lanes>): Lanes => {
+  const [{ neededLanes, freeLanes } = NOT_MEASURED] = lanes.toSorted((a, b) => b.freeLanes - a.freeLanes)
   return { neededLanes, freeLanes }
 }

@@ -4,31 +4,31 @@ import * as O from 'fp-ts/lib/Option.js'
 import { fold } from '../shared/decider.ts'
 import type { Decider } from '../shared/decider.ts'
 import type { AdmissionEvent } from './events.ts'
-import { lanesFor, mostOf } from './compute.ts'
-import { chooseRoom, isOffered, placeWaiting, roomsOf } from './placement.ts'
+import { lanesFor, withMostFreeLanes } from './compute.ts'
+import { canRun, chooseRoom, placeWaiting, roomsOf } from './placement.ts'
 import type { Candidate, Offering } from './placement.ts'
 import { evolve, initialState, liveIdOfCommand } from './state.ts'
 import type { AdmissionState, Worker } from './state.ts'
 
-/** All but `Drain` may give lives that wait a worker, or name those that may be given one. */
+/** All commands except `Drain` may also assign workers to waiting sessions. */
 interface Placed {
-  /** What the asker knows of the workers. */
+  /** The models that each worker has, as the sender of the command knows them. */
   readonly offering?: Offering | undefined
 }
 
 /**
- * Whoever leaves names the incarnation of the worker, so that of several the first counts, and none that comes after
- * the worker has joined anew.
+ * The incarnation tells the worker from an earlier or later process with the same name. A repeated or late command
+ * changes nothing once the worker has left or joined again.
  */
 interface OfWorker {
   readonly worker: string
-  /** Null for the worker of a version whose workers did not join. */
+  /** Null for workers of early versions, which did not join. */
   readonly incarnation: string | null
   readonly at: string
 }
 
 export type AdmissionCommand = Placed & (
-  /** Whoever had the name before leaves, and so does a worker of a version whose workers did not join. */
+  /** An earlier process with the same name leaves, and so does a worker of an early version, which did not join. */
   | {
       readonly type: 'Join'
       readonly worker: string
@@ -39,7 +39,7 @@ export type AdmissionCommand = Placed & (
     }
   | ({ readonly type: 'Drain' } & OfWorker)
   | ({ readonly type: 'Leave'; readonly reason: 'lost' | 'stopped' } & OfWorker)
-  /** Gives lives that wait the workers that have room: what the append of a join or a leave could not hold. */
+  /** Assigns the waiting sessions that were left over because one append holds only a limited number of moves. */
   | { readonly type: 'Place'; readonly at: string }
   | {
       readonly type: 'Admit'
@@ -47,16 +47,16 @@ export type AdmissionCommand = Placed & (
       readonly userId: number
       /** Megabytes. */
       readonly vram: number
-      /** Names of the model and, behind it, of the translators. */
+      /** Names of the model and, after it, of the translators. */
       readonly needs: ReadonlyArray<string>
       readonly candidates: ReadonlyArray<Candidate>
-      /** The user's quota of open lives. */
+      /** The user's quota of open sessions. */
       readonly maxSessions: number
-      /** The process that will create the live. */
+      /** The process that will create the session. */
       readonly instance: string
       readonly at: string
     }
-  /** `term` is the one that the asker saw; `to` a worker, null for any other than the present one. */
+  /** `term`: the term that the sender of the command saw. `to`: null means any worker except the present one. */
   | {
       readonly type: 'Move'
       readonly liveId: number
@@ -69,11 +69,11 @@ export type AdmissionCommand = Placed & (
 
 export type AdmissionRefusal =
   | { readonly _tag: 'QuotaReached'; readonly maximum: number }
-  /** Megabytes; `free` is the most that any one worker has left. */
+  /** Megabytes. `free`: the free memory of the worker with the most free memory. */
   | { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
-  /** The most that any worker with the memory has left. */
+  /** The lanes of the worker with the most free lanes, among the workers with enough memory. */
   | { readonly _tag: 'InsufficientCompute'; readonly neededLanes: number; readonly freeLanes: number }
-  /** The live was moved since the asker looked; `term` is the present one. */
+  /** The session was moved in the meantime. `term`: the present term. */
   | { readonly _tag: 'MovedSince'; readonly term: number }
 
 type Decision = Either<AdmissionRefusal, ReadonlyArray<AdmissionEvent>>
@@ -81,8 +81,8 @@ type CommandOf<Type extends AdmissionCommand['type']> = Extract<AdmissionCommand
 
 const NOTHING: Decision = E.right([])
 
-/** The events, and the moves of lives that wait to the room that they make; who joins is filled before others. */
-const andPlace = (
+/** Adds moves of waiting sessions to the memory that the events make free. The worker `first` is filled first. */
+const withPlacements = (
   events: ReadonlyArray<AdmissionEvent>,
   state: AdmissionState,
   { at, offering, first }: Placed & { readonly at: string; readonly first?: string },
@@ -91,54 +91,54 @@ const andPlace = (
   return E.right([...events, ...placeWaiting(fold({ initialState, evolve }, events, state), placing)])
 }
 
-const isThe = ({ worker, incarnation }: OfWorker | Worker) => (one: Worker): boolean =>
-  one.worker === worker && one.incarnation === incarnation
+const isSameWorker = ({ worker, incarnation }: Pick<OfWorker, 'worker' | 'incarnation'>) => (other: Worker): boolean =>
+  other.worker === worker && other.incarnation === incarnation
 
 const join = (command: CommandOf<'Join'>, state: AdmissionState): Decision => {
   const { worker, incarnation, vram, at } = command
-  const isEarlier = (one: Worker): boolean =>
-    one.worker === worker ? one.incarnation !== incarnation : one.incarnation === null
-  const leave = (one: Worker): AdmissionEvent => {
-    const reason = one.worker === worker ? 'rejoined' : 'lost'
-    return { type: 'WorkerLeft', data: { worker: one.worker, incarnation: one.incarnation, reason, at } }
+  const isReplaced = (other: Worker): boolean =>
+    other.worker === worker ? other.incarnation !== incarnation : other.incarnation === null
+  const leftEvent = (other: Worker): AdmissionEvent => {
+    const reason = other.worker === worker ? 'rejoined' : 'lost'
+    return { type: 'WorkerLeft', data: { worker: other.worker, incarnation: other.incarnation, reason, at } }
   }
-  const isJoined = state.workers.some((one) => isThe({ worker, incarnation, at })(one) && one.vram === vram)
+  const isJoined = state.workers.filter(isSameWorker(command)).some((known) => known.vram === vram)
   const joined: AdmissionEvent = { type: 'WorkerJoined', data: { worker, incarnation, vram, at } }
-  const events = [...state.workers.filter(isEarlier).map(leave), ...(isJoined ? [] : [joined])]
-  return andPlace(events, state, { ...command, first: worker })
+  const events = [...state.workers.filter(isReplaced).map(leftEvent), ...(isJoined ? [] : [joined])]
+  return withPlacements(events, state, { ...command, first: worker })
 }
 
 const drain = (command: CommandOf<'Drain'>, state: AdmissionState): Decision => {
   const { worker, incarnation, at } = command
-  const isUp = state.workers.some((one) => isThe(command)(one) && !one.isDraining)
-  return isUp ? E.right([{ type: 'WorkerDraining', data: { worker, incarnation, at } }]) : NOTHING
+  const isAccepting = state.workers.filter(isSameWorker(command)).some(({ isDraining }) => !isDraining)
+  return isAccepting ? E.right([{ type: 'WorkerDraining', data: { worker, incarnation, at } }]) : NOTHING
 }
 
 const leave = (command: CommandOf<'Leave'>, state: AdmissionState): Decision => {
   const { worker, incarnation, reason, at } = command
   const left: AdmissionEvent = { type: 'WorkerLeft', data: { worker, incarnation, reason, at } }
-  return state.workers.some(isThe(command)) ? andPlace([left], state, command) : NOTHING
+  return state.workers.some(isSameWorker(command)) ? withPlacements([left], state, command) : NOTHING
 }
 
-/** Quota before memory, memory before compute: the first that lacks is told. */
+/** Checks the quota, then the memory, then the compute. The first one that is missing is the refusal. */
 const admit = (command: CommandOf<'Admit'>, state: AdmissionState): Decision => {
   const { commandId, userId, vram, needs, candidates, maxSessions, instance, at } = command
   if (O.isSome(liveIdOfCommand(state, commandId))) return NOTHING
   const sessions = state.open.filter((reservation) => reservation.userId === userId).length
   if (sessions >= maxSessions) return E.left({ _tag: 'QuotaReached', maximum: maxSessions })
-  const named = new Map(candidates.map((candidate) => [candidate.worker, candidate]))
-  const rooms = roomsOf(state).filter(({ worker }) => named.has(worker))
+  const candidateOf = new Map(candidates.map((candidate) => [candidate.worker, candidate]))
+  const rooms = roomsOf(state).filter(({ worker }) => candidateOf.has(worker))
   const roomy = rooms.filter(({ free }) => free >= vram)
   if (roomy.length === 0) {
     return E.left({ _tag: 'InsufficientVram', needed: vram, free: Math.max(0, ...rooms.map(({ free }) => free)) })
   }
-  const lanes = roomy.map((one) => ({ one, ...lanesFor(state, named.get(one.worker), needs[0], at) }))
-  const able = lanes.filter(({ neededLanes, freeLanes }) => neededLanes <= freeLanes).map(({ one }) => one)
-  const lanesOf = new Map(lanes.map(({ one, freeLanes }) => [one.worker, freeLanes]))
+  const lanes = roomy.map((room) => ({ room, ...lanesFor(state, candidateOf.get(room.worker), needs[0], at) }))
+  const fastEnough = lanes.filter(({ neededLanes, freeLanes }) => neededLanes <= freeLanes).map(({ room }) => room)
+  const lanesOf = new Map(lanes.map(({ room, freeLanes }) => [room.worker, freeLanes]))
   const room = chooseRoom(
-    able, vram, (worker) => named.get(worker)?.rank ?? Infinity, (worker) => -(lanesOf.get(worker) ?? 0),
+    fastEnough, vram, (worker) => candidateOf.get(worker)?.rank ?? Infinity, (worker) => -(lanesOf.get(worker) ?? 0),
   )
-  if (room === undefined) return E.left({ _tag: 'InsufficientCompute', ...mostOf(lanes) })
+  if (room === undefined) return E.left({ _tag: 'InsufficientCompute', ...withMostFreeLanes(lanes) })
   const data = { liveId: state.lastLiveId + 1, userId, worker: room.worker, vram, needs, instance, commandId, at }
   return E.right([{ type: 'Admitted', data }])
 }
@@ -148,20 +148,20 @@ const move = (command: CommandOf<'Move'>, state: AdmissionState): Decision => {
   const held = state.open.find((reservation) => reservation.liveId === liveId)
   if (held === undefined) return NOTHING
   if (held.term !== term) return E.left({ _tag: 'MovedSince', term: held.term })
-  const isAsked = (worker: string): boolean => worker !== held.worker && (to === null || worker === to)
-  const others = roomsOf(state).filter(({ worker }) => isAsked(worker) && isOffered(offering, worker, held.needs))
+  const isTarget = (worker: string): boolean => worker !== held.worker && (to === null || worker === to)
+  const others = roomsOf(state).filter(({ worker }) => isTarget(worker) && canRun(offering, worker, held.needs))
   const room = chooseRoom(others, held.vram)
   if (room === undefined) {
     const free = Math.max(0, ...others.map((other) => other.free))
     return E.left({ _tag: 'InsufficientVram', needed: held.vram, free })
   }
-  return andPlace([{ type: 'Moved', data: { liveId, worker: room.worker, term: term + 1, at } }], state, command)
+  return withPlacements([{ type: 'Moved', data: { liveId, worker: room.worker, term: term + 1, at } }], state, command)
 }
 
 const release = (command: CommandOf<'Release'>, state: AdmissionState): Decision => {
   const { liveId, at } = command
   return state.open.some((reservation) => reservation.liveId === liveId)
-    ? andPlace([{ type: 'Released', data: { liveId, at } }], state, command)
+    ? withPlacements([{ type: 'Released', data: { liveId, at } }], state, command)
     : NOTHING
 }
 
@@ -174,7 +174,7 @@ const decide = (command: AdmissionCommand, state: AdmissionState): Decision => {
     case 'Leave':
       return leave(command, state)
     case 'Place':
-      return andPlace([], state, command)
+      return withPlacements([], state, command)
     case 'Admit':
       return admit(command, state)
     case 'Move':
@@ -185,8 +185,8 @@ const decide = (command: AdmissionCommand, state: AdmissionState): Decision => {
 }
 
 /**
- * Who may run, and where: megabytes per worker, open lives per user, and the live's id, decided together. A capacity
- * lowered below what is reserved evicts nobody; nothing more is admitted until it fits again.
+ * Decides together which sessions may run, on which worker, and their ids. It counts the megabytes of each worker and
+ * the open sessions of each user. If a worker has less memory than is reserved, its sessions stay and it gets no more.
  */
 export const admissionDecider: Decider<AdmissionState, AdmissionCommand, AdmissionEvent, AdmissionRefusal> = {
   initialState,

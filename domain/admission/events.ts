@@ -4,33 +4,38 @@ import { defineEvent } from '../shared/event.ts'
 import type { EventOf } from '../shared/event.ts'
 
 /**
- * The ONE stream that decides VRAM per worker, the quota of open sessions, the live id and which worker runs a live.
- * Never truncated.
+ * The one stream that decides session ids, the quota of open sessions, the memory of each worker and which worker runs
+ * a session. It is never truncated.
  */
 export const ADMISSION_STREAM = 'admission'
 
 export const megabytes = boundedInteger(0, 1e9)
-/** 1 where a live was admitted, one more with each move. */
+/** Leadership term of a worker for a session: 1 at admission, one more with each move to another worker. */
 export const term = boundedInteger(1, Number.MAX_SAFE_INTEGER)
-/** One process under its name; null for the worker of a version whose workers did not join (`CapacitySet`). */
+/** Tells apart processes that have the same name. Null for workers of early versions, which did not join. */
 export const incarnation = t.union([t.string, t.null])
 
-/** What versions wrote whose workers did not join: the one worker that there was, and what it may reserve. */
+/** Written by early versions, whose only worker did not join: the megabytes that sessions may reserve. */
 export const CapacitySet = defineEvent('CapacitySet', t.strict({ worker: t.string, vram: megabytes, at: instant }))
 
-/** A worker runs lives from now on, in so many megabytes; the same incarnation again has another number of them. */
+/** A worker begins to run sessions with `vram` megabytes. The same incarnation can join again with another amount. */
 export const WorkerJoined = defineEvent(
   'WorkerJoined',
   t.strict({ worker: t.string, incarnation: t.string, vram: megabytes, at: instant }),
 )
 
-/** A worker takes no further live; those that it runs stay. */
+/** A worker accepts no new sessions. Its running sessions stay. */
 export const WorkerDraining = defineEvent('WorkerDraining', t.strict({ worker: t.string, incarnation, at: instant }))
 
-/** A worker runs nothing any more: none of its reservations has a worker until a `Moved` of it stands. */
+/** A worker runs nothing anymore. Each of its reservations has no worker until a `Moved` event assigns one. */
 export const WorkerLeft = defineEvent(
   'WorkerLeft',
-  t.strict({ worker: t.string, incarnation, reason: t.keyof({ lost: null, stopped: null, rejoined: null }), at: instant }),
+  t.strict({
+    worker: t.string,
+    incarnation,
+    reason: t.keyof({ lost: null, stopped: null, rejoined: null }),
+    at: instant,
+  }),
 )
 
 export const Admitted = defineEvent(
@@ -40,7 +45,7 @@ export const Admitted = defineEvent(
     userId: id,
     worker: t.string,
     vram: megabytes,
-    /** Names of the model and the translators; null where an older version did not write them down. */
+    /** Names of the model and the translators. Null in events of early versions, which did not store them. */
     needs: t.union([t.readonlyArray(t.string), t.null]),
     instance: t.string,
     commandId: t.string,
@@ -48,7 +53,7 @@ export const Admitted = defineEvent(
   }),
 )
 
-/** The live is run by this worker from now on, whoever ran it before. */
+/** This worker runs the session in the new term. */
 export const Moved = defineEvent('Moved', t.strict({ liveId: id, worker: t.string, term, at: instant }))
 
 export const Released = defineEvent('Released', t.strict({ liveId: id, at: instant }))
@@ -63,6 +68,6 @@ export type AdmissionEvent = EventOf<
   | typeof Released
 >
 
-/** `Admitted` as versions wrote it that did not write down what a live needs. */
+/** Adds `needs: null` to events of early versions, which did not store the needed models. */
 export const upgradeAdmitted = (data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   'needs' in data ? data : { ...data, needs: null }

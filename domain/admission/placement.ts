@@ -3,23 +3,23 @@ import { heldVram } from './state.ts'
 import type { AdmissionState } from './state.ts'
 import type { AdmissionEvent } from './events.ts'
 
-/** A worker that may be given a live. */
+/** A worker that may get a new session. */
 export interface Candidate {
   readonly worker: string
-  /** The lowest comes first. */
+  /** The lowest rank is preferred. */
   readonly rank: number
-  /** Absent where nobody measured it: then memory alone decides. */
+  /** Absent when the worker was not measured. Then only memory decides. */
   readonly compute?: Compute
 }
 
-/**
- * The models and translators that each worker can run, by its name; who is not named is given no live. Where nobody
- * tells, memory alone decides.
- */
+/** The names of the models and translators that each worker can run, by the worker's name. */
 export type Offering = ReadonlyMap<string, ReadonlySet<string>>
 
-/** Whether the worker can run a live that needs these; of what an older version admitted nobody knows what it needs. */
-export const isOffered = (
+/**
+ * True when the worker has all the needed models. `needs` is null for sessions of early versions, which any worker in
+ * the offering can run. Without an offering only memory decides.
+ */
+export const canRun = (
   offering: Offering | undefined,
   worker: string,
   needs: ReadonlyArray<string> | null,
@@ -29,17 +29,17 @@ export const isOffered = (
   return names !== undefined && (needs ?? []).every((name) => names.has(name))
 }
 
-/** What a worker has left. */
+/** Free memory of a worker. */
 export interface Room {
   readonly worker: string
-  /** Megabytes; below 0 where the capacity was lowered below what is reserved. */
+  /** Megabytes. Negative when the worker joined again with less memory than is reserved. */
   readonly free: number
 }
 
-/** A move is some 300 bytes in the log: so many fit into any append. */
+/** Moves in one append. A move takes about 300 bytes in the log. */
 const MOVES_AT_ONCE = 200
 
-/** Of the workers that take lives, by name. */
+/** Returns the free memory of all workers that accept sessions, by name. */
 export const roomsOf = (state: AdmissionState): ReadonlyArray<Room> =>
   state.workers
     .filter(({ isDraining }) => !isDraining)
@@ -47,14 +47,14 @@ export const roomsOf = (state: AdmissionState): ReadonlyArray<Room> =>
 
 type Rank = (worker: string) => number
 
-const isBetter = (one: Room, other: Room, ranks: ReadonlyArray<Rank>): boolean => {
-  const rank = ranks.find((rankOf) => rankOf(one.worker) !== rankOf(other.worker))
-  return rank === undefined ? one.free > other.free : rank(one.worker) < rank(other.worker)
+const isBetter = (a: Room, b: Room, ranks: ReadonlyArray<Rank>): boolean => {
+  const rank = ranks.find((rankOf) => rankOf(a.worker) !== rankOf(b.worker))
+  return rank === undefined ? a.free > b.free : rank(a.worker) < rank(b.worker)
 }
 
 /**
- * Of the workers with so many megabytes left the lowest in the first rank that tells them apart, then the one with the
- * most left, then by name.
+ * Chooses among the workers with at least `vram` megabytes free. The lowest rank wins, where later ranks decide ties.
+ * Then the most free memory wins, then the first name.
  */
 export const chooseRoom = (
   rooms: ReadonlyArray<Room>,
@@ -63,20 +63,23 @@ export const chooseRoom = (
 ): Room | undefined =>
   rooms
     .filter(({ free }) => free >= vram)
-    .reduce<Room | undefined>((best, next) => (best === undefined || isBetter(next, best, ranks) ? next : best), undefined)
+    .reduce<Room | undefined>(
+      (best, next) => (best === undefined || isBetter(next, best, ranks) ? next : best),
+      undefined,
+    )
 
 const isWaiting = (state: AdmissionState): boolean => state.open.some(({ worker }) => worker === null)
 
 interface Placing {
   readonly at: string
-  /** Filled before others. */
+  /** The worker to fill before the others. */
   readonly first?: string
   readonly offering: Offering | undefined
 }
 
 /**
- * Moves of lives that wait for a worker to those that can run them and have room, who waits longest first. At most 200:
- * when there are so many, more may be left.
+ * Moves waiting sessions to workers that have the models and the memory. The session that waits longest comes first. At
+ * most `MOVES_AT_ONCE` moves are returned, so more sessions may still wait.
  */
 export const placeWaiting = (
   state: AdmissionState,
@@ -88,15 +91,15 @@ export const placeWaiting = (
   let rooms = roomsOf(state)
   for (const { liveId, worker, vram, term, needs } of state.open) {
     if (worker !== null || moves.length === MOVES_AT_ONCE) continue
-    const able = rooms.filter((one) => isOffered(offering, one.worker, needs))
-    const room = chooseRoom(able, vram, rankOf)
-    if (room === undefined) continue
-    moves.push({ type: 'Moved', data: { liveId, worker: room.worker, term: term + 1, at } })
-    rooms = rooms.map((one) => (one === room ? { ...one, free: one.free - vram } : one))
+    const able = rooms.filter((room) => canRun(offering, room.worker, needs))
+    const chosen = chooseRoom(able, vram, rankOf)
+    if (chosen === undefined) continue
+    moves.push({ type: 'Moved', data: { liveId, worker: chosen.worker, term: term + 1, at } })
+    rooms = rooms.map((room) => (room === chosen ? { ...room, free: room.free - vram } : room))
   }
   return moves
 }
 
-/** Whether a live waits for which there is room: then `Place` is to be sent. */
+/** True when a waiting session could get a worker. Then the caller sends `Place`. */
 export const isPlaceable = (state: AdmissionState, offering: Offering | undefined): boolean =>
   placeWaiting(state, { at: '', offering }).length > 0

@@ -8,14 +8,14 @@ import type { RecentCommands } from './commands.ts'
 import { incarnation, megabytes, term } from './events.ts'
 import type { AdmissionState } from './state.ts'
 
-/** State and revision of `admission` every 200 events, $maxCount 2: a cold load reads the last one. */
+/** Holds the state of `admission` every 200 events. A start reads the newest snapshot and only the events after it. */
 export const ADMISSION_SNAPSHOT_STREAM = 'snapshot-admission'
-/** Where versions kept it that did not know that stream. */
+/** The stream that early versions used. */
 export const EARLIER_SNAPSHOT_STREAM = 'admission-snapshot'
 
 const whole = boundedInteger(0, Number.MAX_SAFE_INTEGER)
 const worker = t.strict({ worker: t.string, incarnation, vram: megabytes, isDraining: t.boolean })
-/** Names stand once for all reservations, which say their places in `names`. */
+/** `worker`, `needs` and `instance` are indexes into `names`. */
 const reservation = t.strict({
   liveId: id,
   userId: id,
@@ -26,12 +26,12 @@ const reservation = t.strict({
   instance: whole,
   at: instant,
 })
-/** Its id, the live, and when in milliseconds since 1970. */
+/** Each entry: command id, session id, milliseconds since 1970. */
 const commands = t.readonlyArray(t.tuple([t.string, id, whole]))
 
 /**
- * The whole state as JSON, with the revision of `admission` that it includes. With 4,000 open lives it must fit into one
- * append of EventStoreDB (1 MiB), so that what many reservations say alike stands there once.
+ * The whole state, up to and including `revision` of `admission`. With 4,000 open sessions it must fit into one append
+ * of EventStoreDB (1 MiB), so repeated names are stored once, in `names`.
  */
 export const AdmissionSnapshotTaken = defineEvent(
   'AdmissionSnapshotTaken',
@@ -54,7 +54,7 @@ const toCommands = (recent: RecentCommands): Commands =>
 const fromCommands = (list: Commands): RecentCommands =>
   list.reduce((recent, [commandId, liveId, at]) => recordCommand(recent, { commandId, liveId, at }), EMPTY_COMMANDS)
 
-/** `revision` is that of the last event of `admission` in the state. */
+/** Converts a state to a snapshot. `revision`: the last event of `admission` that the state includes. */
 export const toSnapshot = (state: AdmissionState, revision: number): Snapshot => {
   const places = new Map<string, number>()
   const placeOf = (name: string): number => {
@@ -79,11 +79,13 @@ export const toSnapshot = (state: AdmissionState, revision: number): Snapshot =>
   }
 }
 
-/** Folding on from here gives what folding the whole log gives. Throws on a place where no name stands. */
+/**
+ * Converts a snapshot to the state that folding the whole log would give. Throws when an index points to no name.
+ */
 export const fromSnapshot = ({ workers, names, open, lastLiveId, ...recent }: Snapshot): AdmissionState => {
   const nameAt = (place: number): string => {
     const name = names[place]
-    if (name === undefined) throw new Error(`the snapshot of the admissions has no name ${place}`)
+    if (name === undefined) throw new Error(`the admission snapshot has no name with index ${place}`)
     return name
   }
   return {
@@ -100,7 +102,7 @@ export const fromSnapshot = ({ workers, names, open, lastLiveId, ...recent }: Sn
   }
 }
 
-/** As versions wrote it whose workers did not join: with 24 hours of commands. */
+/** Written by early versions, whose workers did not join. It holds the commands of 24 hours. */
 const earlierSnapshot = t.strict({
   revision: whole,
   capacity: t.readonlyArray(t.strict({ worker: t.string, vram: megabytes })),
@@ -111,7 +113,7 @@ const earlierSnapshot = t.strict({
   commands: t.readonlyArray(t.strict({ commandId: t.string, liveId: id, at: instant })),
 })
 
-/** Leaves all else as it is. */
+/** Converts a snapshot of an early version to the present shape. Returns any other data unchanged. */
 export const upgradeSnapshot = (data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   const decoded = earlierSnapshot.decode(data)
   if (E.isLeft(decoded)) return data

@@ -5,40 +5,41 @@ import type { RecentCommands } from './commands.ts'
 import type { Admitted, AdmissionEvent } from './events.ts'
 import type { EventOf } from '../shared/event.ts'
 
-/** Who runs lives. */
+/** A process that runs sessions. */
 export interface Worker {
+  /** Name. */
   readonly worker: string
-  /** Null for the worker of a version whose workers did not join. */
+  /** Tells apart processes with the same name. Null for workers of early versions, which did not join. */
   readonly incarnation: string | null
   /** Megabytes. */
   readonly vram: number
-  /** Takes no further live. */
+  /** Accepts no new sessions. */
   readonly isDraining: boolean
 }
 
 type AdmittedData = EventOf<typeof Admitted>['data']
 
-/** Megabytes of one worker held by one open live. */
+/** The megabytes that an open session holds on a worker. */
 export interface Reservation extends Omit<AdmittedData, 'worker' | 'commandId'> {
-  /** Null since its worker left: the live waits for room on another. */
+  /** Null after its worker left. Then the session waits for another worker. */
   readonly worker: string | null
-  /** 1 where it was admitted, one more with each move. */
+  /** Leadership term of the worker: 1 at admission, one more with each move. */
   readonly term: number
 }
 
 /**
- * Small flat arrays, copied on each event: with a few hundred open lives that is one short block copy, which is
- * cheaper than a Map's copy, and every earlier state stays valid (a decision that lost its race is simply dropped).
+ * Flat arrays that are copied on each event. For a few hundred open sessions this is cheaper than copying a Map. Every
+ * earlier state stays valid, so a decision that lost a race can be dropped.
  */
 export interface AdmissionState {
-  /** By name. */
+  /** Sorted by name. */
   readonly workers: ReadonlyArray<Worker>
-  /** What holds megabytes in the order of admission; what has lost its worker since stands behind, the longest first. */
+  /** In the order of admission. A session that lost its worker moves to the end, so the longest wait comes first. */
   readonly open: ReadonlyArray<Reservation>
   readonly lastLiveId: number
-  /** The creates of the last ten minutes: whoever repeats one, because no answer came, finds its live. */
+  /** The creates of the last ten minutes. A client that repeats a create after a lost answer gets the same session. */
   readonly commands: RecentCommands
-  /** Those of the last 24 hours by versions that noted the live of an Idempotency-Key nowhere else. */
+  /** The creates of the last 24 hours by early versions, which stored the session of an Idempotency-Key only here. */
   readonly earlierCommands: RecentCommands
 }
 
@@ -49,26 +50,29 @@ export const initialState: AdmissionState = {
 const MINUTE_MS = 60_000
 const COMMANDS_KEPT_MS = 10 * MINUTE_MS
 const EARLIER_COMMANDS_KEPT_MS = 24 * 60 * MINUTE_MS
-/** However many creates there are in ten minutes: a snapshot must fit into one append. */
-const MOST_COMMANDS = 4000
+/** Limit for ten minutes of creates, because a snapshot must fit into one append. */
+const MAX_COMMANDS = 4000
 
 const sumOfVram = (items: ReadonlyArray<{ readonly vram: number }>): number =>
   items.reduce((sum, item) => sum + item.vram, 0)
 
-/** Megabytes held by open lives, on all workers and waiting for one. */
+/** Megabytes that open sessions hold, including sessions that wait for a worker. */
 export const reservedVram = (state: AdmissionState): number => sumOfVram(state.open)
 
 /** Megabytes that all workers have together. */
 export const totalVram = (state: AdmissionState): number => sumOfVram(state.workers)
 
-/** What a worker, by its name, is to run. */
+/** Returns the open sessions of a worker. */
 export const openOf = (state: AdmissionState, worker: string): ReadonlyArray<Reservation> =>
   state.open.filter((held) => held.worker === worker)
 
-/** Megabytes of a worker, by its name, that are held. */
+/** Megabytes that sessions hold on a worker. */
 export const heldVram = (state: AdmissionState, worker: string): number => sumOfVram(openOf(state, worker))
 
-/** Who runs an open live, null while nobody has room, and in which term; null for a live that holds nothing. */
+/**
+ * Returns the worker and the term of an open session. Returns null for a session without a reservation. `worker` is
+ * null while the session waits.
+ */
 export const placementOf = (
   state: AdmissionState,
   liveId: number,
@@ -77,7 +81,7 @@ export const placementOf = (
   return held === undefined ? null : { worker: held.worker, term: held.term }
 }
 
-/** The live that a create of the last ten minutes was given. */
+/** Returns the session id of a recent create command. */
 export const liveIdOfCommand = (state: AdmissionState, commandId: string): Option<number> =>
   O.alt(() => findCommand(state.earlierCommands, commandId))(findCommand(state.commands, commandId))
 
@@ -120,7 +124,8 @@ const apply = (state: AdmissionState, event: AdmissionEvent): AdmissionState => 
     }
     case 'WorkerDraining': {
       const { worker: name } = event.data
-      return { ...state, workers: state.workers.map((one) => (one.worker === name ? { ...one, isDraining: true } : one)) }
+      const workers = state.workers.map((worker) => (worker.worker === name ? { ...worker, isDraining: true } : worker))
+      return { ...state, workers }
     }
     case 'WorkerLeft':
       return leave(state, event.data.worker)
@@ -137,7 +142,7 @@ const apply = (state: AdmissionState, event: AdmissionEvent): AdmissionState => 
 
 export const evolve = (state: AdmissionState, event: AdmissionEvent): AdmissionState => {
   const now = Date.parse(event.data.at)
-  const commands = pruneCommands(state.commands, now - COMMANDS_KEPT_MS, MOST_COMMANDS)
+  const commands = pruneCommands(state.commands, now - COMMANDS_KEPT_MS, MAX_COMMANDS)
   const earlierCommands = pruneCommands(state.earlierCommands, now - EARLIER_COMMANDS_KEPT_MS, Infinity)
   const isSame = commands === state.commands && earlierCommands === state.earlierCommands
   return apply(isSame ? state : { ...state, commands, earlierCommands }, event)

@@ -17,13 +17,19 @@ export type ApiTokenState = { readonly status: 'none' } | { readonly status: 're
 
 export type ApiTokenCommand =
   | { readonly type: 'Issue'; readonly data: IssuedData }
-  /** By the user `userId`; only the members sent change. */
-  | { readonly type: 'Change'; readonly userId: number; readonly name?: string; readonly isActive?: boolean; readonly at: string }
+  /** Sent by the user `userId`. Missing members stay unchanged. */
+  | {
+      readonly type: 'Change'
+      readonly userId: number
+      readonly name?: string
+      readonly isActive?: boolean
+      readonly at: string
+    }
   | { readonly type: 'Revoke'; readonly userId: number; readonly at: string }
 
 export type ApiTokenRefusal =
   | { readonly _tag: 'TokenExists' }
-  /** Never issued, revoked, or another user's. */
+  /** The token was never issued, is revoked, or belongs to another user. */
   | { readonly _tag: 'TokenUnknown' }
   | { readonly _tag: 'ExpiryNotInFuture' }
 
@@ -67,7 +73,7 @@ const evolve = (state: ApiTokenState, event: ApiTokenEvent): ApiTokenState => {
   }
 }
 
-/** One API token: issued once, renamed, deactivated and activated, revoked for good; only its user may. */
+/** One API token. Its user can rename it, switch it off and on, and revoke it. */
 export const apiTokenDecider: Decider<ApiTokenState, ApiTokenCommand, ApiTokenEvent, ApiTokenRefusal> = {
   initialState: { status: 'none' },
   evolve,

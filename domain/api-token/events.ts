@@ -5,7 +5,7 @@ import type { EventOf, StoredEventOf } from '../shared/event.ts'
 import { userKey } from '../user/events.ts'
 
 export const apiTokenStream = (tokenId: number): string => `api-token-${tokenId}`
-/** Apart from the token's own stream, so that no command ever folds its uses; only the newest is kept. */
+/** Separate from the token's own stream, so commands do not fold the uses. Only the newest use is kept. */
 export const tokenUseStream = (tokenId: number): string => `token-use-${tokenId}`
 
 const about = { tokenId: id, userId: id, at: instant }
@@ -15,18 +15,21 @@ export const ApiTokenIssued = definePersonalEvent(
   t.strict({
     ...about,
     name: t.string,
-    /** The public part of the secret, by which its token is found. */
+    /** The public part of the secret. It identifies the token. */
     prefix: t.string,
-    /** SHA-256 of the secret, base64url: of 256 random bits nobody finds the original. The secret itself is kept nowhere. */
+    /** SHA-256 of the secret, base64url. A fast hash is safe for 256 random bits. The secret itself is not stored. */
     secretHash: t.string,
-    /** Null: never. */
+    /** Null: the token never expires. */
     expiresAt: t.union([instant, t.null]),
   }),
   ['name'],
   (data) => userKey(data.userId),
 )
-export const ApiTokenRenamed = definePersonalEvent('ApiTokenRenamed', t.strict({ ...about, name: t.string }), ['name'], (data) =>
-  userKey(data.userId),
+export const ApiTokenRenamed = definePersonalEvent(
+  'ApiTokenRenamed',
+  t.strict({ ...about, name: t.string }),
+  ['name'],
+  (data) => userKey(data.userId),
 )
 export const ApiTokenDeactivated = defineEvent('ApiTokenDeactivated', t.strict(about))
 export const ApiTokenActivated = defineEvent('ApiTokenActivated', t.strict(about))
@@ -35,6 +38,8 @@ export const ApiTokenRevoked = defineEvent('ApiTokenRevoked', t.strict(about))
 export const ApiTokenUsed = defineEvent('ApiTokenUsed', t.strict(about))
 export type ApiTokenUsed = EventOf<typeof ApiTokenUsed>
 
-export const apiTokenEvents = [ApiTokenIssued, ApiTokenRenamed, ApiTokenDeactivated, ApiTokenActivated, ApiTokenRevoked] as const
+export const apiTokenEvents = [
+  ApiTokenIssued, ApiTokenRenamed, ApiTokenDeactivated, ApiTokenActivated, ApiTokenRevoked,
+] as const
 export type ApiTokenEvent = EventOf<(typeof apiTokenEvents)[number]>
 export type StoredApiTokenEvent = StoredEventOf<(typeof apiTokenEvents)[number] | typeof ApiTokenUsed>

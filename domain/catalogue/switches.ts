@@ -9,7 +9,7 @@ interface Switch {
   readonly at: string
 }
 
-/** What administrators switched, by kind and id. */
+/** The switches that administrators set, by kind and id. */
 export type Switches = Readonly<Record<ReferenceKind, Readonly<Record<number, Switch>>>>
 
 export interface SwitchReference {
@@ -44,9 +44,12 @@ const evolve = (state: Switches, event: CatalogueEvent): Switches => {
   }
 }
 
-/** Reference data that administrators switch off and on; all of it is on at first. */
+/** Administrators switch models, languages and translations off and on. Everything is on at first. */
 export const switchesDecider: Decider<Switches, SwitchReference, CatalogueEvent, never> = {
   initialState: { model: {}, language: {}, translation: {} },
   evolve,
-  decide: (command, state) => E.right((state[command.kind][command.id]?.active ?? true) === command.active ? [] : [eventOf(command)]),
+  decide: (command, state) => {
+    const isActive = state[command.kind][command.id]?.active ?? true
+    return E.right(isActive === command.active ? [] : [eventOf(command)])
+  },
 }

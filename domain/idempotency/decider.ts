@@ -3,27 +3,27 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { Decider } from '../shared/decider.ts'
 import type { IdempotencyKeyAdmitted, IdempotencyKeyUsed } from './events.ts'
 
-/** What a key stands for. */
+/** The request that used a key first, and its session. */
 interface KeyState {
   readonly use: IdempotencyKeyUsed['data']
-  /** The live that is created, or was; null before there is one. */
+  /** Null until the request has a session id. */
   readonly liveId: number | null
 }
 
 export type IdempotencyKeyCommand =
   | ({ readonly type: 'Use' } & IdempotencyKeyUsed['data'])
-  /** `before` is the live that the key stood for when the request looked. */
+  /** Stores the session id of the request. `before`: the id that was stored when the sender of the command read it. */
   | { readonly type: 'Admit'; readonly liveId: number; readonly before: number | null; readonly at: string }
 
 type Refusal =
   | { readonly _tag: 'IdempotencyKeyReused' }
-  /** Another request with the key has noted a live of its own since. */
+  /** Another request with this key has stored its own session id in the meantime. */
   | { readonly _tag: 'RequestStillRunning' }
 
 type KeyEvent = IdempotencyKeyUsed | IdempotencyKeyAdmitted
 
-/** For so long a key stands for its first request (R76). */
-export const KEY_LIFE_MS = 24 * 60 * 60 * 1000
+/** After this time a key can be used for another request. */
+export const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000
 
 const decide = (command: IdempotencyKeyCommand, state: KeyState | null): Either<Refusal, ReadonlyArray<KeyEvent>> => {
   if (command.type === 'Admit') {
@@ -34,14 +34,14 @@ const decide = (command: IdempotencyKeyCommand, state: KeyState | null): Either<
       : E.left({ _tag: 'RequestStillRunning' })
   }
   const { type: _, ...use } = command
-  const isOver = state === null || Date.parse(use.at) - Date.parse(state.use.at) >= KEY_LIFE_MS
-  if (isOver) return E.right([{ type: 'IdempotencyKeyUsed', data: use }])
+  const isFree = state === null || Date.parse(use.at) - Date.parse(state.use.at) >= KEY_LIFETIME_MS
+  if (isFree) return E.right([{ type: 'IdempotencyKeyUsed', data: use }])
   return state.use.requestHash === use.requestHash ? E.right([]) : E.left({ _tag: 'IdempotencyKeyReused' })
 }
 
 /**
- * The first use of a key and its live, null before it. A repeated request finds the command of the first; another one
- * is refused.
+ * One Idempotency-Key of one user. A repeat of the first request continues the first command. A different request with
+ * the same key is refused. The state is null until the first use.
  */
 export const idempotencyKeyDecider: Decider<KeyState | null, IdempotencyKeyCommand, KeyEvent, Refusal> = {
   initialState: null,

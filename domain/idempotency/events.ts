@@ -3,22 +3,22 @@ import { id, instant } from '../shared/codecs.ts'
 import { defineEvent } from '../shared/event.ts'
 import type { EventOf } from '../shared/event.ts'
 
-/** What one user made with one key; both are hidden in a keyed hash. */
+/** `keyHash`: keyed hash of the user id and the key. */
 export const idempotencyStream = (keyHash: string): string => `idem-${keyHash}`
 
-/** A request with an Idempotency-Key began: whatever comes of it is named after `commandId`. */
+/** A request with an Idempotency-Key began. Its session is created under `commandId`. */
 export const IdempotencyKeyUsed = defineEvent(
   'IdempotencyKeyUsed',
   t.strict({
     userId: id,
     commandId: t.string,
-    /** Keyed hash of the request as it was understood. */
+    /** Keyed hash of the decoded request. */
     requestHash: t.string,
     at: instant,
   }),
 )
 export type IdempotencyKeyUsed = EventOf<typeof IdempotencyKeyUsed>
 
-/** That request was given the number of a live, which is created next; a later one counts where that came to nothing. */
+/** The request got a session id. If that session could not be created, a later event holds the next id. */
 export const IdempotencyKeyAdmitted = defineEvent('IdempotencyKeyAdmitted', t.strict({ liveId: id, at: instant }))
 export type IdempotencyKeyAdmitted = EventOf<typeof IdempotencyKeyAdmitted>

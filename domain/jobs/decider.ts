@@ -3,19 +3,19 @@ import type { Decider } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
 import type { JobEnded, JobEvent, JobKind, JobStarted } from './events.ts'
 
-/** The jobs that run, by their ids. */
+/** Running jobs by id. */
 export type RunningJobs = ReadonlyMap<number, JobKind>
 
 export type JobCommand =
   | { readonly type: 'Start'; readonly data: EventOf<typeof JobStarted>['data'] }
   | { readonly type: 'End'; readonly data: EventOf<typeof JobEnded>['data'] }
 
-/** Another one of its kind has not ended. */
+/** A job of the same kind is still running. */
 export interface KindRunning {
   readonly _tag: 'KindRunning'
 }
 
-/** One job of a kind runs at a time; one that has ended does not end again. */
+/** Only one job of each kind runs at a time. Ending an ended job changes nothing. */
 export const jobsDecider: Decider<RunningJobs, JobCommand, JobEvent, KindRunning> = {
   initialState: new Map(),
   evolve: (running, { type, data }) => {

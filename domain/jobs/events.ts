@@ -3,28 +3,28 @@ import { boundedInteger, id, instant } from '../shared/codecs.ts'
 import { defineEvent } from '../shared/event.ts'
 import type { EventOf } from '../shared/event.ts'
 
-/** What administrators had the service do at length; only the newest events are kept. */
+/** Long tasks that administrators start. Only the newest events are kept. */
 export const JOBS_STREAM = 'jobs'
 
 export const jobKind = t.keyof({ pull: null, verify: null, check: null, rebuild: null })
 export type JobKind = t.TypeOf<typeof jobKind>
 
-/** Who asked for it says the metadata of the event. */
+/** The metadata of the event names the administrator. */
 export const JobStarted = defineEvent(
   'JobStarted',
   t.strict({
     jobId: id,
     kind: jobKind,
-    /** A model, or a read model; null for all. */
+    /** Name of a speech model or a read model. Null: all of them. */
     subject: t.union([t.string, t.null]),
-    /** Name of the process that does it, and its incarnation: null where an older version did not write them down. */
+    /** The process that runs the job, and its incarnation. Null in events of early versions. */
     process: t.union([t.string, t.null]),
     incarnation: t.union([t.string, t.null]),
     at: instant,
   }),
 )
 
-/** `JobStarted` as versions wrote it that did not write down which process does the job. */
+/** Adds null members to events of early versions, which did not store the process. */
 export const upgradeJobStarted = (data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   'process' in data ? data : { ...data, process: null, incarnation: null }
 
@@ -33,12 +33,12 @@ export const JobEnded = defineEvent(
   t.strict({
     jobId: id,
     status: t.keyof({ done: null, failed: null, cancelled: null }),
-    /** How far it came, in the unit of its kind. */
+    /** Completed part of `total`, in the unit of the kind of job. */
     done: boundedInteger(0, Number.MAX_SAFE_INTEGER),
     total: t.union([boundedInteger(0, Number.MAX_SAFE_INTEGER), t.null]),
-    /** Why it failed, for people; empty otherwise. */
+    /** Why the job failed, for people. Empty when it did not fail. */
     detail: t.string,
-    /** What it found or made. */
+    /** The findings or the outcome. */
     result: t.union([t.UnknownRecord, t.null]),
     at: instant,
   }),

@@ -4,27 +4,27 @@ import type { FailureCode, FinishReason, LiveAborted, LiveCreated, LiveTakenOver
 
 type DataOf<Definition> = EventOf<Definition> extends { readonly data: infer Data } ? Data : never
 
-/** D46, in milliseconds; 0 is never. */
+/** Limits after which a session finishes, in milliseconds. 0: no limit. */
 export interface TimeLimits {
-  /** For a pending live without sender and background process. */
+  /** For a pending session without a sender and without a process that pulls its audio. */
   readonly pendingTimeout: number
-  /** From its start, or while a sender keeps it pending, from when that came. */
+  /** Counted from the start of the session. While a sender is connected but sends nothing, from its connection. */
   readonly maxDuration: number
 }
 
-/** Of the worker that runs the live; below the live's own term the command is refused. */
+/** Leadership term of the worker that sends the command. A term below the session's own term is refused. */
 interface ByWorker {
   readonly term: number
 }
 
-/** Of the worker that runs the live, or null of whoever else may end it. */
+/** Leadership term of the worker that sends the command. Null: the API or the command line sends it. */
 interface ByWorkerOrOther {
   readonly term: number | null
 }
 
 export type LiveCommand =
   | { readonly type: 'CreateLive'; readonly data: DataOf<typeof LiveCreated> }
-  /** The worker has the live's one place to give, and has given it to this sender. */
+  /** A session has one sender at a time. The worker of the session has accepted this sender. */
   | ({ readonly type: 'AttachSender'; readonly instance: string; readonly at: string } & ByWorker)
   | ({ readonly type: 'DetachSender'; readonly epoch: number; readonly at: string } & ByWorker)
   | ({ readonly type: 'TakeOverLive' } & Omit<DataOf<typeof LiveTakenOver>, 'liveId' | 'userId'>)
@@ -43,9 +43,10 @@ export type LiveCommand =
   | ({ readonly type: 'AbortLive' } & DataOf<typeof LiveAborted>)
 
 export type LiveRefusal =
-  /** By another command than this one: its id is taken. */
+  /** Another command created a session with this id. */
   | { readonly _tag: 'AlreadyCreated' }
   | { readonly _tag: 'LiveUnknown' }
+  /** The session has ended. */
   | { readonly _tag: 'LiveOver' }
-  /** The worker's term is over: another one has the live. */
+  /** The worker's term has ended. Another worker runs the session. */
   | { readonly _tag: 'Superseded' }

@@ -1,55 +1,22 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Decider } from '../shared/decider.ts'
-import type { EventOf } from '../shared/event.ts'
 import type { LiveCommand, LiveRefusal } from './commands.ts'
-import { FIRST_TERM } from './events.ts'
-import type { FinishReason, LiveCreated, LiveEvent } from './events.ts'
-import { isSameVocabulary, NO_VOCABULARY } from './vocabulary.ts'
-import type { GivenVocabulary } from './vocabulary.ts'
-
-type LiveCreatedData = EventOf<typeof LiveCreated>['data']
-
-/** A live that was created: everything that its answers need. */
-export interface Live {
-  readonly status: 'pending' | 'active' | 'finished' | 'error'
-  /** As created; `created.config` are the settings of the request, `created.at` its time. */
-  readonly created: LiveCreatedData
-  /** How many senders were attached so far. */
-  readonly epoch: number
-  /** Of its placement: the worker of this term alone may change it. */
-  readonly term: number
-  /** The epoch of the sender that holds the live; null when it left, went with its worker, or the live ended. */
-  readonly sender: number | null
-  /** When a sender last came or left; null before the first. */
-  readonly senderAt: string | null
-  /** When it became active; null until then. */
-  readonly startedAt: string | null
-  /** What speakers are likely to say, as was said last. */
-  readonly vocabulary: GivenVocabulary
-  /** The last process of an auto-started live, kept after its end (D26). */
-  readonly autoStartPid: number | null
-  /** When the status or the pid last changed; null until then. */
-  readonly updatedAt: string | null
-}
-
-/** `aborted`: fenced off before it was created; to the outside it never existed. `deleted`: it no longer does. */
-export type LiveState = { readonly status: 'none' } | { readonly status: 'aborted' } | { readonly status: 'deleted' } | Live
-
-/** A live that was made and not deleted. */
-export const exists = (state: LiveState): state is Live =>
-  state.status !== 'none' && state.status !== 'aborted' && state.status !== 'deleted'
+import type { FinishReason, LiveEvent } from './events.ts'
+import { evolve, exists } from './state.ts'
+import type { Live, LiveState } from './state.ts'
+import { isSameVocabulary } from './vocabulary.ts'
 
 type Decision = Either<LiveRefusal, ReadonlyArray<LiveEvent>>
 type CommandOf<Type extends LiveCommand['type']> = Extract<LiveCommand, { readonly type: Type }>
-/** Commands that speak to a live which must exist already. */
+/** Commands for a session that must exist. */
 type LaterCommand = Exclude<LiveCommand, CommandOf<'CreateLive' | 'AbortLive' | 'ExpireLive' | 'DeleteLive'>>
 
 const nothingToDo: Decision = E.right([])
 const refuse = (_tag: LiveRefusal['_tag']): Decision => E.left({ _tag })
 
-/** Repeating the same create changes nothing; a live that was fenced off can never be created. */
-const create = (data: LiveCreatedData, state: LiveState): Decision => {
+/** Repeating a create changes nothing. A fenced session can never be created. */
+const create = (data: Live['created'], state: LiveState): Decision => {
   switch (state.status) {
     case 'none':
       return E.right([{ type: 'LiveCreated', data }])
@@ -65,7 +32,7 @@ const create = (data: LiveCreatedData, state: LiveState): Decision => {
   }
 }
 
-/** Fences off a create that never completed; once it did complete there is nothing to fence. */
+/** Fences a create that did not complete: this session can never be created. A completed create is refused. */
 const abort = ({ liveId, userId, reason, at }: CommandOf<'AbortLive'>, state: LiveState): Decision => {
   switch (state.status) {
     case 'none':
@@ -81,9 +48,10 @@ const abort = ({ liveId, userId, reason, at }: CommandOf<'AbortLive'>, state: Li
   }
 }
 
-const hasPassed = (since: string, limit: number, at: string): boolean => limit > 0 && Date.parse(at) - Date.parse(since) >= limit
+const hasPassed = (since: string, limit: number, at: string): boolean =>
+  limit > 0 && Date.parse(at) - Date.parse(since) >= limit
 
-/** The limit that a live has reached (D46). */
+/** Returns the time limit that a session has reached, or null. */
 const expiry = (live: Live, { pendingTimeout, maxDuration, at }: CommandOf<'ExpireLive'>): FinishReason | null => {
   const since = live.senderAt ?? live.created.at
   if (live.status === 'active') return hasPassed(live.startedAt ?? since, maxDuration, at) ? 'max_duration' : null
@@ -96,7 +64,8 @@ const expire = (command: CommandOf<'ExpireLive'>, state: LiveState): Decision =>
   if (state.status !== 'pending' && state.status !== 'active') return nothingToDo
   const { liveId, userId } = state.created
   const reason = expiry(state, command)
-  return reason === null ? nothingToDo : E.right([{ type: 'LiveFinished', data: { liveId, userId, at: command.at, reason } }])
+  if (reason === null) return nothingToDo
+  return E.right([{ type: 'LiveFinished', data: { liveId, userId, at: command.at, reason } }])
 }
 
 const isSuperseded = ({ term }: LaterCommand, live: Live): boolean => term !== null && term < live.term
@@ -113,7 +82,7 @@ const startSource = (command: CommandOf<'StartSource'>, live: Live): Decision =>
   const { pid, sampleOffset, nextSegment, mediaSequence } = command
   const about = aboutOf(command, live)
   const source: LiveEvent = { type: 'SourceStarted', data: { ...about, pid, sampleOffset, nextSegment, mediaSequence } }
-  // An auto-started live is active as soon as its process has a pid, without waiting for audio.
+  // An auto-started session becomes active as soon as its process has a pid, before any audio arrives.
   const activates = live.status === 'pending' && live.created.autoStart && pid !== null
   return E.right(activates ? [source, { type: 'LiveStarted', data: about }] : [source])
 }
@@ -147,7 +116,7 @@ const decideOpen = (command: LaterCommand, live: Live): Decision => {
   }
 }
 
-/** A live that runs finishes first. */
+/** Deletes a session. A running session finishes first. */
 const remove = (at: string, state: LiveState): Decision => {
   if (state.status === 'none') return refuse('LiveUnknown')
   if (!exists(state)) return nothingToDo
@@ -158,8 +127,8 @@ const remove = (at: string, state: LiveState): Decision => {
   return E.right([{ type: 'LiveFinished', data: { ...about, reason: 'deleted' } }, deleted])
 }
 
-/** Terminal is final: ending again changes nothing, anything that would begin is refused. */
-const decideOver = (command: LaterCommand): Decision => {
+/** For a session that has ended. Ending it again changes nothing, and nothing can begin again. */
+const decideEnded = (command: LaterCommand): Decision => {
   switch (command.type) {
     case 'AttachSender':
     case 'TakeOverLive':
@@ -189,62 +158,13 @@ const decide = (command: LiveCommand, state: LiveState): Decision => {
     case 'error':
     case 'aborted':
     case 'deleted':
-      return decideOver(command)
+      return decideEnded(command)
   }
 }
 
-const evolveLive = (live: Live, event: LiveEvent): Live => {
-  switch (event.type) {
-    case 'SenderAttached': {
-      const { epoch, at } = event.data
-      return { ...live, epoch, sender: epoch, senderAt: at }
-    }
-    case 'SenderDetached':
-      return live.sender === event.data.epoch ? { ...live, sender: null, senderAt: event.data.at } : live
-    case 'LiveTakenOver': {
-      const { term, at } = event.data
-      return { ...live, term, sender: null, senderAt: live.sender === null ? live.senderAt : at }
-    }
-    case 'VocabularyChanged':
-      return { ...live, vocabulary: event.data.vocabulary }
-    case 'SourceStarted':
-      return live.created.autoStart ? { ...live, autoStartPid: event.data.pid, updatedAt: event.data.at } : live
-    case 'LiveStarted':
-      return { ...live, status: 'active', startedAt: event.data.at, updatedAt: event.data.at }
-    case 'LiveFinished':
-      return { ...live, status: 'finished', sender: null, updatedAt: event.data.at }
-    case 'LiveFailed':
-      return { ...live, status: 'error', sender: null, updatedAt: event.data.at }
-    case 'LiveCreated':
-    case 'LiveAborted':
-    case 'LiveDeleted':
-      return live
-  }
+/** One session: pending → active → finished or error, then perhaps deleted. An incomplete create ends as aborted. */
+export const liveDecider: Decider<LiveState, LiveCommand, LiveEvent, LiveRefusal> = {
+  initialState: { status: 'none' },
+  evolve,
+  decide,
 }
-
-const bornAs = (created: LiveCreatedData): Live => ({
-  status: 'pending', created, epoch: 0, term: FIRST_TERM, sender: null, senderAt: null, startedAt: null,
-  vocabulary: created.vocabulary ?? NO_VOCABULARY, autoStartPid: null, updatedAt: null,
-})
-
-/** Events that the rules never make (a first one that is no birth, any after a terminal one) change nothing. */
-const evolve = (state: LiveState, event: LiveEvent): LiveState => {
-  switch (state.status) {
-    case 'none':
-      if (event.type === 'LiveAborted') return { status: 'aborted' }
-      if (event.type !== 'LiveCreated') return state
-      return bornAs(event.data)
-    case 'pending':
-    case 'active':
-      return evolveLive(state, event)
-    case 'finished':
-    case 'error':
-      return event.type === 'LiveDeleted' ? { status: 'deleted' } : state
-    case 'aborted':
-    case 'deleted':
-      return state
-  }
-}
-
-/** One live: pending → active → finished | error, then perhaps deleted; or fenced off before it was created (R98). */
-export const liveDecider: Decider<LiveState, LiveCommand, LiveEvent, LiveRefusal> = { initialState: { status: 'none' }, evolve, decide }

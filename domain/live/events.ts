@@ -11,20 +11,20 @@ import type { GivenVocabulary } from './vocabulary.ts'
 export const audioFormat = t.keyof({ raw: null, hls: null, rtmp: null, rtsp: null })
 export type AudioFormat = t.TypeOf<typeof audioFormat>
 
-/** Name of the key that seals the members of a live (audio URL, tokens); it dies with the live or its user. */
+/** Name of the key that seals the audio URL and the tokens. It is erased with the session or with its user. */
 export const liveKey = (liveId: number): string => `live-${liveId}`
-/** Name of the key that seals a live's transcript text. */
+/** Name of the key that seals the transcript text of a session. */
 export const textKey = (liveId: number): string => `text-${liveId}`
 export const liveStream = (liveId: number): string => `live-${liveId}`
-/** Who first used a custom listener token owns it for ever (D15). */
+/** Holds the owner of a custom listener token: the user who used the token first. */
 export const listenerTokenStream = (tokenHash: string): string => `listener-token-${tokenHash}`
 
 const about = { liveId: id, userId: id, at: instant }
 
-/** Of a live that was never moved. */
+/** Leadership term of the first worker of a session. */
 export const FIRST_TERM = 1
 
-/** Look of the embeddable view, null unless a display field was given (D21). */
+/** Style of the embeddable caption page. Null when the create request had no display field. */
 const display = t.union([
   t.null,
   t.strict({
@@ -36,7 +36,9 @@ const display = t.union([
 
 const translation = object(
   { id, model: t.string, to: t.string, vram: boundedInteger(0, 1e9) },
-  /** Of a live whose language is found in the audio; of any other it is the language of its text. */
+  /**
+   * Source language. Present only when the language is detected in the audio; otherwise it is the session's language.
+   */
   { from: t.string },
 )
 
@@ -52,11 +54,11 @@ export const LiveCreated = definePersonalEvent(
       translations: t.readonlyArray(translation),
       audioFormat,
       audioUrl: t.union([t.string, t.null]),
-      /** Keyed hash of the URL (finish-by-audio_url compares it), null for raw. */
+      /** Keyed hash of the URL, to find sessions by URL. Null for raw audio. */
       audioUrlHash: t.union([t.string, t.null]),
       autoStart: t.boolean,
       retention: t.boolean,
-      /** Megabytes reserved: model and translations. */
+      /** Megabytes reserved for the model and the translators. */
       vram: boundedInteger(0, 1e9),
       config: engineSettings,
       display,
@@ -72,8 +74,8 @@ export const LiveCreated = definePersonalEvent(
 )
 
 /**
- * A sender was given the live's one place, by the worker of the term; `epoch` counts the senders, `instance` is the
- * process that holds the socket. The first versions told no term.
+ * A sender connected, accepted by the worker of `term`. `epoch` counts the senders. `instance` is the process that
+ * holds the socket. Events of the first versions have no term.
  */
 export const SenderAttached = defineEvent(
   'SenderAttached',
@@ -82,10 +84,10 @@ export const SenderAttached = defineEvent(
 
 export const SenderDetached = defineEvent('SenderDetached', t.strict({ ...about, epoch: boundedInteger(1, 1e9) }))
 
-/** The worker of a new term begins: the sender of the term before has gone with its worker. */
+/** The worker of a new term begins. The sender of the earlier term is disconnected. */
 export const LiveTakenOver = defineEvent('LiveTakenOver', t.strict({ ...about, worker: t.string, term }))
 
-/** All that a sender said that speakers are likely to say: it counts from here on. */
+/** The sender changed `prompt` or `hotwords`. The event holds both, and they apply from then on. */
 export const VocabularyChanged = definePersonalEvent(
   'VocabularyChanged',
   t.strict({ ...about, term, vocabulary: sealedVocabulary }),
@@ -93,13 +95,13 @@ export const VocabularyChanged = definePersonalEvent(
   (data) => liveKey(data.liveId),
 )
 
-/** A sealed vocabulary that was opened, or erased. */
+/** Decodes an opened vocabulary. An erased vocabulary is empty. */
 export const openedVocabulary = (text: string): GivenVocabulary =>
   E.getOrElse(() => NO_VOCABULARY)(sealedVocabulary.decode(text))
 
 /**
- * A source process began at `sampleOffset` samples of the live's clock (16 kHz), behind `mediaSequence` of an HLS source;
- * once more when it is known where in its playlist a source begins.
+ * A source process began at `sampleOffset` samples of the session's clock (16 kHz), after `mediaSequence` of an HLS
+ * source. A second event follows once the first media sequence of the playlist is known.
  */
 export const SourceStarted = defineEvent(
   'SourceStarted',
@@ -112,10 +114,10 @@ export const SourceStarted = defineEvent(
   }),
 )
 
-/** pending → active (D24). */
+/** The session changed from pending to active. */
 export const LiveStarted = defineEvent('LiveStarted', t.strict(about))
 
-/** Why a live finished: the rows of A4's table of ends. */
+/** Why a session finished. */
 export const finishReason = t.keyof({
   finish_message: null,
   finish_route: null,
@@ -138,14 +140,20 @@ export const LiveFinished = defineEvent('LiveFinished', t.strict({ ...about, rea
 export const failureCode = t.keyof({ engine_failed: null, model_load_failed: null, source_failed: null })
 export type FailureCode = t.TypeOf<typeof failureCode>
 
-/** `detail` is for people and holds neither transcript nor secrets. */
+/** `detail` is for people and must not contain transcript text or secrets. */
 export const LiveFailed = defineEvent('LiveFailed', t.strict({ ...about, code: failureCode, detail: t.string }))
 
-/** A create that never completed, fenced off by the reconciler or by a lost token claim; such a live is never listed. */
-export const LiveAborted = defineEvent('LiveAborted', t.strict({ ...about, reason: t.keyof({ orphan: null, token_taken: null }) }))
+/** A create did not complete: it was left over (`orphan`) or its listener token was taken. It is never listed. */
+export const LiveAborted = defineEvent(
+  'LiveAborted',
+  t.strict({ ...about, reason: t.keyof({ orphan: null, token_taken: null }) }),
+)
 
-/** Its owner no longer wants it: from here on it is nowhere to be seen, and its keys die. A live that ran has finished right before. */
-export const LiveDeleted = defineEvent('LiveDeleted', t.strict({ ...about, lastStatus: t.keyof({ finished: null, error: null }) }))
+/** The session is hidden everywhere and its keys are erased. A running session finishes first. */
+export const LiveDeleted = defineEvent(
+  'LiveDeleted',
+  t.strict({ ...about, lastStatus: t.keyof({ finished: null, error: null }) }),
+)
 
 export const liveEvents = [
   LiveCreated, SenderAttached, SenderDetached, LiveTakenOver, VocabularyChanged, SourceStarted, LiveStarted,
@@ -155,6 +163,6 @@ export const liveEvents = [
 export type LiveEvent = EventOf<(typeof liveEvents)[number]>
 export type StoredLiveEvent = StoredEventOf<(typeof liveEvents)[number]>
 
-/** First use of a custom listener token. */
+/** A user was the first to use a custom listener token. */
 export const ListenerTokenClaimed = defineEvent('ListenerTokenClaimed', t.strict({ userId: id, at: instant }))
 export type ListenerTokenClaimed = EventOf<typeof ListenerTokenClaimed>

@@ -8,7 +8,9 @@ interface ListenerTokenTaken {
   readonly _tag: 'ListenerTokenTaken'
 }
 
-/** Who first used a custom listener token owns it for ever (D15); the state is that user, null while it is free. */
+/**
+ * The first user of a custom listener token owns it permanently. The state is the owner's id, or null while it is free.
+ */
 export const listenerTokenClaim: Decider<number | null, ClaimToken, ListenerTokenClaimed, ListenerTokenTaken> = {
   initialState: null,
   evolve: (owner, event) => owner ?? event.data.userId,

@@ -5,11 +5,11 @@ const maskedQuery = (search: URLSearchParams): string => {
   return names.length === 0 ? '' : `?${names.join('&')}`
 }
 
-/** RTMP has its stream key at the end of the path; elsewhere a path names a thing. */
+/** In RTMP URLs the end of the path is the secret stream key. In other URLs the path is no secret. */
 const maskedPath = ({ protocol, pathname }: URL): string =>
   /^rtmps?:$/.test(protocol) ? pathname.replace(/(?<=.\/)[^/]+\/?$/, MASK) : pathname
 
-/** An audio URL that may be shown: without user and password, values of the query, fragment and stream key (D60). */
+/** Hides the user, password, query values, fragment and stream key of an audio URL, so the URL may be shown. */
 export const maskedUrl = (text: string): string => {
   const url = URL.parse(text)
   if (url === null) return MASK

@@ -1,7 +1,7 @@
 import * as t from 'io-ts'
 import { boundedInteger, boundedNumber, object } from '../shared/codecs.ts'
 
-/** Engine settings (interface.md 2.2) with the bounds of D17; all durations in seconds. */
+/** Engine settings that every session has. Durations are in seconds. */
 export const engineSettingMembers = {
   vad: t.boolean,
   mode: t.keyof({ partial: null, final: null }),
@@ -14,18 +14,18 @@ export const engineSettingMembers = {
   punctuation: t.boolean,
 }
 
-/** Beyond the interface: each is there only where somebody asked for it. */
+/** Optional engine settings, present only when a request sets them. */
 export const furtherSettingMembers = {
-  /** Finals tell their words, with times. */
+  /** Final segments list their words with times. */
   words: t.boolean,
-  /** `translate`: the text is the model's own English of what is said. */
+  /** `translate`: the model itself translates speech into English text. */
   task: t.keyof({ transcribe: null, translate: null }),
 }
 
 export const engineSettings = object(engineSettingMembers, furtherSettingMembers)
 export type EngineSettings = t.TypeOf<typeof engineSettings>
 
-/** The language of the text, where `spoken` is what is said. */
+/** Returns the language of the transcript for speech in the language `spoken`. */
 export const writtenLanguage = (spoken: string, { task }: Pick<EngineSettings, 'task'>): string =>
   task === 'translate' ? 'en' : spoken
 
@@ -41,6 +41,6 @@ export const DEFAULT_ENGINE_SETTINGS: EngineSettings = {
   punctuation: true,
 }
 
-/** The rule between members: the smallest buffer is not larger than the largest. */
+/** True when the smallest buffer is not larger than the largest buffer. */
 export const buffersAreOrdered = (settings: Pick<EngineSettings, 'min_buffer' | 'max_buffer'>): boolean =>
   settings.min_buffer <= settings.max_buffer

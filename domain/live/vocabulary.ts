@@ -2,26 +2,26 @@ import * as t from 'io-ts'
 import { object } from '../shared/codecs.ts'
 import { sealedJson } from '../shared/event.ts'
 
-/** Characters of a prompt: about what a model reads of the text before the audio. */
-export const LONGEST_PROMPT = 1000
-export const MOST_HOTWORDS = 100
-export const LONGEST_HOTWORD = 100
+/** Models read about this much text before the audio. */
+export const MAX_PROMPT_CHARACTERS = 1000
+export const MAX_HOTWORDS = 100
+export const MAX_HOTWORD_CHARACTERS = 100
 
-/** What speakers are likely to say, by whoever knows them. */
+/** Words that speakers are likely to use. */
 export const vocabularyMembers = {
-  /** Text as if it had been said before. */
+  /** Text that the model treats as the speech before the audio. */
   prompt: t.string,
-  /** Words and phrases that are heard rather than what sounds alike. */
+  /** Words and phrases that the model prefers over similar sounds. */
   hotwords: t.readonlyArray(t.string),
 }
 
-/** What was not sent is not there. */
+/** A member that was not sent is absent. */
 const vocabulary = object({}, vocabularyMembers)
 export type GivenVocabulary = t.TypeOf<typeof vocabulary>
 
 export const NO_VOCABULARY: GivenVocabulary = {}
 
-/** As a personal member: whoever names what is said tells who speaks about what. */
+/** The vocabulary is a personal member, because it can reveal the topics and names of a session. */
 export const sealedVocabulary = sealedJson(vocabulary, NO_VOCABULARY)
 
 export const isSameVocabulary = (a: GivenVocabulary, b: GivenVocabulary): boolean =>
@@ -29,6 +29,6 @@ export const isSameVocabulary = (a: GivenVocabulary, b: GivenVocabulary): boolea
   a.hotwords?.length === b.hotwords?.length &&
   (a.hotwords ?? []).every((hotword, index) => hotword === b.hotwords?.[index])
 
-/** As a member that is there only where something was sent. */
-export const ifGiven = (given: GivenVocabulary): { readonly vocabulary?: GivenVocabulary } =>
+/** Returns an object with the member `vocabulary`, or without it when nothing was sent. */
+export const optionalVocabulary = (given: GivenVocabulary): { readonly vocabulary?: GivenVocabulary } =>
   isSameVocabulary(given, NO_VOCABULARY) ? {} : { vocabulary: given }

@@ -3,16 +3,16 @@ import type { Decider } from '../shared/decider.ts'
 import type { LoginFailuresEvent } from './events.ts'
 
 export interface LoginFailures {
-  /** Since the last success. */
+  /** Failures after the last success. */
   readonly failures: number
-  /** Of the last change; null when there never was one. */
+  /** Time of the newest event. Null before the first event. */
   readonly at: string | null
-  /** Of the last success that was written down; null when there never was one. */
+  /** Time of the last recorded success. Null before the first success. */
   readonly succeededAt: string | null
 }
 
 export interface LoginOutcome {
-  /** `Clear` only forgets failures; `Succeed` also writes down, once a day, that there was a success. */
+  /** `Clear` only resets the failures. `Succeed` also records the success, at most once a day. */
   readonly type: 'Fail' | 'Clear' | 'Succeed'
   readonly at: string
 }
@@ -21,7 +21,7 @@ const DAY_MS = 24 * 3_600_000
 
 const elapsed = (from: string, now: string): number => Date.parse(now) - Date.parse(from)
 
-/** Counts failures; a success, or a day without one, counts from anew. */
+/** Counts failed logins. A success, or a day without a failure, resets the count. */
 export const loginFailuresDecider: Decider<LoginFailures, LoginOutcome, LoginFailuresEvent, never> = {
   initialState: { failures: 0, at: null, succeededAt: null },
   evolve: (state, { type, data }) =>
@@ -34,37 +34,40 @@ export const loginFailuresDecider: Decider<LoginFailures, LoginOutcome, LoginFai
       const data = { failures: recent + 1, at, ...(succeededAt !== null && { succeededAt }) }
       return E.right([{ type: 'LoginFailed', data }])
     }
-    const isNews = type === 'Succeed' && (succeededAt === null || elapsed(succeededAt, at) >= DAY_MS)
-    return E.right(failures > 0 || isNews ? [{ type: 'LoginFailuresCleared', data: { at } }] : [])
+    const isWorthRecording = type === 'Succeed' && (succeededAt === null || elapsed(succeededAt, at) >= DAY_MS)
+    return E.right(failures > 0 || isWorthRecording ? [{ type: 'LoginFailuresCleared', data: { at } }] : [])
   },
 }
 
-/** Failures of a name from one network, and from everywhere, before it has to wait. */
-const FREE_FAILURES = 5
-const FREE_FROM_EVERYWHERE = 20
-const LONGEST_MS = 15 * 60_000
+/** The failure that causes the first wait: for one name from one network, and for one name from all networks. */
+const FIRST_WAIT_OF_NETWORK = 5
+const FIRST_WAIT_OF_NAME = 20
+const MAX_WAIT_MS = 15 * 60_000
 const TRUSTED_MS = 30 * DAY_MS
 
-const waitFrom = (free: number, { failures, at }: LoginFailures, now: string): number => {
-  if (failures < free || at === null) return 0
-  const delay = Math.min(LONGEST_MS, 1000 * 2 ** (failures - free))
+const waitMs = (firstWait: number, { failures, at }: LoginFailures, now: string): number => {
+  if (failures < firstWait || at === null) return 0
+  const delay = Math.min(MAX_WAIT_MS, 1000 * 2 ** (failures - firstWait))
   return elapsed(at, now) < 0 ? 0 : Math.max(0, delay - elapsed(at, now))
 }
 
 /**
- * Milliseconds until a network may try a name again. The fifth failure costs 1 s and each further one twice as much, 15
- * minutes at most, so that nobody is ever shut out for good. A clock that was set back ends the wait.
+ * Returns the milliseconds until a network may try a name again. The fifth failure causes a wait of 1 s. Each further
+ * failure doubles the wait, up to 15 minutes. A clock that was set back ends the wait.
  */
-export const waitAfter = (ofNetwork: LoginFailures, now: string): number => waitFrom(FREE_FAILURES, ofNetwork, now)
+export const networkWaitMs = (ofNetwork: LoginFailures, now: string): number =>
+  waitMs(FIRST_WAIT_OF_NETWORK, ofNetwork, now)
 
-/** The same for the name as a whole, from the twentieth failure on, for those whom nothing speaks for. */
-export const waitOfAll = (fromEverywhere: LoginFailures, now: string): number =>
-  waitFrom(FREE_FROM_EVERYWHERE, fromEverywhere, now)
+/**
+ * Returns the milliseconds until networks that are not trusted may try a name again. The wait begins with the twentieth
+ * failure from all networks together.
+ */
+export const nameWaitMs = (ofName: LoginFailures, now: string): number => waitMs(FIRST_WAIT_OF_NAME, ofName, now)
 
-/** Somebody logged in from this network within the last thirty days. */
+/** True when a login from this network succeeded within the last thirty days. */
 export const isTrusted = ({ succeededAt }: LoginFailures, now: string): boolean =>
   succeededAt !== null && elapsed(succeededAt, now) < TRUSTED_MS
 
-/** Nobody failed from this network within the last quarter of an hour. */
-export const isFresh = ({ failures, at }: LoginFailures, now: string): boolean =>
-  failures === 0 || at === null || elapsed(at, now) >= LONGEST_MS
+/** True when no login from this network failed within the last 15 minutes. */
+export const hasNoRecentFailure = ({ failures, at }: LoginFailures, now: string): boolean =>
+  failures === 0 || at === null || elapsed(at, now) >= MAX_WAIT_MS

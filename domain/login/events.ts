@@ -3,27 +3,29 @@ import { boundedInteger, id, instant } from '../shared/codecs.ts'
 import { defineEvent } from '../shared/event.ts'
 import type { EventOf } from '../shared/event.ts'
 
-/** Wrong logins of one name, known or not, from anywhere or from one network; only the newest event matters. */
+/**
+ * Failed logins with one name, from one network or from all networks. The name may be unknown. The newest event counts.
+ */
 export const loginFailuresStream = (hash: string): string => `login-failures-${hash}`
 
-/** `failures`: how many there were since the last success, this one included. */
+/** `failures`: the number of failures after the last success, including this one. */
 export const LoginFailed = defineEvent(
   'LoginFailed',
   t.exact(
     t.intersection([
       t.type({ failures: boundedInteger(1, 1e9), at: instant }),
-      /** When the last success was; left out where there was none, and in events of the first versions. */
+      /** Time of the last success. Absent before the first success and in events of the first versions. */
       t.partial({ succeededAt: instant }),
     ]),
   ),
 )
-/** A login that was right. */
+/** A login succeeded. */
 export const LoginFailuresCleared = defineEvent('LoginFailuresCleared', t.strict({ at: instant }))
 
-/** One login token, named by its `jti`; kept for as long as the token would have lived. */
+/** Stream of one login token, named by its `jti`. It is kept until the token expires. */
 export const loginTokenStream = (tokenId: string): string => `login-token-${tokenId}`
 
-/** The token is refused from now on. */
+/** The token was logged out and is refused. */
 export const LoggedOut = defineEvent('LoggedOut', t.strict({ userId: id, at: instant }))
 export type LoggedOut = EventOf<typeof LoggedOut>
 

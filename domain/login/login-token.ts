@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Decider } from '../shared/decider.ts'
 import type { LoggedOut } from './events.ts'
 
-/** One login token: good until it is logged out, once. The state says whether it was. */
+/** One login token. The state is true once the token is logged out. */
 export const loginTokenDecider: Decider<boolean, LoggedOut['data'], LoggedOut, never> = {
   initialState: false,
   evolve: () => true,

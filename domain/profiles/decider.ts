@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { buffersAreOrdered } from '../live/settings.ts'
 import type { EngineSettings } from '../live/settings.ts'
-import { ifGiven, isSameVocabulary, NO_VOCABULARY } from '../live/vocabulary.ts'
+import { optionalVocabulary, isSameVocabulary, NO_VOCABULARY } from '../live/vocabulary.ts'
 import type { GivenVocabulary } from '../live/vocabulary.ts'
 import type { Decider } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
@@ -26,7 +26,7 @@ export type ProfilesState = ReadonlyArray<Profile>
 
 export type ProfilesCommand =
   | ({ readonly type: 'AddProfile' } & ProfileData)
-  /** Only the members sent change (R109). */
+  /** Missing members stay unchanged. */
   | {
       readonly type: 'ChangeProfile'
       readonly profileId: number
@@ -41,12 +41,12 @@ export type ProfilesRefusal =
   | { readonly _tag: 'ProfileExists' }
   | { readonly _tag: 'ProfileUnknown' }
   | { readonly _tag: 'TooManyProfiles' }
-  /** Every user keeps at least one. */
+  /** Every user must keep at least one profile. */
   | { readonly _tag: 'LastProfile' }
-  /** min_buffer would be larger than max_buffer. */
+  /** `min_buffer` would be larger than `max_buffer`. */
   | { readonly _tag: 'BuffersNotOrdered' }
 
-/** Of one user. A larger set, of before there was a limit, can be used, changed and made smaller. */
+/** Limit for one user. Users of early versions may have more; they only cannot add profiles. */
 export const MAX_PROFILES = 100
 
 type Decision = Either<ProfilesRefusal, ReadonlyArray<ProfileEvent>>
@@ -59,7 +59,8 @@ const add = (command: CommandOf<'AddProfile'>, state: ProfilesState): Decision =
   if (state.some((profile) => profile.profileId === profileId)) return refuse('ProfileExists')
   if (state.length >= MAX_PROFILES) return refuse('TooManyProfiles')
   if (!buffersAreOrdered(settings)) return refuse('BuffersNotOrdered')
-  return E.right([{ type: 'ProfileAdded', data: { profileId, userId, name, settings, at, ...ifGiven(vocabulary) } }])
+  const data = { profileId, userId, name, settings, at, ...optionalVocabulary(vocabulary) }
+  return E.right([{ type: 'ProfileAdded', data }])
 }
 
 const sameSettings = (a: EngineSettings, b: EngineSettings): boolean =>
@@ -86,7 +87,7 @@ const change = (command: CommandOf<'ChangeProfile'>, profile: Profile): Decision
     sameSettings(settings, profile.settings) &&
     isSameVocabulary(vocabulary, profile.vocabulary)
   if (isSame) return E.right([])
-  const data = { profileId, userId, name, settings, at: command.at, ...ifGiven(vocabulary) }
+  const data = { profileId, userId, name, settings, at: command.at, ...optionalVocabulary(vocabulary) }
   return E.right([{ type: 'ProfileChanged', data }])
 }
 
@@ -99,7 +100,8 @@ const decide = (command: ProfilesCommand, state: ProfilesState): Decision => {
       return change(command, profile)
     case 'RemoveProfile': {
       const { profileId, userId } = profile
-      return state.length === 1 ? refuse('LastProfile') : E.right([{ type: 'ProfileRemoved', data: { profileId, userId, at: command.at } }])
+      if (state.length === 1) return refuse('LastProfile')
+      return E.right([{ type: 'ProfileRemoved', data: { profileId, userId, at: command.at } }])
     }
   }
 }
@@ -120,5 +122,9 @@ const evolve = (state: ProfilesState, event: ProfileEvent): ProfilesState => {
   }
 }
 
-/** The set of one user's profiles. */
-export const profilesDecider: Decider<ProfilesState, ProfilesCommand, ProfileEvent, ProfilesRefusal> = { initialState: [], evolve, decide }
+/** All profiles of one user. */
+export const profilesDecider: Decider<ProfilesState, ProfilesCommand, ProfileEvent, ProfilesRefusal> = {
+  initialState: [],
+  evolve,
+  decide,
+}

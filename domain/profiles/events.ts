@@ -6,7 +6,7 @@ import { engineSettings } from '../live/settings.ts'
 import { sealedVocabulary } from '../live/vocabulary.ts'
 import { userKey } from '../user/events.ts'
 
-/** One user's SET of profiles is the aggregate: "never the last one" is decided in one place. */
+/** One stream holds all profiles of a user, so one decision can keep the last profile. */
 export const profilesStream = (userId: number): string => `profiles-${userId}`
 
 const profile = object(

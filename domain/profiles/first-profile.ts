@@ -5,10 +5,10 @@ import { profilesDecider } from './decider.ts'
 import type { ProfilesState } from './decider.ts'
 import type { ProfileAdded, ProfileEvent } from './events.ts'
 
-/** Name of the profile that every user begins with (D30). */
+/** Name of the profile that every user begins with. */
 export const FIRST_PROFILE_NAME = 'Default'
 
-/** Adds a profile to a user without one; a user who has any is left alone, so it can be tried again at any time. */
+/** Adds a profile to a user without profiles. For other users it changes nothing, so it can be repeated at any time. */
 export const firstProfileDecider: Decider<ProfilesState, EventOf<typeof ProfileAdded>['data'], ProfileEvent, never> = {
   initialState: profilesDecider.initialState,
   evolve: profilesDecider.evolve,

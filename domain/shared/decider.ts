@@ -1,8 +1,8 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 
 /**
- * The rules of one aggregate as three pure functions. `decide` has three kinds of answer: a refusal (left),
- * nothing to do (`right([])`), and the events that happened. Time, ids and secrets arrive inside the command.
+ * The rules of one aggregate, without side effects. `decide` returns a refusal (left), `right([])` when there is
+ * nothing to do, or the events that happened. Commands carry the time, ids and secrets that a decision needs.
  */
 export interface Decider<State, Command, Event, Refusal> {
   readonly initialState: State
@@ -10,7 +10,7 @@ export interface Decider<State, Command, Event, Refusal> {
   readonly decide: (command: Command, state: State) => Either<Refusal, ReadonlyArray<Event>>
 }
 
-/** The state after `events`, starting from `state` or from the beginning. */
+/** Returns the state after `events`, starting from `state` (default: the initial state). */
 export const fold = <State, Event>(
   decider: Pick<Decider<State, never, Event, unknown>, 'initialState' | 'evolve'>,
   events: ReadonlyArray<Event>,

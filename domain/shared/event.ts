@@ -3,18 +3,20 @@ import { object } from './codecs.ts'
 import { parseJson } from './parse-json.ts'
 
 /**
- * A personal member as it is stored: AES-256-GCM under the key named `k`; `iv` and `c` (ciphertext and tag) in base64;
- * `m` is the event's type and the member's name (`UserRegistered.username`), which it is bound to as to its stream.
- * Those of the first format have no `m` and are bound to the name of their key alone. When the key is erased the member
- * can never be read again.
+ * A personal member as it is stored: AES-256-GCM under the key named `k`. `iv` and `c` (ciphertext and tag) are base64.
+ * `m` is the event type and the member name (`UserRegistered.username`). The ciphertext is bound to `m` and to the
+ * stream (additional authenticated data). Envelopes of the first format have no `m` and are bound only to the key name.
+ * Once the key is erased, nobody can read the member again.
  */
 export const envelope = object({ k: t.string, iv: t.string, c: t.string }, { m: t.string })
 export type Envelope = t.TypeOf<typeof envelope>
 
-/** What a personal member reads as once its key has been erased. */
+/** Replaces a personal member whose key was erased. */
 export const ERASED = '[erased]'
 
-/** A personal member that is no string: it is sealed as JSON, and reads as `erased` once its key has been erased. */
+/**
+ * Codec of a personal member that is not a string. It is sealed as JSON. Once its key is erased it reads as `erased`.
+ */
 export const sealedJson = <A>(codec: t.Type<A, unknown>, erased: A): t.Type<A, unknown> =>
   new t.Type<A, unknown>(
     codec.name,
@@ -26,35 +28,35 @@ export const sealedJson = <A>(codec: t.Type<A, unknown>, erased: A): t.Type<A, u
     t.identity,
   )
 
-/** What of a personal member is sealed. */
-export const sealedText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+/** Returns the text of a personal member to encrypt. */
+export const textToSeal = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** Whether a personal member is there to be sealed, or was: it may be null, and optional ones left out. */
+/** True when a personal member has a value. A member may be null, and an optional member may be missing. */
 export const isFilled = (value: unknown): boolean => value !== null && value !== undefined
 
-/** The form of an event in the store: its personal members are envelopes. */
+/** The data of an event as it is stored: its personal members are envelopes. */
 export type Sealed<Data, Personal extends PropertyKey> = {
   readonly [K in keyof Data]: K extends Personal ? (null extends Data[K] ? Envelope | null : Envelope) : Data[K]
 }
 
 /**
- * One kind of event: its name, the codec of its plain data, which members are personal (strings, or `sealedJson`) and
- * under which key they are sealed. New meaning means a new name; a definition that was ever stored stays.
+ * One type of event: its name, the codec of its plain data, its personal members (strings, or `sealedJson`) and the key
+ * that seals them. A new meaning needs a new name. A definition that was ever stored is never removed.
  */
 export interface EventDefinition<Type extends string, Data, Personal extends keyof Data & string> {
   readonly type: Type
   readonly codec: t.Type<Data, unknown>
   readonly personal: ReadonlyArray<Personal>
-  /** Name of the key that seals the personal members; absent where there are none. */
+  /** Name of the key that seals the personal members. Absent when no member is personal. */
   readonly keyOf?: (data: Data) => string
 }
 
-/** An event of the given definition, as deciders see it: plain. */
+/** An event with plain data, as deciders see it. */
 export type EventOf<D> = D extends { readonly type: infer Type; readonly codec: t.Type<infer Data, unknown> }
   ? { readonly type: Type; readonly data: Data }
   : never
 
-/** An event of the given definition, as the store and the projections see it: sealed. */
+/** An event with sealed data, as stores and projections see it. */
 export type StoredEventOf<D> = D extends {
   readonly type: infer Type
   readonly codec: t.Type<infer Data, unknown>
@@ -63,11 +65,10 @@ export type StoredEventOf<D> = D extends {
   ? { readonly type: Type; readonly data: Sealed<Data, Extract<Personal, PropertyKey>> }
   : never
 
-export const defineEvent = <Type extends string, Data>(type: Type, codec: t.Type<Data, unknown>): EventDefinition<Type, Data, never> => ({
-  type,
-  codec,
-  personal: [],
-})
+export const defineEvent = <Type extends string, Data>(
+  type: Type,
+  codec: t.Type<Data, unknown>,
+): EventDefinition<Type, Data, never> => ({ type, codec, personal: [] })
 
 export const definePersonalEvent = <Type extends string, Data, Personal extends keyof Data & string>(
   type: Type,

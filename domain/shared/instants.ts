@@ -1,13 +1,13 @@
 const FORM = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/
 
 /**
- * A date-time of RFC 3339 in D23's form (UTC, microseconds, what is finer is cut off); null for anything else: no
- * offset, a day or hour that does not exist, a year that four digits cannot write in UTC.
+ * Converts an RFC 3339 date-time to the stored form (UTC, microseconds; finer digits are cut off). Returns null for
+ * anything else: no offset, a day or hour that does not exist, or a year that needs more than four digits in UTC.
  */
 export const toInstant = (text: string): string | null => {
   const [, date = '', time = '', fraction = '', sign, hours = '0', minutes = '0'] = FORM.exec(text) ?? []
   const local = new Date(`${date}T${time}Z`)
-  // The parser makes 1 March of 30 February, and the next day of 24:00:00.
+  // Date turns 30 February into 1 or 2 March, and 24:00:00 into the next day.
   if (Number.isNaN(local.getTime()) || !local.toISOString().startsWith(`${date}T${time}`)) return null
   const offset = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
   const utc = new Date(local.getTime() - offset * 60_000).toISOString()

@@ -1,9 +1,9 @@
-/** Steps from the beginning of one word to that of another, by the numbers of letters taken. */
+/** `steps[row][column]`: edits that turn the first `row` letters of one word into the first `column` of another. */
 type Steps = ReadonlyArray<ReadonlyArray<number>>
 
 const at = (steps: Steps, row: number, column: number): number => steps[row]?.[column] ?? Infinity
 
-/** Letters to insert, delete, replace or swap with their neighbour until `a` is `b` (optimal string alignment). */
+/** Counts the letters to insert, delete, replace or swap to turn `a` into `b` (optimal string alignment). */
 const distance = (a: string, b: string): number => {
   const steps: Array<Array<number>> = [[...b, ''].map((_, column) => column)]
   for (let row = 1; row <= a.length; row += 1) {
@@ -22,7 +22,9 @@ const distance = (a: string, b: string): number => {
   return at(steps, a.length, b.length)
 }
 
-/** The name that was probably meant: at most a third of its letters are wrong, case aside. Undefined where none comes near. */
+/**
+ * Returns the closest name with at most a third of its letters wrong, ignoring case. Undefined if none is that close.
+ */
 export const nearestName = (given: string, names: ReadonlyArray<string>): string | undefined => {
   const word = given.toLowerCase().slice(0, 100)
   const ranked = names
@@ -32,8 +34,12 @@ export const nearestName = (given: string, names: ReadonlyArray<string>): string
   return ranked[0]?.name
 }
 
-/** ` Did you mean …?` where a name comes near, else nothing. */
-export const didYouMean = (given: string, names: ReadonlyArray<string>, shown: (name: string) => string = (name) => name): string => {
+/** Returns ` Did you mean …?` with the closest name, or an empty text if no name is close. */
+export const didYouMean = (
+  given: string,
+  names: ReadonlyArray<string>,
+  shown: (name: string) => string = (name) => name,
+): string => {
   const name = nearestName(given, names)
   return name === undefined ? '' : ` Did you mean ${shown(name)}?`
 }

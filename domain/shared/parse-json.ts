@@ -1,4 +1,4 @@
-/** What a text of JSON says; undefined, which JSON cannot say, where it is none. */
+/** Parses JSON. Returns undefined, which is not a JSON value, when the text is not JSON. */
 export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)

@@ -3,7 +3,7 @@ import { instant } from './codecs.ts'
 import { defineEvent } from './event.ts'
 import type { EventOf } from './event.ts'
 
-/** One stream a kind of resource numbers it: an id is the revision of its event, counted from 1, so none is used twice. */
+/** Kinds of resources with one stream each that numbers them: an id is the revision of its event plus 1. */
 export type SequenceKind = 'user' | 'profile' | 'api-token' | 'job'
 
 export const sequenceStream = (kind: SequenceKind): string => `seq-${kind}`

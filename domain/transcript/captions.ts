@@ -1,20 +1,20 @@
-/** Room for one caption: characters (code points) a line, lines a caption. */
+/** Size of a caption. `maxChars`: code points in a line. `maxLines`: lines in a caption. */
 export interface CaptionShape {
   readonly maxChars: number
   readonly maxLines: number
 }
 
-/** A stretch of a text: from inclusive, to exclusive, in UTF-16 units. */
+/** A part of a text, from `from` (inclusive) to `to` (exclusive), in UTF-16 units. */
 interface Span {
   readonly from: number
   readonly to: number
 }
 
-/** A caption's worth of a longer text. */
+/** The part of a longer text that one caption shows. */
 export interface Caption extends Span {
   /** Without line breaks. */
   readonly text: string
-  /** With them. */
+  /** With line breaks. */
   readonly caption: string
 }
 
@@ -22,9 +22,10 @@ const lengthOf = (text: string): number => [...text].length
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
-/** The units that a word may be broken between: graphemes, or code points of one that is itself wider than a line. */
+/** Splits a word into its smallest units: graphemes, or code points of a grapheme that is wider than a line. */
 const unitsOf = (word: string, maxChars: number): ReadonlyArray<string> =>
-  Array.from(graphemes.segment(word), ({ segment }) => segment).flatMap((unit) => (lengthOf(unit) > maxChars ? [...unit] : [unit]))
+  Array.from(graphemes.segment(word), ({ segment }) => segment)
+    .flatMap((unit) => (lengthOf(unit) > maxChars ? [...unit] : [unit]))
 
 const breakWord = (text: string, word: Span, maxChars: number): ReadonlyArray<Span> => {
   const pieces: Array<Span> = []
@@ -41,14 +42,17 @@ const breakWord = (text: string, word: Span, maxChars: number): ReadonlyArray<Sp
   return [...pieces, { from, to }]
 }
 
-/** Lines of at most `maxChars`: broken at spaces, and inside a word only where it is longer than a line. */
+/** Breaks a text into lines of at most `maxChars`, at spaces. Only words longer than a line are broken. */
 const wrap = (text: string, maxChars: number): ReadonlyArray<Span> => {
   const lines: Array<Span> = []
   for (const match of text.matchAll(/\S+/gu)) {
     const word = { from: match.index, to: match.index + match[0].length }
     const line = lines.at(-1)
-    if (line !== undefined && lengthOf(text.slice(line.from, word.to)) <= maxChars) lines[lines.length - 1] = { from: line.from, to: word.to }
-    else lines.push(...breakWord(text, word, maxChars))
+    if (line !== undefined && lengthOf(text.slice(line.from, word.to)) <= maxChars) {
+      lines[lines.length - 1] = { from: line.from, to: word.to }
+    } else {
+      lines.push(...breakWord(text, word, maxChars))
+    }
   }
   return lines
 }
@@ -56,13 +60,14 @@ const wrap = (text: string, maxChars: number): ReadonlyArray<Span> => {
 const render = (text: string, lines: ReadonlyArray<Span>): string =>
   lines.map(({ from, to }) => text.slice(from, to).replaceAll(/\s+/gu, ' ')).join('\n')
 
-/** The newest lines of `text` that one caption holds. */
-export const newestCaption = (text: string, shape: CaptionShape): string => render(text, wrap(text, shape.maxChars).slice(-shape.maxLines))
+/** Returns the last lines of `text` that fit into one caption. */
+export const newestCaption = (text: string, shape: CaptionShape): string =>
+  render(text, wrap(text, shape.maxChars).slice(-shape.maxLines))
 
-/** All of `text`, broken into lines of at most `maxChars`. */
+/** Returns all of `text`, broken into lines of at most `maxChars`. */
 export const wrapped = (text: string, maxChars: number): string => render(text, wrap(text, maxChars))
 
-/** `text` as captions that hold all of it, each as full as it may be. */
+/** Splits all of `text` into captions, each as full as possible. */
 export const splitIntoCaptions = (text: string, shape: CaptionShape): ReadonlyArray<Caption> => {
   const lines = wrap(text, shape.maxChars)
   return Array.from({ length: Math.ceil(lines.length / shape.maxLines) }, (_, i) => {
@@ -75,17 +80,27 @@ export const splitIntoCaptions = (text: string, shape: CaptionShape): ReadonlyAr
 
 const MARK = '[.,?!;:…¿¡\u037e،؛؟۔।॥。、，．？！；：｡､﹐﹒﹔﹕﹖﹗]'
 const LETTER = String.raw`[\p{L}\p{M}\p{N}]`
-/** Of scripts that put spaces between words: where there are none, a mark between two letters ends a sentence or a clause. */
+/**
+ * A letter of a script with spaces between words. In Chinese and Japanese a mark between two letters ends a sentence.
+ */
 const SPACED_LETTER = String.raw`[${LETTER}--[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}]]`
 
-/** Marks that belong to a word: in numbers (3.5, 10:30, 1,000, .5), names and abbreviations (example.com, U.S, EU:s). */
-const OWN_MARK = String.raw`(?<=\p{N})${MARK}(?=\p{N})|(?<!${LETTER}|${MARK})\.(?=\p{N})|(?<=${SPACED_LETTER})[.:](?=${SPACED_LETTER})`
+/**
+ * Marks that belong to a word: in numbers (3.5, 10:30, 1,000, .5), names and abbreviations (example.com, U.S, EU:s).
+ */
+const OWN_MARK = [
+  String.raw`(?<=\p{N})${MARK}(?=\p{N})`,
+  String.raw`(?<!${LETTER}|${MARK})\.(?=\p{N})`,
+  String.raw`(?<=${SPACED_LETTER})[.:](?=${SPACED_LETTER})`,
+].join('|')
 
 const MARKS = new RegExp(`(?<own>${OWN_MARK})|(?<joint>(?<=${LETTER})${MARK}+(?=${LETTER}))|${MARK}+`, 'gv')
 
 /**
- * `text` without the marks `. , ? ! ; :` and their forms in other scripts; those inside a word stay, and where marks
- * stood between two words without a space, a space takes their place.
+ * Removes the marks `. , ? ! ; :` and their forms in other scripts. Marks inside a word stay. Marks that join two words
+ * without a space become a space.
  */
 export const withoutPunctuation = (text: string): string =>
-  text.replaceAll(MARKS, (_, own: string | undefined, joint: string | undefined) => own ?? (joint === undefined ? '' : ' ')).replaceAll(/\s+/gu, ' ')
+  text
+    .replaceAll(MARKS, (_, own?: string, joint?: string) => own ?? (joint === undefined ? '' : ' '))
+    .replaceAll(/\s+/gu, ' ')

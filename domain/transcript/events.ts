@@ -5,10 +5,13 @@ import type { EventOf } from '../shared/event.ts'
 import { term } from '../admission/events.ts'
 import { FIRST_TERM, textKey } from '../live/events.ts'
 
-/** Final segments of a live, one writer a term; soft-deleted 60 s after the end unless the live is retained. */
+/**
+ * Final segments of a session. In each leadership term only one worker writes. The stream is soft-deleted 60 s after
+ * the end of the session, unless its transcript is kept (`retention`).
+ */
 export const segmentsStream = (liveId: number): string => `segments-${liveId}`
 
-/** From the first audio; a century is more than any live lasts. */
+/** Seconds from the first audio, at most about a century. */
 const seconds = boundedNumber(0, 3.2e9)
 
 /** A word with its punctuation and the space before it. */
@@ -19,8 +22,8 @@ export const segmentWord = t.strict(
 export type SegmentWord = t.TypeOf<typeof segmentWord>
 
 /**
- * A final segment; `segment` counts from 1 and is the resume cursor. `text` is unwrapped. What is told of one number in
- * two terms are two segments.
+ * A final segment. `segment` counts from 1, and listeners resume after a number. `text` has no line breaks. Two terms
+ * can store different segments under one number.
  */
 export const SegmentFinalised = definePersonalEvent(
   'SegmentFinalised',
@@ -35,13 +38,13 @@ export const SegmentFinalised = definePersonalEvent(
       language: t.string,
     },
     {
-      /** The width that its lines had, which the sender's config decides; unknown of the first versions' segments. */
+      /** Characters in a line, from the sender's config. Absent in events of the first versions. */
       maxChars: boundedInteger(1, 1e6),
-      /** The last media sequence of its HLS source that had been heard by its end, −1 for none: where another process goes on. */
+      /** HLS: the last media sequence received by the segment's end. A new process continues after it. −1: none. */
       mediaSequence: boundedInteger(-1, Number.MAX_SAFE_INTEGER),
-      /** Of the worker that heard it; unknown of the first versions' segments, which had one term alone. */
+      /** Leadership term of the worker that wrote the segment. Absent in events of the first versions. */
       term,
-      /** One after another `text`, where its session asked for words and the model tells when they sound. */
+      /** Joined they are `text`. Present if the session requested words and the model returns word times. */
       words: sealedJson(t.readonlyArray(segmentWord), []),
     },
   ),
@@ -50,7 +53,7 @@ export const SegmentFinalised = definePersonalEvent(
 )
 export type SegmentFinalised = EventOf<typeof SegmentFinalised>
 
-/** From here on the worker of this term alone writes: what one of a lower term appends finds another revision. */
+/** Only the worker of this term may write. It changes the revision, so appends of earlier workers fail. */
 export const SegmentsFenced = defineEvent(
   'SegmentsFenced',
   t.strict({ liveId: id, worker: t.string, term, at: instant }),
@@ -59,5 +62,5 @@ export const SegmentsFenced = defineEvent(
 export const transcriptEvents = [SegmentFinalised, SegmentsFenced] as const
 export type TranscriptEvent = EventOf<(typeof transcriptEvents)[number]>
 
-/** Whose turn it is to write behind this event. */
+/** Returns the term whose worker may write after this event. */
 export const termOf = ({ data }: { readonly data: { readonly term?: number } }): number => data.term ?? FIRST_TERM

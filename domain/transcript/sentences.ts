@@ -1,9 +1,9 @@
-/** Words before whose full stop no sentence ends: titles, and initials of names. */
+/** Titles and initials whose full stop does not end a sentence. */
 const ABBREVIATED = /(?:^|\s)(?:\p{Lu}|Mrs?|Ms|Dr|Drs|Prof|St|Sr|Sra|Srta|Jr|Mme|Mlle|Hr|Nr|No|vs)\.\s*$/u
 
 /**
- * The sentences of a text in `language` (ISO 639-1), trimmed, none of them empty: Unicode's sentence boundaries (UAX 29),
- * but for those after a title or an initial. Joined with spaces they are the whole text.
+ * Splits a text in `language` (ISO 639-1) into trimmed sentences at Unicode's sentence boundaries (UAX 29), but not
+ * after a title or an initial. No sentence is empty. Joined with spaces they are the whole text.
  */
 export const sentencesOf = (text: string, language: string): ReadonlyArray<string> => {
   const plain = text.replaceAll(/\s+/gu, ' ').trim()

@@ -4,11 +4,11 @@ import type { SegmentFinalised } from './events.ts'
 
 export type TranscriptSegment = SegmentFinalised['data']
 
-/** One caption of a subtitle file: whole milliseconds, `to` after `from`, never before the end of the cue before it. */
+/** One caption of a subtitle file. Times are whole milliseconds, `to` is after `from`, and cues never overlap. */
 interface Cue {
   readonly from: number
   readonly to: number
-  /** At most the lines of the shape, broken with `\n`; none of them is empty. */
+  /** Lines separated by `\n`, at most the lines of the shape. No line is empty. */
   readonly text: string
 }
 
@@ -16,10 +16,10 @@ type Timed = Pick<TranscriptSegment, 'start' | 'end' | 'text'>
 
 const milliseconds = (seconds: number): number => Math.round(seconds * 1000)
 
-/** Controls would end a line or a file where no reader expects it; marks that order text from right to left are none of them. */
+/** Replaces control characters, which could end a line or a file. Marks for right-to-left text stay. */
 const withoutControls = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ')
 
-/** A segment as captions, each with its share of the time by its share of the text. */
+/** Splits a segment into captions. Each caption gets time in proportion to its text. */
 const captionsOf = ({ start, end, text }: Timed, shape: CaptionShape): ReadonlyArray<Cue> => {
   const plain = withoutControls(text)
   const [from, length] = [milliseconds(start), milliseconds(end) - milliseconds(start)]
@@ -27,13 +27,14 @@ const captionsOf = ({ start, end, text }: Timed, shape: CaptionShape): ReadonlyA
   const captions = splitIntoCaptions(plain, shape)
   return captions.map(({ caption, from: first }, index) => {
     const next = captions[index + 1]
-    return { from: index === 0 ? from : at(first), to: next === undefined ? from + length : at(next.from), text: caption }
+    const begin = index === 0 ? from : at(first)
+    return { from: begin, to: next === undefined ? from + length : at(next.from), text: caption }
   })
 }
 
 /**
- * The cues of segments that come in the order of their times. None overlaps the next and none is empty, whatever the
- * times of the segments: one that reaches into the next is cut there, and one without a length lasts a millisecond.
+ * Converts segments in the order of their times to cues. A cue that overlaps the next cue is cut at its start. A cue
+ * without length lasts one millisecond.
  */
 const cuesOf = (segments: ReadonlyArray<Timed>, shape: CaptionShape): ReadonlyArray<Cue> => {
   const raw = segments.flatMap((segment) => captionsOf(segment, shape))
@@ -56,19 +57,24 @@ const timestamp = (ms: number, mark: ',' | '.'): string => {
 
 const ZERO_WIDTH_SPACE = '\u200B'
 
-/** SubRip has no escapes: an invisible character keeps players from taking text for a tag, an override or a time line. */
+/**
+ * SubRip has no escapes. An invisible character stops players from reading text as a tag, an override or a time line.
+ */
 const subRipText = (text: string): string =>
   text.replaceAll(/<(?=[\p{L}/!?])|\{(?=\\)|--(?=>)/gu, (mark) => `${mark}${ZERO_WIDTH_SPACE}`)
 
-/** W3C WebVTT 1.0, 3.1: `&` and `<` have to be escaped; without `>` no text holds an arrow either. */
-const webVttText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+/** Escapes `&` and `<`, as W3C WebVTT 1.0, section 3.1 requires, and `>`, so that no text contains an arrow. */
+const webVttText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-/** The segments as a SubRip file (.srt), in UTF-8. */
+const timeLine = ({ from, to }: Cue, mark: ',' | '.'): string => `${timestamp(from, mark)} --> ${timestamp(to, mark)}`
+
+/** Returns the segments as a SubRip file (.srt). */
 export const toSubRip = (segments: ReadonlyArray<Timed>, shape: CaptionShape): string =>
   cuesOf(segments, shape)
-    .map(({ from, to, text }, index) => `${index + 1}\n${timestamp(from, ',')} --> ${timestamp(to, ',')}\n${subRipText(text)}\n`)
+    .map((cue, index) => `${index + 1}\n${timeLine(cue, ',')}\n${subRipText(cue.text)}\n`)
     .join('\n')
 
-/** The segments as a WebVTT file (.vtt), in UTF-8. */
+/** Returns the segments as a WebVTT file (.vtt). */
 export const toWebVtt = (segments: ReadonlyArray<Timed>, shape: CaptionShape): string =>
-  ['WEBVTT\n', ...cuesOf(segments, shape).map(({ from, to, text }) => `${timestamp(from, '.')} --> ${timestamp(to, '.')}\n${webVttText(text)}\n`)].join('\n')
+  ['WEBVTT\n', ...cuesOf(segments, shape).map((cue) => `${timeLine(cue, '.')}\n${webVttText(cue.text)}\n`)].join('\n')

@@ -1,4 +1,4 @@
-/** Words of a text as error rates compare them: lower case, letters, digits and apostrophes only. */
+/** Splits a text into words for error rates: lower case, only letters, digits and apostrophes. */
 export const comparableWords = (text: string): ReadonlyArray<string> =>
   text
     .toLowerCase()
@@ -7,15 +7,15 @@ export const comparableWords = (text: string): ReadonlyArray<string> =>
     .filter((word) => word !== '')
 
 export interface Alignment {
-  /** Substitutions, insertions and deletions of the cheapest way from one to the other. */
+  /** Substitutions, insertions and deletions. */
   readonly errors: number
-  /** Pairs of equal words, [index in reference, index in hypothesis], both growing. */
+  /** Pairs of equal words: [index in reference, index in hypothesis], both ascending. */
   readonly matches: ReadonlyArray<readonly [number, number]>
 }
 
 /**
- * Levenshtein alignment of two word lists. With `reach: 'prefix'` the hypothesis is held against that beginning of the
- * reference which it fits best: what has not been said yet is no error.
+ * Aligns two word lists (Levenshtein distance). With `reach: 'prefix'` the hypothesis is compared with the part from
+ * the start of the reference that matches it best, because the rest has not been spoken yet.
  */
 export const alignWords = (
   reference: ReadonlyArray<string>,
@@ -35,7 +35,8 @@ export const alignWords = (
     }
   const matches: Array<readonly [number, number]> = []
   const fits = (a: number, b: number): number => at(a, hypothesis.length) - at(b, hypothesis.length)
-  const end = reach === 'whole' ? reference.length : (Array.from({ length: reference.length + 1 }, (_, index) => index).toSorted(fits)[0] ?? 0)
+  const prefixes = Array.from({ length: reference.length + 1 }, (_, index) => index)
+  const end = reach === 'whole' ? reference.length : (prefixes.toSorted(fits)[0] ?? 0)
   let row = end
   let column = hypothesis.length
   while (row > 0 && column > 0) {
@@ -50,7 +51,7 @@ export const alignWords = (
   return { errors: at(end, hypothesis.length), matches: matches.toReversed() }
 }
 
-/** Word error rate: errors over the reference's words. */
+/** Returns the errors divided by the number of words in the reference. */
 export const wordErrorRate = (reference: string, hypothesis: string): number => {
   const words = comparableWords(reference)
   return alignWords(words, comparableWords(hypothesis)).errors / Math.max(1, words.length)

@@ -2,8 +2,8 @@ import type { SegmentWord } from './events.ts'
 
 const thousandths = (value: number): number => Math.round(value * 1000) / 1000
 
-/** Words as they are told: `at` is when something is in the live, times and confidence are to the thousandth. */
-export const toldWords = (
+/** Returns words as they are sent and stored: rounded to thousandths. `at` converts to the time in the session. */
+export const publishedWords = (
   words: ReadonlyArray<SegmentWord>,
   at: (seconds: number) => number,
 ): ReadonlyArray<SegmentWord> =>

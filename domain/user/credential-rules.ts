@@ -1,6 +1,7 @@
-/** Rules for what a user signs in with: what is wrong with a value, to be read after its name, or null. None repeats it. */
+// Each rule returns the problem with a value, or null. The text continues a sentence that begins with the name of the
+// field. It never repeats the value.
 
-/** 1 to 100 characters, none of them a control character or half of one. */
+/** Valid usernames have 1 to 100 code points, no control characters and no lone surrogates. */
 export const usernameProblem = (username: string): string | null => {
   const length = Array.from(username).length
   if (length < 1) return 'should have at least 1 character'
@@ -8,7 +9,7 @@ export const usernameProblem = (username: string): string | null => {
   return /[\p{Cc}\p{Cs}\u2028\u2029]/u.test(username) ? 'should not contain control characters' : null
 }
 
-/** 8 to 1024 bytes of UTF-8. */
+/** Valid passwords have 8 to 1024 bytes of UTF-8. */
 export const passwordProblem = (password: string): string | null => {
   if (!password.isWellFormed()) return 'should be well-formed text'
   const { length } = new TextEncoder().encode(password)

@@ -1,25 +1,26 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import type { Decider } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
 import type { Permission, UserEvent, UserRegistered } from './events.ts'
 
 type UserRegisteredData = EventOf<typeof UserRegistered>['data']
 
-/** A user as registered and changed since. */
+/** A registered user. */
 export interface User extends Omit<UserRegisteredData, 'at'> {
   readonly status: 'active' | 'disabled'
-  /** Begins at 0; a JWT of an earlier generation is refused. */
+  /** Begins at 0 and rises with each new password. Login tokens of an earlier generation are refused. */
   readonly generation: number
   readonly createdAt: string
-  /** When anything that somebody sees last changed; null until then. */
+  /** When a visible member last changed. Null until then. */
   readonly updatedAt: string | null
 }
 
-/** `deleted`: to the outside it never existed, and it never comes back. */
+/** A deleted user can never be registered again. */
 export type UserState = { readonly status: 'none' } | { readonly status: 'deleted' } | User
 
-/** What an administrator changes of a user; what is undefined stays. */
+/** Changes by an administrator. Missing members stay unchanged. */
 export interface UserChanges {
   readonly maxSessions?: number | undefined
   readonly maxTranslations?: number | undefined
@@ -30,18 +31,23 @@ export interface UserChanges {
 
 export type UserCommand =
   | { readonly type: 'Register'; readonly data: UserRegisteredData }
-  /** `generation`: of the password that was shown to be known; another one means that it has changed since. */
-  | { readonly type: 'ChangePassword'; readonly passwordHash: string; readonly generation?: number; readonly at: string }
-  /** Counts only while the old hash is still that of the password. */
+  /** `generation`: of the old password that the user entered. The command is refused if it has changed since then. */
+  | {
+      readonly type: 'ChangePassword'
+      readonly passwordHash: string
+      readonly generation?: number
+      readonly at: string
+    }
+  /** Changes nothing when the password changed in the meantime. */
   | { readonly type: 'Rehash'; readonly oldHash: string; readonly passwordHash: string; readonly at: string }
   | { readonly type: 'EndLogins'; readonly at: string }
-  /** All of it at once or nothing. */
-  | ({ readonly type: 'Change'; readonly changes: UserChanges; readonly at: string } & Administration)
-  | ({ readonly type: 'Delete'; readonly at: string } & Administration)
+  /** Makes all changes or none. */
+  | ({ readonly type: 'Change'; readonly changes: UserChanges; readonly at: string } & OtherUsers)
+  | ({ readonly type: 'Delete'; readonly at: string } & OtherUsers)
 
-/** What the user's own stream does not tell. */
-interface Administration {
-  /** No other active user administers: an administrator must stay one. */
+/** A fact about other users, which the user's own stream does not contain. */
+interface OtherUsers {
+  /** No other active user is an administrator. Then this user must stay one. */
   readonly nobodyElseAdministers?: boolean
 }
 
@@ -53,6 +59,7 @@ export type UserRefusal =
 
 type Decision = Either<UserRefusal, ReadonlyArray<UserEvent>>
 
+/** Members that all events of a user have. */
 interface About {
   readonly userId: number
   readonly at: string
@@ -66,13 +73,15 @@ const newLimits = (user: User, changes: UserChanges, about: About): ReadonlyArra
 
 const newPermissions = (user: User, { permissions }: UserChanges, about: About): ReadonlyArray<UserEvent> => {
   const wanted = Array.from(new Set(permissions ?? user.permissions))
-  const isSame = wanted.length === user.permissions.length && wanted.every((one) => user.permissions.includes(one))
+  const isSame = wanted.length === user.permissions.length && wanted.every((name) => user.permissions.includes(name))
   return isSame ? [] : [{ type: 'UserPermissionsChanged', data: { ...about, permissions: wanted } }]
 }
 
-/** Also to the same password: whoever sets one wants the earlier JWTs to end. */
-const newPassword = (user: User, passwordHash: string | undefined, about: About): ReadonlyArray<UserEvent> =>
-  passwordHash === undefined ? [] : [{ type: 'PasswordChanged', data: { ...about, passwordHash, generation: user.generation + 1 } }]
+/** Setting the same password again is also a change: it ends the earlier logins. */
+const newPassword = (user: User, passwordHash: string | undefined, about: About): ReadonlyArray<UserEvent> => {
+  if (passwordHash === undefined) return []
+  return [{ type: 'PasswordChanged', data: { ...about, passwordHash, generation: user.generation + 1 } }]
+}
 
 const newStatus = (user: User, isActive: boolean | undefined, about: About): ReadonlyArray<UserEvent> => {
   if (isActive === undefined || isActive === (user.status === 'active')) return []
@@ -88,7 +97,8 @@ const decideRegistered = (command: Exclude<UserCommand, { readonly type: 'Regist
         : E.left({ _tag: 'PasswordOutdated' })
     case 'Rehash': {
       const { oldHash, passwordHash } = command
-      return E.right(oldHash === user.passwordHash ? [{ type: 'PasswordRehashed', data: { ...about, passwordHash } }] : [])
+      if (oldHash !== user.passwordHash) return E.right([])
+      return E.right([{ type: 'PasswordRehashed', data: { ...about, passwordHash } }])
     }
     case 'EndLogins':
       return E.right([{ type: 'LoginsEnded', data: { ...about, generation: user.generation + 1 } }])
@@ -106,7 +116,7 @@ const decideRegistered = (command: Exclude<UserCommand, { readonly type: 'Regist
   }
 }
 
-/** A user who was registered and not deleted. */
+/** True for a user who was registered and not deleted. */
 export const isUser = (state: UserState): state is User => state.status === 'active' || state.status === 'disabled'
 
 const register = ({ at, ...data }: UserRegisteredData): User => ({
@@ -117,7 +127,7 @@ const register = ({ at, ...data }: UserRegisteredData): User => ({
   updatedAt: null,
 })
 
-/** Events that the rules never make (a change before the registration, a second registration, anything after the deletion) change nothing. */
+/** Ignores events that `decide` never returns, such as a second registration or any event after the deletion. */
 const evolve = (state: UserState, event: UserEvent): UserState => {
   if (state.status === 'none') return event.type === 'UserRegistered' ? register(event.data) : state
   if (state.status === 'deleted') return state
@@ -144,10 +154,11 @@ const evolve = (state: UserState, event: UserEvent): UserState => {
   }
 }
 
-/** Active, with the permission. */
-export const administers = (state: UserState): boolean => state.status === 'active' && state.permissions.includes('admin')
+/** True for an active user with the permission `admin`. */
+export const administers = (state: UserState): boolean =>
+  state.status === 'active' && state.permissions.includes('admin')
 
-const leavesNobody = (command: UserCommand, user: User, events: ReadonlyArray<UserEvent>): boolean =>
+const leavesNoAdministrator = (command: UserCommand, user: User, events: ReadonlyArray<UserEvent>): boolean =>
   'nobodyElseAdministers' in command &&
   command.nobodyElseAdministers &&
   administers(user) &&
@@ -159,12 +170,21 @@ const decide = (command: UserCommand, state: UserState): Decision => {
     return E.right([{ type: 'UserRegistered', data: command.data }])
   }
   if (!isUser(state)) return E.left({ _tag: 'UserUnknown' })
-  const decided = decideRegistered(command, state)
-  return E.isRight(decided) && leavesNobody(command, state, decided.right) ? E.left({ _tag: 'LastAdministrator' }) : decided
+  return pipe(
+    decideRegistered(command, state),
+    E.filterOrElseW(
+      (events) => !leavesNoAdministrator(command, state, events),
+      () => ({ _tag: 'LastAdministrator' as const }),
+    ),
+  )
 }
 
 /**
- * One user: registered once, then limits, permissions and passwords change (a new password ends the earlier JWTs, as a
- * log-out everywhere does), disabled and enabled, perhaps deleted.
+ * One user: registered once, changed, disabled and enabled, perhaps deleted. A new password and a logout everywhere end
+ * all earlier logins.
  */
-export const userDecider: Decider<UserState, UserCommand, UserEvent, UserRefusal> = { initialState: { status: 'none' }, evolve, decide }
+export const userDecider: Decider<UserState, UserCommand, UserEvent, UserRefusal> = {
+  initialState: { status: 'none' },
+  evolve,
+  decide,
+}

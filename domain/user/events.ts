@@ -5,7 +5,7 @@ import type { EventOf, StoredEventOf } from '../shared/event.ts'
 
 export const userStream = (userId: number): string => `user-${userId}`
 export const userKey = (userId: number): string => `user-${userId}`
-/** Uniqueness of a username: `UsernameClaimed` is appended with NO_STREAM, or at the very revision of a `UsernameFreed`. */
+/** Keeps a username unique: `UsernameClaimed` is appended to an absent stream, or directly after `UsernameFreed`. */
 export const usernameStream = (usernameHash: string): string => `username-${usernameHash}`
 
 export const permission = t.keyof({ user_retention: null, admin: null })
@@ -17,7 +17,7 @@ export const UserRegistered = definePersonalEvent(
     userId: id,
     username: t.string,
     usernameHash: t.string,
-    /** argon2id in PHC form. */
+    /** argon2id, in PHC string format. */
     passwordHash: t.string,
     permissions: t.readonlyArray(permission),
     maxSessions: boundedInteger(0, 1e6),
@@ -28,7 +28,7 @@ export const UserRegistered = definePersonalEvent(
   (data) => userKey(data.userId),
 )
 
-/** `generation` rises by one, so every JWT of an earlier one is refused. */
+/** `generation` rises by one, so all earlier login tokens are refused. */
 export const PasswordChanged = definePersonalEvent(
   'PasswordChanged',
   t.strict({ userId: id, passwordHash: t.string, generation: boundedInteger(1, 1e9), at: instant }),
@@ -36,7 +36,7 @@ export const PasswordChanged = definePersonalEvent(
   (data) => userKey(data.userId),
 )
 
-/** The same password under a hash of today's cost: the generation stays, so logins go on. */
+/** The same password, hashed with a higher cost. The generation stays, so logins stay valid. */
 export const PasswordRehashed = definePersonalEvent(
   'PasswordRehashed',
   t.strict({ userId: id, passwordHash: t.string, at: instant }),
@@ -44,7 +44,7 @@ export const PasswordRehashed = definePersonalEvent(
   (data) => userKey(data.userId),
 )
 
-/** The user logged out everywhere: as a new password does, but the password stays. */
+/** The user logged out everywhere. `generation` rises by one, but the password stays. */
 export const LoginsEnded = defineEvent(
   'LoginsEnded',
   t.strict({ userId: id, generation: boundedInteger(1, 1e9), at: instant }),
@@ -62,7 +62,7 @@ export const UserPermissionsChanged = defineEvent(
 export const UserDisabled = defineEvent('UserDisabled', t.strict({ userId: id, at: instant }))
 export const UserEnabled = defineEvent('UserEnabled', t.strict({ userId: id, at: instant }))
 
-/** For good: the key of the user dies, the lives and tokens with it, and the name is freed. */
+/** The user was deleted. Afterwards the user's keys are erased, with all sessions and tokens, and the name is freed. */
 export const UserDeleted = defineEvent('UserDeleted', t.strict({ userId: id, usernameHash: t.string, at: instant }))
 
 export const userEvents = [
@@ -73,6 +73,6 @@ export type UserEvent = EventOf<(typeof userEvents)[number]>
 export type StoredUserEvent = StoredEventOf<(typeof userEvents)[number]>
 
 export const UsernameClaimed = defineEvent('UsernameClaimed', t.strict({ userId: id, at: instant }))
-/** Its owner was deleted: the next who wants the name may have it. */
+/** The owner of the name was deleted. Another user may claim it. */
 export const UsernameFreed = defineEvent('UsernameFreed', t.strict({ userId: id, at: instant }))
 export type UsernameEvent = EventOf<typeof UsernameClaimed | typeof UsernameFreed>

@@ -21,8 +21,8 @@ export const eventsPage = (): string =>
     table(
       ['Event', 'Stream', 'Says', 'Members'],
       allEvents.map((definition) => {
-        const { stream, says } = EVENT_TEXTS[definition.type as EventType]
-        return [code(definition.type), code(stream), says, namesOf(definition)]
+        const { stream, meaning } = EVENT_TEXTS[definition.type as EventType]
+        return [code(definition.type), code(stream), meaning, namesOf(definition)]
       }),
     ),
   )

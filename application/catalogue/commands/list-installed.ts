@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { CATALOGUE_STREAM, ModelListed, TranslationPairListed } from '../../../domain/catalogue/events.ts'
-import { reading, readEvent } from '../../../domain/read-event.ts'
+import { eventReader, readEvent } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { readAround } from '../../log/read-around.ts'
 import type { InstalledPair, ListInstalled, Listings } from '../../ports/catalogue.ts'
@@ -9,8 +9,8 @@ import type { EventStore, ExpectedRevision, NewEvent, StoredEvent } from '../../
 
 const ATTEMPTS = 5
 
-const modelListed = reading([ModelListed])
-const pairListed = reading([TranslationPairListed])
+const modelListed = eventReader([ModelListed])
+const pairListed = eventReader([TranslationPairListed])
 
 const listingsOf = (events: ReadonlyArray<StoredEvent>): Listings => ({
   models: events.flatMap((event) => modelListed(event)?.data ?? []),

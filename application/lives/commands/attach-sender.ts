@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { exists } from '../../../domain/live/decider.ts'
+import { exists } from '../../../domain/live/state.ts'
 import { FIRST_TERM, liveStream } from '../../../domain/live/events.ts'
 import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
 import { attachedLive } from '../attached-live.ts'

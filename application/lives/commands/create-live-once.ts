@@ -4,9 +4,9 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { liveIdOfCommand } from '../../../domain/admission/state.ts'
 import type { AdmissionState } from '../../../domain/admission/state.ts'
-import { KEY_LIFE_MS, idempotencyKeyDecider } from '../../../domain/idempotency/decider.ts'
+import { KEY_LIFETIME_MS, idempotencyKeyDecider } from '../../../domain/idempotency/decider.ts'
 import { idempotencyStream } from '../../../domain/idempotency/events.ts'
-import { exists } from '../../../domain/live/decider.ts'
+import { exists } from '../../../domain/live/state.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import type {
@@ -73,7 +73,7 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     const { position, state } = used.right
     const isRepeated = position === null
     // Only frees space: the decider ignores older uses of the key.
-    if (!isRepeated) await deps.store.setMetadata(stream, { maxAgeSeconds: KEY_LIFE_MS / 1000 })()
+    if (!isRepeated) await deps.store.setMetadata(stream, { maxAgeSeconds: KEY_LIFETIME_MS / 1000 })()
     return E.right({ stream, commandId: state?.use.commandId ?? commandId, liveId: state?.liveId ?? null, isRepeated })
   }
 

@@ -1,5 +1,5 @@
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import type { Live, LiveState } from '../../../domain/live/decider.ts'
+import type { Live, LiveState } from '../../../domain/live/state.ts'
 import type { Caller } from '../../caller.ts'
 import type { LiveNotFound, Unavailable } from '../../errors.ts'
 import type { LiveView } from '../../ports/read-models.ts'

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import { FIRST_TERM } from '../../../domain/live/events.ts'
 import { SegmentFinalised, segmentsStream, termOf } from '../../../domain/transcript/events.ts'
 import { ownOrigin } from '../../log/origin.ts'
@@ -32,7 +32,7 @@ interface Lane {
   tail: Promise<unknown>
 }
 
-const finalOf = reading([SegmentFinalised])
+const finalOf = eventReader([SegmentFinalised])
 
 /** Recognises the final whose append had an unknown outcome. Its translations may already follow it. */
 const isSameFinal = (event: StoredEvent, data: Segment): boolean => {

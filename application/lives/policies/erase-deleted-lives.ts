@@ -1,12 +1,12 @@
 import { LiveDeleted } from '../../../domain/live/events.ts'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { startLogDuty } from '../../log/log-duty.ts'
 import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
 import { eraseLive } from '../erase-live.ts'
 import type { EraseLiveDeps } from '../erase-live.ts'
 
-const deletedOf = reading([LiveDeleted])
+const deletedOf = eventReader([LiveDeleted])
 
 /** Completes deletions that were cut short because the process died or a store was unavailable. Runs until stopped. */
 export const eraseDeletedLives = (deps: LogDutyDeps & EraseLiveDeps): RunningDuty =>

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { liveDecider } from '../../../domain/live/decider.ts'
-import type { Live } from '../../../domain/live/decider.ts'
+import type { Live } from '../../../domain/live/state.ts'
 import type { TimeLimits } from '../../../domain/live/commands.ts'
 import { liveStream } from '../../../domain/live/events.ts'
 import type { Unavailable } from '../../errors.ts'

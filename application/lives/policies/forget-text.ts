@@ -4,7 +4,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { LiveCreated, LiveFailed, LiveFinished, liveStream, textKey } from '../../../domain/live/events.ts'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { segmentsStream } from '../../../domain/transcript/events.ts'
 import { isHurt } from '../../errors.ts'
@@ -41,8 +41,8 @@ const UNRETAINED: Policy = { name: 'forget-text', retained: false, afterMs: READ
 /** Longest delay of a Node timer; a longer wait uses several timers. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-const createdOf = reading([LiveCreated])
-const endOf = reading([LiveFinished, LiveFailed])
+const createdOf = eventReader([LiveCreated])
+const endOf = eventReader([LiveFinished, LiveFailed])
 
 /** Erases the key first: without the key no copy of the text can be read. Repeatable. */
 const erase = (deps: ForgetTextDeps, liveId: number): TaskEither<Unavailable, void> =>

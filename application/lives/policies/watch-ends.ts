@@ -1,6 +1,6 @@
 import { Released } from '../../../domain/admission/events.ts'
 import { LiveFailed, LiveFinished } from '../../../domain/live/events.ts'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import type { Position, StoredEvent } from '../../ports/event-store.ts'
 import type { EndCause } from '../../pipeline/signals.ts'
 
@@ -12,8 +12,8 @@ export interface LiveEnd {
   readonly position: Position
 }
 
-const terminal = reading([LiveFinished, LiveFailed])
-const releasedOf = reading([Released])
+const terminal = eventReader([LiveFinished, LiveFailed])
+const releasedOf = eventReader([Released])
 
 const endOf = (event: StoredEvent): LiveEnd | undefined => {
   const end = terminal(event)

@@ -3,7 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { toInstant } from '../../../domain/shared/instants.ts'
 import { LiveTakenOver, SenderAttached, SenderDetached, liveStream } from '../../../domain/live/events.ts'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
 import type { Caller } from '../../caller.ts'
 import type { LiveNotFound, Unavailable } from '../../errors.ts'
@@ -54,7 +54,7 @@ export interface GetActivityDeps {
 /** Events read from the end of a stream: the last final may be followed by its translations and a few others. */
 const NEWEST_EVENTS = 100
 
-const finalOf = reading([SegmentFinalised])
+const finalOf = eventReader([SegmentFinalised])
 
 const textUntil = ({ created, endedAt }: OwnedLive, retentionMax: number): string | null => {
   const keptMs = created.retention ? retentionMax : READABLE_AFTER_END_MS
@@ -62,7 +62,7 @@ const textUntil = ({ created, endedAt }: OwnedLive, retentionMax: number): strin
   return toInstant(new Date(Date.parse(endedAt) + keptMs).toISOString())
 }
 
-const senderOf = reading([SenderAttached, SenderDetached, LiveTakenOver])
+const senderOf = eventReader([SenderAttached, SenderDetached, LiveTakenOver])
 
 /** Checks in the log whether a sender is connected. A takeover by another worker disconnects the sender. */
 const isSenderRecorded = async (

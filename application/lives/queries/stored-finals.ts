@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { exists } from '../../../domain/live/decider.ts'
-import type { Live } from '../../../domain/live/decider.ts'
+import { exists } from '../../../domain/live/state.ts'
+import type { Live } from '../../../domain/live/state.ts'
 import { ERASED } from '../../../domain/shared/event.ts'
 import { wrapped } from '../../../domain/transcript/captions.ts'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import { SegmentFinalised, segmentsStream, termOf } from '../../../domain/transcript/events.ts'
 import type { Unavailable } from '../../errors.ts'
 import { openEvents } from '../../log/event-serialization.ts'
@@ -56,7 +56,7 @@ interface Start {
   readonly wanted: IsWanted
 }
 
-const finalOf = reading([SegmentFinalised])
+const finalOf = eventReader([SegmentFinalised])
 
 /** Kind and segment of a stored event. An unreadable event has no segment. */
 const placeOf = (event: StoredEvent): Pick<TranscriptFrame, 'kind' | 'segment'> =>

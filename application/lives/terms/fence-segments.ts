@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import { segmentsStream, termOf, transcriptEvents } from '../../../domain/transcript/events.ts'
 import type { SegmentsFenced } from '../../../domain/transcript/events.ts'
 import type { EventOf } from '../../../domain/shared/event.ts'
@@ -20,7 +20,7 @@ const MAX_ATTEMPTS = 5
 
 type Fence = Omit<EventOf<typeof SegmentsFenced>['data'], 'at'>
 
-const writtenOf = reading(transcriptEvents)
+const writtenOf = eventReader(transcriptEvents)
 
 /** Returns the term of the newest event; 0 for an empty transcript. Expects the newest event first. */
 export const lastTermOf = (newestFirst: ReadonlyArray<StoredEvent>): number => {

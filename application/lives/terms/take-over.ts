@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { exists } from '../../../domain/live/decider.ts'
-import type { Live, LiveState } from '../../../domain/live/decider.ts'
+import { exists } from '../../../domain/live/state.ts'
+import type { Live, LiveState } from '../../../domain/live/state.ts'
 import { FIRST_TERM, SourceStarted } from '../../../domain/live/events.ts'
 import type { LiveEvent } from '../../../domain/live/events.ts'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
 import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
 import { SAMPLE_RATE } from '../../ports/engine.ts'
@@ -26,7 +26,7 @@ export interface TakenLive {
   readonly point: SourcePoint
 }
 
-const finalOf = reading([SegmentFinalised])
+const finalOf = eventReader([SegmentFinalised])
 
 const lastStart = (events: ReadonlyArray<LiveEvent>) =>
   events.findLast((event) => event.type === SourceStarted.type)?.data

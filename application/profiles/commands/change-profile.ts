@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
-import { ifGiven } from '../../../domain/live/vocabulary.ts'
+import { optionalVocabulary } from '../../../domain/live/vocabulary.ts'
 import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
 import type { Profile } from '../../../domain/profiles/decider.ts'
 import type { Caller } from '../../caller.ts'
@@ -33,7 +33,7 @@ export interface ChangeProfileDeps {
 const notFound: ProfileNotFound = { _tag: 'ProfileNotFound' }
 
 const viewOf = ({ profileId, name, settings, vocabulary, createdAt, updatedAt }: Profile): ProfileView => ({
-  id: profileId, name, settings, ...ifGiven(vocabulary), createdAt, updatedAt,
+  id: profileId, name, settings, ...optionalVocabulary(vocabulary), createdAt, updatedAt,
 })
 
 export const changeProfile =

@@ -1,5 +1,5 @@
 import { ADMISSION_STREAM, Moved, WorkerJoined, WorkerLeft } from '../../../domain/admission/events.ts'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import { watchEnds } from '../../lives/policies/watch-ends.ts'
 import { followLog } from '../../log/follow-log.ts'
 import type { FollowDeps } from '../../log/follow-log.ts'
@@ -13,7 +13,7 @@ export interface FollowEndsDeps extends FollowDeps {
   readonly whenProjected: (position: Position) => Promise<void>
 }
 
-const movedOf = reading([Moved, WorkerJoined, WorkerLeft])
+const movedOf = eventReader([Moved, WorkerJoined, WorkerLeft])
 
 /**
  * For a process with sockets that runs no lives itself: it hears from the log which lives ended, at most 2 s later, when

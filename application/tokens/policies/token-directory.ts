@@ -4,7 +4,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { ApiTokenIssued, apiTokenEvents, apiTokenStream } from '../../../domain/api-token/events.ts'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import type { StoredEventOf } from '../../../domain/shared/event.ts'
 import type { Unavailable } from '../../errors.ts'
 import { followLog } from '../../log/follow-log.ts'
@@ -47,8 +47,8 @@ export interface TokenDirectory extends Follower {
 /** Tokens that are remembered: more than are used in an hour. */
 const MOST = 20_000
 
-const tokenEvent = reading(apiTokenEvents)
-const issued = reading([ApiTokenIssued])
+const tokenEvent = eventReader(apiTokenEvents)
+const issued = eventReader([ApiTokenIssued])
 
 /** No name is opened: nobody is recognised by it. */
 const evolve = (

@@ -3,7 +3,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import { profilesStream } from '../../../domain/profiles/events.ts'
 import { FIRST_PROFILE_NAME, firstProfileDecider } from '../../../domain/profiles/first-profile.ts'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import {
   UserDeleted, UserDisabled, UserEnabled, UserPermissionsChanged, UserRegistered,
@@ -45,7 +45,7 @@ export interface CompleteUsersDeps extends WriteDeps, Pick<LogDutyDeps, 'logger'
 /** A registration or change that is still being answered has ended by then, one way or the other. */
 const LATE_MS = 60_000
 
-const concerning = reading([UserRegistered, UserPermissionsChanged, UserEnabled, UserDisabled, UserDeleted])
+const concerning = eventReader([UserRegistered, UserPermissionsChanged, UserEnabled, UserDisabled, UserDeleted])
 
 /** An erased user needs no profile, and whose key is missing gets none. */
 const canWait = ({ _tag }: Unavailable): boolean => _tag === 'KeyErased' || _tag === 'KeyMissing'

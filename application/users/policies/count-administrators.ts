@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { ADMINISTRATORS_STREAM, AdministratorAdded } from '../../../domain/administrators/events.ts'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
-import { administeringAfter, NOBODY } from '../../../domain/user/administering.ts'
-import type { Administering } from '../../../domain/user/administering.ts'
+import { adminStatusAfter, NOT_REGISTERED } from '../../../domain/user/admin-status.ts'
+import type { AdminStatus } from '../../../domain/user/admin-status.ts'
 import { userEvents } from '../../../domain/user/events.ts'
 import { isHurt } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
@@ -14,23 +14,23 @@ import { ownOrigin } from '../../log/origin.ts'
 import { BEGINNING } from '../../ports/event-store.ts'
 import type { NewEvent, Position } from '../../ports/event-store.ts'
 
-const userEvent = reading(userEvents)
+const userEvent = eventReader(userEvents)
 
 /** Everybody who administers at `head`, by id; whatever cannot be read is passed over. */
 const administratorsUpTo = async (
   { store }: Pick<WriteDeps, 'store'>,
   head: Position,
-): Promise<ReadonlyMap<number, Administering>> => {
+): Promise<ReadonlyMap<number, AdminStatus>> => {
   // Of all users only those of whom there is something to know: a log may hold millions.
-  const known = new Map<number, Administering>()
+  const known = new Map<number, AdminStatus>()
   const stop = new AbortController()
   for await (const message of store.subscribe(BEGINNING, ['user-'], stop.signal)) {
     const position = message.kind === 'event' ? message.event.position : message.position
     const said = message.kind === 'event' ? userEvent(message.event) : undefined
     if (message.kind === 'event' && said !== undefined) {
       const { userId } = said.data
-      const active = { ...NOBODY, isActive: true }
-      const after = administeringAfter(known.get(userId) ?? active, said, message.event.revision)
+      const active = { ...NOT_REGISTERED, isActive: true }
+      const after = adminStatusAfter(known.get(userId) ?? active, said, message.event.revision)
       if (said.type === 'UserDeleted') known.delete(userId)
       else if (after.isActive && !after.isAdmin) known.delete(userId)
       else known.set(userId, after)
@@ -54,7 +54,7 @@ export const countAdministrators =
     const head = await store.head()()
     if (E.isLeft(head)) return head
     if (head.right === BEGINNING) return E.right(undefined)
-    let known: ReadonlyMap<number, Administering>
+    let known: ReadonlyMap<number, AdminStatus>
     try {
       known = await administratorsUpTo(deps, head.right)
     } catch (error) {

@@ -3,7 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
 import { apiTokenStream } from '../../../domain/api-token/events.ts'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { UserDeleted, userKey, usernameStream } from '../../../domain/user/events.ts'
 import { usernameClaimDecider } from '../../../domain/user/username-claim.ts'
@@ -130,7 +130,7 @@ export interface EraseUsersDeps extends EraseUserDeps, Pick<LogDutyDeps, 'logger
   readonly listsAreCurrent: () => boolean
 }
 
-const deletedOf = reading([UserDeleted])
+const deletedOf = eventReader([UserDeleted])
 
 /**
  * A minute after each deletion of a user, does what it could not: because its process died, a store was away, or a live

@@ -9,7 +9,7 @@ import { profilesDecider } from '../../../domain/profiles/decider.ts'
 import { profilesStream } from '../../../domain/profiles/events.ts'
 import type { ProfileEvent } from '../../../domain/profiles/events.ts'
 import { fold } from '../../../domain/shared/decider.ts'
-import { isOfKnownType, membersOf, reading } from '../../../domain/read-event.ts'
+import { isOfKnownType, membersOf, eventReader } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { isUser, userDecider } from '../../../domain/user/decider.ts'
 import type { UserEvent, UsernameEvent } from '../../../domain/user/events.ts'
@@ -36,7 +36,7 @@ const openAll = async <A>({ keyring }: Reading, events: ReadonlyArray<StoredEven
   // The codecs of the streams' own events have decoded them.
   orThrow(await openEvents(keyring)(events.filter(isOfKnownType))(), UNREADABLE) as unknown as ReadonlyArray<A>
 
-const createdOf = reading([LiveCreated])
+const createdOf = eventReader([LiveCreated])
 
 /** The user of a name; throws an Error for people where there is none. */
 const userIdOf = async (data: Reading, { masterKey }: DataFiles, name: string): Promise<number> => {

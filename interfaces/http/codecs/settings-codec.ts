@@ -3,7 +3,7 @@ import {
   buffersAreOrdered, DEFAULT_ENGINE_SETTINGS, engineSettingMembers, furtherSettingMembers,
 } from '../../../domain/live/settings.ts'
 import {
-  ifGiven, LONGEST_HOTWORD, LONGEST_PROMPT, MOST_HOTWORDS, vocabularyMembers,
+  optionalVocabulary, MAX_HOTWORD_CHARACTERS, MAX_PROMPT_CHARACTERS, MAX_HOTWORDS, vocabularyMembers,
 } from '../../../domain/live/vocabulary.ts'
 import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
 import { boundedString, object } from '../../../domain/shared/codecs.ts'
@@ -15,8 +15,8 @@ const m = { ...engineSettingMembers, ...furtherSettingMembers }
 
 /** Text that is none in UTF-8 would be heard as something else. */
 const WELL_FORMED = /^\P{Surrogate}*$/u
-export const promptText = boundedString(0, LONGEST_PROMPT, WELL_FORMED)
-export const hotwordList = listOf(boundedString(1, LONGEST_HOTWORD, WELL_FORMED), MOST_HOTWORDS)
+export const promptText = boundedString(0, MAX_PROMPT_CHARACTERS, WELL_FORMED)
+export const hotwordList = listOf(boundedString(1, MAX_HOTWORD_CHARACTERS, WELL_FORMED), MAX_HOTWORDS)
 
 /** The engine settings of a request that creates something: each may be left out. */
 export const settingFields = {
@@ -60,7 +60,7 @@ export const settingsOf = ({ words, task, ...given }: Omit<GivenSettings, 'promp
 
 /** What was sent of the vocabulary, as a member where that is anything. */
 export const vocabularyOf = ({ prompt, hotwords }: Pick<GivenSettings, 'prompt' | 'hotwords'>) =>
-  ifGiven(sentOf({ prompt, hotwords }))
+  optionalVocabulary(sentOf({ prompt, hotwords }))
 
 /** Members of an answer beyond the interface: each is there only where it was sent. */
 export const furtherMembers = { ...furtherSettingMembers, ...vocabularyMembers }

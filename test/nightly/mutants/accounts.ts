@@ -17,8 +17,8 @@ const LOGIN = 'test/unit/domain/login.test.ts'
 export const accountMutants: ReadonlyArray<Mutant> = [
   {
     file: 'domain/profiles/decider.ts',
-    before: "state.length === 1 ? refuse('LastProfile')",
-    after: "state.length === 0 ? refuse('LastProfile')",
+    before: "if (state.length === 1) return refuse('LastProfile')",
+    after: "if (state.length === 0) return refuse('LastProfile')",
     rows: [113], test: PROFILES,
   },
   {
@@ -179,8 +179,8 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/login/decider.ts',
-    before: 'const FREE_FROM_EVERYWHERE = 20',
-    after: 'const FREE_FROM_EVERYWHERE = 21',
+    before: 'const FIRST_WAIT_OF_NAME = 20',
+    after: 'const FIRST_WAIT_OF_NAME = 21',
     rows: ['a name as a whole waits from the twentieth failure on'], test: LOGIN,
   },
 ]

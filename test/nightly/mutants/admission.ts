@@ -13,8 +13,8 @@ const AUDIT = 'test/unit/application/audit-admission.test.ts'
 export const admissionMutants: ReadonlyArray<Mutant> = [
   {
     file: 'domain/admission/placement.ts',
-    before: 'return rank === undefined ? one.free > other.free : rank(one.worker) < rank(other.worker)',
-    after: 'return one.free > other.free && ranks.length >= 0',
+    before: 'return rank === undefined ? a.free > b.free : rank(a.worker) < rank(b.worker)',
+    after: 'return a.free > b.free && ranks.length >= 0',
     rows: ['of the candidates the lowest in rank is taken'], test: ADMISSION,
   },
   {
@@ -25,8 +25,8 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/admission/placement.ts',
-    before: '(one === room ? { ...one, free: one.free - vram } : one)',
-    after: 'one',
+    before: '(room === chosen ? { ...room, free: room.free - vram } : room)',
+    after: 'room',
     rows: ['a worker that joins anew takes its lives over'], test: WORKERS,
   },
   {
@@ -43,7 +43,7 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/admission/placement.ts',
-    before: 'const able = rooms.filter((one) => isOffered(offering, one.worker, needs))',
+    before: 'const able = rooms.filter((room) => canRun(offering, room.worker, needs))',
     after: 'const able = needs === offering ? [] : rooms',
     rows: ['a live is given only to a worker that offers its model'], test: WORKERS,
   },
@@ -57,14 +57,14 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/admission/decider.ts',
-    before: 'one.worker === worker && one.incarnation === incarnation',
-    after: "one.worker === worker && incarnation !== ''",
+    before: 'other.worker === worker && other.incarnation === incarnation',
+    after: "other.worker === worker && incarnation !== ''",
     rows: ['lives of a worker that left go to those with room'], test: WORKERS,
   },
   {
     file: 'domain/admission/decider.ts',
-    before: 'one.worker === worker ? one.incarnation !== incarnation : one.incarnation === null',
-    after: 'one.worker === worker && one.incarnation !== incarnation',
+    before: 'other.worker === worker ? other.incarnation !== incarnation : other.incarnation === null',
+    after: 'other.worker === worker && other.incarnation !== incarnation',
     rows: ['the worker of an older version leaves as soon as one joins'], test: WORKERS,
   },
   {
@@ -75,8 +75,8 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/admission/compute.ts',
-    before: 'const EXPECTED_MS = 60_000',
-    after: 'const EXPECTED_MS = Infinity',
+    before: 'const EXPECTED_SENDER_MS = 60_000',
+    after: 'const EXPECTED_SENDER_MS = Infinity',
     rows: ['a pending session counts for a minute'], test: COMPUTE,
   },
   {
@@ -117,8 +117,8 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/admission/state.ts',
-    before: 'const MOST_COMMANDS = 4000',
-    after: 'const MOST_COMMANDS = Infinity',
+    before: 'const MAX_COMMANDS = 4000',
+    after: 'const MAX_COMMANDS = Infinity',
     rows: ['of a flood of creates the last 4,000 are remembered'], test: ADMISSION,
   },
   {

@@ -40,7 +40,7 @@ export const askedMutants: ReadonlyArray<Mutant> = [
     rows: ['B44'], test: EXPECTED,
   },
   {
-    file: 'domain/live/decider.ts',
+    file: 'domain/live/state.ts',
     before: 'return { ...live, vocabulary: event.data.vocabulary }',
     after: 'return live',
     rows: ['B44'], test: VOCABULARY,

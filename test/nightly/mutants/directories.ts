@@ -15,7 +15,7 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/administrators/decider.ts',
-    before: "      if (!isCounted(state, command.stays)) return E.left({ _tag: 'NobodyStays' })\n",
+    before: "      if (!isCounted(state, command.remaining)) return E.left({ _tag: 'NoAdministratorRemains' })\n",
     after: '',
     rows: ['however two processes take administrators away'], test: ADMINISTRATORS,
   },

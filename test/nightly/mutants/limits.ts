@@ -70,14 +70,14 @@ export const limitMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/login/decider.ts',
-    before: 'const FREE_FAILURES = 5',
-    after: 'const FREE_FAILURES = 6',
+    before: 'const FIRST_WAIT_OF_NETWORK = 5',
+    after: 'const FIRST_WAIT_OF_NETWORK = 6',
     rows: ['S24'], test: THROTTLE,
   },
   {
     file: 'domain/login/decider.ts',
-    before: '1000 * 2 ** (failures - free)',
-    after: '1000 * (failures - free + 1)',
+    before: '1000 * 2 ** (failures - firstWait)',
+    after: '1000 * (failures - firstWait + 1)',
     rows: ['S24'], test: 'test/unit/domain/login.test.ts',
   },
   {

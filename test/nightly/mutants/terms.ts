@@ -17,7 +17,7 @@ export const termMutants: ReadonlyArray<Mutant> = [
     rows: [ONE_WRITER], test: WORKERS,
   },
   {
-    file: 'domain/live/decider.ts',
+    file: 'domain/live/state.ts',
     before: 'return { ...live, term, sender: null,',
     after: 'return { ...live, sender: null,',
     rows: [ONE_WRITER], test: WORKERS,
@@ -66,8 +66,8 @@ export const termMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/admission/decider.ts',
-    before: 'one.worker === worker && one.incarnation === incarnation',
-    after: 'one.worker === worker',
+    before: 'other.worker === worker && other.incarnation === incarnation',
+    after: 'other.worker === worker',
     rows: [ONE_WRITER], test: WORKERS,
   },
   {

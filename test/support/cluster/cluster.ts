@@ -5,7 +5,7 @@ import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { StoredEvent } from '../../../application/ports/event-store.ts'
 import { ADMISSION_STREAM, Admitted, Moved, WorkerJoined, WorkerLeft } from '../../../domain/admission/events.ts'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import { startEventStoreDb } from '../eventstoredb.ts'
 import { launch } from '../launch.ts'
 import type { Launched } from '../launch.ts'
@@ -59,8 +59,8 @@ export interface Cluster {
 
 const HEARS_NUMBERS = join(import.meta.dirname, 'hears-numbers.ts')
 
-const placedBy = reading([Admitted, Moved])
-const joinedBy = reading([WorkerJoined, WorkerLeft])
+const placedBy = eventReader([Admitted, Moved])
+const joinedBy = eventReader([WorkerJoined, WorkerLeft])
 
 const portOf = (url: string): number => Number(/:(\d+)(?:[/?]|$)/.exec(url.replace(/^\w+:\/\//, ''))?.[1])
 

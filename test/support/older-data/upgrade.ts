@@ -4,7 +4,7 @@ import {
 } from '../../../domain/admission/events.ts'
 import { evolve, initialState, reservedVram } from '../../../domain/admission/state.ts'
 import type { AdmissionState } from '../../../domain/admission/state.ts'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import { issueToken, withKey } from '../api-tokens.ts'
 import { createClient, logIn } from '../client.ts'
 import type { Client, Json, Listing } from '../client.ts'
@@ -155,7 +155,7 @@ const keysAreKnown = async (t: ExecutionContext, url: string, { sessions, source
   t.is((await sessionsAndTheirVram(t, url)).length, before.length)
 }
 
-const admissionOf = reading([CapacitySet, WorkerJoined, WorkerDraining, WorkerLeft, Admitted, Moved, Released])
+const admissionOf = eventReader([CapacitySet, WorkerJoined, WorkerDraining, WorkerLeft, Admitted, Moved, Released])
 
 /** Who runs what by the log. */
 const admissionIn = async (data: Data): Promise<AdmissionState> => {

@@ -84,7 +84,7 @@ test('what this version cannot read is named, and what stands behind it is judge
   ]
   const found = await problemsOf(begun, raw)
   t.is(found.filter((problem) => problem.startsWith('decoding: ')).length, 2, found.join('\n'))
-  t.regex(found[0] ?? '', /revision 1 of live-1: is no LiveStarted: stored value does not fit/)
+  t.regex(found[0] ?? '', /revision 1 of live-1: is not a valid LiveStarted: the stored value does not match/)
   t.regex(found[1] ?? '', /revision 2 of live-1: is a LiveSang, which this version does not know/)
   t.deepEqual(found.filter((problem) => problem.startsWith('order: ')), [])
 })

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { Live } from '../../../domain/live/decider.ts'
+import type { Live } from '../../../domain/live/state.ts'
 import { reconcileLives } from '../../../application/lives/policies/reconcile-lives.ts'
 import { endInTerm } from '../../../application/lives/end-and-release.ts'
 import type { EndRequest } from '../../../application/lives/end-by-worker.ts'

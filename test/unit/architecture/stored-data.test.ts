@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import type { StoredEvent } from '../../../application/ports/event-store.ts'
-import { reading } from '../../../domain/read-event.ts'
+import { eventReader } from '../../../domain/read-event.ts'
 import { LiveDeleted } from '../../../domain/live/events.ts'
 import { productSources } from './imports.ts'
 
@@ -20,7 +20,7 @@ export const rawReaders = (stored: StoredEvent): ReadonlyArray<unknown> => [
 ]
 
 test('the one reading of stored events gives them in their types', (t) => {
-  const deleted = reading([LiveDeleted])
+  const deleted = eventReader([LiveDeleted])
   t.is(deleted(event)?.data.liveId, 7)
   t.is(deleted({ ...event, data: { liveId: 'seven' } }), undefined)
   t.is(deleted({ ...event, type: 'LiveFinished' }), undefined)

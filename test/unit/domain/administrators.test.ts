@@ -5,7 +5,7 @@ import { administratorsDecider } from '../../../domain/administrators/decider.ts
 import type { AdministratorsCommand } from '../../../domain/administrators/decider.ts'
 import type { AdministratorsEvent } from '../../../domain/administrators/events.ts'
 import { fold } from '../../../domain/shared/decider.ts'
-import { administeringAfter, NOBODY } from '../../../domain/user/administering.ts'
+import { adminStatusAfter, NOT_REGISTERED } from '../../../domain/user/admin-status.ts'
 import { administers, userDecider } from '../../../domain/user/decider.ts'
 import type { UserState } from '../../../domain/user/decider.ts'
 import type { UserEvent } from '../../../domain/user/events.ts'
@@ -18,8 +18,8 @@ const removed = (userId: number, revision: number): AdministratorsEvent =>
   ({ type: 'AdministratorRemoved', data: { userId, revision, at } })
 const count = (userId: number, administering: boolean, revision: number): AdministratorsCommand =>
   ({ type: 'Count', userId, administers: administering, revision, at })
-const leave = (userId: number, revision: number, stays: number): AdministratorsCommand =>
-  ({ type: 'Leave', userId, revision, stays, at })
+const leave = (userId: number, revision: number, remaining: number): AdministratorsCommand =>
+  ({ type: 'Leave', userId, revision, remaining, at })
 
 const decided = (before: ReadonlyArray<AdministratorsEvent>, command: AdministratorsCommand) =>
   administratorsDecider.decide(command, fold(administratorsDecider, before))
@@ -32,8 +32,8 @@ test('who comes to administer is added, once', (t) => {
 
 test('who leaves is removed while somebody stays, and refused where nobody does', (t) => {
   t.deepEqual(decided([added(1, 0), added(2, 0)], leave(1, 3, 2)), E.right([removed(1, 3)]))
-  t.deepEqual(decided([added(1, 0), added(2, 0), removed(2, 0)], leave(1, 3, 2)), E.left({ _tag: 'NobodyStays' }))
-  t.deepEqual(decided([added(1, 0)], leave(1, 3, 2)), E.left({ _tag: 'NobodyStays' }))
+  t.deepEqual(decided([added(1, 0), added(2, 0), removed(2, 0)], leave(1, 3, 2)), E.left({ _tag: 'NoAdministratorRemains' }))
+  t.deepEqual(decided([added(1, 0)], leave(1, 3, 2)), E.left({ _tag: 'NoAdministratorRemains' }))
 })
 
 test('who has left is not added again by a look from before, but by coming back', (t) => {
@@ -70,11 +70,11 @@ test('what is known of a user without any key says the same as the whole user', 
     const [first] = changes.filter(({ type }) => type === 'UserRegistered')
     if (first === undefined) return
     const ends: ReadonlyArray<UserEvent> = isDeleted ? [{ type: 'UserDeleted', data: { ...data, usernameHash: 'h' } }] : []
-    let is = NOBODY
+    let is = NOT_REGISTERED
     let state: UserState = userDecider.initialState
     for (const [revision, event] of [first, ...changed, ...ends].entries()) {
       const before = is
-      is = administeringAfter(before, event, revision)
+      is = adminStatusAfter(before, event, revision)
       state = userDecider.evolve(state, event)
       t.is(is.since !== null, administers(state))
       if (is.since !== null) t.is(is.since, before.since ?? revision)

@@ -1,5 +1,5 @@
 import type { AdmissionEvent } from '../../../domain/admission/events.ts'
-import { isOffered } from '../../../domain/admission/placement.ts'
+import { canRun } from '../../../domain/admission/placement.ts'
 import type { Offering } from '../../../domain/admission/placement.ts'
 
 export const WORKERS = ['gpu-0', 'gpu-1', 'gpu-2']
@@ -25,7 +25,7 @@ export const freeOn = (ledger: Ledger, among: ReadonlyArray<string> = WORKERS): 
 export const sessionsOf = (ledger: Ledger, userId: number): number => [...ledger.held.values()].filter((entry) => entry.userId === userId).length
 
 const ableTo = (needs: ReadonlyArray<string> | null, offering: Offering | undefined): ReadonlyArray<string> =>
-  WORKERS.filter((worker) => isOffered(offering, worker, needs))
+  WORKERS.filter((worker) => canRun(offering, worker, needs))
 
 /** Of those that wait longer none has room now. */
 const ensureNobodyWaitsLonger = (ledger: Ledger, liveId: number, offering: Offering | undefined): void => {

@@ -169,5 +169,5 @@ test('a snapshot holds the whole state, and says names once', (t) => {
     earlierCommands: [['create-1', 1, Date.parse(at)]],
   })
   t.deepEqual(fromSnapshot(snapshot), state)
-  t.throws(() => fromSnapshot({ ...snapshot, names: [] }), { message: /no name 0/ })
+  t.throws(() => fromSnapshot({ ...snapshot, names: [] }), { message: /no name with index 0/ })
 })

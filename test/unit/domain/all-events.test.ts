@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { allEvents, definitionOf, upgrade } from '../../../domain/all-events.ts'
 import type { AnyEventDefinition } from '../../../domain/all-events.ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
-import { envelope, ERASED, isFilled, sealedText } from '../../../domain/shared/event.ts'
+import { envelope, ERASED, isFilled, textToSeal } from '../../../domain/shared/event.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -85,7 +85,7 @@ for (const { file, type, plain, stored, optional = [] } of golden) {
     const { codec, personal } = definition(type)
     const current = upgrade(type, stored)
     const sealed = personal.filter((member) => isFilled(plain[member]))
-    const opened = Object.fromEntries(sealed.map((member) => [member, sealedText(plain[member])]))
+    const opened = Object.fromEntries(sealed.map((member) => [member, textToSeal(plain[member])]))
     t.deepEqual(current, stored)
     t.deepEqual(codec.decode({ ...current, ...opened }), E.right(plain))
   })

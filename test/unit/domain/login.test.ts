@@ -1,5 +1,5 @@
 import test from 'ava'
-import { isFresh, isTrusted, loginFailuresDecider, waitAfter, waitOfAll } from '../../../domain/login/decider.ts'
+import { hasNoRecentFailure, isTrusted, loginFailuresDecider, networkWaitMs, nameWaitMs } from '../../../domain/login/decider.ts'
 import type { LoginFailuresEvent } from '../../../domain/login/events.ts'
 import { loginTokenDecider } from '../../../domain/login/login-token.ts'
 import { specify } from '../../support/specify.ts'
@@ -36,16 +36,16 @@ test('only the newest event of a name is needed [S24]', (t) => {
 })
 
 test('from the fifth failure on the wait doubles from 1 s to 15 minutes [S24]', (t) => {
-  const waits = [0, 1, 4, 5, 6, 7, 14, 15, 16, 1000].map((failures) => waitAfter({ failures, at: after(0), succeededAt: null }, after(0)))
+  const waits = [0, 1, 4, 5, 6, 7, 14, 15, 16, 1000].map((failures) => networkWaitMs({ failures, at: after(0), succeededAt: null }, after(0)))
   t.deepEqual(waits, [0, 0, 0, 1000, 2000, 4000, 512_000, 900_000, 900_000, 900_000])
 })
 
 test('the wait passes, and a clock that was set back ends it [S24]', (t) => {
   const failures = { failures: 6, at: after(10_000), succeededAt: null }
-  t.is(waitAfter(failures, after(11_500)), 500)
-  t.is(waitAfter(failures, after(12_000)), 0)
-  t.is(waitAfter(failures, after(60_000)), 0)
-  t.is(waitAfter(failures, after(9000)), 0)
+  t.is(networkWaitMs(failures, after(11_500)), 500)
+  t.is(networkWaitMs(failures, after(12_000)), 0)
+  t.is(networkWaitMs(failures, after(60_000)), 0)
+  t.is(networkWaitMs(failures, after(9000)), 0)
 })
 
 const DAY = 24 * 3_600_000
@@ -69,7 +69,7 @@ test('after a day without a failure they are counted from anew', (t) => {
 })
 
 test('a name as a whole waits from the twentieth failure on', (t) => {
-  const waits = [19, 20, 21, 30, 1000].map((failures) => waitOfAll({ failures, at: after(0), succeededAt: null }, after(0)))
+  const waits = [19, 20, 21, 30, 1000].map((failures) => nameWaitMs({ failures, at: after(0), succeededAt: null }, after(0)))
   t.deepEqual(waits, [0, 1000, 2000, 900_000, 900_000])
 })
 
@@ -77,6 +77,6 @@ test('a network is trusted for thirty days after a success, and fresh a quarter 
   const state = { failures: 9, at: after(0), succeededAt: after(0) }
   t.deepEqual([30 * DAY - 1, 30 * DAY].map((at) => isTrusted(state, after(at))), [true, false])
   t.false(isTrusted({ ...state, succeededAt: null }, after(1)))
-  t.deepEqual([899_999, 900_000].map((at) => isFresh(state, after(at))), [false, true])
-  t.true(isFresh({ ...state, failures: 0 }, after(1)))
+  t.deepEqual([899_999, 900_000].map((at) => hasNoRecentFailure(state, after(at))), [false, true])
+  t.true(hasNoRecentFailure({ ...state, failures: 0 }, after(1)))
 })

@@ -1,17 +1,17 @@
 import type { StoredUserEvent, UserEvent } from './events.ts'
 
-/** Of a user what says whether they administer: nothing of it is personal, so it is known without any key. */
-export interface Administering {
+/** Whether a user is an administrator. It contains no personal data, so it can be read without any key. */
+export interface AdminStatus {
   readonly isActive: boolean
   readonly isAdmin: boolean
-  /** Revision of the event by which they came to administer; null while they do not. */
+  /** Revision of the event that made the user an active administrator. Null while the user is none. */
   readonly since: number | null
 }
 
-/** Before the registration, and after the deletion. */
-export const NOBODY: Administering = { isActive: false, isAdmin: false, since: null }
+/** Before the registration and after the deletion. */
+export const NOT_REGISTERED: AdminStatus = { isActive: false, isAdmin: false, since: null }
 
-const changed = (before: Administering, event: UserEvent | StoredUserEvent): Omit<Administering, 'since'> => {
+const changed = (before: AdminStatus, event: UserEvent | StoredUserEvent): Omit<AdminStatus, 'since'> => {
   switch (event.type) {
     case 'UserRegistered':
       return { isActive: true, isAdmin: event.data.permissions.includes('admin') }
@@ -22,7 +22,7 @@ const changed = (before: Administering, event: UserEvent | StoredUserEvent): Omi
     case 'UserDisabled':
       return { ...before, isActive: false }
     case 'UserDeleted':
-      return NOBODY
+      return NOT_REGISTERED
     case 'PasswordChanged':
     case 'PasswordRehashed':
     case 'LoginsEnded':
@@ -33,12 +33,12 @@ const changed = (before: Administering, event: UserEvent | StoredUserEvent): Omi
   }
 }
 
-/** After the event at `revision` of the user's stream. */
-export const administeringAfter = (
-  before: Administering,
+/** Returns the status after an event. `revision`: the revision of the event in the user's stream. */
+export const adminStatusAfter = (
+  before: AdminStatus,
   event: UserEvent | StoredUserEvent,
   revision: number,
-): Administering => {
+): AdminStatus => {
   const { isActive, isAdmin } = changed(before, event)
   return { isActive, isAdmin, since: isActive && isAdmin ? (before.since ?? revision) : null }
 }
