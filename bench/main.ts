@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { messageOf } from '../domain/shared/message-of.ts'
 import { didYouMean } from '../domain/shared/nearest-name.ts'
 import { withStatus } from '../interfaces/cli/status-line.ts'
-import { linesOf, misused } from '../interfaces/command-error.ts'
+import { errorLines, usageError } from '../interfaces/command-error.ts'
 import { beside } from './before.ts'
 import { clusters } from './cluster.ts'
 import { decoderSteps } from './decoder-step.ts'
@@ -76,6 +76,6 @@ const isMisused = (error: unknown): boolean => error instanceof Error && 'code' 
 
 await measureAsked().catch((error: unknown) => {
   if (!isMisused(error)) throw error
-  console.error(linesOf(misused(messageOf(error), 'docs/bench.md tells what can be measured.')))
+  console.error(errorLines(usageError(messageOf(error), 'docs/bench.md tells what can be measured.')))
   process.exitCode = 2
 })

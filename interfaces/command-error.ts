@@ -1,13 +1,16 @@
 import { messageOf } from '../domain/shared/message-of.ts'
 
-/** What is wrong, and what to do next. */
+/** An error for the user of the command line: the message says what is wrong, the hint says what to do. */
 export class CommandError extends Error {
-  /** The next step, as a command to paste where there is one. */
+  /** The next step, preferably a command to paste. */
   readonly hint: string | undefined
-  /** 1: it failed. 2: it was asked for wrongly. */
+  /** 1: failure. 2: wrong arguments. */
   readonly exitCode: 1 | 2
 
-  constructor(message: string, { hint, exitCode = 1 }: { readonly hint?: string | undefined; readonly exitCode?: 1 | 2 } = {}) {
+  constructor(
+    message: string,
+    { hint, exitCode = 1 }: { readonly hint?: string | undefined; readonly exitCode?: 1 | 2 } = {},
+  ) {
     super(message)
     this.hint = hint
     this.exitCode = exitCode
@@ -16,15 +19,21 @@ export class CommandError extends Error {
 
 export const SETTINGS_HINT = 'README.md lists all settings with their defaults.'
 
-/** An error whose command was written wrongly. */
-export const misused = (message: string, hint?: string): CommandError => new CommandError(message, { hint, exitCode: 2 })
+/** Returns the error for wrong arguments. */
+export const usageError = (message: string, hint?: string): CommandError =>
+  new CommandError(message, { hint, exitCode: 2 })
 
-/** The lines that a person reads of an error: `error:` before each of its own that has none, then `hint:`. `of`: what it is about. */
-export const linesOf = (error: unknown, of?: string): string => {
-  const problems = messageOf(error).split('\n').map((line) => (/^(?:error|hint): /.test(line) ? line : `error: ${of === undefined ? '' : `${of}: `}${line}`))
+/**
+ * Formats an error for standard error: `error: ` before each line, then the hint. Lines that already begin with `error:
+ * ` or `hint: ` stay unchanged. `subject` is the file that the error is about.
+ */
+export const errorLines = (error: unknown, subject?: string): string => {
+  const prefix = subject === undefined ? 'error: ' : `error: ${subject}: `
+  const lines = messageOf(error).split('\n')
+  const problems = lines.map((line) => (/^(?:error|hint): /.test(line) ? line : `${prefix}${line}`))
   const hints = error instanceof CommandError && error.hint !== undefined ? [`hint: ${error.hint}`] : []
   return [...problems, ...hints].join('\n')
 }
 
-/** A value as an error shows it: one line, never long. */
+/** Quotes a value for an error message: on one line, at most 80 characters. */
 export const quoted = (value: string): string => JSON.stringify(value.length > 80 ? `${value.slice(0, 77)}...` : value)

@@ -3,12 +3,12 @@ import * as E from 'fp-ts/lib/Either.js'
 import { messageOf } from '../domain/shared/message-of.ts'
 import { readSettings } from '../infrastructure/settings.ts'
 import type { Settings } from '../infrastructure/settings.ts'
-import { CommandError, linesOf, SETTINGS_HINT } from './command-error.ts'
+import { CommandError, errorLines, SETTINGS_HINT } from './command-error.ts'
 import { startService } from './compose.ts'
 import type { RunningService } from './compose.ts'
 
 const fail = (error: unknown): never => {
-  console.error(linesOf(error))
+  console.error(errorLines(error))
   process.exit(1)
 }
 

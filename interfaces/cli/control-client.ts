@@ -11,24 +11,33 @@ import { ON_BEHALF_OF } from '../http/access.ts'
 import { withProcess } from './process-for-command.ts'
 import { toolSettings } from './tool-settings.ts'
 
-/** Administration of the instance that the settings name. */
+/** Calls the REST routes of the service that the settings name, as its operator. */
 export interface Control {
-  /** The `data` of the answer; throws an Error for people on any refusal. `path` with its query. */
-  readonly ask: <A>(method: 'GET' | 'POST' | 'PUT', path: string, codec: t.Decoder<unknown, A>, body?: object) => Promise<A>
-  /** Throws likewise. */
+  /**
+   * Sends a request and returns the `data` of the response. `path` includes the query. Throws an Error on a refusal.
+   */
+  readonly request: <A>(
+    method: 'GET' | 'POST' | 'PUT',
+    path: string,
+    codec: t.Decoder<unknown, A>,
+    body?: object,
+  ) => Promise<A>
+  /** Sends a DELETE request. Throws an Error on a refusal. */
   readonly remove: (path: string) => Promise<void>
-  /** The same as the user with this id, on the routes that let the operator. */
-  readonly as: (userId: number) => Control
-  /** False of a process that was started beside those of a cluster, and looks at no models. */
+  /** Returns a client that acts as this user, on the routes that allow this to the operator. */
+  readonly asUser: (userId: number) => Control
+  /** False when the command started its own process in a cluster: that process runs no models. */
   readonly runsModels: boolean
 }
 
 const refusal = object({ detail: t.union([t.string, t.readonlyArray(object({ loc: t.UnknownArray, msg: t.string }))]) })
 
-const explain = (status: number, answer: unknown): string => {
+const refusalText = (status: number, answer: unknown): string => {
   if (!refusal.is(answer)) return `the service answered ${status}`
   const { detail } = answer
-  return typeof detail === 'string' ? detail : detail.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('; ')
+  return typeof detail === 'string'
+    ? detail
+    : detail.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('; ')
 }
 
 interface Target {
@@ -36,10 +45,15 @@ interface Target {
   readonly headers: Readonly<Record<string, string>>
 }
 
-const send = ({ socketPath, headers }: Target, method: string, path: string, body?: object): Promise<{ readonly status: number; readonly text: string }> =>
+interface Reply {
+  readonly status: number
+  readonly text: string
+}
+
+const send = ({ socketPath, headers }: Target, method: string, path: string, body?: object): Promise<Reply> =>
   new Promise((resolve, reject) => {
-    const all = body === undefined ? headers : { ...headers, 'content-type': 'application/json' }
-    const sent = request({ socketPath, method, path, headers: all }, (response) => {
+    const allHeaders = body === undefined ? headers : { ...headers, 'content-type': 'application/json' }
+    const sent = request({ socketPath, method, path, headers: allHeaders }, (response) => {
       text(response).then((content) => resolve({ status: response.statusCode ?? 0, text: content }), reject)
     })
     sent.once('error', reject)
@@ -49,42 +63,46 @@ const send = ({ socketPath, headers }: Target, method: string, path: string, bod
 const answerOf = async (target: Target, method: string, path: string, body?: object): Promise<unknown> => {
   const { status, text: content } = await send(target, method, path, body)
   const answer: unknown = JSON.parse(content)
-  if (status !== 200) throw new Error(explain(status, answer))
+  if (status !== 200) throw new Error(refusalText(status, answer))
   return answer
 }
 
-interface Speaking {
+interface ControlOptions {
   readonly headers?: Target['headers']
   readonly runsModels?: boolean
 }
 
-const controlOf = (socketPath: string, { headers = {}, runsModels = true }: Speaking = {}): Control => ({
-  ask: async (method, path, codec, body) => {
+const controlOf = (socketPath: string, { headers = {}, runsModels = true }: ControlOptions = {}): Control => ({
+  request: async (method, path, codec, body) => {
     const answer = await answerOf({ socketPath, headers }, method, path, body)
     return decodeOrThrow(codec, decodeOrThrow(object({ data: t.unknown }), answer).data)
   },
   remove: async (path) => {
     await answerOf({ socketPath, headers }, 'DELETE', path)
   },
-  as: (userId) => controlOf(socketPath, { headers: { [ON_BEHALF_OF]: String(userId) }, runsModels }),
+  asUser: (userId) => controlOf(socketPath, { headers: { [ON_BEHALF_OF]: String(userId) }, runsModels }),
   runsModels,
 })
 
-const PAGE = 1000
+const PAGE_SIZE = 1000
 
-/** The whole of a list of the service; `path` may have a query of its own. */
-export const allOf = async <A>(control: Control, path: string, codec: t.Type<A, unknown>): Promise<ReadonlyArray<A>> => {
+/** Fetches all pages of a list. `path` may include a query. */
+export const fetchAll = async <A>(
+  control: Control,
+  path: string,
+  codec: t.Type<A, unknown>,
+): Promise<ReadonlyArray<A>> => {
   const items: Array<A> = []
   const query = path.includes('?') ? `${path}&` : `${path}?`
   for (;;) {
-    const page = await control.ask('GET', `${query}limit=${PAGE}&skip=${items.length}`, t.readonlyArray(codec))
+    const page = await control.request('GET', `${query}limit=${PAGE_SIZE}&skip=${items.length}`, t.readonlyArray(codec))
     items.push(...page)
-    if (page.length < PAGE) return items
+    if (page.length < PAGE_SIZE) return items
   }
 }
 
-/** True when a service listens there; false when none does, which leaves at most a dead socket. */
-export const isServed = async (socketPath: string): Promise<boolean> => {
+/** Returns whether a service listens at the socket. A socket file without a service (ECONNREFUSED) counts as false. */
+export const isServiceListening = async (socketPath: string): Promise<boolean> => {
   try {
     await send({ socketPath, headers: {} }, 'GET', '/health/live')
     return true
@@ -95,20 +113,20 @@ export const isServed = async (socketPath: string): Promise<boolean> => {
   }
 }
 
-/** Talks to the service that holds the data directory; null where none runs. */
-export const withRunning = async <A>(use: (control: Control) => Promise<A>): Promise<A | null> => {
+/** Calls `use` with the running service of the data directory. Resolves to null when no service runs. */
+export const withRunningService = async <A>(use: (control: Control) => Promise<A>): Promise<A | null> => {
   const socketPath = controlPath(toolSettings().dataDir)
-  return (await isServed(socketPath)) ? use(controlOf(socketPath)) : null
+  return (await isServiceListening(socketPath)) ? use(controlOf(socketPath)) : null
 }
 
 /**
- * Talks to the service that holds the data directory, through the socket in it; where none runs, or none that serves
- * clients, a process is started for as long as `use` takes.
+ * Calls `use` with the running service of the data directory. When no service runs there, or only one that serves no
+ * clients, it starts a temporary service for the duration of `use`.
  */
 export const withControl = async <A>(use: (control: Control) => Promise<A>): Promise<A> => {
   const settings = toolSettings()
   const socketPath = controlPath(settings.dataDir)
-  if (await isServed(socketPath)) return use(controlOf(socketPath))
+  if (await isServiceListening(socketPath)) return use(controlOf(socketPath))
   return withProcess(settings, (dataDir, runsModels) => use(controlOf(controlPath(dataDir), { runsModels })))
 }
 
@@ -131,17 +149,19 @@ const rebuildLine = t.union([
   t.strict({ kind: t.literal('failed'), reason: t.string }),
 ])
 
-/** Has the service that holds the data directory make a read model anew. Left: why it did not, or cannot be asked. */
+/** Lets the running service of the data directory rebuild a read model. Left: the reason for a failure. */
 export const rebuildByService = (
   dataDir: string,
   projection: string,
   onProgress: (progress: RebuildProgress) => void,
 ): Promise<Either<string, Omit<Rebuilt, 'position'>>> =>
   new Promise((resolve, reject) => {
-    const sent = request({ socketPath: controlPath(dataDir), method: 'POST', path: rebuildPath(projection) }, (response) => {
-      const gone = (): void => resolve(E.left('the service went away; its next start goes on with it'))
-      const lines = createInterface({ input: response }).on('error', gone)
-      lines.on('close', gone)
+    const target = { socketPath: controlPath(dataDir), method: 'POST', path: rebuildPath(projection) }
+    const sent = request(target, (response) => {
+      const onLost = (): void =>
+        resolve(E.left('the connection to the service was lost; the next start of the service continues the rebuild'))
+      const lines = createInterface({ input: response }).on('error', onLost)
+      lines.on('close', onLost)
       lines.on('line', (text) => {
         try {
           const line = decodeOrThrow(rebuildLine, JSON.parse(text))
@@ -152,6 +172,9 @@ export const rebuildByService = (
         }
       })
     })
-    sent.once('error', ({ message }) => resolve(E.left(`another process holds the data directory and cannot be reached (${message}): stop it first`)))
+    sent.once('error', ({ message }) => {
+      const problem = `another process uses the data directory and does not answer (${message})`
+      resolve(E.left(`${problem}; stop that process first`))
+    })
     sent.end()
   })

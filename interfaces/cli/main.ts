@@ -1,12 +1,12 @@
-/** `npm run stenolog -- COMMAND`: the command line. Commands load on demand, so that `serve` loads no audio decoder. */
+/** The command line, `npm run stenolog -- COMMAND`. Commands load on demand: `serve` then loads no audio decoder. */
 import { didYouMean } from '../../domain/shared/nearest-name.ts'
-import { CommandError, linesOf, misused, quoted } from '../command-error.ts'
+import { CommandError, errorLines, usageError, quoted } from '../command-error.ts'
 import { helpOf, helpOfAll } from './commands/help.ts'
 import { readArguments } from './commands/read-arguments.ts'
 import { SERVE } from './commands/streaming.ts'
 import { COMMANDS } from './commands/table.ts'
 
-/** Resolves to the exit code, or to null when the command goes on running. */
+/** Resolves to the exit code, or to null when the command keeps running. */
 type Run = (args: ReadonlyArray<string>) => Promise<number | null>
 
 const RUNS: Readonly<Record<string, Run>> = {
@@ -44,8 +44,8 @@ const main = async ([first, ...others]: ReadonlyArray<string>): Promise<number |
   const command = COMMANDS.find((candidate) => candidate.name === name)
   const run = Object.hasOwn(RUNS, name) ? RUNS[name] : undefined
   if (command === undefined || run === undefined) {
-    const meant = didYouMean(name, COMMANDS.map((one) => one.name))
-    throw misused(`Unknown command ${quoted(name)}.${meant}`, 'usage and all commands: npm run stenolog -- --help')
+    const meant = didYouMean(name, COMMANDS.map((known) => known.name))
+    throw usageError(`Unknown command ${quoted(name)}.${meant}`, 'List all commands: npm run stenolog -- --help')
   }
   if (args.includes('--help') || args.includes('-h')) {
     console.log(helpOf(command))
@@ -58,6 +58,6 @@ try {
   const code = await main(process.argv.slice(2))
   if (code !== null) process.exitCode = code
 } catch (error) {
-  console.error(linesOf(error))
+  console.error(errorLines(error))
   process.exitCode = error instanceof CommandError ? error.exitCode : 1
 }

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 
 const withoutLineEnd = (content: string): string => content.replace(/\r?\n$/, '')
 
-/** Asks at the terminal, without showing what is typed, until it came twice alike. */
+/** Asks for the password at the terminal without showing it, until both entries are equal. */
 const askTwice = async (): Promise<string> => {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const prompt = createInterface({ input: process.stdin, output: silent, terminal: true })
@@ -18,7 +18,7 @@ const askTwice = async (): Promise<string> => {
   try {
     for (;;) {
       const password = await ask('Password: ')
-      if ((await ask('Once more: ')) === password) return password
+      if ((await ask('Password again: ')) === password) return password
       process.stderr.write('The passwords differ. Try again.\n')
     }
   } finally {
@@ -26,7 +26,10 @@ const askTwice = async (): Promise<string> => {
   }
 }
 
-/** A password from a file, from the terminal, or from what is piped in; never from the command line, which others can read. */
+/**
+ * Reads a password from a file, the terminal or standard input. Arguments are not an option: other users of the machine
+ * can read them.
+ */
 export const readPassword = async (file: string | undefined): Promise<string> => {
   if (file !== undefined) return withoutLineEnd(await readFile(file, 'utf8'))
   return process.stdin.isTTY ? askTwice() : withoutLineEnd(await text(process.stdin))

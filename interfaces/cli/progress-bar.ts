@@ -1,13 +1,13 @@
 const WIDTH = 30
 
-/** How far a long step is: one line that is written over on a terminal, else a line for each tenth. */
+/** Shows the progress of a long step: a terminal line that updates in place; elsewhere one line for each 10 %. */
 export interface ProgressBar {
-  /** `share` from 0 to 1, null where it is not known. */
+  /** `share` is from 0 to 1, or null when it is unknown. */
   readonly show: (share: number | null, detail: string) => void
   readonly end: () => void
 }
 
-const drawn = (share: number): string => {
+const barOf = (share: number): string => {
   const full = Math.round(share * WIDTH)
   return `${'█'.repeat(full)}${'░'.repeat(WIDTH - full)} ${String(Math.floor(share * 100)).padStart(3)} %`
 }
@@ -17,7 +17,7 @@ export const createProgressBar = (stream: NodeJS.WriteStream, label: string): Pr
   let open = false
   return {
     show: (share, detail) => {
-      const line = `${label.padEnd(12)} ${share === null ? '' : `${drawn(share)}  `}${detail}`
+      const line = `${label.padEnd(12)} ${share === null ? '' : `${barOf(share)}  `}${detail}`
       if (stream.isTTY) {
         stream.write(`\r\u001b[K${line}`)
         open = true

@@ -3,36 +3,36 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { inheritedVariables } from '../../infrastructure/node/inherited-variables.ts'
 
-/** What it gets of our environment besides its settings: where commands are, and what Node has compiled before. */
+/** Environment variables that the service needs besides its settings. */
 const INHERITED = ['PATH', 'NODE_COMPILE_CACHE']
 
-/** As `npm start` starts it: Node warns of what takes the types off the console’s files. */
-const QUIETLY = [...process.execArgv, '--disable-warning=ExperimentalWarning']
+/** As in `npm start`: hides Node's warning about type stripping, which the service uses for the console's files. */
+const EXEC_ARGV = [...process.execArgv, '--disable-warning=ExperimentalWarning']
 
 const SERVER = join(import.meta.dirname, '..', 'main.ts')
 
-/** The service as a child process. */
+/** The service in a child process. */
 export interface ServiceProcess {
   /** `http://127.0.0.1:port` */
   readonly url: string
   readonly pid: number
-  /** Sends a signal and resolves to the exit code (null when a signal ended it) once the process is gone. */
+  /** Sends a signal. Resolves to the exit code when the process has ended; null when a signal ended it. */
   readonly end: (signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL') => Promise<number | null>
-  /** The one-time link of the first admin, once it is printed; waits for ever where there is none. */
+  /** Resolves to the one-time set-up link when the service prints it. Never resolves when there is no link. */
   readonly setupLink: () => Promise<string>
-  /** What it has written to its log so far. */
+  /** Returns the log so far. */
   readonly log: () => string
 }
 
 /**
- * Starts the service with `settings` (names with their prefix) and waits until it listens. It drains when this process
- * ends, however that ends: its channel closes. Throws an Error with its log when it does not start.
+ * Starts the service with `settings` (names with their prefix) and waits until it listens. The service drains when this
+ * process ends for any reason, because the IPC channel closes. Throws an Error with the log when the start fails.
  */
 export const startServiceProcess = async (settings: Readonly<Record<string, string>>): Promise<ServiceProcess> => {
   const child = fork(SERVER, [], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...inheritedVariables(INHERITED), ...settings },
-    execArgv: QUIETLY,
+    execArgv: EXEC_ARGV,
   })
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const log: Array<string> = []
@@ -52,7 +52,8 @@ export const startServiceProcess = async (settings: Readonly<Record<string, stri
       })
     void exited.then(() => resolve(null))
   })
-  if (url !== null && child.pid !== undefined) return { url, pid: child.pid, end, setupLink: () => link.promise, log: () => log.join('') }
+  if (url !== null && child.pid !== undefined)
+    return { url, pid: child.pid, end, setupLink: () => link.promise, log: () => log.join('') }
   await exited
   throw new Error(`The service did not start.\n${log.join('').trimEnd()}`)
 }

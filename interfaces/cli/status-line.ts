@@ -1,23 +1,26 @@
-/** What a command that takes long does now. */
+/** Shows the current step of a long command. */
 export interface StatusLine {
-  /** `detail`: how far it is. */
+  /** `detail` describes the progress within the step. */
   readonly show: (step: string, detail?: string) => void
-  /** Takes the line away, so that something else can be printed. */
+  /** Removes the line, so other output can follow. */
   readonly clear: () => void
 }
 
 type Terminal = Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'>
 
-/** Milliseconds between two details of the same step. */
-const EVERY = 100
+/** Minimum time between two updates of the same step. */
+const UPDATE_INTERVAL_MS = 100
 
-/** One line that is written over, on a terminal; nothing elsewhere. */
-export const createStatusLine = (stream: Terminal = process.stderr, now: () => number = Date.now): StatusLine => {
+/** Creates a line that updates in place on a terminal. Elsewhere it prints nothing. */
+export const createStatusLine = (
+  stream: Terminal = process.stderr,
+  now: () => number = Date.now,
+): StatusLine => {
   let isShown = false
   let last = { step: '', at: 0 }
   return {
     show: (step, detail = '') => {
-      if (!stream.isTTY || (step === last.step && now() - last.at < EVERY)) return
+      if (!stream.isTTY || (step === last.step && now() - last.at < UPDATE_INTERVAL_MS)) return
       last = { step, at: now() }
       isShown = true
       stream.write(`\r\u001b[K${`${step}  ${detail}`.trimEnd().slice(0, (stream.columns || 80) - 1)}`)
@@ -30,7 +33,7 @@ export const createStatusLine = (stream: Terminal = process.stderr, now: () => n
   }
 }
 
-/** Shows what runs for as long as it does. */
+/** Calls `run` with a status line and removes the line at the end. */
 export const withStatus = async <A>(run: (status: StatusLine) => Promise<A>): Promise<A> => {
   const status = createStatusLine()
   try {

@@ -3,7 +3,7 @@ import { CommandError, SETTINGS_HINT } from '../command-error.ts'
 import { readSettings } from '../../infrastructure/settings.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 
-/** The service's settings as this process sees them; throws an Error that lists everything wrong with them. */
+/** Reads the settings from the environment. Throws a CommandError that lists all errors of the settings. */
 export const toolSettings = (): Settings => {
   const settings = readSettings(process.env)
   if (E.isRight(settings)) return settings.right

@@ -27,9 +27,9 @@ type Live = t.TypeOf<typeof live>
 const table = (lives: ReadonlyArray<Live>): string =>
   tableOf(
     ['id', 'user', 'status', 'format', 'model', 'language', 'into', 'MB', 'lag', 'created'],
-    lives.map((one) => [
-      one.id, one.username, one.status, one.audio_format, one.model.name, one.language.iso_639_1,
-      one.translations.map(({ lang_to }) => lang_to.iso_639_1).join(','), one.vram, one.lag ?? '', one.created_at,
+    lives.map(({ id, username, status, audio_format, model, language, translations, vram, lag, created_at }) => [
+      id, username, status, audio_format, model.name, language.iso_639_1,
+      translations.map(({ lang_to }) => lang_to.iso_639_1).join(','), vram, lag ?? '', created_at,
     ]),
   )
 
@@ -39,10 +39,10 @@ const listOf = async (control: Control, options: Options): Promise<ReadonlyArray
   const query = new URLSearchParams({ skip: options.skip, limit: options.limit })
   for (const status of options.status) query.append('status', status)
   if (options.user !== undefined) query.set('user_id', String((await findUser(control, options.user)).id))
-  return control.ask('GET', `/admin/lives?${query.toString()}`, t.readonlyArray(live))
+  return control.request('GET', `/admin/lives?${query.toString()}`, t.readonlyArray(live))
 }
 
-/** `stenolog lives …`: resolves to the exit code. */
+/** Runs `stenolog lives …`. Resolves to the exit code. */
 export const lives = async (args: ReadonlyArray<string>): Promise<number> => {
   const { action, operands: [id = ''], options } = readArguments(LIVES, args)
   if (action === 'list') {
@@ -50,7 +50,8 @@ export const lives = async (args: ReadonlyArray<string>): Promise<number> => {
     console.log(options.json ? JSON.stringify(found) : table(found))
     return 0
   }
-  const finished = await withControl((control) => control.ask('PUT', `/admin/lives/${encodeURIComponent(id)}/finish`, live))
+  const path = `/admin/lives/${encodeURIComponent(id)}/finish`
+  const finished = await withControl((control) => control.request('PUT', path, live))
   console.log(options.json ? JSON.stringify(finished) : table([finished]))
   return 0
 }

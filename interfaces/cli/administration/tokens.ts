@@ -1,10 +1,10 @@
 import * as t from 'io-ts'
 import { object } from '../../../domain/shared/codecs.ts'
-import { misused } from '../../command-error.ts'
+import { usageError } from '../../command-error.ts'
 import { TOKENS } from '../commands/accounts.ts'
 import type { Values } from '../commands/command.ts'
 import { readArguments } from '../commands/read-arguments.ts'
-import { allOf, withControl } from '../control-client.ts'
+import { fetchAll, withControl } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
 import { tableOf } from '../table.ts'
 import { findUser } from './users.ts'
@@ -25,41 +25,49 @@ type Token = t.TypeOf<typeof token>
 const table = (tokens: ReadonlyArray<Token>): string =>
   tableOf(
     ['id', 'name', 'prefix', 'active', 'expires', 'last used', 'created'],
-    tokens.map((one) => [
-      one.id, one.name, one.token_prefix, one.is_active ? 'yes' : 'no', one.expires_at ?? 'never', one.last_used_at ?? 'never', one.created_at,
+    tokens.map(({ id, name, token_prefix, is_active, expires_at, last_used_at, created_at }) => [
+      id, name, token_prefix, is_active ? 'yes' : 'no', expires_at ?? 'never', last_used_at ?? 'never', created_at,
     ]),
   )
 
 type Options = Values<typeof TOKENS>
 
-const asUser = async (control: Control, name: string): Promise<Control> => control.as((await findUser(control, name)).id)
+const asUser = async (control: Control, name: string): Promise<Control> =>
+  control.asUser((await findUser(control, name)).id)
 
 const pathOf = (id: string): string => `/tokens/${encodeURIComponent(id)}`
 
 const list = async (user: string, { json }: Options): Promise<string> => {
-  const found = await withControl(async (control) => allOf(await asUser(control, user), '/tokens/', token))
+  const found = await withControl(async (control) => fetchAll(await asUser(control, user), '/tokens/', token))
   return json ? JSON.stringify(found) : table(found)
 }
 
 const create = async (user: string, name: string, { expires, quiet, json }: Options): Promise<string> => {
   const body = { name, ...(expires === undefined ? {} : { expires_at: expires }) }
-  const issued = await withControl(async (control) => (await asUser(control, user)).ask('POST', '/tokens/', issuedToken, body))
+  const issued = await withControl(async (control) => {
+    const userControl = await asUser(control, user)
+    return userControl.request('POST', '/tokens/', issuedToken, body)
+  })
   if (json) return JSON.stringify(issued)
-  return quiet ? issued.token : `${table([issued])}\n\n${issued.token}\nThis is the secret; it is not shown again.`
+  return quiet ? issued.token : `${table([issued])}\n\n${issued.token}\nThis is the secret. It is not shown again.`
 }
 
 const change = async (id: string, body: object, { json }: Options): Promise<string> => {
-  const changed = await withControl((control) => control.ask('PUT', pathOf(id), token, body))
+  const changed = await withControl((control) => control.request('PUT', pathOf(id), token, body))
   return json ? JSON.stringify(changed) : table([changed])
 }
 
 const revoke = async (id: string): Promise<string> => {
   await withControl((control) => control.remove(pathOf(id)))
-  return 'the token is revoked'
+  return 'token revoked'
 }
 
-/** What to print. */
-const outcomeOf = (action: string, [first = '', second = '']: ReadonlyArray<string>, options: Options): Promise<string> => {
+/** Runs one action. Resolves to the text to print. */
+const runAction = (
+  action: string,
+  [first = '', second = '']: ReadonlyArray<string>,
+  options: Options,
+): Promise<string> => {
   switch (action) {
     case 'list':
       return list(first, options)
@@ -74,10 +82,10 @@ const outcomeOf = (action: string, [first = '', second = '']: ReadonlyArray<stri
   }
 }
 
-/** `stenolog tokens …`: resolves to the exit code. */
+/** Runs `stenolog tokens …`. Resolves to the exit code. */
 export const tokens = async (args: ReadonlyArray<string>): Promise<number> => {
   const { action, operands, options } = readArguments(TOKENS, args)
-  if (options.quiet && options.json) throw misused('--quiet and --json exclude each other.')
-  console.log(await outcomeOf(action, operands, options))
+  if (options.quiet && options.json) throw usageError('Use either --quiet or --json.')
+  console.log(await runAction(action, operands, options))
   return 0
 }

@@ -1,13 +1,13 @@
 import * as t from 'io-ts'
 import { object } from '../../../domain/shared/codecs.ts'
-import { misused } from '../../command-error.ts'
+import { usageError } from '../../command-error.ts'
 import { USERS } from '../commands/accounts.ts'
 import type { Values } from '../commands/command.ts'
 import { readArguments } from '../commands/read-arguments.ts'
-import { allOf, withControl } from '../control-client.ts'
+import { fetchAll, withControl } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
 import { readPassword } from '../password-input.ts'
-import { unknownUser } from '../not-there.ts'
+import { unknownUser } from '../not-found.ts'
 import { tableOf } from '../table.ts'
 
 const user = object({
@@ -22,9 +22,12 @@ const user = object({
 })
 type User = t.TypeOf<typeof user>
 
-const allUsers = (control: Control): Promise<ReadonlyArray<User>> => allOf(control, '/users/', user)
+const allUsers = (control: Control): Promise<ReadonlyArray<User>> => fetchAll(control, '/users/', user)
 
-/** Exact case, however accents are written, as with a login. */
+/**
+ * Finds a user by name, as the login does: case counts, the Unicode form of accents does not. Throws a CommandError for
+ * an unknown name.
+ */
 export const findUser = async (control: Control, name: string): Promise<User> => {
   const users = await allUsers(control)
   const found = users.find(({ username }) => username.normalize('NFC') === name.normalize('NFC'))
@@ -35,8 +38,8 @@ export const findUser = async (control: Control, name: string): Promise<User> =>
 const table = (users: ReadonlyArray<User>): string =>
   tableOf(
     ['id', 'username', 'active', 'sessions', 'translations', 'permissions', 'created'],
-    users.map((one) => [
-      one.id, one.username, one.is_active ? 'yes' : 'no', one.max_sessions, one.max_translations, one.permissions.join(','), one.created_at,
+    users.map(({ id, username, is_active, max_sessions, max_translations, permissions, created_at }) => [
+      id, username, is_active ? 'yes' : 'no', max_sessions, max_translations, permissions.join(','), created_at,
     ]),
   )
 
@@ -44,7 +47,7 @@ type Options = Values<typeof USERS>
 
 const numberOf = (given: string | undefined): number | undefined => (given === undefined ? undefined : Number(given))
 
-/** What is undefined is left out of the JSON. */
+/** Undefined members do not appear in the JSON, so the service leaves them unchanged. */
 const limitsOf = (options: Options) => ({
   max_sessions: numberOf(options['max-sessions']),
   max_translations: numberOf(options['max-translations']),
@@ -53,19 +56,25 @@ const limitsOf = (options: Options) => ({
 
 const change = async (control: Control, name: string, body: object): Promise<User> => {
   const { id } = await findUser(control, name)
-  return control.ask('PUT', `/users/${id}`, user, body)
+  return control.request('PUT', `/users/${id}`, user, body)
 }
 
-/** What is asked of the terminal or the files comes before the service is talked to. */
-const actionFor = async (action: string, name: string, options: Options): Promise<(control: Control) => Promise<User>> => {
+type Action = (control: Control) => Promise<User>
+
+/** Reads the password and checks the options first, so that a mistake stops the command before it needs a service. */
+const actionFor = async (action: string, name: string, options: Options): Promise<Action> => {
   switch (action) {
     case 'create': {
       const body = { username: name, password: await readPassword(options['password-file']), ...limitsOf(options) }
-      return (control) => control.ask('POST', '/users/', user, body)
+      return (control) => control.request('POST', '/users/', user, body)
     }
     case 'change': {
       const body = limitsOf(options)
-      if (Object.values(body).every((value) => value === undefined)) throw misused('stenolog users change needs something to change.', `npm run stenolog -- users change ${name} --max-sessions 2`)
+      if (Object.values(body).every((value) => value === undefined))
+        throw usageError(
+          'stenolog users change needs at least one option.',
+          `npm run stenolog -- users change ${name} --max-sessions 2`,
+        )
       return (control) => change(control, name, body)
     }
     case 'set-password': {
@@ -77,7 +86,7 @@ const actionFor = async (action: string, name: string, options: Options): Promis
   }
 }
 
-/** `stenolog users …`: resolves to the exit code. */
+/** Runs `stenolog users …`. Resolves to the exit code. */
 export const users = async (args: ReadonlyArray<string>): Promise<number> => {
   const { action, operands: [name = ''], options } = readArguments(USERS, args)
   if (action === 'list') {
@@ -88,7 +97,7 @@ export const users = async (args: ReadonlyArray<string>): Promise<number> => {
   if (action === 'export') return (await import('../stores/user-export.ts')).exportUser(name)
   if (action === 'delete') {
     await withControl(async (control) => control.remove(`/users/${(await findUser(control, name)).id}`))
-    console.log('the user is deleted')
+    console.log('user deleted')
     return 0
   }
   const changed = await withControl(await actionFor(action, name, options))

@@ -1,7 +1,7 @@
 import { ID, JSON_SWITCH, WHOLE_NUMBER } from './command.ts'
 import type { Command } from './command.ts'
 
-const BESIDE = 'Works on the data directory of STENOLOG_DATA_DIR, beside a running service or without one.'
+const DATA_DIRECTORY = 'Works on the data directory STENOLOG_DATA_DIR. The service may run or be stopped.'
 
 const LIMITS = ['max-sessions', 'max-translations', 'permission'] as const
 
@@ -9,11 +9,12 @@ export const USERS = {
   name: 'users',
   purpose: 'list, create, change, export and delete users',
   about: [
-    BESIDE,
-    'A new password ends all logins of the user. deactivate ends the open sessions too, and deletes nothing. The last active '
-      + 'administrator cannot be demoted, deactivated or deleted.',
-    'delete is for good: it destroys the keys of the user and of their sessions, so that nothing personal can be read again, in no '
-      + 'backup either. export prints all that is kept of a user as JSON, without secrets.',
+    DATA_DIRECTORY,
+    'A new password ends all logins of the user. deactivate also finishes the open sessions; it deletes no data. The '
+      + 'last active administrator cannot be demoted, deactivated or deleted.',
+    'delete cannot be undone. It destroys the encryption keys of the user and of their sessions. Their personal data '
+      + 'can then no longer be read, even from a backup. export prints all stored data of a user as JSON, without '
+      + 'secrets.',
   ],
   forms: [
     { words: 'list', options: ['json'] },
@@ -25,13 +26,15 @@ export const USERS = {
     { words: 'delete NAME', options: [] },
     { words: 'export NAME', options: ['json'] },
   ],
-  arguments: { NAME: { meaning: 'the name of a user' } },
+  arguments: { NAME: { meaning: 'a user name' } },
   options: {
-    'max-sessions': { value: 'N', meaning: 'sessions at once', fits: WHOLE_NUMBER },
-    'max-translations': { value: 'N', meaning: 'target languages at once', fits: WHOLE_NUMBER },
-    permission: { value: 'P', several: true, meaning: 'user_retention or admin; may be repeated' },
-    'no-permissions': { meaning: 'takes all permissions away' },
-    'password-file': { value: 'FILE', meaning: 'file with the password; without it the password is asked for, or read from standard input' },
+    'max-sessions': { value: 'N', meaning: 'maximum number of simultaneous sessions', rule: WHOLE_NUMBER },
+    'max-translations': { value: 'N', meaning: 'maximum number of simultaneous target languages', rule: WHOLE_NUMBER },
+    permission: { value: 'P', isRepeatable: true, meaning: 'user_retention or admin; may be repeated' },
+    'no-permissions': { meaning: 'removes all permissions' },
+    'password-file': {
+      value: 'FILE', meaning: 'reads the password from FILE; default: asks for it, or reads it from standard input',
+    },
     json: JSON_SWITCH,
   },
   examples: ['users create ada --permission user_retention', 'users set-password root'],
@@ -42,21 +45,23 @@ export const LIVES = {
   name: 'lives',
   purpose: 'list and finish the sessions of all users',
   about: [
-    `${BESIDE} Sessions are listed newest first, without tokens and texts. Every look and every end is on record.`,
-    'The column lag holds the seconds by which the text of a running session is behind its audio.',
+    `${DATA_DIRECTORY} list shows the newest sessions first, without tokens and texts. The log records every list and `
+      + `finish.`,
+    'The column lag shows how many seconds the text of a running session is behind its audio.',
   ],
   forms: [
     { words: 'list', options: ['status', 'user', 'skip', 'limit', 'json'] },
     { words: 'finish ID', options: ['json'] },
   ],
-  arguments: { ID: { meaning: 'the id of a session', fits: ID } },
+  arguments: { ID: { meaning: 'the id of a session', rule: ID } },
   options: {
     status: {
-      value: 'STATUS', several: true, oneOf: ['pending', 'active', 'finished', 'error'], meaning: 'only sessions in this state; may be repeated',
+      value: 'STATUS', isRepeatable: true, oneOf: ['pending', 'active', 'finished', 'error'],
+      meaning: 'lists only sessions with this status; may be repeated',
     },
-    user: { value: 'NAME', meaning: 'only sessions of this user' },
-    skip: { value: 'N', fallback: '0', meaning: 'sessions to leave out first', fits: WHOLE_NUMBER },
-    limit: { value: 'N', fallback: '100', meaning: 'sessions to list', fits: WHOLE_NUMBER },
+    user: { value: 'NAME', meaning: 'lists only sessions of this user' },
+    skip: { value: 'N', fallback: '0', meaning: 'number of sessions to skip', rule: WHOLE_NUMBER },
+    limit: { value: 'N', fallback: '100', meaning: 'maximum number of sessions to list', rule: WHOLE_NUMBER },
     json: JSON_SWITCH,
   },
   examples: ['lives list --status active --user ada', 'lives finish 7'],
@@ -65,11 +70,11 @@ export const LIVES = {
 
 export const TOKENS = {
   name: 'tokens',
-  purpose: 'list, create, rename, switch and revoke API tokens of users',
+  purpose: 'list, create, rename, activate and revoke API tokens of users',
   about: [
-    `${BESIDE} Programs send a token as X-API-Key or as bearer token.`,
-    'create shows the secret of the token this once: it is kept nowhere. revoke is for good, deactivate is not; both count from the next '
-      + 'request on.',
+    `${DATA_DIRECTORY} Programs send a token as X-API-Key or as bearer token.`,
+    'create shows the secret of the token only once; the service does not store it. revoke cannot be undone; '
+      + 'deactivate can. Both take effect with the next request.',
   ],
   forms: [
     { words: 'list USER', options: ['json'] },
@@ -80,14 +85,14 @@ export const TOKENS = {
     { words: 'revoke ID', options: [] },
   ],
   arguments: {
-    USER: { meaning: 'the name of a user' },
+    USER: { meaning: 'a user name' },
     NAME: { meaning: 'a name for the token' },
-    ID: { meaning: 'the id of a token', fits: ID },
+    ID: { meaning: 'the id of a token', rule: ID },
   },
   options: {
-    expires: { value: 'INSTANT', meaning: 'when the token ends, as 2027-01-31T00:00:00Z; without it never' },
-    quiet: { meaning: 'prints the secret alone' },
-    json: { meaning: 'prints JSON; of create with the secret as "token"' },
+    expires: { value: 'INSTANT', meaning: 'expiry time, such as 2027-01-31T00:00:00Z; default: never' },
+    quiet: { meaning: 'prints only the secret' },
+    json: { meaning: 'prints JSON; create adds the secret as "token"' },
   },
   examples: ['tokens create ada ci --expires 2027-01-31T00:00:00Z', 'tokens revoke 3'],
   page: 'docs/guides/api-tokens.md',

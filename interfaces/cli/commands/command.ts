@@ -1,30 +1,32 @@
-/** An option of a command. Without `value` it is a switch. */
+/** An option of a command. An option without `value` is a switch. */
 interface Option {
-  /** What stands for its value in the help. */
+  /** The placeholder of the value in the help, such as FILE. */
   readonly value?: string
   readonly meaning: string
   readonly fallback?: string
-  /** It may be given several times. */
-  readonly several?: true
+  /** The option may be repeated. */
+  readonly isRepeatable?: true
   readonly oneOf?: ReadonlyArray<string>
-  readonly fits?: Rule
+  readonly rule?: Rule
 }
 
-/** What a value has to be. */
+/** A condition on a value. */
 interface Rule {
   readonly test: (text: string) => boolean
-  /** Goes on after “should be”. */
-  readonly says: string
+  /** Completes the error “NAME should be …”. */
+  readonly expected: string
 }
 
-/** One way to call a command: `create USER NAME`. Capitals stand for arguments: `[X]` may be left out, `X...` are several. */
+/**
+ * One way to call a command: `create USER NAME`. Arguments are in capitals: `[X]` is optional, `X...` may be repeated.
+ */
 interface Form {
   readonly words: string
-  /** Names of options that it takes. */
+  /** Names of the options that this form accepts. */
   readonly options: ReadonlyArray<string>
 }
 
-/** A command: what its help says is what its arguments are checked by. */
+/** A command. Its help and the check of its arguments both come from this table. */
 export interface Command {
   readonly name: string
   /** One line. */
@@ -32,24 +34,24 @@ export interface Command {
   /** Paragraphs. */
   readonly about: ReadonlyArray<string>
   readonly forms: ReadonlyArray<Form>
-  readonly arguments: Readonly<Record<string, { readonly meaning: string; readonly fits?: Rule }>>
+  readonly arguments: Readonly<Record<string, { readonly meaning: string; readonly rule?: Rule }>>
   readonly options: Readonly<Record<string, Option>>
-  /** What follows `npm run stenolog -- `. */
+  /** Each example without its beginning `npm run stenolog -- `. */
   readonly examples: readonly [string, string]
-  /** The page that says more. */
+  /** Path of the documentation page. */
   readonly page: string
 }
 
+type SingleValueOf<O extends Option> = O extends { readonly oneOf: ReadonlyArray<infer V> } ? V : string
+type MissingValueOf<O extends Option> = O extends { readonly fallback: string } ? never : undefined
 type ValueOf<O extends Option> = O extends { readonly value: string }
-  ? O extends { readonly several: true }
-    ? ReadonlyArray<string>
-    : (O extends { readonly oneOf: ReadonlyArray<infer V> } ? V : string) | (O extends { readonly fallback: string } ? never : undefined)
+  ? O extends { readonly isRepeatable: true } ? ReadonlyArray<string> : SingleValueOf<O> | MissingValueOf<O>
   : boolean
 
-/** The values of a command's options, as its table types them. */
+/** The values of a command's options, with the types that its table implies. */
 export type Values<C extends Command> = { readonly [K in keyof C['options']]: ValueOf<C['options'][K]> }
 
-/** A form taken apart: the word of its action, empty for none, and its arguments. */
+/** Splits a form into its action (empty when the form has no action) and its arguments. */
 export const partsOf = ({ words }: Form) => {
   const all = words.split(' ').filter((word) => word !== '')
   const names = all.filter((word) => word !== word.toLowerCase())
@@ -58,13 +60,13 @@ export const partsOf = ({ words }: Form) => {
     arguments: names.map((word) => ({
       name: word.replaceAll(/[[\].]/g, ''),
       isOptional: word.startsWith('['),
-      isSeveral: word.includes('...'),
+      isRepeatable: word.includes('...'),
     })),
   }
 }
 
-export const WHOLE_NUMBER: Rule = { test: (text) => /^\d{1,15}$/.test(text), says: 'a whole number' }
+export const WHOLE_NUMBER: Rule = { test: (text) => /^\d{1,15}$/.test(text), expected: 'a whole number' }
 
-export const ID: Rule = { test: (text) => /^[1-9]\d{0,14}$/.test(text), says: 'an id, a whole number from 1' }
+export const ID: Rule = { test: (text) => /^[1-9]\d{0,14}$/.test(text), expected: 'an id: a whole number from 1' }
 
 export const JSON_SWITCH = { meaning: 'prints JSON' } as const

@@ -1,8 +1,8 @@
 import type { Command } from './command.ts'
 
 const WIDTH = 80
-/** Where the second column begins at the latest. */
-const COLUMN = 26
+/** The second column begins here or further left. */
+const MAX_NAME_WIDTH = 26
 
 const PREFIX = 'npm run stenolog --'
 
@@ -17,60 +17,66 @@ const wrapped = (text: string, width: number): ReadonlyArray<string> => {
 }
 
 const columns = (rows: ReadonlyArray<readonly [name: string, meaning: string]>): ReadonlyArray<string> => {
-  const column = Math.min(COLUMN, 4 + Math.max(...rows.map(([name]) => name.length)))
+  const column = Math.min(MAX_NAME_WIDTH, 4 + Math.max(...rows.map(([name]) => name.length)))
   return rows.flatMap(([name, meaning]) => {
     const [first = '', ...more] = wrapped(meaning, WIDTH - column)
     const rest = more.map((line) => ' '.repeat(column) + line)
     const left = `  ${name}`
-    return left.length + 2 <= column ? [left.padEnd(column) + first, ...rest] : [left, ' '.repeat(column) + first, ...rest]
+    return left.length + 2 <= column
+      ? [left.padEnd(column) + first, ...rest]
+      : [left, ' '.repeat(column) + first, ...rest]
   })
 }
 
-const section = (title: string, lines: ReadonlyArray<string>): ReadonlyArray<string> => (lines.length === 0 ? [] : ['', title, ...lines])
+const section = (title: string, lines: ReadonlyArray<string>): ReadonlyArray<string> =>
+  lines.length === 0 ? [] : ['', title, ...lines]
 
-const written = (name: string, { value, several }: Command['options'][string]): string =>
-  `--${name}${value === undefined ? '' : ` ${value}`}${several === true ? '...' : ''}`
+const optionSyntax = (name: string, { value, isRepeatable }: Command['options'][string]): string =>
+  `--${name}${value === undefined ? '' : ` ${value}`}${isRepeatable === true ? '...' : ''}`
+
+/** Stands for a space inside an option, so that wrapping keeps the option on one line. */
+const NO_BREAK_SPACE = '\u00A0'
 
 const usageOf = (command: Command): ReadonlyArray<string> =>
   command.forms.flatMap((form) => {
-    const { name } = command
-    const { options, words } = form
-    const start = `  stenolog ${[name, words].join(' ').trimEnd()}`
-    const shown = options.map((option) => `[${written(option, command.options[option] ?? { meaning: '' })}]`.replaceAll(' ', '\u00A0'))
+    const call = `stenolog ${[command.name, form.words].join(' ').trimEnd()}`
+    const options = form.options.map((name) => `[${optionSyntax(name, command.options[name] ?? { meaning: '' })}]`)
+    const parts = [call, ...options].map((part) => part.replaceAll(' ', NO_BREAK_SPACE))
     const indent = 6
-    const [first = '', ...more] = wrapped([start.trimStart().replaceAll(' ', '\u00A0'), ...shown].join(' '), WIDTH - indent)
-    return [`  ${first}`, ...more.map((line) => ' '.repeat(indent) + line)].map((line) => line.replaceAll('\u00A0', ' '))
+    const [first = '', ...more] = wrapped(parts.join(' '), WIDTH - indent)
+    const lines = [`  ${first}`, ...more.map((line) => ' '.repeat(indent) + line)]
+    return lines.map((line) => line.replaceAll(NO_BREAK_SPACE, ' '))
   })
 
-/** What `stenolog COMMAND --help` prints, at most 80 columns wide. */
+/** Returns the text of `stenolog COMMAND --help`, at most 80 columns wide. */
 export const helpOf = (command: Command): string => {
   const { name, purpose, about, arguments: operands, options, examples, page } = command
-  const optionRows = Object.entries(options).map(([option, its]) => {
-    const oneOf = its.oneOf === undefined ? '' : ` (${its.oneOf.join(', ')})`
-    const fallback = its.fallback === undefined ? '' : `; default ${its.fallback}`
-    return [written(option, its), `${its.meaning}${oneOf}${fallback}`] as const
+  const optionRows = Object.entries(options).map(([optionName, option]) => {
+    const oneOf = option.oneOf === undefined ? '' : ` (${option.oneOf.join(', ')})`
+    const fallback = option.fallback === undefined ? '' : `; default ${option.fallback}`
+    return [optionSyntax(optionName, option), `${option.meaning}${oneOf}${fallback}`] as const
   })
   return [
     ...wrapped(`stenolog ${name}: ${purpose}.`, WIDTH),
     ...about.flatMap((paragraph) => ['', ...wrapped(paragraph, WIDTH)]),
     ...section('Usage', usageOf(command)),
     ...section('Arguments', columns(Object.entries(operands).map(([operand, { meaning }]) => [operand, meaning]))),
-    ...section('Options', columns([...optionRows, ['--help', 'this page']])),
+    ...section('Options', columns([...optionRows, ['--help', 'shows this help']])),
     ...section('Examples', examples.map((example) => `  ${PREFIX} ${example}`)),
     '',
     `More: ${page}`,
   ].join('\n')
 }
 
-/** What `stenolog --help` prints. */
+/** Returns the text of `stenolog --help`. */
 export const helpOfAll = (commands: ReadonlyArray<Command>): string =>
   [
-    'Stenolog: live transcription that you host yourself.',
+    'Stenolog: self-hosted live transcription.',
     ...section('Usage', [`  ${PREFIX} COMMAND [ARGUMENTS] [OPTIONS]`, `  ${PREFIX} COMMAND --help`]),
     ...section('Commands', columns(commands.map(({ name, purpose }) => [name, purpose]))),
     ...section('Examples', [`  ${PREFIX} transcribe talk.mp3`, `  ${PREFIX} users create ada`]),
     '',
-    'Settings are environment variables STENOLOG_*. Exit codes: 0 done, 1 failed,',
-    '2 wrong arguments.',
+    'The environment variables STENOLOG_* hold the settings.',
+    'Exit codes: 0 success, 1 failure, 2 wrong arguments.',
     'More: docs/README.md',
   ].join('\n')

@@ -1,17 +1,18 @@
 import { ID, WHOLE_NUMBER } from './command.ts'
 import type { Command } from './command.ts'
 
-const LIVE = { LIVE: { meaning: 'the id of a session', fits: ID } } as const
+const LIVE = { LIVE: { meaning: 'the id of a session', rule: ID } } as const
 const DIRECTORY = 'the folder of a backup'
+
 export const REPLAY = {
   name: 'replay',
   purpose: 'show the history of a session, and its state at any revision',
-  about: ['Reads the log alone, beside a running service or without one. Tokens are left out.'],
+  about: ['Reads only the event log. The service may run or be stopped. Tokens are left out.'],
   forms: [{ words: 'LIVE', options: ['at', 'json'] }],
   arguments: LIVE,
   options: {
-    at: { value: 'REVISION', meaning: 'only up to this revision, counted from 0', fits: WHOLE_NUMBER },
-    json: { meaning: 'prints {live, revision, events, state, lost} as JSON; lost: revisions that cannot be read' },
+    at: { value: 'REVISION', meaning: 'stops at this revision; the first is 0', rule: WHOLE_NUMBER },
+    json: { meaning: 'prints {live, revision, events, state, lost} as JSON; lost lists the unreadable revisions' },
   },
   examples: ['replay 7', 'replay 7 --at 3 --json'],
   page: 'docs/guides/audit-a-session.md',
@@ -19,14 +20,15 @@ export const REPLAY = {
 
 export const EXPORT = {
   name: 'export',
-  purpose: 'print everything that is kept of a session, in clear, as JSON',
+  purpose: 'print all stored data of a session, decrypted, as JSON',
   about: [
-    'One object: {live, events, segments, lost}, without tokens. segments are the final lines and their translations, as long as '
-      + 'they are kept; lost is what cannot be read because it was damaged. Reads the log alone, beside a running service or without one.',
+    'Prints one object without tokens: {live, events, segments, lost}. segments holds the final segments and their '
+      + 'translations, unless they were erased. lost lists damaged events that cannot be read.',
+    'Reads only the event log. The service may run or be stopped.',
   ],
   forms: [{ words: 'LIVE', options: ['json'] }],
   arguments: LIVE,
-  options: { json: { meaning: 'changes nothing: the answer is always JSON' } },
+  options: { json: { meaning: 'has no effect: the output is always JSON' } },
   examples: ['export 7', 'export 12 --json'],
   page: 'docs/guides/audit-a-session.md',
 } as const satisfies Command
@@ -35,12 +37,17 @@ export const CHECK = {
   name: 'check',
   purpose: 'verify all stored data and change nothing',
   about: [
-    'Runs beside a running service or without one. Exit code 0: all is well; 1: something is wrong, and its place is named. It goes on '
-      + 'behind damaged rows, and says which checks cannot judge without them.',
-    'Files: pages and indexes of the embedded databases. Hash chain: every row of the log is what was written; this shows accidental '
-      + 'damage and careless edits, not somebody who computes all hashes anew (EventStoreDB keeps none). Keys: each opens with the master key. '
-      + 'Decoding: this version knows every event. Order: no event stands where the rules forbid it. Reservations: no memory is held for '
-      + 'ended sessions. Erasure: no key is left of deleted users and sessions. Read models: every document is what the log says.',
+    'The service may run or be stopped. Exit code 0: no problem found. Exit code 1: there are problems; each is '
+      + 'printed with its place. check continues after damaged rows and names the checks that depend on them.',
+    'files: pages and indexes of the embedded databases are intact.',
+    'hash chain: every row of the log is as it was written. This finds accidental damage and careless edits. It '
+      + 'cannot find an edit whose author recomputed all hashes. EventStoreDB has no hash chain.',
+    'keys: the master key opens every key.',
+    'decoding: this version can read every event.',
+    'order: no event violates the rules of its stream.',
+    'reservations: ended sessions hold no memory.',
+    'erasure: deleted users and sessions have no keys.',
+    'read models: every document agrees with the log.',
   ],
   forms: [{ words: '', options: ['json'] }],
   arguments: {},
@@ -51,59 +58,64 @@ export const CHECK = {
 
 export const REBUILD = {
   name: 'rebuild',
-  purpose: 'make read models anew from the log, while the service serves',
+  purpose: 'rebuild read models from the event log, without downtime',
   about: [
-    'The new documents grow beside those in use and take their place once they have caught up. A running service does it itself; '
-      + 'without one this process does. A rebuild that was interrupted is continued by the next start of the service or by this command.',
-    '"corrected" counts the documents that were not what the log says.',
+    'The new documents are built next to the old ones and replace them when they are complete. A running service does '
+      + 'this work; otherwise this command does. The next start of the service, or this command, continues an '
+      + 'interrupted rebuild.',
+    '"corrected" counts the documents that did not agree with the log.',
   ],
   forms: [{ words: '[PROJECTION]', options: ['json'] }],
-  arguments: { PROJECTION: { meaning: 'a read model, such as lives or users; without it all of them' } },
-  options: { json: { meaning: 'one line of JSON a read model' } },
+  arguments: { PROJECTION: { meaning: 'a read model, such as lives or users; default: all' } },
+  options: { json: { meaning: 'prints one line of JSON for each read model' } },
   examples: ['rebuild', 'rebuild lives --json'],
   page: 'docs/operate/check-and-repair.md',
 } as const satisfies Command
 
 export const BACKUP = {
   name: 'backup',
-  purpose: 'copy the embedded stores, while the service serves',
+  purpose: 'copy the embedded databases, without downtime',
   about: [
-    'The copies fit together: the log holds all that the read models show, the keyring all keys that the log needs. The copied log '
-      + 'is checked; a damaged one is copied too, with exit code 1.',
-    'A master key in the data directory is copied as well, so keep DIR as safe as the service. One that STENOLOG_MASTER_KEY_FILE names is '
-      + 'never copied. What lies on EventStoreDB or MongoDB is copied with their own tools: the log before the keys, so that no event '
-      + 'is without its key.',
+    'The copies are consistent: the log holds everything that the read models show, and the keyring holds every key '
+      + 'that the log needs. backup checks the copied log. A damaged log is copied too, and the exit code is 1.',
+    'A master key in the data directory is copied too, so keep DIR as safe as the service. A master key at '
+      + 'STENOLOG_MASTER_KEY_FILE is never copied.',
+    'Copy EventStoreDB and MongoDB with their own tools. Copy the log before the keys, so that every copied event has '
+      + 'its key.',
   ],
   forms: [{ words: 'DIR', options: ['without-key'] }],
   arguments: { DIR: { meaning: `${DIRECTORY}, new or empty` } },
-  options: { 'without-key': { meaning: 'leaves the master key out: without it the backup is of no use, so keep it elsewhere' } },
+  options: {
+    'without-key': { meaning: 'leaves out the master key; keep a copy elsewhere: the backup is useless without it' },
+  },
   examples: ['backup /srv/backup', 'backup ./backup --without-key'],
   page: 'docs/operate/backup-and-restore.md',
 } as const satisfies Command
 
 export const RESTORE = {
   name: 'restore',
-  purpose: 'put a backup in place as the stores of the data directory',
+  purpose: 'restore a backup into the data directory',
   about: [
-    'Stop the service first. The backup is checked before anything changes: one that is incomplete, was changed, is of a newer version or '
-      + 'does not fit the master key is refused.',
-    'Keys that were erased since the backup are erased from it too, and the next start deletes those sessions and users again. What lies '
-      + 'on EventStoreDB or MongoDB is restored with their own tools, before the service starts.',
+    'Stop the service first. restore checks the backup before it changes anything. It refuses a backup that is '
+      + 'incomplete, damaged, made by a newer version or made with another master key.',
+    'Keys that were erased after the backup are erased again. The next start deletes their sessions and users again.',
+    'Restore EventStoreDB and MongoDB with their own tools, before the service starts.',
   ],
   forms: [{ words: 'DIR', options: ['replace'] }],
   arguments: { DIR: { meaning: DIRECTORY } },
-  options: { replace: { meaning: 'deletes the stores that are there now' } },
+  options: { replace: { meaning: 'deletes the present databases of the data directory' } },
   examples: ['restore /srv/backup', 'restore /srv/backup --replace'],
   page: 'docs/operate/backup-and-restore.md',
 } as const satisfies Command
 
 export const LOG = {
   name: 'log',
-  purpose: 'give a log in EventStoreDB to this data directory',
+  purpose: 'move the ownership of a log in EventStoreDB',
   about: [
-    'A log belongs to the data directory, or to the MongoDB, whose service started on it last; the service of another one is refused, '
-      + 'because it cannot know whether the first still runs. Use this where the first is gone for good, and stop its service first.',
-    'Keys are not taken over: STENOLOG_MASTER_KEY_FILE and the keyring must be those of the log.',
+    'A log in EventStoreDB belongs to one data directory or to one MongoDB: the one of the last service that used the '
+      + 'log. A service with other stores refuses to start, because the owner may still run.',
+    'take-over gives the log to the stores of these settings. Use it only when the old stores are lost, and stop '
+      + 'their service first. It copies no keys: STENOLOG_MASTER_KEY_FILE and the keyring must be the ones of the log.',
   ],
   forms: [{ words: 'take-over', options: [] }],
   arguments: {},

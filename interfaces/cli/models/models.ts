@@ -2,9 +2,9 @@ import { readArguments } from '../commands/read-arguments.ts'
 import { MODELS } from '../commands/streaming.ts'
 import { listModels, switchModels } from './list.ts'
 import { pull } from './pull.ts'
-import { removeModel, verifyModels } from './files.ts'
+import { removeModel, verifyModels } from './verify-and-remove.ts'
 
-/** `stenolog models …`: resolves to the exit code. */
+/** Runs `stenolog models …`. Resolves to the exit code. */
 export const models = async (args: ReadonlyArray<string>): Promise<number> => {
   const { action, operands, options } = readArguments(MODELS, args)
   const [name = ''] = operands

@@ -9,11 +9,11 @@ import { hubSource } from '../../../infrastructure/hub/hub-source.ts'
 import type { NamedSource } from '../../../infrastructure/hub/hub-source.ts'
 import { pullModel } from '../../../infrastructure/hub/pull.ts'
 import { didYouMean } from '../../../domain/shared/nearest-name.ts'
-import { misused, quoted } from '../../command-error.ts'
+import { usageError, quoted } from '../../command-error.ts'
 import type { Values } from '../commands/command.ts'
 import type { MODELS } from '../commands/streaming.ts'
-import { withRunning } from '../control-client.ts'
-import { checkedName, listedModels, rescan, modelsDirectory } from './found.ts'
+import { withRunningService } from '../control-client.ts'
+import { requireValidName, listedModels, rescan, modelsDirectory } from './installed.ts'
 import { isServiceRunning } from '../stores/tool-data.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { toolSettings } from '../tool-settings.ts'
@@ -21,48 +21,52 @@ import { toolSettings } from '../tool-settings.ts'
 type PullOptions = Values<typeof MODELS>
 
 const hubOf = (given: string | undefined): URL | null => {
-  const asked = given ?? toolSettings().hubUrl
-  return asked === null ? null : new URL(asked)
+  const url = given ?? toolSettings().hubUrl
+  return url === null ? null : new URL(url)
 }
 
 const isDirectory = (what: string): boolean => /^(?:\.{0,2}\/|\.{1,2}$)/.test(what)
 
-/** Where it comes from, and the name that it gets unless another is asked for. */
+/** Returns the source of the model and its default name. Throws a CommandError for an unknown model. */
 const sourceOf = (what: string, options: PullOptions): NamedSource => {
-  if (isDirectory(what)) return { source: { kind: 'directory', path: resolve(what) }, name: modelNameOf(basename(resolve(what))) }
+  if (isDirectory(what))
+    return { source: { kind: 'directory', path: resolve(what) }, name: modelNameOf(basename(resolve(what))) }
   const found = hubSource(what, hubOf(options.hub), { revision: options.revision })
   if (E.isRight(found)) return found.right
   const meant = didYouMean(what, PULLED_BY_NAME)
-  throw misused(
+  throw usageError(
     `Unknown model ${quoted(what)}.${meant} Use a name (base), a repository (owner/name) or a folder (./path).`,
     `Names: ${PULLED_BY_NAME.join(', ')}`,
   )
 }
 
-const DOES_NOT_RUN = 'the model does not run here, so it was not installed (--no-load installs it all the same)'
+const DOES_NOT_RUN =
+  'the model does not run on this machine, so it was not installed (--no-load installs it without a trial run)'
 
-const tried = async (folder: string): Promise<Measured> => measuredBy(orThrow(await tryModel(folder), DOES_NOT_RUN))
+const measure = async (folder: string): Promise<Measured> => measuredBy(orThrow(await tryModel(folder), DOES_NOT_RUN))
 
 const inMb = (bytes: number): string => (bytes / 1e6).toFixed(1)
 
-/** Tells a running service; what it now says of the model. */
+/** Lets the running service find the model. Resolves to the state of the model there; null when no service runs. */
 const announce = (name: string): Promise<string | null> =>
-  withRunning(async (control) => {
+  withRunningService(async (control) => {
     await rescan(control)
     const { models, pairs } = await listedModels(control)
     const row = models.find((model) => model.name === name) ?? pairs.find(({ model }) => model === name)
-    if (row === undefined) return 'the running service does not list it: its STENOLOG_MODELS_DIR is another one'
+    if (row === undefined) return 'the running service does not list it, because its STENOLOG_MODELS_DIR is different'
     return row.active ? 'the running service lists it' : 'the running service lists it as inactive'
   })
 
-/** Where nobody can be told. */
-const whoSeesIt = (): string =>
-  isServiceRunning(toolSettings().dataDir) ? 'the worker that runs here sees it within seconds' : 'a service sees it when it starts'
+/** Says when the model becomes available, if no service answers on the control socket. */
+const availability = (): string =>
+  isServiceRunning(toolSettings().dataDir)
+    ? 'the running worker lists it within seconds'
+    : 'the service lists it after its next start'
 
-/** `stenolog models pull`: resolves to the exit code. */
+/** Runs `stenolog models pull`. Resolves to the exit code. */
 export const pull = async (what: string, options: PullOptions): Promise<number> => {
   const { source, name: ownName } = sourceOf(what, options)
-  const name = checkedName(options.as ?? ownName)
+  const name = requireValidName(options.as ?? ownName)
   const modelsDir = modelsDirectory()
   const bar = createProgressBar(process.stderr, name)
   const { folder, manifest } = await pullModel({
@@ -74,14 +78,16 @@ export const pull = async (what: string, options: PullOptions): Promise<number> 
     check: async (staged) => {
       bar.end()
       if (options['no-load']) return {}
-      console.error(`${name.padEnd(12)} whole; loading it`)
-      return tried(staged)
+      console.error(`${name.padEnd(12)} download complete; loading the model`)
+      return measure(staged)
     },
-    onProgress: (done, total, path) => bar.show(total === 0 ? null : done / total, `${inMb(done)} of ${inMb(total)} MB  ${path}`),
+    onProgress: (done, total, path) =>
+      bar.show(total === 0 ? null : done / total, `${inMb(done)} of ${inMb(total)} MB  ${path}`),
     wait: (milliseconds) => setTimeout(milliseconds, undefined),
   }).finally(() => bar.end())
-  const said = (await announce(modelNameOf(name))) ?? whoSeesIt()
+  const state = (await announce(modelNameOf(name))) ?? availability()
   const memory = manifest.vram === undefined ? 'memory not measured' : `${manifest.vram.megabytes} MB of memory`
-  console.log(options.json ? JSON.stringify({ name: modelNameOf(name), folder, ...manifest }) : `${name} is installed in ${folder} (${memory}); ${said}`)
+  const result = { name: modelNameOf(name), folder, ...manifest }
+  console.log(options.json ? JSON.stringify(result) : `${name} is installed in ${folder} (${memory}); ${state}`)
   return 0
 }

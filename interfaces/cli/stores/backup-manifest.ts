@@ -4,15 +4,19 @@ import * as t from 'io-ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
 import { sha256Of } from '../../../infrastructure/files/file-hash.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
+import { CommandError } from '../../command-error.ts'
 import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE } from '../../compose/stores.ts'
 
-/** Raised whenever an older version could not restore what a newer one backs up. */
+/** Increased when older versions cannot restore the new backups. */
 export const BACKUP_FORMAT = 2
 
 export const MANIFEST_FILE = 'backup.json'
 export const MASTER_KEY_FILE = 'master.key'
 
-/** In the order in which they are copied: a read model never knows more than the log, and the log no key that is missing. */
+/**
+ * In copying order: the copied read models are never ahead of the copied log, and the copied keyring has every key of
+ * the log.
+ */
 const BACKED_UP = [DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE] as const
 
 const LOG_SERVER = 'EventStoreDB'
@@ -20,28 +24,27 @@ const READ_SERVER = 'MongoDB'
 
 type ServerSettings = Pick<Settings, 'eventstoreUrl' | 'mongoUrl'>
 
-/** Which servers hold what would lie in the data directory otherwise. */
+/** Returns the names of the servers that replace embedded databases. */
 export const serversOf = ({ eventstoreUrl, mongoUrl }: ServerSettings): ReadonlyArray<string> => [
   ...(eventstoreUrl === null ? [] : [LOG_SERVER]),
   ...(mongoUrl === null ? [] : [READ_SERVER]),
 ]
 
-/** The databases that lie in the data directory beside such servers, in the order in which they are copied. */
+/** Returns the databases that stay embedded when these servers are used, in copying order. */
 export const embeddedBeside = (servers: ReadonlyArray<string>): ReadonlyArray<string> =>
   BACKED_UP.filter((name) => !servers.includes(name === EVENTS_FILE ? LOG_SERVER : READ_SERVER))
 
-/** Throws an Error for people where nothing lies in the data directory that `command` could copy. */
+/** Throws a CommandError when servers hold all stores, because `command` handles only embedded databases. */
 export const requireEmbedded = (command: string, settings: ServerSettings): void => {
   const servers = serversOf(settings)
   if (embeddedBeside(servers).length > 0) return
-  const named = servers.join(' and ')
-  throw new Error(
-    `${command} copies what lies in the data directory, and these settings name ${named} for all of it: ` +
-      'use the tools of the servers (docs/operate/backup-and-restore.md says in which order), and keep the master key',
+  throw new CommandError(
+    `${command} copies only the data directory, but these settings store all data in ${servers.join(' and ')}.`,
+    { hint: 'Use the tools of the servers as docs/operate/backup-and-restore.md describes, and keep the master key.' },
   )
 }
 
-/** What a backup holds, for people. */
+/** Describes the content of a backup for the user. */
 export const contentOf = ({ rows, servers = [] }: Pick<Manifest, 'rows' | 'servers'>, when = ''): string => {
   const log = `${rows ?? 0} rows of the log${when}`
   if (servers.includes(LOG_SERVER)) return `the keys and read models${when}`
@@ -52,11 +55,11 @@ const manifest = t.strict({
   format: t.number,
   version: t.string,
   createdAt: t.string,
-  /** Rows of the log; null where that is on a server. */
+  /** Rows of the log; null when a server holds the log. */
   rows: t.union([t.number, t.null]),
-  /** Servers that held the rest, so that it is not in here; none where it is missing. */
+  /** Servers that hold the other stores, which are not in the backup. Older backups lack this member: no servers. */
   servers: t.union([t.readonlyArray(t.string), t.undefined]),
-  /** SHA-256 by name of file, in hexadecimal. */
+  /** SHA-256 of each file by its name, in hexadecimal. */
   files: t.record(t.string, t.string),
 })
 export type Manifest = t.TypeOf<typeof manifest>
@@ -74,21 +77,26 @@ const isNewer = (version: string, ours: string): boolean => {
   return at >= 0 && (theirs[at] ?? 0) > (mine[at] ?? 0)
 }
 
-/** The manifest of a backup; throws an Error for people when it is none, is not complete, was changed, or is of a newer version. */
+/**
+ * Reads the manifest of a backup and verifies its files. Throws an Error when the backup is incomplete, damaged or too
+ * new.
+ */
 export const readManifest = async (directory: string): Promise<Manifest> => {
   const text = await readFile(join(directory, MANIFEST_FILE), 'utf8').catch(() => {
-    throw new Error(`${directory} holds no complete backup: ${MANIFEST_FILE} is missing`)
+    throw new Error(`${directory} is not a complete backup: ${MANIFEST_FILE} is missing`)
   })
   const found = decodeOrThrow(manifest, JSON.parse(text))
   const ours = await productVersion()
   if (found.format > BACKUP_FORMAT || isNewer(found.version, ours))
-    throw new Error(`the backup was made by version ${found.version}; this is ${ours}: restore it with that version or a later one`)
+    throw new Error(
+      `the backup was made by version ${found.version}; this is version ${ours}. Restore it with ${found.version} or later`,
+    )
   for (const name of embeddedBeside(found.servers ?? []))
-    if (found.files[name] === undefined) throw new Error(`the backup is not complete: ${name} is missing`)
+    if (found.files[name] === undefined) throw new Error(`the backup is incomplete: ${name} is missing`)
   for (const [name, digest] of Object.entries(found.files)) {
-    const is = await sha256Of(join(directory, name)).catch(() => null)
-    if (is === null) throw new Error(`the backup is not complete: ${name} is missing`)
-    if (is !== digest) throw new Error(`the backup is damaged: ${name} is not what was written`)
+    const actual = await sha256Of(join(directory, name)).catch(() => null)
+    if (actual === null) throw new Error(`the backup is incomplete: ${name} is missing`)
+    if (actual !== digest) throw new Error(`the backup is damaged: ${name} was changed`)
   }
   return found
 }

@@ -21,15 +21,16 @@ import { withStatus } from '../status-line.ts'
 import type { StatusLine } from '../status-line.ts'
 import { toolSettings } from '../tool-settings.ts'
 
-/** The keyring that is kept must be no older than the log: an event without its key can never be read. */
-const ORDER: Readonly<Record<string, string>> = {
-  EventStoreDB: 'keep a copy of it that was made before this one.',
-  MongoDB: 'keep a copy of it that is made after this one.',
+/** The copy of the log must be older than the copy of the keyring: an event without its key can never be read. */
+const SERVER_ADVICE: Readonly<Record<string, string>> = {
+  EventStoreDB: 'Keep a copy of EventStoreDB that is older than this backup.',
+  MongoDB: 'Keep a copy of MongoDB that is newer than this backup.',
 }
 
 const requireEmpty = async (directory: string): Promise<void> => {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  if ((await readdir(directory)).length > 0) throw new CommandError(`${directory} is not empty.`, { hint: 'Name a new folder, such as /srv/backup-2.' })
+  if ((await readdir(directory)).length > 0)
+    throw new CommandError(`${directory} is not empty.`, { hint: 'Choose a new folder, such as /srv/backup-2.' })
 }
 
 const writeDurably = async (file: string, text: string): Promise<void> => {
@@ -37,39 +38,43 @@ const writeDurably = async (file: string, text: string): Promise<void> => {
   await sync(file, 'r+')
 }
 
-/** Copies one file into the backup; answers its digest. */
-const copied = async (file: string, target: string): Promise<string> => {
+/** Copies one file into the backup. Resolves to its digest. */
+const copyAndHash = async (file: string, target: string): Promise<string> => {
   await copyFile(file, target)
   return await sha256Of(target)
 }
 
-interface Copying {
+interface BackupTask {
   readonly settings: Settings
   readonly directory: string
   readonly servers: ReadonlyArray<string>
-  /** Null where it is left out. */
+  /** Null when the backup leaves out the key. */
   readonly masterKey: string | null
   readonly status: StatusLine
 }
 
-/** Copies everything but the manifest, and walks the log that was copied. */
-const copyAll = async ({ settings, directory, servers, masterKey, status }: Copying) => {
+/** Copies all files except the manifest, and verifies the copied log. */
+const copyAll = async ({ settings, directory, servers, masterKey, status }: BackupTask) => {
   const digests: Record<string, string> = {}
-  // What a restore has left for the next start. First: the start that does it writes it into the log, then removes it.
+  // The keys that an earlier restore must erase at the next start. This file comes before the log, because that start
+  // writes to the log first and deletes the file last.
   const eraseAgain = join(settings.dataDir, ERASE_AGAIN_FILE)
-  if (existsSync(eraseAgain)) digests[ERASE_AGAIN_FILE] = await copied(eraseAgain, join(directory, ERASE_AGAIN_FILE))
+  if (existsSync(eraseAgain))
+    digests[ERASE_AGAIN_FILE] = await copyAndHash(eraseAgain, join(directory, ERASE_AGAIN_FILE))
   for (const name of embeddedBeside(servers)) {
     status.show(`copying ${name}`, `${Math.ceil((await stat(join(settings.dataDir, name))).size / 1e6)} MB`)
     await copyDatabase(join(settings.dataDir, name), join(directory, name))
     digests[name] = await sha256Of(join(directory, name))
   }
-  if (masterKey !== null) digests[MASTER_KEY_FILE] = await copied(masterKey, join(directory, MASTER_KEY_FILE))
+  if (masterKey !== null) digests[MASTER_KEY_FILE] = await copyAndHash(masterKey, join(directory, MASTER_KEY_FILE))
   const onRows = (rows: number): void => status.show('checking the log', `${rows} rows`)
-  const verified = settings.eventstoreUrl === null ? await verifyChain(join(directory, EVENTS_FILE), onRows) : E.right(null)
+  const verified = settings.eventstoreUrl === null
+    ? await verifyChain(join(directory, EVENTS_FILE), onRows)
+    : E.right(null)
   return { digests, verified }
 }
 
-/** Makes the backup; resolves to the exit code: 1 when the log is damaged. */
+/** Runs `stenolog backup`. Resolves to the exit code: 1 when the log is damaged. */
 export const backup = async (args: ReadonlyArray<string>): Promise<number> => {
   const { operands: [directory = ''], options: values } = readArguments(BACKUP, args)
   const settings = toolSettings()
@@ -78,7 +83,8 @@ export const backup = async (args: ReadonlyArray<string>): Promise<number> => {
   await requireEmpty(directory)
   const servers = serversOf(settings)
   const withKey = settings.masterKeyFile === null && !values['without-key']
-  const { digests, verified } = await withStatus((status) => copyAll({ settings, directory, servers, masterKey: withKey ? masterKey : null, status }))
+  const { digests, verified } = await withStatus((status) =>
+    copyAll({ settings, directory, servers, masterKey: withKey ? masterKey : null, status }))
   const rows = E.isRight(verified) ? verified.right : Number(verified.left.position) - 1
   const manifest: Manifest = {
     format: BACKUP_FORMAT,
@@ -88,16 +94,17 @@ export const backup = async (args: ReadonlyArray<string>): Promise<number> => {
     servers,
     files: digests,
   }
-  // Last: a directory without it is no backup.
+  // The manifest comes last: it marks the backup as complete.
   await writeDurably(join(directory, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`)
   console.log(`${contentOf(manifest)} are in ${directory}`)
-  for (const server of servers) console.log(`What ${server} holds is not there: ${ORDER[server] ?? ''}`)
+  for (const server of servers) console.log(`The data in ${server} are not included. ${SERVER_ADVICE[server] ?? ''}`)
   console.log(
     withKey
-      ? 'The master key is there too: keep the backup as safe as the service.'
-      : 'The master key is not there: keep it elsewhere, the backup is of no use without it.',
+      ? 'The backup includes the master key: keep it as safe as the service.'
+      : 'The backup does not include the master key. Keep a copy of the key: the backup is useless without it.',
   )
   if (E.isRight(verified)) return 0
-  console.error(`error: the log is damaged from position ${verified.left.position} on: ${verified.left.reason}\nhint: npm run stenolog -- check`)
+  const { position, reason } = verified.left
+  console.error(`error: the log is damaged at position ${position}: ${reason}\nhint: npm run stenolog -- check`)
   return 1
 }

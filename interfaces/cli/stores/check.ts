@@ -22,7 +22,7 @@ import { dataFiles, embeddedFiles, isServiceRunning, withData } from './tool-dat
 import type { DataFiles, ToolData } from './tool-data.ts'
 import { readArguments } from '../commands/read-arguments.ts'
 import { CHECK } from '../commands/stores.ts'
-import { counted } from './counted.ts'
+import { countEvents } from './count-events.ts'
 import { withStatus } from '../status-line.ts'
 import type { StatusLine } from '../status-line.ts'
 import { toolSettings } from '../tool-settings.ts'
@@ -34,13 +34,15 @@ interface Problem {
 
 interface Result {
   readonly name: string
-  /** What was looked at, for people. */
+  /** Describes the checked data, such as `120 events`. */
   readonly seen: string
   readonly problems: ReadonlyArray<Problem>
 }
 
-/** A check that cannot be made is a problem too. */
-const attempt = async (name: string, run: () => Promise<Omit<Result, 'name'>>): Promise<Result> => {
+type Outcome = Omit<Result, 'name'>
+
+/** Runs a check. A check that fails to run counts as a problem. */
+const attempt = async (name: string, run: () => Promise<Outcome>): Promise<Result> => {
   try {
     return { name, ...(await run()) }
   } catch (error) {
@@ -48,20 +50,21 @@ const attempt = async (name: string, run: () => Promise<Omit<Result, 'name'>>): 
   }
 }
 
-const checkFiles = async (settings: Settings, data: DataFiles): Promise<Omit<Result, 'name'>> => {
+const checkFiles = async (settings: Settings, data: DataFiles): Promise<Outcome> => {
   const files = embeddedFiles(settings, data)
-  return { seen: `${files.length} databases`, problems: files.flatMap((where) => verifyFile(where).map((problem) => ({ where, problem }))) }
+  const problems = files.flatMap((where) => verifyFile(where).map((problem) => ({ where, problem })))
+  return { seen: `${files.length} databases`, problems }
 }
 
-/** What a version wrote that kept no digests of streams cannot be proven. */
+/** Says which rows the stream digests cover. Older versions wrote rows without such digests. */
 const coverageOf = (events: string): string => {
   const since = readCoverage(events)
-  if (since === null) return '; which events of a stream are read is covered from the next start of the service on'
-  return since === 0 ? '' : `; which events of a stream are read is covered since position ${since}`
+  if (since === null) return '; stream digests begin with the next start of the service'
+  return since === 0 ? '' : `; stream digests begin at position ${since}`
 }
 
-const checkChain = async ({ eventstoreUrl }: Settings, { events }: DataFiles, status: StatusLine): Promise<Omit<Result, 'name'>> => {
-  if (eventstoreUrl !== null) return { seen: 'none: EventStoreDB keeps no hash chain', problems: [] }
+const checkChain = async ({ eventstoreUrl }: Settings, { events }: DataFiles, status: StatusLine): Promise<Outcome> => {
+  if (eventstoreUrl !== null) return { seen: 'none: EventStoreDB has no hash chain', problems: [] }
   const problems: Array<Problem> = []
   const walk = walkChain(events, (rows) => status.show('hash chain', `${rows} rows`))
   for (;;) {
@@ -71,8 +74,9 @@ const checkChain = async ({ eventstoreUrl }: Settings, { events }: DataFiles, st
   }
 }
 
-const checkKeys = async (settings: Settings, { masterKey }: DataFiles): Promise<Omit<Result, 'name'>> => {
-  const { keys, problems } = await withData(settings, async ({ keyRows }) => verifyKeys(keyRows(), await loadMasterKey(masterKey)))
+const checkKeys = async (settings: Settings, { masterKey }: DataFiles): Promise<Outcome> => {
+  const { keys, problems } = await withData(settings, async ({ keyRows }) =>
+    verifyKeys(keyRows(), await loadMasterKey(masterKey)))
   return { seen: `${keys} keys`, problems: problems.map(({ name, problem }) => ({ where: `key ${name}`, problem })) }
 }
 
@@ -82,66 +86,75 @@ async function* namesOf(rows: ReturnType<ToolData['keyRows']>): AsyncGenerator<s
   for await (const { name } of rows) yield name
 }
 
-const checkEvents = async (settings: Settings, now: number | null, status: StatusLine): Promise<ReadonlyArray<Result>> => {
+/** `now`: milliseconds since 1970 when a service runs; null otherwise. */
+const checkEvents = async (
+  settings: Settings,
+  now: number | null,
+  status: StatusLine,
+): Promise<ReadonlyArray<Result>> => {
   try {
-    const { events, problems } = await withData(settings, ({ store, keyring, keyRows }) => checkLog({ store: counted(store, 'events', status), keyring, keyNames: () => namesOf(keyRows()), now }))
-    return LOG_CHECKS.map((name) => ({ name, seen: `${events} events`, problems: problems.filter(({ check }) => check === name) }))
+    const { events, problems } = await withData(settings, ({ store, keyring, keyRows }) =>
+      checkLog({ store: countEvents(store, 'events', status), keyring, keyNames: () => namesOf(keyRows()), now }))
+    const problemsOf = (name: string): ReadonlyArray<Problem> => problems.filter(({ check }) => check === name)
+    return LOG_CHECKS.map((name) => ({ name, seen: `${events} events`, problems: problemsOf(name) }))
   } catch (error) {
-    return LOG_CHECKS.map((name) => ({ name, seen: '', problems: [{ where: name, problem: `cannot be checked: ${messageOf(error)}` }] }))
+    const problem = `cannot be checked: ${messageOf(error)}`
+    return LOG_CHECKS.map((name) => ({ name, seen: '', problems: [{ where: name, problem }] }))
   }
 }
 
-const SAYS: Readonly<Record<Difference['kind'], string>> = {
-  differs: 'is not what the log says',
+const DIFFERENCE_TEXTS: Readonly<Record<Difference['kind'], string>> = {
+  differs: 'does not agree with the log',
   missing: 'is missing',
-  surplus: 'should not be there',
+  surplus: 'should not exist',
   unreadable: 'cannot be read',
-  misguarded: 'stands at another position than its content',
+  misguarded: 'has a position that does not match its content',
 }
 
-interface UnsureDocuments {
+interface UncertainDocuments {
   readonly row: DamagedRow
-  /** Which documents the other events of its stream touch: what it said is in them, or should be. */
+  /** Documents that the other events of the stream change. The damaged row probably changed the same documents. */
   readonly ids: ReadonlySet<string>
 }
 
-const unsureDocuments = async (
+const uncertainDocuments = async (
   store: Pick<EventStore, 'subscribe'>,
   { touches }: Projection,
   damaged: ReadonlyArray<DamagedRow>,
-): Promise<ReadonlyArray<UnsureDocuments>> => {
-  const found: Array<UnsureDocuments> = []
-  for (const row of new Map(damaged.map((one) => [one.position, one])).values()) {
+): Promise<ReadonlyArray<UncertainDocuments>> => {
+  const found: Array<UncertainDocuments> = []
+  for (const row of new Map(damaged.map((damagedRow) => [damagedRow.position, damagedRow])).values()) {
     const ids = new Set<string>()
-    const enough = new AbortController()
-    for await (const message of passingOver(store.subscribe)(BEGINNING, [row.stream], enough.signal)) {
-      if (message.kind === 'caught-up') enough.abort()
-      if (message.kind === 'event' && message.event.stream === row.stream) for (const id of touches(message.event)) ids.add(id)
+    const stopping = new AbortController()
+    for await (const message of passingOver(store.subscribe)(BEGINNING, [row.stream], stopping.signal)) {
+      if (message.kind === 'caught-up') stopping.abort()
+      if (message.kind === 'event' && message.event.stream === row.stream)
+        for (const id of touches(message.event)) ids.add(id)
     }
     found.push({ row, ids })
   }
   return found
 }
 
-/** What differs, but for what damaged rows of the log may have said. */
+/** Compares a read model with the log. Documents that depend on damaged rows are reported as not comparable. */
 const compareModel = async (compared: ComparedWithLog, projection: Projection): Promise<ReadonlyArray<Problem>> => {
   const { collection } = projection
-  const { store: whole } = compared
   const damaged: Array<DamagedRow> = []
-  const store = { ...whole, subscribe: passingOver(whole.subscribe, (row) => damaged.push(row)) }
+  const store = { ...compared.store, subscribe: passingOver(compared.store.subscribe, (row) => damaged.push(row)) }
   const found = await differencesFromLog({ ...compared, store }, projection)
-  const unsure = await unsureDocuments(whole, projection, damaged)
-  const known = found.filter(({ id }) => unsure.every(({ ids }) => !ids.has(id)))
+  const uncertain = await uncertainDocuments(compared.store, projection, damaged)
+  const certain = found.filter(({ id }) => uncertain.every(({ ids }) => !ids.has(id)))
   return [
-    ...known.map(({ id, kind }) => ({ where: `${collection.name} ${id}`, problem: SAYS[kind] })),
-    ...unsure.map(({ ids, row: { position, stream } }) => ({
+    ...certain.map(({ id, kind }) => ({ where: `${collection.name} ${id}`, problem: DIFFERENCE_TEXTS[kind] })),
+    ...uncertain.map(({ ids, row: { position, stream } }) => ({
       where: `${collection.name} ${[...ids].join(', ')}`.trimEnd(),
-      problem: `${ids.size > 0 ? 'cannot be compared' : 'may differ for this alone'}: position ${position} (${stream}) is not what was written`,
+      problem: `${ids.size > 0 ? 'cannot be compared' : 'may be incomplete'}: position ${position} (${stream}) is `
+        + `damaged`,
     })),
   ]
 }
 
-const checkModels = async (settings: Settings, status: StatusLine): Promise<Omit<Result, 'name'>> => {
+const checkModels = async (settings: Settings, status: StatusLine): Promise<Outcome> => {
   const directory = await mkdtemp(join(tmpdir(), 'stenolog-check-'))
   const scratch = await openSqliteDocuments({ file: join(directory, 'documents.sqlite') })
   try {
@@ -149,7 +162,8 @@ const checkModels = async (settings: Settings, status: StatusLine): Promise<Omit
       const found: Array<Problem> = []
       for (const projection of allProjections)
         try {
-          found.push(...(await compareModel({ store: counted(store, `read model ${projection.name}`, status), documents, scratch }, projection)))
+          const counting = countEvents(store, `read model ${projection.name}`, status)
+          found.push(...(await compareModel({ store: counting, documents, scratch }, projection)))
         } catch (error) {
           found.push({ where: projection.name, problem: `cannot be checked: ${messageOf(error)}` })
         }
@@ -162,10 +176,10 @@ const checkModels = async (settings: Settings, status: StatusLine): Promise<Omit
   }
 }
 
-/** Every check, in the order in which the help names them. */
+/** Runs all checks, in the order of the help. */
 const checkAll = async (settings: Settings, status: StatusLine): Promise<ReadonlyArray<Result>> => {
   const files = dataFiles(settings)
-  const shown = (name: string, run: () => Promise<Omit<Result, 'name'>>): Promise<Result> => {
+  const shown = (name: string, run: () => Promise<Outcome>): Promise<Result> => {
     status.show(name)
     return attempt(name, run)
   }
@@ -178,7 +192,7 @@ const checkAll = async (settings: Settings, status: StatusLine): Promise<Readonl
   ]
 }
 
-/** Prints what it finds; resolves to the exit code. */
+/** Runs `stenolog check`. Resolves to the exit code: 1 when a check finds a problem. */
 export const check = async (args: ReadonlyArray<string>): Promise<number> => {
   const { options: values } = readArguments(CHECK, args)
   const checks = await withStatus((status) => checkAll(toolSettings(), status))

@@ -5,23 +5,25 @@ import { readAround } from '../../../application/log/read-around.ts'
 import { clearData, clearEvent } from './live-events.ts'
 import { withData } from './tool-data.ts'
 import type { ToolData } from './tool-data.ts'
-import { unknownLive } from '../not-there.ts'
+import { unknownLive } from '../not-found.ts'
 import { readArguments } from '../commands/read-arguments.ts'
 import { EXPORT } from '../commands/stores.ts'
 import { withStatus } from '../status-line.ts'
 import { toolSettings } from '../tool-settings.ts'
 
-/** What is kept of a live; `lost` is what cannot be read. */
+/** Collects the stored data of a session. `lost` lists the events that cannot be read. */
 export const exportedLive = async ({ store, keyring }: Pick<ToolData, 'store' | 'keyring'>, liveId: number) => {
-  const life = orThrow(await readAround(store, liveStream(liveId))())
+  const history = orThrow(await readAround(store, liveStream(liveId))())
   const transcript = orThrow(await readAround(store, segmentsStream(liveId))())
-  const events = await Promise.all(life.events.map((event) => clearEvent(keyring, event)))
-  const lines = transcript.events.filter(({ type }) => type !== SegmentsFenced.type)
-  const segments = await Promise.all(lines.map((event) => clearData(keyring, event)))
-  return { live: liveId, events, segments, lost: [...life.lost, ...transcript.lost] }
+  const events = await Promise.all(history.events.map((event) => clearEvent(keyring, event)))
+  const segmentEvents = transcript.events.filter(({ type }) => type !== SegmentsFenced.type)
+  const segments = await Promise.all(segmentEvents.map((event) => clearData(keyring, event)))
+  return { live: liveId, events, segments, lost: [...history.lost, ...transcript.lost] }
 }
 
-/** Prints it; resolves to the exit code: 1 when there is no such live or some of it cannot be read. */
+/**
+ * Runs `stenolog export`. Resolves to the exit code: 1 when some events cannot be read. Throws for an unknown session.
+ */
 export const exportLive = async (args: ReadonlyArray<string>): Promise<number> => {
   const liveId = Number(readArguments(EXPORT, args).operands[0])
   return withData(toolSettings(), async ({ store, keyring }) => {
@@ -32,7 +34,8 @@ export const exportLive = async (args: ReadonlyArray<string>): Promise<number> =
     const { events, lost } = exported
     if (events.length === 0 && lost.length === 0) throw unknownLive(liveId)
     console.log(JSON.stringify(exported, null, 2))
-    for (const { stream, revision, reason } of lost) console.error(`revision ${revision} of ${stream} cannot be read: ${reason}`)
+    for (const { stream, revision, reason } of lost)
+      console.error(`error: revision ${revision} of ${stream} cannot be read: ${reason}`)
     return lost.length === 0 ? 0 : 1
   })
 }

@@ -5,14 +5,17 @@ import { readArguments } from '../commands/read-arguments.ts'
 import { LOG } from '../commands/stores.ts'
 import { toolSettings } from '../tool-settings.ts'
 
-/** Takes the log over; resolves to the exit code. */
+/** Runs `stenolog log take-over`. Resolves to the exit code. */
 export const log = async (args: ReadonlyArray<string>): Promise<number> => {
   readArguments(LOG, args)
   const settings = toolSettings()
   if (settings.eventstoreUrl === null)
-    throw new Error(`the log lies in the data directory ${settings.dataDir}: it belongs to whoever has that`)
-  const { stop } = await openStores(settings, { logger: createLogger('warn'), environment: createEnvironment(), takesOver: true })
+    throw new Error(
+      `the log is embedded in the data directory ${settings.dataDir}; only a log in EventStoreDB can be taken over`,
+    )
+  const [logger, environment] = [createLogger('warn'), createEnvironment()]
+  const { stop } = await openStores(settings, { logger, environment, takesOver: true })
   await stop()
-  console.log(`The log of the event store belongs to the data directory ${settings.dataDir} now`)
+  console.log(`The log in EventStoreDB belongs to the data directory ${settings.dataDir}.`)
   return 0
 }

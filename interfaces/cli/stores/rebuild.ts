@@ -17,8 +17,8 @@ import { rebuildReadModel } from '../../../projections/rebuild/rebuild.ts'
 import type { RebuildDeps } from '../../../projections/rebuild/rebuild.ts'
 import { controlPath } from '../../compose/control.ts'
 import { openStores } from '../../compose/stores.ts'
-import { misused, quoted } from '../../command-error.ts'
-import { isServed, rebuildByService } from '../control-client.ts'
+import { usageError, quoted } from '../../command-error.ts'
+import { isServiceListening, rebuildByService } from '../control-client.ts'
 import { inTemporaryFolder } from '../process-for-command.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { dataFiles, isServiceRunning } from './tool-data.ts'
@@ -33,15 +33,16 @@ type Outcome = Either<string, Omit<Rebuilt, 'position'>>
 type Rebuild = (projection: Projection, onProgress: (progress: RebuildProgress) => void) => Promise<Outcome>
 
 const endWhenReplaced = ({ replaced }: Pick<Members, 'replaced'>): void =>
-  void replaced.then((why) => {
-    console.error(`error: ${why}`)
+  void replaced.then((reason) => {
+    console.error(`error: ${reason}`)
     process.exit(1)
   })
 
-/** With the data directory taken by this process. */
-const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> => {
+/** Rebuilds in this process, which locks the data directory. */
+const rebuildHere = async (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> => {
   const environment = createEnvironment()
-  const { store, documents, members, stop: close } = await openStores(settings, { logger: createLogger('warn'), environment })
+  const logger = createLogger('warn')
+  const { store, documents, members, stop: close } = await openStores(settings, { logger, environment })
   endWhenReplaced(members)
   const code = await foldingCode()
   const { signal } = new AbortController()
@@ -61,10 +62,10 @@ const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise
 }
 
 /**
- * Beside other processes, or without any: whoever runs a projection rebuilds it, and this process runs those that nobody
- * else does.
+ * Rebuilds as a temporary member of the cluster. Another member that runs a projection rebuilds it. This process runs
+ * and rebuilds the projections that have no other runner.
  */
-const rebuildAmongOthers = (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> =>
+const rebuildInCluster = (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> =>
   inTemporaryFolder(async (dataDir) => {
     const [environment, logger] = [createEnvironment(), createLogger('warn')]
     const own: Settings = { ...settings, dataDir, nodeName: null, role: ['projector'] }
@@ -84,45 +85,52 @@ const rebuildAmongOthers = (settings: Settings, use: (rebuild: Rebuild) => Promi
     }
   })
 
-/** Who rebuilds where these settings lead. */
-const rebuilderOf = async (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> => {
+/** Chooses the process that rebuilds: the running service, this process, or members of the cluster. */
+const withRebuilder = async (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> => {
   const { dataDir } = settings
   const byService: Rebuild = ({ name }, onProgress) => rebuildByService(dataDir, name, onProgress)
-  // Where all data lie on servers who holds the directory need not serve commands.
-  if (hasServers(settings)) return (await isServed(controlPath(dataDir))) ? use(byService) : rebuildAmongOthers(settings, use)
-  return isServiceRunning(dataDir) ? use(byService) : ownRebuild(settings, use)
+  // In a cluster the process with this data directory may have a role that serves no commands.
+  if (hasServers(settings))
+    return (await isServiceListening(controlPath(dataDir))) ? use(byService) : rebuildInCluster(settings, use)
+  return isServiceRunning(dataDir) ? use(byService) : rebuildHere(settings, use)
 }
 
-/** Rebuilds; resolves to the exit code: 1 when one was given up. */
+const print = (projection: string, rebuilt: Omit<Rebuilt, 'position'>, json: boolean): void => {
+  const { events, resumed, corrected, seconds } = rebuilt
+  const source = `${resumed ? 'the last ' : ''}${events} events`
+  const result = corrected === null ? 'the old documents could not be compared' : `${corrected} documents corrected`
+  if (json) console.log(JSON.stringify({ projection, events, resumed, corrected, seconds }))
+  else console.log(`${projection.padEnd(12)} rebuilt from ${source} in ${seconds.toFixed(1)} s, ${result}`)
+}
+
+/** Runs `stenolog rebuild`. Resolves to the exit code: 1 when a rebuild failed. */
 export const rebuild = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { operands: [asked], options: values } = readArguments(REBUILD, args)
-  const wanted = allProjections.filter(({ name }) => asked === undefined || name === asked)
-  if (wanted.length === 0) throw misused(`Unknown read model ${quoted(asked ?? '')}.${didYouMean(asked ?? '', NAMES)}`, `Read models: ${NAMES.join(', ')}`)
+  const { operands: [onlyName], options: values } = readArguments(REBUILD, args)
+  const wanted = allProjections.filter(({ name }) => onlyName === undefined || name === onlyName)
+  if (wanted.length === 0)
+    throw usageError(
+      `Unknown read model ${quoted(onlyName ?? '')}.${didYouMean(onlyName ?? '', NAMES)}`,
+      `Read models: ${NAMES.join(', ')}`,
+    )
   const settings = toolSettings()
   dataFiles(settings)
   let code = 0
   const all = async (rebuild: Rebuild): Promise<void> => {
     for (const projection of wanted) {
       const bar = createProgressBar(process.stderr, projection.name)
-      let told: string | null = null
+      let lastHeld: string | null = null
       const outcome = await rebuild(projection, ({ events, share, held }) => {
-        if (held !== null && held !== told) console.error(`${projection.name}: waiting: ${held}`)
-        told = held
+        if (held !== null && held !== lastHeld) console.error(`${projection.name}: waiting: ${held}`)
+        lastHeld = held
         bar.show(share, `${events} events`)
       })
       bar.end()
       if (E.isLeft(outcome)) {
         code = 1
         console.error(`error: ${projection.name}: not rebuilt: ${outcome.left}`)
-        continue
-      }
-      const { events, resumed, corrected, seconds } = outcome.right
-      const found = corrected === null ? 'the old documents could not be compared' : `${corrected} documents corrected`
-      if (values.json) console.log(JSON.stringify({ projection: projection.name, events, resumed, corrected, seconds }))
-      else
-        console.log(`${projection.name.padEnd(12)} rebuilt from ${resumed ? 'the last ' : ''}${events} events in ${seconds.toFixed(1)} s, ${found}`)
+      } else print(projection.name, outcome.right, values.json)
     }
   }
-  await rebuilderOf(settings, all)
+  await withRebuilder(settings, all)
   return code
 }

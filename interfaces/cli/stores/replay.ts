@@ -6,15 +6,15 @@ import { foldLive } from '../../../projections/lives/projection.ts'
 import { readAround } from '../../../application/log/read-around.ts'
 import { clearData } from './live-events.ts'
 import { withData } from './tool-data.ts'
-import { unknownLive } from '../not-there.ts'
+import { unknownLive } from '../not-found.ts'
 import { readArguments } from '../commands/read-arguments.ts'
 import { REPLAY } from '../commands/stores.ts'
 import { toolSettings } from '../tool-settings.ts'
 
-/** Members of every event of a live that the table shows elsewhere. */
+/** Members that the table shows in other columns. */
 const SHOWN = new Set(['liveId', 'userId', 'at'])
 
-/** Sealed members mean nothing to a reader. */
+/** Encrypted and internal members of the state: they mean nothing to a reader. */
 const HIDDEN = new Set(['senderToken', 'listenerToken', 'audioUrl', 'position'])
 
 const stateOf = (events: ReadonlyArray<StoredEvent>): Document | null => {
@@ -38,18 +38,22 @@ const brief = (data: Readonly<Record<string, unknown>>): string =>
     .map(([name, value]) => `${name}=${text(value)}`)
     .join(' ')
 
-/** Of a process the beginning of its id: enough to tell it from the others. */
+/** Shortens the id of a process to its beginning, which is usually unique. */
 const shortActor = (actor: string): string => actor.slice(0, 17).padEnd(17)
 
 const print = (liveId: number, events: ReadonlyArray<ReplayedEvent>, state: Document | null): void => {
   for (const { revision, at, actor, type, data } of events)
-    console.log(`${String(revision).padStart(3)}  ${at}  ${shortActor(actor)}  ${type.padEnd(14)}  ${brief(data)}`.trimEnd())
-  console.log(`\nlive ${liveId} after revision ${events.at(-1)?.revision ?? 'none'}`)
+    console.log(
+      `${String(revision).padStart(3)}  ${at}  ${shortActor(actor)}  ${type.padEnd(14)}  ${brief(data)}`.trimEnd(),
+    )
+  console.log(`\nsession ${liveId} after revision ${events.at(-1)?.revision ?? 'none'}`)
   if (state === null) console.log('  does not exist')
   else for (const [name, value] of Object.entries(state)) console.log(`  ${name.padEnd(14)}${text(value)}`)
 }
 
-/** Prints it; resolves to the exit code: 1 when there is no such live or some of it cannot be read. */
+/**
+ * Runs `stenolog replay`. Resolves to the exit code: 1 when some events cannot be read. Throws for an unknown session.
+ */
 export const replay = async (args: ReadonlyArray<string>): Promise<number> => {
   const { operands: [live], options: values } = readArguments(REPLAY, args)
   const liveId = Number(live)
@@ -61,13 +65,17 @@ export const replay = async (args: ReadonlyArray<string>): Promise<number> => {
     const events: Array<ReplayedEvent> = []
     for (const event of stored) {
       const { revision, type, metadata } = event
-      events.push({ revision, at: metadata.recordedAt, actor: metadata.actor, type, data: await clearData(keyring, event) })
+      events.push(
+        { revision, at: metadata.recordedAt, actor: metadata.actor, type, data: await clearData(keyring, event) },
+      )
     }
     const missing = lost.filter(({ revision }) => revision <= last)
     const state = missing.length === 0 ? stateOf(stored) : null
-    if (values.json) console.log(JSON.stringify({ live: liveId, revision: stored.at(-1)?.revision ?? null, events, state, lost: missing }))
+    const revision = stored.at(-1)?.revision ?? null
+    if (values.json) console.log(JSON.stringify({ live: liveId, revision, events, state, lost: missing }))
     else print(liveId, events, state)
-    for (const { stream, revision, reason } of missing) console.error(`revision ${revision} of ${stream} cannot be read: ${reason}`)
+    for (const { stream, revision: lostRevision, reason } of missing)
+      console.error(`error: revision ${lostRevision} of ${stream} cannot be read: ${reason}`)
     return missing.length === 0 ? 0 : 1
   })
 }

@@ -16,7 +16,7 @@ import type { KeyRow } from '../../../infrastructure/keys/verify-keys.ts'
 import { CommandError } from '../../command-error.ts'
 import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, masterKeyPath } from '../../compose/stores.ts'
 
-/** A tool waits for a server longer than a caller of the service would. */
+/** Commands wait longer for a server than the service does, because no client waits for them. */
 export const SERVER_LIMIT_MS = 60_000
 
 export interface DataFiles {
@@ -26,54 +26,65 @@ export interface DataFiles {
   readonly masterKey: string
 }
 
-/** Where the embedded stores lie, or would; throws an Error for people where one that the settings ask for is missing. */
+/**
+ * Returns the paths of the embedded databases. Throws a CommandError when a database that the settings need is missing.
+ */
 export const dataFiles = (settings: Settings): DataFiles => {
   const file = (name: string): string => join(settings.dataDir, name)
   const files = { events: file(EVENTS_FILE), documents: file(DOCUMENTS_FILE), keyring: file(KEYRING_FILE) }
   const missing = embeddedFiles(settings, files).filter((path) => !existsSync(path))
-  if (missing.length > 0) throw new CommandError(
-      `There is no data of a service in ${settings.dataDir}: ${missing.join(', ')} missing.`,
-      { hint: 'Name the folder of the data: export STENOLOG_DATA_DIR=/path/to/data' },
-    )
+  if (missing.length > 0)
+    throw new CommandError(`There is no data of a service in ${settings.dataDir}: ${missing.join(', ')} missing.`, {
+      hint: 'Set the data directory: export STENOLOG_DATA_DIR=/path/to/data',
+    })
   return { ...files, masterKey: masterKeyPath(settings) }
 }
 
-/** Those of the files that the service uses: a server that the settings name has the others' place. */
+/** Returns the databases that the service uses. A server in the settings replaces the embedded database. */
 export const embeddedFiles = (
   { eventstoreUrl, mongoUrl }: Pick<Settings, 'eventstoreUrl' | 'mongoUrl'>,
   { events, documents, keyring }: Omit<DataFiles, 'masterKey'>,
-): ReadonlyArray<string> => [...(eventstoreUrl === null ? [events] : []), ...(mongoUrl === null ? [documents, keyring] : [])]
+): ReadonlyArray<string> => [
+  ...(eventstoreUrl === null ? [events] : []),
+  ...(mongoUrl === null ? [documents, keyring] : []),
+]
 
-/** Whether another process holds the data directory. */
+/** Returns whether another process uses the data directory. */
 export const isServiceRunning = (dataDir: string): boolean => {
   const lock = acquireDataDirectory(dataDir)
   if (E.isRight(lock)) lock.right.release()
   return E.isLeft(lock) && lock.left._tag === 'DataDirectoryInUse'
 }
 
-/** The stores, for reading: beside a running service or without one. */
+/** Read access to the stores. The service may run or be stopped. */
 export interface ToolData {
   readonly store: Pick<EventStore, 'read' | 'subscribe' | 'head'>
   readonly documents: Pick<Documents, 'checkpoint' | 'get' | 'find' | 'scan'>
   readonly keyring: Pick<Keyring, 'open'>
-  /** Every key as it is stored. */
+  /** All keys in their stored, encrypted form. */
   readonly keyRows: () => AsyncIterable<KeyRow> | Iterable<KeyRow>
 }
 
-interface Closing {
+interface Closable {
   readonly close: () => Promise<void>
 }
 
-/** The log, for reading. */
-const openToolLog = async ({ eventstoreUrl: url, streamPrefix: prefix }: Settings, { events }: DataFiles): Promise<ToolData['store'] & Closing> => {
+type LogReader = ToolData['store'] & Closable
+
+const openLogReader = async (settings: Settings, { events }: DataFiles): Promise<LogReader> => {
+  const { eventstoreUrl: url, streamPrefix: prefix } = settings
   if (url === null) return openSqliteEventReader({ file: events })
   const { openEventStoreDb } = await import('../../../infrastructure/eventstoredb/event-store.ts')
   return await openEventStoreDb({ url, prefix, logger: createLogger('error') })
 }
 
-type ReadSide = Omit<ToolData, 'store'> & Closing
+type DocumentsAndKeys = Omit<ToolData, 'store'> & Closable
 
-const openReadSide = async ({ mongoUrl, streamPrefix: prefix }: Settings, files: DataFiles, masterKey: Uint8Array): Promise<ReadSide> => {
+const openDocumentsAndKeys = async (
+  { mongoUrl, streamPrefix: prefix }: Settings,
+  files: DataFiles,
+  masterKey: Uint8Array,
+): Promise<DocumentsAndKeys> => {
   if (mongoUrl === null) {
     const documents = openSqliteDocumentsReader({ file: files.documents })
     try {
@@ -91,22 +102,26 @@ const openReadSide = async ({ mongoUrl, streamPrefix: prefix }: Settings, files:
   const connection = await connectMongo(mongoUrl, { prefix, limitMs: SERVER_LIMIT_MS })
   try {
     const keyring = await openMongoKeyringReader(connection, masterKey)
-    return { documents: createMongoDocuments(connection), keyring, keyRows: () => mongoKeyRows(connection), close: connection.close }
+    const documents = createMongoDocuments(connection)
+    return { documents, keyring, keyRows: () => mongoKeyRows(connection), close: connection.close }
   } catch (error) {
     await connection.close()
     throw error
   }
 }
 
-/** Runs with the data of this process's settings and closes them; throws an Error for people where they cannot be read. */
-export const withData = async <A>(settings: Settings, run: (data: ToolData, files: DataFiles) => Promise<A>): Promise<A> => {
+/** Opens the stores of the settings, calls `run` and closes them. Throws an Error when the stores cannot be read. */
+export const withData = async <A>(
+  settings: Settings,
+  run: (data: ToolData, files: DataFiles) => Promise<A>,
+): Promise<A> => {
   const files = dataFiles(settings)
   const masterKey = await loadMasterKey(files.masterKey)
-  const store = await openToolLog(settings, files)
+  const store = await openLogReader(settings, files)
   try {
-    const { close, ...readSide } = await openReadSide(settings, files, masterKey)
+    const { close, ...documentsAndKeys } = await openDocumentsAndKeys(settings, files, masterKey)
     try {
-      return await run({ store, ...readSide }, files)
+      return await run({ store, ...documentsAndKeys }, files)
     } finally {
       await close()
     }

@@ -22,58 +22,65 @@ import { exportedLive } from './export.ts'
 import { clearEvent } from './live-events.ts'
 import { withData } from './tool-data.ts'
 import type { DataFiles, ToolData } from './tool-data.ts'
-import { counted } from './counted.ts'
+import { countEvents } from './count-events.ts'
 import { withStatus } from '../status-line.ts'
 import type { StatusLine } from '../status-line.ts'
-import { unknownUser } from '../not-there.ts'
+import { unknownUser } from '../not-found.ts'
 import { toolSettings } from '../tool-settings.ts'
 
-type Reading = Pick<ToolData, 'store' | 'keyring'>
+type LogData = Pick<ToolData, 'store' | 'keyring'>
 
 const UNREADABLE = 'the data cannot be read'
 
-const openAll = async <A>({ keyring }: Reading, events: ReadonlyArray<StoredEvent>): Promise<ReadonlyArray<A>> =>
-  // The codecs of the streams' own events have decoded them.
+const openAll = async <A>({ keyring }: LogData, events: ReadonlyArray<StoredEvent>): Promise<ReadonlyArray<A>> =>
+  // The cast is safe: the codecs of this stream's event types decoded the events.
   orThrow(await openEvents(keyring)(events.filter(isOfKnownType))(), UNREADABLE) as unknown as ReadonlyArray<A>
 
 const createdOf = eventReader([LiveCreated])
 
-/** The user of a name; throws an Error for people where there is none. */
-const userIdOf = async (data: Reading, { masterKey }: DataFiles, name: string): Promise<number> => {
-  const credentials = createCredentials({ masterKey: await loadMasterKey(masterKey), jwtTtlSeconds: 0, environment: createEnvironment() })
+/** Returns the id of a user. Throws a CommandError for an unknown name. */
+const userIdOf = async (data: LogData, { masterKey }: DataFiles, name: string): Promise<number> => {
+  const credentials = createCredentials({
+    masterKey: await loadMasterKey(masterKey),
+    jwtTtlSeconds: 0,
+    environment: createEnvironment(),
+  })
   const claims = orThrow(await data.store.read(usernameStream(usernameHash(credentials, name)))(), UNREADABLE)
   const userId = fold(usernameClaimDecider, await openAll<UsernameEvent>(data, claims))
   if (userId === null) throw unknownUser(name)
   return userId
 }
 
-/** Everything of these streams that is about the user, in the order of the log, up to its present end. */
-const eventsAbout = async ({ store }: Reading, userId: number): Promise<ReadonlyArray<StoredEvent>> => {
+/**
+ * Reads all events about the user from the streams of tokens and sessions, in log order, up to the present end of the
+ * log.
+ */
+const eventsAbout = async ({ store }: LogData, userId: number): Promise<ReadonlyArray<StoredEvent>> => {
   const head = orThrow(await store.head()(), UNREADABLE)
   const found: Array<StoredEvent> = []
   const streams = new Set<string>()
-  // A subscription that waits for more ends by its signal alone.
-  const enough = new AbortController()
-  for await (const message of store.subscribe(BEGINNING, ['api-token-', 'live-'], enough.signal)) {
+  // A subscription never ends on its own: it waits for new events until it is aborted.
+  const stopping = new AbortController()
+  for await (const message of store.subscribe(BEGINNING, ['api-token-', 'live-'], stopping.signal)) {
     if (message.kind === 'event' && message.event.position <= head) {
       const { event } = message
       if (membersOf(event)['userId'] === userId) streams.add(event.stream)
-      // Also what cannot be read of a stream of the user: who asks for all must hear of it.
+      // Includes unreadable events of the user's streams, so the export shows that data are missing.
       if (streams.has(event.stream)) found.push(event)
     }
     const position = message.kind === 'event' ? message.event.position : message.position
-    if (message.kind === 'caught-up' || position >= head) enough.abort()
+    if (message.kind === 'caught-up' || position >= head) stopping.abort()
   }
   return found
 }
 
-const tokensIn = async (data: Reading, events: ReadonlyArray<StoredEvent>): Promise<ReadonlyArray<object>> => {
+const tokensIn = async (data: LogData, events: ReadonlyArray<StoredEvent>): Promise<ReadonlyArray<object>> => {
   const streams = new Map<string, Array<StoredEvent>>()
   for (const event of events.filter(({ stream }) => stream.startsWith('api-token-')))
     streams.set(event.stream, [...(streams.get(event.stream) ?? []), event])
   const tokens: Array<object> = []
-  for (const its of streams.values()) {
-    const clear = await openAll<ApiTokenEvent>(data, its)
+  for (const streamEvents of streams.values()) {
+    const clear = await openAll<ApiTokenEvent>(data, streamEvents)
     const state = fold(apiTokenDecider, clear)
     const [issued] = clear
     if (issued?.type !== 'ApiTokenIssued') continue
@@ -85,7 +92,7 @@ const tokensIn = async (data: Reading, events: ReadonlyArray<StoredEvent>): Prom
   return tokens
 }
 
-const userIn = async (data: Reading, userId: number): Promise<object> => {
+const userIn = async (data: LogData, userId: number): Promise<object> => {
   const stored = orThrow(await data.store.read(userStream(userId))(), UNREADABLE)
   const state = fold(userDecider, await openAll<UserEvent>(data, stored))
   if (!isUser(state)) throw unknownUser(String(userId))
@@ -93,12 +100,14 @@ const userIn = async (data: Reading, userId: number): Promise<object> => {
   return { ...account, events: await Promise.all(stored.map((event) => clearEvent(data.keyring, event))) }
 }
 
-const profilesIn = async (data: Reading, userId: number): Promise<ReadonlyArray<object>> =>
-  fold(profilesDecider, await openAll<ProfileEvent>(data, orThrow(await data.store.read(profilesStream(userId))(), UNREADABLE)))
+const profilesIn = async (data: LogData, userId: number): Promise<ReadonlyArray<object>> => {
+  const stored = orThrow(await data.store.read(profilesStream(userId))(), UNREADABLE)
+  return fold(profilesDecider, await openAll<ProfileEvent>(data, stored))
+}
 
-/** Everything, in the order in which it is printed. */
+/** Collects the export, in the order of its members. */
 const collect = async (read: ToolData, files: DataFiles, name: string, status: StatusLine) => {
-  const data = { ...read, store: counted(read.store, 'events', status) }
+  const data = { ...read, store: countEvents(read.store, 'events', status) }
   const userId = await userIdOf(data, files, name)
   const user = await userIn(data, userId)
   const profiles = await profilesIn(data, userId)
@@ -112,7 +121,7 @@ const collect = async (read: ToolData, files: DataFiles, name: string, status: S
   return { user, profiles, tokens: await tokensIn(data, events), lives }
 }
 
-/** All that is kept of a user, printed as JSON; resolves to the exit code: 1 when some of it cannot be read. */
+/** Runs `stenolog users export`. Resolves to the exit code: 1 when some session data cannot be read. */
 export const exportUser = (name: string): Promise<number> =>
   withData(toolSettings(), async (data, files) => {
     const exported = await withStatus((status) => collect(data, files, name, status))

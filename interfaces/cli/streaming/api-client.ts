@@ -3,25 +3,25 @@ import { object } from '../../../domain/shared/codecs.ts'
 import { ApiError, createApiClient } from '../../client/client.ts'
 import type { CreateLiveRequest, LiveSession } from '../../client/operations.ts'
 
-/** The members of a live that a command uses. */
+/** The members of a session that a command uses. */
 export type CreatedLive = Pick<LiveSession, 'id' | 'sender_token' | 'listener_token' | 'relative_path'>
 
 export interface ApiClient {
   readonly createLive: (request: CreateLiveRequest) => Promise<CreatedLive>
-  /** Names of the models that a live may ask for. */
+  /** Resolves to the names of the active models. */
   readonly activeModels: () => Promise<ReadonlyArray<string>>
-  /** Codes of the languages that `language` can be translated into. */
+  /** Resolves to the codes of the languages that `language` can be translated into. */
   readonly targetsOf: (language: string) => Promise<ReadonlyArray<string>>
-  /** WebSocket address of a live for one of its tokens. */
+  /** Returns the WebSocket URL of a session for its sender token or listener token. */
   readonly socketUrl: (live: CreatedLive, token: string) => string
 }
 
-const detailed = object({ detail: t.string })
+const refusalBody = object({ detail: t.string })
 
-const refused = ({ status, body }: ApiError): Error =>
-  new Error(`The service refused the session (${status}): ${detailed.is(body) ? body.detail : JSON.stringify(body)}`)
+const refusalOf = ({ status, body }: ApiError): Error =>
+  new Error(`The service refused the session (${status}): ${refusalBody.is(body) ? body.detail : JSON.stringify(body)}`)
 
-/** Logs in; throws an ApiError with status and detail on any refusal. */
+/** Logs in. Throws an ApiError with status and body when the service refuses. */
 export const logIn = async (url: string, username: string, password: string): Promise<ApiClient> => {
   const { access_token: token } = await createApiClient({ url }).call('login', { body: { username, password } })
   const client = createApiClient({ url, token })
@@ -30,7 +30,7 @@ export const logIn = async (url: string, username: string, password: string): Pr
       try {
         return (await client.call('createLive', { body: request })).data
       } catch (error) {
-        throw error instanceof ApiError ? refused(error) : error
+        throw error instanceof ApiError ? refusalOf(error) : error
       }
     },
     activeModels: async () => {
@@ -41,6 +41,7 @@ export const logIn = async (url: string, username: string, password: string): Pr
       const { data } = await client.call('listTranslations', { query: { lang_from: language } })
       return data.flatMap(({ active, lang_to: { iso_639_1: code } }) => (active ? [code] : []))
     },
-    socketUrl: (live, socketToken) => `${url.replace(/^http/, 'ws')}${live.relative_path}?token=${encodeURIComponent(socketToken)}`,
+    socketUrl: (live, socketToken) =>
+      `${url.replace(/^http/, 'ws')}${live.relative_path}?token=${encodeURIComponent(socketToken)}`,
   }
 }

@@ -8,16 +8,19 @@ import type { StoredEvent } from '../../../application/ports/event-store.ts'
 import { EVENTS_FILE } from '../../compose/stores.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 
-/** One event of a live's history, sealed members left out. */
+/** One event of a session's history, without its members. */
 export interface HistoryEntry {
   readonly at: string
   readonly stream: string
   readonly type: string
 }
 
-const entryOf = (event: StoredEvent): HistoryEntry => ({ at: event.metadata.recordedAt, stream: event.stream, type: event.type })
+const entryOf = ({ metadata, stream, type }: StoredEvent): HistoryEntry => ({ at: metadata.recordedAt, stream, type })
 
-/** The events of one live, in the order of the log: its reservation, its life, its segments. Reads a stopped instance's data. */
+/**
+ * Reads the events of one session in log order, including its reservation and its segments. The service of this data
+ * directory must be stopped.
+ */
 export const historyOf = async (dataDirectory: string, liveId: number): Promise<ReadonlyArray<HistoryEntry>> => {
   const store = await openSqliteEventStore({ file: join(dataDirectory, EVENTS_FILE) })
   try {

@@ -7,29 +7,34 @@ import { startServiceProcess } from '../service-process.ts'
 
 const USERNAME = 'demo'
 
-/** A service of its own: free port, temporary data directory, one admin. */
+/** A temporary service with a free port, a temporary data directory and one administrator. */
 export interface ThrowAwayInstance {
   readonly url: string
   readonly username: string
   readonly password: string
   readonly dataDirectory: string
-  /** Ends the service; its data stay until `dispose`. */
+  /** Stops the service. Its data stay until `dispose`. */
   readonly stop: () => Promise<void>
-  /** Ends the service if need be and removes its data. */
+  /** Stops the service and deletes its data. */
   readonly dispose: () => Promise<void>
 }
 
-/** Starts one, with further `settings` (names with their prefix), and waits until it listens. Ctrl-C disposes of it and exits with 130. */
-export const startThrowAwayInstance = async (settings: Readonly<Record<string, string>> = {}): Promise<ThrowAwayInstance> => {
+/**
+ * Starts a temporary service with additional `settings` (names with their prefix) and waits until it listens. Ctrl-C
+ * disposes of the service and exits with 130.
+ */
+export const startThrowAwayInstance = async (
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ThrowAwayInstance> => {
   let cleanUp = async (): Promise<void> => undefined
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void cleanUp().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143)))
-  // From here to the assignment of cleanUp nothing waits: a signal finds no directory, or the way to remove it.
+  // No await between here and the assignment of cleanUp, so a signal never leaves the directory behind.
   const dataDirectory = mkdtempSync(join(tmpdir(), 'stenolog-'))
   const password = randomBytes(18).toString('base64url')
-  // The models of the service that is started here, where it has any of its own.
-  const usual = resolve(process.env['STENOLOG_DATA_DIR'] ?? 'data', 'models')
-  const modelsDirectory = process.env['STENOLOG_MODELS_DIR'] ?? (existsSync(usual) ? usual : undefined)
+  // Uses the installed models of the regular service.
+  const usualModels = resolve(process.env['STENOLOG_DATA_DIR'] ?? 'data', 'models')
+  const modelsDirectory = process.env['STENOLOG_MODELS_DIR'] ?? (existsSync(usualModels) ? usualModels : undefined)
   const starting = startServiceProcess({
     STENOLOG_HOST: '127.0.0.1',
     STENOLOG_PORT: '0',
@@ -42,7 +47,7 @@ export const startThrowAwayInstance = async (settings: Readonly<Record<string, s
     ...settings,
   })
   const stop = async (): Promise<void> => {
-    // One that did not start has nothing to end.
+    // A failed start leaves no service to stop.
     const service = await starting.catch(() => null)
     await service?.end('SIGTERM')
   }

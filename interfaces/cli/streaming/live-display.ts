@@ -2,7 +2,7 @@ import type { ReceivedFrame } from './live-stream.ts'
 
 const clock = (seconds: number): string => seconds.toFixed(1).padStart(6)
 
-/** Prints a live's text as a listener sees it: on a terminal the open line grows in place, elsewhere finals only. */
+/** Prints the text of a session: on a terminal the draft line updates in place, elsewhere only finals appear. */
 export const createLiveDisplay = (out: NodeJS.WriteStream): ((frame: ReceivedFrame) => void) => {
   const width = out.columns > 20 ? out.columns - 1 : 100
   return (frame) => {

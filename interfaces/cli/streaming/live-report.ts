@@ -6,7 +6,7 @@ export interface Quantiles {
   readonly p95: number | null
 }
 
-/** Median and 95th percentile (nearest rank), rounded to milliseconds; null when there is nothing. */
+/** Returns median and 95th percentile (nearest rank) of seconds, rounded to milliseconds. Null without values. */
 export const quantiles = (values: ReadonlyArray<number>): Quantiles => {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share: number): number | null => {
@@ -18,8 +18,11 @@ export const quantiles = (values: ReadonlyArray<number>): Quantiles => {
 
 const unwrapped = (text: string): string => text.replaceAll('\n', ' ')
 
-/** The frames that no later one replaces: finals, in order. */
-export const finals = (frames: ReadonlyArray<ReceivedFrame>, type: ReceivedFrame['type'] = 'transcription'): ReadonlyArray<ReceivedFrame> =>
+/** Returns the final frames, in order. Drafts are left out. */
+export const finals = (
+  frames: ReadonlyArray<ReceivedFrame>,
+  type: ReceivedFrame['type'] = 'transcription',
+): ReadonlyArray<ReceivedFrame> =>
   frames.filter((frame) => frame.type === type && frame.final)
 
 export const transcriptOf = (frames: ReadonlyArray<ReceivedFrame>): string =>
@@ -27,16 +30,22 @@ export const transcriptOf = (frames: ReadonlyArray<ReceivedFrame>): string =>
     .map((frame) => unwrapped(frame.text))
     .join(' ')
 
-/** A word that was spoken, and when, in seconds from the first sample. */
+/** A spoken word of the reference. `end`: seconds from the first sample. */
 export interface SpokenWord {
   readonly word: string
   readonly end: number
-  /** The last word of its phrase. */
+  /** True for the last word of a phrase. */
   readonly closesPhrase: boolean
 }
 
-/** Seconds from the end of each word to the first moment that a screen fed with `frames` shows it; words never shown are left out. */
-const displayDelays = (words: ReadonlyArray<SpokenWord>, frames: ReadonlyArray<ReceivedFrame>): ReadonlyMap<number, number> => {
+/**
+ * Returns the seconds from the end of each word to its first display on a screen that shows `frames`. Keys are word
+ * indexes. Words that never appear are left out.
+ */
+const displayDelays = (
+  words: ReadonlyArray<SpokenWord>,
+  frames: ReadonlyArray<ReceivedFrame>,
+): ReadonlyMap<number, number> => {
   const reference = words.flatMap(({ word }) => comparableWords(word))
   const shown = new Map<number, number>()
   const settled: Array<string> = []
@@ -49,17 +58,19 @@ const displayDelays = (words: ReadonlyArray<SpokenWord>, frames: ReadonlyArray<R
   return shown
 }
 
-/** Delays of the launch contract's report: word end → first display, phrase end → final. */
+/** Returns two delays: from the end of a word to its first display, and from the end of a phrase to its final. */
 export const delaysOf = (words: ReadonlyArray<SpokenWord>, frames: ReadonlyArray<ReceivedFrame>) => {
   const transcription = frames.filter((frame) => frame.type === 'transcription')
   const finalDelays = displayDelays(words, finals(frames))
   return {
     first_display_s: quantiles([...displayDelays(words, transcription).values()]),
-    final_delay_s: quantiles([...finalDelays].filter(([index]) => words[index]?.closesPhrase === true).map(([, delay]) => delay)),
+    final_delay_s: quantiles(
+      [...finalDelays].filter(([index]) => words[index]?.closesPhrase === true).map(([, delay]) => delay),
+    ),
   }
 }
 
-/** How many final translations came, by language, and the seconds from each final to its translation. */
+/** Returns the number of final translations by language, and the seconds from each final to its translation. */
 export const translationsOf = (frames: ReadonlyArray<ReceivedFrame>) => {
   const sources = new Map(finals(frames).map((frame) => [frame.segment, frame.receivedAt]))
   const translated = finals(frames, 'translation')
@@ -67,12 +78,20 @@ export const translationsOf = (frames: ReadonlyArray<ReceivedFrame>) => {
   for (const { language } of translated) counts[language] = (counts[language] ?? 0) + 1
   return {
     translation_counts: counts,
-    translation_delay_s: quantiles(translated.map(({ segment, receivedAt }) => receivedAt - (sources.get(segment) ?? receivedAt))),
+    translation_delay_s: quantiles(
+      translated.map(({ segment, receivedAt }) => receivedAt - (sources.get(segment) ?? receivedAt)),
+    ),
   }
 }
 
-/** How many partials were sent, and how many of them took back a word shown before. */
-export const partialsOf = (frames: ReadonlyArray<ReceivedFrame>): { readonly partials: number; readonly rewrites: number } => {
+/** The number of drafts, and the number of frames that changed an already shown word. */
+interface Partials {
+  readonly partials: number
+  readonly rewrites: number
+}
+
+/** Counts drafts and rewrites of the transcription. */
+export const partialsOf = (frames: ReadonlyArray<ReceivedFrame>): Partials => {
   const before = new Map<number, ReadonlyArray<string>>()
   let partials = 0
   let rewrites = 0

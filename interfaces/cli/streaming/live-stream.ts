@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import type { ApiClient, CreatedLive } from './api-client.ts'
 
-/** A transcription or translation frame as a listener received it. */
+/** A transcription or translation frame that a listener received. */
 export interface ReceivedFrame {
   readonly type: 'transcription' | 'translation'
   readonly start: number
@@ -13,18 +13,19 @@ export interface ReceivedFrame {
   readonly language: string
   readonly segment: number
   readonly final: boolean
-  /** Seconds from the moment when the first sample was spoken. */
+  /** Seconds from the first sample of the audio. */
   readonly receivedAt: number
 }
 
-const CHUNK = SAMPLE_RATE / 10
-/** Unsent bytes at which a fast sender waits for its socket. */
-const HIGH_WATER = 256 * 1024
+const CHUNK_SAMPLES = SAMPLE_RATE / 10
+
+/** A fast sender waits while its socket holds more unsent bytes. */
+const MAX_UNSENT_BYTES = 256 * 1024
 
 const opened = async (url: string): Promise<WebSocket> => {
   const socket = new WebSocket(url)
   await once(socket, 'open')
-  // The close that follows tells the same: unheard, it would end the process before it has cleaned up.
+  // The close event follows and is handled. Without a listener for errors the process would end before its clean-up.
   socket.on('error', () => undefined)
   return socket
 }
@@ -32,15 +33,18 @@ const opened = async (url: string): Promise<WebSocket> => {
 type Message = Readonly<Record<string, unknown>>
 const parsed = (data: unknown): Message => JSON.parse(String(data)) as Message
 
-/** Waits until the socket's unsent bytes are few. */
+/** Waits until the socket has few unsent bytes. */
 const drained = async (socket: WebSocket): Promise<void> => {
-  while (socket.bufferedAmount > HIGH_WATER && socket.readyState === socket.OPEN) await delay(5)
+  while (socket.bufferedAmount > MAX_UNSENT_BYTES && socket.readyState === socket.OPEN) await delay(5)
 }
 
-/** The clock of one stream: in real time each chunk leaves when its last sample has been spoken, never later for an earlier delay. */
+/**
+ * Sends audio at `speed` times real time. Each chunk is due at the end of its last sample, counted from `begin`
+ * (milliseconds of performance.now()), so an earlier delay does not move later chunks.
+ */
 const sendAudio = async (socket: WebSocket, samples: Int16Array, speed: number, begin: number): Promise<void> => {
-  for (let from = 0; from < samples.length && socket.readyState === socket.OPEN; from += CHUNK) {
-    const chunk = samples.subarray(from, from + CHUNK)
+  for (let from = 0; from < samples.length && socket.readyState === socket.OPEN; from += CHUNK_SAMPLES) {
+    const chunk = samples.subarray(from, from + CHUNK_SAMPLES)
     const due = begin + ((from + chunk.length) / SAMPLE_RATE / speed) * 1000
     const wait = due - performance.now()
     if (wait > 0) await delay(wait)
@@ -50,14 +54,14 @@ const sendAudio = async (socket: WebSocket, samples: Int16Array, speed: number, 
 }
 
 export interface StreamOptions {
-  /** 1 for real time, Infinity for as fast as the service takes it. */
+  /** 1: real time. Infinity: as fast as possible. */
   readonly speed: number
   readonly onFrame?: (frame: ReceivedFrame) => void
 }
 
 /**
- * Streams samples over the real WebSocket as a sender and hears the answer as a listener, until the live has ended.
- * Throws an Error when the live ends otherwise than finished.
+ * Streams samples over the WebSocket as a sender and collects the frames as a listener, until the session has ended.
+ * Throws an Error when the session does not end normally.
  */
 export const streamLive = async (
   client: ApiClient,
@@ -94,6 +98,6 @@ export const streamLive = async (
   await sendAudio(sender, samples, speed, begin)
   if (sender.readyState === sender.OPEN) sender.send(JSON.stringify({ type: 'FINISH' }))
   const code = await ended
-  if (code !== 1000) throw new Error(`the live ended with ${code}: ${problems.join('; ')}`)
+  if (code !== 1000) throw new Error(`the session ended with close code ${code}: ${problems.join('; ')}`)
   return frames
 }

@@ -1,9 +1,9 @@
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import { linesOf, misused } from '../../command-error.ts'
+import { errorLines, usageError } from '../../command-error.ts'
 import type { Values } from '../commands/command.ts'
 import { readArguments } from '../commands/read-arguments.ts'
 import { TRANSCRIBE } from '../commands/streaming.ts'
-import { notInstalled } from '../models/found.ts'
+import { notInstalled } from '../models/installed.ts'
 import type { ApiClient } from './api-client.ts'
 import { logIn } from './api-client.ts'
 import { readAudioFile } from './audio-file.ts'
@@ -24,7 +24,8 @@ const transcribeFile = async (client: ApiClient, file: string, options: Options)
   const live = await client.createLive({ model, language, config: { mode } })
   const begin = performance.now()
   if (!json) console.log(`\n${file}`)
-  const frames = await streamLive(client, live, samples, json ? { speed } : { speed, onFrame: createLiveDisplay(process.stdout) })
+  const display = json ? {} : { onFrame: createLiveDisplay(process.stdout) }
+  const frames = await streamLive(client, live, samples, { speed, ...display })
   const report = {
     file,
     model,
@@ -34,23 +35,26 @@ const transcribeFile = async (client: ApiClient, file: string, options: Options)
     audio_s: samples.length / SAMPLE_RATE,
     wall_s: Math.round(performance.now() - begin) / 1000,
     first_text_s: frames[0]?.receivedAt ?? null,
-    // Faster than real time a segment is heard before it was "spoken": there is no lag to speak of.
+    // Only real time has a meaningful lag: at full speed a segment arrives before its end in real time.
     final_lag_s: quantiles(speed === 1 ? finals(frames).map((frame) => frame.receivedAt - frame.end) : []),
     ...partialsOf(frames),
   }
   if (output !== undefined) await writeTranscript(output, report)
   if (json) console.log(JSON.stringify(report))
   else console.log(`${report.audio_s.toFixed(1)} s of audio in ${report.wall_s.toFixed(1)} s\n${report.text}`)
-  if (output !== undefined) console.error(`The text is in ${output}`)
+  if (output !== undefined) console.error(`Text written to ${output}`)
 }
 
-/** Transcribes every file that can be read; resolves to the exit code: 1 when one could not. */
+/** Runs `stenolog transcribe`. Continues after a file that fails. Resolves to the exit code: 1 when a file failed. */
 export const transcribe = async (args: ReadonlyArray<string>): Promise<number> => {
   const { operands: files, options } = readArguments(TRANSCRIBE, args)
   if (options.output !== undefined && files.length > 1)
-    throw misused('--output takes one audio file.', `npm run transcribe -- ${files[0] ?? ''} --output ${options.output}`)
+    throw usageError(
+      '--output needs exactly one audio file.',
+      `npm run transcribe -- ${files[0] ?? ''} --output ${options.output}`,
+    )
   if (options.output !== undefined) await requireFolderOf(options.output)
-  // At full speed there is no time to be kept.
+  // At full speed no deadline applies, so the service admits the session without a check of its computing power.
   const instance = await startThrowAwayInstance(options.speed === '1' ? {} : { STENOLOG_OVERCOMMIT: '0' })
   try {
     const client = await logIn(instance.url, instance.username, instance.password)
@@ -62,7 +66,7 @@ export const transcribe = async (args: ReadonlyArray<string>): Promise<number> =
         await transcribeFile(client, file, options)
       } catch (error) {
         failed = 1
-        console.error(linesOf(error, file))
+        console.error(errorLines(error, file))
       }
     return failed
   } finally {

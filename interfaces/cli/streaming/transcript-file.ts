@@ -9,16 +9,16 @@ interface Segment {
   readonly text: string
 }
 
-/** What subtitles usually have room for, as in the transcripts of the service. */
-const SHAPE = { maxChars: 42, maxLines: 2 }
+/** The usual size of subtitles. The service's transcripts use the same values. */
+const SUBTITLE_SIZE = { maxChars: 42, maxLines: 2 }
 
 const contentOf = (file: string, report: { readonly segments: ReadonlyArray<Segment> }): string => {
   const segments = report.segments.map(({ start, end, text }) => ({ start, end, text: text.replaceAll('\n', ' ') }))
   switch (extname(file).toLowerCase()) {
     case '.srt':
-      return toSubRip(segments, SHAPE)
+      return toSubRip(segments, SUBTITLE_SIZE)
     case '.vtt':
-      return toWebVtt(segments, SHAPE)
+      return toWebVtt(segments, SUBTITLE_SIZE)
     case '.txt':
       return segments.map(({ text }) => `${text}\n`).join('')
     default:
@@ -26,12 +26,13 @@ const contentOf = (file: string, report: { readonly segments: ReadonlyArray<Segm
   }
 }
 
-/** Before anything is heard: throws a CommandError where the file could not be written afterwards. */
+/** Throws a CommandError when the folder of the file does not exist. Called early, before the long transcription. */
 export const requireFolderOf = async (file: string): Promise<void> => {
   const folder = await stat(dirname(file)).catch(() => null)
-  if (folder?.isDirectory() !== true) throw new CommandError(`There is no folder ${quoted(dirname(file))}.`, { hint: `mkdir -p ${dirname(file)}` })
+  if (folder?.isDirectory() !== true)
+    throw new CommandError(`There is no folder ${quoted(dirname(file))}.`, { hint: `mkdir -p ${dirname(file)}` })
 }
 
-/** Writes a transcript as subtitles, text or JSON, by the ending of the file's name. */
+/** Writes a transcript as subtitles, text or JSON. The ending of the file name selects the format. */
 export const writeTranscript = (file: string, report: { readonly segments: ReadonlyArray<Segment> }): Promise<void> =>
   writeFile(file, contentOf(file, report))

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import test from 'ava'
 import { nearestName } from '../../../domain/shared/nearest-name.ts'
-import { CommandError, linesOf } from '../../../interfaces/command-error.ts'
+import { CommandError, errorLines } from '../../../interfaces/command-error.ts'
 import { LIVES, USERS } from '../../../interfaces/cli/commands/accounts.ts'
 import { partsOf } from '../../../interfaces/cli/commands/command.ts'
 import { helpOf, helpOfAll } from '../../../interfaces/cli/commands/help.ts'
@@ -50,7 +50,7 @@ test('what is asked is read by the table: actions, arguments, options and their 
 })
 
 const WRONG = [
-  [TRANSCRIBE, [], 'stenolog transcribe needs FILE: an audio or video file, anything that FFmpeg reads.'],
+  [TRANSCRIBE, [], 'stenolog transcribe needs FILE: an audio or video file in any format that FFmpeg reads.'],
   [TRANSCRIBE, ['a.wav', '--modle', 'base'], 'Unknown option --modle of stenolog transcribe. Did you mean --model?'],
   [TRANSCRIBE, ['a.wav', '-x'], 'Unknown option -x of stenolog transcribe.'],
   [TRANSCRIBE, ['a.wav', '--model', '--json'], '--model needs a value: --model NAME.'],
@@ -59,20 +59,20 @@ const WRONG = [
   [TRANSCRIBE, ['a.wav', '--model', 'a', '--model', 'b'], '--model is given twice.'],
   [TRANSCRIBE, ['a.wav', '--mode', 'finale'], '--mode should be one of partial, final, not "finale". Did you mean final?'],
   [TRANSCRIBE, ['a.wav', '--output', 'a.doc'], '--output should be a file name that ends with .srt, .vtt, .txt or .json, not "a.doc".'],
-  [DEMO, ['sample.wav'], 'stenolog demo does not know what to do with "sample.wav".'],
+  [DEMO, ['sample.wav'], 'stenolog demo does not accept the argument "sample.wav".'],
   [LIVES, [], 'stenolog lives needs one of list, finish.'],
   [LIVES, ['lsit'], 'Unknown command "lives lsit". Did you mean stenolog lives list?'],
-  [LIVES, ['finish', 'seven'], 'ID should be an id, a whole number from 1, not "seven".'],
+  [LIVES, ['finish', 'seven'], 'ID should be an id: a whole number from 1, not "seven".'],
   [LIVES, ['list', '--status', 'over'], '--status should be one of pending, active, finished, error, not "over".'],
-  [LIVES, ['finish', '7', '--user', 'ada'], '--user does not go with stenolog lives finish.'],
-  [USERS, ['create', 'ada', 'bob'], 'stenolog users create does not know what to do with "bob".'],
+  [LIVES, ['finish', '7', '--user', 'ada'], '--user is not an option of stenolog lives finish.'],
+  [USERS, ['create', 'ada', 'bob'], 'stenolog users create does not accept the argument "bob".'],
   [USERS, ['change', 'ada', '--max-sessions', '1.5'], '--max-sessions should be a whole number, not "1.5".'],
 ] as const
 
 for (const [command, args, message] of WRONG)
   test(`stenolog ${[command.name, ...args].join(' ')} is refused: ${message}`, (t) => {
     const error = t.throws(() => readArguments(command, args), { instanceOf: CommandError })
-    t.is(linesOf(error), `error: ${message}\nhint: npm run stenolog -- ${command.name} --help`)
+    t.is(errorLines(error), `error: ${message}\nhint: npm run stenolog -- ${command.name} --help`)
     t.is(error?.exitCode, 2)
   })
 
@@ -84,8 +84,8 @@ test('a name that comes near is suggested, one that does not is not', (t) => {
 })
 
 test('errors of several lines keep the words of a service that did not start', (t) => {
-  t.is(linesOf(new Error('The service did not start.\nerror: Port taken\nhint: another')), 'error: The service did not start.\nerror: Port taken\nhint: another')
-  t.is(linesOf(new Error('broken'), 'a.wav'), 'error: a.wav: broken')
+  t.is(errorLines(new Error('The service did not start.\nerror: Port taken\nhint: another')), 'error: The service did not start.\nerror: Port taken\nhint: another')
+  t.is(errorLines(new Error('broken'), 'a.wav'), 'error: a.wav: broken')
 })
 
 test('the command line says what is wrong and what to do next, with 2 for what is asked wrongly and 1 for what fails', async (t) => {

@@ -22,7 +22,7 @@ test('the demo ends with what to do next, and shows the stored events where they
     t.regex(stdout, /\nNext\n {2}npm start .*\n {2}npm run stenolog -- models pull base .*\n {2}npm run transcribe -- .*\n$/)
   }
   t.notRegex(plain.stdout, /LiveCreated/)
-  t.regex(told.stdout, /\nThe session as events\n(?:.*\n)*.* LiveCreated\n(?:.*\n)*.* LiveFinished\n/)
+  t.regex(told.stdout, /\nStored events of the session\n(?:.*\n)*.* LiveCreated\n(?:.*\n)*.* LiveFinished\n/)
   const written = JSON.parse(await readFile(report, 'utf8')) as Readonly<Record<string, unknown>>
   for (const member of MEMBERS) t.true(member in written, member)
 })

@@ -91,7 +91,7 @@ test('a deleted user is exported before, gone after, and erased again from an ol
 
   await service.kill('SIGTERM')
   const restored = await run('restore', backup, '--replace')
-  t.regex(restored.stdout, /^4 keys that were erased since were erased again$/m)
+  t.regex(restored.stdout, /^4 keys that were erased after the backup were erased again$/m)
   // What the file system has, before any service looks at it.
   t.is(await hitsOf(service.dataDirectory, secrets), 0)
   await service.start()

@@ -95,7 +95,7 @@ test.serial('API tokens of users are created, listed, renamed, switched and revo
   t.is(await byKey(), 401)
   t.like(await json(['tokens', 'activate', id]), { is_active: true })
   t.is(await byKey(), 200)
-  t.is((await stenolog(['tokens', 'revoke', id])).stdout, 'the token is revoked\n')
+  t.is((await stenolog(['tokens', 'revoke', id])).stdout, 'token revoked\n')
   t.is(await byKey(), 401)
 })
 

@@ -84,7 +84,7 @@ test.serial('a job goes on whichever process starts or is asked; it is cancelled
   const pull = ['models', 'pull', './test/support/fixtures/engine/tiny-whisper', '--as', 'mine', '--no-load']
   const pulled = await stenolog(worker.dataDirectory, pull, { MODELS_DIR: join(worker.dataDirectory, 'models') })
   t.is(pulled.code, 0, pulled.stderr)
-  t.regex(pulled.stdout, /the worker that runs here sees it within seconds/)
+  t.regex(pulled.stdout, /the running worker lists it within seconds/)
   await eventually(async () => {
     const { data } = (await first.get<Listing<Json>>('/models?name=mine')).body
     if (data[0]?.['active'] !== true) throw new Error(JSON.stringify(data))

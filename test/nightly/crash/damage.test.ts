@@ -101,8 +101,8 @@ test('one flipped byte in any row of the log is refused by reads, and named by t
   t.deepEqual(found('order'), [{ where: 'live-2', problem: `is not judged behind position ${position}, which cannot be read` }])
   const models = found('read models')
   t.deepEqual(models.filter(({ where }) => /^lives( [13])?$/.test(where)), [
-    { where: 'lives 3', problem: 'is not what the log says' },
-    { where: 'lives', problem: `may differ for this alone: position ${position} (live-2) is not what was written` },
+    { where: 'lives 3', problem: 'does not agree with the log' },
+    { where: 'lives', problem: `may be incomplete: position ${position} (live-2) is damaged` },
   ])
 })
 
@@ -122,11 +122,11 @@ test('a flipped byte in a document or in a key is named by the check', async (t)
   const { code, stdout } = await stenolog(path, ['check'])
   t.is(code, 1)
   for (const named of [
-    /^ {2}lives 2: is not what the log says$/m,
-    /^ {2}lives 3: stands at another position than its content$/m,
+    /^ {2}lives 2: does not agree with the log$/m,
+    /^ {2}lives 3: has a position that does not match its content$/m,
     /^ {2}live-counts 2: cannot be read$/m,
     /^ {2}users 2: is missing$/m,
-    /^ {2}users 9: should not be there$/m,
+    /^ {2}users 9: should not exist$/m,
     /^ {2}key live-3: is damaged, or belongs to another master key$/m,
     /^ {2}key live-3: is missing, and was not erased: 1 event is sealed with it /m,
   ])

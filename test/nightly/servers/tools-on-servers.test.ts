@@ -46,12 +46,12 @@ test('check, replay, export and rebuild work on EventStoreDB and MongoDB, beside
   const inspect = async (): Promise<void> => {
     const sound = await run('check')
     t.is(sound.code, 0, sound.stdout + sound.stderr)
-    t.regex(sound.stdout, /^hash chain {4}ok {5}none: EventStoreDB keeps no hash chain$/m)
+    t.regex(sound.stdout, /^hash chain {4}ok {5}none: EventStoreDB has no hash chain$/m)
     t.regex(sound.stdout, /^keys {10}ok {5}[1-9]\d* keys$/m)
     await corrupt()
     const wrong = await run('check')
     t.is(wrong.code, 1)
-    t.regex(wrong.stdout, /^ {2}lives 1: is not what the log says$/m)
+    t.regex(wrong.stdout, /^ {2}lives 1: does not agree with the log$/m)
     const rebuilt = await run('rebuild', 'lives', '--json')
     t.is(rebuilt.code, 0, rebuilt.stderr)
     t.like(JSON.parse(rebuilt.stdout), { projection: 'lives', corrected: 1 })
@@ -62,7 +62,7 @@ test('check, replay, export and rebuild work on EventStoreDB and MongoDB, beside
     for (const command of ['backup', 'restore']) {
       const refused = await run(command, join(keys.path, 'backup'))
       t.is(refused.code, 1)
-      t.regex(refused.stderr, /copies what lies in the data directory, and these settings name EventStoreDB and MongoDB for all of it/)
+      t.regex(refused.stderr, /copies only the data directory, but these settings store all data in EventStoreDB and MongoDB\./)
     }
   }
   await inspect()

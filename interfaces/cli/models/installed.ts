@@ -6,19 +6,20 @@ import { object } from '../../../domain/shared/codecs.ts'
 import { BUNDLED_MODELS, findInstalledModels } from '../../../infrastructure/catalogue/installed-models.ts'
 import { modelNameOf, PULLED_BY_NAME, repositoriesOf } from '../../../infrastructure/catalogue/models.ts'
 import { modelsDirOf } from '../../../infrastructure/settings.ts'
-import { allOf } from '../control-client.ts'
+import { fetchAll } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
-import { CommandError, misused, quoted } from '../../command-error.ts'
+import { CommandError, usageError, quoted } from '../../command-error.ts'
 import { toolSettings } from '../tool-settings.ts'
 
-/** Folders that are no models are named on standard error. */
+/** Prints a warning on standard error for each folder that holds no usable model. */
 const warnings: Logger = {
   info: () => undefined,
-  warn: ({ folder, reason }, message) => console.error(`warning: ${String(folder)}: ${typeof reason === 'string' ? reason : message}`),
-  error: ({ directory, reason }, message) => console.error(`warning: ${message}: ${String(directory)} (${String(reason)})`),
+  warn: ({ folder, reason }, message) =>
+    console.error(`warning: ${String(folder)}: ${typeof reason === 'string' ? reason : message}`),
+  error: ({ directory, reason }, message) =>
+    console.error(`warning: ${message}: ${String(directory)} (${String(reason)})`),
 }
 
-/** The models directory of the settings. */
 export const modelsDirectory = (): string => modelsDirOf(toolSettings())
 
 export const findInstalled = () =>
@@ -29,13 +30,14 @@ export const findInstalled = () =>
     logger: warnings,
   })
 
-/** Throws an Error for people where a folder of a model cannot have this name. */
-export const checkedName = (name: string): string => {
-  if (!/^[A-Za-z0-9][\w.-]{0,95}$/.test(name)) throw misused(`${quoted(name)} cannot be the name of a model: use letters, digits, ".", "_" and "-".`)
+/** Returns the name. Throws a CommandError when it cannot be the name of a model folder. */
+export const requireValidName = (name: string): string => {
+  if (!/^[A-Za-z0-9][\w.-]{0,95}$/.test(name))
+    throw usageError(`${quoted(name)} is not a valid model name. Use letters, digits, ".", "_" and "-".`)
   return name
 }
 
-/** Of a name that no installed model has: how to install or find it. */
+/** Returns the error for a model that is not installed. Its hint says how to install or find the model. */
 export const notInstalled = (name: string, installed: ReadonlyArray<string>): CommandError => {
   const isPulled = repositoriesOf(name).length > 0
   return new CommandError(
@@ -44,15 +46,20 @@ export const notInstalled = (name: string, installed: ReadonlyArray<string>): Co
   )
 }
 
-/** Folders by the names asked for, those that are no models (any more) too; of no names all that are installed. */
-export const foldersOf = async (names: ReadonlyArray<string>): Promise<ReadonlyArray<{ readonly name: string; readonly folder: string }>> => {
+interface NamedFolder {
+  readonly name: string
+  readonly folder: string
+}
+
+/** Returns the folder of each name, even when it holds no usable model. Without names: all installed models. */
+export const foldersOf = async (names: ReadonlyArray<string>): Promise<ReadonlyArray<NamedFolder>> => {
   const { models, translators } = await findInstalled()
   const installed = [...models, ...translators].map(({ name, folder }) => ({ name, folder }))
   if (names.length === 0) return installed
   const directory = modelsDirectory()
   return names.map((given) => {
-    const name = modelNameOf(checkedName(given))
-    const found = installed.find((one) => one.name === name)
+    const name = modelNameOf(requireValidName(given))
+    const found = installed.find((model) => model.name === name)
     return found ?? { name, folder: join(directory, given) }
   })
 }
@@ -66,13 +73,21 @@ export type ModelRow = t.TypeOf<typeof modelRow>
 export type PairRow = t.TypeOf<typeof pairRow>
 export const rows = { model: modelRow, pair: pairRow }
 
-/** What the service lists. */
-export const listedModels = async (control: Control): Promise<{ readonly models: ReadonlyArray<ModelRow>; readonly pairs: ReadonlyArray<PairRow> }> => ({
-  models: await allOf(control, '/models/', modelRow),
-  pairs: await allOf(control, '/translations/', pairRow),
+interface ListedModels {
+  readonly models: ReadonlyArray<ModelRow>
+  readonly pairs: ReadonlyArray<PairRow>
+}
+
+/** Fetches the speech models and the translation pairs that the service lists. */
+export const listedModels = async (control: Control): Promise<ListedModels> => ({
+  models: await fetchAll(control, '/models/', modelRow),
+  pairs: await fetchAll(control, '/translations/', pairRow),
 })
 
-/** Has the service look again at what is installed; where it runs no models, workers look by themselves. */
+/**
+ * Lets the service search for installed models again. A service without models needs no call: its workers notice
+ * changes.
+ */
 export const rescan = async (control: Control): Promise<void> => {
-  if (control.runsModels) await control.ask('POST', '/admin/rescan', t.UnknownArray)
+  if (control.runsModels) await control.request('POST', '/admin/rescan', t.UnknownArray)
 }
