@@ -86,11 +86,10 @@ export const readManifest = async (directory: string): Promise<Manifest> => {
     throw new Error(`${directory} is not a complete backup: ${MANIFEST_FILE} is missing`)
   })
   const found = decodeOrThrow(manifest, JSON.parse(text))
+  const { version } = found
   const ours = await productVersion()
-  if (found.format > BACKUP_FORMAT || isNewer(found.version, ours))
-    throw new Error(
-      `the backup was made by version ${found.version}; this is version ${ours}. Restore it with ${found.version} or later`,
-    )
+  if (found.format > BACKUP_FORMAT || isNewer(version, ours))
+    throw new Error(`the backup was made by version ${version}; this is version ${ours}. Restore it with ${version} or later`)
   for (const name of embeddedBeside(found.servers ?? []))
     if (found.files[name] === undefined) throw new Error(`the backup is incomplete: ${name} is missing`)
   for (const [name, digest] of Object.entries(found.files)) {

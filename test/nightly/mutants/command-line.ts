@@ -26,8 +26,8 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/cli/stores/backup-manifest.ts',
-    before: 'if (is !== digest) throw',
-    after: "if (is === '') throw",
+    before: 'if (actual !== digest) throw',
+    after: "if (actual === '') throw",
     rows: ['a backup that is not complete, was changed or is of a newer version is refused'], test: STORES,
   },
   {
@@ -62,14 +62,14 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/cli/stores/restore.ts',
-    before: 'if (there.length > 0 && !replace) throw',
-    after: 'if (there.length < 0) throw',
+    before: 'if (present.length > 0 && !replace)',
+    after: 'if (present.length < 0)',
     rows: ['a backup is whole, for its owner alone'], test: STORES,
   },
   {
     file: 'interfaces/cli/stores/restore.ts',
-    before: 'if (problems.length > 0) throw',
-    after: 'if (problems.length < 0) throw',
+    before: 'if (problems.length > 0)',
+    after: 'if (problems.length < 0)',
     rows: ['a backup that does not fit the master key is not put in place'], test: STORES,
   },
   {
@@ -122,13 +122,13 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/cli/commands/read-arguments.ts',
-    before: 'if (values.length > 1 && several !== true',
-    after: 'if (values.length > 9 && several !== true',
+    before: 'if (values.length > 1 && isRepeatable !== true',
+    after: 'if (values.length > 9 && isRepeatable !== true',
     rows: ['stenolog transcribe a.wav --model a --model b is refused'], test: COMMANDS,
   },
   {
     file: 'interfaces/cli/commands/read-arguments.ts',
-    before: 'if (!asked.found.form.options.includes(name))',
+    before: 'if (!found.form.options.includes(name))',
     after: "if (name === '')",
     rows: ['stenolog lives finish 7 --user ada is refused'], test: COMMANDS,
   },
@@ -164,7 +164,7 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/cli/status-line.ts',
-    before: 'now() - last.at < EVERY',
+    before: 'now() - last.at < UPDATE_INTERVAL_MS',
     after: 'now() - last.at < 0',
     rows: ['on a terminal one line is written over'], test: STATUS_LINE,
   },
