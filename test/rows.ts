@@ -6,9 +6,9 @@
  */
 import { globSync, readFileSync } from 'node:fs'
 import { MUTANTS } from './nightly/mutants/all.ts'
-import { rowsOf, standingOf, STANDINGS } from './support/rows.ts'
-import type { Claim, Standing } from './support/rows.ts'
-import { runAva } from './support/tap.ts'
+import { rowsOf, standingOf, STANDINGS } from './support/running/rows.ts'
+import type { Claim, Standing } from './support/running/rows.ts'
+import { runAva } from './support/running/tap.ts'
 
 const [LAST, FIRST_OF_SOCKETS, LAST_OF_SOCKETS] = [172, 128, 159]
 const ROWS = Array.from({ length: LAST }, (_, n) => n + 1)

@@ -8,8 +8,8 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStatusLine } from '../interfaces/cli/status-line.ts'
 import { canBeLoopbackOnly, loopbackOnly } from './loopback-only.ts'
-import { bundled } from './support/bundles.ts'
-import { runAva, type Wrap } from './support/tap.ts'
+import { bundled } from './support/running/bundles.ts'
+import { runAva, type Wrap } from './support/running/tap.ts'
 
 const long = process.argv.includes('--long')
 const unit = process.argv.includes('--unit')

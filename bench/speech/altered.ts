@@ -1,5 +1,5 @@
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
-import { createRandom } from '../../test/support/seeded.ts'
+import { createRandom } from '../../test/support/tools/seeded.ts'
 import type { Recording } from './recordings.ts'
 import { endsSentence } from './words.ts'
 

@@ -1,5 +1,5 @@
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
-import { createRandom } from '../../test/support/seeded.ts'
+import { createRandom } from '../../test/support/tools/seeded.ts'
 
 /** Sounds in which nobody speaks, s16le 16 kHz, the same at every run. */
 export interface Sound {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Timers } from '../../application/ports/timers.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually } from '../support/tools/eventually.ts'
 import { WORKER, createWorker, HELLO, HERE, frame, line, range, open, turns, inWorlds } from './live-links-support.ts'
 import type { LinksWorld, WorkerEnd } from './live-links-support.ts'
 

@@ -2,8 +2,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { v7 } from 'uuid'
 import type { EventStore, NewEvent, SubscriptionMessage } from '../../application/ports/event-store.ts'
-import { eventually } from '../support/eventually.ts'
-import { dataOf } from '../support/stored-data.ts'
+import { eventually } from '../support/tools/eventually.ts'
+import { dataOf } from '../support/tools/stored-data.ts'
 
 export interface OpenedEventStore {
   readonly store: EventStore

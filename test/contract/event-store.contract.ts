@@ -1,10 +1,10 @@
 import test, { type ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Appended, EventStore, NewEvent, ReadOptions } from '../../application/ports/event-store.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually } from '../support/tools/eventually.ts'
 import { newEvent, newEvents, restored, right, type OpenedEventStore } from './event-store-support.ts'
 import { subscriptionContract } from './subscription.contract.ts'
-import { dataOf } from '../support/stored-data.ts'
+import { dataOf } from '../support/tools/stored-data.ts'
 
 type RunTest = (title: string, body: (t: ExecutionContext) => Promise<void>) => void
 

@@ -2,7 +2,7 @@ import test, { type ExecutionContext, type SerialFn } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Keyring } from '../../application/ports/keyring.ts'
 import type { Envelope } from '../../domain/shared/event.ts'
-import { at, PLACE, placed } from '../support/memory-keyring.ts'
+import { at, PLACE, placed } from '../support/doubles/memory/keyring.ts'
 import { right } from './event-store-support.ts'
 
 const erased = (key: string) => E.left({ _tag: 'KeyErased', key })

@@ -2,7 +2,7 @@ import test, { type ExecutionContext, type SerialFn } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { HeldLease, Leases } from '../../application/ports/peers/leases.ts'
 import type { LeaseRegister } from '../../infrastructure/mongodb/lease-register.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually } from '../support/tools/eventually.ts'
 
 interface Opened<A> {
   readonly opened: A

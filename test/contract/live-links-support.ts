@@ -4,7 +4,7 @@ import type { FromWorker, LinkHandler, LiveLink, LiveLinks, Peer, ToWorker, Work
 import type { Self } from '../../application/ports/peers/members.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually } from '../support/tools/eventually.ts'
 
 /** A process that dials, one that is dialled, and the way between them. */
 export interface LinksWorld {

@@ -7,9 +7,9 @@ import type { MemberRegister } from '../../infrastructure/mongodb/member-registe
 import { joinMembers } from '../../infrastructure/mongodb/members.ts'
 import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
 import { claimOf } from '../../infrastructure/stores/claim.ts'
-import { PROFILE } from '../support/members-world.ts'
-import { createMemoryRegister } from '../support/memory-register.ts'
-import { createRecordingLogger } from '../support/recording-logger.ts'
+import { PROFILE } from '../support/worlds/members-world.ts'
+import { createMemoryRegister } from '../support/doubles/memory/register.ts'
+import { createRecordingLogger } from '../support/doubles/recording-logger.ts'
 import { entry, membersContract, registerContract } from './members.contract.ts'
 import { onEveryMongo } from './mongodb-support.ts'
 

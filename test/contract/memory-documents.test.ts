@@ -1,4 +1,4 @@
-import { createMemoryDocuments } from '../support/memory-documents.ts'
+import { createMemoryDocuments } from '../support/doubles/memory/documents.ts'
 import { documentsContract } from './documents.contract.ts'
 
 documentsContract('memory', () => {

@@ -1,4 +1,4 @@
-import { createMemoryEventStore } from '../support/memory-event-store.ts'
+import { createMemoryEventStore } from '../support/doubles/memory/event-store.ts'
 import { eventStoreContract } from './event-store.contract.ts'
 
 eventStoreContract('memory', () => {

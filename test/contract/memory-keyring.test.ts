@@ -1,4 +1,4 @@
-import { createMemoryKeyring } from '../support/memory-keyring.ts'
+import { createMemoryKeyring } from '../support/doubles/memory/keyring.ts'
 import { keyringContract } from './keyring.contract.ts'
 
 keyringContract('memory', () => {

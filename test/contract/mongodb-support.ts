@@ -2,8 +2,8 @@ import test from 'ava'
 import { v7 } from 'uuid'
 import { connectMongo } from '../../infrastructure/mongodb/connection.ts'
 import type { MongoConnection } from '../../infrastructure/mongodb/connection.ts'
-import { startMongoDouble } from '../support/mongodb-double/process.ts'
-import type { MongoDouble } from '../support/mongodb-double/process.ts'
+import { startMongoDouble } from '../support/doubles/mongodb/process.ts'
+import type { MongoDouble } from '../support/doubles/mongodb/process.ts'
 
 interface Opened {
   readonly connection: MongoConnection

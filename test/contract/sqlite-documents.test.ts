@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { openSqliteDocuments } from '../../infrastructure/sqlite/documents/documents.ts'
-import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { temporaryDirectory } from '../support/tools/temporary-directory.ts'
 import { documentsContract } from './documents.contract.ts'
 
 documentsContract('sqlite', async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
-import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { temporaryDirectory } from '../support/tools/temporary-directory.ts'
 import { eventStoreContract } from './event-store.contract.ts'
 
 eventStoreContract('sqlite', async () => {

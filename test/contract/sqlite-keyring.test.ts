@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { openSqliteKeyring } from '../../infrastructure/sqlite/keyring/keyring.ts'
-import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { temporaryDirectory } from '../support/tools/temporary-directory.ts'
 import { keyringContract } from './keyring.contract.ts'
 
 keyringContract('sqlite', async () => {

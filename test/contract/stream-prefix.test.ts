@@ -4,7 +4,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import { onServer, withStreamPrefix } from '../../infrastructure/eventstoredb/stream-prefix.ts'
-import { createMemoryEventStore } from '../support/memory-event-store.ts'
+import { createMemoryEventStore } from '../support/doubles/memory/event-store.ts'
 import { newEvents, right, take } from './event-store-support.ts'
 import { eventStoreContract } from './event-store.contract.ts'
 

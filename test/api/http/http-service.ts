@@ -23,8 +23,8 @@ import type { Calls as RouteCalls } from '../../../interfaces/http/route-table.t
 import type { DescriptionCalls } from '../../../interfaces/http/routes/description.ts'
 import type { OperationCalls } from '../../../interfaces/http/routes/operations.ts'
 import { NO_WAITING_LIMITS } from '../../../interfaces/http/connections/waiting-connections.ts'
-import { listen } from '../../support/listen.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { listen } from '../../support/tools/listen.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
 
 const AT = '2026-11-21T09:30:00.123456+00:00'
 

@@ -5,9 +5,9 @@ import test from 'ava'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import { createHttpServer } from '../../../interfaces/http/connections/server.ts'
 import { NO_WAITING_LIMITS } from '../../../interfaces/http/connections/waiting-connections.ts'
-import { listen } from '../../support/listen.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { openRaw } from '../../support/raw-connection.ts'
+import { listen } from '../../support/tools/listen.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { openRaw } from '../../support/tools/raw-connection.ts'
 import { liveView, startHttp } from './http-service.ts'
 
 interface RawAnswer {

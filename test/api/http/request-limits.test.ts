@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import type { Caller } from '../../../application/caller.ts'
 import { createRequestLimits } from '../../../interfaces/http/clients/request-limits.ts'
 import { consoleFiles } from '../../../interfaces/http/console/console-files.ts'
-import { createManualTimers } from '../../support/manual-timers.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { startHttp } from './http-service.ts'
 
 const { build: BUILD } = await consoleFiles()

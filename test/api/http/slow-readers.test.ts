@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import test from 'ava'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import { WAITING_LIMITS } from '../../../interfaces/http/connections/waiting-connections.ts'
-import { eventually } from '../../support/eventually.ts'
-import { openRaw } from '../../support/raw-connection.ts'
-import type { RawConnection } from '../../support/raw-connection.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { openRaw } from '../../support/tools/raw-connection.ts'
+import type { RawConnection } from '../../support/tools/raw-connection.ts'
 import { liveView, startHttp } from './http-service.ts'
 
 const WAITING = { ...WAITING_LIMITS, mostTaking: 2, lookEvery: 20 }

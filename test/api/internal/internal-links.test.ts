@@ -6,8 +6,8 @@ import test, { type ExecutionContext } from 'ava'
 import type { LinkHandler } from '../../../application/ports/peers/live-links.ts'
 import { preSharedKey } from '../../../infrastructure/internal/pre-shared-key.ts'
 import { openInternalServer } from '../../../infrastructure/internal/server.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { SELF, KEY, timers, openWorker, dial, until, gone, rawLink } from '../../support/internal-port.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { SELF, KEY, timers, openWorker, dial, until, gone, rawLink } from '../../support/worlds/internal-port.ts'
 
 test('a message of an unknown kind is passed over with a warning, a malformed one closes its link alone', async (t) => {
   const { server, peer, logger, messages, ends } = await openWorker(t)
@@ -138,7 +138,7 @@ test('a port that is taken, and a URL that is no address, are refused at once', 
 })
 
 const spawned = async (t: ExecutionContext, ...args: ReadonlyArray<string>): Promise<ChildProcess & { readonly said: () => string }> => {
-  const child = spawn(process.execPath, ['test/support/links-process.ts', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['test/support/worlds/links-process.ts', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
   t.teardown(() => child.kill('SIGKILL'))

@@ -10,10 +10,10 @@ import { createRareWarnings } from '../../../infrastructure/internal/rare-warnin
 import { preSharedKey } from '../../../infrastructure/internal/pre-shared-key.ts'
 import { boundUnproved } from '../../../infrastructure/internal/unproved.ts'
 import { deriveKey } from '../../../infrastructure/keys/master-key.ts'
-import { openLinkProxy } from '../../support/link-proxy.ts'
-import { createManualTimers } from '../../support/manual-timers.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { SELF, KEY, PATH, openWorker, dial, until, gone, serves } from '../../support/internal-port.ts'
+import { openLinkProxy } from '../../support/worlds/link-proxy.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { SELF, KEY, PATH, openWorker, dial, until, gone, serves } from '../../support/worlds/internal-port.ts'
 
 test('who has another master key gets in nowhere, and is told of once', async (t) => {
   const { peer, logger, opened } = await openWorker(t)

@@ -1,9 +1,9 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
-import { openSocket } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { bytesOf, finalsOf } from '../../support/finals.ts'
-import { audioOf, startSockets } from '../../support/sockets.ts'
+import { openSocket } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { bytesOf, finalsOf } from '../../support/tools/finals.ts'
+import { audioOf, startSockets } from '../../support/service/sockets.ts'
 
 const TARGETS = [{ model: 'mt-es', from: 'en', to: 'es' }]
 

@@ -1,10 +1,10 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { eventually } from '../../support/eventually.ts'
-import { createMemoryLifecycle } from '../../support/memory-lifecycle.ts'
-import { shakeHands, startSockets } from '../../support/sockets.ts'
-import type { SocketFixture } from '../../support/sockets.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { createMemoryLifecycle } from '../../support/doubles/memory/lifecycle.ts'
+import { shakeHands, startSockets } from '../../support/service/sockets.ts'
+import type { SocketFixture } from '../../support/service/sockets.ts'
 
 /** As long as the tokens that the service makes. */
 const GUESS = 'x'.repeat(32)

@@ -1,8 +1,8 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
-import { openSocket } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { audioOf, shakeHands, startSockets } from '../../support/sockets.ts'
+import { openSocket } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { audioOf, shakeHands, startSockets } from '../../support/service/sockets.ts'
 
 const hello = (role: string, id: number, state = 'pending'): string =>
   `{"type":"connection","status":"connected","role":"${role}","session_id":${id},"state":"${state}"}`

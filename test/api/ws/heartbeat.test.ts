@@ -2,9 +2,9 @@ import test from 'ava'
 import assert from 'node:assert/strict'
 import { WebSocket } from 'ws'
 import { startHeartbeat } from '../../../interfaces/ws/heartbeat.ts'
-import { eventually } from '../../support/eventually.ts'
-import { createManualTimers } from '../../support/manual-timers.ts'
-import { breathe, startSockets } from '../../support/sockets.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
+import { breathe, startSockets } from '../../support/service/sockets.ts'
 
 const beat = () => {
   const timers = createManualTimers()

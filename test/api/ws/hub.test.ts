@@ -6,9 +6,9 @@ import type { Broadcast } from '../../../interfaces/ws/broadcast.ts'
 import type { Connection } from '../../../interfaces/ws/connection.ts'
 import type { Ending } from '../../../interfaces/ws/ends.ts'
 import { createHub } from '../../../interfaces/ws/listeners/hub.ts'
-import { eventually } from '../../support/eventually.ts'
-import { startSockets } from '../../support/sockets.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { startSockets } from '../../support/service/sockets.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
 
 const fakeConnection = (buffered = 0) => {
   const sent: Array<string | Broadcast> = []

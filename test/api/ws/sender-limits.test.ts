@@ -1,7 +1,7 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
-import { eventually } from '../../support/eventually.ts'
-import { audioOf, breathe, codesOf, startSockets } from '../../support/sockets.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { audioOf, breathe, codesOf, startSockets } from '../../support/service/sockets.ts'
 
 const PONG = '{"type":"pong"}'
 

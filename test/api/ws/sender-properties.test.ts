@@ -7,14 +7,14 @@ import { createLiveSessions } from '../../../application/sessions/live-sessions.
 import type { Connection } from '../../../interfaces/ws/connection.ts'
 import { createHub } from '../../../interfaces/ws/listeners/hub.ts'
 import { createSender } from '../../../interfaces/ws/senders/sender.ts'
-import { eventually } from '../../support/eventually.ts'
-import { createManualTimers } from '../../support/manual-timers.ts'
-import { createMemoryLifecycle } from '../../support/memory-lifecycle.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { createScriptedPipelines } from '../../support/scripted-pipeline.ts'
-import { tellEnds } from '../../support/sessions.ts'
-import { createScriptedPullers } from '../../support/scripted-puller.ts'
-import { promptTranslations } from '../../support/scripted-translator.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
+import { createMemoryLifecycle } from '../../support/doubles/memory/lifecycle.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createScriptedPipelines } from '../../support/doubles/scripted/pipeline.ts'
+import { tellEnds } from '../../support/worlds/sessions.ts'
+import { createScriptedPullers } from '../../support/doubles/scripted/puller.ts'
+import { promptTranslations } from '../../support/doubles/scripted/translator.ts'
 
 type Step = { readonly text: string } | { readonly bytes: Uint8Array } | { readonly wait: number } | { readonly word: string } | { readonly turn: true }
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
-import { eventually } from '../../support/eventually.ts'
-import { audioOf, base64Of, breathe, codesOf, startSockets } from '../../support/sockets.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { audioOf, base64Of, breathe, codesOf, startSockets } from '../../support/service/sockets.ts'
 
 const ASR_STARTED = '{"status":"ASR process started"}'
 const STARTED = '{"status":"started"}'

@@ -12,11 +12,11 @@ import type { Address } from '../../../infrastructure/eventstoredb/connection.ts
 import { textOf } from '../../../infrastructure/eventstoredb/nodes/addresses.ts'
 import { createDiscovery, type Discovery } from '../../../infrastructure/eventstoredb/nodes/discovery.ts'
 import { askOver, type AskNode, type Certificates } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
-import { addressFrom, answerOf, noNames, startCluster, startServers, waitForAll, type EventStoreDbNode } from '../../support/eventstoredb-nodes.ts'
-import { immediateTimers } from '../../support/immediate-timers.ts'
-import { listen } from '../../support/listen.ts'
-import { testWith } from '../../support/skip-unless.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { addressFrom, answerOf, noNames, startCluster, startServers, waitForAll, type EventStoreDbNode } from '../../support/worlds/eventstoredb-nodes.ts'
+import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
+import { listen } from '../../support/tools/listen.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const OPENSSL = '/usr/bin/openssl'
 const run = promisify(execFile)

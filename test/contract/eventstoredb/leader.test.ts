@@ -4,10 +4,10 @@ import { NotLeaderError, type EventStoreDBClient } from '@eventstore/db-client'
 import { followLeader } from '../../../infrastructure/eventstoredb/leader.ts'
 import type { Look } from '../../../infrastructure/eventstoredb/nodes/channel.ts'
 import { createDiscovery } from '../../../infrastructure/eventstoredb/nodes/discovery.ts'
-import { eventually } from '../../support/eventually.ts'
-import { noNames, startCluster, waitForAll, type EventStoreDbNode } from '../../support/eventstoredb-nodes.ts'
-import { immediateTimers } from '../../support/immediate-timers.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { noNames, startCluster, waitForAll, type EventStoreDbNode } from '../../support/worlds/eventstoredb-nodes.ts'
+import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
 
 /** Longer than any answer takes. */
 const LONG_MS = 60_000

@@ -2,9 +2,9 @@ import test, { type ExecutionContext } from 'ava'
 import { BEGINNING, type EventStore, type Position, type SubscriptionMessage } from '../../../application/ports/event-store.ts'
 import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
 import { caughtUp, delivered, newEvent, newEvents, right, take } from '../event-store-support.ts'
-import { PATIENT_LIMITS, patient } from '../../support/eventstoredb-double/patient.ts'
-import { startEventStoreDb } from '../../support/eventstoredb.ts'
-import { serialTestHere } from '../../support/skip-unless.ts'
+import { PATIENT_LIMITS, patient } from '../../support/doubles/eventstoredb/patient.ts'
+import { startEventStoreDb } from '../../support/service/eventstoredb.ts'
+import { serialTestHere } from '../../support/running/skip-unless.ts'
 
 const double = await startEventStoreDb()
 test.after.always(double.dispose)

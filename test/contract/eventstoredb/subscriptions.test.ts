@@ -7,7 +7,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import { createPatience, LIMITS } from '../../../infrastructure/eventstoredb/patience.ts'
 import { createSubscriptions } from '../../../infrastructure/eventstoredb/subscriptions.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually } from '../../support/tools/eventually.ts'
 
 /** A server that confirms a subscription when it is told to. */
 const slowServer = () => {

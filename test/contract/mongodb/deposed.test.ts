@@ -4,9 +4,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
 import { erasedLately, openMongoKeyring } from '../../../infrastructure/mongodb/keyring.ts'
 import { right } from '../event-store-support.ts'
-import { eventually } from '../../support/eventually.ts'
-import { placed } from '../../support/memory-keyring.ts'
-import { startMongoDouble } from '../../support/mongodb-double/process.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { placed } from '../../support/doubles/memory/keyring.ts'
+import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 
 /** How long a call may wait that no majority acknowledges. */
 const LIMIT_MS = 1500

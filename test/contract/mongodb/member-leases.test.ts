@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { createMembersWorld, STEP, TTL } from '../../support/members-world.ts'
+import { createMembersWorld, STEP, TTL } from '../../support/worlds/members-world.ts'
 
 type World = ReturnType<typeof createMembersWorld>
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { NOTHING_ANNOUNCED } from '../../../infrastructure/embedded-members.ts'
-import { createMembersWorld, PROFILE, STEP, TTL } from '../../support/members-world.ts'
+import { createMembersWorld, PROFILE, STEP, TTL } from '../../support/worlds/members-world.ts'
 
 type World = ReturnType<typeof createMembersWorld>
 

@@ -8,8 +8,8 @@ import { helpOf, helpOfAll } from '../../../interfaces/cli/commands/help.ts'
 import { readArguments } from '../../../interfaces/cli/commands/read-arguments.ts'
 import { DEMO, MODELS, TRANSCRIBE } from '../../../interfaces/cli/commands/streaming.ts'
 import { COMMANDS } from '../../../interfaces/cli/commands/table.ts'
-import { stenolog } from '../../support/command-line.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { stenolog } from '../../support/service/command-line.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 for (const command of COMMANDS)
   test(`the help of ${command.name} is whole, 80 columns wide, and its examples are commands`, (t) => {

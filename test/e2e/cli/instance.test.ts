@@ -3,9 +3,9 @@ import { fork } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
-import { eventually } from '../../support/eventually.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { CHILD_ENVIRONMENT } from '../../support/tools/child-environment.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const TRANSCRIBE = join(import.meta.dirname, '..', '..', '..', 'interfaces', 'cli', 'main.ts')
 

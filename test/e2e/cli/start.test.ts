@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { inheritedVariables } from '../../../infrastructure/node/inherited-variables.ts'
-import { createClient, logIn } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { prefixed } from '../../support/service.ts'
-import { pathOf, testWith } from '../../support/skip-unless.ts'
-import { startTestStores } from '../../support/stores.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { createClient, logIn } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { prefixed } from '../../support/service/service.ts'
+import { pathOf, testWith } from '../../support/running/skip-unless.ts'
+import { startTestStores } from '../../support/service/stores.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..', '..')
 const LINK = /^Create the first administrator \(once, within 30 minutes\): (http:\/\/\S+)$/m

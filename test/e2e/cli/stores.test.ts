@@ -12,9 +12,9 @@ import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyrin
 import { readManifest } from '../../../interfaces/cli/stores/backup-manifest.ts'
 import { readAround } from '../../../application/log/read-around.ts'
 import { newEvents, right } from '../../contract/event-store-support.ts'
-import { stenolog } from '../../support/command-line.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { sealText } from '../../support/texts.ts'
+import { stenolog } from '../../support/service/command-line.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { sealText } from '../../support/tools/texts.ts'
 
 /** A data directory as a service leaves it, without one: five events of a live, the keys of two users. */
 const startData = async (t: ExecutionContext) => {

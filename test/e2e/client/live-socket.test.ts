@@ -4,12 +4,12 @@ import { ended, NO_CAPTIONS, withFrame } from '../../../interfaces/client/captio
 import type { Captions } from '../../../interfaces/client/captions.ts'
 import { openLiveSocket } from '../../../interfaces/client/live-socket.ts'
 import type { SocketState } from '../../../interfaces/client/live-socket.ts'
-import { createClient } from '../../support/client.ts'
-import type { LiveJson } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { openLine } from '../../support/line.ts'
-import { startTestService } from '../../support/service.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
+import { createClient } from '../../support/service/client.ts'
+import type { LiveJson } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { openLine } from '../../support/tools/line.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
 const listen = (t: ExecutionContext, url: string, live: LiveJson, token = live.listener_token) => {
   let captions: Captions = NO_CAPTIONS

@@ -4,11 +4,11 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
-import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
-import { logIn } from '../../support/client.ts'
-import { launchPreloaded } from '../../support/preloaded.ts'
-import { ADMIN, startTestService } from '../../support/service.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { CHILD_ENVIRONMENT } from '../../support/tools/child-environment.ts'
+import { logIn } from '../../support/service/client.ts'
+import { launchPreloaded } from '../../support/service/preloaded.ts'
+import { ADMIN, startTestService } from '../../support/service/service.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 test('requests in hand when SIGTERM comes are answered [F16]', async (t) => {
   const service = await startTestService(t)

@@ -6,11 +6,11 @@ import test from 'ava'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { caughtUp, newEvent, newEvents, right, take } from '../../contract/event-store-support.ts'
-import { logIn } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { launchPreloaded } from '../../support/preloaded.ts'
-import { ADMIN } from '../../support/service.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { logIn } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { launchPreloaded } from '../../support/service/preloaded.ts'
+import { ADMIN } from '../../support/service/service.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 /** In every thread of the service: each transaction says which file it commits, and how durably. */
 const TELLING = `

@@ -1,7 +1,7 @@
-import { CHROMIUM } from '../../support/browser.ts'
-import { openConsole, sharedConsole, watchPage } from '../../support/console.ts'
-import { startTestService } from '../../support/service.ts'
-import { testWith } from '../../support/skip-unless.ts'
+import { CHROMIUM } from '../../support/browser/browser.ts'
+import { openConsole, sharedConsole, watchPage } from '../../support/browser/console.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
 
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)

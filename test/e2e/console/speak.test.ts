@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core'
-import { CHROMIUM } from '../../support/browser.ts'
-import { checkAccess, openConsole, sharedConsole, shownProgram } from '../../support/console.ts'
-import { hearVoice, launchWithMicrophone } from '../../support/microphone.ts'
-import { serialTestWith, testWith } from '../../support/skip-unless.ts'
+import { CHROMIUM } from '../../support/browser/browser.ts'
+import { checkAccess, openConsole, sharedConsole, shownProgram } from '../../support/browser/console.ts'
+import { hearVoice, launchWithMicrophone } from '../../support/browser/microphone.ts'
+import { serialTestWith, testWith } from '../../support/running/skip-unless.ts'
 
 const { start, closing } = sharedConsole()
 const browserTest = testWith(CHROMIUM)

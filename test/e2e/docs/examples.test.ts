@@ -4,11 +4,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
-import { passwordOf, startTestService } from '../../support/service.ts'
-import { pathOf, testWith } from '../../support/skip-unless.ts'
-import { sampleSentences } from '../../support/speech.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { CHILD_ENVIRONMENT } from '../../support/tools/child-environment.ts'
+import { passwordOf, startTestService } from '../../support/service/service.ts'
+import { pathOf, testWith } from '../../support/running/skip-unless.ts'
+import { sampleSentences } from '../../support/audio/speech.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const PAGES = ['README.md', ...globSync('docs/{start,guides}/*.md')]
 

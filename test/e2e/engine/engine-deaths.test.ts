@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { readWav } from '../../support/wav.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { readWav } from '../../support/audio/wav.ts'
 import { SLOW, SLOW_MS } from '../../support/fixtures/engine/stall.ts'
 
 const simon = readWav('test/support/fixtures/engine/simon.wav')

@@ -11,8 +11,8 @@ import type { Outcome, Task } from '../../../infrastructure/onnx/process/message
 import { findWeights } from '../../../infrastructure/onnx/model-weights.ts'
 import { createWorkerPool } from '../../../infrastructure/onnx/process/worker-pool.ts'
 import { examineEnvironment } from '../../../interfaces/cli/doctor/environment-checks.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { readWav } from '../../support/wav.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { readWav } from '../../support/audio/wav.ts'
 
 const FAST = E.right({ gpu: 0.4, cpu: 3 })
 const SLOW = E.right({ gpu: 2600, cpu: 3 })

@@ -4,9 +4,9 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
 import { createLoadedModels } from '../../../infrastructure/onnx/loaded-models.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { readWav } from '../../support/wav.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { readWav } from '../../support/audio/wav.ts'
 
 const simon = readWav('test/support/fixtures/engine/simon.wav')
 

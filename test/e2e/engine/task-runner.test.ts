@@ -7,8 +7,8 @@ import type { Outcome, Request, Task } from '../../../infrastructure/onnx/proces
 import { createPassLimits } from '../../../infrastructure/onnx/process/pass-limits.ts'
 import { createTaskRunner } from '../../../infrastructure/onnx/process/task-runner.ts'
 import type { TaskLimits } from '../../../infrastructure/onnx/process/pass-limits.ts'
-import { eventually } from '../../support/eventually.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
 
 interface ScriptedOptions {
   readonly workers?: number

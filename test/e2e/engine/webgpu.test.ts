@@ -1,7 +1,7 @@
 import { SWIFTSHADER } from '../../support/webgpu/swiftshader.ts'
 import { startHearing } from '../../support/webgpu/hearing.ts'
-import { testWith } from '../../support/skip-unless.ts'
-import { readWav } from '../../support/wav.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
+import { readWav } from '../../support/audio/wav.ts'
 
 const TINY = 'test/support/fixtures/engine/tiny-whisper'
 

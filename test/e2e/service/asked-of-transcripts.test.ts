@@ -1,11 +1,11 @@
 import { symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import test from 'ava'
-import type { Json, Listing, LiveJson, Single } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { runTestService, startTestService } from '../../support/service.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import type { Json, Listing, LiveJson, Single } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { runTestService, startTestService } from '../../support/service/service.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 /** A tiny model that knows German and English; what it makes of speech is nonsense. */
 const MULTILINGUAL = 'exact-whisper'

@@ -1,13 +1,13 @@
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import { handshake, logIn } from '../../support/client.ts'
-import type { Listing, LiveJson, Single } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { launch } from '../../support/launch.ts'
-import { ADMIN, passwordOf, prefixed, startTestService } from '../../support/service.ts'
-import { startTestStores } from '../../support/stores.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { handshake, logIn } from '../../support/service/client.ts'
+import type { Listing, LiveJson, Single } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { launch } from '../../support/service/launch.ts'
+import { ADMIN, passwordOf, prefixed, startTestService } from '../../support/service/service.ts'
+import { startTestStores } from '../../support/service/stores.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const directoryFor = async (t: ExecutionContext): Promise<string> => {
   const { path, remove } = await temporaryDirectory()

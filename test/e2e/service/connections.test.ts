@@ -1,9 +1,9 @@
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import { eventually } from '../../support/eventually.ts'
-import { openRaw } from '../../support/raw-connection.ts'
-import type { RawConnection } from '../../support/raw-connection.ts'
-import { runTestService } from '../../support/service.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { openRaw } from '../../support/tools/raw-connection.ts'
+import type { RawConnection } from '../../support/tools/raw-connection.ts'
+import { runTestService } from '../../support/service/service.ts'
 
 const service = await runTestService({ RATE_LIMIT: '500', TRUSTED_PROXIES: '127.0.0.1/32', LOG_LEVEL: 'trace' })
 test.after.always(() => service.dispose())

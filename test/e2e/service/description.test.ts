@@ -1,8 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import test from 'ava'
-import { createClient } from '../../support/client.ts'
-import type { Client, Json } from '../../support/client.ts'
-import { passwordOf, runTestService } from '../../support/service.ts'
+import { createClient } from '../../support/service/client.ts'
+import type { Client, Json } from '../../support/service/client.ts'
+import { passwordOf, runTestService } from '../../support/service/service.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())

@@ -1,10 +1,10 @@
 import type { WebSocketRoute } from 'playwright-core'
-import { CHROMIUM, watchPolicy } from '../../support/browser.ts'
-import { checkAccess, sharedConsole } from '../../support/console.ts'
-import { caption, scripted } from '../../support/embed-page.ts'
-import { eventually } from '../../support/eventually.ts'
-import { testWith } from '../../support/skip-unless.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
+import { CHROMIUM, watchPolicy } from '../../support/browser/browser.ts'
+import { checkAccess, sharedConsole } from '../../support/browser/console.ts'
+import { caption, scripted } from '../../support/browser/embed-page.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)

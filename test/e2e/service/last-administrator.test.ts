@@ -1,8 +1,8 @@
 import test from 'ava'
-import { createClient, logIn } from '../../support/client.ts'
-import type { Answer, Client, Json, Listing, Single } from '../../support/client.ts'
-import { stenolog } from '../../support/command-line.ts'
-import { ADMIN, passwordOf, runTestService } from '../../support/service.ts'
+import { createClient, logIn } from '../../support/service/client.ts'
+import type { Answer, Client, Json, Listing, Single } from '../../support/service/client.ts'
+import { stenolog } from '../../support/service/command-line.ts'
+import { ADMIN, passwordOf, runTestService } from '../../support/service/service.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { wordErrorRate } from '../../../domain/transcript/word-alignment.ts'
-import type { Listing, LiveJson, Single } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { startTestService } from '../../support/service.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
+import type { Listing, LiveJson, Single } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
 test('real speech in over the WebSocket, text out to sender and listeners while it is spoken [R15 R99 R137 R142 R144 R150 R152]', async (t) => {
   const service = await startTestService(t)

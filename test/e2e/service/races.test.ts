@@ -1,7 +1,7 @@
 import test from 'ava'
-import type { Listing, LiveJson } from '../../support/client.ts'
-import { startTestService } from '../../support/service.ts'
-import { sharedTestService } from '../../support/shared-service.ts'
+import type { Listing, LiveJson } from '../../support/service/client.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { sharedTestService } from '../../support/service/shared-service.ts'
 
 const shared = sharedTestService()
 

@@ -1,8 +1,8 @@
 import { request } from 'node:http'
 import test from 'ava'
-import { createClient } from '../../support/client.ts'
-import type { LiveJson, Single } from '../../support/client.ts'
-import { startTestService } from '../../support/service.ts'
+import { createClient } from '../../support/service/client.ts'
+import type { LiveJson, Single } from '../../support/service/client.ts'
+import { startTestService } from '../../support/service/service.ts'
 
 test('where every address is listened on, an IP address in Host is one of the service, and a name is not [R77]', async (t) => {
   const service = await startTestService(t, { HOST: '0.0.0.0' })

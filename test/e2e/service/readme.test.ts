@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { passwordOf, startTestService } from '../../support/service.ts'
-import { sampleSentences } from '../../support/speech.ts'
+import { passwordOf, startTestService } from '../../support/service/service.ts'
+import { sampleSentences } from '../../support/audio/speech.ts'
 
 /** 16-bit 16 kHz mono with the canonical header of 44 bytes. */
 const wavOf = (samples: Int16Array): Buffer => {

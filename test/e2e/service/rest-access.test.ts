@@ -3,10 +3,10 @@ import test from 'ava'
 import { SignJWT, UnsecuredJWT, decodeJwt } from 'jose'
 import type { JWTPayload } from 'jose'
 import { deriveKey, loadMasterKey } from '../../../infrastructure/keys/master-key.ts'
-import { createClient } from '../../support/client.ts'
-import type { Json, Listing, LiveJson, Single } from '../../support/client.ts'
-import { ADMIN } from '../../support/service.ts'
-import { sharedTestService } from '../../support/shared-service.ts'
+import { createClient } from '../../support/service/client.ts'
+import type { Json, Listing, LiveJson, Single } from '../../support/service/client.ts'
+import { ADMIN } from '../../support/service/service.ts'
+import { sharedTestService } from '../../support/service/shared-service.ts'
 
 const service = sharedTestService()
 

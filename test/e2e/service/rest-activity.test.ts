@@ -1,8 +1,8 @@
 import test from 'ava'
-import type { Client, Json, Listing, LiveJson, Single } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { sharedTestService } from '../../support/shared-service.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
+import type { Client, Json, Listing, LiveJson, Single } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { sharedTestService } from '../../support/service/shared-service.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
 const service = sharedTestService()
 

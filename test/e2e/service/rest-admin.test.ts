@@ -1,9 +1,9 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { handshake } from '../../support/client.ts'
-import type { Client, Json, Listing, Single } from '../../support/client.ts'
-import { runTestService } from '../../support/service.ts'
-import { openLogOf } from '../../support/stores.ts'
+import { handshake } from '../../support/service/client.ts'
+import type { Client, Json, Listing, Single } from '../../support/service/client.ts'
+import { runTestService } from '../../support/service/service.ts'
+import { openLogOf } from '../../support/service/stores.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())

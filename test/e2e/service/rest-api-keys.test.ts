@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
-import { TOKENS, issueToken, listTokens, revokeToken, withKey } from '../../support/api-tokens.ts'
-import type { TokenJson } from '../../support/api-tokens.ts'
-import { createClient } from '../../support/client.ts'
-import type { Json, Listing, Single } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { startTestService } from '../../support/service.ts'
-import { sharedTestService } from '../../support/shared-service.ts'
+import { TOKENS, issueToken, listTokens, revokeToken, withKey } from '../../support/service/api-tokens.ts'
+import type { TokenJson } from '../../support/service/api-tokens.ts'
+import { createClient } from '../../support/service/client.ts'
+import type { Json, Listing, Single } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { sharedTestService } from '../../support/service/shared-service.ts'
 
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/
 const NOT_VALID = { detail: 'Could not validate credentials' }

@@ -1,6 +1,6 @@
 import test from 'ava'
-import type { Json, Listing, LiveJson, Single } from '../../support/client.ts'
-import { sharedTestService } from '../../support/shared-service.ts'
+import type { Json, Listing, LiveJson, Single } from '../../support/service/client.ts'
+import { sharedTestService } from '../../support/service/shared-service.ts'
 
 const service = sharedTestService()
 

@@ -1,7 +1,7 @@
 import test from 'ava'
-import { logIn } from '../../support/client.ts'
-import type { Answer, Client, Json, Listing, LiveJson, Single } from '../../support/client.ts'
-import { passwordOf, runTestService } from '../../support/service.ts'
+import { logIn } from '../../support/service/client.ts'
+import type { Answer, Client, Json, Listing, LiveJson, Single } from '../../support/service/client.ts'
+import { passwordOf, runTestService } from '../../support/service/service.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())

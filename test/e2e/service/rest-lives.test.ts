@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import test from 'ava'
-import type { Client, Json, Listing, LiveJson, Single } from '../../support/client.ts'
-import { sharedTestService } from '../../support/shared-service.ts'
+import type { Client, Json, Listing, LiveJson, Single } from '../../support/service/client.ts'
+import { sharedTestService } from '../../support/service/shared-service.ts'
 
 const service = sharedTestService()
 

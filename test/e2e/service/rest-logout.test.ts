@@ -1,6 +1,6 @@
 import test from 'ava'
-import { createClient } from '../../support/client.ts'
-import { runTestService } from '../../support/service.ts'
+import { createClient } from '../../support/service/client.ts'
+import { runTestService } from '../../support/service/service.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())

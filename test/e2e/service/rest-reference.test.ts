@@ -1,7 +1,7 @@
 import test from 'ava'
-import type { Json, Listing, Single } from '../../support/client.ts'
-import { ADMIN } from '../../support/service.ts'
-import { sharedTestService } from '../../support/shared-service.ts'
+import type { Json, Listing, Single } from '../../support/service/client.ts'
+import { ADMIN } from '../../support/service/service.ts'
+import { sharedTestService } from '../../support/service/shared-service.ts'
 
 const service = sharedTestService()
 

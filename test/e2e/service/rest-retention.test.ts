@@ -1,8 +1,8 @@
 import test from 'ava'
-import { handshake, logIn } from '../../support/client.ts'
-import type { Client, Json, Listing, LiveJson, Single } from '../../support/client.ts'
-import { passwordOf, runTestService } from '../../support/service.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
+import { handshake, logIn } from '../../support/service/client.ts'
+import type { Client, Json, Listing, LiveJson, Single } from '../../support/service/client.ts'
+import { passwordOf, runTestService } from '../../support/service/service.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
 const [sentence] = await sampleSentences()
 const service = await runTestService()

@@ -1,8 +1,8 @@
 import test from 'ava'
-import { TOKENS, issueToken, listTokens, revokeToken, withKey } from '../../support/api-tokens.ts'
-import type { TokenJson } from '../../support/api-tokens.ts'
-import type { Listing, Single } from '../../support/client.ts'
-import { sharedTestService } from '../../support/shared-service.ts'
+import { TOKENS, issueToken, listTokens, revokeToken, withKey } from '../../support/service/api-tokens.ts'
+import type { TokenJson } from '../../support/service/api-tokens.ts'
+import type { Listing, Single } from '../../support/service/client.ts'
+import { sharedTestService } from '../../support/service/shared-service.ts'
 
 type Issues = { readonly detail: ReadonlyArray<{ readonly loc: ReadonlyArray<string | number> }> }
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { runTestService } from '../../support/service.ts'
+import { runTestService } from '../../support/service/service.ts'
 
 const service = await runTestService({ PENDING_TIMEOUT: '5s', MAX_DURATION: '20s', IDLE_TIMEOUT: '3s' })
 test.after.always(() => service.dispose())

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { stenolog } from '../../support/command-line.ts'
-import { sampleSentences } from '../../support/speech.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { wavOf } from '../../support/wav.ts'
+import { stenolog } from '../../support/service/command-line.ts'
+import { sampleSentences } from '../../support/audio/speech.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { wavOf } from '../../support/audio/wav.ts'
 
 const folder = await temporaryDirectory()
 const at = (name: string): string => join(folder.path, name)

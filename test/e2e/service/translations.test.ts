@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import type { Client, Json, Listing, LiveJson, Single, TestSocket } from '../../support/client.ts'
-import { runTestService, startTestService } from '../../support/service.ts'
-import { testWith } from '../../support/skip-unless.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
-import { installTranslators } from '../../support/translators.ts'
+import type { Client, Json, Listing, LiveJson, Single, TestSocket } from '../../support/service/client.ts'
+import { runTestService, startTestService } from '../../support/service/service.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
+import { installTranslators } from '../../support/audio/translators.ts'
 
 const sentences = (await sampleSentences()).slice(0, 3)
 // Two targets of random weights: what they say means nothing, when and to whom they say it does. The pairs are none of those that ship.

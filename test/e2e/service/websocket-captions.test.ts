@@ -1,9 +1,9 @@
 import test from 'ava'
-import { openSocket } from '../../support/client.ts'
-import type { Client, Json, LiveJson, TestSocket } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { runTestService, startTestService } from '../../support/service.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
+import { openSocket } from '../../support/service/client.ts'
+import type { Client, Json, LiveJson, TestSocket } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { runTestService, startTestService } from '../../support/service/service.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
 const sentences = (await sampleSentences()).slice(0, 2)
 const service = await runTestService()

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { decodeJwt } from 'jose'
-import type { Client, Json, LiveJson, Single, TestSocket } from '../../support/client.ts'
-import { handshake, openSocket } from '../../support/client.ts'
-import { startTestService } from '../../support/service.ts'
-import { sharedTestService } from '../../support/shared-service.ts'
+import type { Client, Json, LiveJson, Single, TestSocket } from '../../support/service/client.ts'
+import { handshake, openSocket } from '../../support/service/client.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { sharedTestService } from '../../support/service/shared-service.ts'
 
 const service = sharedTestService()
 const ws = (path: string): string => service.url().replace('http', 'ws') + path

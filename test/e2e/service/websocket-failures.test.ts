@@ -1,11 +1,11 @@
 import { cp, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import type { Client, Json, Listing, LiveJson, Single } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { runTestService } from '../../support/service.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import type { Client, Json, Listing, LiveJson, Single } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { runTestService } from '../../support/service/service.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const DEMO = 'models/demo-en'
 const models = await temporaryDirectory()

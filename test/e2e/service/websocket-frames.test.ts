@@ -1,7 +1,7 @@
 import test from 'ava'
-import type { Client, Json, LiveJson, Single, TestSocket } from '../../support/client.ts'
-import { runTestService } from '../../support/service.ts'
-import { silence } from '../../support/speech.ts'
+import type { Client, Json, LiveJson, Single, TestSocket } from '../../support/service/client.ts'
+import { runTestService } from '../../support/service/service.ts'
+import { silence } from '../../support/audio/speech.ts'
 
 // With the limits of WebSockets on.
 const service = await runTestService({ RATE_LIMIT: '50' })

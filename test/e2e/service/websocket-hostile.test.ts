@@ -4,10 +4,10 @@ import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import test from 'ava'
 import { WebSocket } from 'ws'
-import type { LiveJson } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { fuzzFrames } from '../../support/fuzz-frames.ts'
-import { runTestService } from '../../support/service.ts'
+import type { LiveJson } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { fuzzFrames } from '../../support/service/fuzz-frames.ts'
+import { runTestService } from '../../support/service/service.ts'
 
 const service = await runTestService({ WS_ORIGINS: '*' })
 test.after.always(() => service.dispose())

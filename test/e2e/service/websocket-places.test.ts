@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { handshake, logIn } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { launch } from '../../support/launch.ts'
-import { pathOf, testWith } from '../../support/skip-unless.ts'
-import { ADMIN } from '../../support/service.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { handshake, logIn } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { launch } from '../../support/service/launch.ts'
+import { pathOf, testWith } from '../../support/running/skip-unless.ts'
+import { ADMIN } from '../../support/service/service.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 /** Descriptors of the whole process: it gives a quarter of so few to sockets, and keeps an eighth of those for senders. */
 const DESCRIPTORS = 256

@@ -1,11 +1,11 @@
 import { connect } from 'node:net'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import { handshake } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { openRaw } from '../../support/raw-connection.ts'
-import { ADMIN,  startTestService } from '../../support/service.ts'
-import { sharedTestService } from '../../support/shared-service.ts'
+import { handshake } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { openRaw } from '../../support/tools/raw-connection.ts'
+import { ADMIN,  startTestService } from '../../support/service/service.ts'
+import { sharedTestService } from '../../support/service/shared-service.ts'
 
 const service = sharedTestService()
 

@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers'
 import test from 'ava'
 import { pullerCommand } from '../../../infrastructure/sources/child-commands.ts'
 import { tryDecoder } from '../../../infrastructure/sources/source-isolation.ts'
-import { attemptingCommand, escapesOf, isPermission, KEY, runAttempts, startWorld } from '../../support/attempting.ts'
-import type { User } from '../../support/attempting.ts'
+import { attemptingCommand, escapesOf, isPermission, KEY, runAttempts, startWorld } from '../../support/sources/attempting.ts'
+import type { User } from '../../support/sources/attempting.ts'
 
 /** Nobody in particular, in the group that may read the checkout. */
 const PLAIN_USER = { uid: 65_534, gid: statSync('.').gid }

@@ -3,10 +3,10 @@ import test from 'ava'
 import { readableMp4 } from '../../../infrastructure/sources/http/mp4-file.ts'
 import { pullSource } from '../../../infrastructure/sources/puller/pull-source.ts'
 import { sourceErrorOf } from '../../../infrastructure/sources/source-error.ts'
-import { filesOf, packageSample, serve, withFfmpeg } from '../../support/audio-server.ts'
-import type { Packaging } from '../../support/audio-server.ts'
-import { startPulling } from '../../support/pulling.ts'
-import { challengeOf, mayEnter, SECRET } from '../../support/rtsp-server.ts'
+import { filesOf, packageSample, serve, withFfmpeg } from '../../support/sources/audio-server.ts'
+import type { Packaging } from '../../support/sources/audio-server.ts'
+import { startPulling } from '../../support/sources/pulling.ts'
+import { challengeOf, mayEnter, SECRET } from '../../support/sources/rtsp-server.ts'
 
 const SECONDS = 7
 const COMPLETE = { kind: 'complete' } as const

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { stenolog } from '../../support/command-line.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { stenolog } from '../../support/service/command-line.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const folder = await temporaryDirectory()
 test.after.always(folder.remove)

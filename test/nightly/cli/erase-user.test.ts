@@ -2,12 +2,12 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'ava'
-import type { Listing, Single } from '../../support/client.ts'
-import { createClient } from '../../support/client.ts'
-import { stenolog } from '../../support/command-line.ts'
-import { startTestService } from '../../support/service.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import type { Listing, Single } from '../../support/service/client.ts'
+import { createClient } from '../../support/service/client.ts'
+import { stenolog } from '../../support/service/command-line.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const wrappedKeys = (file: string, names: ReadonlyArray<string>): ReadonlyArray<Buffer> => {
   const database = new DatabaseSync(file, { readOnly: true })

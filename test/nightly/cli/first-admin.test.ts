@@ -2,12 +2,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import { createClient, logIn } from '../../support/client.ts'
-import type { Json, Single } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { launch } from '../../support/launch.ts'
-import type { Launched } from '../../support/launch.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { createClient, logIn } from '../../support/service/client.ts'
+import type { Json, Single } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { launch } from '../../support/service/launch.ts'
+import type { Launched } from '../../support/service/launch.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const LINK = /^Create the first administrator.*: (http:\S+)\/setup#token=([A-Za-z0-9_-]{43})$/m
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import test from 'ava'
-import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
+import { CHILD_ENVIRONMENT } from '../../support/tools/child-environment.ts'
 
 interface Told {
   readonly code: number

@@ -3,12 +3,12 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'ava'
-import { logIn } from '../../support/client.ts'
-import { stenolog } from '../../support/command-line.ts'
-import { eventually } from '../../support/eventually.ts'
-import { passwordOf, startTestService } from '../../support/service.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { logIn } from '../../support/service/client.ts'
+import { stenolog } from '../../support/service/command-line.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { passwordOf, startTestService } from '../../support/service/service.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 /** What differs from run to run, replaced by what it is. */
 const normal = (line: string): string =>

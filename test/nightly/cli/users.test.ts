@@ -4,10 +4,10 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
-import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
-import { createClient, logIn } from '../../support/client.ts'
-import type { Json, Single } from '../../support/client.ts'
-import { runTestService } from '../../support/service.ts'
+import { CHILD_ENVIRONMENT } from '../../support/tools/child-environment.ts'
+import { createClient, logIn } from '../../support/service/client.ts'
+import type { Json, Single } from '../../support/service/client.ts'
+import { runTestService } from '../../support/service/service.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())

@@ -1,9 +1,9 @@
 import test from 'ava'
-import { logIn } from '../../support/client.ts'
+import { logIn } from '../../support/service/client.ts'
 import { startCluster } from '../../support/cluster/cluster.ts'
 import { speakerAt } from '../../support/cluster/numbered-session.ts'
-import { eventually } from '../../support/eventually.ts'
-import { ADMIN } from '../../support/service.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { ADMIN } from '../../support/service/service.ts'
 
 const ELSEWHERE = 'This process runs no models: install and remove them on the machine of a worker'
 

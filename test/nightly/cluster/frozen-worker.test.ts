@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import test from 'ava'
 import type { StoredEvent } from '../../../application/ports/event-store.ts'
-import type { LiveJson } from '../../support/client.ts'
+import type { LiveJson } from '../../support/service/client.ts'
 import type { Cluster, ClusterProcess } from '../../support/cluster/cluster.ts'
 import { listenTo, sendWords, speakerAt, storedNumbers, upTo } from '../../support/cluster/numbered-session.ts'
 import { startSplit } from '../../support/cluster/split.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually } from '../../support/tools/eventually.ts'
 
 const ROUNDS = Number(process.env['STENOLOG_TEST_WAKES'] ?? 1)
 const FROZEN_MS = 30_000

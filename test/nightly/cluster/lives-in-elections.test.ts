@@ -7,13 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { ADMISSION_STREAM } from '../../../domain/admission/events.ts'
-import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../../support/chosen-stores.ts'
-import type { LiveJson } from '../../support/client.ts'
+import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../../support/service/chosen-stores.ts'
+import type { LiveJson } from '../../support/service/client.ts'
 import type { Cluster } from '../../support/cluster/cluster.ts'
 import { listenTo, longestSilence, sendWords, speakerAt, storedNumbers, upTo } from '../../support/cluster/numbered-session.ts'
 import { startSplit } from '../../support/cluster/split.ts'
-import { eventually } from '../../support/eventually.ts'
-import type { EventStoreNode } from '../../support/eventstoredb-server/node.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import type { EventStoreNode } from '../../support/service/eventstoredb-server/node.ts'
 
 const ROUNDS = Number(process.env['STENOLOG_TEST_ELECTIONS'] ?? 1)
 /** Milliseconds. */

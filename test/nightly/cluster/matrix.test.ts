@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import { FFMPEG } from '../../support/audio-server.ts'
+import { FFMPEG } from '../../support/sources/audio-server.ts'
 import { startCluster } from '../../support/cluster/cluster.ts'
 import { askedFor, CELLS, nameOf, pairsOf, pairwise } from '../../support/cluster/matrix-cells.ts'
 import type { Strike } from '../../support/cluster/matrix-cells.ts'

@@ -4,12 +4,12 @@ import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { MongoClient } from 'mongodb'
 import { leaseOf } from '../../../projections/projector.ts'
-import type { Listing, LiveJson } from '../../support/client.ts'
+import type { Listing, LiveJson } from '../../support/service/client.ts'
 import { startCluster } from '../../support/cluster/cluster.ts'
 import type { ClusterProcess } from '../../support/cluster/cluster.ts'
 import { speakerAt } from '../../support/cluster/numbered-session.ts'
-import { eventually } from '../../support/eventually.ts'
-import { timeToSee } from '../../support/time-to-see.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { timeToSee } from '../../support/tools/time-to-see.ts'
 
 const ROUNDS = Number(process.env['STENOLOG_TEST_SINGLETONS'] ?? 2)
 /** Of whoever folds the lists of lives. */

@@ -1,11 +1,11 @@
 import test from 'ava'
-import { createClient } from '../../support/client.ts'
-import type { LiveJson, TestSocket } from '../../support/client.ts'
+import { createClient } from '../../support/service/client.ts'
+import type { LiveJson, TestSocket } from '../../support/service/client.ts'
 import { speakerAt } from '../../support/cluster/numbered-session.ts'
 import { speakAnew } from '../../support/cluster/returning-sender.ts'
 import { startSplit } from '../../support/cluster/split.ts'
-import { eventually } from '../../support/eventually.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
 const [SESSIONS, LISTENERS, SPOKEN] = [20, 10, 8]
 /** Seconds. */

@@ -5,7 +5,7 @@ import type { ClusterProcess, Peer } from '../../support/cluster/cluster.ts'
 import { listenTo, longestSilence, sendWords, speakerAt, storedNumbers, upTo } from '../../support/cluster/numbered-session.ts'
 import type { NumberedListener } from '../../support/cluster/numbered-session.ts'
 import { startSplit } from '../../support/cluster/split.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually } from '../../support/tools/eventually.ts'
 
 /** Rounds of each fault; 34 of killed, frozen and cut off make a hundred. */
 const ROUNDS = Number(process.env['STENOLOG_TEST_TAKEOVERS'] ?? 1)

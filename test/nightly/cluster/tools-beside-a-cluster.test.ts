@@ -1,10 +1,10 @@
 import test from 'ava'
-import { stenolog } from '../../support/command-line.ts'
+import { stenolog } from '../../support/service/command-line.ts'
 import { startCluster } from '../../support/cluster/cluster.ts'
 import { sendWords, speakerAt } from '../../support/cluster/numbered-session.ts'
-import { eventually } from '../../support/eventually.ts'
-import { openLogOf } from '../../support/stores.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { openLogOf } from '../../support/service/stores.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const WORDS = 20
 

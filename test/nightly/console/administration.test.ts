@@ -1,8 +1,8 @@
-import { CHROMIUM } from '../../support/browser.ts'
-import { checkAccess, openConsole, sharedConsole } from '../../support/console.ts'
-import { startHub } from '../../support/hub.ts'
-import { startTestService } from '../../support/service.ts'
-import { testWith } from '../../support/skip-unless.ts'
+import { CHROMIUM } from '../../support/browser/browser.ts'
+import { checkAccess, openConsole, sharedConsole } from '../../support/browser/console.ts'
+import { startHub } from '../../support/sources/hub.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
 
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)

@@ -1,11 +1,11 @@
-import { stenolog } from '../../support/command-line.ts'
-import { CHROMIUM } from '../../support/browser.ts'
-import { createClient } from '../../support/client.ts'
-import { openConsole, sharedConsole } from '../../support/console.ts'
-import { openLine } from '../../support/line.ts'
-import { startTestService } from '../../support/service.ts'
-import { testWith } from '../../support/skip-unless.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
+import { stenolog } from '../../support/service/command-line.ts'
+import { CHROMIUM } from '../../support/browser/browser.ts'
+import { createClient } from '../../support/service/client.ts'
+import { openConsole, sharedConsole } from '../../support/browser/console.ts'
+import { openLine } from '../../support/tools/line.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { createClient } from '../../support/client.ts'
-import { CHROMIUM } from '../../support/browser.ts'
-import { checkEveryLook, openConsole, sharedConsole } from '../../support/console.ts'
-import { runTestService } from '../../support/service.ts'
-import { testWith } from '../../support/skip-unless.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
+import { createClient } from '../../support/service/client.ts'
+import { CHROMIUM } from '../../support/browser/browser.ts'
+import { checkEveryLook, openConsole, sharedConsole } from '../../support/browser/console.ts'
+import { runTestService } from '../../support/service/service.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
 const { start, closing } = sharedConsole()
 const browserTest = testWith(CHROMIUM)

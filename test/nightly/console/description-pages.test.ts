@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import test from 'ava'
-import { CHROMIUM, launchBrowser } from '../../support/browser.ts'
-import { runTestService } from '../../support/service.ts'
-import { testWith } from '../../support/skip-unless.ts'
+import { CHROMIUM, launchBrowser } from '../../support/browser/browser.ts'
+import { runTestService } from '../../support/service/service.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())

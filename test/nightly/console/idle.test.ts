@@ -1,7 +1,7 @@
-import { CHROMIUM } from '../../support/browser.ts'
-import { openConsole, sharedConsole } from '../../support/console.ts'
-import { eventually } from '../../support/eventually.ts'
-import { testWith } from '../../support/skip-unless.ts'
+import { CHROMIUM } from '../../support/browser/browser.ts'
+import { openConsole, sharedConsole } from '../../support/browser/console.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
 
 const { start } = sharedConsole()
 

@@ -1,7 +1,7 @@
-import { CHROMIUM } from '../../support/browser.ts'
-import { sharedConsole } from '../../support/console.ts'
-import { hearVoice, launchWithMicrophone } from '../../support/microphone.ts'
-import { testWith } from '../../support/skip-unless.ts'
+import { CHROMIUM } from '../../support/browser/browser.ts'
+import { sharedConsole } from '../../support/browser/console.ts'
+import { hearVoice, launchWithMicrophone } from '../../support/browser/microphone.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
 
 const { start, closing } = sharedConsole()
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { CHROMIUM } from '../../support/browser.ts'
-import { checkAccess, openConsole, sharedConsole } from '../../support/console.ts'
-import { passwordOf } from '../../support/service.ts'
-import { testWith } from '../../support/skip-unless.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
+import { CHROMIUM } from '../../support/browser/browser.ts'
+import { checkAccess, openConsole, sharedConsole } from '../../support/browser/console.ts'
+import { passwordOf } from '../../support/service/service.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)

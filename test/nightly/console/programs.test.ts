@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CHROMIUM } from '../../support/browser.ts'
-import { checkAccess, openConsole, sharedConsole, shownProgram as shown } from '../../support/console.ts'
-import { pathOf, testWith } from '../../support/skip-unless.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
-import { wavOf } from '../../support/wav.ts'
+import { CHROMIUM } from '../../support/browser/browser.ts'
+import { checkAccess, openConsole, sharedConsole, shownProgram as shown } from '../../support/browser/console.ts'
+import { pathOf, testWith } from '../../support/running/skip-unless.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
+import { wavOf } from '../../support/audio/wav.ts'
 
 const { start } = sharedConsole()
 

@@ -1,11 +1,11 @@
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import { createClient } from '../../support/client.ts'
-import type { Json, Single } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { launch } from '../../support/launch.ts'
-import { startTestStores } from '../../support/stores.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { createClient } from '../../support/service/client.ts'
+import type { Json, Single } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { launch } from '../../support/service/launch.ts'
+import { startTestStores } from '../../support/service/stores.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 /** What is printed at the first start. */
 const firstStart = async (t: ExecutionContext, settings: Readonly<Record<string, string>>): Promise<{ readonly url: string; readonly link: string }> => {

@@ -1,8 +1,8 @@
-import { CHROMIUM, launchBrowser } from '../../support/browser.ts'
-import { checkAccess, openConsole } from '../../support/console.ts'
-import { FFMPEG, filesOf, packageSample, serve } from '../../support/audio-server.ts'
-import { startTestService } from '../../support/service.ts'
-import { testWith } from '../../support/skip-unless.ts'
+import { CHROMIUM, launchBrowser } from '../../support/browser/browser.ts'
+import { checkAccess, openConsole } from '../../support/browser/console.ts'
+import { FFMPEG, filesOf, packageSample, serve } from '../../support/sources/audio-server.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
 
 const browserTest = testWith(CHROMIUM, FFMPEG)
 

@@ -7,9 +7,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
 import { newEvent, newEvents, right } from '../../contract/event-store-support.ts'
-import { chanceOf } from '../../support/seeded.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { WAL_HEADER, walFrames } from '../../support/wal.ts'
+import { chanceOf } from '../../support/tools/seeded.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { WAL_HEADER, walFrames } from '../../support/tools/wal.ts'
 
 const APPENDS = 40
 /** Events an append: a prefix of another length would be half of one. */

@@ -9,8 +9,8 @@ import { BEGINNING } from '../../../application/ports/event-store.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
 import { caughtUp, newEvent, right, take } from '../../contract/event-store-support.ts'
-import { chanceOf } from '../../support/seeded.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { chanceOf } from '../../support/tools/seeded.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const ROUNDS = 6
 

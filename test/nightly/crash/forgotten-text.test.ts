@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 import test from 'ava'
 import { textKey } from '../../../domain/live/events.ts'
 import { segmentsStream } from '../../../domain/transcript/events.ts'
-import type { Client, LiveJson } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { startTestService } from '../../support/service.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
+import type { Client, LiveJson } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
 test('a minute after its end a live that keeps no text has neither segments nor the key to copies of them; one that does has both [R88]', async (t) => {
   t.timeout(10 * 60_000)

@@ -1,9 +1,9 @@
 import test from 'ava'
-import { createClient } from '../../support/client.ts'
-import type { Client, Single } from '../../support/client.ts'
-import { append, closeMade, flipByte, goesOn, hurtOf, stopped } from '../../support/hurt-data.ts'
-import { ADMIN, passwordOf, startTestService } from '../../support/service.ts'
-import { testHere } from '../../support/skip-unless.ts'
+import { createClient } from '../../support/service/client.ts'
+import type { Client, Single } from '../../support/service/client.ts'
+import { append, closeMade, flipByte, goesOn, hurtOf, stopped } from '../../support/worlds/hurt-data.ts'
+import { ADMIN, passwordOf, startTestService } from '../../support/service/service.ts'
+import { testHere } from '../../support/running/skip-unless.ts'
 
 test.after.always(closeMade)
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { killRounds } from '../../support/kill-rounds.ts'
+import { killRounds } from '../../support/load/kill-rounds.ts'
 
 // On servers with STENOLOG_TEST_STORES=servers, of which EventStoreDB may be a real one.
 const KILLS = Number(process.env['STENOLOG_TEST_KILLS'] ?? 200)

@@ -6,11 +6,11 @@ import { acquireDataDirectory } from '../../../infrastructure/sqlite/data-direct
 import { loadMasterKey } from '../../../infrastructure/keys/master-key.ts'
 import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyring.ts'
 import { UNFINISHED_RESTORE } from '../../../interfaces/compose/stores.ts'
-import { stenolog } from '../../support/command-line.ts'
-import { launch } from '../../support/launch.ts'
-import { right } from '../../support/projecting.ts'
-import { startTestService } from '../../support/service.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { stenolog } from '../../support/service/command-line.ts'
+import { launch } from '../../support/service/launch.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const keysIn = (file: string): ReadonlyArray<string> => {
   const database = new DatabaseSync(file, { readOnly: true })

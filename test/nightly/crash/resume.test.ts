@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import test from 'ava'
 import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
-import { startEventStoreDb } from '../../support/eventstoredb.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { dropAndResume } from '../../support/resume-drops.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { startEventStoreDb } from '../../support/service/eventstoredb.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { dropAndResume } from '../../support/load/resume-drops.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const DROPS = 200
 

@@ -6,9 +6,9 @@ import test from 'ava'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyring.ts'
 import { createStalledWorld } from '../../unit/application/stalled-store.ts'
-import { placed } from '../../support/memory-keyring.ts'
-import { chanceOf } from '../../support/seeded.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { placed } from '../../support/doubles/memory/keyring.ts'
+import { chanceOf } from '../../support/tools/seeded.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import { launch } from '../../support/launch.ts'
-import { startTestService } from '../../support/service.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { launch } from '../../support/service/launch.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const directoryFor = async (t: ExecutionContext): Promise<string> => {
   const { path, remove } = await temporaryDirectory()

@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { passwordOf, startTestService } from '../../support/service.ts'
-import { testWith } from '../../support/skip-unless.ts'
+import { passwordOf, startTestService } from '../../support/service/service.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
 
 /** Python's schemathesis (`pip install schemathesis`), by its path or from PATH. */
 const SCHEMATHESIS =

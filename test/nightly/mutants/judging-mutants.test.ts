@@ -1,8 +1,8 @@
 import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { brokenCopyAt, verdictOf } from '../../support/broken-copy.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { brokenCopyAt, verdictOf } from '../../support/running/broken-copy.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const TESTS = `
 import test from 'ava'

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { rowsOf } from '../../support/rows.ts'
-import type { RowName } from '../../support/rows.ts'
+import { rowsOf } from '../../support/running/rows.ts'
+import type { RowName } from '../../support/running/rows.ts'
 import type { Mutant } from './mutant.ts'
 
 /** Literal titles; of a template the text between its placeholders. */

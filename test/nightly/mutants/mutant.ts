@@ -1,4 +1,4 @@
-import type { RowName } from '../../support/rows.ts'
+import type { RowName } from '../../support/running/rows.ts'
 
 /** One line of the product, or of a double, broken as a careless change would break it, and the test that must notice. */
 export interface Mutant {

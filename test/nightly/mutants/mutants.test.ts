@@ -4,8 +4,8 @@
  */
 import test from 'ava'
 import { MUTANTS } from './all.ts'
-import { copyWorkingTree, verdictOf } from '../../support/broken-copy.ts'
-import { namesOne } from '../../support/rows.ts'
+import { copyWorkingTree, verdictOf } from '../../support/running/broken-copy.ts'
+import { namesOne } from '../../support/running/rows.ts'
 
 const wanted = new RegExp(process.env['STENOLOG_TEST_MUTANTS'] ?? '')
 const mutants = MUTANTS.filter(({ file, test: tests }) => wanted.test(file) || wanted.test(tests))

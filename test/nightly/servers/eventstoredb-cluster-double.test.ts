@@ -1,7 +1,7 @@
 import { END, EventStoreDBClient, jsonEvent, streamNameFilter, UnavailableError } from '@eventstore/db-client'
 import test from 'ava'
-import { eventually } from '../../support/eventually.ts'
-import { startCluster } from '../../support/eventstoredb-double/start-cluster.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { startCluster } from '../../support/doubles/eventstoredb/start-cluster.ts'
 
 // What no order makes real nodes do, so that no recording has it; the rest is in t24 of the transcripts.
 

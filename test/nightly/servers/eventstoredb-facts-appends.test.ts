@@ -4,8 +4,8 @@ import {
   type AppendResult, type EventStoreDBClient, type Position,
 } from '@eventstore/db-client'
 import test from 'ava'
-import { eventually } from '../../support/eventually.ts'
-import { clientOfEmptyLog, eventsOf, factEvent, listen, startOwnDouble, until } from '../../support/eventstoredb-double/facts.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { clientOfEmptyLog, eventsOf, factEvent, listen, startOwnDouble, until } from '../../support/doubles/eventstoredb/facts.ts'
 
 // Facts about appends and positions from the recordings t2, t10 and t11, each by its title, on the double.
 

@@ -2,8 +2,8 @@ import {
   eventTypeFilter, excludeSystemEvents, START, streamNameFilter, UnavailableError, type EventStoreDBClient, type Position,
 } from '@eventstore/db-client'
 import test from 'ava'
-import { eventually } from '../../support/eventually.ts'
-import { clientOfEmptyLog, eventsOf, factEvent, listen, startOwnDouble, until } from '../../support/eventstoredb-double/facts.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { clientOfEmptyLog, eventsOf, factEvent, listen, startOwnDouble, until } from '../../support/doubles/eventstoredb/facts.ts'
 
 // Facts about subscriptions and lost connections from the recordings t2 (with t2b, which went on from it), t10 and t11, each
 // by its title, on the double.

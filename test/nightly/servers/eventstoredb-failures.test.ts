@@ -5,11 +5,11 @@ import { BEGINNING, type EventStore, type Position, type SubscriptionMessage } f
 import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
 import { caughtUp, delivered, newEvent, newEvents, right, take, until } from '../../contract/event-store-support.ts'
 import { watchLog } from '../../../application/log/watched-log.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { eventually } from '../../support/eventually.ts'
-import { startEventStoreDb, type TestEventStoreDb } from '../../support/eventstoredb.ts'
-import { serialTestHere } from '../../support/skip-unless.ts'
-import { dataOf } from '../../support/stored-data.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { startEventStoreDb, type TestEventStoreDb } from '../../support/service/eventstoredb.ts'
+import { serialTestHere } from '../../support/running/skip-unless.ts'
+import { dataOf } from '../../support/tools/stored-data.ts'
 
 /** Long enough for a busy machine to answer, short enough to be waited for. */
 const limits = { usual: 3000, short: 1000, suspicion: 0, confirmation: 3000 }

@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
-import { EVENTSTORE_FOLDER } from '../../support/chosen-stores.ts'
-import { startEventStoreServer } from '../../support/eventstoredb-server/start.ts'
-import { startCluster } from '../../support/eventstoredb-double/start-cluster.ts'
-import { startDouble } from '../../support/eventstoredb-double/start.ts'
-import { normalise } from '../../support/eventstoredb-double/transcripts/compare.ts'
-import { recordThreeNodes, type RecordedNode } from '../../support/eventstoredb-double/transcripts/t24.ts'
+import { EVENTSTORE_FOLDER } from '../../support/service/chosen-stores.ts'
+import { startEventStoreServer } from '../../support/service/eventstoredb-server/start.ts'
+import { startCluster } from '../../support/doubles/eventstoredb/start-cluster.ts'
+import { startDouble } from '../../support/doubles/eventstoredb/start.ts'
+import { normalise } from '../../support/doubles/eventstoredb/transcripts/compare.ts'
+import { recordThreeNodes, type RecordedNode } from '../../support/doubles/eventstoredb/transcripts/t24.ts'
 
-const TRANSCRIPTS = join(import.meta.dirname, '..', '..', 'support', 'eventstoredb-double', 'transcripts')
+const TRANSCRIPTS = join(import.meta.dirname, '..', '..', 'support', 'doubles', 'eventstoredb', 'transcripts')
 
 const double = EVENTSTORE_FOLDER === undefined ? await startDouble() : null
 const logs: string[] = []

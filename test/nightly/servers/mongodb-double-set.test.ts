@@ -2,9 +2,9 @@ import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { MongoClient, MongoServerError } from 'mongodb'
 import type { Collection, MongoClientOptions } from 'mongodb'
-import { eventually } from '../../support/eventually.ts'
-import { DURABLE, startMongoDouble } from '../../support/mongodb-double/process.ts'
-import type { MongoDouble } from '../../support/mongodb-double/process.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { DURABLE, startMongoDouble } from '../../support/doubles/mongodb/process.ts'
+import type { MongoDouble } from '../../support/doubles/mongodb/process.ts'
 
 // What the double makes of a replica set, seen by the real driver.
 

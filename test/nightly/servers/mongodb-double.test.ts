@@ -1,6 +1,6 @@
 import test from 'ava'
 import { BSON, MongoBulkWriteError, MongoClient, MongoServerError } from 'mongodb'
-import { DURABLE, startMongoDouble } from '../../support/mongodb-double/process.ts'
+import { DURABLE, startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 
 interface Numbered {
   readonly _id: number

@@ -9,11 +9,11 @@ import type { MongoConnection } from '../../../infrastructure/mongodb/connection
 import { createMongoDocuments } from '../../../infrastructure/mongodb/documents.ts'
 import { openMongoKeyring } from '../../../infrastructure/mongodb/keyring.ts'
 import { right } from '../../contract/event-store-support.ts'
-import { eventually } from '../../support/eventually.ts'
-import { placed } from '../../support/memory-keyring.ts'
-import { startMongoDouble } from '../../support/mongodb-double/process.ts'
-import type { MongoDouble } from '../../support/mongodb-double/process.ts'
-import { checkpointAt } from '../../support/checkpoints.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { placed } from '../../support/doubles/memory/keyring.ts'
+import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
+import type { MongoDouble } from '../../support/doubles/mongodb/process.ts'
+import { checkpointAt } from '../../support/tools/checkpoints.ts'
 
 const LIVES = { name: 'lives', indexes: [['id']] }
 const MODEL = { projection: 'lives', collection: 'lives' }

@@ -10,12 +10,12 @@ import type { MongoConnection } from '../../../infrastructure/mongodb/connection
 import { createMongoDocuments } from '../../../infrastructure/mongodb/documents.ts'
 import { openMongoKeyring } from '../../../infrastructure/mongodb/keyring.ts'
 import { right } from '../../contract/event-store-support.ts'
-import { eventually } from '../../support/eventually.ts'
-import type { Fault } from '../../support/mongodb-double/faults.ts'
-import { DURABLE, startMongoDouble } from '../../support/mongodb-double/process.ts'
-import type { MongoDouble } from '../../support/mongodb-double/process.ts'
-import { at as standing, placed } from '../../support/memory-keyring.ts'
-import { checkpointAt, duty } from '../../support/checkpoints.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import type { Fault } from '../../support/doubles/mongodb/faults.ts'
+import { DURABLE, startMongoDouble } from '../../support/doubles/mongodb/process.ts'
+import type { MongoDouble } from '../../support/doubles/mongodb/process.ts'
+import { at as standing, placed } from '../../support/doubles/memory/keyring.ts'
+import { checkpointAt, duty } from '../../support/tools/checkpoints.ts'
 
 const LIVES = { name: 'lives', indexes: [['userId', 'id'], ['id']] }
 const MODEL = { projection: 'lives', collection: 'lives' }

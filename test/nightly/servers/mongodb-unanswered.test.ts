@@ -6,10 +6,10 @@ import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
 import { createMongoDocuments } from '../../../infrastructure/mongodb/documents.ts'
 import { openMongoKeyring } from '../../../infrastructure/mongodb/keyring.ts'
 import { right } from '../../contract/event-store-support.ts'
-import { eventually } from '../../support/eventually.ts'
-import { placed } from '../../support/memory-keyring.ts'
-import { startMongoDouble } from '../../support/mongodb-double/process.ts'
-import { checkpointAt } from '../../support/checkpoints.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { placed } from '../../support/doubles/memory/keyring.ts'
+import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
+import { checkpointAt } from '../../support/tools/checkpoints.ts'
 
 const MODEL = { projection: 'lives', collection: 'lives' }
 const at = (n: number): Position => String(n).padStart(20, '0') as Position

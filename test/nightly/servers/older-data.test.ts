@@ -1,13 +1,13 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { logIn } from '../../support/client.ts'
-import { stenolog } from '../../support/command-line.ts'
-import { launch } from '../../support/launch.ts'
+import { logIn } from '../../support/service/client.ts'
+import { stenolog } from '../../support/service/command-line.ts'
+import { launch } from '../../support/service/launch.ts'
 import { unpackFiles } from '../../support/older-data/files.ts'
 import { ADA, asRecorded, LISTS, readLists, TIMELESS_SETTINGS } from '../../support/older-data/lists.ts'
 import type { Lists } from '../../support/older-data/lists.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 /** Written by `test/support/older-data/make.ts` with the version that the folder is named after. */
 const VERSIONS = ['1f99de3']

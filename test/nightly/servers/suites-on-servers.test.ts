@@ -1,20 +1,20 @@
 import { globSync, readFileSync } from 'node:fs'
 import test from 'ava'
-import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../../support/chosen-stores.ts'
-import { wrongSkips } from '../../support/skipped-on-servers.ts'
-import { runAva } from '../../support/tap.ts'
+import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../../support/service/chosen-stores.ts'
+import { wrongSkips } from '../../support/running/skipped-on-servers.ts'
+import { runAva } from '../../support/running/tap.ts'
 
 /** By a variable of their own, how often or with what; and what was recorded on a server of one node, where there are more. */
 const APART = ['eventstoredb-drills.test.ts', 'upgrade.test.ts', ...(EVENTSTORE_NODES > 1 ? ['eventstoredb-facts-appends.test.ts'] : [])]
 
 /**
  * The HTTP and WebSocket suites of the whole service, unchanged, with its data in EventStoreDB and MongoDB: each service of
- * theirs has servers of its own (test/support/stores.ts). One file alone: `STENOLOG_TEST_STORES=servers ava test/e2e/service/…`.
+ * theirs has servers of its own (test/support/service/stores.ts). One file alone: `STENOLOG_TEST_STORES=servers ava test/e2e/service/…`.
  * Where a real EventStoreDB is at hand it takes the double's place, here and in every suite that is about EventStoreDB.
  */
 const ofTheService = globSync('test/e2e/service/*.test.ts').toSorted()
 const ofEventStoreDb = globSync('test/{contract,nightly}/**/*.test.ts').toSorted().filter((file) =>
-  /support\/eventstoredb(?:\.ts|-server\/|-double\/facts)/.test(readFileSync(file, 'utf8'))
+  /support\/(?:service\/eventstoredb(?:\.ts|-server\/)|doubles\/eventstoredb\/facts)/.test(readFileSync(file, 'utf8'))
   && !APART.some((name) => file.endsWith(name)))
 const isReal = EVENTSTORE_FOLDER !== undefined
 const files = [...ofTheService, ...(isReal ? ofEventStoreDb : [])]
@@ -27,7 +27,7 @@ test('the suites are found', (t) => {
     'nightly/servers/eventstoredb-facts-subscriptions',
   ])
     t.true(ofEventStoreDb.includes(`test/${suite}.test.ts`))
-  const startsTheDouble = (file: string): boolean => /eventstoredb-double\/start\.ts/.test(readFileSync(file, 'utf8'))
+  const startsTheDouble = (file: string): boolean => /doubles\/eventstoredb\/start\.ts/.test(readFileSync(file, 'utf8'))
   const elsewhere = globSync('test/**/*.test.ts').filter((file) => !ofEventStoreDb.includes(file))
   t.deepEqual(elsewhere.filter(startsTheDouble), [])
 })

@@ -3,12 +3,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { MongoClient } from 'mongodb'
-import { eventually } from '../../support/eventually.ts'
-import { stenolog } from '../../support/command-line.ts'
-import { startEventStoreDb } from '../../support/eventstoredb.ts'
-import { DURABLE, startMongoDouble } from '../../support/mongodb-double/process.ts'
-import { startTestService } from '../../support/service.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { stenolog } from '../../support/service/command-line.ts'
+import { startEventStoreDb } from '../../support/service/eventstoredb.ts'
+import { DURABLE, startMongoDouble } from '../../support/doubles/mongodb/process.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 interface Stored {
   readonly _id: string

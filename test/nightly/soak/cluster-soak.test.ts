@@ -3,7 +3,7 @@ import { cpus } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import { createClient } from '../../support/client.ts'
+import { createClient } from '../../support/service/client.ts'
 import { watchBeats } from '../../support/cluster/beats.ts'
 import { startCluster } from '../../support/cluster/cluster.ts'
 import type { ClusterProcess } from '../../support/cluster/cluster.ts'
@@ -11,8 +11,8 @@ import { listenTo, speakerAt, storedNumbers, upTo } from '../../support/cluster/
 import type { NumberedListener } from '../../support/cluster/numbered-session.ts'
 import { numberedAudio } from '../../support/cluster/numbered-words.ts'
 import { speakAnew } from '../../support/cluster/returning-sender.ts'
-import { eventually } from '../../support/eventually.ts'
-import { percentile } from '../../support/time-to-see.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { percentile } from '../../support/tools/time-to-see.ts'
 
 const MINUTES = Number(process.env['STENOLOG_TEST_SOAK_MINUTES'] ?? 1)
 const SESSIONS = Number(process.env['STENOLOG_TEST_SOAK_SESSIONS'] ?? 20)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import test from 'ava'
-import { runTestService } from '../../support/service.ts'
+import { runTestService } from '../../support/service/service.ts'
 
 /**
  * S13, S14. Seen on two vCPUs that eight other jobs kept busy (load 10 to 20; figures of an idle machine are to be had from

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { FFMPEG, filesOf, SAMPLE, serve, withFfmpeg } from '../../support/audio-server.ts'
-import type { LiveJson, Single } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { groupOf } from '../../support/processes.ts'
-import { startTestService } from '../../support/service.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { FFMPEG, filesOf, SAMPLE, serve, withFfmpeg } from '../../support/sources/audio-server.ts'
+import type { LiveJson, Single } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { groupOf } from '../../support/tools/processes.ts'
+import { startTestService } from '../../support/service/service.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const HOURS = 3
 /** A minute of speech and nine of silence. */

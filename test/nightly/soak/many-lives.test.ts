@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import test from 'ava'
 import { garbage } from '../../../bench/audio.ts'
 import { comparableWords } from '../../../domain/transcript/word-alignment.ts'
-import type { Client, Json, TestSocket } from '../../support/client.ts'
-import { runTestService } from '../../support/service.ts'
-import { sampleSentences, silence } from '../../support/speech.ts'
+import type { Client, Json, TestSocket } from '../../support/service/client.ts'
+import { runTestService } from '../../support/service/service.ts'
+import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
 const LIVES = 8
 const MAX_DELAY = 5

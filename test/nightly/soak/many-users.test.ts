@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import test from 'ava'
 import { fillWithUsers } from '../../../bench/log-of-users.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
-import type { Json, Listing, Single } from '../../support/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { footprintOf } from '../../support/footprint.ts'
-import { passwordOf, startTestService } from '../../support/service.ts'
-import type { TestService } from '../../support/service.ts'
+import type { Json, Listing, Single } from '../../support/service/client.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { footprintOf } from '../../support/tools/footprint.ts'
+import { passwordOf, startTestService } from '../../support/service/service.ts'
+import type { TestService } from '../../support/service/service.ts'
 
 const USERS = Number(process.env['STENOLOG_TEST_USERS'] ?? 100_000)
 const FIRST = 1_000_000

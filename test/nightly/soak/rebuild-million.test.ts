@@ -8,12 +8,12 @@ import { openSqliteDocuments } from '../../../infrastructure/sqlite/documents/do
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { differencesOf, foldLog } from '../../../projections/fold-log.ts'
 import { lives } from '../../../projections/lives/projection.ts'
-import type { Listing, LiveJson } from '../../support/client.ts'
-import { stenolog } from '../../support/command-line.ts'
-import { eventually } from '../../support/eventually.ts'
-import { createMemoryDocuments } from '../../support/memory-documents.ts'
-import { right } from '../../support/projecting.ts'
-import { startTestService } from '../../support/service.ts'
+import type { Listing, LiveJson } from '../../support/service/client.ts'
+import { stenolog } from '../../support/service/command-line.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { startTestService } from '../../support/service/service.ts'
 import { NO_CHECKPOINT } from '../../../application/ports/documents.ts'
 
 const EVENTS = Number(process.env['STENOLOG_TEST_REBUILT_EVENTS'] ?? 1_000_000)

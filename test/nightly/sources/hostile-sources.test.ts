@@ -4,11 +4,11 @@ import test from 'ava'
 import { startAttempt } from '../../../infrastructure/sources/puller/attempt.ts'
 import { pullSource } from '../../../infrastructure/sources/puller/pull-source.ts'
 import { sourceErrorOf } from '../../../infrastructure/sources/source-error.ts'
-import { FFMPEG, filesOf, packageSample, serve } from '../../support/audio-server.ts'
-import { hostileRtspPaths, hostileSite, HOSTILE_RTMP_PATHS, listenForbidden } from '../../support/hostile-sources.ts'
-import { serialTestWith } from '../../support/skip-unless.ts'
-import { flvAudio, serveRtmp } from '../../support/rtmp-server.ts'
-import { aacSound, serveRtsp } from '../../support/rtsp-server.ts'
+import { FFMPEG, filesOf, packageSample, serve } from '../../support/sources/audio-server.ts'
+import { hostileRtspPaths, hostileSite, HOSTILE_RTMP_PATHS, listenForbidden } from '../../support/sources/hostile-sources.ts'
+import { serialTestWith } from '../../support/running/skip-unless.ts'
+import { flvAudio, serveRtmp } from '../../support/sources/rtmp-server.ts'
+import { aacSound, serveRtsp } from '../../support/sources/rtsp-server.ts'
 
 /** One after another: each starts as many decoders at once as a small machine can take. */
 const onLinux = process.platform === 'linux' ? serialTestWith(FFMPEG) : test.skip

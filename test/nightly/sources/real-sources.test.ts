@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
-import { eventually } from '../../support/eventually.ts'
-import { startListening } from '../../support/listening.ts'
-import { startPulling } from '../../support/pulling.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { startListening } from '../../support/load/listening.ts'
+import { startPulling } from '../../support/sources/pulling.ts'
 import {
   createApache, createGstreamer, createNginx, makeCertificate, makeFilm, sendTones, tlsInFrontOf, withApache, withGstreamer, withNginx, written,
-} from '../../support/real-servers.ts'
-import type { Certificate, ToneSender } from '../../support/real-servers.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { tonesIn } from '../../support/tones.ts'
+} from '../../support/sources/real-servers.ts'
+import type { Certificate, ToneSender } from '../../support/sources/real-servers.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { tonesIn } from '../../support/audio/tones.ts'
 
 const LIVE = ['-f', 'hls', '-hls_time', '1', '-hls_list_size', '8', '-hls_flags', 'delete_segments', 'index.m3u8']
 const FILM_SECONDS = 20

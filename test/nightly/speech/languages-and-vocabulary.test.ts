@@ -6,10 +6,10 @@ import { readTokenizer } from '../../../infrastructure/onnx/model-json.ts'
 import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
 import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
-import { collected, pipelineOf } from '../../support/pipeline-bench.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { silence } from '../../support/speech.ts'
-import { base, BASE, NOTHING_BEFORE, SPEECH, withBase } from '../../support/whisper-base.ts'
+import { collected, pipelineOf } from '../../support/worlds/pipeline-bench.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { silence } from '../../support/audio/speech.ts'
+import { base, BASE, NOTHING_BEFORE, SPEECH, withBase } from '../../support/audio/whisper-base.ts'
 
 const recording = (file: string): Promise<Int16Array> => readAudioFile(join(SPEECH, file))
 const textOf = async (job: Omit<TranscribeJob, 'model'>): Promise<string> => {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { hearsNoText } from '../../support/no-text.ts'
+import { hearsNoText } from '../../support/audio/no-text.ts'
 
 for (const vad of [true, false])
   test(`ten minutes of silence, noise and tones give no transcription frame, vad ${vad} [R155]`, async (t) => {

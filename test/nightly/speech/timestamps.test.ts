@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
 import { alignWords, comparableWords } from '../../../domain/transcript/word-alignment.ts'
-import { transcribeAtFullSpeed } from '../../support/full-speed.ts'
-import { runTestService } from '../../support/service.ts'
-import { silence } from '../../support/speech.ts'
+import { transcribeAtFullSpeed } from '../../support/load/full-speed.ts'
+import { runTestService } from '../../support/service/service.ts'
+import { silence } from '../../support/audio/speech.ts'
 
 const STEM = 'interfaces/cli/streaming/demo/sample'
 const MINUTES = 30

@@ -6,7 +6,7 @@ import { loopLength } from '../../../infrastructure/onnx/words/loops.ts'
 import { tokenStarts } from '../../../infrastructure/onnx/words/attention-times.ts'
 import { wordsOfTokens } from '../../../infrastructure/onnx/words/token-words.ts'
 import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
-import { base, NOTHING_BEFORE, SPEECH, withBase } from '../../support/whisper-base.ts'
+import { base, NOTHING_BEFORE, SPEECH, withBase } from '../../support/audio/whisper-base.ts'
 
 /** A head that looks at a span of frames for each token. */
 const looking = (frames: number, spans: ReadonlyArray<readonly [from: number, to: number]>): ReadonlyArray<Float32Array> =>

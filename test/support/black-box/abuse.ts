@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../tools/eventually.ts'
 import { createLive, FORM, handshake, socketAddress } from './probe.ts'
 import type { Probe } from './probe.ts'
 import { dial, requestOf } from './raw.ts'

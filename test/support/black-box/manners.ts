@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { on, once } from 'node:events'
 import { WebSocket } from 'ws'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../tools/eventually.ts'
 import { createLive, FORM, socketAddress } from './probe.ts'
 import type { Probe } from './probe.ts'
 import { requestOf } from './raw.ts'

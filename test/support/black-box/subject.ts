@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CHILD_ENVIRONMENT } from '../child-environment.ts'
+import { CHILD_ENVIRONMENT } from '../tools/child-environment.ts'
 import { ask, requestOf } from './raw.ts'
 import type { RawAnswer } from './raw.ts'
 

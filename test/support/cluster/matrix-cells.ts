@@ -1,4 +1,4 @@
-import { createRandom } from '../seeded.ts'
+import { createRandom } from '../tools/seeded.ts'
 
 /** What is varied, with all its values. */
 export const DIMENSIONS = {

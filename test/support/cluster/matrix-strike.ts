@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ExecutionContext } from 'ava'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../tools/eventually.ts'
 import type { Cluster, ClusterProcess, Peer } from './cluster.ts'
 import { nameOf } from './matrix-cells.ts'
 import type { Cell, Strike } from './matrix-cells.ts'

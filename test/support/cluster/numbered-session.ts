@@ -1,7 +1,7 @@
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import type { Client, LiveJson, TestSocket } from '../client.ts'
-import { logIn, openSocket } from '../client.ts'
-import { ADMIN, passwordOf } from '../service.ts'
+import type { Client, LiveJson, TestSocket } from '../service/client.ts'
+import { logIn, openSocket } from '../service/client.ts'
+import { ADMIN, passwordOf } from '../service/service.ts'
 import { numberedAudio, numbersIn } from './numbered-words.ts'
 
 /** Seconds of audio of a frame. */

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ExecutionContext } from 'ava'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import { FFMPEG, filesOf, serve } from '../audio-server.ts'
-import { serveRtmp } from '../rtmp-server.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
-import { wavOf } from '../wav.ts'
+import { FFMPEG, filesOf, serve } from '../sources/audio-server.ts'
+import { serveRtmp } from '../sources/rtmp-server.ts'
+import { temporaryDirectory } from '../tools/temporary-directory.ts'
+import { wavOf } from '../audio/wav.ts'
 
 const run = promisify(execFile)
 

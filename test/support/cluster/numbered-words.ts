@@ -1,6 +1,6 @@
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import { scriptedAudio, scriptedEngine } from '../scripted-engine.ts'
-import type { ScriptedEngine, ScriptedWord } from '../scripted-engine.ts'
+import { scriptedAudio, scriptedEngine } from '../doubles/scripted/engine.ts'
+import type { ScriptedEngine, ScriptedWord } from '../doubles/scripted/engine.ts'
 
 /** As many as samples can name, and hours of them. */
 const WORDS = 20_000

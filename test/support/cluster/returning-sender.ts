@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import type { LiveJson, TestSocket } from '../client.ts'
-import { openSocket } from '../client.ts'
+import type { LiveJson, TestSocket } from '../service/client.ts'
+import { openSocket } from '../service/client.ts'
 import { wordBehind } from './numbered-words.ts'
 
 /** Samples of a frame. */

@@ -1,6 +1,6 @@
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import type { LiveJson, TestSocket } from '../client.ts'
-import { openSocket } from '../client.ts'
+import type { LiveJson, TestSocket } from '../service/client.ts'
+import { openSocket } from '../service/client.ts'
 
 /** Samples of a frame: 100 ms. */
 const FRAME = SAMPLE_RATE / 10

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava'
-import { createClient, logIn } from '../client.ts'
-import type { Client, Json, Listing } from '../client.ts'
+import { createClient, logIn } from '../service/client.ts'
+import type { Client, Json, Listing } from '../service/client.ts'
 
 /** Who made the data, and what they asked for: fixed, so that every version can be asked the same. */
 export const ADA = { username: 'ada', password: 'ada has a password' }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import type { ExecutionContext } from 'ava'
-import { endless, packageSample, serve } from '../audio-server.ts'
-import { logIn } from '../client.ts'
-import type { Client, Json, LiveJson, Single, TestSocket } from '../client.ts'
-import { eventually } from '../eventually.ts'
-import { sampleSentences, silence } from '../speech.ts'
+import { endless, packageSample, serve } from '../sources/audio-server.ts'
+import { logIn } from '../service/client.ts'
+import type { Client, Json, LiveJson, Single, TestSocket } from '../service/client.ts'
+import { eventually } from '../tools/eventually.ts'
+import { sampleSentences, silence } from '../audio/speech.ts'
 
 /** Where the audio of the sessions comes from. */
 export interface Sources {

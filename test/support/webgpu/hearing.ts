@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import type { Provider } from '../../../infrastructure/onnx/providers/execution-provider.ts'
-import { CHILD_ENVIRONMENT } from '../child-environment.ts'
+import { CHILD_ENVIRONMENT } from '../tools/child-environment.ts'
 import { SWIFTSHADER_ENVIRONMENT } from './swiftshader.ts'
 
 /** What a process hears with. */

@@ -16,14 +16,14 @@ import type { AdministratorsEvent } from '../../../domain/administrators/events.
 import { administers, userDecider } from '../../../domain/user/decider.ts'
 import type { UserCommand, UserState } from '../../../domain/user/decider.ts'
 import type { Permission, UserEvent } from '../../../domain/user/events.ts'
-import { eventually } from '../../support/eventually.ts'
-import { immediateTimers as timers } from '../../support/immediate-timers.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { createMemoryKeyring } from '../../support/memory-keyring.ts'
-import { right } from '../../support/projecting.ts'
-import { dataOf } from '../../support/stored-data.ts'
-import { createTestEnvironment } from '../../support/test-environment.ts'
-import { ada, startUserWorld } from '../../support/user-world.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { immediateTimers as timers } from '../../support/doubles/immediate-timers.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { dataOf } from '../../support/tools/stored-data.ts'
+import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
+import { ada, startUserWorld } from '../../support/worlds/user-world.ts'
 
 const away = { _tag: 'StoreUnavailable', reason: 'the test says so' } as const
 

@@ -6,11 +6,11 @@ import { createAdmissionActor } from '../../../application/admission/admission-a
 import type { EventStore } from '../../../application/ports/event-store.ts'
 import { reservedVram } from '../../../domain/admission/state.ts'
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { createMemoryKeyring } from '../../support/memory-keyring.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { chanceOf } from '../../support/seeded.ts'
-import { createTestEnvironment } from '../../support/test-environment.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { chanceOf } from '../../support/tools/seeded.ts'
+import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
 import { admitCommand, setCapacity } from './write-side.ts'
 
 const PROCESSES = 4

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createSlots, mapAtOnce, traverseAtOnce } from '../../../application/at-once.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually } from '../../support/tools/eventually.ts'
 
 /** Tasks that end when the test says so. */
 const createGates = () => {

@@ -3,10 +3,10 @@ import { checkLog } from '../../../application/audit/check-log.ts'
 import { sealEvents } from '../../../application/log/event-serialization.ts'
 import type { EventStore } from '../../../application/ports/event-store.ts'
 import { after } from '../domain/samples.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { createMemoryKeyring } from '../../support/memory-keyring.ts'
-import { right } from '../../support/projecting.ts'
-import { createTestEnvironment } from '../../support/test-environment.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
 
 type Step = readonly [stream: string, type: string, data: object]
 

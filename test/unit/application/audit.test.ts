@@ -3,9 +3,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import { checkLog } from '../../../application/audit/check-log.ts'
 import { sealEvents } from '../../../application/log/event-serialization.ts'
 import { after } from '../domain/samples.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { createMemoryKeyring } from '../../support/memory-keyring.ts'
-import { right } from '../../support/projecting.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
+import { right } from '../../support/worlds/projecting.ts'
 import {
   aborted, about, admitted, attached, birth, capacity, deleted, disabled, environment, fenced, finished, moved, on, problemsOf, registered,
   released, segment, takenOver, userDeleted, vram,

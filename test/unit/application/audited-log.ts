@@ -3,10 +3,10 @@ import { sealEvents } from '../../../application/log/event-serialization.ts'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import type { EventStore, NewEvent } from '../../../application/ports/event-store.ts'
 import { after, liveCreated } from '../domain/samples.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { createMemoryKeyring } from '../../support/memory-keyring.ts'
-import { right } from '../../support/projecting.ts'
-import { createTestEnvironment } from '../../support/test-environment.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
 
 export const environment = createTestEnvironment()
 

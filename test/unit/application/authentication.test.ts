@@ -12,13 +12,13 @@ import { startLoginDirectory } from '../../../application/users/policies/login-d
 import { createRehash } from '../../../application/users/policies/rehash.ts'
 import { userDecider } from '../../../domain/user/decider.ts'
 import type { UserCommand } from '../../../domain/user/decider.ts'
-import { eventually } from '../../support/eventually.ts'
-import { immediateTimers } from '../../support/immediate-timers.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { createMemoryKeyring } from '../../support/memory-keyring.ts'
-import { right } from '../../support/projecting.ts'
-import { createTestEnvironment } from '../../support/test-environment.ts'
-import { ada, startUserWorld } from '../../support/user-world.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
+import { ada, startUserWorld } from '../../support/worlds/user-world.ts'
 
 const startWithAda = async (t: Parameters<typeof startUserWorld>[0]) => {
   const store = createMemoryEventStore()

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore, StoredEvent } from '../../../application/ports/event-store.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 
 /** A small random generator (mulberry32), so that a run repeats by its seed. */
 export const createRandom = (seed: number): (() => number) => {

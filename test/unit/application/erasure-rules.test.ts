@@ -4,8 +4,8 @@ import { createErasureRules } from '../../../application/audit/erasure-rules.ts'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import type { EventStore } from '../../../application/ports/event-store.ts'
 import { after, liveCreated } from '../domain/samples.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { createMemoryKeyring } from '../../support/memory-keyring.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
 
 test('what was deleted up to the moment that is asked for must be gone, what was deleted after it need not', async (t) => {
   const { data: created } = liveCreated()

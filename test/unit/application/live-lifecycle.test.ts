@@ -7,12 +7,12 @@ import { fenceSegments } from '../../../application/lives/terms/fence-segments.t
 import { takeOver } from '../../../application/lives/terms/take-over.ts'
 import { reservedVram } from '../../../domain/admission/state.ts'
 import { FIRST_TERM } from '../../../domain/live/events.ts'
-import { createMemoryKeyring } from '../../support/memory-keyring.ts'
+import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
 import { createFailingStore } from './failing-store.ts'
 import { callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { right } from '../../support/projecting.ts'
-import { dataOf } from '../../support/stored-data.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { dataOf } from '../../support/tools/stored-data.ts'
 
 const finished = { status: 'finished', reason: 'finish_message' } as const
 

@@ -3,9 +3,9 @@ import test from 'ava'
 import type { AttachedLive } from '../../../application/lives/attached-live.ts'
 import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
-import { eventually } from '../../support/eventually.ts'
-import { createScriptedTranslator } from '../../support/scripted-translator.ts'
-import { AUDIO, startSessions } from '../../support/sessions.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { createScriptedTranslator } from '../../support/doubles/scripted/translator.ts'
+import { AUDIO, startSessions } from '../../support/worlds/sessions.ts'
 
 const TO_SPANISH = [{ model: 'en-es', from: 'en', to: 'es' }, { model: 'fr-es', from: 'fr', to: 'es' }]
 const TRANSLATE = { ...DEFAULT_ENGINE_SETTINGS, task: 'translate' } as const

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
 import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
-import { eventually } from '../../support/eventually.ts'
-import { AUDIO, startSessions } from '../../support/sessions.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { AUDIO, startSessions } from '../../support/worlds/sessions.ts'
 
 const WORDS = [
   { start: 0.1004, end: 0.25, text: 'Good', confidence: 0.98764 },

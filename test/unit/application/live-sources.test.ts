@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
-import { FAILED } from '../../support/scripted-puller.ts'
-import { eventually } from '../../support/eventually.ts'
-import { AUDIO, autoStarted, startSessions, URL_LIVE } from '../../support/sessions.ts'
+import { FAILED } from '../../support/doubles/scripted/puller.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { AUDIO, autoStarted, startSessions, URL_LIVE } from '../../support/worlds/sessions.ts'
 
 const COMPLETE = { kind: 'complete' } as const
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { evolve, initialState } from '../../../domain/admission/state.ts'
 import { LOAD_MINUTES, startLoadHistory } from '../../../application/load/load-history.ts'
-import { createManualTimers } from '../../support/manual-timers.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { after } from '../domain/samples.ts'
 
 const start = () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
 import type { PullerEvents } from '../../../application/ports/audio-source.ts'
-import { eventually } from '../../support/eventually.ts'
-import type { ManualTimers } from '../../support/manual-timers.ts'
-import { FAILED } from '../../support/scripted-puller.ts'
-import { autoStarted } from '../../support/sessions.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import type { ManualTimers } from '../../support/doubles/manual-timers.ts'
+import { FAILED } from '../../support/doubles/scripted/puller.ts'
+import { autoStarted } from '../../support/worlds/sessions.ts'
 
 /** Seconds of audio as a source plays it, from second `from` of the media's clock on; null: it has none. */
 const play = (events: PullerEvents, timers: ManualTimers, seconds: number, from: number | null): void => {

@@ -7,8 +7,8 @@ import type { StoredFinals } from '../../../application/lives/queries/stored-fin
 import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
 import { openMissedFinals } from '../../../application/sessions/missed-finals.ts'
 import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
-import { createManualTimers } from '../../support/manual-timers.ts'
-import { right } from '../../support/projecting.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
+import { right } from '../../support/worlds/projecting.ts'
 
 const PAGE = 3
 

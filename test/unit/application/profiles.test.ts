@@ -6,11 +6,11 @@ import { registerUser } from '../../../application/users/commands/register-user.
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import { ERASED } from '../../../domain/shared/event.ts'
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { right } from '../../support/projecting.ts'
-import { dataOf } from '../../support/stored-data.ts'
-import { callerOf, profileCommands, startTokenWorld } from '../../support/token-world.ts'
-import { ada } from '../../support/user-world.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { dataOf } from '../../support/tools/stored-data.ts'
+import { callerOf, profileCommands, startTokenWorld } from '../../support/worlds/token-world.ts'
+import { ada } from '../../support/worlds/user-world.ts'
 
 const everything = { skip: 0, limit: 100 }
 const notFound = E.left({ _tag: 'ProfileNotFound' })

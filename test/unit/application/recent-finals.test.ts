@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
 import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
-import { createManualTimers } from '../../support/manual-timers.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 
 const frame = (segment: number): TranscriptFrame =>
   ({ kind: 'transcription', segment, final: true, start: segment, end: segment + 1, text: `segment ${segment}`, language: 'en' })

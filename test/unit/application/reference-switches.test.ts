@@ -8,12 +8,12 @@ import type { Caller } from '../../../application/caller.ts'
 import { NO_ABILITIES } from '../../../application/ports/catalogue.ts'
 import type { Catalogue, TranslationPair } from '../../../application/ports/catalogue.ts'
 import { after } from '../domain/samples.ts'
-import { eventually } from '../../support/eventually.ts'
-import { immediateTimers as timers } from '../../support/immediate-timers.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { createMemoryKeyring } from '../../support/memory-keyring.ts'
-import { right } from '../../support/projecting.ts'
-import { createTestEnvironment, silentLogger } from '../../support/test-environment.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { immediateTimers as timers } from '../../support/doubles/immediate-timers.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { createTestEnvironment, silentLogger } from '../../support/doubles/test-environment.ts'
 
 const admin: Caller = { userId: 1, permissions: ['admin'], maxSessions: 10, maxTranslations: 5, credential: 'jwt' }
 const dates = { createdAt: after(0), updatedAt: null }

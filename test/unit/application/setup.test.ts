@@ -4,9 +4,9 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import { registerFirstAdmin } from '../../../application/users/commands/register-first-admin.ts'
 import type { RegisterUser } from '../../../application/users/commands/register-user.ts'
 import { openSetupLink } from '../../../application/users/commands/set-up.ts'
-import { right } from '../../support/projecting.ts'
-import { createTestCredentials } from '../../support/test-environment.ts'
-import { startUserWorld } from '../../support/user-world.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { createTestCredentials } from '../../support/doubles/test-environment.ts'
+import { startUserWorld } from '../../support/worlds/user-world.ts'
 
 const refused = (reason: string) => E.left({ _tag: 'SetupRefused', reason })
 const away = { _tag: 'StoreUnavailable' as const, reason: 'the test says so' }

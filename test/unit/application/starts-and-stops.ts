@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ExecutionContext } from 'ava'
-import { eventually } from '../../support/eventually.ts'
+import { eventually } from '../../support/tools/eventually.ts'
 import { admitted, appendElsewhere, created, finished, startWorker, URL_LIVE } from './one-worker.ts'
 import type { WorkerStores } from './worker-world.ts'
 

@@ -4,12 +4,12 @@ import { reconcileLives } from '../../../application/lives/policies/reconcile-li
 import { endInTerm } from '../../../application/lives/end-and-release.ts'
 import type { EndRequest } from '../../../application/lives/end-by-worker.ts'
 import { expireLives, expiryCheckMs } from '../../../application/lives/policies/expire-lives.ts'
-import { eventually } from '../../support/eventually.ts'
-import { createManualTimers } from '../../support/manual-timers.ts'
-import { right } from '../../support/projecting.ts'
-import { createTestEnvironment, silentLogger } from '../../support/test-environment.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { createTestEnvironment, silentLogger } from '../../support/doubles/test-environment.ts'
 import { admitCommand, callerOf, createWriteSide, requestOf } from './write-side.ts'
-import { dataOf } from '../../support/stored-data.ts'
+import { dataOf } from '../../support/tools/stored-data.ts'
 
 /** A worker that lets a live speak out and ends it. */
 const speakOut =

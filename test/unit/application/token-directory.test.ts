@@ -11,11 +11,11 @@ import { authenticateKey } from '../../../application/tokens/queries/authenticat
 import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
 import type { ApiTokenCommand } from '../../../domain/api-token/decider.ts'
 import type { User } from '../../../domain/user/decider.ts'
-import { immediateTimers as timers } from '../../support/immediate-timers.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { createMemoryKeyring } from '../../support/memory-keyring.ts'
-import { right } from '../../support/projecting.ts'
-import { createTestCredentials, createTestEnvironment, silentLogger } from '../../support/test-environment.ts'
+import { immediateTimers as timers } from '../../support/doubles/immediate-timers.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { createTestCredentials, createTestEnvironment, silentLogger } from '../../support/doubles/test-environment.ts'
 import { after } from '../domain/samples.ts'
 
 const behind = { _tag: 'DocumentsUnavailable', reason: 'the read model is behind' } as const

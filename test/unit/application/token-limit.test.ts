@@ -6,9 +6,9 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import { handleCommand } from '../../../application/log/handle-command.ts'
 import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
-import { eventually } from '../../support/eventually.ts'
-import { right } from '../../support/projecting.ts'
-import { callerOf, startTokenWorld, tokenCommands } from '../../support/token-world.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { callerOf, startTokenWorld, tokenCommands } from '../../support/worlds/token-world.ts'
 
 const ci = { name: 'ci', expiresAt: null }
 

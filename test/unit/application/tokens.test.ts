@@ -9,13 +9,13 @@ import type { AuthenticateKey } from '../../../application/tokens/queries/authen
 import { userDecider } from '../../../domain/user/decider.ts'
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
 import { after } from '../domain/samples.ts'
-import { eventually } from '../../support/eventually.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { createMemoryKeyring } from '../../support/memory-keyring.ts'
-import { right } from '../../support/projecting.ts'
-import { createTestEnvironment } from '../../support/test-environment.ts'
-import { callerOf, startTokenWorld, tokenCommands } from '../../support/token-world.ts'
-import { dataOf } from '../../support/stored-data.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
+import { callerOf, startTokenWorld, tokenCommands } from '../../support/worlds/token-world.ts'
+import { dataOf } from '../../support/tools/stored-data.ts'
 
 /** Whether the secret lets somebody in. */
 const lets = async (authenticateKey: AuthenticateKey, secret: string): Promise<boolean> =>

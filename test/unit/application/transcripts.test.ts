@@ -4,14 +4,14 @@ import type { ResumePoint } from '../../../application/lives/queries/resume-poin
 import type { EventStore } from '../../../application/ports/event-store.ts'
 import { forgetText } from '../../../application/lives/policies/forget-text.ts'
 import { getTranscript } from '../../../application/lives/queries/get-transcript.ts'
-import { eventually } from '../../support/eventually.ts'
-import { immediateTimers } from '../../support/immediate-timers.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { right } from '../../support/projecting.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { createTestEnvironment } from '../../support/test-environment.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
 import { callerOf, createWriteSide, requestOf } from './write-side.ts'
-import { placed } from '../../support/memory-keyring.ts'
+import { placed } from '../../support/doubles/memory/keyring.ts'
 
 const owner = callerOf(1, { permissions: ['user_retention'] })
 const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)

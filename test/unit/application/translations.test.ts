@@ -2,10 +2,10 @@ import test from 'ava'
 import assert from 'node:assert/strict'
 import type { Segment } from '../../../application/pipeline/pipeline.ts'
 import { createTranslations } from '../../../application/translation/translations.ts'
-import { eventually } from '../../support/eventually.ts'
-import { createManualTimers } from '../../support/manual-timers.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { createScriptedTranslator } from '../../support/scripted-translator.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createScriptedTranslator } from '../../support/doubles/scripted/translator.ts'
 
 const BROKEN = { _tag: 'JobFailed', reason: 'broken' } as const
 const segment = (number: number): Segment => ({ segment: number, start: number, end: number + 0.5, text: `text ${number}`, caption: `text\n${number}` })

@@ -2,9 +2,9 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Caller } from '../../../application/caller.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { right } from '../../support/projecting.ts'
-import { ada, startUserWorld } from '../../support/user-world.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { ada, startUserWorld } from '../../support/worlds/user-world.ts'
 
 const ADDRESS = '192.0.2.1'
 const callerOf = (userId: number, credential: Caller['credential'] = 'jwt'): Caller => ({

@@ -9,12 +9,12 @@ import type { Keyring } from '../../../application/ports/keyring.ts'
 import { startUserDirectory } from '../../../application/users/policies/user-directory.ts'
 import type { UserEvent } from '../../../domain/user/events.ts'
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
-import { eventually } from '../../support/eventually.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { createMemoryKeyring } from '../../support/memory-keyring.ts'
-import { right } from '../../support/projecting.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { createTestEnvironment } from '../../support/test-environment.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
 
 const environment = createTestEnvironment()
 

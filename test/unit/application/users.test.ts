@@ -5,12 +5,12 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import type { EventStore } from '../../../application/ports/event-store.ts'
 import { FIRST_PROFILE_NAME } from '../../../domain/profiles/first-profile.ts'
-import { eventually } from '../../support/eventually.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { createMemoryKeyring } from '../../support/memory-keyring.ts'
-import { right } from '../../support/projecting.ts'
-import { ada, startUserWorld } from '../../support/user-world.ts'
-import { sealedIn } from '../../support/stored-data.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { ada, startUserWorld } from '../../support/worlds/user-world.ts'
+import { sealedIn } from '../../support/tools/stored-data.ts'
 
 const taken = E.left({ _tag: 'UsernameTaken' })
 const away = { _tag: 'StoreUnavailable' as const, reason: 'the test says so' }

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore, StoredEvent, SubscriptionMessage } from '../../../application/ports/event-store.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 
 /** Shares of the appends. */
 export interface AppendFaults {

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import fc from 'fast-check'
-import { chanceOf } from '../../support/seeded.ts'
+import { chanceOf } from '../../support/tools/seeded.ts'
 import { runSchedule } from './worker-simulation.ts'
 
 const schedule = fc.record({

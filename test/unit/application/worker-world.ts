@@ -15,11 +15,11 @@ import { createLiveSessions } from '../../../application/sessions/live-sessions.
 import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { runLives } from '../../../application/sessions/run-lives.ts'
 import type { Offering } from '../../../domain/admission/placement.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { right } from '../../support/projecting.ts'
-import { createScriptedPipelines } from '../../support/scripted-pipeline.ts'
-import type { Script } from '../../support/scripted-pipeline.ts'
-import { createScriptedPullers } from '../../support/scripted-puller.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { createScriptedPipelines } from '../../support/doubles/scripted/pipeline.ts'
+import type { Script } from '../../support/doubles/scripted/pipeline.ts'
+import { createScriptedPullers } from '../../support/doubles/scripted/puller.ts'
 import { writeSideOf } from './write-side.ts'
 
 const NO_TRANSLATIONS = {

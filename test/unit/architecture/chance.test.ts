@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import test from 'ava'
-import { chanceOf, createRandom } from '../../support/seeded.ts'
+import { chanceOf, createRandom } from '../../support/tools/seeded.ts'
 
 const few = (random: () => number): ReadonlyArray<number> => Array.from({ length: 20 }, random)
 

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { Visitor, parseSync } from 'oxc-parser'
-import { codesIn } from '../../support/rows.ts'
+import { codesIn } from '../../support/running/rows.ts'
 import { LAYERS } from './imports.ts'
 
 /** A file and the codes of rules that it cites. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { MUTANTS } from '../../nightly/mutants/all.ts'
-import { codesIn } from '../../support/rows.ts'
+import { codesIn } from '../../support/running/rows.ts'
 import { citingFiles, citingOf, misplacedRules, rulesOf, unknownCodes } from './codes.ts'
 
 const rules = rulesOf(readFileSync('docs/requirements.md', 'utf8'))

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { namesOne, rowsOf, standingOf } from '../../support/rows.ts'
-import type { Claim } from '../../support/rows.ts'
+import { namesOne, rowsOf, standingOf } from '../../support/running/rows.ts'
+import type { Claim } from '../../support/running/rows.ts'
 
 test('a title names its rows in brackets at the end, ranges too', (t) => {
   t.deepEqual(rowsOf('the rule of R59 [R57 R58]'), [57, 58])

@@ -6,8 +6,8 @@ import test from 'ava'
 import { startService } from '../../../interfaces/compose.ts'
 import { assemble } from '../../../interfaces/compose/assemble.ts'
 import { readSettings } from '../../../infrastructure/settings.ts'
-import { right } from '../../support/projecting.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 /** Parts that tell when they stop. */
 const telling = () => {

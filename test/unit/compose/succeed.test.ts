@@ -2,7 +2,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { succeed, succeedAt, succeedUnlessHurt } from '../../../interfaces/compose/succeed.ts'
-import { immediateTimers } from '../../support/immediate-timers.ts'
+import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
 
 const AWAY = E.left({ _tag: 'StoreUnavailable', reason: 'no answer in 800 ms' } as const)
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Compute } from '../../../domain/admission/compute.ts'
 import { admissionDecider } from '../../../domain/admission/decider.ts'
-import { specify } from '../../support/specify.ts'
+import { specify } from '../../support/tools/specify.ts'
 import { admit, admitted, joined, moved } from './admission-samples.ts'
 import { after } from './samples.ts'
 

@@ -5,7 +5,7 @@ import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
 import { isPlaceable } from '../../../domain/admission/placement.ts'
 import { openOf, placementOf, reservedVram } from '../../../domain/admission/state.ts'
 import { fold } from '../../../domain/shared/decider.ts'
-import { specify } from '../../support/specify.ts'
+import { specify } from '../../support/tools/specify.ts'
 import { admit, admitted, at, capacity, draining, join, joined, leave, left, move, moved, released } from './admission-samples.ts'
 
 const place: AdmissionCommand = { type: 'Place', at }

@@ -4,7 +4,7 @@ import type { ApiTokenCommand } from '../../../domain/api-token/decider.ts'
 import type { ApiTokenEvent, ApiTokenUsed } from '../../../domain/api-token/events.ts'
 import { hasExpired, looksLikeApiToken, prefixOfSecret, tokenUseDecider } from '../../../domain/api-token/rules.ts'
 import { fold } from '../../../domain/shared/decider.ts'
-import { specify } from '../../support/specify.ts'
+import { specify } from '../../support/tools/specify.ts'
 import { after } from './samples.ts'
 
 const at = after(9000)

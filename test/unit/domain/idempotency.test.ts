@@ -3,7 +3,7 @@ import { idempotencyKeyDecider } from '../../../domain/idempotency/decider.ts'
 import type { IdempotencyKeyCommand } from '../../../domain/idempotency/decider.ts'
 import type { IdempotencyKeyAdmitted, IdempotencyKeyUsed } from '../../../domain/idempotency/events.ts'
 import { fold } from '../../../domain/shared/decider.ts'
-import { specify } from '../../support/specify.ts'
+import { specify } from '../../support/tools/specify.ts'
 import { after } from './samples.ts'
 
 const DAY = 24 * 60 * 60 * 1000

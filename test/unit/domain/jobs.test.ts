@@ -2,7 +2,7 @@ import test from 'ava'
 import { jobsDecider } from '../../../domain/jobs/decider.ts'
 import type { JobCommand } from '../../../domain/jobs/decider.ts'
 import type { JobEvent, JobKind } from '../../../domain/jobs/events.ts'
-import { specify } from '../../support/specify.ts'
+import { specify } from '../../support/tools/specify.ts'
 import { after } from './samples.ts'
 
 const begun = (jobId: number, kind: JobKind) => ({ jobId, kind, subject: null, process: 'all-1', incarnation: 'one', at: after(0) })

@@ -5,7 +5,7 @@ import type { LiveCommand, LiveRefusal } from '../../../domain/live/commands.ts'
 import { finishReason } from '../../../domain/live/events.ts'
 import type { FinishReason, LiveEvent } from '../../../domain/live/events.ts'
 import { fold } from '../../../domain/shared/decider.ts'
-import { specify } from '../../support/specify.ts'
+import { specify } from '../../support/tools/specify.ts'
 import { after, liveCreated } from './samples.ts'
 
 const at = after(9000)

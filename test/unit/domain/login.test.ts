@@ -2,7 +2,7 @@ import test from 'ava'
 import { hasNoRecentFailure, isTrusted, loginFailuresDecider, networkWaitMs, nameWaitMs } from '../../../domain/login/decider.ts'
 import type { LoginFailuresEvent } from '../../../domain/login/events.ts'
 import { loginTokenDecider } from '../../../domain/login/login-token.ts'
-import { specify } from '../../support/specify.ts'
+import { specify } from '../../support/tools/specify.ts'
 import { after } from './samples.ts'
 
 const failed = (failures: number): LoginFailuresEvent => ({ type: 'LoginFailed', data: { failures, at: after(0) } })

@@ -8,7 +8,7 @@ import { profilesDecider } from '../../../domain/profiles/decider.ts'
 import type { Profile, ProfilesCommand } from '../../../domain/profiles/decider.ts'
 import type { ProfileEvent } from '../../../domain/profiles/events.ts'
 import { fold } from '../../../domain/shared/decider.ts'
-import { specify } from '../../support/specify.ts'
+import { specify } from '../../support/tools/specify.ts'
 import { after } from './samples.ts'
 
 const at = after(9000)

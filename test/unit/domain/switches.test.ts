@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { CatalogueEvent } from '../../../domain/catalogue/events.ts'
 import { switchesDecider } from '../../../domain/catalogue/switches.ts'
-import { specify } from '../../support/specify.ts'
+import { specify } from '../../support/tools/specify.ts'
 import { after } from './samples.ts'
 
 const at = after(0)

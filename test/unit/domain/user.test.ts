@@ -4,7 +4,7 @@ import { fold } from '../../../domain/shared/decider.ts'
 import { userDecider } from '../../../domain/user/decider.ts'
 import type { UserChanges } from '../../../domain/user/decider.ts'
 import type { UserEvent } from '../../../domain/user/events.ts'
-import { specify } from '../../support/specify.ts'
+import { specify } from '../../support/tools/specify.ts'
 import { after } from './samples.ts'
 
 const at = after(9000)

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { readGpus } from '../../../infrastructure/onnx/providers/gpus.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const none = (): Promise<string> => Promise.reject(new Error('spawn nvidia-smi ENOENT'))
 

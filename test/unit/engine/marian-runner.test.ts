@@ -7,9 +7,9 @@ import { readMarianDirectory } from '../../../infrastructure/onnx/marian-model.t
 import type { MarianModel } from '../../../infrastructure/onnx/marian-model.ts'
 import { loadMarian } from '../../../infrastructure/onnx/marian-runner.ts'
 import type { MarianRunner } from '../../../infrastructure/onnx/marian-runner.ts'
-import { sharedModel, testWith } from '../../support/skip-unless.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { changeJson, TINY_MARIAN } from '../../support/translators.ts'
+import { sharedModel, testWith } from '../../support/running/skip-unless.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { changeJson, TINY_MARIAN } from '../../support/audio/translators.ts'
 
 const SHIPPED = 'models/translate-en-es'
 /** A translator that was trained: the one that ships, or the prototype beside the checkout. */

@@ -7,7 +7,7 @@ import { withShortWindows } from '../../../infrastructure/onnx/graphs/short-wind
 import type { SpeechRunner } from '../../../infrastructure/onnx/speech-runner.ts'
 import { readWhisperDirectory } from '../../../infrastructure/onnx/whisper/whisper-directory.ts'
 import { loadWhisper } from '../../../infrastructure/onnx/whisper/whisper-runner.ts'
-import { readWav } from '../../support/wav.ts'
+import { readWav } from '../../support/audio/wav.ts'
 
 const FOLDER = 'test/support/fixtures/engine/exact-whisper'
 const encoder = await readFile(`${FOLDER}/onnx/encoder_model.onnx`)

@@ -7,8 +7,8 @@ import { LANGUAGE_ROWS } from '../../../infrastructure/catalogue/languages.ts'
 import { readWhisperDirectory } from '../../../infrastructure/onnx/whisper/whisper-directory.ts'
 import { abilitiesOf, promptFor } from '../../../infrastructure/onnx/whisper/whisper-model.ts'
 import type { WhisperModel } from '../../../infrastructure/onnx/whisper/whisper-model.ts'
-import { sharedModel, testWith } from '../../support/skip-unless.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { sharedModel, testWith } from '../../support/running/skip-unless.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const DEMO = 'models/demo-en'
 const RANDOM = sharedModel('whisper-tiny-random')

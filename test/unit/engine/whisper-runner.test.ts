@@ -5,8 +5,8 @@ import { readWhisperDirectory } from '../../../infrastructure/onnx/whisper/whisp
 import { loadWhisper } from '../../../infrastructure/onnx/whisper/whisper-runner.ts'
 import type { WhisperRunner } from '../../../infrastructure/onnx/whisper/whisper-runner.ts'
 import type { WhisperModel } from '../../../infrastructure/onnx/whisper/whisper-model.ts'
-import { sharedModel, testWith } from '../../support/skip-unless.ts'
-import { readWav } from '../../support/wav.ts'
+import { sharedModel, testWith } from '../../support/running/skip-unless.ts'
+import { readWav } from '../../support/audio/wav.ts'
 
 const DEMO = 'models/demo-en'
 const TINY = 'test/support/fixtures/engine/tiny-whisper'

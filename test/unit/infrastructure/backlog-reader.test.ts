@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import test from 'ava'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { newEvents, right } from '../../contract/event-store-support.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 /** More than a reader reads on its own thread. */
 const EVENTS = 6000

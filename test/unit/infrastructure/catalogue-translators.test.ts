@@ -5,11 +5,11 @@ import * as E from 'fp-ts/lib/Either.js'
 import { listInstalled } from '../../../application/catalogue/commands/list-installed.ts'
 import { openCatalogue } from '../../../infrastructure/catalogue/catalogue.ts'
 import { languagesOfTranslator } from '../../../infrastructure/catalogue/languages.ts'
-import { createMemoryEventStore } from '../../support/memory-event-store.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { createTestEnvironment } from '../../support/test-environment.ts'
-import { changeJson, installTranslators, TINY_MARIAN } from '../../support/translators.ts'
+import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
+import { changeJson, installTranslators, TINY_MARIAN } from '../../support/audio/translators.ts'
 
 const openWith = async (modelsDir: string | null, bundledDir: string, store = createMemoryEventStore()) => {
   const logger = createRecordingLogger()

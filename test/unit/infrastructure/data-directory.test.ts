@@ -8,7 +8,7 @@ import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { acquireDataDirectory } from '../../../infrastructure/sqlite/data-directory.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const holder = async (t: ExecutionContext, directory: string): Promise<{ readonly child: ChildProcess; readonly said: string }> => {
   const script = fileURLToPath(new URL('./directory-holder.ts', import.meta.url))

@@ -5,7 +5,7 @@ import { encrypt, openText, sealText } from '../../../infrastructure/keys/envelo
 import { openKeyring } from '../../../infrastructure/keys/keyring.ts'
 import { deriveKey } from '../../../infrastructure/keys/master-key.ts'
 import { right } from '../../contract/event-store-support.ts'
-import { at } from '../../support/memory-keyring.ts'
+import { at } from '../../support/doubles/memory/keyring.ts'
 
 // What lies in the logs and read models of people: these must open for ever.
 const KEY = Buffer.alloc(32, 1)

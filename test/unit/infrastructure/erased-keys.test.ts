@@ -6,9 +6,9 @@ import { followErasures } from '../../../infrastructure/keys/follow-erasures.ts'
 import { openKeyring } from '../../../infrastructure/keys/keyring.ts'
 import type { StoredKey } from '../../../infrastructure/keys/keyring.ts'
 import { right } from '../../contract/event-store-support.ts'
-import { createManualTimers } from '../../support/manual-timers.ts'
-import { at, placed } from '../../support/memory-keyring.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
+import { at, placed } from '../../support/doubles/memory/keyring.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
 
 /** A keyring whose storage another process erases in, followed in virtual time. */
 const follow = async (needed: ReadonlyArray<string> = []) => {

@@ -7,8 +7,8 @@ import { EVENT_COLUMNS, contentDigests, rowHash, type EventRow } from '../../../
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { verifyChain, walkChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
 import { caughtUp, delivered, newEvent, newEvents, right, take } from '../../contract/event-store-support.ts'
-import { eventually } from '../../support/eventually.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const withLog = (title: string, body: (t: ExecutionContext, store: EventStore, file: string) => Promise<void>): void => {
   test(title, async (t) => {

@@ -9,9 +9,9 @@ import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/e
 import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyring.ts'
 import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
 import { newEvent, newEvents, right } from '../../contract/event-store-support.ts'
-import { eventually } from '../../support/eventually.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { sealText } from '../../support/texts.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { sealText } from '../../support/tools/texts.ts'
 
 /** What stands in a file of SQLite, to be looked at behind the store's back. */
 const look = (file: string, sql: string): ReadonlyArray<Readonly<Record<string, unknown>>> => {

@@ -15,9 +15,9 @@ import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/e
 import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyring.ts'
 import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
 import { newEvent, newEvents, right } from '../../contract/event-store-support.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { testWith } from '../../support/skip-unless.ts'
-import { checkpointAt, duty } from '../../support/checkpoints.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
+import { checkpointAt, duty } from '../../support/tools/checkpoints.ts'
 
 const lockedBy = (t: ExecutionContext, file: string): { readonly release: () => void } => {
   const other = new DatabaseSync(file)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { newEvents, right } from '../../contract/event-store-support.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 test('reading many streams one after another lets everything else have its turn in between', async (t) => {
   const { path, remove } = await temporaryDirectory()

@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { readManifest } from '../../../infrastructure/catalogue/manifest.ts'
 import { modelNameOf, repositoriesOf } from '../../../infrastructure/catalogue/models.ts'
 import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
-import { hubAndModels, ID, pullTo } from '../../support/pulls-from-hub.ts'
+import { hubAndModels, ID, pullTo } from '../../support/sources/pulls-from-hub.ts'
 
 test('of several repositories the first that the hub has is pulled; one that it cannot tell of at the moment is not passed over', async (t) => {
   const { hub, modelsDir } = await hubAndModels(t)

@@ -7,7 +7,7 @@ import { readManifest } from '../../../infrastructure/catalogue/manifest.ts'
 import { waitOf } from '../../../infrastructure/hub/hub-error.ts'
 import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
 import { openStaging } from '../../../infrastructure/hub/staging.ts'
-import { EXPORT, hubAndModels, ID, pullTo } from '../../support/pulls-from-hub.ts'
+import { EXPORT, hubAndModels, ID, pullTo } from '../../support/sources/pulls-from-hub.ts'
 
 const ENCODER = 'onnx/encoder_model.onnx'
 const NEEDED = [
@@ -204,7 +204,7 @@ test('a directory is copied as the hub is fetched', async (t) => {
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
   const none = await pullTo(modelsDir, hub, { name: 'other', source: { kind: 'directory', path: dirname(EXPORT) } })
-  t.regex(E.isLeft(none.pulled) ? none.pulled.left : '', /^test\/engine\/fixtures: config\.json and tokenizer\.json and tokenizer_config\.json is missing$/)
+  t.regex(E.isLeft(none.pulled) ? none.pulled.left : '', /^test\/support\/fixtures\/engine: config\.json and tokenizer\.json and tokenizer_config\.json is missing$/)
 })
 
 test('without a mirror only https to public addresses, whatever a redirect or a name says [S1 S3]', async (t) => {

@@ -9,8 +9,8 @@ import { openKeyring } from '../../../infrastructure/keys/keyring.ts'
 import type { KeyStorage } from '../../../infrastructure/keys/keyring.ts'
 import { openSqliteKeyring, openSqliteKeyringReader } from '../../../infrastructure/sqlite/keyring/keyring.ts'
 import { right } from '../../contract/event-store-support.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { openTexts, sealText } from '../../support/texts.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { openTexts, sealText } from '../../support/tools/texts.ts'
 
 const startKeyring = async (t: ExecutionContext) => {
   const { path, remove } = await temporaryDirectory()

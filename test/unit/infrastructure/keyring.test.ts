@@ -10,9 +10,9 @@ import { openKeyring } from '../../../infrastructure/keys/keyring.ts'
 import type { KeyStorage } from '../../../infrastructure/keys/keyring.ts'
 import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyring.ts'
 import { right } from '../../contract/event-store-support.ts'
-import { eventually } from '../../support/eventually.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { at, placed } from '../../support/memory-keyring.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { at, placed } from '../../support/doubles/memory/keyring.ts'
 
 /** Whether any file of the directory holds these bytes. */
 const isOnDisk = async (directory: string, bytes: Buffer): Promise<boolean> => {

@@ -3,7 +3,7 @@ import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { deriveKey, loadMasterKey, loadOrCreateMasterKey } from '../../../infrastructure/keys/master-key.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 test('a master key is made once, for its owner alone, and read again after', async (t) => {
   const { path, remove } = await temporaryDirectory()

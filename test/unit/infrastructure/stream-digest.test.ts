@@ -6,8 +6,8 @@ import type { EventStore } from '../../../application/ports/event-store.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { readCoverage, verifyChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
 import { newEvent, newEvents, right } from '../../contract/event-store-support.ts'
-import { eventually } from '../../support/eventually.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const withLog = (title: string, body: (t: ExecutionContext, store: EventStore, file: string) => Promise<void>): void => {
   test(title, async (t) => {

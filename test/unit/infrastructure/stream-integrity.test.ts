@@ -4,7 +4,7 @@ import test from 'ava'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { verifyStream } from '../../../infrastructure/sqlite/event-log/verify-stream.ts'
 import { newEvents, right } from '../../contract/event-store-support.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 /** Streams of four rows each, of which `b` has the rows 5 to 8; then `sql` is done behind the store's back. */
 const integrityOf = async (stream: string, sql: string) => {

@@ -3,7 +3,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import fc from 'fast-check'
 import { openWriter } from '../../../infrastructure/sqlite/writer.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const open = async (directory: string) =>
   await openWriter<string, string>(new URL('./dying-writer.ts', import.meta.url), { file: join(directory, 'file.db') })

@@ -2,10 +2,10 @@ import test from 'ava'
 import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settings.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { limitsOf } from '../../../application/pipeline/policy/policy-limits.ts'
-import { collected, pipelineOf, say } from '../../support/pipeline-bench.ts'
-import { scriptedAudio, scriptedEngine } from '../../support/scripted-engine.ts'
-import type { ScriptedWord } from '../../support/scripted-engine.ts'
-import { stream, ticks } from '../../support/stream.ts'
+import { collected, pipelineOf, say } from '../../support/worlds/pipeline-bench.ts'
+import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
+import type { ScriptedWord } from '../../support/doubles/scripted/engine.ts'
+import { stream, ticks } from '../../support/load/stream.ts'
 
 const pace = { chunk: 1600, ticks: 5, latency: 1, windowSeconds: 30, hasWordTimes: true }
 const textOf = (words: ReadonlyArray<ScriptedWord>): string => words.map(({ text }) => text).join(' ')

@@ -4,10 +4,10 @@ import { limitsOf } from '../../../application/pipeline/policy/policy-limits.ts'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
-import { scriptedAudio } from '../../support/scripted-engine.ts'
-import type { ScriptedWord } from '../../support/scripted-engine.ts'
-import { stream } from '../../support/stream.ts'
-import type { Streamed } from '../../support/stream.ts'
+import { scriptedAudio } from '../../support/doubles/scripted/engine.ts'
+import type { ScriptedWord } from '../../support/doubles/scripted/engine.ts'
+import { stream } from '../../support/load/stream.ts'
+import type { Streamed } from '../../support/load/stream.ts'
 
 const script = (unsure: number): fc.Arbitrary<ReadonlyArray<ScriptedWord>> =>
   fc

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { attentionBench, finalsOf, samples, speech, tokensOf, word } from '../../support/attention-bench.ts'
+import { attentionBench, finalsOf, samples, speech, tokensOf, word } from '../../support/worlds/attention-bench.ts'
 
 const [ask, not, what] = [word(' Ask', 0.1, 0.4), word(' not', 0.5, 0.8), word(' what', 0.9, 1.2)]
 

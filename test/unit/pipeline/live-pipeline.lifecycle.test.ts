@@ -5,10 +5,10 @@ import { createLags } from '../../../application/pipeline/lags.ts'
 import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
 import { createScheduler } from '../../../application/pipeline/scheduler.ts'
 import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settings.ts'
-import { eventually } from '../../support/eventually.ts'
-import { collected, heldTimers, pipelineOf, say } from '../../support/pipeline-bench.ts'
-import { scriptedAudio, scriptedEngine } from '../../support/scripted-engine.ts'
-import { ticks } from '../../support/stream.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { collected, heldTimers, pipelineOf, say } from '../../support/worlds/pipeline-bench.ts'
+import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
+import { ticks } from '../../support/load/stream.ts'
 
 test('audio that came before the model was loaded is heard, though nothing comes after it [R141]', async (t) => {
   const words = say('early words')

@@ -1,10 +1,10 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
-import { scriptedAudio } from '../../support/scripted-engine.ts'
+import { scriptedAudio } from '../../support/doubles/scripted/engine.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
-import { stream } from '../../support/stream.ts'
-import type { Streamed } from '../../support/stream.ts'
+import { stream } from '../../support/load/stream.ts'
+import type { Streamed } from '../../support/load/stream.ts'
 
 /** A word of its own for every place in the script. */
 const wordAt = (place: number, letters: number): string =>

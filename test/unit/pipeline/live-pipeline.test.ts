@@ -3,9 +3,9 @@ import { createLivePipeline } from '../../../application/pipeline/live-pipeline.
 import { createScheduler } from '../../../application/pipeline/scheduler.ts'
 import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settings.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
-import { collected, heldTimers, pipelineOf, say } from '../../support/pipeline-bench.ts'
-import { scriptedAudio, scriptedEngine } from '../../support/scripted-engine.ts'
-import { stream, ticks } from '../../support/stream.ts'
+import { collected, heldTimers, pipelineOf, say } from '../../support/worlds/pipeline-bench.ts'
+import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
+import { stream, ticks } from '../../support/load/stream.ts'
 
 const pace = { chunk: 1600, ticks: 2, latency: 1, windowSeconds: 30 }
 

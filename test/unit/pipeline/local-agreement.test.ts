@@ -3,7 +3,7 @@ import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { commit, insert, NO_AGREEMENT, trim } from '../../../application/pipeline/policy/by-agreement/local-agreement.ts'
 import type { Agreement } from '../../../application/pipeline/policy/by-agreement/local-agreement.ts'
-import { testWith } from '../../support/skip-unless.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
 
 /** What whisper_streaming's HypothesisBuffer committed after each hypothesis. */
 interface Step {

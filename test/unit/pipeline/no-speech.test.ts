@@ -1,8 +1,8 @@
 import test from 'ava'
 import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { stream } from '../../support/stream.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { stream } from '../../support/load/stream.ts'
 
 const SHORT = 20 * 16000
 /** Through all tones once. */

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Segment, SegmentWord } from '../../../application/pipeline/pipeline.ts'
 import { finalSegments } from '../../../application/pipeline/policy/segments.ts'
 import type { Word } from '../../../application/pipeline/policy/words.ts'
-import { attentionBench, speech, word } from '../../support/attention-bench.ts'
+import { attentionBench, speech, word } from '../../support/worlds/attention-bench.ts'
 
 const WIDE = { maxChars: 80, maxLines: 2 }
 const said = (text: string, start: number, end: number, confidence = 0.9): Word => ({ text, start, end, confidence })

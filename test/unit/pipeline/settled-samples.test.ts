@@ -1,11 +1,11 @@
 import test from 'ava'
 import { settledBy } from '../../../application/pipeline/policy/policy.ts'
 import { INITIAL_SEGMENTER } from '../../../application/pipeline/speech/speech-segmenter.ts'
-import { collected, pipelineOf } from '../../support/pipeline-bench.ts'
-import { immediateTimers } from '../../support/immediate-timers.ts'
-import { scriptedAudio, scriptedEngine } from '../../support/scripted-engine.ts'
-import type { ScriptedWord } from '../../support/scripted-engine.ts'
-import { chanceOf } from '../../support/seeded.ts'
+import { collected, pipelineOf } from '../../support/worlds/pipeline-bench.ts'
+import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
+import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
+import type { ScriptedWord } from '../../support/doubles/scripted/engine.ts'
+import { chanceOf } from '../../support/tools/seeded.ts'
 
 const RATE = 16_000
 /** Models without word times guess when words end. */

@@ -5,9 +5,9 @@ import type { SegmenterState } from '../../../application/pipeline/speech/speech
 import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
 import type { SpeechEngine, VadState } from '../../../application/ports/engine.ts'
 import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { testWith } from '../../support/skip-unless.ts'
-import { readWav } from '../../support/wav.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { testWith } from '../../support/running/skip-unless.ts'
+import { readWav } from '../../support/audio/wav.ts'
 
 const folder = '../shared/speech'
 

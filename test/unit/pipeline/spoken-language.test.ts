@@ -5,11 +5,11 @@ import { spokenLanguage } from '../../../application/pipeline/speech/spoken-lang
 import type { Hypothesis, TranscribeJob } from '../../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settings.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
-import { samples, speech } from '../../support/attention-bench.ts'
-import { collected, pipelineOf, say } from '../../support/pipeline-bench.ts'
-import { scriptedAudio, scriptedEngine } from '../../support/scripted-engine.ts'
-import type { ScriptedWord } from '../../support/scripted-engine.ts'
-import { ticks } from '../../support/stream.ts'
+import { samples, speech } from '../../support/worlds/attention-bench.ts'
+import { collected, pipelineOf, say } from '../../support/worlds/pipeline-bench.ts'
+import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
+import type { ScriptedWord } from '../../support/doubles/scripted/engine.ts'
+import { ticks } from '../../support/load/stream.ts'
 
 const sought = () => spokenLanguage('auto')
 const span = (from: number, to: number) => ({ from: samples(from), to: samples(to) })

@@ -2,7 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { surerWords } from '../../../application/pipeline/policy/by-attention/surer-words.ts'
 import { textOf } from '../../../application/pipeline/policy/words.ts'
-import { word } from '../../support/attention-bench.ts'
+import { word } from '../../support/worlds/attention-bench.ts'
 
 const account = fc.array(
   fc.record({ text: fc.constantFrom(' a', ' b', ' c'), length: fc.double({ min: 0, max: 1, noNaN: true }), sure: fc.double({ min: 0.01, max: 1, noNaN: true }) }),

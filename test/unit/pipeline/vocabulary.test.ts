@@ -1,7 +1,7 @@
 import test from 'ava'
-import { collected, pipelineOf, say } from '../../support/pipeline-bench.ts'
-import { scriptedAudio, scriptedEngine } from '../../support/scripted-engine.ts'
-import { ticks } from '../../support/stream.ts'
+import { collected, pipelineOf, say } from '../../support/worlds/pipeline-bench.ts'
+import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
+import { ticks } from '../../support/load/stream.ts'
 
 const words = say('it begins at noon and it ends at one')
 const audio = scriptedAudio(words, 2)

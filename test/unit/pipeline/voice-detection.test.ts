@@ -6,8 +6,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { SpeechEngine } from '../../../application/ports/engine.ts'
 import { createCallOff } from '../../../application/pipeline/call-off.ts'
 import { createVoiceDetection } from '../../../application/pipeline/speech/voice-detection.ts'
-import { eventually } from '../../support/eventually.ts'
-import { createManualTimers } from '../../support/manual-timers.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void

@@ -2,7 +2,7 @@ import test from 'ava'
 import type { StoredApiTokenEvent } from '../../../domain/api-token/events.ts'
 import { apiTokens, apiTokenTotals } from '../../../projections/api-tokens/projection.ts'
 import { after } from '../domain/samples.ts'
-import { envelopeOf, projecting } from '../../support/projecting.ts'
+import { envelopeOf, projecting } from '../../support/worlds/projecting.ts'
 
 const about = (at: number, tokenId = 4) => ({ tokenId, userId: 3, at: after(at) })
 const issued: StoredApiTokenEvent = {

@@ -7,9 +7,9 @@ import { differencesFromLog } from '../../../projections/compare-with-log.ts'
 import { foldLive, lives } from '../../../projections/lives/projection.ts'
 import { modelOf } from '../../../projections/projection.ts'
 import { after } from '../domain/samples.ts'
-import { checkpointAt } from '../../support/checkpoints.ts'
-import { createMemoryDocuments } from '../../support/memory-documents.ts'
-import { logOf, right, sealedLive, stored } from '../../support/projecting.ts'
+import { checkpointAt } from '../../support/tools/checkpoints.ts'
+import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
+import { logOf, right, sealedLive, stored } from '../../support/worlds/projecting.ts'
 
 const about = (liveId: number) => ({ liveId, userId: 3, at: after(1000) })
 const started = (liveId: number): StoredLiveEvent => ({ type: 'LiveStarted', data: about(liveId) })

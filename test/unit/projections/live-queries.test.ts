@@ -12,9 +12,9 @@ import { allProjections } from '../../../projections/all-projections.ts'
 import { getLive, listLives, liveIdsOf, pageOfAllLives } from '../../../projections/lives/queries.ts'
 import { viewOf } from '../../../projections/lives/view.ts'
 import { after, liveCreated } from '../domain/samples.ts'
-import { createMemoryDocuments } from '../../support/memory-documents.ts'
-import { createMemoryKeyring } from '../../support/memory-keyring.ts'
-import { right, step, stored } from '../../support/projecting.ts'
+import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
+import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
+import { right, step, stored } from '../../support/worlds/projecting.ts'
 
 const everything = { skip: 0, limit: 1000 }
 

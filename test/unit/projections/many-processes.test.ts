@@ -10,10 +10,10 @@ import { lives } from '../../../projections/lives/projection.ts'
 import { modelOf } from '../../../projections/projection.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { leaseOf } from '../../../projections/projector.ts'
-import { eventually } from '../../support/eventually.ts'
-import { right } from '../../support/projecting.ts'
-import { advanceLive, createReadSides } from '../../support/read-sides.ts'
-import type { ReadSideProcess } from '../../support/read-sides.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { advanceLive, createReadSides } from '../../support/worlds/read-sides.ts'
+import type { ReadSideProcess } from '../../support/worlds/read-sides.ts'
 
 const PROJECTIONS = [lives, liveCounts]
 const LEASE = leaseOf(lives)

@@ -8,8 +8,8 @@ import { firstWay, onceCurrent } from '../../../projections/once-current.ts'
 import { tokenIdByPrefix } from '../../../projections/api-tokens/queries.ts'
 import { modelOf } from '../../../projections/projection.ts'
 import { users } from '../../../projections/users/projection.ts'
-import { createMemoryDocuments } from '../../support/memory-documents.ts'
-import { right } from '../../support/projecting.ts'
+import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
+import { right } from '../../support/worlds/projecting.ts'
 
 test('documents are not to be had before their projection has been through the log once, and then whatever it does', async (t) => {
   const all = createMemoryDocuments()

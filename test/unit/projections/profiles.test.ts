@@ -3,7 +3,7 @@ import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import type { StoredProfileEvent } from '../../../domain/profiles/events.ts'
 import { profiles } from '../../../projections/profiles/projection.ts'
 import { after } from '../domain/samples.ts'
-import { envelopeOf, projecting } from '../../support/projecting.ts'
+import { envelopeOf, projecting } from '../../support/worlds/projecting.ts'
 
 const about = (profileId: number, at: number) => ({ profileId, userId: 3, at: after(at) })
 const added = (profileId: number, name = 'Default', userId = 3): StoredProfileEvent => ({

@@ -6,7 +6,7 @@ import { liveTokens } from '../../../projections/live-tokens/projection.ts'
 import { lives } from '../../../projections/lives/projection.ts'
 import { users } from '../../../projections/users/projection.ts'
 import { after } from '../domain/samples.ts'
-import { envelopeOf, projecting, sealedLive } from '../../support/projecting.ts'
+import { envelopeOf, projecting, sealedLive } from '../../support/worlds/projecting.ts'
 
 const live = (liveId = 7, userId = 3, at = 1000) => ({ liveId, userId, at: after(at) })
 const started = (liveId = 7, at = 1000): StoredLiveEvent => ({ type: 'LiveStarted', data: live(liveId, 3, at) })

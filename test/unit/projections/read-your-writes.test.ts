@@ -9,12 +9,12 @@ import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyrin
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { startProjector } from '../../../projections/projector.ts'
-import { ALONE } from '../../support/alone.ts'
+import { ALONE } from '../../support/tools/alone.ts'
 import { liveCreated } from '../domain/samples.ts'
-import { right } from '../../support/projecting.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { createTestEnvironment } from '../../support/test-environment.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
 
 test('on the embedded stores a write is seen by the read that follows, in 1000 of 1000 rounds [R15]', async (t) => {
   const directory = await temporaryDirectory()

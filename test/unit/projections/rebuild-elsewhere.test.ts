@@ -7,9 +7,9 @@ import { rebuildJob } from '../../../interfaces/compose/jobs/rebuild-job.ts'
 import { lives } from '../../../projections/lives/projection.ts'
 import { modelOf } from '../../../projections/projection.ts'
 import { leaseOf } from '../../../projections/projector.ts'
-import { eventually } from '../../support/eventually.ts'
-import { right } from '../../support/projecting.ts'
-import { advanceLive, createReadSides } from '../../support/read-sides.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { advanceLive, createReadSides } from '../../support/worlds/read-sides.ts'
 
 /** A log of some lives, and a process that has projected them, whose documents then lose one. */
 const damaged = async (t: Parameters<typeof createReadSides>[0]) => {

@@ -3,8 +3,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Rebuilt } from '../../../application/ports/projector.ts'
 import { createRebuildRequests } from '../../../projections/rebuild/rebuild-requests.ts'
-import { createManualTimers } from '../../support/manual-timers.ts'
-import { createMemoryDocuments } from '../../support/memory-documents.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
+import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 
 const REBUILT = { projection: 'lives', events: 3, corrected: 1, resumed: false } as unknown as Rebuilt
 

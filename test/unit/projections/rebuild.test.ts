@@ -16,9 +16,9 @@ import { foldLive } from '../../../projections/lives/projection.ts'
 import { modelOf } from '../../../projections/projection.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { after } from '../domain/samples.ts'
-import { createMemoryDocuments } from '../../support/memory-documents.ts'
-import { documentsOf, envelopeOf, logOf, right, sealedLive, step, stored, withoutPosition } from '../../support/projecting.ts'
-import { checkpointAt } from '../../support/checkpoints.ts'
+import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
+import { documentsOf, envelopeOf, logOf, right, sealedLive, step, stored, withoutPosition } from '../../support/worlds/projecting.ts'
+import { checkpointAt } from '../../support/tools/checkpoints.ts'
 
 type Event = StoredLiveEvent | StoredUserEvent | StoredProfileEvent | StoredApiTokenEvent
 

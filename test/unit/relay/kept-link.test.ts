@@ -4,8 +4,8 @@ import type { LinkEvents } from '../../../application/ports/peers/live-links.ts'
 import { keepLink } from '../../../application/sessions/relay/kept-link.ts'
 import { whereabouts } from '../../../application/sessions/relay/whereabouts.ts'
 import { initialState } from '../../../domain/admission/state.ts'
-import { createManualTimers } from '../../support/manual-timers.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
 import { turn } from './relay-log.ts'
 
 /** A link to a worker that answers each dial as `answer` does. */

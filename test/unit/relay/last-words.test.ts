@@ -1,5 +1,5 @@
 import test from 'ava'
-import { scriptedAudio } from '../../support/scripted-engine.ts'
+import { scriptedAudio } from '../../support/doubles/scripted/engine.ts'
 import { CONFIG, FINISH, framesOf, numberedWords, textOf } from './numbered-words.ts'
 import { createSenderWorld } from './sender-world.ts'
 

@@ -5,9 +5,9 @@ import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
 import type { Member } from '../../../application/ports/peers/members.ts'
 import { initialState } from '../../../domain/admission/state.ts'
 import type { AdmissionState, Reservation } from '../../../domain/admission/state.ts'
-import { createManualTimers } from '../../support/manual-timers.ts'
-import { createMemoryLinks } from '../../support/memory-links.ts'
-import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
+import { createMemoryLinks } from '../../support/doubles/memory/links.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
 
 export const LIVE = 1
 const PAGE = 3

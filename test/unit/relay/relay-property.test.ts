@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { chanceOf } from '../../support/seeded.ts'
+import { chanceOf } from '../../support/tools/seeded.ts'
 import { runRelay } from './relay-simulation.ts'
 
 const SCHEDULES = 150

@@ -1,6 +1,6 @@
 import { finalKey } from '../../../application/lives/queries/resume-point.ts'
 import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
-import { createRandom } from '../../support/seeded.ts'
+import { createRandom } from '../../support/tools/seeded.ts'
 import { createRelayApi } from './relay-api.ts'
 import { createRelayLog, LIVE } from './relay-log.ts'
 import type { RelayLog } from './relay-log.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { chanceOf, createRandom } from '../../support/seeded.ts'
+import { chanceOf, createRandom } from '../../support/tools/seeded.ts'
 import { runSenderSchedule } from './sender-simulation.ts'
 
 const SCHEDULES = 12

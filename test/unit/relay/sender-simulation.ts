@@ -1,5 +1,5 @@
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import { scriptedAudio } from '../../support/scripted-engine.ts'
+import { scriptedAudio } from '../../support/doubles/scripted/engine.ts'
 import { asText, CONFIG, FINISH, framesOf, numberedWords, textOf } from './numbered-words.ts'
 import { createSenderWorld } from './sender-world.ts'
 

@@ -4,8 +4,8 @@ import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
 import type { FromWorker, ToWorker } from '../../../application/ports/peers/live-links.ts'
 import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
 import { serveLinks } from '../../../application/sessions/relay/serve-links.ts'
-import { createRandom } from '../../support/seeded.ts'
-import { silentLogger } from '../../support/test-environment.ts'
+import { createRandom } from '../../support/tools/seeded.ts'
+import { silentLogger } from '../../support/doubles/test-environment.ts'
 import { createRelayLog, LIVE } from './relay-log.ts'
 
 /** A worker's end without a world: admission says what `placed` does. */

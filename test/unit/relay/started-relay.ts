@@ -1,4 +1,4 @@
-import { createRandom } from '../../support/seeded.ts'
+import { createRandom } from '../../support/tools/seeded.ts'
 import { createRelayApi } from './relay-api.ts'
 import { createRelayLog } from './relay-log.ts'
 import { createRelayWorker } from './relay-worker.ts'

@@ -3,8 +3,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { FromWorker } from '../../../application/ports/peers/live-links.ts'
 import type { SenderSession } from '../../../application/sessions/sender-session.ts'
 import { createWorkerSenders } from '../../../interfaces/ws/relay/worker-senders.ts'
-import { createManualTimers } from '../../support/manual-timers.ts'
-import { silentLogger } from '../../support/test-environment.ts'
+import { createManualTimers } from '../../support/doubles/manual-timers.ts'
+import { silentLogger } from '../../support/doubles/test-environment.ts'
 import { turn } from './relay-log.ts'
 
 /** A link to a worker whose one place is given to the first who asks, once its log has answered. */

@@ -15,11 +15,11 @@ import { parseRtp } from '../../../infrastructure/sources/rtsp/rtp-packets.ts'
 import { parseSdp } from '../../../infrastructure/sources/rtsp/sdp.ts'
 import { SourceError } from '../../../infrastructure/sources/source-error.ts'
 import type { Note } from '../../../infrastructure/sources/source-kind.ts'
-import { packageSample, serve, withFfmpeg } from '../../support/audio-server.ts'
-import { eventually } from '../../support/eventually.ts'
-import { ISOLATED, pull } from '../../support/pulling.ts'
-import { flvAudio, listen, serveRtmp } from '../../support/rtmp-server.ts'
-import { aacSound, pcmuSound, SECRET, serveRtsp } from '../../support/rtsp-server.ts'
+import { packageSample, serve, withFfmpeg } from '../../support/sources/audio-server.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { ISOLATED, pull } from '../../support/sources/pulling.ts'
+import { flvAudio, listen, serveRtmp } from '../../support/sources/rtmp-server.ts'
+import { aacSound, pcmuSound, SECRET, serveRtsp } from '../../support/sources/rtsp-server.ts'
 
 const RULES = { allow: ['127.0.0.1/32'], ownPort: null }
 const SECONDS = 5

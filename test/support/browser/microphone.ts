@@ -1,0 +1,51 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import type { Browser } from 'playwright-core'
+import { launchBrowser } from './browser.ts'
+import { openConsole } from './console.ts'
+import type { sharedConsole } from './console.ts'
+import { sampleSentences, silence } from '../audio/speech.ts'
+import { wavOf } from '../audio/wav.ts'
+
+/** Seconds before the first word: the microphone plays from when it is opened, and a page on a busy machine listens later. */
+const LEAD = 4
+
+/** Launches a browser whose microphone plays the first sentence of the sample once, at this rate. */
+export const launchWithMicrophone = async (rate: number, closing: Array<() => unknown>): Promise<Browser> => {
+  const [sentence] = await sampleSentences()
+  const spoken = Int16Array.of(...silence(LEAD), ...(sentence?.samples ?? []))
+  const resampled = Int16Array.from({ length: Math.floor((spoken.length * rate) / 16_000) }, (_, i) => {
+    const at = (i * 16_000) / rate
+    const [near, far] = [spoken[Math.floor(at)] ?? 0, spoken[Math.ceil(at)] ?? 0]
+    return Math.round(near + (far - near) * (at % 1))
+  })
+  const path = join(await mkdtemp(join(tmpdir(), 'stenolog-test-')), 'voice.wav')
+  closing.push(() => rm(dirname(path), { recursive: true, force: true }))
+  await writeFile(path, wavOf(resampled, rate))
+  const browser = await launchBrowser(
+    '--use-fake-device-for-media-stream', `--use-file-for-fake-audio-capture=${path}%noloop`,
+    '--host-resolver-rules=MAP stenolog.test 127.0.0.1',
+  )
+  closing.push(() => browser.close())
+  return browser
+}
+
+/** Speaks the first sentence into the microphone of this browser, and looks for its words. */
+export const hearVoice = async (t: ExecutionContext, start: ReturnType<typeof sharedConsole>['start'], browser: Browser): Promise<void> => {
+  const { service } = await start()
+  const { token } = await service.user('speaker')
+  const context = { permissions: ['microphone'] }
+  const page = await openConsole(t, browser, { url: service.url(), token, at: '#/speak?source=microphone', context })
+  await page.getByRole('button', { name: 'Start' }).click()
+  const [sentence] = await sampleSentences()
+  const words = (text: string): string => text.toLowerCase().replaceAll(/[^a-z ]/g, '')
+  const line = page.getByRole('log').locator('bdi').first()
+  await line.waitFor()
+  t.is(words(await line.innerText()), words(sentence?.text ?? ''))
+  await page.getByRole('button', { name: 'Mute' }).click()
+  await page.getByText('no sound for 5 s').waitFor()
+  await page.getByRole('main').getByRole('button', { name: 'Stop' }).click()
+  await page.getByText('✓ Done').waitFor()
+}

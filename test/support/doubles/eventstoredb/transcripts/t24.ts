@@ -1,0 +1,197 @@
+/**
+ * What three nodes say of each other and to whom they refuse what: followers, a leader that resigns, is frozen, loses its
+ * quorum, is killed. Run on real nodes with their URL and the process ids, in the order of the URL:
+ * `node t24.ts esdb://127.0.0.1:2111,127.0.0.1:2112,127.0.0.1:2113?tls=false 17 18 19`.
+ */
+import { pathToFileURL } from 'node:url'
+import { BACKWARDS, END, EventStoreDBClient, START, streamNameFilter, type NotLeaderError } from '@eventstore/db-client'
+import type { EventStoreNode } from '../../../service/eventstoredb-server/node.ts'
+import { eventually } from '../../../tools/eventually.ts'
+import { event } from './session.ts'
+
+/** Each node by itself. */
+export interface RecordedNode extends Pick<EventStoreNode, 'address' | 'ask'> {
+  readonly url: string
+  readonly freeze: () => unknown
+  readonly thaw: () => unknown
+  readonly kill: () => unknown
+  /** Whether it has ended by itself, where somebody starts it again; elsewhere it answers no more. */
+  readonly hasEnded?: () => Promise<boolean>
+}
+
+interface Gossip {
+  readonly members: ReadonlyArray<{ readonly state: string; readonly isAlive: boolean; readonly httpEndPointPort: number; readonly epochNumber: number }>
+}
+
+const credentials = { username: 'admin', password: 'changeit' }
+const fail = (node: number): never => {
+  throw new Error(`there is no node ${node}`)
+}
+
+const LEADER = { requiresLeader: true }
+
+export const recordThreeNodes = async (nodes: ReadonlyArray<RecordedNode>, print: (line: string) => void): Promise<void> => {
+  const at = (node: number): RecordedNode => nodes[node] ?? fail(node)
+  const portOf = (node: number): number => Number(at(node).address.split(':')[1])
+  /** What a node says of another, or of itself. */
+  const told = async (by: number, of = by) => {
+    const { members } = JSON.parse((await at(by).ask('GET', '/gossip')).text) as Gossip
+    return members.find(({ httpEndPointPort }) => httpEndPointPort === portOf(of)) ?? fail(of)
+  }
+  const said = async (by: number, of = by): Promise<string> => {
+    const { state, isAlive } = await told(by, of)
+    return `${state}, ${isAlive ? 'alive' : 'dead'}`
+  }
+  const leaderAmong = (some: ReadonlyArray<number>): Promise<number> =>
+    eventually(async () => {
+      for (const node of some) if ((await told(node).catch(() => null))?.state === 'Leader') return node
+      throw new Error('none leads')
+    }, { timeoutMs: 40_000 })
+  const until = (check: () => Promise<boolean>, timeoutMs = 40_000): Promise<void> =>
+    eventually(async () => {
+      if (!(await check())) throw new Error('not yet')
+    }, { timeoutMs })
+
+  const connect = (node: number) => EventStoreDBClient.connectionString(`${at(node).url}&keepAliveInterval=-1`)
+  /** A client moves on by itself once it has heard of the leader: each call has one of its own. */
+  const outcome = async (node: number, call: (client: EventStoreDBClient) => Promise<unknown>): Promise<string> => {
+    const client = connect(node)
+    try {
+      await call(client)
+      return 'OK'
+    } catch (error) {
+      const { constructor, message, leader } = error as NotLeaderError
+      const names = leader === undefined ? '' : `, which names node ${roles.get(leader.port)}`
+      return `${constructor.name} ${message.replace(/after .*|Last error.*/, '')}${names}`
+    } finally {
+      client.dispose().catch(() => undefined)
+    }
+  }
+  const roles = new Map<number, string>()
+  const append = (node: number, options = {}) =>
+    outcome(node, (client) => client.appendToStream('a', [event(0)], { credentials, deadline: 20_000, ...options }))
+  const readAll = (node: number, options = {}) =>
+    outcome(node, async (client) => {
+      for await (const _ of client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, ...options })) return
+    })
+  const subscribe = (node: number, options = {}) =>
+    outcome(node, (client) => new Promise((resolve, reject) => client.subscribeToAll(options).once('confirmation', resolve).once('error', reject)))
+  const calls = async (who: string, node: number): Promise<void> => {
+    print(`${who}: append ${await append(node)}; requiring the leader ${await append(node, LEADER)}`)
+    print(`${who}: readAll ${await readAll(node)}; requiring the leader ${await readAll(node, LEADER)}`)
+    const ends = [await subscribe(node, { ...LEADER, fromPosition: END }), await subscribe(node, { ...LEADER, fromPosition: START })]
+    print(`${who}: subscription requiring the leader, from the end ${ends[0]}; from the start ${ends[1]}`)
+  }
+  /** A feed that stays. */
+  const follow = async (node: number) => {
+    const heard = { events: 0, hasFailed: false }
+    const subscription = connect(node).subscribeToAll({ fromPosition: END, filter: streamNameFilter({ prefixes: ['a'] }) })
+    subscription
+      .on('data', () => (heard.events += 1))
+      .on('error', () => {
+        heard.hasFailed = true
+      })
+    await new Promise((resolve) => subscription.once('caughtUp', resolve))
+    return heard
+  }
+
+  print('== a leader and its followers')
+  const first = await leaderAmong([0, 1, 2])
+  const others = [0, 1, 2].filter((node) => node !== first)
+  const [one = 0, two = 0] = others
+  for (const [node, role] of [[first, 'A'], [one, 'B'], [two, 'C']] as const) roles.set(portOf(node), role)
+  await until(async () => (await said(first, one)) === 'Follower, alive' && (await said(first, two)) === 'Follower, alive')
+  print(`of themselves: ${await said(first)}; ${await said(one)}; ${await said(two)}`)
+  await calls('leader', first)
+  await calls('follower', one)
+
+  print('== the leader resigns')
+  const heardAtFirst = await follow(first)
+  const epochBefore = (await told(first)).epochNumber
+  let second = first
+  let answered = 0
+  // On a busy machine the one that resigned may be elected again, or nothing comes of it: it tells the others once.
+  while (second === first) {
+    const { epochNumber } = await told(first)
+    answered = (await at(first).ask('POST', '/admin/node/resign')).status
+    const isElected = async (): Promise<boolean> => (await told(await leaderAmong([0, 1, 2]))).epochNumber > epochNumber
+    await until(isElected, 10_000).catch(() => undefined)
+    second = await leaderAmong([0, 1, 2])
+  }
+  print(`resign: ${answered}`)
+  const third = second === one ? two : one
+  for (const [node, role] of [[second, 'new leader'], [third, 'other follower'], [first, 'resigned']] as const) roles.set(portOf(node), role)
+  await until(async () => (await said(first)) === 'Follower, alive' && (await said(first, second)) === 'Leader, alive')
+  print(`a higher epoch: ${(await told(second)).epochNumber > epochBefore}`)
+  print(`resigned: append requiring the leader ${await append(first, LEADER)}`)
+  // What it forwards while it does not yet know where to is lost, and the feed would wait for that event.
+  await until(async () => (await append(first)) === 'OK')
+  print('resigned: append OK')
+  await until(() => Promise.resolve(heardAtFirst.events > 0))
+  print('its feeds go on')
+  await until(async () => (await said(third)) === 'Follower, alive' && (await said(third, second)) === 'Leader, alive')
+
+  print('== the leader is frozen')
+  const heardAtSecond = await follow(second)
+  const epochFrozen = (await told(second)).epochNumber
+  await at(second).freeze()
+  // Whether it is taken for alive depends on how soon they gossip.
+  print(`at once the others say: ${(await told(third, second)).state}`)
+  print(`follower: append ${await append(third)}`)
+  const fourth = await leaderAmong([first, third])
+  const left = fourth === first ? third : first
+  await until(async () => !(await told(fourth, second)).isAlive)
+  print(`a higher epoch: ${(await told(fourth)).epochNumber > epochFrozen}; of the old one the new leader says: ${await said(fourth, second)}`)
+  print(`new leader: append ${await append(fourth)}`)
+  await at(second).thaw()
+  const claim = await told(second)
+  print(`thawed: it says of itself ${claim.state}; with its old epoch: ${claim.epochNumber === epochFrozen}; its append: ${(await append(second, { deadline: 3000, ...LEADER })) === 'OK' ? 'acknowledged' : 'not acknowledged'}`)
+  const { ask, hasEnded = () => ask('GET', '/info').then(() => false, () => true) } = at(second)
+  await until(hasEnded)
+  await at(second).kill()
+  await until(() => Promise.resolve(heardAtSecond.hasFailed))
+  print(`then it ends; its feeds have told ${heardAtSecond.events} events and failed`)
+
+  // Whoever runs nodes may start again one that ended; here it stays away.
+  await at(second).kill()
+
+  print('== the quorum is lost')
+  for (const [node, role] of [[fourth, 'leader'], [left, 'left']] as const) roles.set(portOf(node), role)
+  await until(async () => (await said(fourth)) === 'Leader, alive' && (await said(fourth, left)) === 'Follower, alive')
+  await at(left).freeze()
+  print(`at once: readAll requiring the leader ${await readAll(fourth, LEADER)}; append ${await append(fourth, { deadline: 800 })}`)
+  await until(async () => (await told(fourth)).state === 'Unknown')
+  print(`later: ${await said(fourth)}; of the other ${await said(fourth, left)}`)
+  await calls('without quorum', fourth)
+  await at(left).thaw()
+  await until(async () => (await append(fourth, { deadline: 2000 })) === 'OK')
+  print('thawed: writes go on')
+
+  print('== the leader is killed')
+  const last = await leaderAmong([fourth, left])
+  const survivor = last === fourth ? left : fourth
+  roles.set(portOf(last), 'killed')
+  await until(async () => (await said(survivor)) === 'Follower, alive' && (await said(survivor, last)) === 'Leader, alive')
+  await at(last).kill()
+  print(`at once: append requiring the leader ${await append(survivor, LEADER)}`)
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const [url = '', ...ids] = process.argv.slice(2)
+  const nodes = [...url.matchAll(/127\.0\.0\.1:\d+/g)].map(([address], node): RecordedNode => {
+    const signal = (name: NodeJS.Signals) => () => {
+      try {
+        process.kill(Number(ids[node]), name)
+      } catch {
+        // It has ended already.
+      }
+    }
+    const ask = async (method: string, path: string) => {
+      const answer = await fetch(`http://${address}${path}`, { method, signal: AbortSignal.timeout(5000) })
+      return { status: answer.status, text: await answer.text() }
+    }
+    return { address, url: `esdb://${address}?tls=false`, ask, freeze: signal('SIGSTOP'), thaw: signal('SIGCONT'), kill: signal('SIGKILL') }
+  })
+  await recordThreeNodes(nodes, (line) => console.log(line))
+  process.exit(0)
+}

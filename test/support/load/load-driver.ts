@@ -1,0 +1,165 @@
+/**
+ * A process of its own that gives every command without pause and keeps the journal of what the service has
+ * acknowledged. Started with fork, its argument a LoadAccounts as JSON; sends journal entries; ends when the service is
+ * gone or its parent is.
+ */
+import { randomUUID } from 'node:crypto'
+import { ApiError } from '../../../interfaces/client/client.ts'
+import type { Client, LiveJson } from '../service/client.ts'
+import { logIn } from '../service/client.ts'
+import { createRandom } from '../tools/seeded.ts'
+import { silence } from '../audio/speech.ts'
+
+interface Account {
+  readonly username: string
+  readonly password: string
+}
+
+export interface LoadAccounts {
+  readonly url: string
+  readonly admin: Account
+  /** Owns lives, profiles and API tokens. */
+  readonly load: Account
+  /** Changes its password, which ends in this number, to the next one. */
+  readonly changer: Account & { readonly number: number }
+  /** Of what the driver leaves to chance. */
+  readonly seed: string
+}
+
+/**
+ * What was asked, and how it went: `unanswered` when the connection broke, `refused` when the answer was no 2xx. `thing` is
+ * what it changed (`live 7`; null when it was to be made) and `leaves` the state that the command leaves it in.
+ */
+export interface JournalEntry {
+  readonly kind: 'ask' | 'ack' | 'unanswered' | 'refused'
+  readonly what: string
+  readonly thing: string | null
+  readonly leaves: string
+}
+
+const [SPEAKERS, OTHER_LIVES] = [2, 3]
+
+export const passwordNumber = (number: number): string => `a password that changes ${number}`
+
+const write = (entry: JournalEntry): void => {
+  process.send?.(entry)
+}
+
+/** Journals a request before it leaves and how it went; throws unless it was acknowledged. `act` answers what it made or changed. */
+const journaled = async <A>(what: string, thing: string | null, leaves: string, act: () => Promise<readonly [string, A]>): Promise<A> => {
+  write({ kind: 'ask', what, thing, leaves })
+  try {
+    const [changed, value] = await act()
+    write({ kind: 'ack', what, thing: changed, leaves })
+    return value
+  } catch (error) {
+    const answered = error instanceof ApiError
+    write({ kind: answered ? 'refused' : 'unanswered', what: answered ? `${what}: ${error.message}` : what, thing, leaves })
+    throw error
+  }
+}
+
+/** The same for what is there already. */
+const change = (what: string, thing: string, leaves: string, act: () => Promise<unknown>): Promise<void> =>
+  journaled(what, thing, leaves, async () => {
+    await act()
+    return [thing, undefined]
+  })
+
+const speak = async (client: Client, live: LiveJson): Promise<void> => {
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config', min_buffer: 0.2 })
+  for (let i = 0; i < 4; i += 1) sender.sendAudio(silence(0.25))
+  sender.send({ type: 'FINISH' })
+  const { code } = await sender.closed
+  if (code !== 1000) throw new Error(`closed with ${code}`)
+}
+
+const createLive = (client: Client): Promise<LiveJson> =>
+  journaled('create a live', null, 'open', async () => {
+    const live = await client.createLive()
+    return [`live ${live.id}`, live]
+  })
+
+/** Loading the model takes longer than all else. */
+const spokenLives = (client: Client) => async (): Promise<void> => {
+  const live = await createLive(client)
+  await change('speak and FINISH', `live ${live.id}`, 'finished', () => speak(client, live))
+}
+
+const lives = (client: Client, random: () => number) => async (): Promise<void> => {
+  const { id } = await createLive(client)
+  const thing = `live ${id}`
+  const fate = random()
+  if (fate < 0.6) await change('finish a live', thing, 'finished', () => client.api.call('finishLive', { path: { id } }))
+  if (fate > 0.3 && fate < 0.85) await change('delete a live', thing, 'gone', () => client.api.call('deleteLive', { path: { id } }))
+}
+
+const profiles = (client: Client, random: () => number) => async (): Promise<void> => {
+  const profile = await journaled('create a profile', null, 'chars 40', async () => {
+    const { data } = await client.api.call('createProfile', { body: { name: `of ${randomUUID()}`, max_chars: 40 } })
+    return [`profile ${data.id}`, data]
+  })
+  const path = { id: profile.id }
+  const thing = `profile ${profile.id}`
+  await change('change a profile', thing, 'chars 41', () => client.api.call('changeProfile', { path, body: { max_chars: 41 } }))
+  if (random() < 0.8) await change('delete a profile', thing, 'gone', () => client.api.call('deleteProfile', { path }))
+}
+
+const tokens = (client: Client, random: () => number) => async (): Promise<void> => {
+  const token = await journaled('issue a token', null, 'on', async () => {
+    const { data } = await client.api.call('createToken', { body: { name: 'of the load' } })
+    return [`token ${data.id}`, data]
+  })
+  const path = { id: token.id }
+  const thing = `token ${token.id}`
+  await change('switch a token off', thing, 'off', () => client.api.call('changeToken', { path, body: { is_active: false } }))
+  if (random() < 0.8) await change('revoke a token', thing, 'gone', () => client.api.call('deleteToken', { path }))
+}
+
+const users = (url: string, admin: Client, random: () => number) => async (): Promise<void> => {
+  const account = { username: `of ${randomUUID()}`, password: 'a password of its own' }
+  const user = await journaled('create a user', null, 'limit 3', async () => {
+    const { data } = await admin.api.call('createUser', { body: { ...account, max_sessions: 3 } })
+    return [`user ${data.id}`, data]
+  })
+  const path = { id: user.id }
+  const thing = `user ${user.id}`
+  await change('change a user', thing, 'limit 4', () => admin.api.call('changeUser', { path, body: { max_sessions: 4 } }))
+  const fate = random()
+  // Their lives go with them: what becomes of this one is told by the check, not by the journal.
+  if (fate < 0.5) await (await logIn(url, account.username, account.password)).createLive()
+  if (fate < 0.8) await change('delete a user', thing, 'gone', () => admin.api.call('deleteUser', { path }))
+}
+
+/** A changed password ends what was logged in with the one before. */
+const passwords = (url: string, username: string, begin: number) => {
+  let number = begin
+  return async (): Promise<void> => {
+    const client = await logIn(url, username, passwordNumber(number))
+    const body = { current_password: passwordNumber(number), new_password: passwordNumber(number + 1) }
+    await change('change a password', 'password', String(number + 1), () => client.api.call('changeMyPassword', { body }))
+    number += 1
+  }
+}
+
+const forEver = async (work: () => Promise<void>): Promise<never> => {
+  for (;;) await work()
+}
+
+const main = async ({ url, admin, load, changer, seed }: LoadAccounts): Promise<void> => {
+  const random = (name: string): (() => number) => createRandom(`${seed} ${name}`)
+  const root = await logIn(url, admin.username, admin.password)
+  const client = await logIn(url, load.username, load.password)
+  process.once('disconnect', () => process.exit(0))
+  await Promise.allSettled(
+    [
+      ...Array.from({ length: SPEAKERS }, () => spokenLives(client)), ...Array.from({ length: OTHER_LIVES }, (_, n) => lives(client, random(`lives ${n}`))),
+      profiles(client, random('profiles')), tokens(client, random('tokens')), users(url, root, random('users')),
+      passwords(url, changer.username, changer.number),
+    ].map(forEver),
+  )
+  process.disconnect?.()
+}
+
+if (process.argv[1] === import.meta.filename) await main(JSON.parse(process.argv[2] ?? '') as LoadAccounts)

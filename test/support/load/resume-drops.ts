@@ -1,0 +1,108 @@
+import type { ExecutionContext } from 'ava'
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import { finalKey } from '../../../application/lives/queries/resume-point.ts'
+import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
+import type { EventStore } from '../../../application/ports/event-store.ts'
+import { createWriteSide, requestOf, callerOf } from '../../unit/application/write-side.ts'
+import { eventually } from '../tools/eventually.ts'
+import { right } from '../worlds/projecting.ts'
+import { chanceOf } from '../tools/seeded.ts'
+import { startSockets } from '../service/sockets.ts'
+
+type Final = Pick<TranscriptFrame, 'segment' | 'language' | 'final'> & { readonly type: TranscriptFrame['kind'] }
+
+const finalOf = (text: string): string | null => {
+  const frame = JSON.parse(text) as Final
+  return frame.final ? finalKey({ ...frame, kind: frame.type }) : null
+}
+
+/** What a client does with the finals that it gets, however often it got them. */
+const createClient = (url: string) => {
+  const texts = new Map<string, string>()
+  const surprises: Array<string> = []
+  let whole = 0
+  return {
+    texts,
+    surprises,
+    /** The last segment up to which everything is there, its translation too. */
+    whole: () => {
+      while (texts.has(finalKey({ kind: 'translation', segment: whole + 1, language: 'es' }))) whole += 1
+      return whole
+    },
+    connect: async (query: string) => {
+      const socket = new WebSocket(`${url}${query}`)
+      let newest = 0
+      socket.on('message', (data) => {
+        const text = (data as Buffer).toString()
+        const key = finalOf(text)
+        if (key === null) return
+        if (texts.get(key) !== undefined && texts.get(key) !== text) surprises.push(`twice, differently: ${text}`)
+        const { type, segment } = JSON.parse(text) as Final
+        if (type === 'transcription' && segment <= newest) surprises.push(`out of order: ${text}`)
+        if (type === 'transcription') newest = segment
+        texts.set(key, text)
+      })
+      socket.on('error', () => undefined)
+      await once(socket, 'open')
+      return socket
+    },
+  }
+}
+
+/**
+ * A live whose finals, each with a translation, are stored in `store` and told to a listener that stays and to one that
+ * drops its socket at random and comes back; both must end with the same. Every tenth time somebody else comes as well,
+ * who wants all from the beginning.
+ */
+export const dropAndResume = async (t: ExecutionContext, store: EventStore, drops: number): Promise<void> => {
+  const side = await createWriteSide({ store })
+  const { id } = right(await side.createLive(callerOf(1), requestOf({ translations: ['es'] }))())
+  const { recordSegment, storedFinals } = side.lifecycle
+  // Few are kept in memory, so that most who come back are served from the store and the seam is met often.
+  const { origin, lifecycle, configured, pipelines } = await startSockets(t, {}, {}, { recordSegment, storedFinals, keptFinals: 4 })
+  const live = lifecycle.add({ translations: [{ model: 'mt-es', from: 'en', to: 'es' }] })
+  assert.equal(live.id, id)
+  const sender = await configured(live)
+  const url = `${origin}/ws/live?token=${live.listenerToken}`
+  const [unbroken, dropping] = [createClient(url), createClient(url)]
+  const staying = await unbroken.connect('')
+
+  const chance = chanceOf(t)
+  const [pauses, lifetimes] = [chance.random('pauses'), chance.random('lifetimes')]
+  const silence = new AbortController()
+  const speak = async (): Promise<void> => {
+    for (let segment = 1; !silence.signal.aborted; segment += 1) {
+      pipelines.of(id).partial(segment, 'so far')
+      await pipelines.of(id).final(segment, `segment ${segment} and its words`)
+      await delay(pauses() * 4)
+    }
+  }
+  const spoken = speak()
+
+  for (let drop = 0; drop < drops; drop += 1) {
+    const socket = await dropping.connect(`&after=${dropping.whole()}`)
+    await delay(lifetimes() * 15)
+    socket.terminate()
+    if (drop % 10 === 9) {
+      const known = unbroken.texts.size
+      const late = createClient(url)
+      const socketOfLate = await late.connect('&after=0')
+      await eventually(() => assert.ok(late.texts.size >= known))
+      socketOfLate.terminate()
+      t.deepEqual(late.surprises, [])
+    }
+  }
+  const last = await dropping.connect(`&after=${dropping.whole()}`)
+  silence.abort()
+  await spoken
+  const ended = Promise.all([once(last, 'close'), once(staying, 'close')])
+  sender.send({ type: 'FINISH' })
+  await ended
+
+  t.true(unbroken.texts.size >= drops)
+  t.deepEqual([...unbroken.surprises, ...dropping.surprises], [])
+  t.deepEqual(new Map(dropping.texts), new Map(unbroken.texts))
+}

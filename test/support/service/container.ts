@@ -1,0 +1,87 @@
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { temporaryDirectory } from '../tools/temporary-directory.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..', '..')
+export const CRUN = '/usr/bin/crun'
+
+/** Of the system, for the programs in the container; what is not there is left out by crun's own complaint. */
+const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc']
+const READ_ONLY = ['bind', 'ro', 'nosuid', 'nodev']
+
+/**
+ * What Docker's default profile withholds from a process without capabilities, as far as it could matter here:
+ * namespaces, mounts, io_uring, keys, other processes' descriptors. It lets everybody have seccomp and prctl.
+ */
+const WITHHELD = [
+  'unshare', 'setns', 'mount', 'umount2', 'pivot_root', 'move_mount', 'open_tree', 'fsopen', 'fsconfig', 'fsmount',
+  'io_uring_setup', 'io_uring_enter',
+  'io_uring_register', 'bpf', 'perf_event_open', 'userfaultfd', 'keyctl', 'add_key', 'request_key', 'kcmp',
+  'open_by_handle_at', 'fanotify_init',
+  'init_module', 'finit_module', 'delete_module', 'reboot', 'swapon', 'swapoff', 'quotactl', 'acct', 'syslog',
+  'vhangup', 'settimeofday', 'clock_settime',
+]
+/** All flags of clone that make a namespace. */
+const NAMESPACES = 0x7e020000
+const EPERM = 1
+const ENOSYS = 38
+
+const seccomp = {
+  defaultAction: 'SCMP_ACT_ALLOW',
+  syscalls: [
+    { names: WITHHELD, action: 'SCMP_ACT_ERRNO', errnoRet: EPERM },
+    { names: ['clone3'], action: 'SCMP_ACT_ERRNO', errnoRet: ENOSYS },
+    ...[...NAMESPACES.toString(2)].flatMap((bit, index, bits) => {
+      const flag = bit === '1' ? 2 ** (bits.length - 1 - index) : 0
+      const args = [{ index: 0, value: flag, valueTwo: flag, op: 'SCMP_CMP_MASKED_EQ' }]
+      return flag === 0 ? [] : [{ names: ['clone'], action: 'SCMP_ACT_ERRNO', errnoRet: EPERM, args }]
+    }),
+  ],
+}
+
+export interface Container {
+  readonly command: ReadonlyArray<string>
+  readonly env: Readonly<Record<string, string>>
+  /** Who it runs as, by number. */
+  readonly user: number
+  /** The one folder that it may write to beside /tmp, there under the same path. */
+  readonly data: string
+}
+
+/**
+ * A command that runs `command` as the container of docker-compose.yml would run it: no capabilities, no new
+ * privileges, a root file system that nobody can write to, a plain user. All of it ends with the command. Its network
+ * is that of the machine, where the sources of tests are.
+ */
+export const containerCommand = async (t: ExecutionContext, container: Container): Promise<ReadonlyArray<string>> => {
+  const { command, env, user, data } = container
+  const { path: bundle, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const bound = [...SYSTEM, ROOT, realpathSync(join(ROOT, 'node_modules'))]
+  const config = {
+    ociVersion: '1.0.0',
+    process: {
+      user: { uid: user, gid: user }, args: command, cwd: '/',
+      env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+      capabilities: { bounding: [], effective: [], inheritable: [], permitted: [], ambient: [] }, noNewPrivileges: true,
+    },
+    root: { path: 'rootfs', readonly: true },
+    mounts: [
+      { destination: '/proc', type: 'proc', source: 'proc' },
+      { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'mode=755', 'size=65536k'] },
+      { destination: '/tmp', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'nodev', 'mode=1777'] },
+      ...[...new Set(bound)].map((place) => ({ destination: place, type: 'bind', source: place, options: READ_ONLY })),
+      { destination: data, type: 'bind', source: data, options: ['bind', 'rw', 'nosuid', 'nodev'] },
+    ],
+    linux: { namespaces: ['pid', 'ipc', 'uts', 'mount'].map((type) => ({ type })), seccomp },
+  }
+  mkdirSync(join(bundle, 'rootfs'))
+  writeFileSync(join(bundle, 'config.json'), JSON.stringify(config))
+  // crun knows one or the other kind of control groups, and no machine with both: it gets the newer one alone.
+  const run = `umount -R /sys/fs/cgroup
+    mount -t cgroup2 none /sys/fs/cgroup
+    exec "$0" --root "$1/state" --cgroup-manager=disabled run --bundle "$1" "$2"`
+  const within = ['unshare', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc']
+  return [...within, 'sh', '-c', run, CRUN, bundle, `stenolog-test-${process.pid}-${Date.now()}`]
+}

@@ -1,0 +1,23 @@
+import type { ExecutionContext } from 'ava'
+import { launch } from './launch.ts'
+import type { Launched } from './launch.ts'
+import { ADMIN } from './service.ts'
+import { temporaryDirectory } from '../tools/temporary-directory.ts'
+
+/** Starts the server on a fresh data directory, with `code`, an ES module, loaded into every thread of it before its own. */
+export const launchPreloaded = async (
+  t: ExecutionContext,
+  code: string,
+): Promise<{ readonly service: Launched; readonly dataDirectory: string }> => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const service = launch(t, {
+    STENOLOG_PORT: '0',
+    STENOLOG_DATA_DIR: path,
+    STENOLOG_ADMIN_USERNAME: ADMIN.username,
+    STENOLOG_ADMIN_PASSWORD: ADMIN.password,
+    STENOLOG_DRAIN_TIMEOUT: '0s',
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}`,
+  })
+  return { service, dataDirectory: path }
+}

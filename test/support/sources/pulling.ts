@@ -1,0 +1,70 @@
+import type { ExecutionContext } from 'ava'
+import type { PullEnd, Puller, SourceTarget } from '../../../application/ports/audio-source.ts'
+import { pullSource } from '../../../infrastructure/sources/puller/pull-source.ts'
+import type { PullOptions } from '../../../infrastructure/sources/puller/pull-source.ts'
+import { sourceErrorOf } from '../../../infrastructure/sources/source-error.ts'
+import { decideIsolation } from '../../../infrastructure/sources/source-isolation.ts'
+import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
+
+/** As on a machine that can. */
+export const ISOLATED = decideIsolation(null, null)
+
+export interface Pulling {
+  readonly puller: Puller
+  readonly seconds: () => number
+  readonly heard: ReadonlyArray<number>
+  readonly ends: ReadonlyArray<PullEnd>
+  readonly deaths: ReadonlyArray<string>
+  /** Resolves with the end of the attempt, or with the death of the process. */
+  readonly pull: (target: Partial<SourceTarget> & Pick<SourceTarget, 'url'>) => Promise<PullEnd | string>
+}
+
+/** A real puller process whose events are kept. `allow`: what may be reached beside public addresses. */
+export const startPulling = (t: ExecutionContext, allow: ReadonlyArray<string> = ['127.0.0.1/32'], ownPort: number | null = null): Pulling => {
+  let samples = 0
+  const [heard, ends, deaths]: [number[], PullEnd[], string[]] = [[], [], []]
+  let settle: (end: PullEnd | string) => void = () => undefined
+  const puller = createPullers({ rules: () => ({ allow, ownPort }), isolation: ISOLATED })({
+    began: () => undefined,
+    stretch: () => undefined,
+    audio: (pcm) => { samples += pcm.length },
+    heard: (sequence) => heard.push(sequence),
+    targetDuration: () => undefined,
+    ended: (end) => {
+      ends.push(end)
+      settle(end)
+    },
+    died: (reason) => {
+      deaths.push(reason)
+      settle(reason)
+    },
+  })
+  t.teardown(puller.stop)
+  return {
+    puller,
+    seconds: () => samples / 16_000,
+    heard,
+    ends,
+    deaths,
+    pull: ({ url, mediaSequence = null }) =>
+      new Promise((resolve) => {
+        settle = resolve
+        puller.pull({ url, mediaSequence })
+      }),
+  }
+}
+
+/** One attempt without a decoder: its bytes, and why it ended. */
+export const pull = async (url: string, more: Partial<PullOptions> = {}) => {
+  const pieces: Array<Buffer> = []
+  const sink = {
+    bytes: async (bytes: Buffer) => void pieces.push(bytes),
+    stretchEnds: async () => undefined,
+    segment: () => undefined,
+    targetDuration: () => undefined,
+  }
+  const rules = { allow: ['127.0.0.1/32'], ownPort: null }
+  const ended = pullSource({ url, after: null, rules, ...more }, sink, new AbortController().signal)
+  const code = await ended.then(() => 'complete', (error: unknown) => sourceErrorOf(error).code)
+  return { code, bytes: Buffer.concat(pieces) }
+}

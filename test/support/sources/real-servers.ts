@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
+import { promisify } from 'node:util'
+import type { ExecutionContext } from 'ava'
+import { FFMPEG, SAMPLE } from './audio-server.ts'
+import { eventually } from '../tools/eventually.ts'
+import { freePort } from '../tools/free-port.ts'
+import { serialTestWith } from '../running/skip-unless.ts'
+import { temporaryDirectory } from '../tools/temporary-directory.ts'
+import { toneExpression } from '../audio/tones.ts'
+
+const NGINX = '/usr/sbin/nginx'
+const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so'
+const APACHE = '/usr/sbin/apache2'
+const APACHE_MODULES = ['mpm_event', 'authn_core', 'authn_file', 'authz_core', 'authz_user', 'auth_digest']
+const PYTHON = '/usr/bin/python3'
+const run = promisify(execFile)
+
+/** Debian's nginx and libnginx-mod-rtmp, ffmpeg and openssl. */
+export const withNginx = serialTestWith(NGINX, RTMP_MODULE, FFMPEG, '/usr/bin/openssl')
+/** Debian's apache2 and ffmpeg. */
+export const withApache = serialTestWith(APACHE, '/usr/lib/apache2/modules/mod_auth_digest.so', FFMPEG)
+/** Debian's gir1.2-gst-rtsp-server-1.0, python3-gi and gstreamer1.0-plugins-{base,good,ugly}, gstreamer1.0-libav. */
+export const withGstreamer = serialTestWith(
+  PYTHON, '/usr/lib/python3/dist-packages/gi', '/usr/lib/x86_64-linux-gnu/girepository-1.0/GstRtspServer-1.0.typelib',
+  ...['rtp', 'lame', 'libav', 'opus', 'mulaw'].map((plugin) => `/usr/lib/x86_64-linux-gnu/gstreamer-1.0/libgst${plugin}.so`),
+)
+
+const accepts = (port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port }, () => {
+      socket.destroy()
+      resolve()
+    })
+    socket.once('error', reject)
+  })
+
+/** A process of ours that can be killed and started again. */
+export interface RealServer {
+  readonly start: () => Promise<void>
+  /** kill -9. */
+  readonly kill: () => Promise<void>
+}
+
+const serverOf = (t: ExecutionContext, launch: () => ChildProcess, ready: () => Promise<void>): RealServer => {
+  let child: ChildProcess | null = null
+  const kill = async (): Promise<void> => {
+    const ending = child
+    child = null
+    if (ending === null || ending.exitCode !== null || ending.signalCode !== null) return
+    const exited = new Promise((resolve) => ending.once('exit', resolve))
+    ending.kill('SIGKILL')
+    await exited
+  }
+  t.teardown(kill)
+  return {
+    start: async () => {
+      child = launch()
+      await ready()
+    },
+    kill,
+  }
+}
+
+export interface Certificate {
+  readonly key: string
+  readonly certificate: string
+}
+
+/** For 127.0.0.1, signed by itself. */
+export const makeCertificate = async (folder: string, name: string): Promise<Certificate> => {
+  const [key, certificate] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)]
+  const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1']
+  await run('/usr/bin/openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', certificate, ...subject])
+  return { key, certificate }
+}
+
+/** TLS in front of a port; returns its own. */
+export const tlsInFrontOf = async (t: ExecutionContext, port: number, { key, certificate }: Certificate): Promise<number> => {
+  const server = createTlsServer({ key: await readFile(key), cert: await readFile(certificate) }, (socket) => {
+    const behind = connect({ host: '127.0.0.1', port })
+    for (const [one, other] of [[socket, behind], [behind, socket]] as const) {
+      one.pipe(other)
+      one.on('error', () => other.destroy())
+      one.on('close', () => other.destroy())
+    }
+  })
+  server.on('tlsClientError', () => undefined)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+export interface Nginx extends RealServer {
+  readonly http: number
+  readonly rtmp: number
+  /** What it serves. */
+  readonly root: string
+}
+
+/** nginx with RTMP (application `live`) and HTTP; `/secret/` wants okapi and wapiti 47, `/whole/` answers no ranges. */
+export const createNginx = async (t: ExecutionContext): Promise<Nginx> => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const [http, rtmp] = [await freePort(), await freePort()]
+  const root = join(path, 'www')
+  for (const folder of ['secret', 'whole']) await mkdir(join(root, folder), { recursive: true })
+  await writeFile(join(path, 'passwords'), 'okapi:{PLAIN}wapiti 47\n')
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${path}/${name};`).join(' ')
+  await writeFile(join(path, 'nginx.conf'), `
+    load_module ${RTMP_MODULE}; daemon off; master_process off; pid ${path}/pid; error_log ${path}/error.log;
+    events {}
+    rtmp { access_log off; server { listen 127.0.0.1:${rtmp}; application live { live on; } } }
+    http { access_log off; ${temporary}
+      server { listen 127.0.0.1:${http}; root ${root}; location /secret/ { auth_basic x; auth_basic_user_file ${path}/passwords; }
+        location /whole/ { max_ranges 0; } } }`)
+  const launch = (): ChildProcess => spawn(NGINX, ['-c', join(path, 'nginx.conf'), '-e', join(path, 'error.log')], { stdio: 'ignore' })
+  const server = serverOf(t, launch, () => eventually(() => accepts(rtmp)))
+  return { ...server, http, rtmp, root }
+}
+
+/** Apache's httpd; `/secret/` wants okapi and wapiti 47 by Digest, each time with a nonce of the last so many seconds. */
+export const createApache = async (t: ExecutionContext, nonceSeconds: number) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const [port, root] = [await freePort(), join(path, 'www')]
+  await mkdir(join(root, 'secret'), { recursive: true })
+  // Where the tests run as root it serves as www-data.
+  await chmod(path, 0o755)
+  await writeFile(join(path, 'passwords'), `okapi:x:${createHash('md5').update('okapi:x:wapiti 47').digest('hex')}\n`)
+  await writeFile(join(path, 'apache.conf'), `
+    ServerRoot ${path}\n ServerName localhost\n Listen 127.0.0.1:${port}\n PidFile ${path}/pid\n ErrorLog ${path}/error.log\n DefaultRuntimeDir ${path}
+    ${APACHE_MODULES.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`).join('\n')}
+    <IfModule unixd_module>\n User www-data\n Group www-data\n </IfModule>
+    DocumentRoot ${root}
+    <Location /secret/>\n AuthType Digest\n AuthName x\n AuthUserFile ${path}/passwords\n AuthDigestNonceLifetime ${nonceSeconds}\n Require valid-user\n </Location>`)
+  // One process, which a kill ends.
+  const launch = (): ChildProcess => spawn(APACHE, ['-X', '-f', join(path, 'apache.conf')], { stdio: 'ignore', env: {} })
+  return { ...serverOf(t, launch, () => eventually(() => accepts(port))), port, root, log: join(path, 'error.log') }
+}
+
+/** GStreamer's RTSP server; see gst_rtsp_server.py. `epoch`: ms since 1970 of tone 0. */
+export const createGstreamer = async (t: ExecutionContext, { kind = '', epoch = 0 } = {}) => {
+  const port = await freePort()
+  const script = join(import.meta.dirname, 'gst_rtsp_server.py')
+  const launch = (): ChildProcess => spawn(PYTHON, [script, String(port), String(epoch / 1000), ...(kind === '' ? [] : [kind])], { stdio: 'ignore' })
+  return { ...serverOf(t, launch, () => eventually(() => accepts(port))), port }
+}
+
+export interface ToneSender {
+  /** Seconds since tone 0 of what ffmpeg has sent so far: behind the clock on a machine that has much else to do. */
+  readonly sent: () => number
+  /** And of when it began, the last time. */
+  readonly begun: () => number
+}
+
+/** ffmpeg sends numbered tones in real time to what `output` says, again and again until the test ends. */
+export const sendTones = (t: ExecutionContext, epoch: number, output: ReadonlyArray<string>, cwd = '/'): ToneSender => {
+  let over = false
+  let child: ChildProcess | undefined
+  let [begun, sent] = [0, 0]
+  const send = (): void => {
+    if (over) return
+    begun = (Date.now() - epoch) / 1000
+    const options = ['-v', 'error', '-progress', 'pipe:1', '-stats_period', '0.1', '-re', '-f', 'lavfi', '-i', toneExpression(begun)]
+    child = spawn(FFMPEG, [...options, '-c:a', 'aac', '-b:a', '64k', ...output], { stdio: ['ignore', 'pipe', 'ignore'], cwd })
+    child.stdout?.on('data', (bytes: Buffer) => {
+      const microseconds = [...bytes.toString().matchAll(/^out_time_us=(\d+)$/gm)].at(-1)?.[1]
+      if (microseconds !== undefined) sent = begun + Number(microseconds) / 1e6
+    })
+    // Its server is away: soon it may be back.
+    child.once('exit', () => setTimeout(send, 100))
+  }
+  send()
+  t.teardown(() => {
+    over = true
+    child?.kill('SIGKILL')
+  })
+  return { sent: () => sent, begun: () => begun }
+}
+
+/** A film with the demo's sample as its sound, as ffmpeg writes MP4: its index at the end. */
+export const makeFilm = async (path: string, seconds: number): Promise<void> => {
+  const picture = ['-f', 'lavfi', '-i', 'testsrc=size=320x240:rate=10']
+  await run(FFMPEG, ['-v', 'error', '-y', ...picture, '-i', SAMPLE, '-t', String(seconds), '-c:v', 'mpeg4', '-b:v', '500k', '-c:a', 'aac', path])
+}
+
+/** Waits for a file that somebody writes. */
+export const written = (path: string): Promise<unknown> => eventually(async () => assert.ok((await readFile(path)).length > 0), { timeoutMs: 60_000 })

@@ -1,0 +1,162 @@
+import { createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import type { ExecutionContext } from 'ava'
+import { decodeAmf, encodeAmf } from '../../../infrastructure/sources/rtmp/amf0.ts'
+import type { AmfValue } from '../../../infrastructure/sources/rtmp/amf0.ts'
+import { flvAudioTag } from '../../../infrastructure/sources/flv.ts'
+import { createByteReader } from '../../../infrastructure/sources/network/byte-reader.ts'
+import { chunksOf, createMessageReader } from '../../../infrastructure/sources/rtmp/rtmp-messages.ts'
+
+export interface StreamServer {
+  readonly port: number
+  readonly url: (path: string) => string
+  /** What was asked for, in order. */
+  readonly requests: ReadonlyArray<string>
+  readonly stop: () => Promise<void>
+}
+
+/** Listens on a loopback address; connections end with the test. */
+export const listen = async (
+  t: ExecutionContext,
+  scheme: string,
+  host: string,
+  converse: (socket: Socket, requests: Array<string>) => void,
+  wantedPort = 0,
+): Promise<StreamServer> => {
+  const requests: Array<string> = []
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.once('close', () => sockets.delete(socket))
+    converse(socket, requests)
+  })
+  await new Promise<void>((resolve) => server.listen(wantedPort, host, resolve))
+  const { port } = server.address() as AddressInfo
+  const stop = async (): Promise<void> => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    for (const socket of sockets) socket.destroy()
+    await closed
+  }
+  t.teardown(stop)
+  return { port, url: (path) => `${scheme}://${host}:${port}/${path}`, requests, stop }
+}
+
+/** Bodies of the audio tags of an FLV file. */
+export const flvAudio = (flv: Buffer): ReadonlyArray<Buffer> => {
+  const bodies: Array<Buffer> = []
+  for (let at = 13; at + 11 <= flv.length; ) {
+    const size = flv.readUIntBE(at + 1, 3)
+    if (flv[at] === 8) bodies.push(flv.subarray(at + 11, at + 11 + size))
+    at += 15 + size
+  }
+  return bodies
+}
+
+const statusOf = (code: string, more: ReadonlyArray<readonly [string, AmfValue]> = [], level = 'status'): Buffer =>
+  encodeAmf(['onStatus', 0, null, new Map<string, AmfValue>([['level', level], ['code', code], ...more])])
+const command = (payload: Buffer): Buffer => chunksOf(3, 20, 0, payload)
+
+const EOF = chunksOf(2, 4, 0, Buffer.from([0, 1, 0, 0, 0, 1]))
+/** Header of a first chunk that promises so many bytes. */
+const promise = (chunkStream: number, size: number): Buffer => {
+  const header = chunksOf(chunkStream, 8, 1, Buffer.alloc(0)).subarray(0, 12)
+  header.writeUIntBE(size, 4, 3)
+  return header
+}
+
+const redirectTo = (url: string): ReadonlyArray<readonly [string, AmfValue]> => [
+  ['redirect', url], ['ex', new Map<string, AmfValue>([['code', 302], ['redirect', url]])],
+]
+
+/** What a server may answer to `connect`, by the name of the application, beside yes. */
+const connectAnswers = (elsewhere: string): Readonly<Record<string, Buffer>> => ({
+  redirect: command(encodeAmf(['_error', 1, null, new Map<string, AmfValue>([['level', 'error'], ['code', 'NetConnection.Connect.Rejected'], ...redirectTo(elsewhere)])])),
+  deep: command(Buffer.concat([encodeAmf(['_result', 1]), Buffer.from('\x03\x00\x01a'.repeat(1000), 'latin1')])),
+  cut: command(encodeAmf(['_result', 1, null, 'text']).subarray(0, -3)),
+  unknown: command(Buffer.from([2, 0, 1, 65, 99])),
+  html: Buffer.from('<html>no chunk at all</html>'.repeat(100)),
+})
+
+/** Two tags of audio, 64 ms apart, somewhere in the stream. */
+const AGGREGATE = Buffer.concat([5000, 5064].map((time) => flvAudioTag(time, Buffer.from('sound'))))
+
+/** What a server may send after `play`, by the name of the stream, beside audio. */
+const playAnswers = (elsewhere: string): Readonly<Record<string, Buffer>> => ({
+  moved: command(statusOf('NetStream.Play.Failed', redirectTo(elsewhere), 'error')),
+  missing: command(statusOf('NetStream.Play.StreamNotFound', [], 'error')),
+  aggregate: Buffer.concat([chunksOf(4, 22, 1, AGGREGATE), command(statusOf('NetStream.Play.UnpublishNotify'))]),
+  unpublished: command(statusOf('NetStream.Play.UnpublishNotify')),
+  huge: promise(4, 0xffffff),
+  many: Buffer.concat(Array.from({ length: 100 }, (_, index) => Buffer.concat([Buffer.from([0, index]), promise(4, 128).subarray(1), Buffer.alloc(128)]))),
+  // Three messages of 3.9 MiB at once.
+  wide: Buffer.concat([chunksOf(2, 1, 0, Buffer.from([0, 0x3f, 0xff, 0xff])), ...[4, 5, 6].map((id) => Buffer.concat([promise(id, 4_194_304), Buffer.alloc(4_194_303)]))]),
+  short: chunksOf(2, 1, 0, Buffer.from([1])),
+})
+
+const audioAt = (milliseconds: number, audio: Buffer): Buffer => {
+  const chunks = chunksOf(4, 8, 1, audio)
+  chunks.writeUIntBE(milliseconds, 1, 3)
+  return chunks
+}
+
+/** Of the AAC that `flvAudio` finds in what `packageSample` makes: the configuration first, then 64 ms a message. */
+const timeInOrder = (_connection: number, message: number): number => Math.max(0, message - 1) * 64
+
+interface RtmpOptions {
+  readonly host?: string
+  readonly elsewhere?: string
+  readonly port?: number
+  readonly timeOf?: (connection: number, message: number) => number
+  /** Sends what a live stream says from now on, at milliseconds of it, in place of `messages`. */
+  readonly playing?: (socket: Socket, send: (milliseconds: number, audio: Buffer) => void) => void
+}
+
+/**
+ * RTMP by the rules, with the audio of `messages` for the stream `live/ok`, or against them: names of applications and
+ * streams decide. `timeOf`: milliseconds of each message in each connection.
+ */
+export const serveRtmp = (
+  t: ExecutionContext,
+  messages: ReadonlyArray<Buffer>,
+  { host = '127.0.0.1', elsewhere = '', port = 0, timeOf = timeInOrder, playing }: RtmpOptions = {},
+): Promise<StreamServer> => {
+  const [toConnect, toPlay] = [connectAnswers(elsewhere), playAnswers(elsewhere)]
+  let plays = 0
+  return listen(t, 'rtmp', host, (socket, requests) => {
+    const converse = async (): Promise<void> => {
+      const reader = createByteReader(socket)
+      const hello = await reader.exactly(1537)
+      socket.write(Buffer.concat([Buffer.from([3]), Buffer.alloc(1536), hello.subarray(1)]))
+      await reader.exactly(1536)
+      const received = createMessageReader(reader)
+      for (;;) {
+        const message = await received.next()
+        if (message.type !== 20) continue
+        const [name, transaction = 0, about, stream] = decodeAmf(message.payload)
+        if (name === 'connect') {
+          const named: unknown = about instanceof Map ? about.get('app') : ''
+          const app = typeof named === 'string' ? named : ''
+          requests.push(`connect ${app}`)
+          socket.write(Buffer.concat([chunksOf(2, 5, 0, Buffer.from([0, 0, 16, 0])), chunksOf(2, 4, 0, Buffer.from([0, 6, 1, 2, 3, 4]))]))
+          socket.write(toConnect[app] ?? command(encodeAmf(['_result', transaction, null, null])))
+        } else if (name === 'createStream') socket.write(command(encodeAmf(['_result', transaction, null, 1])))
+        else if (name === 'play') {
+          const wanted = typeof stream === 'string' ? stream : ''
+          requests.push(`play ${wanted}`)
+          socket.write(command(statusOf('NetStream.Play.Start')))
+          if (playing !== undefined) {
+            playing(socket, (milliseconds, audio) => socket.write(audioAt(milliseconds, audio)))
+            continue
+          }
+          const special = toPlay[wanted]
+          const sound = special === undefined ? messages : []
+          for (const [index, audio] of sound.entries()) socket.write(audioAt(timeOf(plays, index), audio))
+          plays += 1
+          socket.write(special ?? EOF)
+        }
+      }
+    }
+    converse().catch(() => undefined)
+  }, port)
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto'
+import type { EventEmitter } from 'node:events'
+import type { ExecutionContext } from 'ava'
+import { WebSocket } from 'ws'
+import type { FromWorker, LinkHandler, Peer, ToWorker, WorkerLink } from '../../../application/ports/peers/live-links.ts'
+import { createLiveLinks } from '../../../infrastructure/internal/client.ts'
+import { preSharedKey } from '../../../infrastructure/internal/pre-shared-key.ts'
+import { openInternalServer } from '../../../infrastructure/internal/server.ts'
+import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { eventually } from '../tools/eventually.ts'
+import { createRecordingLogger } from '../doubles/recording-logger.ts'
+
+export const SELF = { name: 'worker-1', incarnation: '1' }
+export const KEY = randomBytes(32)
+/** This machine may stand still for seconds. */
+export const timers = { after: (ms: number, task: () => void) => systemTimers.after(ms * 10, task) }
+export const PATH = '/1/lives/7/link'
+
+export const openWorker = async (t: ExecutionContext, masterKey = KEY) => {
+  const logger = createRecordingLogger()
+  const opened: Array<WorkerLink> = []
+  const messages: Array<ToWorker> = []
+  const ends: Array<number> = []
+  const handler: LinkHandler = {
+    open: (liveId, link) => {
+      opened.push(link)
+      link.send({ kind: 'here', term: 1, status: 'active' })
+      return { message: (message) => void messages.push(message), closed: () => void ends.push(liveId) }
+    },
+    end: async () => null,
+  }
+  const server = await openInternalServer({ host: '127.0.0.1', port: 0, url: null, masterKey, self: SELF, handler, logger, timers })
+  t.teardown(server.close)
+  const peer: Peer = { ...SELF, address: server.address }
+  return { server, peer, logger, opened, messages, ends }
+}
+
+export const dial = (t: ExecutionContext, peer: Peer, masterKey = KEY) => {
+  const logger = createRecordingLogger()
+  const links = createLiveLinks({ masterKey, logger, timers })
+  const messages: Array<FromWorker> = []
+  const ends: Array<string> = []
+  const link = links.open(peer, 7, { message: (message) => void messages.push(message), closed: (why) => void ends.push(why) })
+  t.teardown(links.close)
+  return { link, links, messages, ends, logger }
+}
+
+export const until = (is: () => boolean): Promise<void> =>
+  eventually(() => {
+    if (!is()) throw new Error('not yet')
+  }, { timeoutMs: 90_000 })
+
+/** `once` would reject on the error that comes first. */
+export const gone = (emitter: EventEmitter): Promise<void> => new Promise((resolve) => void emitter.once('close', () => resolve()))
+
+/** That a member gets in all the same. */
+export const serves = async (t: ExecutionContext, peer: Peer): Promise<void> => {
+  const { messages, link } = dial(t, peer)
+  await until(() => messages.length === 1)
+  link.close()
+}
+
+/** A WebSocket of a member on which a test writes what it likes. */
+export const rawLink = async (t: ExecutionContext, port: number, path = PATH): Promise<WebSocket> => {
+  const socket = new WebSocket(`wss://127.0.0.1:${port}${path}`, { createConnection: () => preSharedKey(KEY).dial('127.0.0.1', port) })
+  socket.on('error', () => undefined)
+  t.teardown(() => socket.terminate())
+  return socket
+}

@@ -1,0 +1,105 @@
+import type { ExecutionContext } from 'ava'
+import type { Caller } from '../../../application/caller.ts'
+import type { Environment } from '../../../application/ports/environment.ts'
+import type { EventStore } from '../../../application/ports/event-store.ts'
+import { changeProfile } from '../../../application/profiles/commands/change-profile.ts'
+import { createProfile } from '../../../application/profiles/commands/create-profile.ts'
+import { removeProfile } from '../../../application/profiles/commands/remove-profile.ts'
+import { sendToProfiles } from '../../../application/profiles/profile-writes.ts'
+import type { ProfileWriteDeps } from '../../../application/profiles/profile-writes.ts'
+import { changeToken } from '../../../application/tokens/commands/change-token.ts'
+import type { ChangeTokenDeps } from '../../../application/tokens/commands/change-token.ts'
+import { issueToken } from '../../../application/tokens/commands/issue-token.ts'
+import type { IssueTokenDeps } from '../../../application/tokens/commands/issue-token.ts'
+import { revokeToken } from '../../../application/tokens/commands/revoke-token.ts'
+import { startTokenDirectory } from '../../../application/tokens/policies/token-directory.ts'
+import { createTokenUses } from '../../../application/tokens/policies/token-uses.ts'
+import { authenticateKey } from '../../../application/tokens/queries/authenticate-key.ts'
+import { openTokenWrites } from '../../../application/tokens/token-writes.ts'
+import type { TokenWriteDeps } from '../../../application/tokens/token-writes.ts'
+import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
+import { listTokens, tokenIdByPrefix, tokenIdsOf } from '../../../projections/api-tokens/queries.ts'
+import type { ApiTokenQueryDeps } from '../../../projections/api-tokens/queries.ts'
+import { getProfile, listProfiles } from '../../../projections/profiles/queries.ts'
+import { createMemoryEventStore } from '../doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../doubles/memory/keyring.ts'
+import { right } from './projecting.ts'
+import { ada, startUserWorld } from './user-world.ts'
+import type { UserStores } from './user-world.ts'
+
+/** What outlives a process. */
+interface Stores extends Pick<UserStores, 'documents' | 'leases'> {
+  readonly store?: EventStore
+  readonly keyring?: ReturnType<typeof createMemoryKeyring>
+}
+
+export const callerOf = (userId: number): Caller => ({
+  userId, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'jwt',
+})
+
+/** The commands of profiles, as one process has them. */
+export const profileCommands = (deps: ProfileWriteDeps) => {
+  const send = sendToProfiles(deps)
+  return {
+    createProfile: createProfile({ ...deps, send }),
+    changeProfile: changeProfile({ ...deps, send }),
+    removeProfile: removeProfile({ ...deps, send }),
+  }
+}
+
+/** The commands and lists of API tokens, as one process has them. */
+export const tokenCommands = (
+  deps: TokenWriteDeps & Pick<IssueTokenDeps, 'credentials'> & Pick<ChangeTokenDeps, 'tokens' | 'uses'> & ApiTokenQueryDeps,
+) => {
+  const writing = { ...deps, ...openTokenWrites(deps) }
+  return {
+    issueToken: issueToken(writing),
+    changeToken: changeToken(writing),
+    revokeToken: revokeToken(writing),
+    listTokens: listTokens(writing),
+  }
+}
+
+/** One process's users, profiles and API tokens over stores in memory, with a wall clock that can be set. */
+export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) => {
+  const { store = createMemoryEventStore(), keyring = createMemoryKeyring() } = stores
+  const world = await startUserWorld(t, { ...stores, store, keyring })
+  let at: string | null = null
+  const environment: Environment = { ...world.environment, now: () => at ?? world.environment.now() }
+  const stop = new AbortController()
+  t.teardown(() => { stop.abort() })
+  const { credentials, documents, projector, logger, directory: users } = world
+  const write = { store, keyring, environment, timers }
+  const following = { store, from: right(await store.head()()), logger, environment, timers, signal: stop.signal }
+  const directory = startTokenDirectory({ ...following, tokenIdByPrefix: tokenIdByPrefix({ documents, isBehind: () => false }) })
+  const owned = tokenIdsOf({ documents })
+  const uses = createTokenUses({ ...write, logger })
+  return {
+    ...world,
+    store,
+    keyring,
+    tokenDirectory: directory,
+    tokenIdsOf: owned,
+    uses,
+    tokens: {
+      ...tokenCommands({ ...write, credentials, documents, tokens: directory, tokenIdsOf: owned, projector, uses }),
+    },
+    profiles: {
+      ...profileCommands({ ...write, projector }),
+      listProfiles: listProfiles({ documents, keyring }),
+      getProfile: getProfile({ documents, keyring }),
+    },
+    authenticateKey: authenticateKey({ tokens: directory, users, credentials, environment, uses }),
+    /** Stops the wall clock at this instant. */
+    setClock: (instant: string) => {
+      at = instant
+    },
+    /** The id of a new user. */
+    register: async (username: string): Promise<number> => right(await world.users.registerUser({ ...ada, username }, 'setup')()).id,
+    stop: async () => {
+      await uses.settled()
+      stop.abort()
+      await Promise.all([directory.stopped, world.stop()])
+    },
+  }
+}
