@@ -6,7 +6,7 @@ import type { Timers } from '../../application/ports/timers.ts'
 import type { HeardSessions } from '../../application/sessions/runs/socket-sessions.ts'
 import { watchLoop } from '../../infrastructure/node/loop-watch.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
-import { acceptWaiting } from '../http/connections/accept-waiting.ts'
+import { acceptBacklog } from '../http/connections/accept-backlog.ts'
 import { createHttpApp } from '../http/app.ts'
 import type { HttpAppOptions } from '../http/app.ts'
 import type { Listeners } from '../../application/lives/queries/get-activity.ts'
@@ -53,7 +53,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
   let closing = false
   const most = mostSockets()
   // One client leaves descriptors to others, however few there are.
-  const bounded = { ...WAITING_LIMITS, mostOpen: Math.min(WAITING_LIMITS.mostOpen, most) }
+  const bounded = { ...WAITING_LIMITS, maxOpen: Math.min(WAITING_LIMITS.maxOpen, most) }
   const waiting = settings.rateLimit > 0 ? bounded : NO_WAITING_LIMITS
   const server = createHttpServer((request, response) => {
     // Kept alive beyond its answer, a connection would hold up the close.
@@ -98,7 +98,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
     url: urlOf(server.address() as AddressInfo),
     close: async () => {
       closing = true
-      await acceptWaiting(server, BACKLOG)
+      await acceptBacklog(server, BACKLOG)
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       await sockets.close(SOCKETS_MS)
       await atMost(timers, REQUESTS_MS, closed)

@@ -123,7 +123,7 @@ export const createSchemas = (): Schemas => {
         return {
           type: 'array',
           items: schemaOf(shape.codec),
-          ...(shape.most !== undefined && { maxItems: shape.most }),
+          ...(shape.maxItems !== undefined && { maxItems: shape.maxItems }),
         }
       case 'object': {
         const described = Object.entries(shape.members).map(([name, codec]) => [name, member(codec)] as const)

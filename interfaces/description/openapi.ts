@@ -67,10 +67,10 @@ const requestBodyOf = (route: Route, operationId: string, schemas: Schemas): Jso
   return { requestBody: { required, content: { [BODY_TYPES[route.body.kind]]: { schema, example } } } }
 }
 
-/** The codec of the JSON among the answers of a route that also has texts. */
+/** Returns the codec of the JSON response of a route that may also return text. */
 const jsonCodec = (route: Route): t.Mixed => {
-  const { codec, texts } = route.response
-  if (texts === undefined || !(codec instanceof t.UnionType)) return codec
+  const { codec, textTypes } = route.response
+  if (textTypes === undefined || !(codec instanceof t.UnionType)) return codec
   return (codec.types as ReadonlyArray<t.Mixed>).find((type) => type !== textFile) ?? codec
 }
 
@@ -78,11 +78,12 @@ const jsonCodec = (route: Route): t.Mixed => {
 const bareType = (mediaType: string): string => mediaType.split(';', 1)[0] ?? mediaType
 
 const contentOf = (route: Route, codec: t.Mixed, schemas: Schemas): JsonSchema => {
-  const { mediaType, texts = [] } = route.response
+  const { mediaType, textTypes = [] } = route.response
   const schema = schemas.of(codec)
   if (mediaType !== undefined) return { [bareType(mediaType)]: { schema } }
   const json = { schema, example: exampleOf(schema, schemas.components()) }
-  return { [JSON_TYPE]: json, ...Object.fromEntries(texts.map((text) => [bareType(text), { schema: { type: 'string' } }])) }
+  const texts = textTypes.map((type) => [bareType(type), { schema: { type: 'string' } }])
+  return { [JSON_TYPE]: json, ...Object.fromEntries(texts) }
 }
 
 const isList = (content: JsonSchema): boolean => JSON.stringify(content).includes('/Pagination"')

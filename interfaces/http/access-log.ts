@@ -1,23 +1,26 @@
-/** Query parameters whose values whoever reads logs may see, as long as they look like one. */
-const HARMLESS = new Set(['skip', 'limit', 'status', 'name', 'iso_639_1', 'lang_from', 'lang_to', 'after', 'replay'])
-const SECRET = new Set(['token', 'token_sender'])
+/** Query parameters whose values may be logged, as long as the value looks plausible. */
+const HARMLESS_PARAMETERS = new Set([
+  'skip', 'limit', 'status', 'name', 'iso_639_1', 'lang_from', 'lang_to', 'after', 'replay',
+])
+const SECRET_PARAMETERS = new Set(['token', 'token_sender'])
 
-/** What is neither known to be harmless nor known at all may be a secret in the wrong place: its name is masked as well. */
-const shown = ([name, value]: [string, string]): string => {
-  if (HARMLESS.has(name) && /^[\w. -]{0,40}$/.test(value)) return `${name}=${encodeURIComponent(value)}`
-  return SECRET.has(name) || HARMLESS.has(name) ? `${name}=***` : '***'
+/** The name of an unknown parameter is masked too, because it may be a misplaced secret. */
+const maskedParameter = ([name, value]: [string, string]): string => {
+  const isHarmless = HARMLESS_PARAMETERS.has(name)
+  if (isHarmless && /^[\w. -]{0,40}$/.test(value)) return `${name}=${encodeURIComponent(value)}`
+  return isHarmless || SECRET_PARAMETERS.has(name) ? `${name}=***` : '***'
 }
 
-/** No route has a segment this long, but a token is often put into the path by mistake. */
-const LONGEST_SEGMENT = 24
+/** Every route has shorter segments. A longer segment may be a token that a client put into the path by mistake. */
+const MAX_SEGMENT_CHARS = 24
 
-/** A path with its query as logs may show it: `/ws/live/?token=***`. */
-export const loggable = (path: string, query: string): string => {
-  const masked = path.split('/').map((segment) => (segment.length > LONGEST_SEGMENT ? '***' : segment)).join('/')
-  return query === '' ? masked : `${masked}?${Array.from(new URLSearchParams(query), shown).join('&')}`
+/** Returns a path and its query without secrets, for the log: `/ws/live/?token=***`. */
+export const loggableUrl = (path: string, query: string): string => {
+  const masked = path.split('/').map((segment) => (segment.length > MAX_SEGMENT_CHARS ? '***' : segment)).join('/')
+  return query === '' ? masked : `${masked}?${Array.from(new URLSearchParams(query), maskedParameter).join('&')}`
 }
 
-/** Node's errors carry what the client sent, credentials among it: nothing but these two goes to the log. */
+/** Returns only the code and message of an error. Node's HTTP errors also hold the raw request with its credentials. */
 export const loggableError = (error: unknown): { readonly code?: string | undefined; readonly error: string } =>
   error instanceof Error
     ? { code: 'code' in error && typeof error.code === 'string' ? error.code : undefined, error: error.message }

@@ -11,105 +11,118 @@ import type { RequestLimits } from './clients/request-limits.ts'
 import type { Access, Route } from './route.ts'
 
 interface SentCredentials {
-  /** The header Authorization, undefined when it was not sent. */
+  /** The header Authorization, if it was sent. */
   readonly authorization: string | undefined
-  /** The header X-API-Key. */
+  /** The header X-API-Key, if it was sent. */
   readonly apiKey: string | undefined
 }
 
-/** Where a request comes from, and what counts it. */
-interface Counting {
+/** The address of a request and the limits that count it. */
+interface RateLimiting {
   readonly address: string
   readonly limits: RequestLimits
 }
 
-type Refused = TransportRefusal | TooManyRequests | Unavailable
+type AccessRefusal = TransportRefusal | TooManyRequests | Unavailable
 
 const INVALID = E.left({ _tag: 'InvalidCredentials' } as const)
 
-/** What tells who asks. */
+/** The use cases that identify a caller. */
 export interface AccessCalls {
   readonly authenticate: Authenticate
   readonly authenticateKey: AuthenticateKey
   readonly whoAmI: WhoAmI
 }
 
-type Authenticating = Pick<AccessCalls, 'authenticate' | 'authenticateKey'>
+type AuthenticateCalls = Pick<AccessCalls, 'authenticate' | 'authenticateKey'>
 
-/** Whoever has no right credential counts by address: made-up ones must not be a way around the limit, nor fill its memory. */
-const unknown = ({ limits, address }: Counting, refusal: E.Either<Refused, never>): E.Either<Refused, never> => {
+/**
+ * Counts a request without a valid credential by its address. Invented credentials would otherwise bypass the limit and
+ * fill its memory.
+ */
+const refuse = (
+  { limits, address }: RateLimiting,
+  refusal: E.Either<AccessRefusal, never>,
+): E.Either<AccessRefusal, never> => {
   const verdict = limits.take(`address ${address}`)
   return E.isLeft(verdict) ? verdict : refusal
 }
 
-const counted = (caller: Caller, who: string, { limits }: Counting): E.Either<TooManyRequests, Caller> =>
-  E.map(() => caller)(limits.take(who))
+const admitCounted = (caller: Caller, bucket: string, { limits }: RateLimiting): E.Either<TooManyRequests, Caller> =>
+  E.map(() => caller)(limits.take(bucket))
 
-/** A right key passes however many wrong ones came from its address: else anybody behind the same proxy could shut it out. */
-const byKey = async (
+/** A valid key passes the limit on wrong keys. So other clients behind the same proxy cannot lock it out. */
+const identifyByKey = async (
   secret: string,
-  calls: Authenticating,
-  counting: Counting,
-): Promise<E.Either<Refused, Caller>> => {
+  calls: AuthenticateCalls,
+  limiting: RateLimiting,
+): Promise<E.Either<AccessRefusal, Caller>> => {
   const caller = await calls.authenticateKey(secret)()
-  if (E.isLeft(caller)) return unknown(counting, caller)
-  if (O.isSome(caller.right)) return counted(caller.right.value, `key ${prefixOfSecret(secret) ?? ''}`, counting)
-  const allowed = counting.limits.wrongKey(counting.address)
-  return unknown(counting, E.isLeft(allowed) ? allowed : INVALID)
+  if (E.isLeft(caller)) return refuse(limiting, caller)
+  if (O.isSome(caller.right)) return admitCounted(caller.right.value, `key ${prefixOfSecret(secret) ?? ''}`, limiting)
+  const verdict = limiting.limits.countWrongKey(limiting.address)
+  return refuse(limiting, E.isLeft(verdict) ? verdict : INVALID)
 }
 
-/** `Authorization` alone decides where it is present (D32), and may hold an API token as well; the scheme is read in any case. */
-const identify = async (sent: SentCredentials, calls: Authenticating, counting: Counting): Promise<E.Either<Refused, Caller>> => {
+/** Prefers `Authorization` to `X-API-Key` when both are sent. `Authorization` may also hold an API token. */
+const identify = async (
+  sent: SentCredentials,
+  calls: AuthenticateCalls,
+  limiting: RateLimiting,
+): Promise<E.Either<AccessRefusal, Caller>> => {
   if (sent.authorization === undefined) {
-    if (sent.apiKey === undefined) return unknown(counting, E.left({ _tag: 'NotAuthenticated' }))
-    return await byKey(sent.apiKey, calls, counting)
+    if (sent.apiKey === undefined) return refuse(limiting, E.left({ _tag: 'NotAuthenticated' }))
+    return await identifyByKey(sent.apiKey, calls, limiting)
   }
   const bearer = /^bearer +(\S+) *$/i.exec(sent.authorization)?.[1]
-  if (bearer === undefined) return unknown(counting, INVALID)
-  if (looksLikeApiToken(bearer)) return await byKey(bearer, calls, counting)
+  if (bearer === undefined) return refuse(limiting, INVALID)
+  if (looksLikeApiToken(bearer)) return await identifyByKey(bearer, calls, limiting)
   const caller = await calls.authenticate(bearer)()
-  if (E.isLeft(caller)) return unknown(counting, caller)
-  // All logins of a user count together: another login is had for the asking.
+  if (E.isLeft(caller)) return refuse(limiting, caller)
+  // All logins of a user share one limit, because a user can log in any number of times.
   return O.isNone(caller.right)
-    ? unknown(counting, INVALID)
-    : counted(caller.right.value, `user ${caller.right.value.userId}`, counting)
+    ? refuse(limiting, INVALID)
+    : admitCounted(caller.right.value, `user ${caller.right.value.userId}`, limiting)
 }
 
-/** Whoever may use the data directory: the operating system has checked that. */
-const OPERATOR: Caller = { userId: 0, permissions: ['admin'], maxSessions: 0, maxTranslations: 0, credential: 'operator' }
+/** The person who has access to the data directory. The operating system has checked that access. */
+const OPERATOR: Caller =
+  { userId: 0, permissions: ['admin'], maxSessions: 0, maxTranslations: 0, credential: 'operator' }
 
-/** The header in which the operator names, by id, the user to act as; on any other way in it says nothing. */
+/** Header with the id of the user whom the operator acts for. Only the socket in the data directory reads it. */
 export const ON_BEHALF_OF = 'x-on-behalf-of'
 
 /**
- * The caller of a route asked through the socket in the data directory. The operator is no user, so has nothing of its own;
- * on the routes that say so it acts as the user with the id `named`, who must exist.
+ * Returns the caller of a request through the socket in the data directory. The operator is not a user. On routes with
+ * `operator: 'as-named-user'` the operator acts as the user `userIdText`, who must exist.
  */
 export const admitOperator = async (
   { access, operator }: Pick<Route, 'access' | 'operator'>,
-  named: string | undefined,
+  userIdText: string | undefined,
   { whoAmI }: Pick<AccessCalls, 'whoAmI'>,
 ): Promise<E.Either<TransportRefusal | UserNotFound | Unavailable, Caller | null>> => {
   if (access === 'public') return E.right(null)
   if (access === 'admin' || operator === 'for-any-user') return E.right(OPERATOR)
-  if (operator === undefined || named === undefined || !/^[1-9]\d{0,14}$/.test(named)) return E.left({ _tag: 'NotAuthenticated' })
-  const caller: Caller = { ...OPERATOR, userId: Number(named), permissions: [] }
+  if (operator === undefined || userIdText === undefined || !/^[1-9]\d{0,14}$/.test(userIdText))
+    return E.left({ _tag: 'NotAuthenticated' })
+  const caller: Caller = { ...OPERATOR, userId: Number(userIdText), permissions: [] }
   return E.map(() => caller)(await whoAmI(caller)())
 }
 
-/** The caller of a route with `access`; null where anybody may call. The request is counted, `publicly` where that is by address. */
+/** Counts a request and returns its caller, null on a public route. `publicBucket` is the limit of a public route. */
 export const admit = async (
   access: Access,
   sent: SentCredentials,
-  calls: Authenticating,
-  counting: Counting & { readonly publicly: string },
-): Promise<E.Either<Refused, Caller | null>> => {
+  calls: AuthenticateCalls,
+  limiting: RateLimiting & { readonly publicBucket: string },
+): Promise<E.Either<AccessRefusal, Caller | null>> => {
   if (access === 'public') {
-    const take = counting.publicly === 'pages' ? counting.limits.takeFile : counting.limits.take
-    return E.map(() => null)(take(`${counting.publicly} ${counting.address}`))
+    const take = limiting.publicBucket === 'pages' ? limiting.limits.takeFile : limiting.limits.take
+    return E.map(() => null)(take(`${limiting.publicBucket} ${limiting.address}`))
   }
-  const caller = await identify(sent, calls, counting)
+  const caller = await identify(sent, calls, limiting)
   if (E.isLeft(caller) || access === 'private') return caller
   if (caller.right.credential !== 'jwt') return E.left({ _tag: 'ApiKeyNotAccepted' })
-  return access === 'login' || caller.right.permissions.includes('admin') ? caller : E.left({ _tag: 'PermissionMissing' })
+  const isAllowed = access === 'login' || caller.right.permissions.includes('admin')
+  return isAllowed ? caller : E.left({ _tag: 'PermissionMissing' })
 }

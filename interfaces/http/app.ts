@@ -8,18 +8,19 @@ import type { Caller } from '../../application/caller.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import { admit, admitOperator, ON_BEHALF_OF } from './access.ts'
 import type { AccessCalls } from './access.ts'
-import { loggable, loggableError } from './access-log.ts'
+import { loggableUrl, loggableError } from './access-log.ts'
 import { readBody } from './body.ts'
 import { clientAddress } from './clients/client-address.ts'
 import { errorResponse } from './errors.ts'
 import type { HttpRefusal } from './errors.ts'
-import { createArrivals } from './clients/forwarded.ts'
+import { createArrivalReader } from './clients/forwarded.ts'
 import type { Arrival } from './clients/forwarded.ts'
-import { baseHeaders, crossOrigin, protectiveHeaders } from './headers.ts'
+import { baseHeaders, corsHeaders, protectiveHeaders } from './headers.ts'
 import { linkHeader } from './link-header.ts'
+import type { ListAddress } from './link-header.ts'
 import { pathBase, serverAddresses, webSocketBase } from './clients/links.ts'
 import type { LinkSettings } from './clients/links.ts'
-import { framableBy } from './pages/page-policy.ts'
+import { framePolicy } from './pages/page-policy.ts'
 import { correlationIdOf, inNoRequest, requestIdOf } from './request-id.ts'
 import type { InRequest } from './request-id.ts'
 import { NO_LIMITS } from './clients/request-limits.ts'
@@ -36,60 +37,61 @@ import { asFile, sendFile } from './pages/static-file.ts'
 import { findTarget } from './socket-path.ts'
 
 export interface HttpSettings extends LinkSettings {
-  /** `['*']` or the origins that may call. */
+  /** The origins that may call. `['*']` allows every origin. */
   readonly corsOrigins: ReadonlyArray<string>
-  /** `['*']` or the origins whose pages may show a page that can be embedded. */
+  /** The origins that may show the caption page in a frame. `['*']` allows every origin. */
   readonly frameAncestors: ReadonlyArray<string>
-  /** CIDR ranges of the proxies whose forwarding headers count, null for none. */
+  /** CIDR ranges of the proxies whose forwarding headers count. Null when there are no proxies. */
   readonly trustedProxies: ReadonlyArray<string> | null
-  /** Answers about lives, profiles and transcripts hold the members of the interface alone. */
+  /** Responses about sessions, profiles and transcripts contain only the members of the interface. */
   readonly compatStrict: boolean
 }
 
-/** What every application has, whatever its routes. */
+/** Options that do not depend on the routes. */
 interface AppOptions extends AccessCalls {
   readonly settings: HttpSettings
-  /** Of the product, for the header X-Service-Version. */
+  /** Version of the product, for the header X-Service-Version. */
   readonly version: string
   readonly logger: Logger
-  /** How often a credential or an address may ask; without it as often as it likes. */
+  /** Rate limits. Unlimited by default. */
   readonly limits?: RequestLimits
   readonly inRequest?: InRequest
-  /** True on the socket in the data directory: whoever gets there is the operator. */
+  /** True on the socket in the data directory, where every caller is the operator. */
   readonly isControl?: boolean
 }
 
-/** Of the whole interface. */
+/** Options of the application with all routes. */
 export type HttpAppOptions = AppOptions & Calls
 
-/** Gives the request an id, and logs its end. */
-const traced =
+/** Gives each request an id and logs it after the response. */
+const logRequests =
   (logger: Logger, inRequest: InRequest): Middleware =>
   async (ctx, next) => {
     const requestId = requestIdOf(ctx.headers['x-request-id'])
     const correlationId = correlationIdOf(requestId)
-    const since = performance.now()
+    const startedAt = performance.now()
     ctx.state['requestId'] = requestId
     ctx.set('X-Request-ID', requestId)
     await inRequest(correlationId, next)
-    const ms = Math.round(performance.now() - since)
+    const ms = Math.round(performance.now() - startedAt)
     const ids = { requestId, ...(correlationId !== requestId && { correlationId }) }
-    logger.info({ ...ids, method: ctx.method, url: loggable(ctx.path, ctx.querystring), status: ctx.status, ms }, 'request')
+    const url = loggableUrl(ctx.path, ctx.querystring)
+    logger.info({ ...ids, method: ctx.method, url, status: ctx.status, ms }, 'request')
   }
 
 const refuse = (ctx: Context, refusal: HttpRefusal, logger: Logger): void => {
   const { status, body, headers } = errorResponse(refusal)
   if (status >= 500) {
     const reason = 'reason' in refusal ? refusal.reason : undefined
-    logger.warn({ requestId: ctx.state['requestId'], refusal: refusal._tag, reason }, 'request not served')
+    logger.warn({ requestId: ctx.state['requestId'], refusal: refusal._tag, reason }, 'request failed')
   }
   ctx.status = status
   ctx.set(headers)
   ctx.body = body
 }
 
-/** Turns what nobody expected into a 500 that tells nothing. */
-const guarded =
+/** Turns an unexpected error into a 500 without details. The details go to the log. */
+const catchErrors =
   (logger: Logger): Middleware =>
   async (ctx, next) => {
     try {
@@ -100,8 +102,8 @@ const guarded =
     }
   }
 
-/** What Node's server would refuse without a body; HTTP/1.0 knows neither header. */
-const wellFormed =
+/** Checks Host and Expect here, because Node would refuse them without a body. HTTP/1.0 has neither header. */
+const checkHeaders =
   (logger: Logger): Middleware =>
   async (ctx, next) => {
     const { httpVersion, headers } = ctx.req
@@ -124,66 +126,83 @@ const originOf = ({ address, host, encrypted, prefix }: Arrival, settings: HttpS
 }
 
 /**
- * What counts apart, by address. Probes and scrapers: nobody who shares their address may make a service look dead. The
- * console and the page for an audience: a visit loads several files, and many may come from one address.
+ * Public routes with a rate limit of their own, by address. Health checks and metrics: another client at the same
+ * address must not make the service look dead. Console and caption page: one visit loads several files, and many
+ * visitors may share an address.
  */
-const APART: ReadonlyMap<Route, string> = new Map<Route, string>([
+const PUBLIC_BUCKETS: ReadonlyMap<Route, string> = new Map<Route, string>([
   ...operationRoutes.map((route) => [route, 'operations'] as const),
   ...[...consoleRoutes, ...embedFiles].map((route) => [route, 'pages'] as const),
 ])
 
-/** Access first, then the body, then everything that the route reads and does. */
-const ask = async <D>(
+/** Checks access before it reads the body, then runs the route. */
+const runRoute = async <D>(
   ctx: Context,
   route: Route<D>,
   options: AppOptions & D,
   origin: Origin,
 ): Promise<E.Either<HttpRefusal, Answer>> => {
   const credentials = { authorization: ctx.headers.authorization, apiKey: ctx.headers['x-api-key']?.toString() }
-  const counting = { address: origin.address, limits: options.limits ?? NO_LIMITS, publicly: APART.get(route) ?? 'address' }
+  const publicBucket = PUBLIC_BUCKETS.get(route) ?? 'address'
+  const limiting = { address: origin.address, limits: options.limits ?? NO_LIMITS, publicBucket }
   const caller: E.Either<HttpRefusal, Caller | null> =
     options.isControl === true
       ? await admitOperator(route, ctx.headers[ON_BEHALF_OF]?.toString(), options)
-      : await admit(route.access, credentials, options, counting)
+      : await admit(route.access, credentials, options, limiting)
   if (E.isLeft(caller)) return caller
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)
   if (E.isLeft(body)) return body
   const params: Readonly<Record<string, string>> = ctx['params']
-  return route.run({ params, query: queryOf(ctx), headers: ctx.headers, body: body.right }, caller.right, origin, options)
+  const raw = { params, query: queryOf(ctx), headers: ctx.headers, body: body.right }
+  return route.run(raw, caller.right, origin, options)
 }
 
-const routerOf = <D>(options: AppOptions & D, routes: ReadonlyArray<Route<D>>): Router => {
+/** Writes the response of a route, and the `Link` header if it is a list. `listPrefix` is the path prefix of links. */
+const respond = async <D>(
+  ctx: Context,
+  { response }: Route<D>,
+  answer: Answer,
+  list: ListAddress,
+  settings: HttpSettings,
+): Promise<void> => {
+  ctx.status = answer.status
+  ctx.set(response.headers ?? {})
+  if (response.isFramable === true) {
+    ctx.remove('X-Frame-Options')
+    ctx.set('Content-Security-Policy', framePolicy(settings.frameAncestors))
+  }
+  const file = response.isFile === true ? asFile(answer.body) : null
+  if (file === null) ctx.body = answer.body
+  else await sendFile(ctx, file)
+  const link = linkHeader(list, answer.listQuery, answer.body)
+  if (link !== null) ctx.set('Link', link)
+  const mediaType = file?.mediaType ?? answer.mediaType ?? response.mediaType
+  if (mediaType !== undefined) ctx.type = mediaType
+}
+
+const createRouter = <D>(options: AppOptions & D, routes: ReadonlyArray<Route<D>>): Router => {
   const { settings } = options
   const router = new Router({ sensitive: true })
-  const arrivalOf = createArrivals(settings.trustedProxies ?? [])
-  for (const prefix of prefixes(settings.basePath))
-    for (const route of routes)
-      router.register(route.path === '/' && prefix !== '' ? prefix : `${prefix}${route.path}`, [route.method], async (ctx) => {
-        const arrival = arrivalOf(ctx.req)
-        const origin = originOf(arrival, settings)
-        const answer = await ask(ctx, route, options, origin)
-        if (E.isLeft(answer)) return refuse(ctx, answer.left, options.logger)
-        ctx.status = answer.right.status
-        ctx.set(route.response.headers ?? {})
-        if (route.response.framable === true) {
-          ctx.remove('X-Frame-Options')
-          ctx.set('Content-Security-Policy', framableBy(settings.frameAncestors))
-        }
-        const file = route.response.isFile === true ? asFile(answer.right.body) : null
-        if (file === null) ctx.body = answer.right.body
-        else await sendFile(ctx, file)
-        const address = { webSocketBase: origin.baseUrl, prefix: `${arrival.prefix}${prefix}`, path: ctx.path.slice(prefix.length) }
-        const link = linkHeader(address, answer.right.listQuery, answer.right.body)
-        if (link !== null) ctx.set('Link', link)
-        const mediaType = file?.mediaType ?? answer.right.mediaType ?? route.response.mediaType
-        if (mediaType !== undefined) ctx.type = mediaType
-      })
+  const arrivalOf = createArrivalReader(settings.trustedProxies ?? [])
+  const register = (prefix: string, route: Route<D>): void => {
+    const path = route.path === '/' && prefix !== '' ? prefix : `${prefix}${route.path}`
+    router.register(path, [route.method], async (ctx) => {
+      const arrival = arrivalOf(ctx.req)
+      const origin = originOf(arrival, settings)
+      const answer = await runRoute(ctx, route, options, origin)
+      if (E.isLeft(answer)) return refuse(ctx, answer.left, options.logger)
+      const list: ListAddress =
+        { webSocketBase: origin.baseUrl, prefix: `${arrival.prefix}${prefix}`, path: ctx.path.slice(prefix.length) }
+      await respond(ctx, route, answer.right, list, settings)
+    })
+  }
+  for (const prefix of prefixes(settings.basePath)) for (const route of routes) register(prefix, route)
   return router
 }
 
-/** What is left when no route took the request: a path with other methods, a socket's, or none at all. */
-const unmatched = ({ logger, settings, limits = NO_LIMITS }: AppOptions): Middleware => {
-  const arrivalOf = createArrivals(settings.trustedProxies ?? [])
+/** Refuses a request that no route took: a WebSocket path, a path with other methods, or an unknown path. */
+const refuseUnmatched = ({ logger, settings, limits = NO_LIMITS }: AppOptions): Middleware => {
+  const arrivalOf = createArrivalReader(settings.trustedProxies ?? [])
   return (ctx) => {
     const counted = limits.take(`address ${clientAddress(arrivalOf(ctx.req).address)}`)
     if (E.isLeft(counted)) return refuse(ctx, counted.left, logger)
@@ -195,31 +214,31 @@ const unmatched = ({ logger, settings, limits = NO_LIMITS }: AppOptions): Middle
   }
 }
 
-/** Routes as a Koa application; of headers that proxies set only `forwarded.ts` believes any. */
-const appOf = <D>(options: AppOptions & D, routes: ReadonlyArray<Route<D>>): Koa => {
+/** Creates a Koa application for these routes. Koa's own proxy support stays off: forwarded.ts reads proxy headers. */
+const createApp = <D>(options: AppOptions & D, routes: ReadonlyArray<Route<D>>): Koa => {
   const { logger, settings, version, inRequest = inNoRequest } = options
   const app = new Koa()
   app.on('error', (error: unknown) => logger.info(loggableError(error), 'response could not be sent'))
-  app.use(traced(logger, inRequest))
+  app.use(logRequests(logger, inRequest))
   app.use(baseHeaders(version))
   app.use(protectiveHeaders)
-  app.use(crossOrigin(settings.corsOrigins))
-  app.use(guarded(logger))
-  app.use(wellFormed(logger))
-  app.use(routerOf(options, routes).routes())
-  app.use(unmatched(options))
+  app.use(corsHeaders(settings.corsOrigins))
+  app.use(catchErrors(logger))
+  app.use(checkHeaders(logger))
+  app.use(createRouter(options, routes).routes())
+  app.use(refuseUnmatched(options))
   return app
 }
 
-/** The HTTP side of the service. */
-export const createHttpApp = (options: HttpAppOptions): Koa => appOf(options, ROUTES)
+/** Creates the application with all routes. */
+export const createHttpApp = (options: HttpAppOptions): Koa => createApp(options, ROUTES)
 
-const NOBODY: AccessCalls = {
+const NO_USERS: AccessCalls = {
   authenticate: () => TE.right(O.none),
   authenticateKey: () => TE.right(O.none),
   whoAmI: () => TE.left({ _tag: 'UserNotFound' }),
 }
 
-/** Health and metrics alone, for a process that serves no clients. */
+/** Creates an application with only health checks and metrics, for a process without the role `api`. */
 export const createOperationsApp = (options: Omit<AppOptions, keyof AccessCalls> & OperationCalls): Koa =>
-  appOf({ ...options, ...NOBODY }, operationRoutes)
+  createApp({ ...options, ...NO_USERS }, operationRoutes)

@@ -1,9 +1,9 @@
 import type { Refusal } from '../../application/errors.ts'
 import type { SetupRefused } from '../../application/users/commands/set-up.ts'
 import { BUFFERS_NOT_ORDERED } from './codecs/settings-codec.ts'
-import type { Issue } from './codecs/validation.ts'
+import type { Issue } from './codecs/issues.ts'
 
-/** Refusals of the HTTP layer itself: credentials, form of the request. */
+/** Refusals of the HTTP layer itself: wrong credentials or an invalid request. */
 export type TransportRefusal =
   | { readonly _tag: 'NotAuthenticated' }
   | { readonly _tag: 'InvalidCredentials' }
@@ -21,7 +21,7 @@ export type TransportRefusal =
 
 export type HttpRefusal = Refusal | SetupRefused | TransportRefusal
 export type RefusalTag = HttpRefusal['_tag']
-type OfTag<T extends RefusalTag> = Extract<HttpRefusal, { readonly _tag: T }>
+type RefusalOf<T extends RefusalTag> = Extract<HttpRefusal, { readonly _tag: T }>
 
 interface Answer<R> {
   readonly status: number
@@ -30,10 +30,11 @@ interface Answer<R> {
 }
 
 const CHALLENGE = { 'WWW-Authenticate': () => 'Bearer' }
-const away = { status: 503, detail: () => 'Service temporarily unavailable', headers: { 'Retry-After': () => '5' } }
+const STORE_UNAVAILABLE =
+  { status: 503, detail: () => 'Service temporarily unavailable', headers: { 'Retry-After': () => '5' } }
 
-/** An operator has to look: waiting alone heals nothing. */
-const hurt = {
+/** Only an operator can repair damaged data, so clients should wait longer. */
+const DATA_DAMAGED = {
   status: 503,
   detail: () => 'Stored data cannot be read; /health/ready and stenolog check name it',
   headers: { 'Retry-After': () => '60' },
@@ -43,11 +44,14 @@ const MODELS_ELSEWHERE = 'This process runs no models: install and remove them o
 
 const hundredths = (round: (value: number) => number, value: number): string => (round(value * 100) / 100).toFixed(2)
 
-/** The one place that gives every refusal its status, text and headers; a refusal without a line here is a type error. */
-const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
+/** Status, `detail` and headers of every refusal. A refusal without an entry does not compile. */
+const ANSWERS: { readonly [T in RefusalTag]: Answer<RefusalOf<T>> } = {
   ModelNotFound: { status: 404, detail: () => 'Model not found' },
   LanguageNotFound: { status: 404, detail: () => 'Language not found' },
-  LanguageNotSupported: { status: 404, detail: ({ model, language }) => `Language not supported by model: ${model}, ${language}` },
+  LanguageNotSupported: {
+    status: 404,
+    detail: ({ model, language }) => `Language not supported by model: ${model}, ${language}`,
+  },
   TaskNotSupported: { status: 404, detail: ({ model }) => `Task not supported by model: ${model}, translate` },
   TranslationNotFound: { status: 404, detail: ({ from, to }) => `Translation not found: ${from}->${to}` },
   ProfileNotFound: { status: 404, detail: () => 'Profile not found' },
@@ -62,7 +66,8 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   JobRunning: { status: 409, detail: ({ kind }) => `Another job of this kind is running: ${kind}` },
   JobSubjectInvalid: {
     status: 422,
-    detail: ({ problem }) => [{ type: 'value_error', loc: ['body', 'subject'], msg: `Value error, subject ${problem}` }],
+    detail: ({ problem }) =>
+      [{ type: 'value_error', loc: ['body', 'subject'], msg: `Value error, subject ${problem}` }],
   },
   ModelInUse: {
     status: 409,
@@ -80,7 +85,11 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   PermissionMissing: { status: 403, detail: () => 'Not enough permissions' },
   ApiKeyNotAccepted: { status: 403, detail: () => 'API keys are not accepted here' },
   SetupRefused: { status: 403, detail: () => 'Setup link is invalid, expired or already used' },
-  NoWorker: { status: 503, detail: () => 'No worker is there to run sessions', headers: { 'Retry-After': () => '5' } },
+  NoWorker: {
+    status: 503,
+    detail: () => 'No worker is available to run sessions',
+    headers: { 'Retry-After': () => '5' },
+  },
   InsufficientVram: {
     status: 503,
     detail: ({ needed, free }) => `Not enough VRAM: ${needed} MB required, ${free} MB available`,
@@ -88,35 +97,42 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   },
   InsufficientCompute: {
     status: 503,
-    // Rounded apart, so that what is refused never reads like what is enough.
+    // Rounding up and down keeps the two numbers different.
     detail: ({ neededLanes, freeLanes }) =>
-      `Not enough compute: ${hundredths(Math.ceil, neededLanes)} engine lanes required, ${hundredths(Math.floor, freeLanes)} available; `
-      + 'try again when a session has ended, or choose a smaller model',
+      `Not enough compute: ${hundredths(Math.ceil, neededLanes)} engine lanes required, `
+      + `${hundredths(Math.floor, freeLanes)} available; try again when a session has ended, or choose a smaller model`,
     headers: { 'Retry-After': () => '30' },
   },
-  StoreUnavailable: away,
-  LogCorrupted: hurt,
-  EventTypeUnknown: hurt,
-  DocumentsUnavailable: away,
-  KeyringUnavailable: away,
-  KeyErased: away,
-  KeyMissing: hurt,
-  Contended: away,
+  StoreUnavailable: STORE_UNAVAILABLE,
+  LogCorrupted: DATA_DAMAGED,
+  EventTypeUnknown: DATA_DAMAGED,
+  DocumentsUnavailable: STORE_UNAVAILABLE,
+  KeyringUnavailable: STORE_UNAVAILABLE,
+  KeyErased: STORE_UNAVAILABLE,
+  KeyMissing: DATA_DAMAGED,
+  Contended: STORE_UNAVAILABLE,
   ListenerTokenTaken: {
     status: 422,
-    detail: () => [{ type: 'value_error', loc: ['body', 'listener_token'], msg: 'Value error, token is used by another user' }],
+    detail: () =>
+      [{ type: 'value_error', loc: ['body', 'listener_token'], msg: 'Value error, token is used by another user' }],
   },
   BuffersNotOrdered: {
     status: 422,
-    detail: ({ member }) => [{ type: 'value_error', loc: ['body', member], msg: `Value error, ${BUFFERS_NOT_ORDERED}` }],
+    detail: ({ member }) =>
+      [{ type: 'value_error', loc: ['body', member], msg: `Value error, ${BUFFERS_NOT_ORDERED}` }],
   },
   ExpiryNotInFuture: {
     status: 422,
-    detail: () => [{ type: 'value_error', loc: ['body', 'expires_at'], msg: 'Value error, expires_at should be in the future' }],
+    detail: () =>
+      [{ type: 'value_error', loc: ['body', 'expires_at'], msg: 'Value error, expires_at should be in the future' }],
   },
   IdempotencyKeyReused: {
     status: 422,
-    detail: () => [{ type: 'value_error', loc: ['header', 'idempotency-key'], msg: 'Value error, key was used with another request' }],
+    detail: () => [{
+      type: 'value_error',
+      loc: ['header', 'idempotency-key'],
+      msg: 'Value error, key was used with another request',
+    }],
   },
   RequestStillRunning: { status: 409, detail: () => 'A request with this Idempotency-Key is still running' },
   AudioUrlForbidden: {
@@ -124,8 +140,8 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
     detail: () => [{
       type: 'value_error',
       loc: ['body', 'audio_url'],
-      msg: 'Value error, URL names an address that is not public, or one of a network that this server is in; '
-        + 'STENOLOG_AUDIO_URL_ALLOW_CIDRS opens further ranges',
+      msg: 'Value error, URL names an address that is not public, or an address in the network of this server; '
+        + 'STENOLOG_AUDIO_URL_ALLOW_CIDRS allows further ranges',
     }],
   },
   SourcesNotIsolated: {
@@ -133,8 +149,8 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
     detail: () => [{
       type: 'value_error',
       loc: ['body', 'audio_url'],
-      msg: 'Value error, this server pulls no URLs: STENOLOG_SOURCE_ISOLATION is required and it cannot isolate '
-        + 'their decoders',
+      msg: 'Value error, this server cannot use audio URLs: STENOLOG_SOURCE_ISOLATION is required, but this machine '
+        + 'cannot isolate the decoders; run stenolog doctor',
     }],
   },
   InvalidRequest: { status: 422, detail: ({ issues }) => issues },
@@ -143,22 +159,31 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   InvalidCredentials: { status: 401, detail: () => 'Could not validate credentials', headers: CHALLENGE },
   WrongLogin: { status: 401, detail: () => 'Incorrect username or password', headers: CHALLENGE },
   WrongPassword: { status: 400, detail: () => 'Incorrect password' },
-  TooManyRequests: { status: 429, detail: () => 'Too many requests', headers: { 'Retry-After': ({ seconds }) => String(seconds) } },
+  TooManyRequests: {
+    status: 429,
+    detail: () => 'Too many requests',
+    headers: { 'Retry-After': ({ seconds }) => String(seconds) },
+  },
   TooBusy: { status: 429, detail: () => 'Too many requests', headers: { 'Retry-After': () => '1' } },
   UpgradeRequired: {
     status: 426,
-    detail: () => 'This is a WebSocket: connect to ws:// or wss:// with ?token= and the sender_token or listener_token of a live',
+    detail: () => 'This is a WebSocket: connect to ws:// or wss:// with ?token= and the sender_token or listener_token '
+      + 'of a session',
     headers: { Upgrade: () => 'websocket', Connection: () => 'Upgrade' },
   },
-  MethodNotAllowed: { status: 405, detail: () => 'Method Not Allowed', headers: { Allow: ({ allow }) => allow.join(', ') } },
+  MethodNotAllowed: {
+    status: 405,
+    detail: () => 'Method Not Allowed',
+    headers: { Allow: ({ allow }) => allow.join(', ') },
+  },
   BodyTooLarge: { status: 413, detail: () => 'Request body too large' },
   MediaTypeNotSupported: { status: 415, detail: () => 'Content-Type should be application/json' },
   HostMissing: { status: 400, detail: () => 'Host header is missing', headers: { Connection: () => 'close' } },
-  ExpectationFailed: { status: 417, detail: () => 'The only expectation that is met is 100-continue' },
+  ExpectationFailed: { status: 417, detail: () => 'The header Expect may only be 100-continue' },
   InternalError: { status: 500, detail: () => 'Internal Server Error' },
 }
 
-export const REFUSALS = Object.keys(ANSWERS) as ReadonlyArray<RefusalTag>
+export const REFUSAL_TAGS = Object.keys(ANSWERS) as ReadonlyArray<RefusalTag>
 
 export interface ErrorResponse {
   readonly status: number
@@ -166,23 +191,25 @@ export interface ErrorResponse {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The response to a refusal. */
-export const errorResponse = <T extends RefusalTag>(refusal: OfTag<T> & { readonly _tag: T }): ErrorResponse => {
-  const answer: Answer<OfTag<T>> = ANSWERS[refusal._tag]
-  const headers = Object.entries(answer.headers ?? {}).map(([name, valueOf]) => [name, valueOf(refusal)])
-  return { status: answer.status, body: { detail: answer.detail(refusal) }, headers: Object.fromEntries(headers) as Record<string, string> }
+/** Returns the response to a refusal. */
+export const errorResponse = <T extends RefusalTag>(refusal: RefusalOf<T> & { readonly _tag: T }): ErrorResponse => {
+  const answer: Answer<RefusalOf<T>> = ANSWERS[refusal._tag]
+  const headers = Object.entries(answer.headers ?? {}).map(([name, valueOf]) => [name, valueOf(refusal)] as const)
+  return { status: answer.status, body: { detail: answer.detail(refusal) }, headers: Object.fromEntries(headers) }
 }
 
-/** Members with which refusals are shown in the description of the interface. */
+/** Example members of refusals, for OpenAPI. */
 const SAMPLE = {
-  maximum: 10, needed: 1400, free: 900, neededLanes: 0.45, freeLanes: 0.2, model: 'demo-en', language: 'fr', from: 'en', to: 'xx', member: 'min_buffer', seconds: 8, kind: 'pull', problem: 'should be a name or owner/name', lives: 2,
-  allow: ['GET', 'HEAD'], issues: [{ type: 'missing', loc: ['body', 'model'], msg: 'Field required' }],
+  maximum: 10, needed: 1400, free: 900, neededLanes: 0.45, freeLanes: 0.2, model: 'demo-en', language: 'fr',
+  from: 'en', to: 'xx', member: 'min_buffer', seconds: 8, kind: 'pull', problem: 'should be a name or owner/name',
+  lives: 2, allow: ['GET', 'HEAD'], issues: [{ type: 'missing', loc: ['body', 'model'], msg: 'Field required' }],
 }
 
-/** The response to a refusal of this kind, as an example. */
-export const exampleResponse = (tag: RefusalTag): ErrorResponse => errorResponse({ ...SAMPLE, _tag: tag } as unknown as HttpRefusal)
+/** Returns an example of the response to a refusal. */
+export const exampleResponse = (tag: RefusalTag): ErrorResponse =>
+  errorResponse({ ...SAMPLE, _tag: tag } as unknown as HttpRefusal)
 
-/** The tags of application/errors.ts' Unavailable: what any route that reads or writes a store can meet. */
+/** Refusals of every route that reads or writes a store: the tags of `Unavailable` in application/errors.ts. */
 export const UNAVAILABLE = [
   'StoreUnavailable', 'LogCorrupted', 'EventTypeUnknown', 'DocumentsUnavailable',
   'KeyringUnavailable', 'KeyErased', 'KeyMissing', 'Contended',

@@ -1,9 +1,9 @@
 import cors from '@koa/cors'
 import type { Context, Middleware } from 'koa'
 import helmet from 'koa-helmet'
-import { API_POLICY } from './connections/raw-answer.ts'
+import { API_POLICY } from './connections/raw-response.ts'
 
-/** Of every answer, unless its route says otherwise. */
+/** Sets the headers of every response. A route may override them. */
 export const baseHeaders =
   (version: string): Middleware =>
   async (ctx, next) => {
@@ -12,8 +12,8 @@ export const baseHeaders =
   }
 
 /**
- * TLS ends in front of the service, so HSTS is for whoever ends it. Browsers key agents by origin themselves; asked for
- * it, they warn of each caption page in a sandboxed frame, which they cannot.
+ * The TLS proxy in front of the service sets HSTS. Origin-Agent-Cluster is off, because browsers would log a warning
+ * for every caption page in a sandboxed frame.
  */
 export const protectiveHeaders = helmet({
   contentSecurityPolicy: false,
@@ -23,10 +23,12 @@ export const protectiveHeaders = helmet({
   xFrameOptions: { action: 'deny' },
 })
 
-/** CORS: `['*']` or the origins that may call. */
-export const crossOrigin = (origins: ReadonlyArray<string>): Middleware =>
+/** Sets the CORS headers for these origins. `['*']` allows every origin. */
+export const corsHeaders = (origins: ReadonlyArray<string>): Middleware =>
   cors({
-    origin: origins.includes('*') ? '*' : (ctx: Context) => (origins.includes(ctx.get('Origin')) ? ctx.get('Origin') : ''),
+    origin: origins.includes('*')
+      ? '*'
+      : (ctx: Context) => (origins.includes(ctx.get('Origin')) ? ctx.get('Origin') : ''),
     exposeHeaders: ['X-Request-ID', 'Retry-After', 'Link'],
     maxAge: 600,
   })

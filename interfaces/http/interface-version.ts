@@ -1,2 +1,2 @@
-/** Version of the interface that is served (D34); the product's own is in the header X-Service-Version. */
+/** Version of the interface. The header X-Service-Version holds the version of the product. */
 export const INTERFACE_VERSION = '0.6.2'

@@ -3,27 +3,28 @@ import * as t from 'io-ts'
 const listBody = t.type({ pagination: t.type({ total_items: t.number, per_page: t.number }) })
 const listQuery = t.intersection([t.type({ skip: t.number }), t.UnknownRecord])
 
-/** Where the list was asked for: the address as clients know it, without query. */
+/** The address of a list as clients see it, without the query. */
 export interface ListAddress {
-  /** WebSocket address of the service, '' when nobody knows it (D22); links are then relative to the host. */
+  /** WebSocket base address of the service. '' when it is unknown: links are then relative to the host. */
   readonly webSocketBase: string
-  /** Under which the request came (D1). */
+  /** Path prefix of the request. */
   readonly prefix: string
-  /** Of the request, behind the prefix. */
+  /** Path of the request after the prefix. */
   readonly path: string
 }
 
-/** The same for every form of an address, as all of an answer is (R2). */
+/** Equal with and without a trailing slash, like the rest of the response. */
 const locationOf = ({ webSocketBase, prefix, path }: ListAddress): string =>
   `${webSocketBase === '' ? prefix : webSocketBase.replace(/^ws/, 'http')}${path.replace(/\/$/, '')}`
 
-/** Only what the route has understood: unknown parameters, which may hold secrets, are never echoed (R5). */
-const queryOf = (understood: Readonly<Record<string, unknown>>, skip: number, limit: number): string => {
+/** Takes only decoded parameters, because an unknown parameter may hold a secret. */
+const queryOf = (decodedQuery: Readonly<Record<string, unknown>>, skip: number, limit: number): string => {
   const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(understood)) {
+  for (const [name, member] of Object.entries(decodedQuery)) {
     if (name === 'skip' || name === 'limit') continue
-    const values: ReadonlyArray<unknown> = Array.isArray(value) ? value : [value]
-    for (const one of values) if (typeof one === 'string' || typeof one === 'number') query.append(name, String(one))
+    const values: ReadonlyArray<unknown> = Array.isArray(member) ? member : [member]
+    for (const value of values)
+      if (typeof value === 'string' || typeof value === 'number') query.append(name, String(value))
   }
   query.append('skip', String(skip))
   query.append('limit', String(limit))
@@ -31,14 +32,14 @@ const queryOf = (understood: Readonly<Record<string, unknown>>, skip: number, li
 }
 
 /**
- * The `Link` header (RFC 8288) of a page of a list: first, prev, next and last, as far as there are such pages. Null for
- * a body that is no list, and for an empty one.
+ * Returns the `Link` header (RFC 8288) of a list: the pages first, prev, next and last that exist. Null when the body
+ * is not a list, or when the list is empty.
  */
-export const linkHeader = (address: ListAddress, understood: unknown, body: unknown): string | null => {
-  if (!listBody.is(body) || !listQuery.is(understood)) return null
+export const linkHeader = (address: ListAddress, decodedQuery: unknown, body: unknown): string | null => {
+  if (!listBody.is(body) || !listQuery.is(decodedQuery)) return null
   const { total_items: total, per_page: limit } = body.pagination
   if (total === 0) return null
-  const { skip } = understood
+  const { skip } = decodedQuery
   const last = Math.floor((total - 1) / limit) * limit
   const pages: ReadonlyArray<readonly [string, number, boolean]> = [
     ['first', 0, true],
@@ -48,6 +49,7 @@ export const linkHeader = (address: ListAddress, understood: unknown, body: unkn
   ]
   const location = locationOf(address)
   return pages
-    .flatMap(([relation, from, exists]) => (exists ? [`<${location}?${queryOf(understood, from, limit)}>; rel="${relation}"`] : []))
+    .filter(([, , exists]) => exists)
+    .map(([relation, from]) => `<${location}?${queryOf(decodedQuery, from, limit)}>; rel="${relation}"`)
     .join(', ')
 }

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 
-/** Runs a task in the course of a request, whose correlation id the events that it causes get. */
+/** Runs a task as part of a request. The events that the task appends get this correlation id. */
 export type InRequest = <A>(correlationId: string, task: () => A) => A
 
-/** Without a log of events: in tests of one layer. */
+/** Runs a task without a correlation id, for tests that have no event log. */
 export const inNoRequest: InRequest = (_correlationId, task) => task()
 
-/** The id of a request: the X-Request-ID that was sent if it is a plain one, else a new one. */
+/** Returns the X-Request-ID of a request if it is well formed, otherwise a new id. */
 export const requestIdOf = (sent: string | ReadonlyArray<string> | undefined): string =>
   typeof sent === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(sent) ? sent : randomUUID()
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** For events, which are kept for good: a client's own text, which may say anything, does not get there. */
+/** Returns the id that events store. Events are permanent, so a request id is only stored if it is a UUID. */
 export const correlationIdOf = (requestId: string): string => (UUID.test(requestId) ? requestId : randomUUID())

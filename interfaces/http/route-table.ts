@@ -27,12 +27,12 @@ import type { TranscriptCalls } from './routes/transcripts.ts'
 import { userRoutes } from './routes/users.ts'
 import type { UserCalls } from './routes/users.ts'
 
-/** What all routes together call. */
+/** The use cases of all routes. */
 export type Calls =
-  UserCalls & LiveCalls & TranscriptCalls & HistoryCalls & ProfileCalls & TokenCalls & ReferenceCalls & OperationCalls & SetupCalls & AdminCalls &
-  DescriptionCalls & ActivityCalls & ConsoleCalls
+  UserCalls & LiveCalls & TranscriptCalls & HistoryCalls & ProfileCalls & TokenCalls & ReferenceCalls & OperationCalls &
+  SetupCalls & AdminCalls & DescriptionCalls & ActivityCalls & ConsoleCalls
 
-/** Every route of the service; the first one that matches a path wins. */
+/** Every route of the service. The first route that matches a path is used. */
 export const ROUTES: ReadonlyArray<Route<Calls>> = [
   ...userRoutes,
   ...liveRoutes,
@@ -50,5 +50,6 @@ export const ROUTES: ReadonlyArray<Route<Calls>> = [
   ...descriptionRoutes,
 ]
 
-/** Everything is served at each of these (D1). */
-export const prefixes = (basePath: string | null): ReadonlyArray<string> => Array.from(new Set(['', '/api/v1', basePath ?? '']))
+/** Returns the path prefixes. Every route is served under each of them. */
+export const prefixes = (basePath: string | null): ReadonlyArray<string> =>
+  Array.from(new Set(['', '/api/v1', basePath ?? '']))

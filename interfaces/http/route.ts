@@ -6,37 +6,40 @@ import type { HttpRefusal, RefusalTag } from './errors.ts'
 import { decodePart, members } from './codecs/validation.ts'
 import type { Field } from './codecs/validation.ts'
 
-/** Who may call: anybody; a user; the same with a login token (an API key is 403); that and the permission `admin`. */
+/**
+ * Who may call a route. `public`: everyone. `private`: a user with a login token or an API key. `login`: a user with a
+ * login token. `admin`: a user with a login token and the permission `admin`.
+ */
 export type Access = 'public' | 'private' | 'login' | 'admin'
 
-/** A request before it is decoded. */
+/** A request before decoding. */
 export interface RawRequest {
   readonly params: Readonly<Record<string, unknown>>
   readonly query: Readonly<Record<string, ReadonlyArray<string>>>
-  /** By their names in lower case. */
+  /** Names are lower case. */
   readonly headers: Readonly<Record<string, unknown>>
   readonly body: unknown
 }
 
 interface ResponseSpec<A> {
   readonly codec: t.Type<A, unknown>
-  /** Codecs of the answers of a route with several statuses. */
+  /** Codecs by status, for a route with several success statuses. */
   readonly byStatus?: Readonly<Record<number, t.Mixed>>
-  /** Sent as it is (a string) when this is set, else as JSON. */
+  /** Set for a route whose body is text. The default is JSON. */
   readonly mediaType?: string
-  /** Media types that a request may choose instead of JSON: the handler then answers a `textFile`. */
-  readonly texts?: ReadonlyArray<string>
+  /** Media types that a request may choose instead of JSON. The handler then returns a `textFile`. */
+  readonly textTypes?: ReadonlyArray<string>
   readonly headers?: Readonly<Record<string, string>>
-  /** A file of a page: the same text for every request, so it is sent compressed and with an ETag. */
+  /** A file of a page. It is equal for every request, so it is sent compressed and with an ETag. */
   readonly isFile?: boolean
-  /** A page that others may show in a frame, as FRAME_ANCESTORS says; its policy comes from that setting. */
-  readonly framable?: boolean
+  /** A page that the origins in FRAME_ANCESTORS may show in a frame. */
+  readonly isFramable?: boolean
 }
 
-/** A text of one of the response's `texts`, in place of JSON. */
+/** A text response with one of the route's `textTypes`, instead of JSON. */
 export const textFile = t.strict({ mediaType: t.string, text: t.string }, 'TextFile')
 
-/** What the description of the interface says of a route; one without it (a file of a page) is no part of that. */
+/** The part of a route in OpenAPI. A route without it, such as a file of a page, is not in OpenAPI. */
 interface Documented {
   readonly operationId?: string
   readonly summary?: string
@@ -44,29 +47,29 @@ interface Documented {
 
 interface ForOperator {
   /**
-   * What the operator may do of a route for users, through the socket in the data directory: act as the user whom the request
-   * names, or on what belongs to any. Without it nothing.
+   * How the operator may use a route for users, through the socket in the data directory: as the user in the header
+   * X-On-Behalf-Of, or for the resources of every user. The default is not at all.
    */
   readonly operator?: 'as-named-user' | 'for-any-user'
 }
 
-interface Spec<P, Q, B, A, T extends RefusalTag, H = unknown> extends Documented, ForOperator {
+interface RouteSpec<P, Q, B, A, T extends RefusalTag, H = unknown> extends Documented, ForOperator {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Without prefix and trailing slash: every served form is derived from it. Members are written `:id`. */
+  /** Without prefix and trailing slash. Parameters are written `:id`. */
   readonly path: string
   readonly params?: Field<P>
   readonly query?: Field<Q>
-  /** Named in lower case. */
+  /** Names are lower case. */
   readonly headers?: Field<H>
   readonly body?: { readonly kind: 'json' | 'form'; readonly codec: Field<B> }
   readonly response: ResponseSpec<A>
-  /** The refusals of the handler; those of access and of decoding come on top. */
+  /** Refusals of the handler. Access and decoding add their own. */
   readonly refusals: ReadonlyArray<T>
-  /** 200 unless given. */
+  /** The default is 200. */
   readonly status?: (value: A) => number
 }
 
-interface Input<P, Q, B, C, H = unknown> {
+interface HandlerInput<P, Q, B, C, H = unknown> {
   readonly params: P
   readonly query: Q
   readonly headers: H
@@ -75,20 +78,21 @@ interface Input<P, Q, B, C, H = unknown> {
   readonly origin: Origin
 }
 
-type Handled<A, T extends RefusalTag> = Promise<E.Either<Extract<HttpRefusal, { readonly _tag: T }>, A>>
+type HandlerResult<A, T extends RefusalTag> = Promise<E.Either<Extract<HttpRefusal, { readonly _tag: T }>, A>>
 
 export interface Answer {
   readonly status: number
   readonly body: unknown
-  /** Of a body that is a text chosen by the request. */
+  /** Set when the request chose a text response. */
   readonly mediaType?: string
-  /** The query as it was understood; only with a list that was fetched, for its `Link` header. */
+  /** The decoded query of a GET request, for the `Link` header of a list. */
   readonly listQuery?: unknown
 }
 
-type Run<D> = (raw: RawRequest, caller: Caller | null, origin: Origin, deps: D) => Promise<E.Either<HttpRefusal, Answer>>
+type Run<D> =
+  (raw: RawRequest, caller: Caller | null, origin: Origin, deps: D) => Promise<E.Either<HttpRefusal, Answer>>
 
-/** One line of the table of routes: all that routing, validation and a description of the interface need; `D` is what its handler calls. */
+/** A route with its data for routing, validation and OpenAPI. `D` are the use cases that its handler calls. */
 export interface Route<D = never> extends Documented, ForOperator {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
@@ -99,11 +103,11 @@ export interface Route<D = never> extends Documented, ForOperator {
   readonly body?: { readonly kind: 'json' | 'form'; readonly codec: t.Mixed }
   readonly response: Omit<ResponseSpec<unknown>, 'codec'> & { readonly codec: t.Mixed }
   readonly refusals: ReadonlyArray<RefusalTag>
-  /** Decodes, then asks the handler. */
+  /** Decodes the request, then calls the handler. */
   readonly run: Run<D>
 }
 
-const nothing: t.Mixed = members({})
+const NO_MEMBERS: t.Mixed = members({})
 
 interface Decoded<P, Q, B, H> {
   readonly params: P
@@ -113,55 +117,60 @@ interface Decoded<P, Q, B, H> {
 }
 
 const decodeRequest = <P, Q, B, A, T extends RefusalTag, H>(
-  spec: Spec<P, Q, B, A, T, H>,
+  spec: RouteSpec<P, Q, B, A, T, H>,
   raw: RawRequest,
 ): E.Either<HttpRefusal, Decoded<P, Q, B, H>> => {
-  const params = decodePart('path', spec.params ?? nothing, raw.params)
-  const query = decodePart('query', spec.query ?? nothing, raw.query)
-  const headers = decodePart('header', spec.headers ?? nothing, raw.headers)
-  const body = decodePart('body', spec.body?.codec ?? nothing, spec.body === undefined ? {} : raw.body)
+  const params = decodePart('path', spec.params ?? NO_MEMBERS, raw.params)
+  const query = decodePart('query', spec.query ?? NO_MEMBERS, raw.query)
+  const headers = decodePart('header', spec.headers ?? NO_MEMBERS, raw.headers)
+  const body = decodePart('body', spec.body?.codec ?? NO_MEMBERS, spec.body === undefined ? {} : raw.body)
   if (E.isRight(params) && E.isRight(query) && E.isRight(headers) && E.isRight(body))
     return E.right({ params: params.right, query: query.right, headers: headers.right, body: body.right })
   const issues = [params, query, headers, body].flatMap((part) => (E.isLeft(part) ? part.left : []))
   return E.left({ _tag: 'InvalidRequest', issues: issues.slice(0, 20) })
 }
 
-const answered = <P, Q, B, A, T extends RefusalTag, H>(
-  spec: Spec<P, Q, B, A, T, H>,
+const answerOf = <P, Q, B, A, T extends RefusalTag, H>(
+  spec: RouteSpec<P, Q, B, A, T, H>,
   request: Decoded<P, Q, B, H>,
   result: E.Either<HttpRefusal, A>,
 ): E.Either<HttpRefusal, Answer> => {
   if (E.isLeft(result)) return result
   const status = spec.status?.(result.right) ?? 200
   const value: unknown = result.right
-  if (spec.response.texts !== undefined && textFile.is(value)) return E.right({ status, body: value.text, mediaType: value.mediaType })
+  if (spec.response.textTypes !== undefined && textFile.is(value))
+    return E.right({ status, body: value.text, mediaType: value.mediaType })
   return E.right({ status, body: value, ...(spec.method === 'GET' && { listQuery: request.query }) })
 }
 
-/** A route that needs no credentials; what is sent of them is ignored (R24). */
-export const publicRoute = <A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown, H = unknown, D = unknown>(
-  spec: Spec<P, Q, B, A, T, H>,
-  handler: (input: Input<P, Q, B, null, H>, deps: D) => Handled<A, NoInfer<T>>,
+/** Creates a route that needs no credentials and ignores them. */
+export const publicRoute = <
+  A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown, H = unknown, D = unknown,
+>(
+  spec: RouteSpec<P, Q, B, A, T, H>,
+  handler: (input: HandlerInput<P, Q, B, null, H>, deps: D) => HandlerResult<A, NoInfer<T>>,
 ): Route<D> => {
   const run: Run<D> = async (raw, _caller, origin, deps) => {
     const request = decodeRequest(spec, raw)
     if (E.isLeft(request)) return request
-    return answered(spec, request.right, await handler({ ...request.right, caller: null, origin }, deps))
+    return answerOf(spec, request.right, await handler({ ...request.right, caller: null, origin }, deps))
   }
   return { ...spec, access: 'public', run }
 }
 
-/** A route for a known caller, asked before anything of the request is decoded (R25). */
-export const privateRoute = <A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown, H = unknown, D = unknown>(
+/** Creates a route that needs credentials. They are checked before the request is decoded. */
+export const privateRoute = <
+  A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown, H = unknown, D = unknown,
+>(
   access: Exclude<Access, 'public'>,
-  spec: Spec<P, Q, B, A, T, H>,
-  handler: (input: Input<P, Q, B, Caller, H>, deps: D) => Handled<A, NoInfer<T>>,
+  spec: RouteSpec<P, Q, B, A, T, H>,
+  handler: (input: HandlerInput<P, Q, B, Caller, H>, deps: D) => HandlerResult<A, NoInfer<T>>,
 ): Route<D> => {
   const run: Run<D> = async (raw, caller, origin, deps) => {
     if (caller === null) return E.left({ _tag: 'NotAuthenticated' })
     const request = decodeRequest(spec, raw)
     if (E.isLeft(request)) return request
-    return answered(spec, request.right, await handler({ ...request.right, caller, origin }, deps))
+    return answerOf(spec, request.right, await handler({ ...request.right, caller, origin }, deps))
   }
   return { ...spec, access, run }
 }

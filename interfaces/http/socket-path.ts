@@ -1,15 +1,16 @@
-/** Where an upgrade wants to go; `liveId` null for the token's own live. */
-export interface Target {
+/** The session that a WebSocket handshake addresses. `liveId` is null when only the token names the session. */
+export interface SocketTarget {
   readonly liveId: number | null
   readonly query: string
 }
 
-/** R128: the four paths of a session socket under any of the prefixes. */
-export const findTarget = (url: string, prefixes: ReadonlyArray<string>): Target | null => {
+/** Parses `/ws/live` and `/ws/live/{id}`, each with or without a trailing slash. Null for any other path. */
+export const findTarget = (url: string, prefixes: ReadonlyArray<string>): SocketTarget | null => {
   const [path = '', query = ''] = url.split(/\?(.*)/s, 2)
   for (const prefix of prefixes) {
-    const rest = path.startsWith(`${prefix}/ws/live`) ? /^(?:\/(\d{1,20}))?\/?$/.exec(path.slice(prefix.length + '/ws/live'.length)) : null
-    if (rest !== null) return { liveId: rest[1] === undefined ? null : Number(rest[1]), query }
+    const base = `${prefix}/ws/live`
+    const match = path.startsWith(base) ? /^(?:\/(\d{1,20}))?\/?$/.exec(path.slice(base.length)) : null
+    if (match !== null) return { liveId: match[1] === undefined ? null : Number(match[1]), query }
   }
   return null
 }

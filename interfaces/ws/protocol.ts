@@ -4,7 +4,7 @@ import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import { parseJson } from '../../domain/shared/parse-json.ts'
-import { sentOf, settingsBody } from '../http/codecs/settings-codec.ts'
+import { sentMembers, settingsBody } from '../http/codecs/settings-codec.ts'
 
 /** D41: 10 s of s16le at 16 kHz. */
 export const MAX_AUDIO_BYTES = 10 * SAMPLE_RATE * 2
@@ -44,7 +44,7 @@ export const decodeConfig = (body: object): Either<'invalid_config', SentConfig>
   const decoded = settingsBody.decode(body)
   if (E.isLeft(decoded)) return E.left('invalid_config')
   const { prompt, hotwords, ...settings } = decoded.right
-  return E.right({ settings: sentOf(settings), vocabulary: sentOf({ prompt, hotwords }) })
+  return E.right({ settings: sentMembers(settings), vocabulary: sentMembers({ prompt, hotwords }) })
 }
 
 /** Samples of s16le bytes; copies where the bytes do not lie on an even address. */

@@ -11,13 +11,13 @@ import type { HeardSessions } from '../../application/sessions/runs/socket-sessi
 import type { MissedFinals } from '../../application/sessions/missed-finals.ts'
 import { pause } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
-import { loggable } from '../http/access-log.ts'
+import { loggableUrl } from '../http/access-log.ts'
 import { clientAddress } from '../http/clients/client-address.ts'
-import { createArrivals } from '../http/clients/forwarded.ts'
+import { createArrivalReader } from '../http/clients/forwarded.ts'
 import { correlationIdOf, inNoRequest, requestIdOf } from '../http/request-id.ts'
 import type { InRequest } from '../http/request-id.ts'
 import { findTarget } from '../http/socket-path.ts'
-import type { Target } from '../http/socket-path.ts'
+import type { SocketTarget } from '../http/socket-path.ts'
 import { errorEnding } from './ends.ts'
 import * as handshake from './handshakes/handshake.ts'
 import type { HandshakeRefusal } from './handshakes/handshake.ts'
@@ -104,7 +104,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
   const upgraders = { sender: createUpgrader('sender'), listener: createUpgrader('listener') }
   const limits = createHandshakeLimits(environment, settings.rateLimits ? settings.failedHandshakesPerMinute : 0)
   const places = createPlaces(settings.mostSockets, settings.placesForSenders)
-  const arrivalOf = createArrivals(settings.trustedProxies)
+  const arrivalOf = createArrivalReader(settings.trustedProxies)
   const sockets = new Set<OpenSocket>()
   let closed = false
 
@@ -134,7 +134,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     return places.isFree(opened.role) ? opened : handshake.FULL
   }
 
-  const admit = async (token: string, target: Target, address: string): Promise<Admission | HandshakeRefusal> => {
+  const admit = async (token: string, target: SocketTarget, address: string): Promise<Admission | HandshakeRefusal> => {
     const { liveId, query } = target
     const opened = await resolve(token, liveId, address)
     if (!('role' in opened)) return opened
@@ -186,7 +186,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     const admission = await judge(request)
     const judged = 'role' in admission ? takePlace(admission) : admission
     if (!('leave' in judged)) {
-      logger.info({ requestId, status: judged.status, path: loggable((request.url ?? '').split('?', 1)[0] ?? '', '') }, 'socket refused')
+      logger.info({ requestId, status: judged.status, path: loggableUrl((request.url ?? '').split('?', 1)[0] ?? '', '') }, 'socket refused')
       handshake.refuse(socket, { ...judged, headers: { ...judged.headers, [REQUEST_ID]: requestId } })
       return
     }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { watchLoop } from '../../../infrastructure/node/loop-watch.ts'
 import { createOperationsApp } from '../../http/app.ts'
-import { observers } from '../../http/clients/observers.ts'
+import { createObserverCheck } from '../../http/clients/observers.ts'
 import { createRequestLimits } from '../../http/clients/request-limits.ts'
 import { createHttpServer } from '../../http/connections/server.ts'
 import { WAITING_LIMITS } from '../../http/connections/waiting-connections.ts'
@@ -21,7 +21,7 @@ export const openOperationsFront = ({ foundation, engines, writeSide, readSide, 
       store: readSide.storeWatch, readModels: stores, leaderChanges: stores.leaderChanges, draining: () => isDraining,
     })
     const limits = createRequestLimits(environment, settings.rateLimit)
-    const mayObserve = observers(settings.metricsToken)
+    const mayObserve = createObserverCheck(settings.metricsToken)
     const handle = createOperationsApp({ ...health, mayObserve, limits, settings, version, logger }).callback()
     const trustedProxies = settings.trustedProxies ?? []
     const server = createHttpServer((...asked) => void handle(...asked), { logger, trustedProxies, waiting: WAITING_LIMITS })

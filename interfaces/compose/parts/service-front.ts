@@ -1,7 +1,7 @@
 import type { Listeners } from '../../../application/lives/queries/get-activity.ts'
 import { startLoadHistory } from '../../../application/load/load-history.ts'
 import { inRequest } from '../../../infrastructure/node/request-context.ts'
-import { observers } from '../../http/clients/observers.ts'
+import { createObserverCheck } from '../../http/clients/observers.ts'
 import { assemble } from '../assemble.ts'
 import { openControl } from '../control.ts'
 import { openFront } from '../front.ts'
@@ -30,7 +30,7 @@ export const openServiceFront = (parts: Parts) =>
     const load = startLoadHistory({ ...running, admission: writeSide.admission, listeners, environment, timers })
     opened({ stop: async () => load.stop() })
     const calls = { ...callsOf(parts, draining, listeners), recentLoad: load.recent }
-    const http = { ...calls, ...health, mayObserve: observers(settings.metricsToken), settings, version, logger, inRequest }
+    const http = { ...calls, ...health, mayObserve: createObserverCheck(settings.metricsToken), settings, version, logger, inRequest }
 
     const closing: Array<() => Promise<void>> = []
     opened({
@@ -41,7 +41,7 @@ export const openServiceFront = (parts: Parts) =>
     const front = await openFront({ ...http, ...running.access, environment, timers, draining })
     sockets = front.listeners
     closing.push(front.close)
-    closing.push(await openControl({ ...http, mayObserve: observers(null), projector: readSide.projector }, settings.dataDir))
+    closing.push(await openControl({ ...http, mayObserve: createObserverCheck(null), projector: readSide.projector }, settings.dataDir))
     running.listensOn(Number(new URL(front.url).port))
 
     opened({

@@ -1,11 +1,11 @@
 import { isIPv6 } from 'node:net'
 
-/** The groups of one half of an IPv6 address. */
+/** Splits one half of an IPv6 address into its groups. */
 const groups = (half: string): ReadonlyArray<string> => (half === '' ? [] : half.split(':'))
 
 /**
- * Who counts as one client where limits are counted by address: an IPv4 address, or the /64 of an IPv6 one, because
- * whoever has one address of a /64 has all of them.
+ * Returns the address that rate limits count as one client. For IPv6 that is the /64 network, because one client
+ * usually controls a whole /64.
  */
 export const clientAddress = (remote: string | undefined): string => {
   const address = (remote ?? '').replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')

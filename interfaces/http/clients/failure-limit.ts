@@ -2,14 +2,14 @@ import type { Environment } from '../../../application/ports/environment.ts'
 
 export interface FailureLimit {
   readonly isReached: (address: string) => boolean
-  readonly failed: (address: string) => void
+  readonly countFailure: (address: string) => void
 }
 
 const WINDOW_MS = 60_000
-/** Of which one window knows; further ones are not counted in it. */
+/** Addresses counted in one window. Further addresses are not counted, so memory stays bounded. */
 const MAX_ADDRESSES = 10_000
 
-/** S25, S37: failures of one address within a minute; `perMinute` 0 switches it off. What is right never counts. */
+/** Counts the failures of each address per minute. Successes do not count. `perMinute` 0 switches the limit off. */
 export const createFailureLimit = ({ monotonic }: Pick<Environment, 'monotonic'>, perMinute: number): FailureLimit => {
   let since = monotonic()
   const failures = new Map<string, number>()
@@ -25,7 +25,7 @@ export const createFailureLimit = ({ monotonic }: Pick<Environment, 'monotonic'>
       renew()
       return perMinute > 0 && (failures.get(address) ?? 0) >= perMinute
     },
-    failed: (address) => {
+    countFailure: (address) => {
       renew()
       const known = failures.get(address)
       if (known !== undefined || failures.size < MAX_ADDRESSES) failures.set(address, (known ?? 0) + 1)

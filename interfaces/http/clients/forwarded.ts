@@ -1,27 +1,27 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 
-/** How a request came to the service, as far as that can be believed. */
+/** How a request reached the service. Forwarding headers count only from trusted proxies. */
 export interface Arrival {
-  /** Of the client, without port and zone; '' when the connection is gone. */
+  /** Client address without port and zone. '' when the connection is closed. */
   readonly address: string
-  /** Did the client speak TLS? */
+  /** True when the client used TLS. */
   readonly encrypted: boolean
-  /** In the form of the header Host; where links may be built from it is decided elsewhere (D22). */
+  /** In the form of the header Host. links.ts decides whether links may use it. */
   readonly host: string
-  /** Path that a proxy took off the front, such as `/captions`; '' for none. */
+  /** Path prefix that a proxy removed, such as `/captions`. '' when there is none. */
   readonly prefix: string
 }
 
-/** What of a request is looked at; fits `IncomingMessage`. */
-interface Asked {
+/** The parts of `IncomingMessage` that this module reads. */
+interface ProxiedRequest {
   readonly headers: IncomingHttpHeaders
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
 const PREFIX = /^(?:\/[A-Za-z0-9._~-]+)+\/?$/
 
-/** The address in what a header or a socket gives: brackets, port, zone and the IPv6 form of IPv4 gone; null for no address. */
+/** Removes brackets, port, zone and the IPv6 form of an IPv4 address. Null when the text is not an address. */
 const addressOf = (text: string): string | null => {
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1]
   const bare = (bracketed ?? text).replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
@@ -33,11 +33,12 @@ const addressOf = (text: string): string | null => {
 const valuesOf = (header: string | ReadonlyArray<string> | undefined): ReadonlyArray<string> =>
   header === undefined || header.length === 0 ? [] : [header].flat().join(',').split(',').map((value) => value.trim())
 
+/** One hop of the header `Forwarded`: its parameters by name. */
 type Element = Readonly<Partial<Record<string, string>>>
 
 const PAIR = /^[ \t]*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([\w!#$%&'*+.^`|~:[\]-]+))[ \t]*([;,]|$)/
 
-/** RFC 7239: the elements of `Forwarded`, the client's first; none when any of it is malformed. */
+/** Parses the header `Forwarded` (RFC 7239), client first. A malformed header gives an empty list. */
 const elementsOf = (header: string | ReadonlyArray<string> | undefined): ReadonlyArray<Element> => {
   let rest = [header ?? []].flat().join(',')
   const elements: Array<Record<string, string>> = [{}]
@@ -53,17 +54,19 @@ const elementsOf = (header: string | ReadonlyArray<string> | undefined): Readonl
   return elements
 }
 
-/** What the outermost trusted proxy wrote, in a list to which `proxies` of them may each have added. */
-const fromOutermost = <A>(values: ReadonlyArray<A>, proxies: number): A | undefined => values[Math.max(0, values.length - proxies)]
+/** Returns the value of the outermost trusted proxy. Each of the `proxies` may have appended one value to the list. */
+const fromOutermost = <A>(values: ReadonlyArray<A>, proxies: number): A | undefined =>
+  values[Math.max(0, values.length - proxies)]
 
 const isEncrypted = (scheme: string | undefined): boolean | null => {
   if (scheme === undefined || !/^https?$/i.test(scheme)) return null
   return scheme.toLowerCase() === 'https'
 }
 
-const prefixOf = (path: string | undefined): string => (path !== undefined && PREFIX.test(path) ? path.replace(/\/$/, '') : '')
+const prefixOf = (path: string | undefined): string =>
+  path !== undefined && PREFIX.test(path) ? path.replace(/\/$/, '') : ''
 
-const listOf = (ranges: ReadonlyArray<string>): BlockList => {
+const blockListOf = (ranges: ReadonlyArray<string>): BlockList => {
   const list = new BlockList()
   for (const range of ranges) {
     const [network = '', length] = range.split('/')
@@ -72,61 +75,67 @@ const listOf = (ranges: ReadonlyArray<string>): BlockList => {
   return list
 }
 
-/** Whether an address is in one of these CIDR ranges (TRUSTED_PROXIES). */
+/** Returns a check whether an address is in one of these CIDR ranges (TRUSTED_PROXIES). */
 export const createTrust = (trusted: ReadonlyArray<string>): ((address: string) => boolean) => {
-  const ranges = listOf(trusted)
+  const ranges = blockListOf(trusted)
   return (address) => isIP(address) !== 0 && ranges.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 }
 
-interface Walk {
+/** The client of a request, found by following the forwarding headers back from our connection. */
+interface TracedClient {
   readonly address: string
-  /** Trusted proxies whose word was taken, at least the one that we are connected to. */
+  /** Trusted proxies on the way, at least the one that is connected to us. */
   readonly proxies: number
 }
 
 /**
- * Reads how requests came, behind the proxies of these CIDR ranges (TRUSTED_PROXIES). Headers count only when the
- * connection is from such a proxy, and back to the first address that is none: what stands before it the client itself may
- * have written. `X-Forwarded-For` and `Forwarded` that name different clients cancel each other, because proxies set one
- * of them and pass the other through.
+ * Returns a function that reads how a request arrived through the proxies in these CIDR ranges (TRUSTED_PROXIES).
+ * Forwarding headers count only on connections from a trusted proxy. They are read backwards up to the first untrusted
+ * address, because the client itself may have written everything before it. If `X-Forwarded-For` and `Forwarded` name
+ * different clients, both are ignored: a proxy sets one of them and passes the other through unchecked.
  */
-export const createArrivals = (trusted: ReadonlyArray<string>): ((request: Asked) => Arrival) => {
+export const createArrivalReader = (trusted: ReadonlyArray<string>): ((request: ProxiedRequest) => Arrival) => {
   const isTrusted = createTrust(trusted)
 
-  /** From the connection's end backwards; `named` begins with the client. */
-  const walk = (peer: string, named: ReadonlyArray<string | undefined>): Walk => {
+  /** Follows `hops` backwards. The first hop is the client, the last hop is next to `peer`. */
+  const traceClient = (peer: string, hops: ReadonlyArray<string | undefined>): TracedClient => {
     let address = peer
-    let taken = 0
-    for (const text of named.toReversed()) {
-      const next = isTrusted(address) ? addressOf(text ?? '') : null
+    let proxies = 0
+    for (const hop of hops.toReversed()) {
+      const next = isTrusted(address) ? addressOf(hop ?? '') : null
       if (next === null) break
       address = next
-      taken += 1
+      proxies += 1
     }
-    return { address, proxies: Math.max(1, taken) }
+    return { address, proxies: Math.max(1, proxies) }
   }
 
-  /** The client by whichever of the two kinds of list is there; null when both are and do not agree. */
-  const clientOf = (peer: string, listed: ReadonlyArray<string>, elements: ReadonlyArray<Element>): Walk | null => {
-    const named = elements.map((element) => element['for'])
-    if (listed.length === 0) return walk(peer, named)
-    const client = walk(peer, listed)
-    return named.every((name) => name === undefined) || walk(peer, named).address === client.address ? client : null
+  /** `xForwardedFor` and `elements` are the two kinds of headers. Null when they disagree. */
+  const clientOf = (
+    peer: string, xForwardedFor: ReadonlyArray<string>, elements: ReadonlyArray<Element>,
+  ): TracedClient | null => {
+    const hops = elements.map((element) => element['for'])
+    if (xForwardedFor.length === 0) return traceClient(peer, hops)
+    const client = traceClient(peer, xForwardedFor)
+    const agrees = hops.every((hop) => hop === undefined) || traceClient(peer, hops).address === client.address
+    return agrees ? client : null
   }
 
   return ({ headers, socket }) => {
     const peer = addressOf(socket.remoteAddress ?? '') ?? ''
-    const direct: Arrival = { address: peer, encrypted: 'encrypted' in socket && socket.encrypted === true, host: headers.host ?? '', prefix: '' }
+    const encrypted = 'encrypted' in socket && socket.encrypted === true
+    const direct: Arrival = { address: peer, encrypted, host: headers.host ?? '', prefix: '' }
     const elements = elementsOf(headers.forwarded)
     const client = isTrusted(peer) ? clientOf(peer, valuesOf(headers['x-forwarded-for']), elements) : null
     if (client === null) return direct
-    const said = (name: string): string | undefined => fromOutermost(valuesOf(headers[`x-forwarded-${name}`]), client.proxies)
+    const forwarded = (name: string): string | undefined =>
+      fromOutermost(valuesOf(headers[`x-forwarded-${name}`]), client.proxies)
     const element = fromOutermost(elements, client.proxies)
     return {
       address: client.address,
-      encrypted: isEncrypted(said('proto') ?? element?.['proto']) ?? direct.encrypted,
-      host: said('host') ?? element?.['host'] ?? direct.host,
-      prefix: prefixOf(said('prefix')),
+      encrypted: isEncrypted(forwarded('proto') ?? element?.['proto']) ?? direct.encrypted,
+      host: forwarded('host') ?? element?.['host'] ?? direct.host,
+      prefix: prefixOf(forwarded('prefix')),
     }
   }
 }

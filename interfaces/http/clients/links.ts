@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** Where this service can be reached, as far as its settings say. */
+/** The settings that decide which addresses appear in links. */
 export interface LinkSettings {
   /** The bound address. */
   readonly host: string
@@ -8,14 +8,14 @@ export interface LinkSettings {
   /** A path such as `/stenolog`. */
   readonly basePath: string | null
   /**
-   * Host names, with or without port; null for the default: loopback names and the bound address, which is any IP
-   * address where `host` names none.
+   * Host names, with or without port. Null allows the loopback names and the bound address. If the service is bound to
+   * all addresses, null allows every IP address.
    */
   readonly allowedHosts: ReadonlyArray<string> | null
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
-/** Bound to one of these a machine listens on all its addresses, a container also on those published for it. */
+/** A service bound to one of these listens on all addresses of the machine. */
 const UNSPECIFIED = new Set(['0.0.0.0', '::'])
 
 const bracketed = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host)
@@ -23,10 +23,11 @@ const bracketed = (host: string): string => (host.includes(':') && !host.startsW
 interface SentHost {
   /** Without port. */
   readonly name: string
+  /** With the port, if one was sent. */
   readonly host: string
 }
 
-/** The header Host in its strict form, lower case; none for anything else, so that nothing odd gets into a link. */
+/** Parses a well-formed header Host, in lower case. Null for anything else, which must not appear in a link. */
 const parseHost = (header: string): SentHost | null => {
   const match = /^([a-z0-9](?:[a-z0-9.-]{0,253})|\[[0-9a-f:.]{2,45}\])(?::(\d{1,5}))?$/.exec(header.toLowerCase())
   const name = match?.[1]
@@ -35,8 +36,8 @@ const parseHost = (header: string): SentHost | null => {
 }
 
 /**
- * May links be built from this host? A name may be anybody's, so it must be known. An IP address is that of the machine
- * that was reached by it, so it needs no list where the service listens on every address.
+ * Decides whether links may contain this host. A client can send any name, so names must be listed. An IP address is
+ * safe if the service listens on all addresses, because the request reached the service at that address.
  */
 const isAllowed = ({ allowedHosts, host }: LinkSettings, sent: SentHost): boolean => {
   const allowed = allowedHosts ?? [...LOOPBACK, bracketed(host)]
@@ -44,13 +45,13 @@ const isAllowed = ({ allowedHosts, host }: LinkSettings, sent: SentHost): boolea
   return allowedHosts === null && UNSPECIFIED.has(host) && isIP(sent.name.replace(/^\[|\]$/g, '')) !== 0
 }
 
-/** The path in front of everything that clients ask for: what a proxy takes off, and BASE_PATH where that is not it. */
+/** Returns the path in front of every route: the prefix that a proxy removed, then BASE_PATH if it is not included. */
 export const pathBase = ({ basePath }: Pick<LinkSettings, 'basePath'>, prefix: string): string =>
   prefix.endsWith(basePath ?? '') ? prefix : `${prefix}${basePath ?? ''}`
 
 /**
- * Base WebSocket address (D22): PUBLIC_URL, else the request's Host if it is an allowed one, else ''. `prefix` is the path
- * that a trusted proxy took off.
+ * Returns the base WebSocket address: from PUBLIC_URL, otherwise from the Host of the request if that is allowed,
+ * otherwise ''. `prefix` is the path that a trusted proxy removed.
  */
 export const webSocketBase = (settings: LinkSettings, hostHeader: string, encrypted: boolean, prefix = ''): string => {
   const basePath = settings.basePath ?? ''
@@ -64,8 +65,8 @@ export const webSocketBase = (settings: LinkSettings, hostHeader: string, encryp
 }
 
 /**
- * The one-time link of the first administrator, for whoever reads what the service prints: at the public address where
- * there is one, else where the service listens; where that is every address, at the loopback one.
+ * Returns the one-time link for the first administrator, which the service prints at start. It uses PUBLIC_URL if set,
+ * otherwise the bound address. If the service is bound to all addresses, it uses the loopback address.
  */
 export const setupLink = (settings: LinkSettings, boundUrl: string, token: string): string => {
   const bound = new URL(boundUrl)
@@ -76,10 +77,12 @@ export const setupLink = (settings: LinkSettings, boundUrl: string, token: strin
 }
 
 /**
- * Where the interface can be asked: at the public address where there is one, else at the request's Host, or as paths,
- * under each of `prefixes`. Behind a public address with a prefix of its own nobody knows what else is reached.
+ * Returns the addresses of the interface, one for each of `prefixes`, as paths if the host is unknown. With both
+ * PUBLIC_URL and BASE_PATH there is one address, because the proxy may forward only that path.
  */
-export const serverAddresses = (settings: LinkSettings, webSocketAddress: string, prefixes: ReadonlyArray<string>): ReadonlyArray<string> => {
+export const serverAddresses = (
+  settings: LinkSettings, webSocketAddress: string, prefixes: ReadonlyArray<string>,
+): ReadonlyArray<string> => {
   const base = webSocketAddress.replace(/^ws/, 'http')
   const basePath = settings.basePath ?? ''
   if (settings.publicUrl !== null && basePath !== '') return [base]

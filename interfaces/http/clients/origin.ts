@@ -1,13 +1,13 @@
-/** Facts of the request that answers depend on. */
+/** The facts about a request that responses depend on. */
 export interface Origin {
-  /** Base WebSocket address of lives as this client reaches them, or '' (D22). */
+  /** Base WebSocket address as this client reaches the service. '' when it is unknown. */
   readonly baseUrl: string
-  /** What stands in front of the path of a page: `https://host/path`; the path alone where `baseUrl` is ''. */
+  /** The address in front of the path of a page: `https://host/path`. Only the path when `baseUrl` is ''. */
   readonly pagesUrl: string
-  /** Of the client, for limits. */
+  /** Client address, for rate limits. */
   readonly address: string
-  /** Addresses of the interface, one for each prefix; paths where the host is not known. */
+  /** Addresses of the interface, one for each prefix. Paths when the host is unknown. */
   readonly servers: ReadonlyArray<string>
-  /** COMPAT_STRICT: answers hold the members of the interface alone. */
+  /** COMPAT_STRICT: responses contain only the members of the interface. */
   readonly strict: boolean
 }

@@ -5,73 +5,74 @@ import { createFailureLimit } from './failure-limit.ts'
 
 type Verdict = E.Either<TooManyRequests, void>
 
-/** Who may ask how often (D57, S25). */
+/** Rate limits of REST. A client is a credential or an address. */
 export interface RequestLimits {
-  /** Counts one request of `who`: a credential or an address. */
-  readonly take: (who: string) => Verdict
-  /** Counts one request for a file of a page: a page is dozens of files, and several may open at once. */
-  readonly takeFile: (who: string) => Verdict
-  /** Counts an API key that nobody has, sent from `address`. */
-  readonly wrongKey: (address: string) => Verdict
+  /** Counts one request of `client`. */
+  readonly take: (client: string) => Verdict
+  /** Counts one request for a file of a page. A page has dozens of files, so this limit is higher. */
+  readonly takeFile: (client: string) => Verdict
+  /** Counts one unknown API key from `address`. */
+  readonly countWrongKey: (address: string) => Verdict
 }
 
-/** D57: 50 a second, 100 at once. */
+/** Length of a burst: with 50 requests per second, a client may send 100 at once. */
 const BURST_SECONDS = 2
-/** Of files of pages: 400 at once, which is nine first visits to the console. */
+/** For files of pages: 400 at once, which is enough for nine first visits to the console. */
 const FILES_BURST_SECONDS = 8
-/** S25. */
 const WRONG_KEYS_PER_MINUTE = 30
-/** Whoever has not asked for longest is forgotten first; within two seconds all that they used is theirs again anyway. */
-const MAX_KNOWN = 20_000
+/** The least recently seen client is forgotten first. Its bucket is full again after two seconds anyway. */
+const MAX_CLIENTS = 20_000
 
-/** Milliseconds below which an excess is rounding. */
+/** A smaller excess is a rounding error. */
 const ROUNDING_MS = 1e-6
 
-const FREE: Verdict = E.right(undefined)
+const ALLOWED: Verdict = E.right(undefined)
 
-/** Nothing is counted. */
-export const NO_LIMITS: RequestLimits = { take: () => FREE, takeFile: () => FREE, wrongKey: () => FREE }
+/** Allows everything. */
+export const NO_LIMITS: RequestLimits =
+  { take: () => ALLOWED, takeFile: () => ALLOWED, countWrongKey: () => ALLOWED }
 
 /**
- * A bucket for each of whom we know, as the one number of the generic cell rate algorithm (ITU-T I.371, annex A): the time
- * at which the bucket will be full again. A request moves it by 1/`perSecond` s, and never further than the burst from now.
+ * Creates one token bucket for each client, with the generic cell rate algorithm (ITU-T I.371, annex A). It stores one
+ * number: the time when the bucket is full again. A request moves that time by 1/`perSecond` seconds. It is refused if
+ * the time would be more than `burstSeconds` ahead.
  */
 export const createBuckets = (
   monotonic: () => number,
   perSecond: number,
-  maxKnown: number,
+  maxClients: number,
   burstSeconds = BURST_SECONDS,
 ) => {
   const fullAt = new Map<string, number>()
   const step = 1000 / perSecond
-  return (who: string): Verdict => {
+  return (client: string): Verdict => {
     const now = monotonic()
-    const next = Math.max(now, fullAt.get(who) ?? now) + step
+    const next = Math.max(now, fullAt.get(client) ?? now) + step
     const excess = next - now - burstSeconds * 1000
     const isOver = excess > ROUNDING_MS
-    fullAt.delete(who)
-    fullAt.set(who, isOver ? next - step : next)
+    fullAt.delete(client)
+    fullAt.set(client, isOver ? next - step : next)
     const [oldest] = fullAt.keys()
-    if (fullAt.size > maxKnown && oldest !== undefined) fullAt.delete(oldest)
-    return isOver ? E.left({ _tag: 'TooManyRequests', seconds: Math.ceil(excess / 1000) }) : FREE
+    if (fullAt.size > maxClients && oldest !== undefined) fullAt.delete(oldest)
+    return isOver ? E.left({ _tag: 'TooManyRequests', seconds: Math.ceil(excess / 1000) }) : ALLOWED
   }
 }
 
-/** `perSecond` 0 switches all of them off. */
+/** Creates the rate limits of REST. `perSecond` 0 switches them off. */
 export const createRequestLimits = (
   { monotonic }: Pick<Environment, 'monotonic'>,
   perSecond: number,
-  maxKnown = MAX_KNOWN,
+  maxClients = MAX_CLIENTS,
 ): RequestLimits => {
   if (perSecond === 0) return NO_LIMITS
   const wrongKeys = createFailureLimit({ monotonic }, WRONG_KEYS_PER_MINUTE)
   return {
-    take: createBuckets(monotonic, perSecond, maxKnown),
-    takeFile: createBuckets(monotonic, perSecond, maxKnown, FILES_BURST_SECONDS),
-    wrongKey: (address) => {
+    take: createBuckets(monotonic, perSecond, maxClients),
+    takeFile: createBuckets(monotonic, perSecond, maxClients, FILES_BURST_SECONDS),
+    countWrongKey: (address) => {
       if (wrongKeys.isReached(address)) return E.left({ _tag: 'TooManyRequests', seconds: 60 })
-      wrongKeys.failed(address)
-      return FREE
+      wrongKeys.countFailure(address)
+      return ALLOWED
     },
   }
 }

@@ -5,12 +5,12 @@ import type {
 import type { Catalogue } from '../../../application/ports/catalogue.ts'
 import { count, modelMembers, nullable, pairMembers, presentModel, presentTranslation } from './presenters.ts'
 
-/** What administrators see of a model or translator beside what everybody does. */
+/** Members of a model or translator that only administrators see. */
 const detailMembers = {
   languages: t.readonlyArray(t.string),
   installed: t.boolean,
   ships: t.boolean,
-  /** Whether its last attempt to load succeeded; null where there was none since the start. */
+  /** Result of the last attempt to load the model. Null before the first attempt since the start. */
   loads: nullable(t.boolean),
   precision: nullable(t.string),
   source: nullable(t.string),

@@ -9,7 +9,7 @@ import { members, optional, refined } from './validation.ts'
 import type { Complaint } from './validation.ts'
 
 const MAX_URL_LENGTH = 2048
-/** Pixels (D21). */
+/** Pixels. */
 export const [SMALLEST_TEXT, LARGEST_TEXT] = [8, 200] as const
 const SCHEMES: Readonly<Record<Exclude<AudioFormat, 'raw'>, ReadonlyArray<string>>> = {
   hls: ['http:', 'https:'],
@@ -17,10 +17,10 @@ const SCHEMES: Readonly<Record<Exclude<AudioFormat, 'raw'>, ReadonlyArray<string
   rtsp: ['rtsp:', 'rtsps:'],
 }
 
-/** Three, four, six or eight hexadecimal digits, without `#` (D21). */
+/** Three, four, six or eight hexadecimal digits, without `#`. */
 export const colour = boundedString(3, 8, /^(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$/)
 const listenerToken = boundedString(4, 128, /^[A-Za-z0-9._~-]+$/)
-/** Names and codes are looked up, so any short text is well formed. */
+/** Any short text is valid here. An unknown name is reported as not found. */
 const name = boundedString(0, 200)
 
 const fields = members({
@@ -42,14 +42,15 @@ type Fields = t.TypeOf<typeof fields>
 
 const urlComplaint = (format: Exclude<AudioFormat, 'raw'>, text: string): string | null => {
   if (text.length > MAX_URL_LENGTH) return `URL should have at most ${MAX_URL_LENGTH} characters`
-  // The parser drops white space and control characters; what is stored would not be what is opened.
+  // The URL parser drops white space and control characters, so the stored URL would differ from the opened URL.
   const url = /[\p{Cc}\p{Cs}\s]/u.test(text) || !/^[a-z]+:\/\//i.test(text) ? null : URL.parse(text)
   if (url === null || url.hostname === '') return 'URL should be absolute and valid'
   const schemes = SCHEMES[format]
-  return schemes.includes(url.protocol) ? null : `URL scheme should be ${schemes.map((scheme) => scheme.slice(0, -1)).join(' or ')}`
+  if (schemes.includes(url.protocol)) return null
+  return `URL scheme should be ${schemes.map((scheme) => scheme.slice(0, -1)).join(' or ')}`
 }
 
-const fittingUrl = ({ audio_format, audio_url }: Fields): Complaint | null => {
+const urlFitsFormat = ({ audio_format, audio_url }: Fields): Complaint | null => {
   if (audio_format === 'raw') return null
   if (audio_url === null || audio_url === '') return { at: 'audio_url' }
   const message = urlComplaint(audio_format, audio_url)
@@ -61,13 +62,13 @@ const oneListenerToken = ({ listener_token, custom_listener_token }: Fields): Co
     ? { at: 'listener_token', message: 'listener_token and custom_listener_token should be the same' }
     : null
 
-/** Printable ASCII, as long as a client's own id may be (R76). */
+/** An Idempotency-Key is printable ASCII with at most 255 characters. */
 export const createLiveHeaders = members({ 'idempotency-key': optional(boundedString(1, 255, /^[\x20-\x7e]+$/), null) })
 
-/** Body of POST /lives (interface.md 4.5 with D9, D15, D17, D18, D21). */
-export const createLiveBody = refined(refined(fields, fittingUrl), oneListenerToken)
+/** Body of POST /lives. */
+export const createLiveBody = refined(refined(fields, urlFitsFormat), oneListenerToken)
 
-/** A well-formed body as the application takes it. Retention is the application's to refuse (D19). */
+/** Converts a decoded body for the application. The application checks the permission for retention. */
 export const createLiveRequest = (body: Fields): CreateLiveRequest => {
   const isRaw = body.audio_format === 'raw'
   const { background_color, color_text, size_text } = body

@@ -1,14 +1,16 @@
 import type { LiveView } from '../../../application/ports/read-models.ts'
 
-/** Of the page's own style, in pixels. */
-const USUAL_SIZE = 28
+/** The three values of pages/embed.css, in pixels and as a factor. */
+const DEFAULT_SIZE_PX = 28
 const LINE_HEIGHT = 1.4
-const MARGINS = 16
-/** Captions of this many lines are as high as the frame gets; the page keeps the newest in sight. */
-const MOST_LINES = 6
+const MARGINS_PX = 16
+/** Maximum height of the frame in lines. The page keeps the newest line visible. */
+const MAX_LINES = 6
 
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll("'", '&#39;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const ENTITIES: Readonly<Record<string, string>> =
+  { '&': '&amp;', '"': '&quot;', "'": '&#39;', '<': '&lt;', '>': '&gt;' }
+
+const escaped = (text: string): string => text.replaceAll(/[&"'<>]/g, (character) => ENTITIES[character] ?? '')
 
 const addressOf = ({ id, display, listenerToken }: LiveView, pagesUrl: string): string => {
   const look = new URLSearchParams()
@@ -16,11 +18,16 @@ const addressOf = ({ id, display, listenerToken }: LiveView, pagesUrl: string): 
   return `${pagesUrl}/embed/live/${id}?${look.toString()}#token=${encodeURIComponent(listenerToken)}`
 }
 
-/** Enough for one caption and the two lines before it. */
-const heightOf = ({ display, config }: LiveView): number =>
-  Math.ceil((display?.size_text ?? USUAL_SIZE) * LINE_HEIGHT * Math.min(config.max_lines + 2, MOST_LINES)) + MARGINS
+/** Height for one caption and the two lines before it, in pixels. */
+const heightOf = ({ display, config }: LiveView): number => {
+  const lines = Math.min(config.max_lines + 2, MAX_LINES)
+  return Math.ceil((display?.size_text ?? DEFAULT_SIZE_PX) * LINE_HEIGHT * lines) + MARGINS_PX
+}
 
-/** `iframe_html` (D21): HTML that shows the live on anybody's page, null for a live without display fields. `pagesUrl` as in `Origin`. */
+/**
+ * Returns `iframe_html`: an iframe that shows the captions of a session on any page. Null for a session without display
+ * fields. `pagesUrl` as in `Origin`.
+ */
 export const embedSnippet = (live: LiveView, pagesUrl: string): string | null => {
   if (live.display === null) return null
   const attributes = {
@@ -32,5 +39,6 @@ export const embedSnippet = (live: LiveView, pagesUrl: string): string | null =>
     referrerpolicy: 'no-referrer',
     loading: 'lazy',
   }
-  return `<iframe ${Object.entries(attributes).map(([name, value]) => `${name}="${escaped(value)}"`).join(' ')}></iframe>`
+  const written = Object.entries(attributes).map(([name, value]) => `${name}="${escaped(value)}"`)
+  return `<iframe ${written.join(' ')}></iframe>`
 }

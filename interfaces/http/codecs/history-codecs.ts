@@ -6,11 +6,11 @@ import { count, nullable } from './presenters.ts'
 
 export const entryView = t.strict(
   {
-    /** Its place in the history, from 1. */
+    /** Position in the history of the session, from 1. */
     id: boundedInteger(1, Number.MAX_SAFE_INTEGER),
     type: t.string,
     at: instant,
-    /** Who did it: `user:7`, `service`, or the `instance:…` that ran the live. */
+    /** The cause of the event: `user:7`, `service`, or the `instance:…` that ran the session. */
     actor: t.string,
     correlation_id: t.string,
     causation_id: t.string,
@@ -21,7 +21,7 @@ export const entryView = t.strict(
 
 const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** Members under the names that they would have in the rest of the interface. */
+/** Converts member names to snake case, as in the rest of the interface. */
 const presentValue = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(presentValue)
   if (typeof value !== 'object' || value === null) return value
@@ -38,7 +38,7 @@ export const presentEntry = ({ id, type, at, actor, ...entry }: HistoryEntry): t
   data: presentValue(entry.data) as Readonly<Record<string, unknown>>,
 })
 
-/** One entry, and the live as it was after it. */
+/** Returns the codec of one entry and the session after that entry. */
 export const pastView = <State extends t.Mixed>(state: State) =>
   t.strict({ entry: entryView, state }, `Past${state.name}`)
 
@@ -46,12 +46,12 @@ export const integrityView = t.strict(
   {
     status: t.keyof({ intact: null, damaged: null, unavailable: null }),
     entries: count,
-    /** Places in the whole log. */
+    /** Positions in the whole event log. */
     first_position: nullable(count),
     last_position: nullable(count),
-    /** SHA-256 of the last entry and all that it follows, in hexadecimal. */
+    /** SHA-256 of the last entry, chained over all earlier entries, in hexadecimal. */
     head_hash: nullable(t.string),
-    /** By the id of the entry; 0 is the history as a whole. */
+    /** `id` is the entry. 0 is the history as a whole. */
     damaged: t.readonlyArray(t.strict({ id: count, reason: t.string }, 'DamagedEntry')),
     checked_at: instant,
   },

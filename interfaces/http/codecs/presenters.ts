@@ -18,8 +18,8 @@ export const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
 export const nullable = <A>(codec: t.Type<A>): t.Type<A | null> => t.union([codec, t.null])
 export const dates = { created_at: instant, updated_at: nullable(instant) }
 
-/** To milliseconds. */
-export const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000
+/** Rounds seconds to milliseconds. */
+export const roundToMs = (seconds: number): number => Math.round(seconds * 1000) / 1000
 
 export const modelMembers = { id: count, name: t.string, active: t.boolean, vram: count, ...dates }
 export const modelView = t.strict(modelMembers, 'Model')
@@ -31,7 +31,7 @@ export const pairMembers = {
 }
 export const translationView = t.strict(pairMembers, 'TranslationPair')
 
-/** The 19 members of interface.md 2.1, in the order of the normative example. */
+/** A session as its owner sees it. */
 export const liveView = t.strict(
   {
     id: count,
@@ -56,7 +56,7 @@ export const liveView = t.strict(
   'LiveSession',
 )
 
-/** A live as administrators see it: nothing with which to listen or send. */
+/** A session as administrators see it, without its tokens and audio URL. */
 export const adminLiveView = t.strict(
   {
     id: count,
@@ -68,7 +68,7 @@ export const adminLiveView = t.strict(
     auto_start: t.boolean,
     auto_start_pid: nullable(count),
     vram: count,
-    /** Seconds by which the text is behind the audio; null where it does not run. */
+    /** Delay of the text behind the audio, in seconds. Null when the session does not run. */
     lag: nullable(t.number),
     config: settingsView,
     model: modelView,
@@ -92,20 +92,19 @@ export const userView = t.strict(
   'User',
 )
 
-/** What was done, where there is nothing to show. */
+/** Response of a command without data. */
 export const messageView = t.strict({ message: t.string }, 'Message')
 
+/** Envelope of one resource. */
 export const single = <C extends t.Mixed>(codec: C) => t.strict({ data: codec }, `{data: ${codec.name}}`)
-export const list = <C extends t.Mixed>(codec: C) =>
-  t.strict(
-    {
-      data: t.readonlyArray(codec),
-      pagination: t.strict({ total_items: count, total_pages: count, current_page: count, per_page: count }, 'Pagination'),
-    },
-    `Page of ${codec.name}`,
-  )
+const pagination =
+  t.strict({ total_items: count, total_pages: count, current_page: count, per_page: count }, 'Pagination')
 
-/** The envelope of every list (D7). */
+/** Envelope of a page of a list. */
+export const list = <C extends t.Mixed>(codec: C) =>
+  t.strict({ data: t.readonlyArray(codec), pagination }, `Page of ${codec.name}`)
+
+/** Puts a page into the envelope of a list. */
 export const presentPage = <A, B>(page: Page<A>, query: PageQuery, present: (item: A) => B) => ({
   data: page.items.map((item) => present(item)),
   pagination: {
@@ -116,8 +115,8 @@ export const presentPage = <A, B>(page: Page<A>, query: PageQuery, present: (ite
   },
 })
 
-/** One page of a list that is in memory. */
-export const cut = <A>(items: ReadonlyArray<A>, query: PageQuery): Page<A> => ({
+/** Returns one page of a list in memory. */
+export const sliceOf = <A>(items: ReadonlyArray<A>, query: PageQuery): Page<A> => ({
   items: items.slice(query.skip, query.skip + query.limit),
   total: items.length,
 })
@@ -126,7 +125,8 @@ export const presentModel = ({ id, name, active, vram, createdAt, updatedAt }: M
   id, name, active, vram, created_at: createdAt, updated_at: updatedAt,
 })
 
-const presentPairLanguage = ({ id, iso, name, active }: Language): t.TypeOf<typeof pairLanguage> => ({ id, iso_639_1: iso, name, active })
+const presentPairLanguage = ({ id, iso, name, active }: Language): t.TypeOf<typeof pairLanguage> =>
+  ({ id, iso_639_1: iso, name, active })
 
 export const presentLanguage = (language: Language): t.TypeOf<typeof languageView> => ({
   ...presentPairLanguage(language),
@@ -134,18 +134,19 @@ export const presentLanguage = (language: Language): t.TypeOf<typeof languageVie
   updated_at: language.updatedAt,
 })
 
-/** What stands in for a language that the catalogue does not list. */
+/** Replaces a language that is not in the catalogue. */
 const unlistedLanguage = (iso: string, createdAt: string): Language => ({
   id: 0, iso, name: iso, active: false, createdAt, updatedAt: null,
 })
 
-const automatic = (createdAt: string): Language => ({
+const automaticLanguage = (createdAt: string): Language => ({
   id: 0, iso: AUTO_LANGUAGE, name: 'Automatic', active: true, createdAt, updatedAt: null,
 })
 
-const findLanguage = (catalogue: Catalogue, iso: string, createdAt: string): Language =>
-  [...catalogue.languages(), ...catalogue.furtherLanguages(), automatic(createdAt)].find((language) => language.iso === iso) ??
-  unlistedLanguage(iso, createdAt)
+const findLanguage = (catalogue: Catalogue, iso: string, createdAt: string): Language => {
+  const all = [...catalogue.languages(), ...catalogue.furtherLanguages(), automaticLanguage(createdAt)]
+  return all.find((language) => language.iso === iso) ?? unlistedLanguage(iso, createdAt)
+}
 
 export const presentTranslation = (pair: TranslationPair, catalogue: Catalogue): t.TypeOf<typeof translationView> => ({
   id: pair.id,
@@ -158,19 +159,21 @@ export const presentTranslation = (pair: TranslationPair, catalogue: Catalogue):
   updated_at: pair.updatedAt,
 })
 
-/** A model or pair that is no longer installed is shown as it was when the live was created, and inactive. */
+/** A model that was removed is shown as inactive, with its data from the creation of the session. */
 const nestedModel = (live: LiveFacts, catalogue: Catalogue): Model =>
   catalogue.models().find((model) => model.id === live.model.id) ?? {
     ...live.model, active: false, ...NO_ABILITIES, createdAt: live.createdAt, updatedAt: null,
   }
 
+/** A translation pair that was removed is shown like a removed model. */
 const nestedPair = (live: LiveFacts, pair: LiveFacts['translations'][number], catalogue: Catalogue): TranslationPair =>
   catalogue.translations().find(({ id }) => id === pair.id) ?? {
-    from: writtenLanguage(live.language, live.config), ...pair, active: false, createdAt: live.createdAt, updatedAt: null,
+    from: writtenLanguage(live.language, live.config), ...pair, active: false,
+    createdAt: live.createdAt, updatedAt: null,
   }
 
-/** The last members of every view of a live: what was asked for, and when. */
-const presentOrder = (live: LiveFacts & Pick<LiveView, 'vocabulary'>, catalogue: Catalogue, strict: boolean) => ({
+/** The members at the end of both views of a session: the requested resources and the dates. */
+const presentRequested = (live: LiveFacts & Pick<LiveView, 'vocabulary'>, catalogue: Catalogue, strict: boolean) => ({
   config: presentSettings(live.config, live.vocabulary ?? NO_VOCABULARY, strict),
   model: presentModel(nestedModel(live, catalogue)),
   language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),
@@ -179,7 +182,7 @@ const presentOrder = (live: LiveFacts & Pick<LiveView, 'vocabulary'>, catalogue:
   updated_at: live.updatedAt,
 })
 
-/** A live as its owner sees it, with addresses as its client reaches them. */
+/** Presents a session to its owner, with addresses that the client can reach. */
 export const presentLive = (
   live: LiveView,
   catalogue: Catalogue,
@@ -198,7 +201,7 @@ export const presentLive = (
   listener_token: live.listenerToken,
   base_url: baseUrl,
   relative_path: `/ws/live/${live.id}`,
-  ...presentOrder(live, catalogue, strict),
+  ...presentRequested(live, catalogue, strict),
 })
 
 export const presentAdminLive = (
@@ -215,8 +218,8 @@ export const presentAdminLive = (
   auto_start: live.autoStart,
   auto_start_pid: live.autoStartPid,
   vram: live.vram,
-  lag: live.lag === null ? null : rounded(live.lag),
-  ...presentOrder(live, catalogue, strict),
+  lag: live.lag === null ? null : roundToMs(live.lag),
+  ...presentRequested(live, catalogue, strict),
 })
 
 export const presentUser = (user: UserView): t.TypeOf<typeof userView> => ({

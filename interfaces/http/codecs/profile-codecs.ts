@@ -8,7 +8,7 @@ import type { Origin } from '../clients/origin.ts'
 import { count, dates } from './presenters.ts'
 import { resourceName } from './request-codecs.ts'
 import {
-  furtherMembers, hotwordList, orderedBuffers, presentSettings, promptText, sentOf, settingFields, vocabularyOf,
+  furtherMembers, hotwordList, orderedBuffers, presentSettings, promptText, sentMembers, settingFields, vocabularyOf,
 } from './settings-codec.ts'
 import { members, omittable, refined } from './validation.ts'
 
@@ -32,16 +32,16 @@ export const profileChangeBody = members({
   hotwords: omittable(hotwordList),
 })
 
-/** Only what was sent (R109). */
+/** Returns only the members that were sent. */
 export const profileChange = (
   { name, prompt, hotwords, ...settings }: t.TypeOf<typeof profileChangeBody>,
 ): ProfileChange => ({
   ...(name === undefined ? {} : { name }),
-  settings: sentOf(settings),
+  settings: sentMembers(settings),
   ...vocabularyOf({ prompt, hotwords }),
 })
 
-/** The members of interface.md 2.2, and what was asked for beyond them. */
+/** The members of the interface, and our further settings if they were sent. */
 export const profileView = object(
   { id: count, name: t.string, ...engineSettingMembers, ...dates },
   furtherMembers,

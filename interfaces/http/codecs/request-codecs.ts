@@ -9,22 +9,22 @@ import { permission } from '../../../domain/user/events.ts'
 import { colour, LARGEST_TEXT, SMALLEST_TEXT } from './create-live-codec.ts'
 import { shaped } from './shapes.ts'
 import type { JsonSchema } from './shapes.ts'
-import { checkedString, integerText, members, omittable, optional, repeated, single } from './validation.ts'
+import { checkedString, integerText, lastValue, members, omittable, optional, repeated } from './validation.ts'
 import type { Field } from './validation.ts'
 
 const MAX_LIMIT = 1000
 const MAX_SKIP = 2 ** 31 - 1
 
-/** `skip` and `limit` (D6); a limit above 1000 counts as 1000. */
+/** Query of every list. `pageOf` reduces a limit above 1000 to 1000. */
 export const pagination = {
-  skip: single(optional(integerText(0, MAX_SKIP), 0)),
-  limit: single(optional(integerText(1, Infinity), 100)),
+  skip: lastValue(optional(integerText(0, MAX_SKIP), 0)),
+  limit: lastValue(optional(integerText(1, Infinity), 100)),
 }
 
 export const pageOf = (query: PageQuery): PageQuery => ({ skip: query.skip, limit: Math.min(query.limit, MAX_LIMIT) })
 
-/** Query parameter that is compared as it is. */
-const exact = single(optional(t.string, null))
+/** Filter by exact match. */
+const exact = lastValue(optional(t.string, null))
 
 export const pageQuery = members(pagination)
 export const languagesQuery = members({ ...pagination, name: exact, iso_639_1: exact, model: exact })
@@ -33,35 +33,35 @@ export const translationsQuery = members({ ...pagination, lang_from: exact, lang
 const liveStatus = t.keyof({ pending: null, active: null, finished: null, error: null })
 export const livesQuery = members({ ...pagination, status: repeated(liveStatus) })
 
-const userId = single(optional(integerText(1, Number.MAX_SAFE_INTEGER), null))
+const userId = lastValue(optional(integerText(1, Number.MAX_SAFE_INTEGER), null))
 
 export const allLivesQuery = members({ ...pagination, status: repeated(liveStatus), user_id: userId })
 export const ofUserQuery = members({ ...pagination, user_id: userId })
 
-/** `chars_per_line` and `lines` take the bounds of max_chars and max_lines (D17). */
+/** `chars_per_line` and `lines` have the bounds of the settings max_chars and max_lines. */
 export const transcriptQuery = members({
-  format: single(optional(t.keyof({ json: null, txt: null, srt: null, vtt: null }), 'json' as const)),
+  format: lastValue(optional(t.keyof({ json: null, txt: null, srt: null, vtt: null }), 'json' as const)),
   language: exact,
-  chars_per_line: single(optional(integerText(1, 1000), null)),
-  lines: single(optional(integerText(1, 100), 2)),
+  chars_per_line: lastValue(optional(integerText(1, 1000), null)),
+  lines: lastValue(optional(integerText(1, 100), 2)),
 })
 
 /**
- * How the page that shows a live looks, the language that it shows (a target, or nothing for what is spoken), and with
- * `controls=1` fields to change all that.
+ * Query of the caption page: its style and its language. Without `language` it shows the spoken language. `controls=1`
+ * shows fields to change these values.
  */
 export const embedQuery = members({
-  background_color: single(optional(colour, null)),
-  color_text: single(optional(colour, null)),
-  size_text: single(optional(integerText(SMALLEST_TEXT, LARGEST_TEXT), null)),
-  language: single(optional(boundedString(2, 3, /^[a-z]{2,3}$/), null)),
-  controls: single(optional(integerText(0, 1), 0)),
+  background_color: lastValue(optional(colour, null)),
+  color_text: lastValue(optional(colour, null)),
+  size_text: lastValue(optional(integerText(SMALLEST_TEXT, LARGEST_TEXT), null)),
+  language: lastValue(optional(boundedString(2, 3, /^[a-z]{2,3}$/), null)),
+  controls: lastValue(optional(integerText(0, 1), 0)),
 })
 
-/** Any integer is well formed; one that no resource can have is simply not found (R11). */
+/** Any integer is valid. An id that no resource can have is reported as not found. */
 export const pathId = members({ id: integerText(-Infinity, Infinity) })
 
-/** The same, and the place of an entry in a history. */
+/** The id of a session and the position of an entry in its history. */
 export const pathEntry = members({ id: integerText(-Infinity, Infinity), entry: integerText(-Infinity, Infinity) })
 
 export const loginForm = members({ username: t.string, password: t.string })
@@ -70,20 +70,21 @@ export const logoutBody = members({ everywhere: optional(t.boolean, false) })
 
 export const audioUrlBody = members({ audio_url: t.string })
 
-const checked = (name: string, schema: JsonSchema, problem: (value: string) => string | null): Field<string> =>
+/** A string with a rule of the domain. `problemOf` returns the problem without its subject, which is `name`. */
+const ruledString = (name: string, schema: JsonSchema, problemOf: (value: string) => string | null): Field<string> =>
   checkedString(name, schema, (value) => {
-    const found = problem(value)
-    return found === null ? null : `${name} ${found}`
+    const problem = problemOf(value)
+    return problem === null ? null : `${name} ${problem}`
   })
 
 const NAME: JsonSchema = { minLength: 1, maxLength: 100 }
-/** The rule counts bytes, a schema characters. */
+/** Only approximate: the rule counts bytes, but a schema counts characters. */
 const PASSWORD: JsonSchema = { format: 'password', minLength: 8, maxLength: 1024 }
 
 /** Name of a profile or of an API token. */
-export const resourceName = checked('name', NAME, nameProblem)
+export const resourceName = ruledString('name', NAME, nameProblem)
 
-/** A date-time with a time-zone offset, decoded to D23's form. */
+/** A date-time with a time-zone offset, decoded to an instant in UTC with microseconds. */
 export const dateTime: Field<string> = Object.assign(
   shaped(
     new t.Type<string, unknown>(
@@ -100,8 +101,9 @@ export const dateTime: Field<string> = Object.assign(
   { explain: () => ({ type: 'datetime_parsing', msg: 'Input should be a valid date-time with a time-zone offset' }) },
 )
 
-const username = checked('username', { ...NAME, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' }, usernameProblem)
-const password = checked('password', PASSWORD, passwordProblem)
+const NO_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$'
+const username = ruledString('username', { ...NAME, pattern: NO_CONTROL_CHARACTERS }, usernameProblem)
+const password = ruledString('password', PASSWORD, passwordProblem)
 
 export const newUserBody = members({
   username,
@@ -111,7 +113,7 @@ export const newUserBody = members({
   max_translations: optional(boundedInteger(0, 1e6), DEFAULT_QUOTAS.maxTranslations),
 })
 
-/** Only the members sent change; as with profiles, `null` is none of their values. */
+/** Only the members that are sent change. `null` is not a valid value. */
 export const changeUserBody = members({
   password: omittable(password),
   permissions: omittable(t.readonlyArray(permission)),
@@ -122,10 +124,14 @@ export const changeUserBody = members({
 
 export const switchBody = members({ is_active: t.boolean })
 
-export const changePasswordBody = members({ current_password: t.string, new_password: checked('new_password', PASSWORD, passwordProblem) })
-
-export const setupBody: Field<{ readonly token: string; readonly username: string; readonly password: string }> = members({
-  token: boundedString(1, 512),
-  username,
-  password,
+export const changePasswordBody = members({
+  current_password: t.string,
+  new_password: ruledString('new_password', PASSWORD, passwordProblem),
 })
+
+interface Setup {
+  readonly token: string
+  readonly username: string
+  readonly password: string
+}
+export const setupBody: Field<Setup> = members({ token: boundedString(1, 512), username, password })

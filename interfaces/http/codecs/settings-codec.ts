@@ -13,12 +13,12 @@ import type { Complaint } from './validation.ts'
 
 const m = { ...engineSettingMembers, ...furtherSettingMembers }
 
-/** Text that is none in UTF-8 would be heard as something else. */
+/** Rejects lone surrogates, which UTF-8 cannot represent. */
 const WELL_FORMED = /^\P{Surrogate}*$/u
 export const promptText = boundedString(0, MAX_PROMPT_CHARACTERS, WELL_FORMED)
 export const hotwordList = listOf(boundedString(1, MAX_HOTWORD_CHARACTERS, WELL_FORMED), MAX_HOTWORDS)
 
-/** The engine settings of a request that creates something: each may be left out. */
+/** The settings of a request that creates a session or a profile. Each may be left out. */
 export const settingFields = {
   vad: optional(m.vad, undefined),
   mode: optional(m.mode, undefined),
@@ -38,13 +38,13 @@ export const settingFields = {
 export const settingsBody = members(settingFields)
 export type GivenSettings = t.TypeOf<typeof settingsBody>
 
-/** The members that were sent. */
-export const sentOf = <A extends object>(given: A): Sent<A> =>
+/** Drops undefined members: the members that were not sent. */
+export const sentMembers = <A extends object>(given: A): Sent<A> =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Sent<A>
 
 type Sent<A> = { readonly [K in keyof A]?: Exclude<A[K], undefined> }
 
-/** Omitted settings take their defaults; those beyond the interface stay away. */
+/** Fills in defaults. Our further settings `words` and `task` have no default, so they stay out unless sent. */
 export const settingsOf = ({ words, task, ...given }: Omit<GivenSettings, 'prompt' | 'hotwords'>): EngineSettings => ({
   vad: given.vad ?? DEFAULT_ENGINE_SETTINGS.vad,
   mode: given.mode ?? DEFAULT_ENGINE_SETTINGS.mode,
@@ -55,19 +55,19 @@ export const settingsOf = ({ words, task, ...given }: Omit<GivenSettings, 'promp
   max_chars: given.max_chars ?? DEFAULT_ENGINE_SETTINGS.max_chars,
   max_lines: given.max_lines ?? DEFAULT_ENGINE_SETTINGS.max_lines,
   punctuation: given.punctuation ?? DEFAULT_ENGINE_SETTINGS.punctuation,
-  ...sentOf({ words, task }),
+  ...sentMembers({ words, task }),
 })
 
-/** What was sent of the vocabulary, as a member where that is anything. */
+/** Returns `{ vocabulary }` if a prompt or hotwords were sent, otherwise `{}`. */
 export const vocabularyOf = ({ prompt, hotwords }: Pick<GivenSettings, 'prompt' | 'hotwords'>) =>
-  optionalVocabulary(sentOf({ prompt, hotwords }))
+  optionalVocabulary(sentMembers({ prompt, hotwords }))
 
-/** Members of an answer beyond the interface: each is there only where it was sent. */
+/** Our further members of a response. Each is present only if it was sent. */
 export const furtherMembers = { ...furtherSettingMembers, ...vocabularyMembers }
 export const settingsView = object(engineSettingMembers, furtherMembers, 'EngineSettings')
 const interfaceSettings = t.strict(engineSettingMembers)
 
-/** The settings of an answer; `strict` leaves the nine members of the interface. */
+/** Presents settings in a response. `strict` keeps only the nine members of the interface. */
 export const presentSettings = (
   settings: EngineSettings,
   vocabulary: GivenVocabulary,
@@ -75,10 +75,9 @@ export const presentSettings = (
 ): t.TypeOf<typeof settingsView> =>
   strict ? interfaceSettings.encode(settings) : settingsView.encode({ ...settings, ...vocabulary })
 
-/** What is said where the smallest buffer is larger than the largest. */
 export const BUFFERS_NOT_ORDERED = 'min_buffer should not be greater than max_buffer'
 
-/** Named after the member that the caller sent, min_buffer when both or none. */
+/** Reports min_buffer if it was sent, otherwise max_buffer. */
 export const orderedBuffers = (given: GivenSettings): Complaint | null => {
   if (buffersAreOrdered(settingsOf(given))) return null
   return { at: given.min_buffer === undefined ? 'max_buffer' : 'min_buffer', message: BUFFERS_NOT_ORDERED }

@@ -15,7 +15,7 @@ export const tokenChange = ({ name, is_active: isActive }: t.TypeOf<typeof token
   ...(isActive === undefined ? {} : { isActive }),
 })
 
-/** The members of interface.md 2.6. */
+
 const recordMembers = {
   id: count,
   name: t.string,
@@ -26,9 +26,9 @@ const recordMembers = {
   created_at: instant,
 }
 export const tokenView = t.strict(recordMembers, 'ApiToken')
-/** As administrators see it. */
+/** A token with its owner, for administrators. */
 export const ownedTokenView = t.strict({ ...recordMembers, user_id: count, username: t.string }, 'OwnedApiToken')
-/** The one answer with the secret. */
+/** The only response that contains the secret. */
 export const issuedTokenView = t.strict({ ...recordMembers, token: t.string }, 'IssuedApiToken')
 
 export const presentToken = (token: ApiTokenView): t.TypeOf<typeof tokenView> => ({

@@ -1,33 +1,22 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import type { Bounds } from '../../../domain/shared/codecs.ts'
+import { issueOf, outOfRange } from './issues.ts'
+import type { Explained, Issue } from './issues.ts'
 import { shaped } from './shapes.ts'
 import type { JsonSchema } from './shapes.ts'
 
-/** One complaint about a request, in FastAPI's manner. It never holds what was submitted (D13). */
-export interface Issue {
-  readonly type: string
-  readonly loc: ReadonlyArray<string | number>
-  readonly msg: string
-}
-
-/** A decoder of request input: no type parameter for its encoded form, requests are only read. */
+/** A decoder of request input. Requests are only read, so the encoded type is unknown. */
 export type Field<A> = t.Type<A, unknown>
-
-/** What a decoder of query or path text says about a value that does not fit. */
-interface Explained {
-  readonly explain: (value: unknown) => Omit<Issue, 'loc'>
-}
 
 const MAX_ISSUES = 20
 
-/** Decodes with `codec` in place of the wrapper that stands in the context, so that errors are explained by it. */
+/** Decodes with `codec` and replaces the wrapper in the context by it, so `codec` explains the errors. */
 const delegate = <A>(codec: Field<A>, value: unknown, context: t.Context): t.Validation<A> => {
   const last = context.at(-1)
   return codec.validate(value, last === undefined ? context : [...context.slice(0, -1), { ...last, type: codec }])
 }
 
-/** A member that may be left out; `null` counts as left out (D18). */
+/** A member that may be left out. `null` counts as left out. */
 export const optional = <A, F>(codec: Field<A>, fallback: F): Field<A | F> =>
   shaped(
     new t.Type<A | F, unknown>(
@@ -39,7 +28,7 @@ export const optional = <A, F>(codec: Field<A>, fallback: F): Field<A | F> =>
     { kind: 'optional', codec, fallback, nullable: true },
   )
 
-/** A member that may be left out, where `null` is a value like any other: of a change, in which what is left out stays. */
+/** A member of a partial update. A member that is left out stays as it is, and `null` is an ordinary value. */
 export const omittable = <A>(codec: Field<A>): Field<A | undefined> =>
   shaped(
     new t.Type<A | undefined, unknown>(
@@ -53,9 +42,10 @@ export const omittable = <A>(codec: Field<A>): Field<A | undefined> =>
 
 type Decoded<P extends t.Props> = { readonly [K in keyof P]: t.TypeOf<P[K]> }
 
-const isRecord = (u: unknown): u is Readonly<Record<string, unknown>> => typeof u === 'object' && u !== null && !Array.isArray(u)
+const isRecord = (u: unknown): u is Readonly<Record<string, unknown>> =>
+  typeof u === 'object' && u !== null && !Array.isArray(u)
 
-/** An object read member by member; unknown members are ignored (D3), inherited ones are not members. */
+/** An object. Unknown members are ignored, and inherited properties do not count as members. */
 export const members = <P extends t.Props>(props: P): Field<Decoded<P>> =>
   shaped(
     new t.Type<Decoded<P>, unknown>(
@@ -77,13 +67,13 @@ export const members = <P extends t.Props>(props: P): Field<Decoded<P>> =>
     { kind: 'object', members: props },
   )
 
-/** What a rule between members complains about: the member, and why; without a message it is missing there. */
+/** An error of a rule between members: the member and the message. Without a message the member is missing. */
 export interface Complaint {
   readonly at: string
   readonly message?: string
 }
 
-/** `codec` and a rule about what it decoded. */
+/** Adds a rule about the decoded value to `codec`. */
 export const refined = <A>(codec: Field<A>, rule: (value: A) => Complaint | null): Field<A> =>
   shaped(
     new t.Type<A, unknown>(
@@ -101,8 +91,10 @@ export const refined = <A>(codec: Field<A>, rule: (value: A) => Complaint | null
     { kind: 'like', codec },
   )
 
-/** A string for which `complaint` gives no message; `schema` tells as much of that as a JSON Schema can. */
-export const checkedString = (name: string, schema: JsonSchema, complaint: (value: string) => string | null): Field<string> =>
+/** A string with a rule: `complaint` returns the message for an invalid string. `schema` is the rule for OpenAPI. */
+export const checkedString = (
+  name: string, schema: JsonSchema, complaint: (value: string) => string | null,
+): Field<string> =>
   shaped(
     new t.Type<string, unknown>(
       name,
@@ -117,7 +109,7 @@ export const checkedString = (name: string, schema: JsonSchema, complaint: (valu
     { kind: 'schema', schema: { type: 'string', ...schema } },
   )
 
-/** An integer written as text, as paths and queries hold it. */
+/** An integer as text, for paths and queries. */
 export const integerText = (min: number, max: number): Field<number> & Explained => {
   const parse = (u: unknown): number | null => (typeof u === 'string' && /^-?\d+$/.test(u) ? Number(u) : null)
   const codec = new t.Type<number, unknown>(
@@ -131,25 +123,25 @@ export const integerText = (min: number, max: number): Field<number> & Explained
   )
   const explain = (u: unknown): Omit<Issue, 'loc'> => {
     const value = parse(u)
-    if (value === null) return { type: 'int_parsing', msg: 'Input should be a valid integer, unable to parse string as an integer' }
-    return outOfRange(value, min, max)
+    if (value !== null) return outOfRange(value, min, max)
+    return { type: 'int_parsing', msg: 'Input should be a valid integer, unable to parse string as an integer' }
   }
-  const bounds = { ...(Number.isFinite(min) ? { minimum: min } : {}), ...(Number.isFinite(max) ? { maximum: max } : {}) }
+  const bounds = { ...(Number.isFinite(min) && { minimum: min }), ...(Number.isFinite(max) && { maximum: max }) }
   return shaped(Object.assign(codec, { explain }), { kind: 'schema', schema: { type: 'integer', ...bounds } })
 }
 
-/** A list of at most so many items. */
-export const listOf = <A>(codec: Field<A>, most: number): Field<ReadonlyArray<A>> => {
+/** A list of at most `maxItems`. */
+export const listOf = <A>(codec: Field<A>, maxItems: number): Field<ReadonlyArray<A>> => {
   const items = t.readonlyArray(codec)
-  const isTooLong = (u: unknown): boolean => Array.isArray(u) && u.length > most
+  const isTooLong = (u: unknown): boolean => Array.isArray(u) && u.length > maxItems
   const list = new t.Type(items.name, (u): u is ReadonlyArray<A> => items.is(u) && !isTooLong(u),
     (u, context) => (isTooLong(u) ? t.failure(u, context) : delegate(items, u, context)), t.identity)
-  const explain = () => ({ type: 'too_long', msg: `List should have at most ${most} items` })
-  return shaped(Object.assign(list, { explain }), { kind: 'list', codec, most })
+  const explain = () => ({ type: 'too_long', msg: `List should have at most ${maxItems} items` })
+  return shaped(Object.assign(list, { explain }), { kind: 'list', codec, maxItems })
 }
 
-/** A query parameter: where it is repeated the last one counts. */
-export const single = <A>(codec: Field<A>): Field<A> =>
+/** A query parameter with one value. If it is repeated, the last value counts. */
+export const lastValue = <A>(codec: Field<A>): Field<A> =>
   shaped(
     new t.Type<A, unknown>(
       codec.name,
@@ -160,7 +152,7 @@ export const single = <A>(codec: Field<A>): Field<A> =>
     { kind: 'like', codec },
   )
 
-/** A query parameter that may be repeated; all values must fit, none is fine. */
+/** A query parameter that may be repeated or left out. Every value must be valid. */
 export const repeated = <A>(codec: Field<A>): Field<ReadonlyArray<A>> =>
   shaped(
     new t.Type<ReadonlyArray<A>, unknown>(
@@ -168,8 +160,8 @@ export const repeated = <A>(codec: Field<A>): Field<ReadonlyArray<A>> =>
       (u): u is ReadonlyArray<A> => Array.isArray(u) && u.every(codec.is),
       (u, context) => {
         const values: ReadonlyArray<unknown> = Array.isArray(u) ? u : []
-        const misfit = values.find((value) => E.isLeft(codec.decode(value)))
-        if (misfit !== undefined) return delegate(codec, misfit, context) as E.Left<t.Errors>
+        const invalid = values.find((value) => E.isLeft(codec.decode(value)))
+        if (invalid !== undefined) return delegate(codec, invalid, context) as E.Left<t.Errors>
         return t.success(values.flatMap((value) => (codec.is(value) ? [value] : [])))
       },
       t.identity,
@@ -177,73 +169,10 @@ export const repeated = <A>(codec: Field<A>): Field<ReadonlyArray<A>> =>
     { kind: 'list', codec },
   )
 
-const outOfRange = (value: number, min: number, max: number): Omit<Issue, 'loc'> =>
-  value < min
-    ? { type: 'greater_than_equal', msg: `Input should be greater than or equal to ${min}` }
-    : { type: 'less_than_equal', msg: `Input should be less than or equal to ${max}` }
-
-type StringBounds = Extract<Bounds, { readonly kind: 'string' }>
-type NumberBounds = Exclude<Bounds, StringBounds>
-
-const explainNumber = (bounds: NumberBounds, value: unknown): Omit<Issue, 'loc'> => {
-  if (typeof value !== 'number')
-    return bounds.kind === 'integer'
-      ? { type: 'int_type', msg: 'Input should be a valid integer' }
-      : { type: 'float_type', msg: 'Input should be a valid number' }
-  if (!Number.isFinite(value)) return { type: 'finite_number', msg: 'Input should be a finite number' }
-  if (bounds.kind === 'integer' && !Number.isInteger(value))
-    return { type: 'int_from_float', msg: 'Input should be a valid integer, got a number with a fractional part' }
-  return outOfRange(value, bounds.min, bounds.max)
-}
-
-const explainString = (bounds: StringBounds, value: unknown): Omit<Issue, 'loc'> => {
-  if (typeof value !== 'string') return { type: 'string_type', msg: 'Input should be a valid string' }
-  if (value.length < bounds.min) return { type: 'string_too_short', msg: `String should have at least ${bounds.min} characters` }
-  if (value.length > bounds.max) return { type: 'string_too_long', msg: `String should have at most ${bounds.max} characters` }
-  return { type: 'string_pattern_mismatch', msg: `String should match pattern '${bounds.pattern?.source ?? ''}'` }
-}
-
-const explainBounds = (bounds: Bounds, value: unknown): Omit<Issue, 'loc'> =>
-  bounds.kind === 'string' ? explainString(bounds, value) : explainNumber(bounds, value)
-
-const listed = (values: ReadonlyArray<string>): string =>
-  values.length < 2 ? values.join('') : `${values.slice(0, -1).join(', ')} or ${values.at(-1) ?? ''}`
-
-const isList = (codec: unknown): boolean => codec instanceof t.ReadonlyArrayType || codec instanceof t.ArrayType
-
-type Explainable = t.Decoder<unknown, unknown> & Partial<Explained> & { readonly bounds?: Bounds }
-
-/** The complaint that fits the codec that refused `value`. */
-const explain = (codec: Explainable, value: unknown): Omit<Issue, 'loc'> => {
-  if (codec.explain !== undefined) return codec.explain(value)
-  if (codec.bounds !== undefined) return explainBounds(codec.bounds, value)
-  if (codec instanceof t.BooleanType) return { type: 'bool_type', msg: 'Input should be a valid boolean' }
-  if (codec instanceof t.StringType) return { type: 'string_type', msg: 'Input should be a valid string' }
-  if (codec instanceof t.KeyofType)
-    return { type: 'enum', msg: `Input should be ${listed(Object.keys(codec.keys as object).map((key) => `'${key}'`))}` }
-  if (isList(codec)) return { type: 'list_type', msg: 'Input should be a valid list' }
-  return { type: 'dict_type', msg: 'Input should be a valid dictionary' }
-}
-
-const location = (context: t.Context): ReadonlyArray<string | number> =>
-  context.slice(1).map((entry, index) => {
-    const parent = context[index]?.type
-    return isList(parent) ? Number(entry.key) : entry.key
-  })
-
-const issueOf = (part: string, error: t.ValidationError): Issue => {
-  const loc = [part, ...location(error.context)]
-  if (error.message !== undefined) return { type: 'value_error', loc, msg: `Value error, ${error.message}` }
-  if (error.value === undefined) return { type: 'missing', loc, msg: 'Field required' }
-  const codec = error.context.at(-1)?.type
-  const { type, msg } = codec === undefined ? { type: 'value_error', msg: 'Value error' } : explain(codec, error.value)
-  return { type, loc, msg }
-}
-
-/** Reads one part of a request; at most 20 issues are told. */
-export const decodePart = <A>(part: 'path' | 'query' | 'header' | 'body', codec: Field<A>, value: unknown): E.Either<ReadonlyArray<Issue>, A> => {
+/** Decodes one part of a request. Left: at most 20 issues. */
+export const decodePart = <A>(
+  part: 'path' | 'query' | 'header' | 'body', codec: Field<A>, value: unknown,
+): E.Either<ReadonlyArray<Issue>, A> => {
   const decoded = codec.decode(value)
   return E.isLeft(decoded) ? E.left(decoded.left.slice(0, MAX_ISSUES).map((error) => issueOf(part, error))) : decoded
 }
-
-export const JSON_INVALID: Issue = { type: 'json_invalid', loc: ['body'], msg: 'JSON decode error' }

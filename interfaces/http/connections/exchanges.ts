@@ -1,10 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { rawAnswer } from './raw-answer.ts'
+import { rawResponse } from './raw-response.ts'
 
-/** Requests that a connection may send ahead of their answers. */
-const MOST_AHEAD = 16
-/** Milliseconds in which a client may read the last answer; a connection with unread bytes would be reset at once. */
+/** Requests that a client may send on one connection before it gets the first response. */
+const MAX_PIPELINED = 16
+/** Time for a client to read the last response. Closing earlier would reset the connection and lose the response. */
 const LINGER_MS = 1000
 
 export interface Exchange {
@@ -12,26 +12,26 @@ export interface Exchange {
   readonly response: ServerResponse
 }
 
-/** The requests of each connection, answered one after another. */
+/** Handles the requests of each connection one after another. */
 export interface Exchanges {
-  /** Takes a request of the server. */
+  /** Queues a request of the server. */
   readonly serve: RequestListener
-  /** The newest request of a connection, answered or not. */
+  /** The newest request of a connection, finished or not. */
   readonly latest: (socket: Socket) => Exchange | undefined
-  /** Is any request of it unanswered? */
+  /** True while a request of the connection has no complete response. */
   readonly isBusy: (socket: Socket) => boolean
   /**
-   * Ends a connection with this answer, after those that it still owes. The answer is left out where it would stand
-   * behind the beginning of another one to the same request.
+   * Sends the pending responses, then `lastResponse`, then closes the connection. It skips `lastResponse` if a response
+   * to the same request has begun.
    */
-  readonly endWith: (socket: Socket, answer: string) => void
+  readonly endWith: (socket: Socket, lastResponse: string) => void
 }
 
 /**
- * Answers the requests of a connection in turn: the next one is handled once the answer before it has been handed to
- * the system, so that a client that reads nothing keeps one answer in memory and no more.
+ * Creates the request queues of all connections. A request is handled after the operating system has taken the response
+ * before it. So a client that reads nothing keeps at most one response in memory.
  */
-export const createExchanges = (handle: RequestListener, mostAhead = MOST_AHEAD): Exchanges => {
+export const createExchanges = (handle: RequestListener, maxPipelined = MAX_PIPELINED): Exchanges => {
   const queues = new WeakMap<Socket, Array<Exchange>>()
   const newest = new WeakMap<Socket, Exchange>()
   const ending = new WeakSet<Socket>()
@@ -42,39 +42,40 @@ export const createExchanges = (handle: RequestListener, mostAhead = MOST_AHEAD)
     return queue
   }
 
-  /** Nothing is done for a request whose answer could not be sent, and one that broke off has its answer already. */
+  /** Skips a request whose response cannot be sent, and an incomplete request that `endWith` has answered. */
   const handleFirst = (socket: Socket): void => {
     const [first] = queueOf(socket)
     if (first === undefined || !socket.writable || (ending.has(socket) && !first.request.complete)) return
     handle(first.request, first.response)
   }
 
-  const say = (socket: Socket, answer: string): void => {
+  const sendAndClose = (socket: Socket, response: string): void => {
     socket.on('error', () => undefined)
-    socket.end(answer)
+    socket.end(response)
     socket.resume()
     setTimeout(() => socket.destroy(), LINGER_MS).unref()
   }
 
-  const endWith = (socket: Socket, answer: string): void => {
+  const endWith = (socket: Socket, lastResponse: string): void => {
     if (ending.has(socket)) return
     ending.add(socket)
     const last = newest.get(socket)
-    const about = last === undefined || last.request.complete ? null : last
-    const owed = queueOf(socket).findLast((exchange) => exchange !== about)
+    const incomplete = last === undefined || last.request.complete ? null : last
+    const pending = queueOf(socket).findLast((exchange) => exchange !== incomplete)
     const finish = (): void => {
-      if (!socket.writable || about?.response.headersSent === true) socket.destroy()
-      else say(socket, answer)
+      if (!socket.writable || incomplete?.response.headersSent === true) socket.destroy()
+      else sendAndClose(socket, lastResponse)
     }
-    if (owed === undefined) finish()
-    else owed.response.once('close', finish)
+    if (pending === undefined) finish()
+    else pending.response.once('close', finish)
   }
 
   const serve: RequestListener = (request, response) => {
     const { socket } = request
     if (ending.has(socket)) return
     const queue = queueOf(socket)
-    if (queue.length >= mostAhead) return endWith(socket, rawAnswer(429, 'Too many requests', { 'Retry-After': '1' }))
+    if (queue.length >= maxPipelined)
+      return endWith(socket, rawResponse(429, 'Too many requests', { 'Retry-After': '1' }))
     const exchange = { request, response }
     newest.set(socket, exchange)
     queue.push(exchange)

@@ -2,51 +2,52 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { clientAddress } from '../clients/client-address.ts'
 import type { Exchanges } from './exchanges.ts'
-import { createArrivals, createTrust } from '../clients/forwarded.ts'
-import { rawAnswer } from './raw-answer.ts'
+import { createArrivalReader, createTrust } from '../clients/forwarded.ts'
+import { rawResponse } from './raw-response.ts'
 
+/** Limits for the connections of one client. */
 export interface WaitingLimits {
-  /** Connections of one client that wait for it to say something or to end a request. */
-  readonly mostAsking: number
-  /** Those that wait for it to take an answer, of which the system holds some MiB by then. */
-  readonly mostTaking: number
-  /** Connections of one client, whatever they do; sockets do not count. */
-  readonly mostOpen: number
-  /** Milliseconds between looks at what no event tells; a new connection has one to two of them for its first bytes. */
-  readonly lookEvery: number
+  /** Connections whose client has not finished sending a request. */
+  readonly maxSending: number
+  /** Connections whose client does not read its response. The operating system buffers some MiB for each. */
+  readonly maxReading: number
+  /** All connections, except WebSockets. */
+  readonly maxOpen: number
+  /** Interval of the regular check. A new connection has one to two intervals to send its first bytes. */
+  readonly checkEveryMs: number
 }
 
-/** All listeners of a lecture hall come back at once after a restart: 2,000 may shake hands (handshake-limits.ts). */
-const MOST_OPEN = 2500
+/** After a restart all listeners of a lecture hall reconnect at once. handshake-limits.ts allows 2,000 handshakes. */
+const MAX_OPEN = 2500
 
-export const WAITING_LIMITS: WaitingLimits = { mostAsking: 200, mostTaking: 32, mostOpen: MOST_OPEN, lookEvery: 1000 }
+export const WAITING_LIMITS: WaitingLimits = { maxSending: 200, maxReading: 32, maxOpen: MAX_OPEN, checkEveryMs: 1000 }
 
 export const NO_WAITING_LIMITS: WaitingLimits =
-  { mostAsking: Infinity, mostTaking: Infinity, mostOpen: Infinity, lookEvery: 1000 }
+  { maxSending: Infinity, maxReading: Infinity, maxOpen: Infinity, checkEveryMs: 1000 }
 
-/** What a connection waits for a client to do. */
+/** The connection waits until this client has sent its request, or has read its response. */
 interface Wait {
   readonly client: string
-  readonly kind: 'asking' | 'taking'
+  readonly kind: 'sending' | 'reading'
 }
 
 interface Connection {
   readonly socket: Socket
-  /** Null behind a trusted proxy: then each request says for whom it is. */
+  /** Address of the client. Null for a trusted proxy: then each request names its client. */
   readonly peer: string | null
-  /** Bytes read when the newest request was whole; more are the beginning of the next one. */
-  heard: number
-  /** Regular looks at it so far. */
-  looks: number
+  /** Bytes read when the newest request was complete. Further bytes begin the next request. */
+  bytesAtRequestEnd: number
+  /** Number of regular checks so far. */
+  checks: number
   wait: Wait | null
 }
 
-/** It was opened just now: its first request may be on its way. */
-const isNew = ({ looks, socket }: Connection): boolean => looks < 2 && socket.bytesRead === 0
+/** True when the first request may still be on its way. */
+const isNew = ({ checks, socket }: Connection): boolean => checks < 2 && socket.bytesRead === 0
 
-const tooMany = (): string => rawAnswer(429, 'Too many requests', { 'Retry-After': '15' })
+const tooManyRequests = (): string => rawResponse(429, 'Too many requests', { 'Retry-After': '15' })
 
-/** Sets by key; empty ones are forgotten. The order in a set is that of `add`. */
+/** Creates a map of sets. A set keeps its members in the order of `add`, and empty sets are removed. */
 const createGroups = <A>() => {
   const groups = new Map<string, Set<A>>()
   return {
@@ -60,9 +61,8 @@ const createGroups = <A>() => {
 }
 
 /**
- * Bounds what one client makes the service keep open. Beyond the most that may wait for it the one that has waited
- * longest is cut off: those who say what they want at once, probes among them, always get in. Clients are told apart as
- * everywhere, so those behind a proxy of TRUSTED_PROXIES count by themselves and the proxy does not.
+ * Limits the connections that one client keeps open. Above the limit it cuts the connection that has waited longest, so
+ * health checks and other quick requests always get through. Clients behind a trusted proxy count separately.
  */
 export const limitWaitingConnections = (
   server: Server,
@@ -70,28 +70,28 @@ export const limitWaitingConnections = (
   trustedProxies: ReadonlyArray<string>,
   limits: WaitingLimits,
 ): void => {
-  const arrivalOf = createArrivals(trustedProxies)
+  const arrivalOf = createArrivalReader(trustedProxies)
   const isTrusted = createTrust(trustedProxies)
   const connections = new Map<Socket, Connection>()
   const byPeer = createGroups<Connection>()
-  const waiting = { asking: createGroups<Connection>(), taking: createGroups<Connection>() }
-  const most = { asking: limits.mostAsking, taking: limits.mostTaking }
+  const waiting = { sending: createGroups<Connection>(), reading: createGroups<Connection>() }
+  const max = { sending: limits.maxSending, reading: limits.maxReading }
 
-  /** What the connection waits for, null for nothing. */
+  /** Null when the connection does not wait for its client. */
   const waitOf = (connection: Connection): Wait | null => {
-    const { socket, peer, heard } = connection
+    const { socket, peer, bytesAtRequestEnd } = connection
     const latest = exchanges.latest(socket)
     const client = peer ?? (latest === undefined ? null : clientAddress(arrivalOf(latest.request).address))
     if (client === null) return null
-    if (socket.writableLength > 0) return { client, kind: 'taking' }
+    if (socket.writableLength > 0) return { client, kind: 'reading' }
     const hasBegun = latest === undefined ? !isNew(connection) : !latest.request.complete
-    const hasBegunAnother = peer !== null && !exchanges.isBusy(socket) && socket.bytesRead !== heard
-    return hasBegun || hasBegunAnother ? { client, kind: 'asking' } : null
+    const hasBegunNext = peer !== null && !exchanges.isBusy(socket) && socket.bytesRead !== bytesAtRequestEnd
+    return hasBegun || hasBegunNext ? { client, kind: 'sending' } : null
   }
 
   const cut = ({ socket }: Connection): void => {
     if (socket.writableLength > 0) socket.resetAndDestroy()
-    else exchanges.endWith(socket, tooMany())
+    else exchanges.endWith(socket, tooManyRequests())
   }
 
   const release = (connection: Connection): void => {
@@ -99,7 +99,7 @@ export const limitWaitingConnections = (
     if (wait === null) return
     waiting[wait.kind].remove(wait.client, connection)
     connection.wait = null
-    if (wait.kind === 'taking') socket.resume()
+    if (wait.kind === 'reading') socket.resume()
   }
 
   const forget = (connection: Connection): void => {
@@ -108,39 +108,40 @@ export const limitWaitingConnections = (
     if (connection.peer !== null) byPeer.remove(connection.peer, connection)
   }
 
-  const look = (connection: Connection): void => {
+  const check = (connection: Connection): void => {
     const wait = waitOf(connection)
     if (connection.wait?.client === wait?.client && connection.wait?.kind === wait?.kind) return
     release(connection)
     if (wait === null) return
     connection.wait = wait
     const { client, kind } = wait
-    // Nothing more is heard from whoever does not take what was asked for: else each byte would set the clock back.
-    if (kind === 'taking') connection.socket.pause()
+    // Received bytes would restart the socket timeout, so a client could stay connected without reading.
+    if (kind === 'reading') connection.socket.pause()
     waiting[kind].add(client, connection)
     const [longest] = waiting[kind].of(client)
-    if (longest === undefined || waiting[kind].of(client).size <= most[kind]) return
+    if (longest === undefined || waiting[kind].of(client).size <= max[kind]) return
     forget(longest)
     cut(longest)
   }
 
-  /** Where the peer has too many, gives up one that nobody is being answered on. */
+  /** Closes one connection of a peer that has too many. Connections with a request in progress stay open. */
   const makeRoom = (peer: string): void => {
-    if (byPeer.of(peer).size <= limits.mostOpen) return
+    if (byPeer.of(peer).size <= limits.maxOpen) return
     const open = [...byPeer.of(peer)]
-    const idle = open.find((one) => one.wait === null && !isNew(one) && !exchanges.isBusy(one.socket))
-    const given = idle ?? open.find((one) => one.wait !== null || isNew(one))
-    if (given === undefined) return
-    forget(given)
-    // A client that sees an idle connection close asks again on another one; an answer it would take for its next.
-    if (given === idle) given.socket.destroy()
-    else cut(given)
+    const idle = open.find((connection) =>
+      connection.wait === null && !isNew(connection) && !exchanges.isBusy(connection.socket))
+    const chosen = idle ?? open.find((connection) => connection.wait !== null || isNew(connection))
+    if (chosen === undefined) return
+    forget(chosen)
+    // An idle connection closes without a response, which the client would take for the response to its next request.
+    if (chosen === idle) chosen.socket.destroy()
+    else cut(chosen)
   }
 
   server.on('connection', (socket: Socket) => {
     const address = arrivalOf({ headers: {}, socket }).address
     const peer = isTrusted(address) ? null : clientAddress(address)
-    const connection: Connection = { socket, peer, heard: 0, looks: 0, wait: null }
+    const connection: Connection = { socket, peer, bytesAtRequestEnd: 0, checks: 0, wait: null }
     connections.set(socket, connection)
     if (peer !== null) byPeer.add(peer, connection)
     socket.once('close', () => forget(connection))
@@ -150,31 +151,31 @@ export const limitWaitingConnections = (
     const { socket } = request
     const connection = connections.get(socket)
     if (connection === undefined) return
-    const lookAgain = (): void => {
-      if (connections.has(socket)) look(connection)
+    const checkAgain = (): void => {
+      if (connections.has(socket)) check(connection)
     }
-    let isWhole = false
-    const heard = (): void => {
-      if (!isWhole && request.complete) connection.heard = socket.bytesRead
-      isWhole ||= request.complete
-      lookAgain()
+    let isComplete = false
+    const onBytesRead = (): void => {
+      if (!isComplete && request.complete) connection.bytesAtRequestEnd = socket.bytesRead
+      isComplete ||= request.complete
+      checkAgain()
     }
-    // Whether there is a body to come is known once the bytes at hand have been read.
-    process.nextTick(heard)
-    request.once('end', heard)
-    response.once('close', lookAgain)
+    // `request.complete` is up to date only after Node has parsed the received bytes.
+    process.nextTick(onBytesRead)
+    request.once('end', onBytesRead)
+    response.once('close', checkAgain)
   })
-  // What becomes of a handshake is the socket server's to say; it has been sent whole.
+  // A complete handshake belongs to the WebSocket server, which has limits of its own.
   server.on('upgrade', ({ socket }: IncomingMessage) => {
     const connection = connections.get(socket)
     if (connection !== undefined) forget(connection)
   })
 
-  const looking = setInterval(() => {
+  const interval = setInterval(() => {
     for (const connection of connections.values()) {
-      connection.looks += 1
-      look(connection)
+      connection.checks += 1
+      check(connection)
     }
-  }, limits.lookEvery).unref()
-  server.once('close', () => clearInterval(looking))
+  }, limits.checkEveryMs).unref()
+  server.once('close', () => clearInterval(interval))
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const INTERFACES = join(import.meta.dirname, '..', '..')
 
-/** What the console may import of packages, and the file of each that a browser can load. */
+/** The packages that the console may import, each with the file that a browser loads. */
 const PACKAGES: Readonly<Record<string, string>> = {
   preact: import.meta.resolve('preact'),
   'preact/hooks': import.meta.resolve('preact/hooks'),
@@ -18,30 +18,27 @@ const PACKAGES: Readonly<Record<string, string>> = {
 
 const vendorPath = (name: string): string => `vendor/${name.replaceAll(/\W+/g, '-').replace(/^-/, '')}.js`
 
-/** A file of the console as it is sent. */
+/** A file of the console as sent to browsers. */
 export interface ConsoleFile {
   readonly mediaType: string
   readonly content: string | Buffer
 }
 
 export interface Console {
-  /** Changes with every file, so that addresses with it can be kept for ever. */
+  /** Hash of all files. It is part of each file's address, so browsers may cache files permanently. */
   readonly build: string
   readonly files: ReadonlyMap<string, ConsoleFile>
-  /**
-   * The modules that `main.ts` loads, itself first: a page names them, so that they come at once and not one after the
-   * other.
-   */
+  /** `main.ts` and the modules that it imports. The page lists them, so a browser loads all of them at once. */
   readonly modules: ReadonlyArray<string>
 }
 
 const SCRIPT = 'text/javascript; charset=utf-8'
 
-/** Imports of packages, as they stand in our files and in minified ones. */
+/** Imports of packages, in our own files and in minified files. */
 const BARE_IMPORT = /\b(from|import)(\s*)(["'])([@a-z][\w@/-]*)\3/g
 const STATIC_IMPORT = /\b(?:from|import)\s*["'](\.[^"']+)["']/g
 
-/** Browsers know no packages: each import of one names its file. */
+/** Replaces package names in imports with file addresses, because browsers cannot resolve packages. */
 const withAddresses = (path: string, text: string): string =>
   text.replaceAll(BARE_IMPORT, (whole, word: string, space: string, quote: string, name: string) => {
     if (PACKAGES[name] === undefined) return whole
@@ -49,15 +46,15 @@ const withAddresses = (path: string, text: string): string =>
     return `${word}${space}${quote}${address.startsWith('.') ? address : `./${address}`}${quote}`
   })
 
-type Named = readonly [path: string, file: ConsoleFile]
+type FileEntry = readonly [path: string, file: ConsoleFile]
 
-const ownFile = async (path: string): Promise<Named> => {
+const ownFile = async (path: string): Promise<FileEntry> => {
   const text = await readFile(join(INTERFACES, path), 'utf8')
   if (path.endsWith('.css')) return [path, { mediaType: 'text/css; charset=utf-8', content: text }]
   return [path, { mediaType: SCRIPT, content: withAddresses(path, stripTypeScriptTypes(text)) }]
 }
 
-const vendorFile = async ([name, url]: readonly [name: string, url: string]): Promise<Named> => {
+const vendorFile = async ([name, url]: readonly [name: string, url: string]): Promise<FileEntry> => {
   const text = (await readFile(fileURLToPath(url), 'utf8')).replace(/^\/\/# sourceMappingURL=.*$/m, '')
   return [vendorPath(name), { mediaType: SCRIPT, content: withAddresses(vendorPath(name), text) }]
 }
@@ -76,7 +73,7 @@ const modulesOf = (files: ReadonlyMap<string, ConsoleFile>, path: string,
 const prepare = async (): Promise<Console> => {
   const files = new Map<string, ConsoleFile>()
   const own = globSync('{console,client}/**/*.{ts,css}', { cwd: INTERFACES }).map((path) => path.replaceAll('\\', '/'))
-  // One after the other, so that whoever speaks meanwhile is not held up by all of them.
+  // One file at a time, because stripping types blocks the event loop while sessions run.
   for (const path of own.toSorted()) files.set(...(await ownFile(path)))
   for (const entry of Object.entries(PACKAGES)) files.set(...(await vendorFile(entry)))
   files.set('sample.flac', { mediaType: 'audio/flac', content: await readFile(join(INTERFACES, SAMPLE)) })
@@ -89,5 +86,5 @@ const MAIN = 'console/main.ts'
 
 let prepared: Promise<Console> | undefined
 
-/** The console's files without types, once for the life of the process: nobody asks for them in most of our tests. */
+/** Returns the files of the console. They are prepared on the first request and then kept. */
 export const consoleFiles = (): Promise<Console> => (prepared ??= prepare())

@@ -1,9 +1,8 @@
 import type { Console } from './console-files.ts'
 
 /**
- * No inline code or style, no HTML made from text (Trusted Types without a policy), nothing of other servers. Sockets
- * of this
- * host are part of `'self'` in every browser that the console supports.
+ * No inline code or style, no HTML from strings (Trusted Types without a policy), and nothing from other servers.
+ * `'self'` includes WebSockets of this host in every browser that the console supports.
  */
 const POLICY = [
   "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "media-src 'self'",
@@ -16,9 +15,8 @@ const POLICY = [
 export const CONSOLE_HEADERS = { 'Content-Security-Policy': POLICY, 'Permissions-Policy': 'microphone=(self)' }
 
 /**
- * The page of the console; `base` is what stands before `console/…`, '' where it is not known. Whether an
- * administrator exists is told in a
- * `meta` element, so that the first thing it shows is the right one.
+ * Returns the HTML page of the console. `base` is the path in front of `console/…`, '' if it is unknown. A `meta`
+ * element says whether an administrator exists, so the console starts with the right view.
  */
 export const consolePage = ({ build, modules }: Console, isSetUp: boolean, base: string): string => {
   const address = (path: string): string => `${base}console/${build}/${path}`
@@ -38,8 +36,8 @@ ${modules.map((path) => `  <link rel="modulepreload" href="${address(path)}">\n`
 </head>
 <body>
   <div id="app"></div>
-  <noscript><p>Stenolog’s console needs JavaScript. Everything can also be done over <a href="${base}docs">its REST interface</a>; \
-the first administrator can be made with STENOLOG_ADMIN_USERNAME and STENOLOG_ADMIN_PASSWORD_FILE.</p></noscript>
+  <noscript><p>The Stenolog console needs JavaScript. You can also use the <a href="${base}docs">REST interface</a>. \
+To create the first administrator, set STENOLOG_ADMIN_USERNAME and STENOLOG_ADMIN_PASSWORD_FILE.</p></noscript>
 </body>
 </html>
 `

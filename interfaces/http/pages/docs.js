@@ -1,6 +1,6 @@
 'use strict'
 
-// The description lies beside this page, whatever prefix it is reached under and however its address ends.
+// openapi.json is next to this page, with any path prefix and with or without a trailing slash.
 const description = new URL('openapi.json', location.origin + location.pathname.replace(/\/+$/, ''))
 
 window.SwaggerUIBundle({

@@ -6,26 +6,31 @@ import * as t from 'io-ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
-/** What pages load that are nobody's origin, sandboxed as they are: it comes to all of them, whatever CORS_ORIGINS allows to others. */
-export const FOR_ANY_PAGE = { 'Cross-Origin-Resource-Policy': 'cross-origin', 'Access-Control-Allow-Origin': '*' }
+/** Headers of files for sandboxed pages. A sandboxed page has no origin, so CORS_ORIGINS cannot list it. */
+export const ANY_ORIGIN_HEADERS = {
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Access-Control-Allow-Origin': '*',
+}
 
-/** Text of a file of our own pages. */
-export const pageText = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
+/** Reads a file of this folder as text. */
+export const readPageFile = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
 
-/** Modules import each other from several folders, and lie beside each other where they are served. */
+/** The source modules lie in several folders, but they are served from one folder. */
 const IMPORT = /\b(from |import\()'\.[^']*?([\w-]+)\.ts'/g
 
-/** A TypeScript module below `interfaces/` as browsers take it: without its types, made when it is first asked for. */
+/** Returns a TypeScript module below `interfaces/` as JavaScript for browsers. It is converted on the first request. */
 export const browserModule = (path: string): { readonly name: string; readonly text: () => string } => {
-  let made: string | undefined
-  const make = (): string =>
-    stripTypeScriptTypes(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')).replaceAll(IMPORT, "$1'./$2.js'")
-  return { name: basename(path).replace(/ts$/, 'js'), text: () => (made ??= make()) }
+  let cached: string | undefined
+  const convert = (): string => {
+    const source = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+    return stripTypeScriptTypes(source).replaceAll(IMPORT, "$1'./$2.js'")
+  }
+  return { name: basename(path).replace(/ts$/, 'js'), text: () => (cached ??= convert()) }
 }
 
 /**
- * A file of the page at `/<page>`. The page names it `<page>/<name>`, which also works behind a proxy that takes a prefix
- * away; a browser that is at `/<page>/` instead of `/<page>` reads that as `/<page>/<page>/<name>`.
+ * Creates the route of a file of the page at `/<page>`. The page links to `<page>/<name>`, which also works behind a
+ * proxy that removes a prefix. At `/<page>/` a browser resolves that link to `/<page>/<page>/<name>`.
  */
 export const pageFile = (
   page: string,
@@ -35,6 +40,11 @@ export const pageFile = (
   headers: Readonly<Record<string, string>> = {},
 ): Route<unknown> =>
   publicRoute(
-    { method: 'GET', path: `/${page}{/${page}}/${name}`, response: { codec: t.string, mediaType, headers: { ...FOR_ANY_PAGE, ...headers }, isFile: true }, refusals: [] },
+    {
+      method: 'GET',
+      path: `/${page}{/${page}}/${name}`,
+      response: { codec: t.string, mediaType, headers: { ...ANY_ORIGIN_HEADERS, ...headers }, isFile: true },
+      refusals: [],
+    },
     async () => E.right(content()),
   )

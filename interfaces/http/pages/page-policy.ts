@@ -1,18 +1,20 @@
-/** What a page of ours may load and do: only what this service serves. `styles` are hashes of styles beside those of files. */
+/** Returns a Content-Security-Policy that allows only files of this service. `styles` are hashes of inline styles. */
 export const pagePolicy = (...styles: ReadonlyArray<string>): string =>
   [
-    "default-src 'none'", "script-src 'self'", ["style-src 'self'", ...styles].join(' '), "img-src 'self' data:", "connect-src 'self'",
-    "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+    "default-src 'none'", "script-src 'self'", ["style-src 'self'", ...styles].join(' '), "img-src 'self' data:",
+    "connect-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
   ].join('; ')
 
-/** S41 for a page that may be embedded: nothing but files of the service, no inline code or style, sockets anywhere. */
-const EMBEDDABLE = [
+/** Only files of this service and no inline code or style. WebSockets may go to any host. */
+const EMBED_POLICY = [
   "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self' ws: wss:",
 ]
 
-/** `*` alone is every page of a network; a snippet is often tried in a file. */
-const ANYBODY = '* file:'
+/** `*` does not include local files, but people often try the snippet in a local file. */
+const ANY_ANCESTOR = '* file:'
 
-/** Content-Security-Policy of a page that pages of these origins may show in a frame; `*` stands for all. */
-export const framableBy = (ancestors: ReadonlyArray<string>): string =>
-  [...EMBEDDABLE, `frame-ancestors ${ancestors.includes('*') ? ANYBODY : ancestors.join(' ')}`, "base-uri 'none'", "form-action 'self'"].join('; ')
+/** Returns the Content-Security-Policy of a page that these origins may show in a frame. `*` allows every origin. */
+export const framePolicy = (ancestors: ReadonlyArray<string>): string => {
+  const allowed = ancestors.includes('*') ? ANY_ANCESTOR : ancestors.join(' ')
+  return [...EMBED_POLICY, `frame-ancestors ${allowed}`, "base-uri 'none'", "form-action 'self'"].join('; ')
+}

@@ -1,7 +1,7 @@
 'use strict'
 
-// The description lies beside this page, whatever prefix it is reached under and however its address ends.
+// openapi.json is next to this page, with any path prefix and with or without a trailing slash.
 const description = new URL('openapi.json', location.origin + location.pathname.replace(/\/+$/, ''))
 
-// Search would need a worker made of text, which the policy of this page forbids.
+// Search needs a worker from a blob URL, which the Content-Security-Policy of this page forbids.
 window.Redoc.init(description.href, { disableSearch: true, hideLoading: true }, document.getElementById('description'))

@@ -11,16 +11,16 @@ interface Prepared {
   readonly variants: Readonly<Record<Encoding, Buffer>>
 }
 
-/** Of eleven; the last two take seconds for a percent. */
+/** The maximum is 11. Levels 10 and 11 take seconds and save one percent. */
 const BROTLI_QUALITY = 9
 
 interface File {
   readonly content: string | Buffer
-  /** Where the route serves files of several types. */
+  /** Set when one route serves files of several types. */
   readonly mediaType?: string
 }
 
-/** The body of an answer as the file that it is. */
+/** Returns the body of a file route as a file. */
 export const asFile = (body: unknown): File => (typeof body === 'string' ? { content: body } : (body as File))
 
 const prepare = async (content: File['content']): Promise<Prepared> => {
@@ -34,20 +34,20 @@ const prepare = async (content: File['content']): Promise<Prepared> => {
   return { etag, variants: { br, gzip: zipped, identity } }
 }
 
-/** By their content: there are as many as the product has files. */
+/** Compressed files by content. The map is bounded by the number of files in the product. */
 const prepared = new Map<File['content'], Promise<Prepared>>()
 
-/** Compressed when it is first asked for, then kept: all connections send the same bytes. */
+/** Compresses a file on the first request and keeps the result. */
 const preparedOf = (content: File['content']): Promise<Prepared> => {
   const known = prepared.get(content) ?? prepare(content)
   prepared.set(content, known)
   return known
 }
 
-/** Answers a file of a page as small as the client can read it, or 304 where the client has it already. */
+/** Sends a file with the smallest encoding that the client accepts, or 304 if the client already has the file. */
 export const sendFile = async (ctx: Context, { content }: File): Promise<void> => {
   const { etag, variants } = await preparedOf(content)
-  const encoding = SMALLEST_FIRST.find((one) => ctx.acceptsEncodings(one) === one) ?? 'identity'
+  const encoding = SMALLEST_FIRST.find((name) => ctx.acceptsEncodings(name) === name) ?? 'identity'
   if (encoding !== 'identity') ctx.set('Content-Encoding', encoding)
   ctx.vary('Accept-Encoding')
   ctx.set('ETag', `"${etag}-${encoding}"`)

@@ -3,13 +3,12 @@ import * as t from 'io-ts'
 import type { GetCapacity } from '../../../application/admission/get-capacity.ts'
 import type { GetActivity } from '../../../application/lives/queries/get-activity.ts'
 import { boundedNumber, instant } from '../../../domain/shared/codecs.ts'
-import { count, nullable, rounded, single } from '../codecs/presenters.ts'
+import { count, nullable, roundToMs, single } from '../codecs/presenters.ts'
 import { pathId } from '../codecs/request-codecs.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
-/** What these routes call. */
 export interface ActivityCalls {
   readonly getActivity: GetActivity
   readonly getCapacity: GetCapacity
@@ -45,7 +44,7 @@ const getActivity = privateRoute(
   'private',
   {
     operationId: 'getActivity',
-    summary: 'What goes on in a live session at this moment',
+    summary: 'Get the current activity of a session: delay, listeners, audio and text',
     method: 'GET',
     path: '/lives/:id/activity',
     params: pathId,
@@ -58,10 +57,10 @@ const getActivity = privateRoute(
     const { lag, listeners, senderConnected, audioSeconds, segments, textUntil } = activity.right
     return E.right({
       data: {
-        lag: lag === null ? null : rounded(lag),
+        lag: lag === null ? null : roundToMs(lag),
         listeners,
         sender_connected: senderConnected,
-        audio_seconds: rounded(audioSeconds),
+        audio_seconds: roundToMs(audioSeconds),
         segments,
         text_until: textUntil,
       },
@@ -73,7 +72,7 @@ const getCapacity = privateRoute(
   'private',
   {
     operationId: 'getCapacity',
-    summary: 'Memory that is left for live sessions, and your quotas',
+    summary: 'Get the free memory for sessions, and your quotas',
     method: 'GET',
     path: '/capacity',
     response: { codec: single(capacityView) },

@@ -8,14 +8,13 @@ import { members } from '../codecs/validation.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
-/** What these routes call. */
 export interface ConsoleCalls {
   readonly isSetUp: IsSetUp
 }
 
 /**
- * Where the files lie for a page at any of our addresses. Under a path that is known they are named in full; otherwise
- * relative to the page, which also works behind a proxy that takes away a prefix we know nothing of.
+ * Returns the base path of the console files. If the path of the page is unknown, file addresses are relative, so they
+ * also work behind a proxy that removes a prefix.
  */
 const baseOf = (pagesUrl: string): string => {
   const path = pagesUrl.replace(/^https?:\/\/[^/]*/, '')
@@ -38,16 +37,16 @@ const page = (operationId: string, summary: string, path: string): Route<Console
     },
   )
 
-/** Kept for ever: another file has another address. */
-const LASTING = { 'Cache-Control': 'public, max-age=31536000, immutable' }
+/** Browsers may keep a file permanently, because a changed file gets a new address. */
+const PERMANENT = { 'Cache-Control': 'public, max-age=31536000, immutable' }
 
-/** A page at `/setup/` or `/api/v1` reads the relative address of a file as one below `/setup` or `/api`. */
+/** `:below` is there because a page at `/setup/` or `/api/v1` resolves relative addresses below `/setup` or `/api`. */
 const file = publicRoute(
   {
     method: 'GET',
     path: '{/:below}/console/:build/*file',
     params: members({ build: t.string, file: t.string }),
-    response: { codec: t.unknown, mediaType: 'text/javascript; charset=utf-8', headers: LASTING, isFile: true },
+    response: { codec: t.unknown, mediaType: 'text/javascript; charset=utf-8', headers: PERMANENT, isFile: true },
     refusals: ['RouteNotFound'],
   },
   async ({ params }) => {
@@ -57,9 +56,9 @@ const file = publicRoute(
   },
 )
 
-/** The console: one page at two addresses, of which the second is the one that the set-up link names, and its files. */
+/** The console page and its files. `/setup` is the address of the set-up link and shows the same page. */
 export const consoleRoutes: ReadonlyArray<Route<ConsoleCalls>> = [
-  page('showConsole', 'The console, a page for browsers', '/'),
-  page('showSetupPage', 'The console; with the token of the set-up link it creates the first administrator', '/setup'),
+  page('showConsole', 'Show the console in a browser', '/'),
+  page('showSetupPage', 'Show the console page that creates the first administrator', '/setup'),
   file,
 ]

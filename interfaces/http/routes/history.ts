@@ -9,7 +9,6 @@ import { pageOf, pageQuery, pathEntry, pathId } from '../codecs/request-codecs.t
 import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
-/** What these routes call. */
 export interface HistoryCalls {
   readonly catalogue: Catalogue
   readonly getHistory: GetHistory
@@ -21,7 +20,7 @@ const getHistory = privateRoute(
   'private',
   {
     operationId: 'getHistory',
-    summary: 'What happened to a live session, event by event',
+    summary: 'List the events of a session, oldest first',
     method: 'GET',
     path: '/lives/:id/history',
     params: pathId,
@@ -40,7 +39,7 @@ const getHistoryEntry = privateRoute(
   'private',
   {
     operationId: 'getHistoryEntry',
-    summary: 'One event of a live session, and the session as it was after it, its tokens masked',
+    summary: 'Get one event of a session and the state after that event, with masked tokens',
     method: 'GET',
     path: '/lives/:id/history/:entry',
     params: pathEntry,
@@ -59,7 +58,7 @@ const getIntegrity = privateRoute(
   'private',
   {
     operationId: 'getIntegrity',
-    summary: 'Whether the stored history of a live session has accidental damage',
+    summary: 'Check the stored history of a session for accidental damage',
     method: 'GET',
     path: '/lives/:id/integrity',
     params: pathId,

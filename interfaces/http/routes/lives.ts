@@ -15,7 +15,6 @@ import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 import type { Origin } from '../clients/origin.ts'
 
-/** What these routes call. */
 export interface LiveCalls {
   readonly catalogue: Catalogue
   readonly createLive: CreateLiveOnce
@@ -28,16 +27,17 @@ export interface LiveCalls {
 
 const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
 
-/** No live ever had another id, so nobody needs to be asked (R11). */
+/** No session has any other id, so the store is not read. */
 const isPossible = (id: number): boolean => Number.isSafeInteger(id) && id > 0
 
-const oneLive = (live: LiveView, origin: Origin, { catalogue }: LiveCalls) => ({ data: presentLive(live, catalogue, origin) })
+const oneLive = (live: LiveView, origin: Origin, { catalogue }: LiveCalls) =>
+  ({ data: presentLive(live, catalogue, origin) })
 
 const createLive = privateRoute(
   'private',
   {
     operationId: 'createLive',
-    summary: 'Create a live session and reserve its memory',
+    summary: 'Create a session and reserve its memory',
     method: 'POST',
     path: '/lives',
     headers: createLiveHeaders,
@@ -45,8 +45,9 @@ const createLive = privateRoute(
     response: { codec: single(liveView) },
     refusals: [
       'ModelNotFound', 'LanguageNotFound', 'LanguageNotSupported', 'TaskNotSupported', 'TranslationNotFound',
-      'TooManyTranslations', 'ListenerTokenTaken', 'AudioUrlForbidden', 'SourcesNotIsolated', 'QuotaReached', 'InsufficientVram', 'NoWorker',
-      'InsufficientCompute', 'LiveNotFound', 'IdempotencyKeyReused', 'RequestStillRunning', ...UNAVAILABLE,
+      'TooManyTranslations', 'ListenerTokenTaken', 'AudioUrlForbidden', 'SourcesNotIsolated', 'QuotaReached',
+      'InsufficientVram', 'NoWorker', 'InsufficientCompute', 'LiveNotFound', 'IdempotencyKeyReused',
+      'RequestStillRunning', ...UNAVAILABLE,
     ],
   },
   async ({ headers, body, caller, origin }, calls: LiveCalls) => {
@@ -78,7 +79,7 @@ const finishLivesByAudioUrl = privateRoute(
   'private',
   {
     operationId: 'finishLivesByAudioUrl',
-    summary: 'Finish every session of yours that takes its audio from a URL',
+    summary: 'Finish all your sessions with this audio URL',
     method: 'PUT',
     path: '/lives/finish-by-audio_url',
     query: pageQuery,
@@ -98,7 +99,7 @@ const getLive = privateRoute(
   'private',
   {
     operationId: 'getLive',
-    summary: 'One of your sessions',
+    summary: 'Get one of your sessions',
     method: 'GET',
     path: '/lives/:id',
     params: pathId,
@@ -117,7 +118,7 @@ const finishLive = privateRoute(
   'private',
   {
     operationId: 'finishLive',
-    summary: 'Finish a live session',
+    summary: 'Finish one of your sessions',
     method: 'PUT',
     path: '/lives/:id/finish',
     params: pathId,
@@ -135,7 +136,7 @@ const deleteLive = privateRoute(
   'private',
   {
     operationId: 'deleteLive',
-    summary: 'End a live session and make what is personal in it unreadable for good',
+    summary: 'Delete one of your sessions: end it and make its personal data permanently unreadable',
     method: 'DELETE',
     path: '/lives/:id',
     params: pathId,
@@ -149,5 +150,6 @@ const deleteLive = privateRoute(
   },
 )
 
-/** The literal path stands before the one with a parameter: it wins (R89). */
-export const liveRoutes: ReadonlyArray<Route<LiveCalls>> = [createLive, listLives, finishLivesByAudioUrl, getLive, finishLive, deleteLive]
+/** The literal path comes first, because a path with a parameter would match it too. */
+export const liveRoutes: ReadonlyArray<Route<LiveCalls>> =
+  [createLive, listLives, finishLivesByAudioUrl, getLive, finishLive, deleteLive]

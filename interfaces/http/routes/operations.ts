@@ -6,16 +6,15 @@ import type { Route } from '../route.ts'
 
 export interface Readiness {
   readonly ready: boolean
-  /** What was looked at; shown to anybody, so without secrets. */
+  /** Results of the checks. They are public without METRICS_TOKEN, so they contain no secrets. */
   readonly checks: Readonly<Record<string, unknown>>
 }
 
-/** What these routes call. */
 export interface OperationCalls {
   readonly readiness: () => Readiness
-  /** The metrics in Prometheus' text format. */
+  /** Metrics in the text format of Prometheus. */
   readonly metrics: () => Promise<string>
-  /** Whether this header Authorization (null: none was sent) may see metrics and checks; METRICS_TOKEN decides. */
+  /** Checks the header Authorization (null: not sent) against METRICS_TOKEN. */
   readonly mayObserve: (authorization: string | null) => boolean
 }
 
@@ -24,7 +23,7 @@ const observerHeaders = members({ authorization: optional(t.string, null) })
 const live = publicRoute(
   {
     operationId: 'getLiveness',
-    summary: 'Whether the process runs',
+    summary: 'Check whether the process runs',
     method: 'GET',
     path: '/health/live',
     response: { codec: t.strict({ status: t.literal('ok') }, 'Liveness') },
@@ -40,7 +39,7 @@ const readinessView = t.union([readyView, unreadyView])
 const ready = publicRoute(
   {
     operationId: 'getReadiness',
-    summary: 'Whether the service can serve; where METRICS_TOKEN is set its bearer alone is shown the checks',
+    summary: 'Check whether the service is ready; if METRICS_TOKEN is set, only its bearer sees `checks`',
     method: 'GET',
     path: '/health/ready',
     headers: observerHeaders,
@@ -58,7 +57,7 @@ const ready = publicRoute(
 const metrics = publicRoute(
   {
     operationId: 'getMetrics',
-    summary: 'Metrics in the text format of Prometheus; where METRICS_TOKEN is set for its bearer alone',
+    summary: 'Get the metrics in the text format of Prometheus; if METRICS_TOKEN is set, only for its bearer',
     method: 'GET',
     path: '/metrics',
     headers: observerHeaders,

@@ -2,7 +2,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { UNAVAILABLE } from '../errors.ts'
 import { list, messageView, presentPage, single } from '../codecs/presenters.ts'
-import { newProfileBody, presentProfile, profileChange, profileChangeBody, profileView } from '../codecs/profile-codecs.ts'
+import {
+  newProfileBody, presentProfile, profileChange, profileChangeBody, profileView,
+} from '../codecs/profile-codecs.ts'
 import { pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
 import type { ChangeProfile } from '../../../application/profiles/commands/change-profile.ts'
@@ -12,7 +14,6 @@ import type { GetProfile, ListProfiles } from '../../../projections/profiles/que
 import type { Route } from '../route.ts'
 import { settingsOf, vocabularyOf } from '../codecs/settings-codec.ts'
 
-/** What these routes call. */
 export interface ProfileCalls {
   readonly listProfiles: ListProfiles
   readonly createProfile: CreateProfile
@@ -44,7 +45,7 @@ const createProfile = privateRoute(
   'private',
   {
     operationId: 'createProfile',
-    summary: 'Create a configuration profile; a user has at most 100',
+    summary: 'Create a profile, at most 100 for each user',
     method: 'POST',
     path: '/user-live-configs',
     body: { kind: 'json', codec: newProfileBody },
@@ -63,7 +64,7 @@ const getProfile = privateRoute(
   'private',
   {
     operationId: 'getProfile',
-    summary: 'One of your profiles',
+    summary: 'Get one of your profiles',
     method: 'GET',
     path: '/user-live-configs/:id',
     params: pathId,
@@ -82,7 +83,7 @@ const changeProfile = privateRoute(
   'private',
   {
     operationId: 'changeProfile',
-    summary: 'Change the members of a profile that are sent',
+    summary: 'Change one of your profiles: only the members that you send',
     method: 'PUT',
     path: '/user-live-configs/:id',
     params: pathId,
@@ -100,7 +101,7 @@ const deleteProfile = privateRoute(
   'private',
   {
     operationId: 'deleteProfile',
-    summary: 'Delete a profile; the last one stays',
+    summary: 'Delete one of your profiles, except the last one',
     method: 'DELETE',
     path: '/user-live-configs/:id',
     params: pathId,
@@ -113,4 +114,5 @@ const deleteProfile = privateRoute(
   },
 )
 
-export const profileRoutes: ReadonlyArray<Route<ProfileCalls>> = [listProfiles, createProfile, getProfile, changeProfile, deleteProfile]
+export const profileRoutes: ReadonlyArray<Route<ProfileCalls>> =
+  [listProfiles, createProfile, getProfile, changeProfile, deleteProfile]

@@ -3,23 +3,23 @@ import type { Catalogue } from '../../../application/ports/catalogue.ts'
 import * as t from 'io-ts'
 import { INTERFACE_VERSION } from '../interface-version.ts'
 import {
-  cut, languageView, list, modelView, presentLanguage, presentModel, presentPage, presentTranslation, translationView,
+  languageView, list, modelView, presentLanguage, presentModel, presentPage, presentTranslation, sliceOf,
+  translationView,
 } from '../codecs/presenters.ts'
 import { languagesQuery, modelsQuery, pageOf, translationsQuery } from '../codecs/request-codecs.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
-/** What these routes call. */
 export interface ReferenceCalls {
   readonly catalogue: Catalogue
 }
 
-const fits = (wanted: string | null, value: string): boolean => wanted === null || wanted === value
+const matches = (filter: string | null, value: string): boolean => filter === null || filter === value
 
 const listLanguages = publicRoute(
   {
     operationId: 'listLanguages',
-    summary: 'List the languages, with a model those that it hears',
+    summary: 'List the languages, or the languages of one model',
     method: 'GET',
     path: '/languages',
     query: languagesQuery,
@@ -27,12 +27,12 @@ const listLanguages = publicRoute(
     refusals: ['ModelNotFound'],
   },
   async ({ query }, { catalogue }: ReferenceCalls) => {
-    const heard = query.model === null ? null : catalogue.models().find(({ name }) => name === query.model)?.languages
-    if (heard === undefined) return E.left({ _tag: 'ModelNotFound' } as const)
+    const ofModel = query.model === null ? null : catalogue.models().find(({ name }) => name === query.model)?.languages
+    if (ofModel === undefined) return E.left({ _tag: 'ModelNotFound' } as const)
     const matching = catalogue.languages().filter(({ name, iso }) =>
-      fits(query.name, name) && fits(query.iso_639_1, iso) && (heard === null || heard.includes(iso)))
+      matches(query.name, name) && matches(query.iso_639_1, iso) && (ofModel === null || ofModel.includes(iso)))
     const page = pageOf(query)
-    return E.right(presentPage(cut(matching, page), page, presentLanguage))
+    return E.right(presentPage(sliceOf(matching, page), page, presentLanguage))
   },
 )
 
@@ -48,7 +48,8 @@ const listModels = publicRoute(
   },
   async ({ query }, { catalogue }: ReferenceCalls) => {
     const page = pageOf(query)
-    return E.right(presentPage(cut(catalogue.models().filter(({ name }) => fits(query.name, name)), page), page, presentModel))
+    const matching = catalogue.models().filter(({ name }) => matches(query.name, name))
+    return E.right(presentPage(sliceOf(matching, page), page, presentModel))
   },
 )
 
@@ -63,16 +64,17 @@ const listTranslations = publicRoute(
     refusals: [],
   },
   async ({ query }, { catalogue }: ReferenceCalls) => {
-    const matching = catalogue.translations().filter(({ from, to }) => fits(query.lang_from, from) && fits(query.lang_to, to))
+    const matching = catalogue.translations().filter(({ from, to }) =>
+      matches(query.lang_from, from) && matches(query.lang_to, to))
     const page = pageOf(query)
-    return E.right(presentPage(cut(matching, page), page, (pair) => presentTranslation(pair, catalogue)))
+    return E.right(presentPage(sliceOf(matching, page), page, (pair) => presentTranslation(pair, catalogue)))
   },
 )
 
 const version = publicRoute(
   {
     operationId: 'getVersion',
-    summary: 'Version of the interface',
+    summary: 'Get the version of the interface',
     method: 'GET',
     path: '/version',
     response: { codec: t.strict({ version: t.string }, 'Version') },
@@ -81,4 +83,5 @@ const version = publicRoute(
   async () => E.right({ version: INTERFACE_VERSION }),
 )
 
-export const referenceRoutes: ReadonlyArray<Route<ReferenceCalls>> = [listLanguages, listModels, listTranslations, version]
+export const referenceRoutes: ReadonlyArray<Route<ReferenceCalls>> =
+  [listLanguages, listModels, listTranslations, version]

@@ -6,7 +6,6 @@ import { setupBody } from '../codecs/request-codecs.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
-/** What these routes call. */
 export interface SetupCalls {
   readonly setUp: SetUp
 }
@@ -14,7 +13,7 @@ export interface SetupCalls {
 const complete = publicRoute(
   {
     operationId: 'completeSetup',
-    summary: 'Create the first administrator with the one-time secret of the set-up link',
+    summary: 'Create the first administrator with the one-time token of the set-up link',
     method: 'POST',
     path: '/setup',
     body: { kind: 'json', codec: setupBody },

@@ -8,9 +8,10 @@ import type { IssueToken } from '../../../application/tokens/commands/issue-toke
 import type { RevokeToken } from '../../../application/tokens/commands/revoke-token.ts'
 import type { ListTokens } from '../../../projections/api-tokens/queries.ts'
 import type { Route } from '../route.ts'
-import { issuedTokenView, newTokenBody, presentToken, tokenChange, tokenChangeBody, tokenView } from '../codecs/token-codecs.ts'
+import {
+  issuedTokenView, newTokenBody, presentToken, tokenChange, tokenChangeBody, tokenView,
+} from '../codecs/token-codecs.ts'
 
-/** What these routes call. */
 export interface TokenCalls {
   readonly listTokens: ListTokens
   readonly issueToken: IssueToken
@@ -37,12 +38,12 @@ const listTokens = privateRoute(
   },
 )
 
-/** A token that leaked must not be able to make others, or to switch itself on again (D32). */
+/** Only for logins: a leaked token must not create further tokens or switch itself on again. */
 const issueToken = privateRoute(
   'login',
   {
     operationId: 'createToken',
-    summary: 'Create an API token, of at most 100; the only answer with its secret',
+    summary: 'Create an API token, at most 100 for each user; only this response contains its secret',
     method: 'POST',
     path: '/tokens',
     operator: 'as-named-user',
@@ -52,7 +53,9 @@ const issueToken = privateRoute(
   },
   async ({ body, caller }, calls: TokenCalls) => {
     const issued = await calls.issueToken(caller, { name: body.name, expiresAt: body.expires_at })()
-    return E.isLeft(issued) ? issued : E.right({ data: { ...presentToken(issued.right.token), token: issued.right.secret } })
+    if (E.isLeft(issued)) return issued
+    const { token, secret } = issued.right
+    return E.right({ data: { ...presentToken(token), token: secret } })
   },
 )
 
@@ -79,7 +82,7 @@ const revokeToken = privateRoute(
   'private',
   {
     operationId: 'deleteToken',
-    summary: 'Revoke an API token for good',
+    summary: 'Revoke one of your API tokens permanently',
     method: 'DELETE',
     path: '/tokens/:id',
     operator: 'for-any-user',

@@ -8,12 +8,11 @@ import type { TranscriptSegment } from '../../../domain/transcript/subtitles.ts'
 import { object } from '../../../domain/shared/codecs.ts'
 import { segmentWord } from '../../../domain/transcript/events.ts'
 import { UNAVAILABLE } from '../errors.ts'
-import { rounded, single } from '../codecs/presenters.ts'
+import { roundToMs, single } from '../codecs/presenters.ts'
 import { pathId, transcriptQuery } from '../codecs/request-codecs.ts'
 import { privateRoute, textFile } from '../route.ts'
 import type { Route } from '../route.ts'
 
-/** What these routes call. */
 export interface TranscriptCalls {
   readonly getTranscript: GetTranscript
 }
@@ -31,11 +30,10 @@ const segmentView = object(
 )
 const transcriptView = t.strict({ transcript: t.readonlyArray(segmentView) }, 'Transcript')
 
-/** interface.md 2.8. */
 const presentSegment =
   (strict: boolean) =>
   ({ start, end, text, kind, language, words }: TranscriptSegment): t.TypeOf<typeof segmentView> => ({
-    start: rounded(start), end: rounded(end), text, type: kind, language,
+    start: roundToMs(start), end: roundToMs(end), text, type: kind, language,
     ...(words !== undefined && !strict && { words }),
   })
 
@@ -47,9 +45,13 @@ const MEDIA_TYPES: Readonly<Record<TextFormat, string>> = {
   vtt: 'text/vtt; charset=utf-8',
 }
 
-const textOf = (format: TextFormat, segments: ReadonlyArray<TranscriptSegment>, charsPerLine: number | null, lines: number): string => {
-  // Characters a line of broadcasters' subtitles.
-  const shape: CaptionShape = { maxChars: charsPerLine ?? 42, maxLines: lines }
+/** The usual line length of subtitles in broadcasting. */
+const SUBTITLE_CHARS = 42
+
+const textOf = (
+  format: TextFormat, segments: ReadonlyArray<TranscriptSegment>, charsPerLine: number | null, lines: number,
+): string => {
+  const shape: CaptionShape = { maxChars: charsPerLine ?? SUBTITLE_CHARS, maxLines: lines }
   switch (format) {
     case 'txt':
       return segments.map(({ text }) => `${charsPerLine === null ? text : wrapped(text, charsPerLine)}\n`).join('')
@@ -64,24 +66,25 @@ const getTranscript = privateRoute(
   'private',
   {
     operationId: 'getTranscript',
-    summary: 'The kept text of a live session',
+    summary: 'Get the saved text of a session as JSON, text or subtitles',
     method: 'GET',
     path: '/lives/:id/transcript',
     params: pathId,
     query: transcriptQuery,
-    response: { codec: t.union([single(transcriptView), textFile]), texts: Object.values(MEDIA_TYPES) },
+    response: { codec: t.union([single(transcriptView), textFile]), textTypes: Object.values(MEDIA_TYPES) },
     refusals: ['LiveNotFound', 'TranscriptNotFound', ...UNAVAILABLE],
   },
   async ({ params, query, caller, origin }, calls: TranscriptCalls) => {
     const transcript = await calls.getTranscript(caller, params.id)()
     if (E.isLeft(transcript)) return transcript
     const { format } = query
-    // A text is what was said, in however many languages, or one language. JSON tells the language of each segment.
+    // JSON contains all languages, because each segment names its language. Text formats contain the original only.
     const isWanted = ({ language, kind }: TranscriptSegment): boolean =>
       query.language === null ? format === 'json' || kind === 'transcription' : language === query.language
     const segments = transcript.right.filter(isWanted)
     if (format === 'json') return E.right({ data: { transcript: segments.map(presentSegment(origin.strict)) } })
-    return E.right({ mediaType: MEDIA_TYPES[format], text: textOf(format, segments, query.chars_per_line, query.lines) })
+    const text = textOf(format, segments, query.chars_per_line, query.lines)
+    return E.right({ mediaType: MEDIA_TYPES[format], text })
   },
 )
 

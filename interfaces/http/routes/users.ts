@@ -12,11 +12,12 @@ import type { ListUsers } from '../../../projections/users/queries.ts'
 import { actorOf } from '../../../application/caller.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { list, messageView, presentPage, presentUser, single, userView } from '../codecs/presenters.ts'
-import { changePasswordBody, changeUserBody, loginForm, logoutBody, newUserBody, pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
+import {
+  changePasswordBody, changeUserBody, loginForm, logoutBody, newUserBody, pageOf, pageQuery, pathId,
+} from '../codecs/request-codecs.ts'
 import { privateRoute, publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
-/** What these routes call. */
 export interface UserCalls {
   readonly logIn: LogIn
   readonly logOut: LogOut
@@ -33,7 +34,7 @@ const bearerToken = t.strict({ access_token: t.string, token_type: t.literal('be
 const login = publicRoute(
   {
     operationId: 'login',
-    summary: 'Log in with name and password',
+    summary: 'Log in with username and password',
     method: 'POST',
     path: '/login',
     body: { kind: 'form', codec: loginForm },
@@ -50,7 +51,7 @@ const logout = privateRoute(
   'login',
   {
     operationId: 'logout',
-    summary: 'End the login token that is shown, or every login of the user; live sessions go on',
+    summary: 'Log out: end this login, or all your logins; your sessions continue',
     method: 'POST',
     path: '/logout',
     body: { kind: 'json', codec: logoutBody },
@@ -109,7 +110,7 @@ const changeUser = privateRoute(
   'admin',
   {
     operationId: 'changeUser',
-    summary: 'Change limits, permissions, password or activity of a user; the last active administrator stays one',
+    summary: 'Change quotas, permissions or password of a user, or switch the user off; one active administrator stays',
     method: 'PUT',
     path: '/users/:id',
     params: pathId,
@@ -134,7 +135,7 @@ const deleteUser = privateRoute(
   'admin',
   {
     operationId: 'deleteUser',
-    summary: 'Delete a user for good, with all that is theirs',
+    summary: 'Delete a user permanently, with all data of the user',
     method: 'DELETE',
     path: '/users/:id',
     params: pathId,
@@ -151,7 +152,7 @@ const me = privateRoute(
   'private',
   {
     operationId: 'getMe',
-    summary: 'The caller, with permissions and quotas',
+    summary: 'Get your own account, with permissions and quotas',
     method: 'GET',
     path: '/users/me',
     response: { codec: single(userView) },
@@ -165,7 +166,7 @@ const changePassword = privateRoute(
   'login',
   {
     operationId: 'changeMyPassword',
-    summary: 'Change your password; ends every earlier login',
+    summary: 'Change your password, and end all your logins',
     method: 'PUT',
     path: '/users/me/password',
     body: { kind: 'json', codec: changePasswordBody },
@@ -178,5 +179,6 @@ const changePassword = privateRoute(
   },
 )
 
-/** The literal paths stand before the one with a parameter. */
-export const userRoutes: ReadonlyArray<Route<UserCalls>> = [login, logout, me, changePassword, createUser, listUsers, changeUser, deleteUser]
+/** Literal paths come first, because a path with a parameter would match them too. */
+export const userRoutes: ReadonlyArray<Route<UserCalls>> =
+  [login, logout, me, changePassword, createUser, listUsers, changeUser, deleteUser]

@@ -58,7 +58,7 @@ export const createHandshakeLimits = (
       token.length >= UNGUESSABLE || !failures.isReached(address) || known.has(`${address} ${token}`),
     wrong: (address) => {
       const isReached = failures.isReached(address)
-      failures.failed(address)
+      failures.countFailure(address)
       return isReached ? WRONG : null
     },
     right: (address, token, { liveId, role }) => {

@@ -60,9 +60,9 @@ test('every route answers with the policy of the interface, pages of ours with t
   for (const { method, path, response } of ROUTES) {
     const { headers } = await http.send(method, path.replace(':id', '7').replace(/^\{\/:below\}.*$/, `/console/${BUILD}/console/main.ts`), { as: 'admin' })
     const policy = headers.get('content-security-policy') ?? ''
-    if (response.framable === true) t.is(headers.get('x-frame-options'), null, path)
+    if (response.isFramable === true) t.is(headers.get('x-frame-options'), null, path)
     else t.is(headers.get('x-frame-options'), 'DENY', path)
-    if (response.headers?.['Content-Security-Policy'] === undefined && response.framable !== true) t.is(policy, "default-src 'none'; frame-ancestors 'none'", path)
+    if (response.headers?.['Content-Security-Policy'] === undefined && response.isFramable !== true) t.is(policy, "default-src 'none'; frame-ancestors 'none'", path)
     else for (const part of ["default-src 'none'", "base-uri 'none'", 'frame-ancestors ']) t.true(policy.includes(part), `${path}: ${part}`)
     t.notRegex(policy, /unsafe|script-src[^;]*(?:data:|\*)/, path)
     t.is(headers.get('x-content-type-options'), 'nosniff', path)

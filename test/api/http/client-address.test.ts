@@ -2,7 +2,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import { clientAddress } from '../../../interfaces/http/clients/client-address.ts'
-import { createArrivals } from '../../../interfaces/http/clients/forwarded.ts'
+import { createArrivalReader } from '../../../interfaces/http/clients/forwarded.ts'
 import { HTTP_SETTINGS, liveView, startHttp } from './http-service.ts'
 
 test('an IPv4 address is one client, however it is written [S24]', (t) => {
@@ -28,7 +28,7 @@ const PROXIES = ['127.0.0.1/32', '10.0.0.0/8', 'fd00::/8']
 const DIRECT = { address: '127.0.0.1', encrypted: false, host: 'inner:8080', prefix: '' }
 
 const arrive = (headers: Readonly<Record<string, string>>, from = '127.0.0.1', trusted: ReadonlyArray<string> = PROXIES) =>
-  createArrivals(trusted)({ headers: { host: 'inner:8080', ...headers }, socket: { remoteAddress: from } })
+  createArrivalReader(trusted)({ headers: { host: 'inner:8080', ...headers }, socket: { remoteAddress: from } })
 
 const ALL = {
   'x-forwarded-for': '192.0.2.9', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'captions.example', 'x-forwarded-prefix': '/steno/',
@@ -44,8 +44,8 @@ test('forwarding headers count only on a connection from a trusted proxy [D22 S1
     t.deepEqual([address, rest], [from.replace(/%.*/, ''), { encrypted: false, host: 'inner:8080', prefix: '' }])
   }
   t.deepEqual(arrive(ALL, '127.0.0.1', []), DIRECT)
-  t.deepEqual(createArrivals(PROXIES)({ headers: ALL, socket: {} }), { address: '', encrypted: false, host: '', prefix: '' })
-  t.true(createArrivals([])({ headers: {}, socket: { remoteAddress: '192.0.2.1', encrypted: true } as { remoteAddress: string } }).encrypted)
+  t.deepEqual(createArrivalReader(PROXIES)({ headers: ALL, socket: {} }), { address: '', encrypted: false, host: '', prefix: '' })
+  t.true(createArrivalReader([])({ headers: {}, socket: { remoteAddress: '192.0.2.1', encrypted: true } as { remoteAddress: string } }).encrypted)
 })
 
 const ADDRESSES: ReadonlyArray<readonly [string, Readonly<Record<string, string>>, string]> = [

@@ -11,7 +11,7 @@ import { listen } from '../../support/tools/listen.ts'
 import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
 import { startHttp } from './http-service.ts'
 
-const WAITING = { ...WAITING_LIMITS, mostAsking: 3, mostTaking: 2, lookEvery: 20 }
+const WAITING = { ...WAITING_LIMITS, maxSending: 3, maxReading: 2, checkEveryMs: 20 }
 const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
 const HALF_HEAD = 'POST /login HTTP/1.1\r\nHost: localhost\r\nX-Half'
 const HALF_BODY =
@@ -109,14 +109,14 @@ test('connections that have become sockets count no more [S38]', async (t) => {
 })
 
 test('beyond the most connections of an address its idle ones make room, those in use stay [S38]', async (t) => {
-  const url = await startBare(t, { ...WAITING, mostOpen: 3 })
+  const url = await startBare(t, { ...WAITING, maxOpen: 3 })
   const connections = await several(t, url, 5, WHOLE)
   await areOpen(t, connections, [false, false, true, true, true])
   t.deepEqual(connections.flatMap(({ statuses }) => statuses()), [200, 200, 200, 200, 200])
 })
 
 test('connections that come at once are given time to ask, however many have yet to [S20 S38]', async (t) => {
-  const url = await startBare(t, { ...WAITING, lookEvery: 600_000 })
+  const url = await startBare(t, { ...WAITING, checkEveryMs: 600_000 })
   const storm = await several(t, url, 30, '')
   const [other] = await several(t, url, 1, WHOLE)
   t.deepEqual(other?.statuses(), [200])
@@ -126,7 +126,7 @@ test('connections that come at once are given time to ask, however many have yet
 })
 
 test('beyond the most connections of an address one that has asked nothing yet makes room where none is idle [S38]', async (t) => {
-  const url = await startBare(t, { ...WAITING, mostOpen: 3, lookEvery: 600_000 })
+  const url = await startBare(t, { ...WAITING, maxOpen: 3, checkEveryMs: 600_000 })
   const silent = await several(t, url, 3, '')
   const [served] = await several(t, url, 1, WHOLE)
   t.deepEqual(served?.statuses(), [200])

@@ -15,7 +15,7 @@ import { ROUTES } from '../../../interfaces/http/route-table.ts'
 import { privateRoute, publicRoute } from '../../../interfaces/http/route.ts'
 import { serverAddresses } from '../../../interfaces/http/clients/links.ts'
 import { boundedInteger, boundedString } from '../../../domain/shared/codecs.ts'
-import { integerText, members, omittable, optional, repeated, single } from '../../../interfaces/http/codecs/validation.ts'
+import { integerText, lastValue, members, omittable, optional, repeated } from '../../../interfaces/http/codecs/validation.ts'
 import { generateClient } from '../../../tools/client/generate.ts'
 import { createAnswerCheck, createFrameCheck } from '../../support/service/described-answers.ts'
 import type { Seen } from '../../support/service/described-answers.ts'
@@ -157,7 +157,7 @@ test('codecs become schemas: bounds, patterns, lists, what may be null or left o
     },
     required: ['name'],
   })
-  test.deepEqual(schemas.member(single(optional(integerText(1, Infinity), 100))).schema, { type: 'integer', minimum: 1, default: 100 })
+  test.deepEqual(schemas.member(lastValue(optional(integerText(1, Infinity), 100))).schema, { type: 'integer', minimum: 1, default: 100 })
   test.deepEqual(schemas.of(repeated(t.boolean)), { type: 'array', items: { type: 'boolean' } })
   const named = t.strict({ id: t.number }, 'Thing')
   test.deepEqual(schemas.of(t.union([named, t.null])), { anyOf: [{ $ref: '#/components/schemas/Thing' }, { type: 'null' }] })

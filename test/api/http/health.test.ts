@@ -1,6 +1,6 @@
 import test from 'ava'
 import { createHealth } from '../../../interfaces/compose/health.ts'
-import { observers } from '../../../interfaces/http/clients/observers.ts'
+import { createObserverCheck } from '../../../interfaces/http/clients/observers.ts'
 import { startHttp } from './http-service.ts'
 
 type Observed = Parameters<typeof createHealth>[0]
@@ -60,11 +60,11 @@ test('a service whose lists are behind since its start is not ready', async (t) 
 })
 
 test('with METRICS_TOKEN metrics, and the checks of readiness, are shown to who has it alone', async (t) => {
-  const token = 'a-token-of-observers'
-  const http = await startHttp(t, {}, { mayObserve: observers(token) })
+  const token = 'a-token-of-createObserverCheck'
+  const http = await startHttp(t, {}, { mayObserve: createObserverCheck(token) })
   const metrics = async (headers: Record<string, string>) => (await http.send('GET', '/metrics', { headers })).status
   t.is(await metrics({}), 401)
-  t.is(await metrics({ authorization: 'Bearer another-token-of-observers' }), 401)
+  t.is(await metrics({ authorization: 'Bearer another-token-of-createObserverCheck' }), 401)
   t.is(await metrics({ authorization: `Bearer ${token}` }), 200)
   const ready = async (headers: Record<string, string>) => {
     const answer = await http.send('GET', '/health/ready', { headers })

@@ -34,7 +34,7 @@ const MALFORMED: ReadonlyArray<readonly [string, number, string, string]> = [
   ['two lengths', 400, 'The request is not valid HTTP', `${HEAD}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`],
   ['a broken chunk', 400, 'The request is not valid HTTP', `${HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
   ['no host', 400, 'Host header is missing', 'GET /version HTTP/1.1\r\n\r\n'],
-  ['a strange expectation', 417, 'The only expectation that is met is 100-continue', `${HEAD}Expect: miracles\r\nContent-Length: 0\r\n\r\n`],
+  ['a strange expectation', 417, 'The header Expect may only be 100-continue', `${HEAD}Expect: miracles\r\nContent-Length: 0\r\n\r\n`],
   ['huge headers', 431, 'The request headers are too large', `${HEAD}X: ${'x'.repeat(20_000)}\r\n\r\n`],
   ['huge chunk extensions', 413, 'Request body too large', `${HEAD}Transfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}\r\na\r\n0\r\n\r\n`],
 ]

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { Issue } from '../../../interfaces/http/codecs/validation.ts'
+import type { Issue } from '../../../interfaces/http/codecs/issues.ts'
 import { liveView, startHttp } from './http-service.ts'
 
 interface Errors { readonly detail: ReadonlyArray<Issue> }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import test from 'ava'
-import type { Issue } from '../../../interfaces/http/codecs/validation.ts'
+import type { Issue } from '../../../interfaces/http/codecs/issues.ts'
 import { startHttp } from './http-service.ts'
 
 interface Errors { readonly detail: ReadonlyArray<Issue> }

@@ -7,7 +7,7 @@ import { openRaw } from '../../support/tools/raw-connection.ts'
 import type { RawConnection } from '../../support/tools/raw-connection.ts'
 import { liveView, startHttp } from './http-service.ts'
 
-const WAITING = { ...WAITING_LIMITS, mostTaking: 2, lookEvery: 20 }
+const WAITING = { ...WAITING_LIMITS, maxReading: 2, checkEveryMs: 20 }
 const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
 const longList = (mebibytes: number) => {
@@ -17,7 +17,7 @@ const longList = (mebibytes: number) => {
 const LIST = 'GET /lives HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer user\r\n\r\n'
 
 test('a client that takes nothing of its answer is cut off, whatever it sends; one that takes it slowly gets all of it', async (t) => {
-  const { url } = await startHttp(t, { listLives: longList(40) }, { untakenTimeout: 6000 })
+  const { url } = await startHttp(t, { listLives: longList(40) }, { unreadTimeoutMs: 6000 })
   const stuck = await openRaw(t, url)
   stuck.socket.pause()
   stuck.write(LIST)
@@ -51,7 +51,7 @@ const held = (url: string): readonly [bytes: number, connections: number] => {
 const onLinux = process.platform === 'linux' ? test : test.skip
 
 onLinux('what the system holds of whole answers is given up with their connection, not offered on for minutes', async (t) => {
-  const { url } = await startHttp(t, { listLives: longList(2) }, { untakenTimeout: 1000 })
+  const { url } = await startHttp(t, { listLives: longList(2) }, { unreadTimeoutMs: 1000 })
   const stuck = await openRaw(t, url)
   stuck.socket.pause()
   stuck.write(LIST)

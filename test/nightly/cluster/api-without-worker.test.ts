@@ -19,7 +19,7 @@ test.serial('a process that only serves clients is ready without a worker, says 
   }
   const speaker = await speakerAt(api.url())
   const refused = await t.throwsAsync(() => speaker.createLive())
-  t.regex(refused?.message ?? '', /503.*No worker is there to run sessions/s)
+  t.regex(refused?.message ?? '', /503.*No worker is available to run sessions/s)
   t.like(await ready(), { code: 200, checks: { workers: 0, engine: 'none' } })
   t.regex(await metrics(), /^stenolog_workers 0$/m)
 

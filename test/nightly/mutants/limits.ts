@@ -22,14 +22,14 @@ export const limitMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: LIMITS,
-    before: '    fullAt.delete(who)\n',
+    before: '    fullAt.delete(client)\n',
     after: '',
     rows: ['D57'], test: REQUESTS,
   },
   {
     file: LIMITS,
-    before: 'Math.max(now, fullAt.get(who) ?? now)',
-    after: '(fullAt.get(who) ?? now)',
+    before: 'Math.max(now, fullAt.get(client) ?? now)',
+    after: '(fullAt.get(client) ?? now)',
     rows: ['D57'], test: REQUESTS,
   },
   {
@@ -46,8 +46,8 @@ export const limitMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: ACCESS,
-    before: '`user ${caller.right.value.userId}`, counting)',
-    after: '`user ${sent.authorization}`, counting)',
+    before: '`user ${caller.right.value.userId}`, limiting)',
+    after: '`user ${sent.authorization}`, limiting)',
     rows: ['D57'], test: REQUESTS,
   },
   {
@@ -94,8 +94,8 @@ export const limitMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/http/connections/waiting-connections.ts',
-    before: 'waiting[kind].of(client).size <= most[kind]) return',
-    after: 'waiting[kind].of(client).size <= most[kind] + 1) return',
+    before: 'waiting[kind].of(client).size <= max[kind]) return',
+    after: 'waiting[kind].of(client).size <= max[kind] + 1) return',
     rows: ['S20'], test: 'test/api/http/connections.test.ts',
   },
 ]

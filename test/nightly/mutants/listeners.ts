@@ -106,8 +106,8 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/http/app.ts',
-    before: 'framableBy(settings.frameAncestors)',
-    after: "framableBy(['*'])",
+    before: 'framePolicy(settings.frameAncestors)',
+    after: "framePolicy(['*'])",
     rows: ['S41'], test: 'test/api/http/headers.test.ts',
   },
   {

@@ -60,8 +60,8 @@ export const restMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/http/codecs/request-codecs.ts',
-    before: 'limit: single(optional(integerText(1, Infinity), 100)),',
-    after: 'limit: single(optional(integerText(0, Infinity), 100)),',
+    before: 'limit: lastValue(optional(integerText(1, Infinity), 100)),',
+    after: 'limit: lastValue(optional(integerText(0, Infinity), 100)),',
     rows: [19], test: REFERENCE,
   },
   {
@@ -84,26 +84,26 @@ export const restMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/http/routes/reference.ts',
-    before: 'fits(query.name, name) && fits(query.iso_639_1, iso)',
-    after: 'fits(query.name, name) || fits(query.iso_639_1, iso)',
+    before: 'matches(query.name, name) && matches(query.iso_639_1, iso)',
+    after: 'matches(query.name, name) || matches(query.iso_639_1, iso)',
     rows: [38], test: REFERENCE,
   },
   {
     file: 'interfaces/http/routes/reference.ts',
-    before: 'wanted === null || wanted === value',
-    after: 'wanted === null || wanted.toLowerCase() === value.toLowerCase()',
+    before: 'filter === null || filter === value',
+    after: 'filter === null || filter.toLowerCase() === value.toLowerCase()',
     rows: [38], test: REFERENCE,
   },
   {
     file: 'interfaces/http/routes/reference.ts',
-    before: 'catalogue.models().filter(({ name }) => fits(query.name, name))',
-    after: 'catalogue.models().filter(({ name, active }) => active && fits(query.name, name))',
+    before: 'catalogue.models().filter(({ name }) => matches(query.name, name))',
+    after: 'catalogue.models().filter(({ name, active }) => active && matches(query.name, name))',
     rows: [40, 44], test: REFERENCE,
   },
   {
     file: 'interfaces/http/routes/reference.ts',
-    before: 'fits(query.lang_from, from) && fits(query.lang_to, to)',
-    after: 'fits(query.lang_from, to) && fits(query.lang_to, from)',
+    before: 'matches(query.lang_from, from) && matches(query.lang_to, to)',
+    after: 'matches(query.lang_from, to) && matches(query.lang_to, from)',
     rows: [43], test: 'test/e2e/service/translations.test.ts',
   },
   {
@@ -143,13 +143,13 @@ export const restMutants: ReadonlyArray<Mutant> = [
     rows: [10], test: ACCESS,
   },
   {
-    file: 'interfaces/http/codecs/validation.ts',
+    file: 'interfaces/http/codecs/issues.ts',
     before: "return { type: 'missing', loc, msg: 'Field required' }",
     after: "return { type: 'missing', loc: [part], msg: 'Field required' }",
     rows: [49], test: LIVES,
   },
   {
-    file: 'interfaces/http/codecs/validation.ts',
+    file: 'interfaces/http/codecs/issues.ts',
     before: '  return { type, loc, msg }',
     after: '  return { type, loc, msg: `${msg}: ${JSON.stringify(error.value)}` }',
     rows: [7], test: ACCESS,
@@ -186,8 +186,8 @@ export const restMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/http/access.ts',
-    before: "return access === 'login' || caller.right.permissions.includes('admin') ?",
-    after: "return access === 'login' || access === 'admin' ?",
+    before: "access === 'login' || caller.right.permissions.includes('admin')",
+    after: "access === 'login' || access === 'admin'",
     rows: [62], test: ACCESS,
   },
   {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { problems } from '../../../interfaces/console/messages/english/frame.ts'
 import { speak } from '../../../interfaces/console/messages/english/speak.ts'
-import { exampleResponse, REFUSALS } from '../../../interfaces/http/errors.ts'
+import { exampleResponse, REFUSAL_TAGS } from '../../../interfaces/http/errors.ts'
 import { ERROR_CODES } from '../../../interfaces/ws/frames.ts'
 
 const page = readFileSync('docs/operate/troubleshooting.md', 'utf8')
@@ -14,7 +14,7 @@ const unexplained = (messages: ReadonlyArray<string>): ReadonlyArray<string> =>
   messages.filter((message) => !page.toLowerCase().includes(beginning(message).toLowerCase()))
 
 test('every answer of the REST interface is explained', (t) => {
-  const details = REFUSALS.flatMap((tag) => {
+  const details = REFUSAL_TAGS.flatMap((tag) => {
     const { detail } = exampleResponse(tag).body
     return typeof detail === 'string' ? [detail] : detail.map(({ msg }) => msg)
   })

@@ -11,15 +11,14 @@ import {
   adminModelView, adminTranslationView, presentAdminModel, presentAdminTranslation,
 } from '../../codecs/admin-model-codecs.ts'
 import {
-  cut, languageView, list, messageView, modelView, presentLanguage, presentModel, presentPage, presentTranslation, single,
-  translationView,
+  languageView, list, messageView, modelView, presentLanguage, presentModel, presentPage, presentTranslation, single,
+  sliceOf, translationView,
 } from '../../codecs/presenters.ts'
 import { pageOf, pageQuery, pathId, switchBody } from '../../codecs/request-codecs.ts'
 import { UNAVAILABLE } from '../../errors.ts'
 import { privateRoute } from '../../route.ts'
 import type { Route } from '../../route.ts'
 
-/** What these routes call. */
 export interface AdminCatalogueCalls {
   readonly catalogue: Catalogue
   readonly detailedCatalogue: DetailedCatalogue
@@ -35,7 +34,7 @@ const switchModel = privateRoute(
   'admin',
   {
     operationId: 'switchModel',
-    summary: 'Take a model away from new live sessions, or give it back',
+    summary: 'Switch a model off or on for new sessions',
     method: 'PUT',
     path: '/admin/models/:id',
     params: pathId,
@@ -53,7 +52,7 @@ const rescanModels = privateRoute(
   'admin',
   {
     operationId: 'rescanModels',
-    summary: 'Look again which models are installed',
+    summary: 'Scan the models folder again, and list the installed models',
     method: 'POST',
     path: '/admin/rescan',
     response: { codec: t.strict({ data: t.readonlyArray(modelView) }, 'InstalledModels') },
@@ -69,7 +68,7 @@ const switchLanguage = privateRoute(
   'admin',
   {
     operationId: 'switchLanguage',
-    summary: 'Take a language away from new live sessions, or give it back',
+    summary: 'Switch a language off or on for new sessions',
     method: 'PUT',
     path: '/admin/languages/:id',
     params: pathId,
@@ -87,7 +86,7 @@ const switchTranslation = privateRoute(
   'admin',
   {
     operationId: 'switchTranslation',
-    summary: 'Take a translation pair away from new live sessions, or give it back',
+    summary: 'Switch a translation pair off or on for new sessions',
     method: 'PUT',
     path: '/admin/translations/:id',
     params: pathId,
@@ -105,7 +104,7 @@ const listAdminModels = privateRoute(
   'admin',
   {
     operationId: 'listAdminModels',
-    summary: 'List the transcription models with what is installed of them',
+    summary: 'List the transcription models with details of their installation',
     method: 'GET',
     path: '/admin/models',
     query: pageQuery,
@@ -114,7 +113,7 @@ const listAdminModels = privateRoute(
   },
   async ({ query }, { detailedCatalogue }: AdminCatalogueCalls) => {
     const page = pageOf(query)
-    return E.right(presentPage(cut(detailedCatalogue.models(), page), page, presentAdminModel))
+    return E.right(presentPage(sliceOf(detailedCatalogue.models(), page), page, presentAdminModel))
   },
 )
 
@@ -122,7 +121,7 @@ const listAdminTranslations = privateRoute(
   'admin',
   {
     operationId: 'listAdminTranslations',
-    summary: 'List the translation pairs with what is installed of their translators',
+    summary: 'List the translation pairs with details of their installed translators',
     method: 'GET',
     path: '/admin/translations',
     query: pageQuery,
@@ -131,7 +130,8 @@ const listAdminTranslations = privateRoute(
   },
   async ({ query }, { detailedCatalogue, catalogue }: AdminCatalogueCalls) => {
     const page = pageOf(query)
-    return E.right(presentPage(cut(detailedCatalogue.translations(), page), page, presentAdminTranslation(catalogue)))
+    const pairs = sliceOf(detailedCatalogue.translations(), page)
+    return E.right(presentPage(pairs, page, presentAdminTranslation(catalogue)))
   },
 )
 
@@ -139,7 +139,7 @@ const removeModel = privateRoute(
   'admin',
   {
     operationId: 'removeModel',
-    summary: 'Remove an installed model that no open live session uses',
+    summary: 'Remove an installed model, if no open session uses it',
     method: 'DELETE',
     path: '/admin/models/:id',
     params: pathId,
@@ -156,7 +156,7 @@ const removeTranslation = privateRoute(
   'admin',
   {
     operationId: 'removeTranslation',
-    summary: 'Remove the translator of a pair, with all its pairs, if no open live session uses it',
+    summary: 'Remove the translator of a pair and all its pairs, if no open session uses it',
     method: 'DELETE',
     path: '/admin/translations/:id',
     params: pathId,

@@ -5,14 +5,13 @@ import type { Job } from '../../../../application/jobs/job.ts'
 import type { Jobs } from '../../../../application/jobs/jobs.ts'
 import { jobKind } from '../../../../domain/jobs/events.ts'
 import { boundedString, instant } from '../../../../domain/shared/codecs.ts'
-import { count, cut, list, messageView, nullable, presentPage, single } from '../../codecs/presenters.ts'
+import { count, sliceOf, list, messageView, nullable, presentPage, single } from '../../codecs/presenters.ts'
 import { pageOf, pagination, pathId } from '../../codecs/request-codecs.ts'
 import { members, optional, repeated } from '../../codecs/validation.ts'
 import { UNAVAILABLE } from '../../errors.ts'
 import { privateRoute } from '../../route.ts'
 import type { Route } from '../../route.ts'
 
-/** What these routes call. */
 export interface AdminJobCalls {
   readonly jobs: Pick<Jobs, 'start' | 'list' | 'get' | 'cancel'>
 }
@@ -23,17 +22,17 @@ const jobView = t.strict(
   {
     id: count,
     kind: jobKind,
-    /** A model, or a read model; null for all. */
+    /** Name of a model or a read model. Null for all. */
     subject: nullable(t.string),
     status: jobStatus,
     done: count,
     total: nullable(count),
     unit: t.keyof({ bytes: null, rows: null, events: null }),
-    /** What it is at, or why it failed. */
+    /** Current step, or the reason of the failure. */
     detail: t.string,
     result: nullable(t.UnknownRecord),
     actor: t.string,
-    /** Name of the process that does it; null where an older version did not write it down. */
+    /** Name of the process that runs the job. Null for a job of an older version. */
     process: nullable(t.string),
     created_at: instant,
     updated_at: instant,
@@ -68,7 +67,7 @@ const startJob = privateRoute(
   'admin',
   {
     operationId: 'startJob',
-    summary: 'Pull or verify models, check all stored data, or rebuild lists; one job of a kind runs at a time',
+    summary: 'Start a job: pull or verify models, check stored data, or rebuild read models; one job of a kind at a time',
     method: 'POST',
     path: '/admin/jobs',
     body: { kind: 'json', codec: jobBody },
@@ -85,7 +84,7 @@ const listJobs = privateRoute(
   'admin',
   {
     operationId: 'listJobs',
-    summary: 'List the last jobs, newest first',
+    summary: 'List the recent jobs, newest first',
     method: 'GET',
     path: '/admin/jobs',
     query: members({ ...pagination, kind: repeated(jobKind), status: repeated(jobStatus) }),
@@ -95,7 +94,7 @@ const listJobs = privateRoute(
   async ({ query }, { jobs }: AdminJobCalls) => {
     const page = pageOf(query)
     const found = await jobs.list(query.kind, query.status)()
-    return E.isLeft(found) ? found : E.right(presentPage(cut(found.right, page), page, presentJob))
+    return E.isLeft(found) ? found : E.right(presentPage(sliceOf(found.right, page), page, presentJob))
   },
 )
 
@@ -103,7 +102,7 @@ const getJob = privateRoute(
   'admin',
   {
     operationId: 'getJob',
-    summary: 'One job, with its progress',
+    summary: 'Get one job with its progress',
     method: 'GET',
     path: '/admin/jobs/:id',
     params: pathId,
@@ -120,7 +119,7 @@ const cancelJob = privateRoute(
   'admin',
   {
     operationId: 'cancelJob',
-    summary: 'Break a job off, at the end of its step where that cannot be; one that is over stays as it is',
+    summary: 'Cancel a running job; some jobs first complete their current step',
     method: 'DELETE',
     path: '/admin/jobs/:id',
     params: pathId,

@@ -11,7 +11,6 @@ import { UNAVAILABLE } from '../../errors.ts'
 import { privateRoute } from '../../route.ts'
 import type { Route } from '../../route.ts'
 
-/** What these routes call. */
 export interface AdminLiveCalls extends InspectLive {
   readonly catalogue: Catalogue
   readonly listAllLives: ListAllLives
@@ -20,14 +19,14 @@ export interface AdminLiveCalls extends InspectLive {
 
 const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
 
-/** No live ever had another id, so no look is recorded. */
+/** No session has any other id, so no access is recorded. */
 const isPossible = (id: number): boolean => Number.isSafeInteger(id) && id > 0
 
 const listAllLives = privateRoute(
   'admin',
   {
     operationId: 'listAllLives',
-    summary: 'List the live sessions of all users, without what opens them',
+    summary: 'List the sessions of all users, without tokens and audio URLs',
     method: 'GET',
     path: '/admin/lives',
     query: allLivesQuery,
@@ -47,7 +46,7 @@ const finishAnyLive = privateRoute(
   'admin',
   {
     operationId: 'finishAnyLive',
-    summary: 'Finish the live session of any user',
+    summary: 'Finish a session of any user',
     method: 'PUT',
     path: '/admin/lives/:id/finish',
     params: pathId,
@@ -57,7 +56,7 @@ const finishAnyLive = privateRoute(
   async ({ params, caller, origin }, calls: AdminLiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
     const live = await calls.finishAnyLive(caller, params.id)()
-    return E.map((one: AdminLive) => ({ data: presentAdminLive(one, calls.catalogue, origin) }))(live)
+    return E.map((view: AdminLive) => ({ data: presentAdminLive(view, calls.catalogue, origin) }))(live)
   },
 )
 
@@ -65,7 +64,7 @@ const getAnyLive = privateRoute(
   'admin',
   {
     operationId: 'getAnyLive',
-    summary: 'The live session of any user, without what opens it',
+    summary: 'Get a session of any user, without tokens and audio URL',
     method: 'GET',
     path: '/admin/lives/:id',
     params: pathId,
@@ -75,7 +74,7 @@ const getAnyLive = privateRoute(
   async ({ params, caller, origin }, calls: AdminLiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
     const live = await calls.getAnyLive(caller, params.id)()
-    return E.map((one: AdminLive) => ({ data: presentAdminLive(one, calls.catalogue, origin) }))(live)
+    return E.map((view: AdminLive) => ({ data: presentAdminLive(view, calls.catalogue, origin) }))(live)
   },
 )
 
@@ -83,7 +82,7 @@ const getAnyHistory = privateRoute(
   'admin',
   {
     operationId: 'getAnyHistory',
-    summary: 'What happened to the live session of any user, event by event',
+    summary: 'List the events of a session of any user, oldest first',
     method: 'GET',
     path: '/admin/lives/:id/history',
     params: pathId,
@@ -103,7 +102,7 @@ const getAnyHistoryEntry = privateRoute(
   'admin',
   {
     operationId: 'getAnyHistoryEntry',
-    summary: 'One event of the live session of any user, and the session as it was after it',
+    summary: 'Get one event of a session of any user and the state after that event',
     method: 'GET',
     path: '/admin/lives/:id/history/:entry',
     params: pathEntry,
@@ -123,7 +122,7 @@ const getAnyIntegrity = privateRoute(
   'admin',
   {
     operationId: 'getAnyIntegrity',
-    summary: 'Whether the stored history of the live session of any user has accidental damage',
+    summary: 'Check the stored history of a session of any user for accidental damage',
     method: 'GET',
     path: '/admin/lives/:id/integrity',
     params: pathId,

@@ -3,13 +3,12 @@ import * as t from 'io-ts'
 import { LOAD_MINUTES, LOAD_STEP } from '../../../../application/load/load-history.ts'
 import type { LoadHistory } from '../../../../application/load/load-history.ts'
 import { boundedNumber, instant } from '../../../../domain/shared/codecs.ts'
-import { count, nullable, rounded, single } from '../../codecs/presenters.ts'
-import { integerText, members, optional, single as one } from '../../codecs/validation.ts'
+import { count, nullable, roundToMs, single } from '../../codecs/presenters.ts'
+import { integerText, lastValue, members, optional } from '../../codecs/validation.ts'
 import { UNAVAILABLE } from '../../errors.ts'
 import { privateRoute } from '../../route.ts'
 import type { Route } from '../../route.ts'
 
-/** What these routes call. */
 export interface AdminLoadCalls {
   readonly recentLoad: LoadHistory['recent']
 }
@@ -19,9 +18,9 @@ const counts = t.readonlyArray(count)
 
 const loadView = t.strict(
   {
-    /** When the first of the samples was taken; null before there is one. */
+    /** Time of the first sample. Null before the first sample. */
     since: nullable(instant),
-    /** Seconds from one sample to the next. */
+    /** Seconds between samples. */
     step: count,
     lag_max: seconds,
     lag_p95: seconds,
@@ -36,10 +35,10 @@ const getLoad = privateRoute(
   'admin',
   {
     operationId: 'getLoad',
-    summary: 'How loaded the service was, a sample each ten seconds of the last minutes; kept in memory for six hours',
+    summary: 'Get the load of the last minutes, one sample every ten seconds; memory holds six hours',
     method: 'GET',
     path: '/admin/load',
-    query: members({ minutes: one(optional(integerText(1, LOAD_MINUTES), 60)) }),
+    query: members({ minutes: lastValue(optional(integerText(1, LOAD_MINUTES), 60)) }),
     response: { codec: single(loadView) },
     refusals: UNAVAILABLE,
   },
@@ -49,8 +48,8 @@ const getLoad = privateRoute(
       data: {
         since: samples[0]?.at ?? null,
         step: LOAD_STEP,
-        lag_max: samples.map(({ lagMax }) => rounded(lagMax)),
-        lag_p95: samples.map(({ lagP95 }) => rounded(lagP95)),
+        lag_max: samples.map(({ lagMax }) => roundToMs(lagMax)),
+        lag_p95: samples.map(({ lagP95 }) => roundToMs(lagP95)),
         vram_reserved: samples.map(({ vramReserved }) => vramReserved),
         sessions: samples.map(({ sessions }) => sessions),
         listeners: samples.map(({ listeners }) => listeners),

@@ -10,7 +10,6 @@ import type { AdminLoadCalls } from './load.ts'
 import { adminTokenRoutes } from './tokens.ts'
 import type { AdminTokenCalls } from './tokens.ts'
 
-/** What these routes call. */
 export type AdminCalls = AdminLiveCalls & AdminCatalogueCalls & AdminTokenCalls & AdminLoadCalls & AdminJobCalls
 
 export const adminRoutes: ReadonlyArray<Route<AdminCalls>> = [

@@ -8,7 +8,6 @@ import { UNAVAILABLE } from '../../errors.ts'
 import { privateRoute } from '../../route.ts'
 import type { Route } from '../../route.ts'
 
-/** What these routes call. */
 export interface AdminTokenCalls {
   readonly listAllTokens: ListAllTokens
   readonly revokeAnyToken: RevokeToken
@@ -42,7 +41,7 @@ const revokeAnyToken = privateRoute(
   'admin',
   {
     operationId: 'deleteAnyToken',
-    summary: 'Revoke the API token of any user for good',
+    summary: 'Revoke an API token of any user permanently',
     method: 'DELETE',
     path: '/admin/tokens/:id',
     params: pathId,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 
-/** Says that the interface is no page, on every answer that sets nothing else. */
+/** Default Content-Security-Policy. A response of the interface is not a page, so it loads nothing. */
 export const API_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
-/** The text of a whole response that ends its connection, for what never became a request and has no route. */
-export const rawAnswer = (status: number, detail: string, headers: Readonly<Record<string, string>> = {}): string => {
+/** Returns a complete HTTP response that closes its connection, for errors before a request reaches the application. */
+export const rawResponse = (status: number, detail: string, headers: Readonly<Record<string, string>> = {}): string => {
   const body = JSON.stringify({ detail })
   const all = {
     'Content-Type': 'application/json; charset=utf-8',
