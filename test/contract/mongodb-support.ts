@@ -4,14 +4,13 @@ import { connectMongo } from '../../infrastructure/mongodb/connection.ts'
 import type { MongoConnection } from '../../infrastructure/mongodb/connection.ts'
 import { startMongoDouble } from '../support/doubles/mongodb/process.ts'
 import type { MongoDouble } from '../support/doubles/mongodb/process.ts'
+import { MONGO_SERVER } from '../support/service/chosen-stores.ts'
+import { withDatabase } from '../support/service/mongodb.ts'
 
 interface Opened {
   readonly connection: MongoConnection
   readonly close: () => Promise<void>
 }
-
-/** `url` with a database that nobody else has. */
-const withDatabase = (url: string, database: string): string => url.replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${database}`)
 
 /** What the contracts ask for is no question of time, also where the processor has others to serve. */
 const LIMIT_MS = 60_000
@@ -41,7 +40,7 @@ export const onEveryMongo = (contract: (name: string, open: () => Promise<Opened
     test.after.always(() => double?.dispose())
     contract(replicaSet === '' ? 'mongodb standalone' : 'mongodb replica set', () => openAt(double?.url('any') ?? ''))
   }
-  const url = process.env['STENOLOG_TEST_MONGO_URL']
-  if (url === undefined) test.skip('the server that STENOLOG_TEST_MONGO_URL names', (t) => t.fail())
-  else contract('mongodb server', () => openAt(url))
+  const server = MONGO_SERVER
+  if (server === undefined) test.skip('the server that STENOLOG_TEST_MONGO_URL names', (t) => t.fail())
+  else contract('mongodb server', () => openAt(server))
 }

@@ -7,5 +7,8 @@ export const isOnServers = stores === 'servers'
 /** The folder of a real EventStoreDB, which takes the place of its double wherever that is used; undefined: there is none. */
 export const EVENTSTORE_FOLDER = process.env['STENOLOG_TEST_EVENTSTORE_BIN']
 
+/** A running MongoDB that takes the place of the double; undefined: the double. */
+export const MONGO_SERVER = process.env['STENOLOG_TEST_MONGO_URL']
+
 /** Nodes of a real EventStoreDB. */
 export const EVENTSTORE_NODES = Number(process.env['STENOLOG_TEST_EVENTSTORE_NODES'] ?? 1)

@@ -19,15 +19,15 @@ interface TestStores {
 export const startTestStores = async (): Promise<TestStores> => {
   if (!isOnServers) return { settings: {}, directories: [], dispose: () => Promise.resolve() }
   // Each file with a service loads this one: the clients of the servers would take a third of that time.
-  const [{ startEventStoreDb }, { startMongoDouble }] = [await import('./eventstoredb.ts'), await import('../doubles/mongodb/process.ts')]
+  const [{ startEventStoreDb }, { startTestMongo }] = [await import('./eventstoredb.ts'), await import('./mongodb.ts')]
   const keys = await temporaryDirectory()
   const keyFile = join(keys.path, 'master.key')
   await writeFile(keyFile, randomBytes(32))
-  const [events, documents] = [await startEventStoreDb(), await startMongoDouble()]
+  const [events, documents] = [await startEventStoreDb(), await startTestMongo()]
   return {
     // No other process would take sessions over: they end with theirs, as they do with embedded stores.
-    settings: { EVENTSTORE_URL: events.url, MONGO_URL: documents.url('stenolog'), MASTER_KEY_FILE: keyFile, TAKEOVER_GRACE: '0s' },
-    directories: [events.directory, documents.directory],
+    settings: { EVENTSTORE_URL: events.url, MONGO_URL: documents.url, MASTER_KEY_FILE: keyFile, TAKEOVER_GRACE: '0s' },
+    directories: [events.directory, ...(documents.directory === null ? [] : [documents.directory])],
     dispose: async () => {
       await Promise.all([events.dispose(), documents.dispose()])
       await keys.remove()
