@@ -1,5 +1,6 @@
 import { lanesFor, takenLanes } from '../../domain/admission/compute.ts'
 import type { Compute } from '../../domain/admission/compute.ts'
+import type { EngineRoom } from '../../domain/admission/engine-rooms.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import type { Catalogue, Model } from '../ports/catalogue.ts'
 import type { PassTime, SpeechEngine } from '../ports/engine.ts'
@@ -52,13 +53,19 @@ interface MeasuredComputeDeps {
   readonly running: () => ReadonlyArray<number>
   /** How many times over lanes are given away; 0: as often as somebody asks. */
   readonly overcommit: number
+  /** The engines of a process that runs one for each GPU, and their sessions; undefined where it runs one engine. */
+  readonly engines?: () => ReadonlyArray<EngineRoom> | undefined
 }
 
 /** What the engine of this process can hear in real time, by what passes of its models take (decision 42). */
 export const measuredCompute = (deps: MeasuredComputeDeps): MeasuredCompute => {
-  const { engine, catalogue, admission, environment, logger, worker, running, overcommit } = deps
+  const { engine, catalogue, admission, environment, logger, worker, running, overcommit, engines } = deps
 
   const passOf = timedBy(engine, catalogue)
+  const roomsOfEngines = (): Pick<Compute, 'engines'> => {
+    const rooms = engines?.()
+    return rooms === undefined ? {} : { engines: rooms }
+  }
   const present = (factor: number): Compute => ({
     deviceOf: (model) => {
       const { name, lanes } = engine.deviceOf(model)
@@ -66,6 +73,7 @@ export const measuredCompute = (deps: MeasuredComputeDeps): MeasuredCompute => {
     },
     shareOf: (model) => shareOf(passOf(model)),
     active: new Set(running()),
+    ...roomsOfEngines(),
   })
 
   const devices = (): ReadonlyMap<string, number> =>

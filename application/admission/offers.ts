@@ -1,6 +1,7 @@
 import type { Compute } from '../../domain/admission/compute.ts'
 import { lanesFor } from '../../domain/admission/compute.ts'
 import type { Candidate, Offering } from '../../domain/admission/placement.ts'
+import type { EngineRoom } from '../../domain/admission/engine-rooms.ts'
 import type { AdmissionState } from '../../domain/admission/state.ts'
 import type { Catalogue } from '../ports/catalogue.ts'
 import type { SpeechEngine } from '../ports/engine.ts'
@@ -14,10 +15,12 @@ export interface OffersDeps {
   readonly installed: Pick<Catalogue, 'models' | 'translations'> & { readonly onDisk: Pick<InstalledModels, 'all'> }
   /** The model is in memory. */
   readonly isLoaded: (model: string) => boolean
+  /** Undefined where one engine runs all sessions. */
+  readonly engines?: () => ReadonlyArray<EngineRoom> | undefined
 }
 
 /** What this process can run, with what its engine measured, for those that give out lives elsewhere. */
-export const offersOf = ({ engine, installed, isLoaded }: OffersDeps): Offers => {
+export const offersOf = ({ engine, installed, isLoaded, engines }: OffersDeps): Offers => {
   const passOf = timedBy(engine, installed)
   const models = installed.models().map((model) => ({
     ...model,
@@ -25,12 +28,14 @@ export const offersOf = ({ engine, installed, isLoaded }: OffersDeps): Offers =>
     share: shareOf(passOf(model.name)),
     isLoaded: isLoaded(model.name),
   }))
+  const rooms = engines?.()
   const devices = new Map(models.map(({ name, device }) => [device, engine.deviceOf(name).lanes]))
   return {
     models,
     translations: installed.translations(),
     devices: [...devices].map(([name, lanes]) => ({ name, lanes })),
     onDisk: installed.onDisk.all(),
+    ...(rooms !== undefined && { engines: rooms.map(({ vram, sessions }) => ({ vram, sessions: [...sessions] })) }),
   }
 }
 
@@ -41,13 +46,20 @@ const namesOf = ({ models, translations }: Offers): ReadonlySet<string> =>
     ...translations.map(({ model }) => model),
   ])
 
+/** Names of the models and translators that a worker has, without models that are too large for each of its GPUs. */
+const fittingNamesOf = (offers: Offers): ReadonlySet<string> => {
+  const largest = offers.engines === undefined ? Infinity : Math.max(...offers.engines.map(({ vram }) => vram))
+  const tooLarge = new Set(offers.models.flatMap(({ name, vram }) => (vram > largest ? [name] : [])))
+  return new Set([...namesOf(offers)].filter((name) => !tooLarge.has(name)))
+}
+
 const takesLives = ({ state, logAnswers }: Member): boolean => state === 'up' && logAnswers
 
 /** Who of the members may be given lives, and of which models. */
 export const offeringOf = (members: ReadonlyArray<Member>): Offering =>
   new Map(
     members.flatMap((member) =>
-      member.offers !== null && takesLives(member) ? [[member.name, namesOf(member.offers)] as const] : [],
+      member.offers !== null && takesLives(member) ? [[member.name, fittingNamesOf(member.offers)] as const] : [],
     ),
   )
 
@@ -55,7 +67,7 @@ export const offeringOf = (members: ReadonlyArray<Member>): Offering =>
 const NO_DEVICE = { name: '', lanes: 1 }
 
 /** As the worker measured it, its lanes given away so many times over. */
-const announcedCompute = ({ models, devices }: Offers, lives: ReadonlyArray<number>, factor: number): Compute => {
+const announcedCompute = ({ models, devices, engines }: Offers, lives: ReadonlyArray<number>, factor: number): Compute => {
   const found = (model: string) => models.find(({ name }) => name === model)
   return {
     deviceOf: (model) => {
@@ -64,6 +76,7 @@ const announcedCompute = ({ models, devices }: Offers, lives: ReadonlyArray<numb
     },
     shareOf: (model) => found(model)?.share ?? 0,
     active: new Set(lives),
+    ...(engines && { engines: engines.map(({ vram, sessions }) => ({ vram, sessions: new Set(sessions) })) }),
   }
 }
 

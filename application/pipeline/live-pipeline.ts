@@ -30,6 +30,8 @@ interface Dependencies {
   /** Told how far text is behind audio; absent where nobody asks. */
   readonly lags?: Pick<Lags, 'follow' | 'heard'>
   readonly leftOut?: Pick<LeftOutWords, 'add'>
+  /** Called when the session no longer needs the engine. */
+  readonly onStop?: () => void
 }
 
 /** Part of the time to finish in that passes may take; what is known by then is sent in the rest. */
@@ -40,7 +42,7 @@ const PASSES_SHARE = 0.9
  * The only clock is the number of samples, so that audio may come at any speed.
  */
 export const createLivePipeline =
-  ({ engine, scheduler, monotonic, timers, lags, leftOut }: Dependencies): CreatePipeline =>
+  ({ engine, scheduler, monotonic, timers, lags, leftOut, onStop }: Dependencies): CreatePipeline =>
   ({ liveId, model, language, task, vocabulary, settings, nextSegment, events }) => {
     const audio = createAudioBuffer()
     let config: EngineSettings = settings
@@ -51,13 +53,11 @@ export const createLivePipeline =
     const spoken = spokenLanguage(language)
     let expected = vocabulary
     const backlog = createBacklog(monotonic)
-    let driving = false
     /** Something came while the drive was looking. */
     let woken = false
     let settledTo = 0
-    let [ended, hurried, over] = [false, false, false]
+    let [driving, ended, hurried, over] = [false, false, false, false]
     const finished = Promise.withResolvers<void>()
-    /** Of the waits for the engine. */
     const waits = createCallOff()
     const judge = createVoiceDetection(engine, timers, waits)
     const lag = (): number => (monotonic() - backlog.since()) / 1000
@@ -65,7 +65,7 @@ export const createLivePipeline =
 
     const stop = (): void => {
       over = true
-      unfollow?.()
+      for (const leave of [unfollow, onStop]) leave?.()
       scheduler.withdraw(liveId)
       waits.callOff()
       finished.resolve()

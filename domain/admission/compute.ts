@@ -1,5 +1,7 @@
+import { spacesOf } from './engine-rooms.ts'
+import type { EngineRoom } from './engine-rooms.ts'
 import { openOf } from './state.ts'
-import type { AdmissionState } from './state.ts'
+import type { AdmissionState, Reservation } from './state.ts'
 
 /** Speed of a worker's engine, as the worker measured it. One lane runs one model pass at a time. */
 export interface Compute {
@@ -9,10 +11,20 @@ export interface Compute {
   readonly shareOf: (model: string) => number
   /** Ids of the sessions that have a sender or a source. */
   readonly active: ReadonlySet<number>
+  /** The engines of a worker that runs one for each GPU; a session fits only where one of them has room for it. */
+  readonly engines?: ReadonlyArray<EngineRoom>
 }
 
 /** A new session counts as active for this time, because its sender is about to connect. */
 const EXPECTED_SENDER_MS = 60_000
+
+/** Returns a function that names the model of a reservation; undefined for a reservation that takes no lanes. */
+const countedModel = (active: ReadonlySet<number>, now: string) => {
+  // Instants are compared as text: parsing thousands of them with each create would take milliseconds.
+  const since = new Date(Date.parse(now) - EXPECTED_SENDER_MS).toISOString()
+  return ({ liveId, at, needs }: Reservation): string | undefined =>
+    active.has(liveId) || at > since ? needs?.[0] : undefined
+}
 
 /** Returns the lanes of a worker's device that its sessions take. */
 export const takenLanes = (
@@ -21,12 +33,11 @@ export const takenLanes = (
   { deviceOf, shareOf, active }: Compute,
   now: string,
 ): number => {
-  // Instants are compared as text: parsing thousands of them for each create would take milliseconds.
-  const since = new Date(Date.parse(now) - EXPECTED_SENDER_MS).toISOString()
+  const counted = countedModel(active, now)
   const sessions = new Map<string, number>()
-  for (const { liveId, at, needs } of openOf(state, worker)) {
-    const [model] = needs ?? []
-    if (model !== undefined && (active.has(liveId) || at > since)) sessions.set(model, (sessions.get(model) ?? 0) + 1)
+  for (const held of openOf(state, worker)) {
+    const model = counted(held)
+    if (model !== undefined) sessions.set(model, (sessions.get(model) ?? 0) + 1)
   }
   return [...sessions]
     .filter(([model]) => deviceOf(model).name === device)
@@ -41,13 +52,44 @@ export interface Lanes {
 
 const NOT_MEASURED: Lanes = { neededLanes: 0, freeLanes: Infinity }
 
+interface AskedOfWorker {
+  readonly worker: string
+  readonly compute?: Compute
+  /** Megabytes that the session reserves; engines with less memory left do not count. */
+  readonly vram?: number
+}
+
+/** Lanes left on the engine that has the most of them, among those with room for `vram` megabytes. */
+const lanesOnOneEngine = (
+  state: AdmissionState,
+  { worker, vram = 0 }: AskedOfWorker,
+  compute: Compute & { readonly engines: ReadonlyArray<EngineRoom> },
+  model: string,
+  now: string,
+): number => {
+  const { name: device, lanes } = compute.deviceOf(model)
+  const counted = countedModel(compute.active, now)
+  const shares = new Map<string, number>()
+  const shareOn = (name: string): number => {
+    const share = shares.get(name) ?? (compute.deviceOf(name).name === device ? compute.shareOf(name) : 0)
+    shares.set(name, share)
+    return share
+  }
+  const lanesOf = (held: Reservation): number => {
+    const name = counted(held)
+    return name === undefined ? 0 : shareOn(name)
+  }
+  const spaces = spacesOf(state, { worker, rooms: compute.engines, lanes, lanesOf })
+  return Math.max(0, ...spaces.filter((space) => space.vram >= vram).map((space) => space.lanes))
+}
+
 /**
  * Returns the lanes that one more session of `model` needs and finds on a worker. A session runs one pass at a time, so
  * `freeLanes` is at most 1.
  */
 export const lanesFor = (
   state: AdmissionState,
-  candidate: { readonly worker: string; readonly compute?: Compute } | undefined,
+  candidate: AskedOfWorker | undefined,
   model: string | undefined,
   now: string,
 ): Lanes => {
@@ -56,7 +98,10 @@ export const lanesFor = (
   const { name: device, lanes } = compute.deviceOf(model)
   const neededLanes = compute.shareOf(model)
   if (lanes === Infinity) return { neededLanes, freeLanes: Infinity }
-  const left = lanes - takenLanes(state, { worker, device }, compute, now)
+  const { engines } = compute
+  const left = engines === undefined
+    ? lanes - takenLanes(state, { worker, device }, compute, now)
+    : lanesOnOneEngine(state, asked, { ...compute, engines }, model, now)
   return { neededLanes, freeLanes: Math.min(1, Math.max(0, left)) }
 }
 

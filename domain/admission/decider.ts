@@ -5,8 +5,10 @@ import { fold } from '../shared/decider.ts'
 import type { Decider } from '../shared/decider.ts'
 import type { AdmissionEvent } from './events.ts'
 import { lanesFor, withMostFreeLanes } from './compute.ts'
+import type { Lanes } from './compute.ts'
+import { mostMemory } from './engine-rooms.ts'
 import { canRun, chooseRoom, placeWaiting, roomsOf } from './placement.ts'
-import type { Candidate, Offering } from './placement.ts'
+import type { Candidate, Offering, Room } from './placement.ts'
 import { evolve, initialState, liveIdOfCommand } from './state.ts'
 import type { AdmissionState, Worker } from './state.ts'
 
@@ -127,12 +129,16 @@ const admit = (command: CommandOf<'Admit'>, state: AdmissionState): Decision => 
   const sessions = state.open.filter((reservation) => reservation.userId === userId).length
   if (sessions >= maxSessions) return E.left({ _tag: 'QuotaReached', maximum: maxSessions })
   const candidateOf = new Map(candidates.map((candidate) => [candidate.worker, candidate]))
-  const rooms = roomsOf(state).filter(({ worker }) => candidateOf.has(worker))
+  const onOneEngine = ({ worker, free }: Room): Room =>
+    ({ worker, free: Math.min(free, mostMemory(state, worker, candidateOf.get(worker)?.compute?.engines)) })
+  const rooms = roomsOf(state).filter(({ worker }) => candidateOf.has(worker)).map(onOneEngine)
   const roomy = rooms.filter(({ free }) => free >= vram)
   if (roomy.length === 0) {
     return E.left({ _tag: 'InsufficientVram', needed: vram, free: Math.max(0, ...rooms.map(({ free }) => free)) })
   }
-  const lanes = roomy.map((room) => ({ room, ...lanesFor(state, candidateOf.get(room.worker), needs[0], at) }))
+  const lanesOn = ({ worker }: Room): Lanes =>
+    lanesFor(state, { ...candidateOf.get(worker), worker, vram }, needs[0], at)
+  const lanes = roomy.map((room) => ({ room, ...lanesOn(room) }))
   const fastEnough = lanes.filter(({ neededLanes, freeLanes }) => neededLanes <= freeLanes).map(({ room }) => room)
   const lanesOf = new Map(lanes.map(({ room, freeLanes }) => [room.worker, freeLanes]))
   const room = chooseRoom(

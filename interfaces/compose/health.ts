@@ -26,7 +26,7 @@ interface Observed {
     readonly sessions: Pick<RunningSessions, 'droppedFinals' | 'lostSeconds'>
     readonly compute: Pick<MeasuredCompute, 'lanes' | 'taken'>
   } | null
-  readonly own: { readonly engine: Pick<SpeechEngine, 'pid'> } | null
+  readonly own: { readonly pool: { readonly whole: Pick<SpeechEngine, 'pid'> } } | null
   readonly store: { readonly isAnswering: () => boolean }
   readonly leaderChanges: () => number
   readonly readModels: { readonly isReachable: () => boolean }
@@ -64,7 +64,7 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
   }
   const engine = () => {
     if (of.own === null) return 'none'
-    return of.own.engine.pid() === undefined ? 'restarting' : 'running'
+    return of.own.pool.whole.pid() === undefined ? 'restarting' : 'running'
   }
   // What another process runs, and is held up there, every process shows alike: none could do more.
   const hasRead = () => of.projector.lag().every(({ hasCaughtUp, error, isOwn }) => hasCaughtUp && (error === null || !isOwn))

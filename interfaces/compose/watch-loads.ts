@@ -2,9 +2,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
 import type { TranslationEngine } from '../../application/ports/translation-engine.ts'
 
-/** Engines whose loads are watched, and how the last one of each model went. A model whose last load failed is listed as one that does not load. */
+/** Engines whose loads are watched, and how the last load of each model went. */
 interface WatchedEngines {
-  readonly engine: SpeechEngine
+  readonly engines: readonly [SpeechEngine, ...ReadonlyArray<SpeechEngine>]
   readonly translator: TranslationEngine
   /** Speech models whose last attempt to load failed. */
   readonly failing: () => ReadonlyArray<string>
@@ -12,23 +12,28 @@ interface WatchedEngines {
   readonly loads: (model: string) => boolean | null
 }
 
-export const watchLoads = (engine: SpeechEngine, translator: TranslationEngine): WatchedEngines => {
+export const watchLoads = (
+  engines: readonly [SpeechEngine, ...ReadonlyArray<SpeechEngine>],
+  translator: TranslationEngine,
+): WatchedEngines => {
   const speech = new Map<string, boolean>()
   const translation = new Map<string, boolean>()
-  return {
-    engine: {
-      ...engine,
-      load: (model) => async () => {
-        const loaded = await engine.load(model)()
-        speech.set(model, E.isRight(loaded))
-        return loaded
-      },
-      transcribe: (job, signal) => async () => {
-        const heard = await engine.transcribe(job, signal)()
-        if (E.isLeft(heard) && heard.left._tag === 'ModelLoadFailed') speech.set(job.model, false)
-        return heard
-      },
+  const watched = (engine: SpeechEngine): SpeechEngine => ({
+    ...engine,
+    load: (model) => async () => {
+      const loaded = await engine.load(model)()
+      speech.set(model, E.isRight(loaded))
+      return loaded
     },
+    transcribe: (job, signal) => async () => {
+      const heard = await engine.transcribe(job, signal)()
+      if (E.isLeft(heard) && heard.left._tag === 'ModelLoadFailed') speech.set(job.model, false)
+      return heard
+    },
+  })
+  const [first, ...others] = engines
+  return {
+    engines: [watched(first), ...others.map(watched)],
     translator: {
       ...translator,
       load: (model) => async () => {

@@ -19,6 +19,14 @@ export interface OfferedDevice {
   readonly lanes: number
 }
 
+/** An engine of a worker that runs one for each of its GPUs. */
+export interface OfferedEngine {
+  /** Megabytes that its sessions can reserve. */
+  readonly vram: number
+  /** Sessions that run on it. */
+  readonly sessions: ReadonlyArray<number>
+}
+
 /** What a worker can run. */
 export interface Offers {
   readonly models: ReadonlyArray<Model & {
@@ -31,6 +39,8 @@ export interface Offers {
   }>
   readonly translations: ReadonlyArray<TranslationPair>
   readonly devices: ReadonlyArray<OfferedDevice>
+  /** Absent where one engine runs all sessions. */
+  readonly engines?: ReadonlyArray<OfferedEngine>
   /** What administrators see of them beside that. */
   readonly onDisk?: ReadonlyArray<InstalledFacts>
 }

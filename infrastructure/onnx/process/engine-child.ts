@@ -21,12 +21,19 @@ export interface EngineChildEvents {
   readonly onExit: (reason: string) => void
 }
 
-export const startEngineChild = (role: EngineRole, execArgv: ReadonlyArray<string>, events: EngineChildEvents): EngineChild => {
-  const child = fork(fileURLToPath(new URL('./engine-process.ts', import.meta.url)), [role], {
+/** @param gpu id of the only GPU that the process may use; undefined: the first that it finds */
+export const startEngineChild = (
+  role: EngineRole,
+  execArgv: ReadonlyArray<string>,
+  events: EngineChildEvents,
+  gpu?: string,
+): EngineChild => {
+  const path = fileURLToPath(new URL('./engine-process.ts', import.meta.url))
+  const child = fork(path, [role, ...(gpu === undefined ? [] : [gpu])], {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     execArgv: [...execArgv],
-    env: engineEnvironment(),
+    env: engineEnvironment(gpu),
   })
   let over = false
   const end = (reason: string): void => {

@@ -42,6 +42,8 @@ export const createSpeechEngine = (options: {
   readonly workers?: number
   readonly logger: Logger
   readonly execArgv?: ReadonlyArray<string>
+  /** Id of the only GPU that it uses; absent: the first that it finds. */
+  readonly gpu?: string
   readonly limits?: Limits
 }): SpeechEngine => {
   const workers = options.workers ?? availableParallelism()
@@ -55,6 +57,7 @@ export const createSpeechEngine = (options: {
     workers,
     logger,
     execArgv,
+    gpu: options.gpu,
     limits: { detect: limits.detect, load: limits.load, passes },
     widthOn: (provider) => {
       // Nothing runs on a GPU that this process does not have, whatever the one before had.

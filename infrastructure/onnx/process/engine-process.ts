@@ -35,7 +35,7 @@ const NICENESS: Readonly<Record<EngineRole, number>> = { speech: 0, translation:
 /** Texts to translate are short and come once a phrase, after everything else: the CPU is enough. */
 const ON_CPU: ProviderChoice = { provider: 'cpu', why: 'translators run there' }
 
-const serve = async (role: EngineRole): Promise<void> => {
+const serve = async (role: EngineRole, gpu: string | undefined): Promise<void> => {
   // Threads inherit it from the one that starts them.
   if (NICENESS[role] > 0) setPriority(Math.min(LOWEST, getPriority() + NICENESS[role]))
   const detectSpeech = createVoiceActivity()
@@ -68,8 +68,8 @@ const serve = async (role: EngineRole): Promise<void> => {
   // A terminal or a service manager signals the whole group; the parent flushes its lives first and then ends us.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
   process.on('disconnect', () => die('the service is gone'))
-  if (role === 'speech') choice = await chooseProvider()
+  if (role === 'speech') choice = await chooseProvider(undefined, gpu)
   reply({ kind: 'ready', choice })
 }
 
-void serve(process.argv[2] === 'translation' ? 'translation' : 'speech')
+void serve(process.argv[2] === 'translation' ? 'translation' : 'speech', process.argv[3])

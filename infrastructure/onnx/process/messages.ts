@@ -11,7 +11,7 @@ import type {
 import type { ProviderChoice } from '../providers/execution-provider.ts'
 import type { TranslateJob } from '../../../application/ports/translation-engine.ts'
 
-/** Which models an engine process runs, its only argument: each kind has a process of its own. */
+/** Which models an engine process runs, its first argument: each kind has a process of its own. A second argument is the id of its GPU. */
 export type EngineRole = 'speech' | 'translation'
 
 /**

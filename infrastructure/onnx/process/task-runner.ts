@@ -57,6 +57,7 @@ export const createTaskRunner = (options: {
   readonly workers: number
   readonly logger: Logger
   readonly execArgv: ReadonlyArray<string>
+  readonly gpu?: string | undefined
   readonly limits: TaskLimits
   /** Tasks at a time on the device of `provider`, beside the `workers` on the CPU; a process may find another than the one before. */
   readonly widthOn?: (provider: Provider) => number
@@ -214,7 +215,7 @@ export const createTaskRunner = (options: {
     restart = null
     startedAt = performance.now()
     const onErrorLine = (line: string): void => logger.warn({ engine: role, line }, 'engine process')
-    child = startChild(role, options.execArgv, { onReply, onErrorLine, onExit })
+    child = startChild(role, options.execArgv, { onReply, onErrorLine, onExit }, options.gpu)
     logger.info({ engine: role, pid: child.pid }, 'engine process started')
   }
 

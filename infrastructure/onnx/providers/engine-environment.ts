@@ -9,5 +9,15 @@ export const TEST_PROVIDER = 'STENOLOG_TEST_PROVIDER'
 /** All that Node and native libraries need of our environment. */
 const INHERITED = ['PATH', 'NODE_COMPILE_CACHE', 'LD_LIBRARY_PATH', 'CUDA_VISIBLE_DEVICES', 'SystemRoot', ...VULKAN, TEST_PROVIDER]
 
-/** The environment of a process that loads onnxruntime. Without the switch its native library tells its maker of every session (B39). */
-export const engineEnvironment = (): Readonly<Record<string, string>> => ({ ...inheritedVariables(INHERITED), ORT_DISABLE_TELEMETRY: '1' })
+/**
+ * Returns the environment of a process that loads onnxruntime, with telemetry off.
+ *
+ * @param gpu id of the only GPU that CUDA shows to the process; undefined: all GPUs that it shows to this process
+ */
+export const engineEnvironment = (gpu?: string): Readonly<Record<string, string>> => ({
+  ...inheritedVariables(INHERITED),
+  ORT_DISABLE_TELEMETRY: '1',
+  // Else CUDA numbers GPUs by speed, and CUDA_VISIBLE_DEVICES=1 is not the GPU 1 of nvidia-smi.
+  CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
+  ...(gpu !== undefined && { CUDA_VISIBLE_DEVICES: gpu }),
+})

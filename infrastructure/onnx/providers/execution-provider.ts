@@ -15,6 +15,8 @@ export interface ProviderChoice {
   readonly provider: Provider
   /** Why it, and none of those that would come first. */
   readonly why: string
+  /** Of the probe; absent on the CPU. */
+  readonly times?: ProbeTimes
 }
 
 /** Milliseconds that one run of the probe's graph took on the GPU, and on all cores of the CPU. */
@@ -30,7 +32,7 @@ export type ProbeAnswer = Either<string, ProbeTimes>
 export interface ProviderTrials {
   /** Why there is nothing to try, seen without loading anything; null where there may be. */
   readonly obstacle: (provider: GpuProvider) => string | null
-  readonly probe: (provider: GpuProvider) => Promise<ProbeAnswer>
+  readonly probe: (provider: GpuProvider, gpuId?: string) => Promise<ProbeAnswer>
 }
 
 /** A driver that takes longer to compile two operators does not help a live. */
@@ -72,13 +74,13 @@ const obstacle: ProviderTrials['obstacle'] = (provider) => {
 }
 
 /** Tries it in a process of its own: a driver that crashes or hangs brings that one down. */
-export const probeProvider: ProviderTrials['probe'] = (provider) =>
+export const probeProvider: ProviderTrials['probe'] = (provider, gpuId) =>
   new Promise((resolve) => {
     const child = fork(fileURLToPath(new URL('./provider-probe-process.ts', import.meta.url)), [provider], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv: [],
-      env: engineEnvironment(),
+      env: engineEnvironment(gpuId),
     })
     const end = (answer: ProbeAnswer): void => {
       clearTimeout(limit)
@@ -92,26 +94,42 @@ export const probeProvider: ProviderTrials['probe'] = (provider) =>
   })
 
 /** Null where it runs; else why not. */
-const tryOut = async (provider: GpuProvider, { obstacle: seen, probe }: ProviderTrials): Promise<Either<string, ProbeTimes>> => {
+const tryOut = async (
+  provider: GpuProvider,
+  { obstacle: seen, probe }: ProviderTrials,
+  gpuId: string | undefined,
+): Promise<Either<string, ProbeTimes>> => {
   const missing = seen(provider)
   if (missing !== null) return E.left(missing)
-  const times = await probe(provider)
+  const times = await probe(provider, gpuId)
   if (E.isLeft(times)) return E.left(briefly(times.left))
   const { gpu, cpu } = times.right
   // A software rasteriser calls itself an adapter too, and computes right; what tells is its speed.
   return gpu < cpu ? times : E.left(`its adapter is slower than the CPU (${gpu.toFixed(1)} ms where that takes ${cpu.toFixed(1)})`)
 }
 
-/** The first of cuda, webgpu and cpu that really runs here and is worth it. Costs next to nothing where there is no device. */
-export const chooseProvider = async (trials: ProviderTrials = { obstacle, probe: probeProvider }): Promise<ProviderChoice> => {
+/** Providers in the order in which they are tried. */
+const TRIED: ReadonlyArray<GpuProvider> = ['cuda', 'webgpu']
+
+/**
+ * Returns the first of cuda, webgpu and cpu that really runs here and is faster than the CPU. Takes a few milliseconds
+ * where there is no device.
+ *
+ * @param gpuId id of the only GPU that may be used; only CUDA can be limited to one, so webgpu is not tried
+ */
+export const chooseProvider = async (
+  trials: ProviderTrials = { obstacle, probe: probeProvider },
+  gpuId?: string,
+): Promise<ProviderChoice> => {
   const named = PROVIDERS.find((provider) => provider === process.env[TEST_PROVIDER])
   if (named !== undefined) return { provider: named, why: `${TEST_PROVIDER} names it` }
   const against: Array<string> = []
-  for (const provider of ['cuda', 'webgpu'] as const) {
-    const tried = await tryOut(provider, trials)
+  for (const provider of gpuId === undefined ? TRIED : (['cuda'] as const)) {
+    const tried = await tryOut(provider, trials, gpuId)
     if (E.isRight(tried)) {
-      const { gpu, cpu } = tried.right
-      return { provider, why: [`${gpu.toFixed(1)} ms where the CPU takes ${cpu.toFixed(1)}`, ...against].join('; ') }
+      const times = tried.right
+      const why = `${times.gpu.toFixed(1)} ms where the CPU takes ${times.cpu.toFixed(1)}`
+      return { provider, why: [why, ...against].join('; '), times }
     }
     against.push(`${provider}: ${tried.left}`)
   }

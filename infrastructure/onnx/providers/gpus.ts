@@ -3,11 +3,13 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** A GPU of this machine, as its driver tells of it; megabytes. */
+/** A GPU of this machine, as its driver describes it; megabytes. */
 export interface Gpu {
   readonly name: string
   readonly memory: number
   readonly used: number
+  /** Its UUID, which CUDA_VISIBLE_DEVICES accepts; only of NVIDIA's GPUs. */
+  readonly id?: string
 }
 
 /** Where drivers tell; tests replace parts of it. */
@@ -20,7 +22,7 @@ export interface GpuSources {
 
 /** A driver that hangs does not hold up a start. */
 const LIMIT_MS = 5000
-const QUERY = ['--query-gpu=name,memory.total,memory.used', '--format=csv,noheader,nounits']
+const QUERY = ['--query-gpu=name,memory.total,memory.used,uuid', '--format=csv,noheader,nounits']
 
 const SOURCES: GpuSources = {
   nvidia: async () => (await promisify(execFile)('nvidia-smi', QUERY, { timeout: LIMIT_MS })).stdout,
@@ -29,8 +31,8 @@ const SOURCES: GpuSources = {
 
 const nvidiaGpus = async ({ nvidia }: GpuSources): Promise<ReadonlyArray<Gpu>> => {
   const lines = (await nvidia().catch(() => '')).split('\n').map((line) => line.split(',').map((cell) => cell.trim()))
-  return lines.flatMap(([name = '', memory, used]) => {
-    const gpu = { name, memory: Number(memory), used: Number(used) }
+  return lines.flatMap(([name = '', memory, used, id]): ReadonlyArray<Gpu> => {
+    const gpu = { name, memory: Number(memory), used: Number(used), ...(id !== undefined && { id }) }
     // Of a part of a GPU (MIG), and where it may not, it says that it does not know.
     return gpu.memory > 0 ? [{ ...gpu, used: gpu.used || 0 }] : []
   })

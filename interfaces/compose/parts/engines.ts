@@ -1,15 +1,19 @@
 import { listInstalled } from '../../../application/catalogue/commands/list-installed.ts'
 import { offeredCatalogue } from '../../../application/catalogue/offered-catalogue.ts'
 import type { ListInstalled } from '../../../application/ports/catalogue.ts'
-import type { SpeechEngine } from '../../../application/ports/engine.ts'
+import { shareOf, timedBy } from '../../../application/admission/measured-compute.ts'
+import { createEnginePool } from '../../../application/pipeline/engine-pool.ts'
+import type { EnginePool } from '../../../application/pipeline/engine-pool.ts'
 import type { TranslationEngine } from '../../../application/ports/translation-engine.ts'
 import { openCatalogue } from '../../../infrastructure/catalogue/catalogue.ts'
 import type { InstalledCatalogue } from '../../../infrastructure/catalogue/catalogue.ts'
 import { BUNDLED_MODELS } from '../../../infrastructure/catalogue/installed-models.ts'
 import { FURTHER_LANGUAGES, LANGUAGE_ROWS } from '../../../infrastructure/catalogue/languages.ts'
 import { lookAtModels, watchModels } from '../../../infrastructure/catalogue/watch-models.ts'
-import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
+import { startSpeechEngines } from '../../../infrastructure/onnx/process/speech-engines.ts'
 import { createTranslationEngine } from '../../../infrastructure/onnx/process/translation-client.ts'
+import { findEngineGpus } from '../../../infrastructure/onnx/providers/engine-gpus.ts'
+import { memoryOfEngines } from '../../../infrastructure/onnx/providers/engine-memory.ts'
 import { hasServers, modelsDirOf } from '../../../infrastructure/settings.ts'
 import { assemble } from '../assemble.ts'
 import type { Part } from '../assemble.ts'
@@ -21,7 +25,7 @@ import type { Foundation } from './foundation.ts'
 export interface OwnEngines {
   /** What is installed on this machine. */
   readonly installed: InstalledCatalogue
-  readonly engine: SpeechEngine
+  readonly pool: EnginePool
   readonly translator: TranslationEngine
   readonly isLoaded: (model: string) => boolean
 }
@@ -56,13 +60,19 @@ const startOwn = (foundation: Foundation): Promise<Engines & Part> =>
     const installed = await openCatalogue({ listInstalled: list, logger, modelsDir, mayBeMissing, bundledDir: BUNDLED_MODELS })
     // Of a process that serves no clients nobody can ask it.
     if (seen !== null) opened(watchModels({ modelsDir, seen, rescan: installed.rescan, timers, logger }))
-    const { engine, translator, failing, loads } = watchLoads(
-      createSpeechEngine({ ...installed.speech, logger }),
+    const gpus = await findEngineGpus()
+    const vrams = await memoryOfEngines(settings.vramMb, gpus)
+    const { engines, translator, failing, loads } = watchLoads(
+      startSpeechEngines({ ...installed.speech, logger }, gpus),
       createTranslationEngine({ ...installed.translation, logger }),
     )
-    opened({ stop: engine.close })
+    const pool = createEnginePool({
+      engines, vrams,
+      shareOn: (engine, model) => shareOf(timedBy(engine, installed)(model)),
+    })
+    opened({ stop: pool.whole.close })
     opened({ stop: translator.close })
-    const own = { installed, engine, translator, isLoaded: (model: string) => loads(model) === true }
+    const own = { installed, pool, translator, isLoaded: (model: string) => loads(model) === true }
     // A new session may be another worker's.
     const catalogue = hasServers(settings)
       ? offeredCatalogue({ members, environment, languages: LANGUAGES, own: installed })

@@ -4,6 +4,7 @@ import type { Lags } from '../../../application/pipeline/lags.ts'
 import type { LeftOutWords } from '../../../application/pipeline/left-out.ts'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
 import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
+import type { CreatePipeline } from '../../../application/pipeline/pipeline.ts'
 import { createScheduler } from '../../../application/pipeline/scheduler.ts'
 import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
@@ -34,14 +35,22 @@ export const openHearing = async (needs: Needs) => {
   const { foundation, engines, writeSide, readSide, lags, leftOut, pullRules, unsure } = needs
   const { settings, environment, timers, logger } = foundation
   const { write, admission, worker } = writeSide
-  const { engine, translator } = engines
+  const { pool, translator } = engines
   const { monotonic } = environment
   const bus = createLiveBus({ logger })
-  const scheduler = createScheduler(engine, monotonic)
+  const schedulers = new Map(pool.engines.map((engine) => [engine, createScheduler(engine, monotonic)]))
+  const reservedBy = (liveId: number): number =>
+    admission.state().open.find((held) => held.liveId === liveId)?.vram ?? 0
+  const createPipeline: CreatePipeline = (session) => {
+    const { liveId, model } = session
+    const { engine, release: onStop } = pool.pin({ liveId, model, vram: reservedBy(liveId) })
+    const scheduler = schedulers.get(engine) ?? createScheduler(engine, monotonic)
+    return createLivePipeline({ engine, scheduler, monotonic, timers, lags, leftOut, onStop })(session)
+  }
   const translations = createTranslations({ engine: translator, monotonic, logger })
   const sessions = createLiveSessions({
     lifecycle: liveLifecycle({ ...write, admission, worker, whenProjected: readSide.whenProjected, ...readSide.lives }),
-    createPipeline: createLivePipeline({ engine, scheduler, monotonic, timers, lags, leftOut }),
+    createPipeline,
     startPuller: createPullers({ rules: pullRules, isolation: await foundation.isolating }),
     translations,
     bus,
@@ -52,8 +61,8 @@ export const openHearing = async (needs: Needs) => {
     unsure,
   })
   const compute = measuredCompute({
-    engine, catalogue: engines.installed, admission, environment, logger,
-    worker: worker.name, running: sessions.runs.all, overcommit: settings.overcommit,
+    engine: pool.whole, catalogue: engines.installed, admission, environment, logger,
+    worker: worker.name, running: sessions.runs.all, overcommit: settings.overcommit, engines: pool.rooms,
   })
-  return { sessions, bus, translations, compute, offers: () => offersOf(engines) }
+  return { sessions, bus, translations, compute, offers: () => offersOf({ ...engines, engine: pool.whole, engines: pool.rooms }) }
 }

@@ -1,0 +1,47 @@
+import { chooseProvider } from './execution-provider.ts'
+import type { ProviderChoice } from './execution-provider.ts'
+import { readGpus } from './gpus.ts'
+import type { Gpu } from './gpus.ts'
+
+/** A GPU that has an engine of its own; memory in megabytes. */
+export interface EngineGpu {
+  readonly id: string
+  readonly name: string
+  readonly memory: number
+}
+
+/** Where GPUs are found and tried; tests replace them. */
+interface Detection {
+  readonly gpus: () => Promise<ReadonlyArray<Gpu>>
+  /** What the operator's CUDA_VISIBLE_DEVICES says; undefined where it is not set. */
+  readonly visible: string | undefined
+  readonly choose: (id: string) => Promise<ProviderChoice>
+}
+
+const DETECTION = (): Detection => ({
+  gpus: readGpus,
+  visible: process.env['CUDA_VISIBLE_DEVICES'],
+  choose: (id) => chooseProvider(undefined, id),
+})
+
+/** CUDA's own rule: an entry is a number or the begin of a UUID, and the first unknown entry ends the list. */
+const visibleOf = (gpus: ReadonlyArray<EngineGpu>, visible: string | undefined): ReadonlyArray<EngineGpu> => {
+  if (visible === undefined) return gpus
+  const named = visible.split(',').map((entry) => entry.trim())
+    .map((entry) => (/^\d+$/.test(entry) ? gpus[Number(entry)] : gpus.find(({ id }) => entry !== '' && id.startsWith(entry))))
+  const end = named.indexOf(undefined)
+  return named.slice(0, end === -1 ? named.length : end).filter((gpu) => gpu !== undefined)
+}
+
+/**
+ * Returns the GPUs that get an engine each: those on which CUDA works, where there are two or more of them. Empty: one
+ * engine runs all sessions. WebGPU cannot be told which GPU to use, so it always has one engine.
+ */
+export const findEngineGpus = async (detection: Detection = DETECTION()): Promise<ReadonlyArray<EngineGpu>> => {
+  const known = (await detection.gpus()).flatMap(({ id, name, memory }) => (id === undefined ? [] : [{ id, name, memory }]))
+  const visible = visibleOf(known, detection.visible)
+  if (visible.length < 2) return []
+  const choices = await Promise.all(visible.map(({ id }) => detection.choose(id)))
+  const working = visible.filter((_, at) => choices[at]?.provider === 'cuda')
+  return working.length < 2 ? [] : working
+}
