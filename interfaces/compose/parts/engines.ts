@@ -10,7 +10,7 @@ import type { InstalledCatalogue } from '../../../infrastructure/catalogue/catal
 import { BUNDLED_MODELS } from '../../../infrastructure/catalogue/installed-models.ts'
 import { FURTHER_LANGUAGES, LANGUAGE_ROWS } from '../../../infrastructure/catalogue/languages.ts'
 import { lookAtModels, watchModels } from '../../../infrastructure/catalogue/watch-models.ts'
-import { startSpeechEngines } from '../../../infrastructure/onnx/process/speech-engines.ts'
+import { startSpeechEngines } from '../../../infrastructure/onnx/process/engine-client.ts'
 import { createTranslationEngine } from '../../../infrastructure/onnx/process/translation-client.ts'
 import { findEngineGpus } from '../../../infrastructure/onnx/providers/engine-gpus.ts'
 import { memoryOfEngines } from '../../../infrastructure/onnx/providers/engine-memory.ts'

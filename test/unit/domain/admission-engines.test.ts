@@ -1,0 +1,44 @@
+import test from 'ava'
+import type { Compute } from '../../../domain/admission/compute.ts'
+import { admissionDecider } from '../../../domain/admission/decider.ts'
+import { spacesOf } from '../../../domain/admission/engine-rooms.ts'
+import { initialState } from '../../../domain/admission/state.ts'
+import { specify } from '../../support/specify.ts'
+import { admit, admitted, joined, reservation } from './admission-samples.ts'
+
+/** Two engines with 4,000 MB and one lane each; a session takes 0.6 of a lane, a session of the model `idle` none. */
+const onTwoEngines = (...sessions: ReadonlyArray<ReadonlyArray<number>>) => {
+  const engines = [0, 1].map((engine) => ({ vram: 4000, sessions: new Set(sessions[engine]) }))
+  const active = new Set(sessions.flat())
+  const compute: Compute = { deviceOf: () => ({ name: 'gpu', lanes: 2 }), shareOf: (model) => (model === 'idle' ? 0 : 0.6), active, engines }
+  return { candidates: [{ worker: 'gpu-0', rank: 0, compute }] }
+}
+
+test('a session that fits no single GPU is refused, however much all of them have left [R11]', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const empty = joined('gpu-0', 8000)
+  given(empty).when(admit(1, { vram: 4001, ...onTwoEngines() }))
+    .thenRefused({ _tag: 'InsufficientVram', needed: 4001, free: 4000 })
+  given(empty).when(admit(1, { vram: 4000, ...onTwoEngines() })).thenEvents(admitted(1, { vram: 4000 }))
+  const two = [empty, admitted(1, { vram: 3000 }), admitted(2, { vram: 2500 })]
+  given(...two).when(admit(3, { vram: 1600, ...onTwoEngines([1], [2]) }))
+    .thenRefused({ _tag: 'InsufficientVram', needed: 1600, free: 1500 })
+  given(...two).when(admit(3, { vram: 2500, ...onTwoEngines([1, 2], []) })).thenEvents(admitted(3, { vram: 2500 }))
+})
+
+test('a session is refused where no GPU has both the memory and the lanes for it [R11]', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const one = [joined('gpu-0', 8000), admitted(1, { vram: 3500, needs: ['idle'] })]
+  const two = [...one, admitted(2, { vram: 100 })]
+  given(...two).when(admit(3, { vram: 1000, ...onTwoEngines([1], [2]) }))
+    .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.6, freeLanes: 0.4 })
+  given(...two).when(admit(3, { vram: 500, ...onTwoEngines([1], [2]) })).thenEvents(admitted(3, { vram: 500 }))
+  given(...one).when(admit(2, { vram: 1000, ...onTwoEngines([1]) })).thenEvents(admitted(2, { vram: 1000 }))
+})
+
+test('sessions that have not begun are counted on the GPU with the most memory left, the largest first', (t) => {
+  const open = [[1, 1000], [2, 1500], [3, 3000]].map(([liveId = 0, vram = 0]) => reservation(liveId, { vram }))
+  const rooms = [{ vram: 4000, sessions: new Set([1]) }, { vram: 4000, sessions: new Set<number>() }]
+  const spaces = spacesOf({ ...initialState, open }, { worker: 'gpu-0', rooms, lanes: 2, lanesOf: () => 0.25 })
+  t.deepEqual(spaces, [{ vram: 1500, lanes: 0.5 }, { vram: 1000, lanes: 0.75 }])
+})

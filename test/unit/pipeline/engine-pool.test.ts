@@ -1,0 +1,73 @@
+import test from 'ava'
+import { createEnginePool } from '../../../application/pipeline/engine-pool.ts'
+import type { SpeechEngine } from '../../../application/ports/engine.ts'
+import { scriptedEngine } from '../../support/scripted-engine.ts'
+
+interface Changes {
+  readonly lanes?: number
+  readonly device?: 'cpu' | 'gpu'
+  readonly pass?: number
+  readonly pid?: number
+}
+
+const engine = ({ lanes = 8, device = 'gpu', pass = 1, pid = 1 }: Changes = {}): SpeechEngine => ({
+  ...scriptedEngine({ words: [], passSeconds: pass }), deviceOf: () => ({ name: device, lanes }), pid: () => pid,
+})
+
+const share = (): number => 0.5
+
+const poolOf = (engines: readonly [SpeechEngine, ...ReadonlyArray<SpeechEngine>], vrams: ReadonlyArray<number>) => {
+  const pool = createEnginePool({ engines, vrams, shareOn: share })
+  const pin = (liveId: number, vram: number, model = 'base') => {
+    const { engine: chosen, release } = pool.pin({ liveId, model, vram })
+    return { at: engines.indexOf(chosen), release }
+  }
+  return { pool, pin }
+}
+
+test('a session begins on the GPU that is least loaded, and keeps its place until it ends', (t) => {
+  const { pool, pin } = poolOf([engine(), engine(), engine()], [9000, 9000, 9000])
+  const pins = [1, 2, 3, 4].map((liveId) => pin(liveId, 1000))
+  t.deepEqual(pins.map(({ at }) => at), [0, 1, 2, 0])
+  t.deepEqual(pool.rooms(), [[1, 4], [2], [3]].map((sessions) => ({ vram: 9000, sessions: new Set(sessions) })))
+  pins[1]?.release()
+  pins[1]?.release()
+  t.is(pin(5, 1000).at, 1)
+  t.is(pool.vram, 27_000)
+})
+
+test('a session begins only on a GPU with memory for it, as long as there is one', (t) => {
+  const { pin } = poolOf([engine(), engine()], [2000, 8000])
+  t.is(pin(1, 3000).at, 1, 'it is too large for the first')
+  t.is(pin(2, 1500).at, 1, 'the larger GPU stays less loaded: 4500 of 8000 is less than 1500 of 2000')
+  t.is(pin(3, 1500).at, 0)
+  t.is(pin(4, 3500).at, 1, 'memory comes before load')
+  t.is(pin(5, 7000).at, 1, 'where no GPU has the memory, the least loaded takes it')
+  const { pin: pinBusy } = poolOf([engine({ lanes: 0.1 }), engine({ lanes: 100 })], [9000, 1000])
+  t.is(pinBusy(1, 1001).at, 0, 'a GPU with too few lanes is slow, a GPU with too little memory fails')
+})
+
+test('the load of a GPU is the larger of its parts of memory and of lanes', (t) => {
+  const { pin } = poolOf([engine({ lanes: 1 }), engine({ lanes: 1 })], [100_000, 1000])
+  t.deepEqual([1, 2, 3].map((liveId) => pin(liveId, 10).at), [0, 1, 0])
+  t.is(pin(4, 900).at, 1, 'half a lane each: 0.91 of the memory is less than 1.5 lanes')
+})
+
+test('no session begins on an engine that is being restarted while another runs', (t) => {
+  let pid: number | undefined
+  const { pool, pin } = poolOf([{ ...engine(), pid: () => pid }, engine()], [9000, 9000])
+  t.deepEqual([1, 2].map((liveId) => pin(liveId, 1000).at), [1, 1])
+  t.is(pool.whole.pid(), undefined)
+  pid = 5
+  t.is(pin(3, 1000).at, 0)
+  t.is(pool.whole.pid(), 5)
+})
+
+test('together engines have the lanes of all, on the device of the one that loaded the model, and the slowest passes', (t) => {
+  const { pool } = poolOf([engine({ device: 'cpu', lanes: 4, pass: 3 }), engine(), engine()], [1, 1, 1])
+  t.deepEqual(pool.whole.deviceOf('base'), { name: 'gpu', lanes: 24 })
+  t.is(pool.whole.passTime('base')?.usual, 3)
+  const { pool: single } = poolOf([engine({ device: 'cpu', lanes: 4 })], [1])
+  t.deepEqual(single.whole.deviceOf('base'), { name: 'cpu', lanes: 4 })
+  t.is(single.rooms(), undefined)
+})
