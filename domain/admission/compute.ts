@@ -52,7 +52,7 @@ export interface Lanes {
 
 const NOT_MEASURED: Lanes = { neededLanes: 0, freeLanes: Infinity }
 
-interface AskedOfWorker {
+interface AskedWorker {
   readonly worker: string
   readonly compute?: Compute
   /** Megabytes that the session reserves; engines with less memory left do not count. */
@@ -62,7 +62,7 @@ interface AskedOfWorker {
 /** Lanes left on the engine that has the most of them, among those with room for `vram` megabytes. */
 const lanesOnOneEngine = (
   state: AdmissionState,
-  { worker, vram = 0 }: AskedOfWorker,
+  { worker, vram = 0 }: AskedWorker,
   compute: Compute & { readonly engines: ReadonlyArray<EngineRoom> },
   model: string,
   now: string,
@@ -89,7 +89,7 @@ const lanesOnOneEngine = (
  */
 export const lanesFor = (
   state: AdmissionState,
-  candidate: AskedOfWorker | undefined,
+  candidate: AskedWorker | undefined,
   model: string | undefined,
   now: string,
 ): Lanes => {
@@ -101,7 +101,7 @@ export const lanesFor = (
   const { engines } = compute
   const left = engines === undefined
     ? lanes - takenLanes(state, { worker, device }, compute, now)
-    : lanesOnOneEngine(state, asked, { ...compute, engines }, model, now)
+    : lanesOnOneEngine(state, candidate, { ...compute, engines }, model, now)
   return { neededLanes, freeLanes: Math.min(1, Math.max(0, left)) }
 }
 
