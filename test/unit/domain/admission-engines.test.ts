@@ -3,7 +3,7 @@ import type { Compute } from '../../../domain/admission/compute.ts'
 import { admissionDecider } from '../../../domain/admission/decider.ts'
 import { spacesOf } from '../../../domain/admission/engine-rooms.ts'
 import { initialState } from '../../../domain/admission/state.ts'
-import { specify } from '../../support/specify.ts'
+import { specify } from '../../support/tools/specify.ts'
 import { admit, admitted, joined, reservation } from './admission-samples.ts'
 
 /** Two engines with 4,000 MB and one lane each; a session takes 0.6 of a lane, a session of the model `idle` none. */
