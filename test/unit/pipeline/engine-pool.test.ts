@@ -1,7 +1,7 @@
 import test from 'ava'
 import { createEnginePool } from '../../../application/pipeline/engine-pool.ts'
 import type { SpeechEngine } from '../../../application/ports/engine.ts'
-import { scriptedEngine } from '../../support/scripted-engine.ts'
+import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
 
 interface Changes {
   readonly lanes?: number
