@@ -2,7 +2,7 @@
  * `npm run rows`: how the rows of the interface's requirements stand, and which tests say so. It runs the tests that are named
  * after rows: those of test/e2e/service (whole services, over HTTP) and for R128–R159 also test/api/ws (real sockets); of
  * test/nightly those that name rows which no other test has shown, or with `--long` all. A row fails where one of its tests does, and is
- * missing where none passed; both end with exit code 1. See docs/decisions/0023-rows-and-mutants.md for what the rest means.
+ * missing where none passed; both end with exit code 1. See docs/decisions/0023-requirements-and-mutants.md for what the rest means.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { MUTANTS } from './nightly/mutants/all.ts'
