@@ -1,5 +1,6 @@
-import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { profilesDecider } from '../../domain/profiles/decider.ts'
 import type { ProfilesCommand, ProfilesRefusal, ProfilesState } from '../../domain/profiles/decider.ts'
 import { profilesStream } from '../../domain/profiles/events.ts'
@@ -16,10 +17,10 @@ export interface ProfileWriteDeps extends WriteDeps {
   readonly projector: Pick<Projector, 'whenProjected'>
 }
 
-/** Users whose profiles stay folded in memory: a history only grows. */
-const MOST_KNOWN = 500
+/** Users whose profiles stay folded in memory, because reading the growing history each time would be slow. */
+const MAX_KNOWN = 500
 
-/** Answers the caller's profiles after the command, once the read models show them. */
+/** Sends a command to the caller's profiles. Returns the profiles once the read models show the change. */
 export type SendToProfiles = (
   caller: Caller,
   command: ProfilesCommand,
@@ -27,24 +28,29 @@ export type SendToProfiles = (
 ) => TaskEither<ProfilesRefusal | Unavailable, ProfilesState>
 
 /**
- * A user's whole set of saved engine settings is one aggregate. One a process: it remembers the sets that changed last.
+ * Creates the writer of profiles. All profiles of a user form one aggregate. A process needs one writer, because the
+ * writer keeps recently changed profiles in memory.
  */
 export const sendToProfiles = (deps: ProfileWriteDeps): SendToProfiles => {
   const handle = handleCommand(deps)
   const inTurn = createTurns()
-  const knownStates = createKnownStates<ProfilesState>(MOST_KNOWN)
+  const knownStates = createKnownStates<ProfilesState>(MAX_KNOWN)
 
-  return (caller, command, commandId) => async () => {
+  return (caller, command, commandId) => {
     const stream = profilesStream(caller.userId)
-    const about = { commandId, correlationId: commandId, actor: actorOf(caller) }
-    const handled = await inTurn(stream, handle({ stream, decider: profilesDecider, command, knownStates, ...about }))
-    if (E.isLeft(handled)) return handled
-    if (handled.right.position !== null) await deps.projector.whenProjected(handled.right.position)
-    return E.right(handled.right.state)
+    const origin = { commandId, correlationId: commandId, actor: actorOf(caller) }
+    const handled = handle({ stream, decider: profilesDecider, command, knownStates, ...origin })
+    return pipe(
+      () => inTurn(stream, handled),
+      TE.chainFirstTaskK(({ position }) => async () => {
+        if (position !== null) await deps.projector.whenProjected(position)
+      }),
+      TE.map(({ state }) => state),
+    )
   }
 }
 
-/** Named after the member that was sent. */
+/** Returns the refusal for the buffer that the request changes. */
 export const buffersNotOrdered = (settings: Partial<EngineSettings>): BuffersNotOrdered => ({
   _tag: 'BuffersNotOrdered',
   member: settings.min_buffer === undefined ? 'max_buffer' : 'min_buffer',

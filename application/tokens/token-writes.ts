@@ -23,9 +23,9 @@ export interface TokenWriteDeps extends WriteDeps {
   readonly projector: Pick<Projector, 'whenProjected'>
 }
 
-/** What the commands of API tokens share. */
+/** Shared by the commands of API tokens. */
 export interface TokenWrites {
-  /** Answers once the directory knows, so that what was switched off is refused from then on. */
+  /** Sends a command. Returns once the directory knows the change, so a deactivated token is refused from then on. */
   readonly send: (
     caller: Caller,
     tokenId: number,
@@ -33,24 +33,24 @@ export interface TokenWrites {
     commandId: string,
   ) => TaskEither<ApiTokenRefusal | Unavailable, ApiTokenState>
   /**
-   * How many a user has, whether or not the lists know of what this process has issued and revoked. While the lists are
-   * away only those are counted that were issued here meanwhile.
+   * Counts the tokens of a user. Includes tokens that this process issued or revoked but the read models do not show
+   * yet. When the read models are unavailable, only those tokens are counted.
    */
   readonly countOf: (userId: number) => Promise<number>
 }
 
-/** Tokens whose state stays in memory: a history only grows. */
-const MOST_KNOWN = 500
-/** Of the tokens issued and revoked last it is remembered that the lists may lack it. */
-const MOST_UNLISTED = 10_000
+/** Tokens whose state stays in memory, because reading the growing history each time would be slow. */
+const MAX_KNOWN = 500
+/** Recently issued or revoked tokens that the read models may not show yet. */
+const MAX_UNLISTED = 10_000
 
-/** One a process. */
+/** Creates the writer of API tokens. A process needs exactly one. */
 export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
   const { tokens, tokenIdsOf, projector } = deps
   const handle = handleCommand(deps)
   const inTurn = createTurns()
-  const knownStates = createKnownStates<ApiTokenState>(MOST_KNOWN)
-  /** By id: issued or revoked here, and perhaps not listed so yet. */
+  const knownStates = createKnownStates<ApiTokenState>(MAX_KNOWN)
+  /** By token id: issued or revoked by this process, possibly not yet shown by the read models. */
   const unlisted = new Map<number, { readonly owner: number; readonly isIssued: boolean }>()
 
   return {
@@ -64,7 +64,7 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
       if (command.type === 'Issue') unlisted.set(tokenId, { owner: command.data.userId, isIssued: true })
       if (command.type === 'Revoke') unlisted.set(tokenId, { owner: command.userId, isIssued: false })
       const [oldest] = unlisted.keys()
-      if (unlisted.size > MOST_UNLISTED && oldest !== undefined) unlisted.delete(oldest)
+      if (unlisted.size > MAX_UNLISTED && oldest !== undefined) unlisted.delete(oldest)
       return E.right(state)
     },
 
@@ -82,13 +82,13 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
   }
 }
 
-/** Whose token it is; none where no user has it. */
+/** Returns the owner of a token; none when the token is unknown. */
 export const anyOwnerOf = (
   { byId }: Pick<TokenDirectory, 'byId'>,
   tokenId: number,
 ): TaskEither<Unavailable, Option<number>> => pipe(byId(tokenId), TE.map(O.map((known: KnownToken) => known.userId)))
 
-/** Whose token it must be: the operator's word counts for anybody's. None where no user has it. */
+/** Returns the user who must own the token: the caller. The operator may act for any owner. */
 export const ownerOf = (
   tokens: Pick<TokenDirectory, 'byId'>,
   { credential, userId }: Caller,

@@ -15,37 +15,42 @@ import type { Contended, Unavailable } from '../errors.ts'
 import { handleCommand, loadState } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import type { Origin } from '../log/origin.ts'
+import { unexpected } from '../log/unexpected.ts'
 import { createTurns } from '../turns.ts'
 import { hasPassword } from './known-user.ts'
 
 /**
- * The stream `administrators`: who leaves is taken off before the user's own event, who comes is added after it, so that
- * it never names more than administer, whatever was broken off in between and by however many processes.
+ * Maintains the stream `administrators`. A user is removed from it before the user's own event, and added after the
+ * user's own event. So the stream never names too many administrators, even after a crash or with several processes.
  */
 export interface Administrators {
   /**
-   * Runs `take`, a deletion, demotion or deactivation of the user, and tells it whether nobody else administers: two
-   * administrators who take each other away at the same moment must not both succeed.
+   * Removes the user from the stream, then runs `change`: a deletion, demotion or deactivation. Passes on whether the
+   * user is the last administrator. So two administrators cannot remove each other at the same time.
    */
-  readonly takeAway: <L, A>(
+  readonly removeThen: <L, A>(
     userId: number,
     origin: Origin,
-    take: (nobodyElseAdministers: boolean) => Promise<Either<L, A>>,
-  ) => Promise<Either<L | Unavailable, A>>
-  /** Brings the stream in line with the user's own. Repeatable. */
-  readonly count: (userId: number, origin: Origin) => TaskEither<Unavailable, void>
+    change: (nobodyElseAdministers: boolean) => TaskEither<L, A>,
+  ) => TaskEither<L | Unavailable, A>
+  /** Updates the stream from the user's own stream. Repeatable. */
+  readonly synchronise: (userId: number, origin: Origin) => TaskEither<Unavailable, void>
 }
 
-/** How often somebody who was to stay may have left, before Contended. */
-const ATTEMPTS = 5
+interface NoAdministratorRemains {
+  readonly _tag: 'NoAdministratorRemains'
+}
+
+/** Attempts to find a remaining administrator, in case another process removes that administrator meanwhile. */
+const MAX_ATTEMPTS = 5
 
 interface OwnStream extends AdminStatus {
-  /** Of the newest event; -1 of a stream that reads as empty. */
+  /** Revision of the newest event; -1 for an empty stream. */
   readonly revision: number
   readonly hasPassword: boolean
 }
 
-/** By the log: what is remembered may not have heard yet that somebody was taken away. */
+/** Reads the user's stream from the log, because memory may lag behind a removal. */
 const ownStream =
   (deps: WriteDeps) =>
   (userId: number): TaskEither<Unavailable, OwnStream> =>
@@ -54,18 +59,22 @@ const ownStream =
     if (E.isLeft(loaded)) return loaded
     const { state, events, stored } = loaded.right
     const revisions = stored.map(({ revision }) => revision)
-    const is = events.reduce((before, event, n) => adminStatusAfter(before, event, revisions[n] ?? n), NOT_REGISTERED)
-    return E.right({ ...is, revision: revisions.at(-1) ?? -1, hasPassword: isUser(state) && hasPassword(state) })
+    const administering = events.reduce(
+      (before, event, index) => adminStatusAfter(before, event, revisions[index] ?? index),
+      NOT_REGISTERED,
+    )
+    const canLogIn = isUser(state) && hasPassword(state)
+    return E.right({ ...administering, revision: revisions.at(-1) ?? -1, hasPassword: canLogIn })
   }
 
 export const createAdministrators = (deps: WriteDeps): Administrators => {
-  const own = ownStream(deps)
+  const readUser = ownStream(deps)
   const inTurn = createTurns()
 
   const send = (command: AdministratorsCommand, origin: Origin) =>
-    handleCommand(deps)<Counted, AdministratorsCommand, AdministratorsEvent, { readonly _tag: 'NoAdministratorRemains' }>({
+    handleCommand(deps)<Counted, AdministratorsCommand, AdministratorsEvent, NoAdministratorRemains>({
       ...origin,
-      // Each is a command of its own, also where one request sends several.
+      // A separate command id, because one request may send several commands.
       commandId: deps.environment.newId(),
       stream: ADMINISTRATORS_STREAM,
       decider: administratorsDecider,
@@ -73,57 +82,57 @@ export const createAdministrators = (deps: WriteDeps): Administrators => {
     })()
 
   /**
-   * Another one who can log in, null where there is none. Where nobody is known to, but somebody's stream cannot be
-   * read, that is the answer: nobody knows. Whose password cannot be read, because the key is missing, is none.
+   * Finds another administrator who can log in; null when there is none. A user without a readable password cannot log
+   * in. Left: no other administrator was found, but one of the streams could not be read.
    */
-  const anyOther = async (userId: number): Promise<Either<Unavailable, number | null>> => {
+  const findOtherAdministrator = async (userId: number): Promise<Either<Unavailable, number | null>> => {
     const loaded = await loadState(deps)<Counted, AdministratorsEvent>(ADMINISTRATORS_STREAM, administratorsDecider)()
     if (E.isLeft(loaded)) return loaded
     let answer: Either<Unavailable, null> = E.right(null)
     for (const [other, { administers }] of loaded.right.state) {
       if (!administers || other === userId) continue
-      const is = await own(other)()
-      if (E.isLeft(is)) answer = is
-      else if (is.right.since !== null && is.right.hasPassword) return E.right(other)
+      const user = await readUser(other)()
+      if (E.isLeft(user)) answer = user
+      else if (user.right.since !== null && user.right.hasPassword) return E.right(other)
     }
     return answer
   }
 
-  /** Answers whether somebody stays; then the user is no longer counted. */
-  const leave = async (userId: number, origin: Origin): Promise<Either<Unavailable, boolean>> => {
-    const is = await own(userId)()
-    if (E.isLeft(is)) return is
-    const { since, revision } = is.right
+  /** Removes the user from the stream if another administrator remains. Returns whether one remains. */
+  const removeAdministrator = async (userId: number, origin: Origin): Promise<Either<Unavailable, boolean>> => {
+    const user = await readUser(userId)()
+    if (E.isLeft(user)) return user
+    const { since, revision } = user.right
     if (since === null) return E.right(true)
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const stays = await anyOther(userId)
-      if (E.isLeft(stays)) return stays
-      if (stays.right === null) return E.right(false)
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const remaining = await findOtherAdministrator(userId)
+      if (E.isLeft(remaining)) return remaining
+      if (remaining.right === null) return E.right(false)
       const at = deps.environment.now()
-      const left = await send({ type: 'Leave', userId, revision, remaining: stays.right, at }, origin)
-      if (E.isRight(left)) return E.right(true)
-      if (left.left._tag !== 'NoAdministratorRemains') return E.left(left.left)
+      const removed = await send({ type: 'Leave', userId, revision, remaining: remaining.right, at }, origin)
+      if (E.isRight(removed)) return E.right(true)
+      if (removed.left._tag !== 'NoAdministratorRemains') return E.left(removed.left)
     }
     const contended: Contended = { _tag: 'Contended', stream: ADMINISTRATORS_STREAM }
     return E.left(contended)
   }
 
   return {
-    takeAway: (userId, origin, take) =>
+    removeThen: (userId, origin, change) => () =>
       inTurn('administrators', async () => {
-        const stays = await leave(userId, origin)
-        return E.isLeft(stays) ? stays : await take(!stays.right)
+        const remains = await removeAdministrator(userId, origin)
+        return E.isLeft(remains) ? remains : await change(!remains.right)()
       }),
-    count: (userId, origin) => () =>
+    synchronise: (userId, origin) => () =>
       inTurn('administrators', async () => {
-        const is = await own(userId)()
-        if (E.isLeft(is)) return is
-        const { since, revision } = is.right
+        const user = await readUser(userId)()
+        if (E.isLeft(user)) return user
+        const { since, revision } = user.right
         const at = deps.environment.now()
         const command = { type: 'Count', userId, administers: since !== null, revision: since ?? revision, at } as const
         const counted = await send(command, origin)
         if (E.isRight(counted)) return E.right(undefined)
-        if (counted.left._tag === 'NoAdministratorRemains') throw new Error('to count somebody asks for nobody to stay')
+        if (counted.left._tag === 'NoAdministratorRemains') throw unexpected(`count of user ${userId}`, counted.left)
         return E.left(counted.left)
       }),
   }

@@ -1,5 +1,6 @@
-import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import type { User } from '../../domain/user/decider.ts'
 import type { LastAdministrator, Unavailable, UserNotFound } from '../errors.ts'
 import { meaningOf } from '../log/meaning-of.ts'
@@ -16,6 +17,7 @@ export interface DeletionDeps extends EraseUserDeps {
   readonly projector: Pick<Projector, 'whenProjected'>
 }
 
+/** A deleted user, and the position of `UserDeleted`. */
 interface Deleted {
   readonly user: User
   readonly position: Position
@@ -24,7 +26,7 @@ interface Deleted {
 const notFound: UserNotFound = { _tag: 'UserNotFound' }
 const lastAdministrator: LastAdministrator = { _tag: 'LastAdministrator' }
 
-/** `UserDeleted` decides: from there on nobody knows the user. */
+/** Appends `UserDeleted`. From then on the user does not exist. */
 export const markDeleted =
   (deps: DeletionDeps) =>
   (
@@ -32,29 +34,23 @@ export const markDeleted =
     origin: Origin,
     nobodyElseAdministers: boolean,
   ): TaskEither<UserNotFound | LastAdministrator | Unavailable, Deleted> =>
-  async () => {
-    const command = { type: 'Delete', nobodyElseAdministers, at: deps.environment.now() } as const
-    const deleted = await sendToUser(deps)(user.userId, command, origin)
-    if (E.isLeft(deleted)) {
-      return E.left(meaningOf(`user ${user.userId}`, deleted.left, {
+    pipe(
+      sendToUser(deps)(user.userId, { type: 'Delete', nobodyElseAdministers, at: deps.environment.now() }, origin),
+      TE.mapLeft((refusal) => meaningOf(`user ${user.userId}`, refusal, {
         UserUnknown: notFound,
         LastAdministrator: lastAdministrator,
         AlreadyRegistered: null,
         PasswordOutdated: null,
-      }))
-    }
-    const { position } = deleted.right
-    return position === null ? E.left(notFound) : E.right({ user, position })
-  }
+      })),
+      TE.chainW(({ position }) => (position === null ? TE.left(notFound) : TE.right({ user, position }))),
+    )
 
-/** Nobody can log in as the user any more; then all the rest. Where that is broken off, `eraseUsers` does it. */
+/** Waits until the user cannot log in, then erases the user's data. After a crash `eraseUsers` completes this. */
 export const finishDeletion =
   (deps: DeletionDeps) =>
   ({ user, position }: Deleted, origin: Origin): TaskEither<Unavailable, void> =>
-  async () => {
-    await deps.directory.whenSeen(position)
-    const erased = await eraseUser(deps)(user, origin)()
-    if (E.isLeft(erased)) return erased
-    await deps.projector.whenProjected(erased.right ?? position)
-    return E.right(undefined)
-  }
+    pipe(
+      TE.fromTask(() => deps.directory.whenSeen(position)),
+      TE.chainW(() => eraseUser(deps)(user, origin)),
+      TE.chainTaskK((erasedAt) => () => deps.projector.whenProjected(erasedAt ?? position)),
+    )

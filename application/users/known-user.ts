@@ -5,7 +5,7 @@ import type { UserView } from '../ports/read-models.ts'
 
 export const isActive = (user: User): boolean => user.status === 'active'
 
-/** An erased password is none: what it reads as is not the hash of anything. */
+/** An erased password reads as a placeholder, which is not a hash. */
 export const hasPassword = (user: User): boolean => user.passwordHash !== ERASED
 
 export const callerOf = (user: User, credential: Caller['credential']): Caller => ({
@@ -16,7 +16,7 @@ export const callerOf = (user: User, credential: Caller['credential']): Caller =
   credential,
 })
 
-/** A user as administrators and the user see it: nothing of the password. */
+/** Returns the public members of a user, without the password hash. */
 export const userViewOf = (user: User): UserView => ({
   id: user.userId,
   username: user.username,

@@ -2,7 +2,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import { hasNoRecentFailure, isTrusted, loginFailuresDecider, networkWaitMs, nameWaitMs } from '../../domain/login/decider.ts'
+import {
+  hasNoRecentFailure, isTrusted, loginFailuresDecider, networkWaitMs, nameWaitMs,
+} from '../../domain/login/decider.ts'
 import type { LoginFailures, LoginOutcome } from '../../domain/login/decider.ts'
 import { loginFailuresStream } from '../../domain/login/events.ts'
 import type { TooManyRequests, Unavailable } from '../errors.ts'
@@ -17,13 +19,13 @@ import { createRecentFailures } from './recent-failures.ts'
 export interface LoginThrottleDeps extends WriteDeps {
   readonly logger: Logger
   readonly credentials: Pick<Credentials, 'keyedHash'>
-  /** False: nothing is counted and nothing refused (D57, RATE_LIMIT 0). */
+  /** False (RATE_LIMIT 0): nothing is counted or refused. */
   readonly enabled: boolean
 }
 
 /**
- * Runs `attempt`, in which somebody shows a password; none means a wrong one. Refused while whoever it is has to wait.
- * `name` is what `guessedName` gives.
+ * Runs `attempt`, which checks a password; none means a wrong password. Left TooManyRequests: the name or the address
+ * has to wait. `name` is a result of `throttledName`.
  */
 export type LoginThrottle = <A>(
   name: string,
@@ -31,34 +33,34 @@ export type LoginThrottle = <A>(
   attempt: () => Promise<Either<TooBusy | Unavailable, Option<A>>>,
 ) => Promise<Either<TooManyRequests | TooBusy | Unavailable, Option<A>>>
 
-/** Under which guesses at a user's password are counted: of a new password there are none yet. */
-export const guessedName = (usernameHash: string, generation = 0): string =>
+/** Returns the name under which failed attempts are counted. A changed password starts a new count. */
+export const throttledName = (usernameHash: string, generation = 0): string =>
   generation === 0 ? usernameHash : `${usernameHash}-${generation}`
 
-/** Attempts in hand, running or waiting; as many as passwords may wait to be hashed. */
+/** Attempts that run or wait, as many as passwords may wait to be hashed. */
 const MAX_ATTEMPTS = 100
-/** Counts that are remembered for when the store is away. */
+/** Counts kept in memory for times when the store is unavailable. */
 const MAX_REMEMBERED = 10_000
-/** A failure counts for a day, a success makes a network trusted for thirty: nothing is kept for longer. */
+/** A failure counts for a day. A success makes a network trusted for thirty days. */
 const FAILURE_SECONDS = 24 * 3600
 const SUCCESS_SECONDS = 30 * FAILURE_SECONDS
-/** Failures of one name from networks that are not trusted; after so many its own wait holds for new ones too. */
-const STRANGERS = { most: 100, windowMs: 15 * 60_000 }
+/** After this many failures from untrusted networks, the wait of the name also applies to new networks. */
+const UNTRUSTED_LIMIT = { most: 100, windowMs: 15 * 60_000 }
 
 const tooMany = (milliseconds: number): Either<TooManyRequests, never> =>
   E.left({ _tag: 'TooManyRequests', seconds: Math.max(1, Math.ceil(milliseconds / 1000)) })
 
-/** Whose guesses are counted together: of a name, of that name from one network, of an address. */
-interface Guessed {
+/** Attempts are counted per name, per name and network (`place`), and per address. */
+interface Attempt {
   readonly name: string
   readonly place: string
   readonly address: string
 }
 
-/** A /48 of IPv6 is one network, for whoever has one may have all of it; else the address is. */
+/** Returns the network of an address: its /48 for IPv6, because one customer often owns a whole /48. */
 const networkOf = (address: string): string => address.replace(/^((?:[0-9a-f]+:){3})[0-9a-f]+::\/64$/, '$1:/48')
 
-/** The failures of names, as events: a restart forgets none. While the store is away they are counted in memory. */
+/** Stores failures as events, so they survive a restart. Counts in memory while the store is unavailable. */
 const createFailureCounts = (deps: LoginThrottleDeps) => {
   const remembered = new Map<string, LoginFailures>()
 
@@ -77,11 +79,11 @@ const createFailureCounts = (deps: LoginThrottleDeps) => {
     const loaded = await loadState(deps)(loginFailuresStream(hash), loginFailuresDecider)()
     if (E.isLeft(loaded)) return known
     const { state } = loaded.right
-    // At one and the same time memory is ahead: it also holds what could not be stored.
+    // With equal times memory is newer, because it also holds unstored failures.
     return (state.at ?? '') > (known.at ?? '') ? state : known
   }
 
-  /** `before`: what is known; where that makes it no news, nothing is written. */
+  /** Records an outcome. `before`: the known count; an outcome that does not change it is not written. */
   const record = async (hash: string, type: LoginOutcome['type'], before: LoginFailures): Promise<void> => {
     const command = { type, at: deps.environment.now() }
     const decided = loginFailuresDecider.decide(command, before)
@@ -106,60 +108,60 @@ const createFailureCounts = (deps: LoginThrottleDeps) => {
 }
 
 /**
- * Slows down who guesses passwords: an address by all that it tries, a network by what it tries of one name, and a
- * name as a whole. The last spares networks from which the name was logged in lately and, until they are many, those
- * that have not failed: else anybody could shut anybody out.
+ * Slows down password guessing. Counts all attempts of an address, the attempts of a network for one name, and all
+ * attempts for a name. The count of a name does not apply to networks with a recent login for this name. It applies to
+ * networks without failures only after many failures. Otherwise anybody could lock a user out.
  */
 export const createLoginThrottle = (deps: LoginThrottleDeps): LoginThrottle => {
   if (!deps.enabled) return (_name, _address, attempt) => attempt()
   const { environment, credentials } = deps
   const counts = createFailureCounts(deps)
   const addresses = createRecentFailures(environment)
-  const strangers = createRecentFailures(environment, STRANGERS)
-  // What an attempt finds counted is what the one before it left.
+  const untrusted = createRecentFailures(environment, UNTRUSTED_LIMIT)
+  // One attempt after another, so each attempt sees the counts of the earlier ones.
   const inTurn = createTurns()
-  let inHand = 0
+  let pending = 0
 
-  const attemptOn = async <A>(guessed: Guessed, attempt: () => Promise<Either<TooBusy | Unavailable, Option<A>>>) => {
+  const attemptFrom = async <A>(guessed: Attempt, attempt: () => Promise<Either<TooBusy | Unavailable, Option<A>>>) => {
     const { name, place, address } = guessed
     const [ofPlace, ofAll] = await Promise.all([counts.load(place), counts.load(name)])
 
-    /** Writes down what comes of the attempt. */
-    const judge = async () => {
+    /** Runs the attempt and records its outcome. */
+    const runAttempt = async () => {
       const attempted = await attempt()
       if (E.isLeft(attempted)) return attempted
       if (O.isSome(attempted.right)) {
         await Promise.all([counts.record(place, 'Succeed', ofPlace), counts.record(name, 'Clear', ofAll)])
         return attempted
       }
-      addresses.failed(address)
-      if (!isTrusted(ofPlace, environment.now())) strangers.failed(name)
+      addresses.recordFailure(address)
+      if (!isTrusted(ofPlace, environment.now())) untrusted.recordFailure(name)
       await Promise.all([counts.record(place, 'Fail', ofPlace), counts.record(name, 'Fail', ofAll)])
       return attempted
     }
 
     const wait = networkWaitMs(ofPlace, environment.now())
     if (wait > 0) return tooMany(wait)
-    if (isTrusted(ofPlace, environment.now())) return await judge()
-    if (hasNoRecentFailure(ofPlace, environment.now()) && strangers.wait(name) === 0) return await judge()
+    if (isTrusted(ofPlace, environment.now())) return await runAttempt()
+    if (hasNoRecentFailure(ofPlace, environment.now()) && untrusted.waitMs(name) === 0) return await runAttempt()
     return await inTurn(`name ${name}`, async () => {
       const waitForAll = nameWaitMs(await counts.load(name), environment.now())
-      return waitForAll > 0 ? tooMany(waitForAll) : await judge()
+      return waitForAll > 0 ? tooMany(waitForAll) : await runAttempt()
     })
   }
 
   return async (name, address, attempt) => {
-    if (inHand >= MAX_ATTEMPTS) return E.left({ _tag: 'TooBusy' })
-    inHand += 1
+    if (pending >= MAX_ATTEMPTS) return E.left({ _tag: 'TooBusy' })
+    pending += 1
     const place = credentials.keyedHash('login-place', `${name} ${networkOf(address)}`)
     try {
       return await inTurn(`address ${address}`, async () => {
-        const wait = addresses.wait(address)
+        const wait = addresses.waitMs(address)
         if (wait > 0) return tooMany(wait)
-        return await inTurn(`place ${place}`, () => attemptOn({ name, place, address }, attempt))
+        return await inTurn(`place ${place}`, () => attemptFrom({ name, place, address }, attempt))
       })
     } finally {
-      inHand -= 1
+      pending -= 1
     }
   }
 }

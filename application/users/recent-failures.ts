@@ -1,39 +1,39 @@
 import type { Environment } from '../ports/environment.ts'
 
-/** Of an address, unless told otherwise. */
+/** Default limit, for one address. */
 const MAX_FAILURES = 20
 const WINDOW_MS = 60_000
-/** That are kept; beyond it those without a recent failure go. */
-const MAX_KNOWN = 10_000
+/** Beyond this number, keys without a recent failure are dropped. */
+const MAX_KEYS = 10_000
 
 export interface RecentFailures {
-  /** Milliseconds until `who` may try again; 0 for now. */
-  readonly wait: (who: string) => number
-  readonly failed: (who: string) => void
+  /** Milliseconds until the next attempt is allowed; 0: now. */
+  readonly waitMs: (key: string) => number
+  readonly recordFailure: (key: string) => void
 }
 
-/** Wrong logins within some minutes, by address or whatever else. In memory: a restart forgets them. */
+/** Counts failed logins of a key (for example an address) within a time window. A restart resets the counts. */
 export const createRecentFailures = (
   { monotonic }: Pick<Environment, 'monotonic'>,
   { most, windowMs } = { most: MAX_FAILURES, windowMs: WINDOW_MS },
 ): RecentFailures => {
   const failures = new Map<string, ReadonlyArray<number>>()
 
-  const recent = (who: string): ReadonlyArray<number> =>
-    (failures.get(who) ?? []).filter((at) => monotonic() - at < windowMs)
+  const recent = (key: string): ReadonlyArray<number> =>
+    (failures.get(key) ?? []).filter((at) => monotonic() - at < windowMs)
 
   const prune = (): void => {
-    for (const who of failures.keys()) if (recent(who).length === 0) failures.delete(who)
+    for (const key of failures.keys()) if (recent(key).length === 0) failures.delete(key)
   }
 
   return {
-    wait: (who) => {
-      const [oldest] = recent(who).slice(-most)
-      return oldest === undefined || recent(who).length < most ? 0 : oldest + windowMs - monotonic()
+    waitMs: (key) => {
+      const [oldest] = recent(key).slice(-most)
+      return oldest === undefined || recent(key).length < most ? 0 : oldest + windowMs - monotonic()
     },
-    failed: (who) => {
-      failures.set(who, [...recent(who), monotonic()])
-      if (failures.size > MAX_KNOWN) prune()
+    recordFailure: (key) => {
+      failures.set(key, [...recent(key), monotonic()])
+      if (failures.size > MAX_KEYS) prune()
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Either } from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { isUser, userDecider } from '../../domain/user/decider.ts'
 import type { User, UserCommand, UserRefusal, UserState } from '../../domain/user/decider.ts'
 import { userStream } from '../../domain/user/events.ts'
@@ -15,18 +15,18 @@ export interface UserWriteDeps extends WriteDeps {
   readonly projector: Pick<Projector, 'whenProjected'>
 }
 
-export type Sent = Either<UserRefusal | Unavailable, Handled<UserState, UserEvent>>
+export type HandledByUser = Handled<UserState, UserEvent>
 
-/** A command to one user's stream. */
+/** Sends a command to the stream of one user. */
 export const sendToUser =
   (deps: WriteDeps) =>
-  (userId: number, command: UserCommand, origin: Origin): Promise<Sent> =>
-    handleCommand(deps)({ ...origin, stream: userStream(userId), decider: userDecider, command })()
+  (userId: number, command: UserCommand, origin: Origin): TaskEither<UserRefusal | Unavailable, HandledByUser> =>
+    handleCommand(deps)({ ...origin, stream: userStream(userId), decider: userDecider, command })
 
-/** The user after a command, once the directory and the lists know; null where there is none any more. */
-export const onceKnown =
+/** Waits until the directory and the read models show the command. Returns the user; null for a deleted user. */
+export const userOnceVisible =
   ({ directory, projector }: Pick<UserWriteDeps, 'directory' | 'projector'>) =>
-  async ({ state, position }: Handled<UserState, UserEvent>): Promise<User | null> => {
+  async ({ state, position }: HandledByUser): Promise<User | null> => {
     if (position !== null) await Promise.all([directory.whenSeen(position), projector.whenProjected(position)])
     return isUser(state) ? state : null
   }

@@ -10,16 +10,13 @@ import { nextId } from '../log/next-id.ts'
 import type { Origin } from '../log/origin.ts'
 import type { Credentials } from '../ports/credentials.ts'
 
-/**
- * Under which a username is claimed and found: exact case, canonical form, so that one name is one name on every
- * keyboard.
- */
+/** Returns the hash of a username. Case-sensitive; Unicode NFC, so equal names from different keyboards are equal. */
 export const usernameHash = (credentials: Pick<Credentials, 'keyedHash'>, username: string): string =>
   credentials.keyedHash('username', username.normalize('NFC'))
 
 const usernameTaken: UsernameTaken = { _tag: 'UsernameTaken' }
 
-/** The id that the name stands for, claimed now or by a registration that never got further. */
+/** Claims a username and returns its user id. Continues a claim whose registration was cut short. */
 export const claimUsername =
   (deps: WriteDeps) =>
   (hash: string, origin: Origin): TaskEither<UsernameTaken | Unavailable, number> =>

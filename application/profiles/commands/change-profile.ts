@@ -1,5 +1,6 @@
-import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { optionalVocabulary } from '../../../domain/live/vocabulary.ts'
 import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
@@ -12,7 +13,7 @@ import type { ProfileView } from '../../ports/read-models.ts'
 import { buffersNotOrdered } from '../profile-writes.ts'
 import type { SendToProfiles } from '../profile-writes.ts'
 
-/** What of a profile changes: the members that were sent. */
+/** The changed members of a profile. */
 export interface ProfileChange {
   readonly name?: string
   readonly settings: Partial<EngineSettings>
@@ -39,17 +40,16 @@ const viewOf = ({ profileId, name, settings, vocabulary, createdAt, updatedAt }:
 export const changeProfile =
   ({ environment, send }: ChangeProfileDeps): ChangeProfile =>
   (caller, profileId, change) =>
-  async () => {
-    const command = { type: 'ChangeProfile', profileId, ...change, at: environment.now() } as const
-    const changed = await send(caller, command, environment.newId())()
-    if (E.isLeft(changed)) {
-      return E.left(meaningOf('the profiles', changed.left, {
+    pipe(
+      send(caller, { type: 'ChangeProfile', profileId, ...change, at: environment.now() }, environment.newId()),
+      TE.mapLeft((refusal) => meaningOf('the profiles', refusal, {
         ProfileUnknown: notFound,
         BuffersNotOrdered: buffersNotOrdered(change.settings),
         ProfileExists: null,
         TooManyProfiles: null,
         LastProfile: null,
-      }))
-    }
-    return E.fromNullable(notFound)(changed.right.filter((profile) => profile.profileId === profileId).map(viewOf)[0])
-  }
+      })),
+      TE.map((profiles) => profiles.find((profile) => profile.profileId === profileId)),
+      TE.chainW(TE.fromNullable(notFound)),
+      TE.map(viewOf),
+    )

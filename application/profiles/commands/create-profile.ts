@@ -1,5 +1,6 @@
-import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
 import { MAX_PROFILES } from '../../../domain/profiles/decider.ts'
@@ -31,23 +32,23 @@ const tooMany: TooManyProfiles = { _tag: 'TooManyProfiles', maximum: MAX_PROFILE
 
 export const createProfile =
   (deps: CreateProfileDeps): CreateProfile =>
-  (caller, profile) =>
-  async () => {
+  (caller, profile) => {
     const { environment, send } = deps
     const { userId } = caller
     const commandId = environment.newId()
     const cause = { correlationId: commandId, causationId: commandId, actor: `user:${userId}` }
-    const taken = await nextId(deps)('profile', cause)()
-    if (E.isLeft(taken)) return taken
-    const profileId = taken.right
-    const at = environment.now()
-    const added = await send(caller, { type: 'AddProfile', profileId, userId, ...profile, at }, commandId)()
-    if (E.isRight(added)) return E.right({ id: profileId, ...profile, createdAt: at, updatedAt: null })
-    return E.left(meaningOf('the profiles', added.left, {
-      BuffersNotOrdered: buffersNotOrdered(profile.settings),
-      TooManyProfiles: tooMany,
-      ProfileExists: null,
-      ProfileUnknown: null,
-      LastProfile: null,
-    }))
+    return pipe(
+      nextId(deps)('profile', cause),
+      TE.bindTo('profileId'),
+      TE.let('at', () => environment.now()),
+      TE.chainFirstW((ids) => send(caller, { type: 'AddProfile', userId, ...profile, ...ids }, commandId)),
+      TE.mapLeft((refusal) => meaningOf('the profiles', refusal, {
+        BuffersNotOrdered: buffersNotOrdered(profile.settings),
+        TooManyProfiles: tooMany,
+        ProfileExists: null,
+        ProfileUnknown: null,
+        LastProfile: null,
+      })),
+      TE.map(({ profileId, at }) => ({ id: profileId, ...profile, createdAt: at, updatedAt: null })),
+    )
   }

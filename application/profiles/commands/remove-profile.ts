@@ -1,5 +1,6 @@
-import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
 import type { LastProfile, ProfileNotFound, Unavailable } from '../../errors.ts'
 import { meaningOf } from '../../log/meaning-of.ts'
@@ -22,15 +23,14 @@ const last: LastProfile = { _tag: 'LastProfile' }
 export const removeProfile =
   ({ environment, send }: RemoveProfileDeps): RemoveProfile =>
   (caller, profileId) =>
-  async () => {
-    const command = { type: 'RemoveProfile', profileId, at: environment.now() } as const
-    const removed = await send(caller, command, environment.newId())()
-    if (E.isRight(removed)) return E.right(undefined)
-    return E.left(meaningOf('the profiles', removed.left, {
-      ProfileUnknown: notFound,
-      LastProfile: last,
-      ProfileExists: null,
-      TooManyProfiles: null,
-      BuffersNotOrdered: null,
-    }))
-  }
+    pipe(
+      send(caller, { type: 'RemoveProfile', profileId, at: environment.now() }, environment.newId()),
+      TE.mapLeft((refusal) => meaningOf('the profiles', refusal, {
+        ProfileUnknown: notFound,
+        LastProfile: last,
+        ProfileExists: null,
+        TooManyProfiles: null,
+        BuffersNotOrdered: null,
+      })),
+      TE.map(() => undefined),
+    )

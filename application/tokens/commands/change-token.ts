@@ -1,6 +1,6 @@
-import * as E from 'fp-ts/lib/Either.js'
-import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
 import type { ApiTokenNotFound, Unavailable } from '../../errors.ts'
 import { meaningOf } from '../../log/meaning-of.ts'
@@ -11,7 +11,7 @@ import type { TokenUses } from '../policies/token-uses.ts'
 import { ownerOf, tokenViewOf } from '../token-writes.ts'
 import type { TokenWrites } from '../token-writes.ts'
 
-/** What of a token changes: the members that were sent. */
+/** The changed members of a token. */
 export interface ApiTokenChange {
   readonly name?: string
   readonly isActive?: boolean
@@ -33,18 +33,18 @@ const notFound: ApiTokenNotFound = { _tag: 'ApiTokenNotFound' }
 
 export const changeToken =
   ({ environment, tokens, uses, send }: ChangeTokenDeps): ChangeToken =>
-  (caller, tokenId, change) =>
-  async () => {
-    const owner = await ownerOf(tokens, caller, tokenId)()
-    if (E.isLeft(owner)) return owner
-    if (O.isNone(owner.right)) return E.left(notFound)
-    const command = { type: 'Change', userId: owner.right.value, ...change, at: environment.now() } as const
-    const changed = await send(caller, tokenId, command, environment.newId())()
-    if (E.isLeft(changed)) {
-      const meanings = { TokenUnknown: notFound, TokenExists: null, ExpiryNotInFuture: null }
-      return E.left(meaningOf('an API token', changed.left, meanings))
-    }
-    if (changed.right.status !== 'issued') return E.left(notFound)
-    const { right: token } = changed
-    return E.map((lastUsedAt: string | null) => tokenViewOf(token, lastUsedAt))(await uses.lastUseOf(tokenId)())
+  (caller, tokenId, change) => {
+    const changeOf = (userId: number) => pipe(
+      send(caller, tokenId, { type: 'Change', userId, ...change, at: environment.now() }, environment.newId()),
+      TE.mapLeft((refusal) =>
+        meaningOf('an API token', refusal, { TokenUnknown: notFound, TokenExists: null, ExpiryNotInFuture: null })),
+    )
+    return pipe(
+      ownerOf(tokens, caller, tokenId),
+      TE.chainW(TE.fromOption(() => notFound)),
+      TE.chainW(changeOf),
+      TE.chainW((token) => (token.status === 'issued' ? TE.right({ token }) : TE.left(notFound))),
+      TE.bindW('lastUsedAt', () => uses.lastUseOf(tokenId)),
+      TE.map(({ token, lastUsedAt }) => tokenViewOf(token, lastUsedAt)),
+    )
   }

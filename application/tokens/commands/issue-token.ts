@@ -15,7 +15,7 @@ import type { TokenWrites } from '../token-writes.ts'
 
 export interface NewApiToken {
   readonly name: string
-  /** In the form of every instant of the interface; null for never. */
+  /** An instant in the form of the interface; null: the token never expires. */
   readonly expiresAt: string | null
 }
 
@@ -24,7 +24,7 @@ export interface IssuedToken {
   readonly secret: string
 }
 
-/** The one answer that holds the secret. */
+/** Issues a token. Only this answer contains the secret. */
 export type IssueToken = (
   caller: Caller,
   token: NewApiToken,
@@ -61,6 +61,6 @@ const issue =
 
 export const issueToken = (deps: IssueTokenDeps): IssueToken => {
   const inTurn = createTurns()
-  // The tokens of one user one after another: those who are issued at once must not pass the limit.
+  // One user's tokens are issued one after another, so that concurrent requests cannot pass the limit.
   return (caller, token) => () => inTurn(`user-${caller.userId}`, issue(deps)(caller, token))
 }

@@ -1,7 +1,7 @@
-import * as E from 'fp-ts/lib/Either.js'
-import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
 import type { ApiTokenNotFound, Unavailable } from '../../errors.ts'
 import { meaningOf } from '../../log/meaning-of.ts'
@@ -10,7 +10,7 @@ import type { TokenDirectory } from '../policies/token-directory.ts'
 import { anyOwnerOf, ownerOf } from '../token-writes.ts'
 import type { TokenWrites } from '../token-writes.ts'
 
-/** For good. */
+/** Revokes a token for good. */
 export type RevokeToken = (caller: Caller, tokenId: number) => TaskEither<ApiTokenNotFound | Unavailable, void>
 
 export interface RevokeTokenDeps extends Pick<TokenWrites, 'send'> {
@@ -22,24 +22,26 @@ type FindOwner = (caller: Caller, tokenId: number) => TaskEither<Unavailable, Op
 
 const notFound: ApiTokenNotFound = { _tag: 'ApiTokenNotFound' }
 
-const revokeOf =
+const revokeWith =
   ({ environment, send }: RevokeTokenDeps, findOwner: FindOwner): RevokeToken =>
-  (caller, tokenId) =>
-  async () => {
-    const owner = await findOwner(caller, tokenId)()
-    if (E.isLeft(owner)) return owner
-    if (O.isNone(owner.right)) return E.left(notFound)
-    const command = { type: 'Revoke', userId: owner.right.value, at: environment.now() } as const
-    const revoked = await send(caller, tokenId, command, environment.newId())()
-    if (E.isRight(revoked)) return E.right(undefined)
-    const meanings = { TokenUnknown: notFound, TokenExists: null, ExpiryNotInFuture: null }
-    return E.left(meaningOf('an API token', revoked.left, meanings))
+  (caller, tokenId) => {
+    const revoke = (userId: number) => pipe(
+      send(caller, tokenId, { type: 'Revoke', userId, at: environment.now() }, environment.newId()),
+      TE.mapLeft((refusal) =>
+        meaningOf('an API token', refusal, { TokenUnknown: notFound, TokenExists: null, ExpiryNotInFuture: null })),
+    )
+    return pipe(
+      findOwner(caller, tokenId),
+      TE.chainW(TE.fromOption(() => notFound)),
+      TE.chainW(revoke),
+      TE.map(() => undefined),
+    )
   }
 
-/** One of the caller's. */
+/** Revokes a token of the caller. */
 export const revokeToken = (deps: RevokeTokenDeps): RevokeToken =>
-  revokeOf(deps, (caller, tokenId) => ownerOf(deps.tokens, caller, tokenId))
+  revokeWith(deps, (caller, tokenId) => ownerOf(deps.tokens, caller, tokenId))
 
-/** For administrators: anybody's. */
+/** For administrators: revokes a token of any user. */
 export const revokeAnyToken = (deps: RevokeTokenDeps): RevokeToken =>
-  revokeOf(deps, (_caller, tokenId) => anyOwnerOf(deps.tokens, tokenId))
+  revokeWith(deps, (_caller, tokenId) => anyOwnerOf(deps.tokens, tokenId))

@@ -15,7 +15,7 @@ import type { EventStore } from '../../ports/event-store.ts'
 import type { TokenIdByPrefix } from '../../ports/read-models.ts'
 import { createRecent } from '../../recent.ts'
 
-/** An API token as far as who presents one needs it. */
+/** The members of an API token that authentication needs. */
 export interface KnownToken {
   readonly tokenId: number
   readonly userId: number
@@ -27,30 +27,30 @@ export interface KnownToken {
 
 export interface TokenDirectoryDeps extends FollowDeps {
   readonly store: EventStore
-  /** Knows at least all that were issued up to `from`, or says that it does not. */
+  /** Looks up tokens issued up to `from`. Left: the read model lags behind the start of this process. */
   readonly tokenIdByPrefix: TokenIdByPrefix
 }
 
-/** None where there is no such token, or not any more; Left where that cannot be told now. */
+/** None: the token is unknown or revoked. Left: this cannot be determined at the moment. */
 type FindToken<By> = (by: By) => TaskEither<Unavailable, Option<KnownToken>>
 
 /**
- * API tokens by their own streams. Who was asked for lately is answered from memory, by the last known state while a
- * store is away, and a change is known as soon as the log tells of it.
+ * Finds API tokens in their own streams. Recently used tokens are kept in memory; during a store outage their last
+ * known state is used. A change takes effect as soon as this process receives its event.
  */
 export interface TokenDirectory extends Follower {
   readonly byId: FindToken<number>
-  /** By the public part of the secret. */
+  /** Finds a token by the public part of its secret. */
   readonly byPrefix: FindToken<string>
 }
 
-/** Tokens that are remembered: more than are used in an hour. */
-const MOST = 20_000
+/** Tokens kept in memory: more than are used within an hour. */
+const MAX_REMEMBERED = 20_000
 
 const tokenEvent = eventReader(apiTokenEvents)
 const issued = eventReader([ApiTokenIssued])
 
-/** No name is opened: nobody is recognised by it. */
+/** Folds without opening the encrypted name, because authentication does not need it. */
 const evolve = (
   token: KnownToken | null,
   event: StoredEventOf<(typeof apiTokenEvents)[number]>,
@@ -73,10 +73,10 @@ const evolve = (
   }
 }
 
-/** Follows the tokens' streams until the signal. */
+/** Follows the streams of API tokens until `signal` aborts. */
 export const startTokenDirectory = (deps: TokenDirectoryDeps): TokenDirectory => {
   const tokens = createRemembered({
-    most: MOST,
+    most: MAX_REMEMBERED,
     load: (stream) =>
       pipe(
         readAround(deps.store, stream),
@@ -85,8 +85,8 @@ export const startTokenDirectory = (deps: TokenDirectoryDeps): TokenDirectory =>
       ),
     isWorthKeeping: (token) => token !== null,
   })
-  // A prefix is one token's for ever.
-  const ids = createRecent<string, number>(MOST)
+  // Safe to keep: a prefix never changes its token.
+  const ids = createRecent<string, number>(MAX_REMEMBERED)
   const idOf: TokenIdByPrefix = (prefix) => {
     const known = ids.get(prefix)
     return known === undefined ? deps.tokenIdByPrefix(prefix) : TE.right(O.some(known))
@@ -97,8 +97,8 @@ export const startTokenDirectory = (deps: TokenDirectoryDeps): TokenDirectory =>
     prefixes: ['api-token-'],
     hear: (stream, event) => {
       tokens.forget(stream)
-      const said = event === null ? undefined : issued(event)
-      if (said !== undefined) ids.set(said.data.prefix, said.data.tokenId)
+      const issuedEvent = event === null ? undefined : issued(event)
+      if (issuedEvent !== undefined) ids.set(issuedEvent.data.prefix, issuedEvent.data.tokenId)
     },
   })
   return {

@@ -18,33 +18,36 @@ export interface TokenUseDeps extends WriteDeps {
 }
 
 export interface TokenUses {
-  /** Writes down that a token was used, at most once a minute; nobody waits for it, and one that fails is tried at the next use. */
+  /** Records a use in the background, at most once a minute. After a failure the next use tries again. */
   readonly record: (token: KnownToken) => void
-  /** The last use on record, by anybody; null where there is none. */
+  /** Returns the time of the last recorded use; null when there is none. */
   readonly lastUseOf: (tokenId: number) => TaskEither<Unavailable, string | null>
-  /** Resolves when nothing is being written. */
+  /** Resolves when no write is running. */
   readonly settled: () => Promise<void>
 }
 
-/** Only the newest event of the stream is of use; this often the store is told so (once would do, a crash may skip it). */
+/** The store keeps only the newest use of a token. The limit is set again every 100 events, in case a crash skipped it. */
 const TRUNCATION_INTERVAL = 100
-/** Tokens whose last use is remembered, so that the log is not asked at each one. */
-const MOST = 20_000
+/** Tokens whose last use is kept in memory, so that not every use reads the log. */
+const MAX_REMEMBERED = 20_000
+
+const NOT_RECORDED = 'the use of an API token could not be recorded'
 
 export const createTokenUses = (deps: TokenUseDeps): TokenUses => {
   const { store, environment, logger } = deps
   const handle = handleCommand(deps)
   const running = new Map<number, Promise<void>>()
-  const lastUses = createRecent<number, string>(MOST)
+  const lastUses = createRecent<number, string>(MAX_REMEMBERED)
 
   const write = async ({ tokenId, userId }: KnownToken, at: string): Promise<void> => {
     const stream = tokenUseStream(tokenId)
     const origin = originOf(deps, `user:${userId}`)
     const used = await handle({ ...origin, stream, decider: tokenUseDecider, command: { tokenId, userId, at } })()
-    if (E.isLeft(used)) return logger.warn({ tokenId, refusal: used.left._tag }, 'the use of an API token could not be recorded')
+    if (E.isLeft(used)) return logger.warn({ tokenId, refusal: used.left._tag }, NOT_RECORDED)
     lastUses.set(tokenId, used.right.state ?? at)
     const [event] = used.right.stored
-    if (event !== undefined && event.revision % TRUNCATION_INTERVAL === 0) await store.setMetadata(stream, { maxCount: 1 })()
+    if (event !== undefined && event.revision % TRUNCATION_INTERVAL === 0)
+      await store.setMetadata(stream, { maxCount: 1 })()
   }
 
   return {
@@ -52,7 +55,7 @@ export const createTokenUses = (deps: TokenUseDeps): TokenUses => {
       const at = environment.now()
       if (running.has(token.tokenId) || !isWorthRecording(lastUses.get(token.tokenId) ?? null, at)) return
       const writing = write(token, at)
-        .catch((error: unknown) => logger.error({ tokenId: token.tokenId, err: error }, 'the use of an API token could not be recorded'))
+        .catch((error: unknown) => logger.error({ tokenId: token.tokenId, err: error }, NOT_RECORDED))
         .finally(() => running.delete(token.tokenId))
       running.set(token.tokenId, writing)
     },

@@ -14,8 +14,8 @@ import type { KnownToken, TokenDirectory } from '../policies/token-directory.ts'
 import type { TokenUses } from '../policies/token-uses.ts'
 
 /**
- * The caller behind an API token: none for one that is unknown, inactive, expired or revoked, or whose user is not
- * active. Left where that cannot be told now.
+ * Returns the caller who owns an API token. None: the token is unknown, inactive, expired or revoked, or its user is
+ * not active. Left: this cannot be determined at the moment.
  */
 export type AuthenticateKey = (secret: string) => TaskEither<Unavailable, Option<Caller>>
 
@@ -27,7 +27,7 @@ export interface AuthenticateKeyDeps {
   readonly uses: Pick<TokenUses, 'record'>
 }
 
-/** From memory, but for a token or a user who was not asked for lately. */
+/** Answers from memory for recently used tokens and users. */
 export const authenticateKey =
   ({ tokens, users, credentials, environment, uses }: AuthenticateKeyDeps): AuthenticateKey =>
   (secret) =>

@@ -1,6 +1,7 @@
-import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { traverseAtOnce } from '../../at-once.ts'
 import type { Unavailable } from '../../errors.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
@@ -12,7 +13,7 @@ export interface OwnedToken extends ApiTokenView {
   readonly username: string
 }
 
-/** For administrators: the API tokens of all users, or of one, newest first. */
+/** For administrators: lists the API tokens of one user or of all users (null), newest first. */
 export type ListAllTokens = (userId: number | null, page: PageQuery) => TaskEither<Unavailable, Page<OwnedToken>>
 
 export interface ListAllTokensDeps {
@@ -20,20 +21,21 @@ export interface ListAllTokensDeps {
   readonly directory: Pick<UserDirectory, 'byId'>
 }
 
-/** Owners looked up at a time, where they are not in memory. */
+/** Owners read at the same time when they are not in memory. */
 const OWNERS_AT_ONCE = 16
 
 export const listAllTokens =
   ({ pageOfTokens, directory }: ListAllTokensDeps): ListAllTokens =>
-  (userId, page) =>
-  async () => {
-    const found = await pageOfTokens(userId, page)()
-    if (E.isLeft(found)) return found
-    const { items, total } = found.right
-    const named = await traverseAtOnce(OWNERS_AT_ONCE, items, async (token) => {
-      const owner = await directory.byId(token.userId)()
-      const nameOf = O.match(() => '', ({ username }: { readonly username: string }) => username)
-      return E.isLeft(owner) ? owner : E.right({ ...token, username: nameOf(owner.right) })
-    })
-    return E.map((tokens: ReadonlyArray<OwnedToken>) => ({ items: tokens, total }))(named)
+  (userId, page) => {
+    const withOwner = (token: ApiTokenView): TaskEither<Unavailable, OwnedToken> =>
+      pipe(
+        directory.byId(token.userId),
+        TE.map(O.match(() => '', ({ username }) => username)),
+        TE.map((username) => ({ ...token, username })),
+      )
+    return pipe(
+      pageOfTokens(userId, page),
+      TE.bindW('tokens', ({ items }) => () => traverseAtOnce(OWNERS_AT_ONCE, items, (token) => withOwner(token)())),
+      TE.map(({ tokens, total }) => ({ items: tokens, total })),
+    )
   }

@@ -8,12 +8,12 @@ import { meaningOf } from '../../log/meaning-of.ts'
 import { originOf } from '../../log/origin.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import { hasPassword } from '../known-user.ts'
-import { guessedName } from '../login-throttle.ts'
+import { throttledName } from '../login-throttle.ts'
 import type { LoginThrottle } from '../login-throttle.ts'
-import { onceKnown, sendToUser } from '../user-writes.ts'
+import { userOnceVisible, sendToUser } from '../user-writes.ts'
 import type { UserWriteDeps } from '../user-writes.ts'
 
-/** Ends the caller's earlier JWTs, the one of this call included. */
+/** Changes the caller's password. Invalidates all earlier JWTs of the caller, including the JWT of this call. */
 export type ChangeOwnPassword = (
   caller: Caller,
   current: string,
@@ -28,7 +28,7 @@ export interface ChangeOwnPasswordDeps extends UserWriteDeps {
 
 const wrongPassword: WrongPassword = { _tag: 'WrongPassword' }
 
-/** The answer comes once the directory and the lists know. */
+/** Returns once the directory and the read models show the change. */
 export const changeOwnPassword =
   (deps: ChangeOwnPasswordDeps): ChangeOwnPassword =>
   (caller, current, next, address) =>
@@ -38,9 +38,9 @@ export const changeOwnPassword =
     if (E.isLeft(known)) return known
     const user = known.right
     if (O.isNone(user)) return E.left(wrongPassword)
-    // Guesses with a stolen token count as those of a login do.
+    // Password guesses with a stolen token count like failed logins.
     const { usernameHash, passwordHash, generation } = user.value
-    const shown = await throttle(guessedName(usernameHash, generation), address, async () => {
+    const shown = await throttle(throttledName(usernameHash, generation), address, async () => {
       const known = hasPassword(user.value) ? O.some(passwordHash) : O.none
       const verified = await credentials.verifyPassword(current, known)()
       return E.map((isRight: boolean) => (isRight ? O.some(generation) : O.none))(verified)
@@ -50,7 +50,7 @@ export const changeOwnPassword =
     const hashed = await credentials.hashPassword(next)()
     if (E.isLeft(hashed)) return hashed
     const command = { type: 'ChangePassword', passwordHash: hashed.right, generation, at: environment.now() } as const
-    const sent = await sendToUser(deps)(caller.userId, command, originOf(deps, actorOf(caller)))
+    const sent = await sendToUser(deps)(caller.userId, command, originOf(deps, actorOf(caller)))()
     if (E.isLeft(sent)) {
       return E.left(meaningOf(`user ${caller.userId}`, sent.left, {
         UserUnknown: wrongPassword,
@@ -59,5 +59,5 @@ export const changeOwnPassword =
         AlreadyRegistered: null,
       }))
     }
-    return (await onceKnown(deps)(sent.right)) === null ? E.left(wrongPassword) : E.right(undefined)
+    return (await userOnceVisible(deps)(sent.right)) === null ? E.left(wrongPassword) : E.right(undefined)
   }

@@ -13,17 +13,17 @@ import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import type { UserView } from '../../ports/read-models.ts'
 import type { Administrators } from '../administrators.ts'
 import { userViewOf } from '../known-user.ts'
-import { onceKnown, sendToUser } from '../user-writes.ts'
-import type { Sent, UserWriteDeps } from '../user-writes.ts'
+import { userOnceVisible, sendToUser } from '../user-writes.ts'
+import type { UserWriteDeps } from '../user-writes.ts'
 
-/** What an administrator changes; what is undefined stays. */
+/** The changes that an administrator requests; undefined members stay as they are. */
 export interface ChangeUserRequest extends Omit<UserChanges, 'passwordHash'> {
   readonly password?: string | undefined
 }
 
 /**
- * All of it or nothing; the last active administrator stays one. A new password ends the user's earlier JWTs; a
- * disabled user's open lives end.
+ * Makes all changes or none. The last active administrator cannot be demoted or disabled. A new password invalidates
+ * the user's earlier JWTs. Disabling a user ends the user's open sessions.
  */
 export type ChangeUser = (
   caller: Caller,
@@ -34,26 +34,26 @@ export type ChangeUser = (
 export interface ChangeUserDeps extends UserWriteDeps {
   readonly credentials: Pick<Credentials, 'hashPassword'>
   readonly administrators: Administrators
-  /** Ends every open live of a user who was disabled. */
+  /** Ends every open session of a disabled user. */
   readonly endLivesOf: (userId: number, origin: Origin) => Promise<Either<Unavailable, void>>
 }
 
 const notFound: UserNotFound = { _tag: 'UserNotFound' }
 const lastAdministrator: LastAdministratorChanged = { _tag: 'LastAdministratorChanged' }
 
-const mayTakeAway = ({ permissions, isActive }: ChangeUserRequest): boolean =>
+const canRemoveAdministrator = ({ permissions, isActive }: ChangeUserRequest): boolean =>
   isActive === false || permissions?.includes('admin') === false
 
-const mayGive = ({ permissions, isActive }: ChangeUserRequest): boolean =>
+const canAddAdministrator = ({ permissions, isActive }: ChangeUserRequest): boolean =>
   isActive === true || permissions?.includes('admin') === true
 
-/** The answer comes once the directory and the lists know. */
+/** Returns once the directory and the read models show the change. */
 export const changeUser =
   (deps: ChangeUserDeps): ChangeUser =>
   (caller, userId, { password, ...changes }) =>
   async () => {
     const { environment, credentials, directory, administrators, endLivesOf } = deps
-    // Nothing is hashed for a user who does not exist.
+    // Unknown users skip hashing.
     const known = await directory.byId(userId)()
     if (E.isLeft(known)) return known
     if (O.isNone(known.right)) return E.left(notFound)
@@ -61,11 +61,13 @@ export const changeUser =
     if (E.isLeft(hashed)) return hashed
     const origin = originOf(deps, actorOf(caller))
     const wanted = { ...changes, passwordHash: hashed.right }
-    const change = (nobodyElseAdministers: boolean): Promise<Sent> => {
+    const change = (nobodyElseAdministers: boolean) => {
       const command = { type: 'Change', changes: wanted, nobodyElseAdministers, at: environment.now() } as const
       return sendToUser(deps)(userId, command, origin)
     }
-    const sent = mayTakeAway(changes) ? await administrators.takeAway(userId, origin, change) : await change(false)
+    const sent = canRemoveAdministrator(changes)
+      ? await administrators.removeThen(userId, origin, change)()
+      : await change(false)()
     if (E.isLeft(sent)) {
       return E.left(meaningOf(`user ${userId}`, sent.left, {
         UserUnknown: notFound,
@@ -74,11 +76,13 @@ export const changeUser =
         AlreadyRegistered: null,
       }))
     }
-    const counted = mayGive(changes) ? await administrators.count(userId, origin)() : E.right(undefined)
+    const counted = canAddAdministrator(changes)
+      ? await administrators.synchronise(userId, origin)()
+      : E.right(undefined)
     if (E.isLeft(counted)) return counted
-    const user = await onceKnown(deps)(sent.right)
+    const user = await userOnceVisible(deps)(sent.right)
     if (user === null) return E.left(notFound)
-    // Also when nothing changed: an earlier attempt may have been broken off between the two.
+    // Also without a change: an earlier attempt may have failed between the change and the ends.
     const ended = user.status === 'disabled' ? await endLivesOf(userId, origin) : E.right(undefined)
     return E.isLeft(ended) ? ended : E.right(userViewOf(user))
   }

@@ -1,6 +1,6 @@
-import * as E from 'fp-ts/lib/Either.js'
-import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import type { LastAdministrator, Unavailable, UserNotFound } from '../../errors.ts'
@@ -9,7 +9,7 @@ import type { Administrators } from '../administrators.ts'
 import { finishDeletion, markDeleted } from '../deletion.ts'
 import type { DeletionDeps } from '../deletion.ts'
 
-/** For good: ends the open lives, destroys all keys of the user and of the lives, frees the name. */
+/** Deletes a user for good: ends the open sessions, erases the keys of the user and the sessions, frees the name. */
 export type DeleteUser = (
   caller: Caller,
   userId: number,
@@ -19,16 +19,17 @@ export interface DeleteUserDeps extends DeletionDeps {
   readonly administrators: Administrators
 }
 
+const notFound: UserNotFound = { _tag: 'UserNotFound' }
+
 export const deleteUser =
   (deps: DeleteUserDeps): DeleteUser =>
-  (caller, userId) =>
-  async () => {
+  (caller, userId) => {
     const origin = originOf(deps, actorOf(caller))
-    const known = await deps.directory.byId(userId)()
-    if (E.isLeft(known)) return known
-    const user = known.right
-    if (O.isNone(user)) return E.left({ _tag: 'UserNotFound' })
-    const mark = (alone: boolean) => markDeleted(deps)(user.value, origin, alone)()
-    const deleted = await deps.administrators.takeAway(userId, origin, mark)
-    return E.isLeft(deleted) ? deleted : await finishDeletion(deps)(deleted.right, origin)()
+    return pipe(
+      deps.directory.byId(userId),
+      TE.chainW(TE.fromOption(() => notFound)),
+      TE.chainW((user) => deps.administrators.removeThen(userId, origin, (nobodyElseAdministers) =>
+        markDeleted(deps)(user, origin, nobodyElseAdministers))),
+      TE.chainW((deleted) => finishDeletion(deps)(deleted, origin)),
+    )
   }

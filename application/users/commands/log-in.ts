@@ -5,13 +5,13 @@ import type { User } from '../../../domain/user/decider.ts'
 import type { TooManyRequests, Unavailable, WrongLogin } from '../../errors.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import { hasPassword, isActive } from '../known-user.ts'
-import { guessedName } from '../login-throttle.ts'
+import { throttledName } from '../login-throttle.ts'
 import type { LoginThrottle } from '../login-throttle.ts'
 import type { Rehash } from '../policies/rehash.ts'
 import type { UserDirectory } from '../policies/user-directory.ts'
 import { usernameHash } from '../username-claims.ts'
 
-/** A JWT. `address`: where the attempt comes from, which is counted. */
+/** Checks a password and returns a JWT. `address`: the client address, whose failed attempts are counted. */
 export type LogIn = (
   username: string,
   password: string,
@@ -25,7 +25,7 @@ export interface LogInDeps {
   readonly rehash: Pick<Rehash, 'begin'>
 }
 
-/** From memory and the log: no read model is read. */
+/** Uses memory and the log only, no read model. */
 export const logIn =
   ({ directory, credentials, throttle, rehash }: LogInDeps): LogIn =>
   async (username, password, address) => {
@@ -33,19 +33,20 @@ export const logIn =
     const before = await directory.byUsernameHash(hash)()
     if (E.isLeft(before)) return before
     const found = before.right
-    const shown = await throttle(guessedName(hash, O.isSome(found) ? found.value.generation : 0), address, async () => {
+    const name = throttledName(hash, O.isSome(found) ? found.value.generation : 0)
+    const verifiedUser = await throttle(name, address, async () => {
       const now = await directory.byUsernameHash(hash)()
       if (E.isLeft(now)) return now
       const user = O.filter((known: User) => isActive(known) && hasPassword(known))(now.right)
-      // Unknown and disabled users cost a verification too, so that time tells nothing.
+      // Unknown and disabled users are verified too, so the response time does not reveal them.
       const passwordHash = O.map((known: User) => known.passwordHash)(user)
       const verified = await credentials.verifyPassword(password, passwordHash)()
       return E.map((isRight: boolean) => (isRight ? user : O.none))(verified)
     })
-    if (E.isLeft(shown)) return shown
-    if (O.isNone(shown.right)) return E.left({ _tag: 'WrongLogin' })
-    rehash.begin(shown.right.value, password)
-    // The generation from before the verification: should the password change meanwhile, this token is void.
-    const { userId, generation } = shown.right.value
+    if (E.isLeft(verifiedUser)) return verifiedUser
+    if (O.isNone(verifiedUser.right)) return E.left({ _tag: 'WrongLogin' })
+    rehash.begin(verifiedUser.right.value, password)
+    // The generation read before the verification: a password change in between invalidates this token.
+    const { userId, generation } = verifiedUser.right.value
     return E.right(await credentials.signJwt({ userId, generation }))
   }

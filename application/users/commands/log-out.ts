@@ -10,20 +10,20 @@ import { handleCommand } from '../../log/handle-command.ts'
 import { meaningOf } from '../../log/meaning-of.ts'
 import { originOf } from '../../log/origin.ts'
 import type { LoginDirectory } from '../policies/login-directory.ts'
-import { onceKnown, sendToUser } from '../user-writes.ts'
+import { userOnceVisible, sendToUser } from '../user-writes.ts'
 import type { UserWriteDeps } from '../user-writes.ts'
 
-/** Ends the login token that the caller shows, or with `everywhere` all of the user; what they started goes on. */
+/** Invalidates the caller's login token, or all login tokens of the user. Running sessions continue. */
 export type LogOut = (caller: Caller, everywhere: boolean) => TaskEither<Unavailable, void>
 
 export interface LogOutDeps extends UserWriteDeps {
   readonly logins: Pick<LoginDirectory, 'whenSeen'>
 }
 
-/** On top of what a token has left to live: clocks differ, and an expired one is taken for some seconds. */
-const SPARE_SECONDS = 600
+/** Logged-out tokens are remembered this much longer than they are valid, because clocks differ. */
+const MARGIN_SECONDS = 600
 
-const GONE = { _tag: 'UserGone' } as const
+const userGone = { _tag: 'UserGone' } as const
 
 const endToken = async (deps: LogOutDeps, caller: Caller): Promise<Either<Unavailable, void>> => {
   const { store, environment, logins } = deps
@@ -37,27 +37,27 @@ const endToken = async (deps: LogOutDeps, caller: Caller): Promise<Either<Unavai
   const { position } = ended.right
   if (position === null) return E.right(undefined)
   const left = Math.ceil(login.expiresAt - Date.parse(command.at) / 1000)
-  // One that is kept for longer, because this failed, does no harm.
-  await store.setMetadata(stream, { maxAgeSeconds: Math.max(0, left) + SPARE_SECONDS })()
+  // A failure is harmless: the record then stays for longer than necessary.
+  await store.setMetadata(stream, { maxAgeSeconds: Math.max(0, left) + MARGIN_SECONDS })()
   await logins.whenSeen(position)
   return E.right(undefined)
 }
 
-/** The answer comes once the directories know, so that the token is refused from then on. */
+/** Returns once the directories know the change, so the token is refused from then on. */
 export const logOut =
   (deps: LogOutDeps): LogOut =>
   (caller, everywhere) =>
   async () => {
     if (!everywhere) return await endToken(deps, caller)
     const command = { type: 'EndLogins', at: deps.environment.now() } as const
-    const sent = await sendToUser(deps)(caller.userId, command, originOf(deps, actorOf(caller)))
+    const sent = await sendToUser(deps)(caller.userId, command, originOf(deps, actorOf(caller)))()
     if (E.isRight(sent)) {
-      await onceKnown(deps)(sent.right)
+      await userOnceVisible(deps)(sent.right)
       return E.right(undefined)
     }
-    const why = meaningOf(`user ${caller.userId}`, sent.left, {
-      UserUnknown: GONE, PasswordOutdated: null, LastAdministrator: null, AlreadyRegistered: null,
+    const refusal = meaningOf(`user ${caller.userId}`, sent.left, {
+      UserUnknown: userGone, PasswordOutdated: null, LastAdministrator: null, AlreadyRegistered: null,
     })
-    // Who was deleted meanwhile has no login left.
-    return why._tag === 'UserGone' ? E.right(undefined) : E.left(why)
+    // A deleted user has no valid login left.
+    return refusal._tag === 'UserGone' ? E.right(undefined) : E.left(refusal)
   }

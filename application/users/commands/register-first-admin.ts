@@ -1,5 +1,6 @@
-import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import type { Unavailable } from '../../errors.ts'
 import type { TooBusy } from '../../ports/credentials.ts'
 import type { UserView } from '../../ports/read-models.ts'
@@ -7,7 +8,7 @@ import type { IsSetUp } from '../queries/is-set-up.ts'
 import { DEFAULT_QUOTAS } from './register-user.ts'
 import type { NewUser, RegisterUser } from './register-user.ts'
 
-/** Who may do everything. */
+/** Returns a new user with all permissions. */
 export const firstAdmin = (username: string, password: string): NewUser => ({
   username,
   password,
@@ -15,7 +16,10 @@ export const firstAdmin = (username: string, password: string): NewUser => ({
   ...DEFAULT_QUOTAS,
 })
 
-/** The first administrator from the settings; null when there is or was one, so that it can run at every start. */
+/**
+ * Registers the first administrator from the settings. Returns null when an administrator exists or existed, so it can
+ * run at every start.
+ */
 export type RegisterFirstAdmin = (
   username: string,
   password: string,
@@ -28,13 +32,14 @@ export interface RegisterFirstAdminDeps {
 
 export const registerFirstAdmin =
   ({ isSetUp, registerUser }: RegisterFirstAdminDeps): RegisterFirstAdmin =>
-  (username, password) =>
-  async () => {
-    const isDone = await isSetUp()()
-    if (E.isLeft(isDone)) return isDone
-    if (isDone.right) return E.right(null)
-    const registered = await registerUser(firstAdmin(username, password), 'setup')()
-    if (E.isRight(registered)) return registered
-    // Another process with the same settings was faster.
-    return registered.left._tag === 'UsernameTaken' ? E.right(null) : E.left(registered.left)
+  (username, password) => {
+    const register = pipe(
+      registerUser(firstAdmin(username, password), 'setup'),
+      // Taken: another process with the same settings was faster.
+      TE.orElseW((refusal) => (refusal._tag === 'UsernameTaken' ? TE.right(null) : TE.left(refusal))),
+    )
+    return pipe(
+      isSetUp(),
+      TE.chainW((isDone) => (isDone ? TE.right(null) : register)),
+    )
   }

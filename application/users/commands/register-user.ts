@@ -12,7 +12,7 @@ import type { Projector } from '../../ports/projector.ts'
 import type { UserView } from '../../ports/read-models.ts'
 import type { Administrators } from '../administrators.ts'
 import { userViewOf } from '../known-user.ts'
-import { giveFirstProfile } from '../policies/complete-users.ts'
+import { addFirstProfile } from '../policies/complete-users.ts'
 import type { UserDirectory } from '../policies/user-directory.ts'
 import { sendToUser } from '../user-writes.ts'
 import { claimUsername, usernameHash } from '../username-claims.ts'
@@ -25,25 +25,27 @@ export interface NewUser {
   readonly maxTranslations: number
 }
 
-/** Also adds the first profile, `Default`. `actor`: `user:7` or `setup`. */
+/** Registers a user and adds the first profile, `Default`. `actor`: for example `user:7` or `setup`. */
 export type RegisterUser = (user: NewUser, actor: string) => TaskEither<UsernameTaken | TooBusy | Unavailable, UserView>
 
 export interface RegisterUserDeps extends WriteDeps {
   readonly credentials: Pick<Credentials, 'hashPassword' | 'keyedHash'>
-  readonly administrators: Pick<Administrators, 'count'>
+  readonly administrators: Pick<Administrators, 'synchronise'>
   readonly directory: Pick<UserDirectory, 'whenSeen'>
   readonly projector: Pick<Projector, 'whenProjected'>
 }
 
-/** D11: what a user may do unless told otherwise. */
+/** Quotas of a new user when the request names none. */
 export const DEFAULT_QUOTAS = { maxSessions: 10, maxTranslations: 5 }
 
 type Registration = EventOf<typeof UserRegistered>['data']
 
 const usernameTaken: UsernameTaken = { _tag: 'UsernameTaken' }
 
-// Each step finds what an earlier, broken off attempt left: a claim without a user is taken up with its id, and of
-// several who do so the stream of the user lets one through.
+/**
+ * Each step continues an earlier attempt that was cut short: a claimed username without a user keeps its user id. Of
+ * several concurrent attempts the user's stream accepts one.
+ */
 export const registerUser =
   (deps: RegisterUserDeps): RegisterUser =>
   ({ password, ...user }, actor) =>
@@ -65,7 +67,7 @@ export const registerUser =
       maxTranslations: user.maxTranslations,
       at: environment.now(),
     }
-    const registered = await sendToUser(deps)(userId.right, { type: 'Register', data: registration }, origin)
+    const registered = await sendToUser(deps)(userId.right, { type: 'Register', data: registration }, origin)()
     if (E.isLeft(registered)) {
       return E.left(meaningOf(`user ${userId.right}`, registered.left, {
         AlreadyRegistered: usernameTaken,
@@ -75,15 +77,15 @@ export const registerUser =
       }))
     }
     const counted = user.permissions.includes('admin')
-      ? await administrators.count(userId.right, origin)()
+      ? await administrators.synchronise(userId.right, origin)()
       : E.right(undefined)
     if (E.isLeft(counted)) return counted
-    const profile = await giveFirstProfile(deps)(userId.right, origin)()
+    const profile = await addFirstProfile(deps)(userId.right, origin)()
     if (E.isLeft(profile)) return profile
     const { position, state } = registered.right
-    if (!isUser(state)) throw new Error('a registered user is none')
+    if (!isUser(state)) throw new Error(`user ${userId.right} does not exist after its registration`)
     if (position !== null) {
-      // The profile's event is the later one; it may have been there already.
+      // The profile's event comes later. It is null when an earlier attempt added the profile.
       const last = profile.right ?? position
       await Promise.all([directory.whenSeen(position), projector.whenProjected(last)])
     }

@@ -21,30 +21,30 @@ export interface SetupRefused {
   readonly reason: 'invalid' | 'expired' | 'used'
 }
 
-/** Registers the first administrator. A registration that is refused leaves the token as it was. */
+/** Registers the first administrator with a setup token. A refused registration does not use up the token. */
 export type SetUp = (
   token: string,
   username: string,
   password: string,
 ) => TaskEither<SetupRefused | UsernameTaken | TooBusy | Unavailable, UserView>
 
-/** How the first administrator comes to be without a default password. */
+/** Creates the first administrator without a default password. */
 export interface SetupLink {
-  /** For the link that is printed at start, of use for half an hour from now; null once it would be of none. */
+  /** Token of the link that is printed at the start, valid for half an hour; null after the set-up. */
   readonly token: TaskEither<Unavailable, string | null>
   readonly setUp: SetUp
 }
 
 const TOKEN_LIFE_MS = 30 * 60 * 1000
-/** As long as all our secrets: the milliseconds since 1970 when it expires, to the base 36, then 204 bits of the signature. */
+/** Like all secrets of the service: 9 digits of the expiry (ms since 1970, base 36), then 204 bits of a signature. */
 const TOKEN_LENGTH = 43
 const EXPIRY_LENGTH = 9
 
 const refuse = (reason: SetupRefused['reason']) => E.left<SetupRefused>({ _tag: 'SetupRefused', reason })
 
 /**
- * A token says until when it is good, signed under a key that only processes of this installation have: any of them
- * takes it, also after a restart, and it is used up as soon as there is an administrator.
+ * Opens the set-up. A token contains its expiry and a signature with a key of this installation. Every process accepts
+ * it, also after a restart, until an administrator exists.
  */
 export const openSetupLink = ({ environment, credentials, isSetUp, registerUser }: SetupLinkDeps): SetupLink => {
   const inTurn = createTurns()
@@ -55,10 +55,10 @@ export const openSetupLink = ({ environment, credentials, isSetUp, registerUser 
     return expiry + hash(expiry).slice(0, TOKEN_LENGTH - EXPIRY_LENGTH)
   }
 
-  /** Of a token of ours, in milliseconds since 1970; null of any other. */
+  /** Returns the expiry of a valid token in milliseconds since 1970; null for any other token. */
   const expiryOf = (token: string): number | null => {
     const expiresAt = Number.parseInt(token.slice(0, EXPIRY_LENGTH), 36)
-    // Hashes under a key that nobody outside knows: how long a comparison takes tells nothing about the signature.
+    // Compares keyed hashes, so the duration of the comparison reveals nothing about the signature.
     return hash(token) === hash(signed(expiresAt)) ? expiresAt : null
   }
 
@@ -73,7 +73,7 @@ export const openSetupLink = ({ environment, credentials, isSetUp, registerUser 
 
   return {
     token: async () => E.map((isDone: boolean) => (isDone ? null : signed(now() + TOKEN_LIFE_MS)))(await isSetUp()()),
-    // One at a time: who comes second learns what became of the first.
+    // One attempt at a time, so a second attempt sees the result of the first.
     setUp: (token, username, password) => () => inTurn('set-up', attempt(token, username, password)),
   }
 }

@@ -20,16 +20,16 @@ import type { Position, StoredEvent } from '../../ports/event-store.ts'
 import { pause } from '../../waiting.ts'
 import type { Administrators } from '../administrators.ts'
 
-/** The position of its event, null where the user had one. */
-export const giveFirstProfile =
+/** Adds the first profile. Returns the position of its event; null when the user has a profile already. */
+export const addFirstProfile =
   (deps: WriteDeps) =>
   (userId: number, origin: Origin): TaskEither<Unavailable, Position | null> =>
   async () => {
     const { commandId, actor } = origin
     const stream = profilesStream(userId)
-    const had = await deps.store.read(stream, { limit: 1 })()
-    if (E.isLeft(had)) return had
-    if (had.right.length > 0) return E.right(null)
+    const existing = await deps.store.read(stream, { limit: 1 })()
+    if (E.isLeft(existing)) return existing
+    if (existing.right.length > 0) return E.right(null)
     const profileId = await nextId(deps)('profile', { correlationId: commandId, causationId: commandId, actor })()
     if (E.isLeft(profileId)) return profileId
     const first = { userId, name: FIRST_PROFILE_NAME, settings: DEFAULT_ENGINE_SETTINGS, at: deps.environment.now() }
@@ -39,42 +39,42 @@ export const giveFirstProfile =
   }
 
 export interface CompleteUsersDeps extends WriteDeps, Pick<LogDutyDeps, 'logger' | 'documents' | 'leases'> {
-  readonly administrators: Pick<Administrators, 'count'>
+  readonly administrators: Pick<Administrators, 'synchronise'>
 }
 
-/** A registration or change that is still being answered has ended by then, one way or the other. */
-const LATE_MS = 60_000
+/** After this time the request that registered or changed the user has ended. */
+const DELAY_MS = 60_000
 
-const concerning = eventReader([UserRegistered, UserPermissionsChanged, UserEnabled, UserDisabled, UserDeleted])
+const changeOf = eventReader([UserRegistered, UserPermissionsChanged, UserEnabled, UserDisabled, UserDeleted])
 
-/** An erased user needs no profile, and whose key is missing gets none. */
-const canWait = ({ _tag }: Unavailable): boolean => _tag === 'KeyErased' || _tag === 'KeyMissing'
+/** An erased user, or a user whose key is missing, gets no profile. */
+const needsNoProfile = ({ _tag }: Unavailable): boolean => _tag === 'KeyErased' || _tag === 'KeyMissing'
 
 const complete = async (deps: CompleteUsersDeps, event: StoredEvent): Promise<void> => {
-  const said = concerning(event)
-  if (said === undefined) return
-  const { userId } = said.data
+  const change = changeOf(event)
+  if (change === undefined) return
+  const { userId } = change.data
   const origin = ownOrigin(deps)
-  if (said.type === 'UserRegistered') {
-    const given = await giveFirstProfile(deps)(userId, origin)()
-    if (E.isLeft(given) && !canWait(given.left)) orThrow(given)
-    if (!said.data.permissions.includes('admin')) return
+  if (change.type === 'UserRegistered') {
+    const given = await addFirstProfile(deps)(userId, origin)()
+    if (E.isLeft(given) && !needsNoProfile(given.left)) orThrow(given)
+    if (!change.data.permissions.includes('admin')) return
   }
-  orThrow(await deps.administrators.count(userId, origin)())
+  orThrow(await deps.administrators.synchronise(userId, origin)())
 }
 
 /**
- * A minute after each registration, and after each change of what a user may do, does what it could not because its
- * process died or a store was away: the first profile, and the count of the administrators. Runs until stopped.
+ * Completes registrations and permission changes that were cut short by a crash or an unavailable store. A minute after
+ * the event it adds a missing first profile and corrects the count of administrators. Runs until stopped.
  */
 export const completeUsers = (deps: CompleteUsersDeps): RunningDuty =>
   startLogDuty(deps, {
     name: 'complete-users',
     prefixes: ['user-'],
-    concerns: (event) => concerning(event) !== undefined,
+    concerns: (event) => changeOf(event) !== undefined,
     perform: async (event, signal) => {
-      const due = Date.parse(event.metadata.recordedAt) + LATE_MS
-      await pause(deps.timers, Math.min(LATE_MS, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
+      const due = Date.parse(event.metadata.recordedAt) + DELAY_MS
+      await pause(deps.timers, Math.min(DELAY_MS, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
       if (!signal.aborted) await complete(deps, event)
     },
     failure: 'registered users could not be completed; trying again',

@@ -16,22 +16,22 @@ import type { NewEvent, Position } from '../../ports/event-store.ts'
 
 const userEvent = eventReader(userEvents)
 
-/** Everybody who administers at `head`, by id; whatever cannot be read is passed over. */
+/** Returns all administrators at the position `head`, by user id. Unreadable events are skipped. */
 const administratorsUpTo = async (
   { store }: Pick<WriteDeps, 'store'>,
   head: Position,
 ): Promise<ReadonlyMap<number, AdminStatus>> => {
-  // Of all users only those of whom there is something to know: a log may hold millions.
+  // Holds administrators and disabled users only, because a log may contain millions of users.
   const known = new Map<number, AdminStatus>()
   const stop = new AbortController()
   for await (const message of store.subscribe(BEGINNING, ['user-'], stop.signal)) {
     const position = message.kind === 'event' ? message.event.position : message.position
-    const said = message.kind === 'event' ? userEvent(message.event) : undefined
-    if (message.kind === 'event' && said !== undefined) {
-      const { userId } = said.data
+    const change = message.kind === 'event' ? userEvent(message.event) : undefined
+    if (message.kind === 'event' && change !== undefined) {
+      const { userId } = change.data
       const active = { ...NOT_REGISTERED, isActive: true }
-      const after = adminStatusAfter(known.get(userId) ?? active, said, message.event.revision)
-      if (said.type === 'UserDeleted') known.delete(userId)
+      const after = adminStatusAfter(known.get(userId) ?? active, change, message.event.revision)
+      if (change.type === 'UserDeleted') known.delete(userId)
       else if (after.isActive && !after.isAdmin) known.delete(userId)
       else known.set(userId, after)
     }
@@ -41,16 +41,16 @@ const administratorsUpTo = async (
 }
 
 /**
- * Makes the stream `administrators` where there is none, from the users of a log that an older version wrote. In one
- * append: a process that is killed before leaves nothing, and of two that start at once one makes it.
+ * Creates the stream `administrators` for a log of an older version. One append writes all events: a killed process
+ * leaves no partial stream, and of two processes one succeeds.
  */
 export const countAdministrators =
   (deps: WriteDeps): TaskEither<Unavailable, void> =>
   async () => {
     const { store, environment } = deps
-    const made = await store.read(ADMINISTRATORS_STREAM, { limit: 1 })()
-    if (E.isLeft(made)) return isHurt(made.left) ? E.right(undefined) : made
-    if (made.right.length > 0) return E.right(undefined)
+    const existing = await store.read(ADMINISTRATORS_STREAM, { limit: 1 })()
+    if (E.isLeft(existing)) return isHurt(existing.left) ? E.right(undefined) : existing
+    if (existing.right.length > 0) return E.right(undefined)
     const head = await store.head()()
     if (E.isLeft(head)) return head
     if (head.right === BEGINNING) return E.right(undefined)

@@ -1,6 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
 import { apiTokenStream } from '../../../domain/api-token/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
@@ -33,11 +35,11 @@ interface DeletedUser {
   readonly usernameHash: string
 }
 
-/** Tokens revoked and lives removed at a time. */
+/** Tokens revoked and sessions removed at the same time. */
 const STEPS_AT_ONCE = 16
 
-/** A create that began before its user was deleted has ended by then, one way or the other, and is listed. */
-const LATE_MS = 60_000
+/** After this time a create that began before the deletion has ended and its session is listed. */
+const DELAY_MS = 60_000
 
 const revoke = async (
   deps: EraseUserDeps,
@@ -60,8 +62,11 @@ const revoke = async (
   }
 }
 
-/** Listed ones, and open ones that are not listed yet; of the latter none where the admissions cannot be read. */
-const livesOf = async (deps: EraseUserDeps, userId: number): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
+/** Returns the listed sessions and the open ones that are not listed yet. With damaged admissions: the listed ones. */
+const livesOfUser = async (
+  deps: EraseUserDeps,
+  userId: number,
+): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
   const listed = await deps.liveIdsOf(userId)()
   if (E.isLeft(listed)) return listed
   const admission = await deps.admission.refresh()
@@ -70,7 +75,7 @@ const livesOf = async (deps: EraseUserDeps, userId: number): Promise<Either<Unav
   return E.right([...new Set([...listed.right, ...open])])
 }
 
-/** A live that cannot be read cannot be ended: then its keys go at least, and with them all that it says of anybody. */
+/** Removes a session. Erases the keys of a session whose data is damaged, so its text becomes unreadable anyway. */
 const removeOrErase = async (
   deps: EraseUserDeps,
   liveId: number,
@@ -78,11 +83,10 @@ const removeOrErase = async (
 ): Promise<Either<Unavailable, Position | null>> => {
   const removed = await removeLive(deps, liveId, origin)()
   if (E.isRight(removed) || !isHurt(removed.left)) return removed
-  const erased = await eraseLive(deps, liveId)()
-  return E.isLeft(erased) ? erased : E.right(null)
+  return await pipe(eraseLive(deps, liveId), TE.map(() => null))()
 }
 
-const free = async (
+const freeUsername = async (
   deps: EraseUserDeps,
   { userId, usernameHash }: DeletedUser,
   origin: Origin,
@@ -96,9 +100,8 @@ const free = async (
 }
 
 /**
- * What the deletion of a user asks for: the user's key, tokens, lives with their keys, and at last the name, which
- * somebody else may then take. Repeatable; the first failure is the answer. Answers the position of the last event that
- * read models show, null where there was none.
+ * Erases the user's key, revokes the tokens, removes the sessions, and frees the name last. Repeatable.
+ * Left: the first failure. Right: the position of the last event that read models show; null when there is none.
  */
 export const eraseUser =
   (deps: EraseUserDeps) =>
@@ -107,34 +110,34 @@ export const eraseUser =
     const { userId } = user
     const erased = await deps.keyring.erase([userKey(userId)])()
     if (E.isLeft(erased)) return erased
-    const [tokens, lives] = [await deps.tokenIdsOf(userId)(), await livesOf(deps, userId)]
+    const [tokens, lives] = [await deps.tokenIdsOf(userId)(), await livesOfUser(deps, userId)]
     if (E.isLeft(tokens)) return tokens
     if (E.isLeft(lives)) return lives
     const steps = [
       ...tokens.right.map((tokenId) => () => revoke(deps, tokenId, userId, origin)),
       ...lives.right.map((liveId) => () => removeOrErase(deps, liveId, origin)),
     ]
-    // What cannot be read keeps nobody from the rest; a token of nobody lets nobody in.
+    // Damaged data does not stop the other steps. A token without a user does not authenticate anybody.
     const done = await traverseAtOnce(STEPS_AT_ONCE, steps, async (step) => {
       const outcome = await step()
       return E.isLeft(outcome) && isHurt(outcome.left) ? E.right(null) : outcome
     })
     if (E.isLeft(done)) return done
     const last = done.right.filter((position) => position !== null).toSorted().at(-1) ?? null
-    const freed = await free(deps, user, origin)
+    const freed = await freeUsername(deps, user, origin)
     return E.isLeft(freed) ? freed : E.right(last)
   }
 
 export interface EraseUsersDeps extends EraseUserDeps, Pick<LogDutyDeps, 'logger' | 'documents' | 'leases'> {
-  /** Whether the lists show all but what happened in the last half minute. */
+  /** Whether the read models are at most half a minute behind the log. */
   readonly listsAreCurrent: () => boolean
 }
 
 const deletedOf = eventReader([UserDeleted])
 
 /**
- * A minute after each deletion of a user, does what it could not: because its process died, a store was away, or a live
- * was being created at that moment. Runs until stopped.
+ * Completes deletions of users a minute after their event. A deletion may be incomplete after a crash, while a store is
+ * unavailable, or when a session was created at the same time. Runs until stopped.
  */
 export const eraseUsers = (deps: EraseUsersDeps): RunningDuty =>
   startLogDuty(deps, {
@@ -145,10 +148,10 @@ export const eraseUsers = (deps: EraseUsersDeps): RunningDuty =>
       const deleted = deletedOf(event)
       if (deleted === undefined) return
       const { userId, usernameHash, at } = deleted.data
-      const due = Date.parse(at) + LATE_MS
-      await pause(deps.timers, Math.min(LATE_MS, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
+      const due = Date.parse(at) + DELAY_MS
+      await pause(deps.timers, Math.min(DELAY_MS, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
       if (signal.aborted) return
-      if (!deps.listsAreCurrent()) throw new Error('the lists are behind the log')
+      if (!deps.listsAreCurrent()) throw new Error('the read models lag behind the log')
       orThrow(await eraseUser(deps)({ userId, usernameHash }, ownOrigin(deps))())
     },
     failure: 'deleted users could not be erased; trying again',

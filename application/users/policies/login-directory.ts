@@ -11,23 +11,23 @@ export interface LoginDirectoryDeps extends FollowDeps {
   readonly store: Pick<EventStore, 'read' | 'subscribe'>
 }
 
-/** Which login tokens were logged out, by their own streams. */
+/** Knows which login tokens were logged out, from their own streams. */
 export interface LoginDirectory extends Follower {
-  /** From memory, but for a token that was not shown lately. Left where that cannot be told now. */
+  /** Answers from memory for recently used tokens. Left: this cannot be determined at the moment. */
   readonly isLoggedOut: (tokenId: string) => TaskEither<Unavailable, boolean>
 }
 
-/** Tokens that are remembered: more than are shown in an hour. */
-const MOST = 20_000
+/** Tokens kept in memory: more than are used within an hour. */
+const MAX_REMEMBERED = 20_000
 
-/** Follows the tokens' streams until the signal. */
+/** Follows the streams of login tokens until `signal` aborts. */
 export const startLoginDirectory = (deps: LoginDirectoryDeps): LoginDirectory => {
   const tokens = createRemembered<Unavailable, boolean>({
-    most: MOST,
+    most: MAX_REMEMBERED,
     load: (stream) => async () => {
       const found = await deps.store.read(stream, { limit: 1 })()
       if (E.isRight(found)) return E.right(found.right.length > 0)
-      // Nothing but a log-out is ever written there: what is damaged was one.
+      // These streams contain only log-outs, so a damaged event was a log-out.
       return found.left._tag === 'LogCorrupted' ? E.right(true) : E.left(found.left)
     },
     isWorthKeeping: () => true,

@@ -15,13 +15,15 @@ export interface RehashDeps extends WriteDeps {
 
 export interface Rehash {
   /**
-   * Hashes a password that was just shown to be right anew where its hash costs less than one of today (S12). Nobody waits
-   * for it, and one that fails is tried at the next login.
+   * Hashes a verified password again in the background when its stored hash is weaker than the current settings. After
+   * a failure the next login tries again.
    */
   readonly begin: (user: User, password: string) => void
-  /** Resolves when nothing is being hashed and written. */
+  /** Resolves when no hashing or write is running. */
   readonly settled: () => Promise<void>
 }
+
+const NOT_REHASHED = 'a password could not be hashed again'
 
 export const createRehash = (deps: RehashDeps): Rehash => {
   const { credentials, environment, logger } = deps
@@ -30,11 +32,11 @@ export const createRehash = (deps: RehashDeps): Rehash => {
 
   const write = async ({ userId, passwordHash: oldHash }: User, password: string): Promise<void> => {
     const hashed = await credentials.hashPassword(password)()
-    if (E.isLeft(hashed)) return logger.warn({ userId, refusal: hashed.left._tag }, 'a password could not be hashed anew')
+    if (E.isLeft(hashed)) return logger.warn({ userId, refusal: hashed.left._tag }, NOT_REHASHED)
     const command = { type: 'Rehash', oldHash, passwordHash: hashed.right, at: environment.now() } as const
     const origin = originOf(deps, 'service')
     const stored = await handle({ ...origin, stream: userStream(userId), decider: userDecider, command })()
-    if (E.isLeft(stored)) logger.warn({ userId, refusal: stored.left._tag }, 'a password could not be hashed anew')
+    if (E.isLeft(stored)) logger.warn({ userId, refusal: stored.left._tag }, NOT_REHASHED)
   }
 
   return {
@@ -42,7 +44,7 @@ export const createRehash = (deps: RehashDeps): Rehash => {
       const { userId, passwordHash } = user
       if (running.has(userId) || !credentials.isOutdated(passwordHash)) return
       const writing = write(user, password)
-        .catch((error: unknown) => logger.error({ userId, err: error }, 'a password could not be hashed anew'))
+        .catch((error: unknown) => logger.error({ userId, err: error }, NOT_REHASHED))
         .finally(() => running.delete(userId))
       running.set(userId, writing)
     },

@@ -22,35 +22,35 @@ export interface UserDirectoryDeps extends FollowDeps {
   readonly keyring: Keyring
 }
 
-/** None where nobody is registered, or not any more; Left where that cannot be told now. */
+/** None: no registered user. Left: this cannot be determined at the moment. */
 type FindUser<By> = (by: By) => TaskEither<Unavailable, Option<User>>
 
 /**
- * Users by their own streams. Who was asked for lately is answered from memory, by the last known state while a store
- * is away, and a change is known as soon as the log tells of it.
+ * Finds users in their own streams. Recently used users are kept in memory; during a store outage their last known
+ * state is used. A change takes effect as soon as this process receives its event.
  */
 export interface UserDirectory extends Follower {
   readonly byId: FindUser<number>
   readonly byUsernameHash: FindUser<string>
 }
 
-/** Users, and names, that are remembered: more than come in an hour. */
-const MOST = 20_000
+/** Users, and names, kept in memory: more than are used within an hour. */
+const MAX_REMEMBERED = 20_000
 
-/** Follows the users' streams until the signal. */
+/** Follows the streams of users and usernames until `signal` aborts. */
 export const startUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
   const users = createRemembered({
-    most: MOST,
+    most: MAX_REMEMBERED,
     load: (stream) =>
       pipe(
         loadReadable(deps)<UserState, UserEvent>(stream, userDecider),
         TE.map(({ state }) => state),
       ),
-    // A password that cannot be read may be there again once its key is.
+    // Not kept: an unreadable password may become readable when its key returns.
     isWorthKeeping: (state) => isUser(state) && hasPassword(state),
   })
   const names = createRemembered({
-    most: MOST,
+    most: MAX_REMEMBERED,
     load: (stream) =>
       pipe(
         loadReadable(deps)(stream, usernameClaimDecider),

@@ -11,7 +11,7 @@ import { callerOf, isActive } from '../known-user.ts'
 import type { LoginDirectory } from '../policies/login-directory.ts'
 import type { UserDirectory } from '../policies/user-directory.ts'
 
-/** The caller behind a bearer token, none for anything invalid. Left where that cannot be told now. */
+/** Returns the caller of a bearer token; none for an invalid token. Left: this cannot be determined at the moment. */
 export type Authenticate = (bearer: string) => TaskEither<Unavailable, Option<Caller>>
 
 export interface AuthenticateDeps {
@@ -20,7 +20,7 @@ export interface AuthenticateDeps {
   readonly credentials: Pick<Credentials, 'verifyJwt'>
 }
 
-/** From memory, but for a user or a token that was not asked for lately. */
+/** Answers from memory for recently used users and tokens. */
 export const authenticate =
   ({ directory, logins, credentials }: AuthenticateDeps): Authenticate =>
   (bearer) =>
@@ -32,8 +32,8 @@ export const authenticate =
     if (E.isLeft(loggedOut)) return loggedOut
     if (loggedOut.right) return E.right(O.none)
     const found = await directory.byId(userId)()
-    const stillHolds = (user: User) => isActive(user) && user.generation === generation
+    const isStillValid = (user: User) => isActive(user) && user.generation === generation
     const login = { tokenId, expiresAt }
-    const caller = flow(O.filter(stillHolds), O.map((user: User) => ({ ...callerOf(user, 'jwt'), login })))
+    const caller = flow(O.filter(isStillValid), O.map((user: User) => ({ ...callerOf(user, 'jwt'), login })))
     return pipe(found, E.map(caller))
   }

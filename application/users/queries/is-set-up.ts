@@ -6,7 +6,7 @@ import type { Unavailable } from '../../errors.ts'
 import type { WatchedLog } from '../../log/watched-log.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 
-/** Whether somebody administers, or ever did: then nobody is asked for the first administrator. */
+/** Whether an administrator exists or existed. Then the service does not ask for a first administrator. */
 export type IsSetUp = () => TaskEither<Unavailable, boolean>
 
 export interface IsSetUpDeps {
@@ -14,9 +14,9 @@ export interface IsSetUpDeps {
   readonly log: Pick<WatchedLog, 'isHurt'>
 }
 
-/** Who cannot be read is one all the same. */
+/** Damaged data counts as set up, because it may belong to an administrator. */
 export const isSetUp = ({ store, log }: IsSetUpDeps): IsSetUp => {
-  // The last administrator stays, so this never changes back.
+  // Stays true, because the last administrator cannot be removed.
   let isKnown = false
   return () => async () => {
     if (isKnown || log.isHurt('user')) return E.right(true)

@@ -149,13 +149,13 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/users/login-throttle.ts',
-    before: '    if (isTrusted(ofPlace, environment.now())) return await judge()\n',
+    before: '    if (isTrusted(ofPlace, environment.now())) return await runAttempt()\n',
     after: '',
     rows: ['a network from which the name was logged in is judged by its own failures'], test: LOGIN_THROTTLE,
   },
   {
     file: 'application/users/login-throttle.ts',
-    before: ' && strangers.wait(name) === 0',
+    before: ' && untrusted.waitMs(name) === 0',
     after: '',
     rows: ['one name is guessed at from many networks a bounded number of times'], test: LOGIN_THROTTLE,
   },
@@ -167,8 +167,8 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/users/login-throttle.ts',
-    before: 'waitForAll > 0 ? tooMany(waitForAll) : await judge()',
-    after: 'await judge()',
+    before: 'waitForAll > 0 ? tooMany(waitForAll) : await runAttempt()',
+    after: 'await runAttempt()',
     rows: ['one name is guessed at from many networks a bounded number of times'], test: LOGIN_THROTTLE,
   },
   {

@@ -33,7 +33,7 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/users/policies/complete-users.ts',
-    before: "if (!said.data.permissions.includes('admin')) return",
+    before: "if (!change.data.permissions.includes('admin')) return",
     after: 'return',
     rows: ['an administrator whose registration or promotion was broken off is counted'], test: ADMINISTRATORS,
   },
@@ -87,7 +87,7 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/tokens/policies/token-directory.ts',
-    before: '      if (said !== undefined) ids.set(said.data.prefix, said.data.tokenId)\n',
+    before: '      if (issuedEvent !== undefined) ids.set(issuedEvent.data.prefix, issuedEvent.data.tokenId)\n',
     after: '',
     rows: ['what was issued since the start is known without the read model'], test: TOKEN_DIRECTORY,
   },

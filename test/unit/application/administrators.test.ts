@@ -32,7 +32,7 @@ const openLog = async (permissions: ReadonlyArray<ReadonlyArray<Permission>>) =>
   const store: EventStore = createMemoryEventStore()
   const write = { store, keyring: createMemoryKeyring(), environment: createTestEnvironment(), timers }
   const send = (deps: typeof write, userId: number, command: UserCommand) =>
-    sendToUser(deps)(userId, command, originOf(deps, 'test'))
+    sendToUser(deps)(userId, command, originOf(deps, 'test'))()
   for (const [index, its] of permissions.entries()) {
     const userId = index + 1
     const name = { username: `user ${userId}`, usernameHash: `hash ${userId}`, passwordHash: 'hash' }
@@ -76,17 +76,17 @@ const processOn = ({ write, send }: Log, scheduler: fc.Scheduler, diesAt: { read
     },
   }
   const deps = { ...write, store }
-  const { takeAway, count } = createAdministrators(deps)
-  const change = (userId: number, changes: Extract<UserCommand, { type: 'Change' }>['changes'], nobodyElseAdministers = false) =>
+  const { removeThen, synchronise } = createAdministrators(deps)
+  const change = (userId: number, changes: Extract<UserCommand, { type: 'Change' }>['changes'], nobodyElseAdministers = false) => () =>
     send(deps, userId, { type: 'Change', changes, nobodyElseAdministers, at: deps.environment.now() })
   return {
     end: (userId: number, by: 'disable' | 'demote') => {
       const changes = by === 'disable' ? { isActive: false } : { permissions: [] }
-      return takeAway(userId, originOf(deps, 'test'), (nobodyElse) => change(userId, changes, nobodyElse))
+      return removeThen(userId, originOf(deps, 'test'), (nobodyElse) => change(userId, changes, nobodyElse))()
     },
     begin: async (userId: number) => {
-      const changed = await change(userId, { isActive: true, permissions: ['admin'] })
-      return E.isLeft(changed) ? changed : await count(userId, originOf(deps, 'test'))()
+      const changed = await change(userId, { isActive: true, permissions: ['admin'] })()
+      return E.isLeft(changed) ? changed : await synchronise(userId, originOf(deps, 'test'))()
     },
   }
 }
@@ -163,7 +163,7 @@ test('a log without users, or without an administrator, is not set up; whose use
   t.deepEqual(await asked(true), E.right(true))
   t.deepEqual(await asked(false, { read: () => async () => E.left(away) }), E.left(away))
   t.deepEqual(await asked(false, { read: () => async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) }), E.right(true))
-  right(await createAdministrators(log.write).count(1, originOf(log.write, 'test'))())
+  right(await createAdministrators(log.write).synchronise(1, originOf(log.write, 'test'))())
   t.deepEqual(await asked(false), E.right(false), 'who does not administer is not counted')
 })
 
@@ -174,10 +174,10 @@ test('an administrator whose registration or promotion was broken off is counted
   const bob = right(await world.users.registerUser({ ...ada, username: 'Bob' }, 'setup')())
   const about = { nobodyElseAdministers: false, at: world.environment.now() }
   const promote = { type: 'Change', changes: { permissions: ['admin'] }, ...about } as const
-  right(await sendToUser(world.write)(bob.id, promote, originOf(world.write, 'test')))
+  right(await sendToUser(world.write)(bob.id, promote, originOf(world.write, 'test'))())
   const name = { username: 'Cy', usernameHash: 'hash of Cy', passwordHash: 'hash' }
   const cy = { ...name, ...DEFAULT_QUOTAS, userId: bob.id + 1, permissions: ['admin' as const], at: about.at }
-  right(await sendToUser(world.write)(cy.userId, { type: 'Register', data: cy }, originOf(world.write, 'test')))
+  right(await sendToUser(world.write)(cy.userId, { type: 'Register', data: cy }, originOf(world.write, 'test'))())
   const duty = world.users.completeUsers()
   await eventually(async () => {
     assert.equal(right(await store.read(ADMINISTRATORS_STREAM)()).length, 3)

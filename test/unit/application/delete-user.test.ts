@@ -1,6 +1,7 @@
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { createAdmissionActor } from '../../../application/admission/admission-actor.ts'
 import { originOf } from '../../../application/log/origin.ts'
@@ -122,8 +123,8 @@ test('who cannot log in, or be read, is nobody to leave the administration to; w
   const read: typeof store.read = (stream, options) =>
     damaged.includes(stream) ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) : store.read(stream, options)
   const hurt = { ...deps, store: { ...store, read }, keyring: { ...deps.keyring, open } }
-  const { takeAway } = createAdministrators(hurt)
-  const leavesNobody = () => takeAway(1, originOf(deps, 'test'), async (nobodyElse) => E.right(nobodyElse))
+  const { removeThen } = createAdministrators(hurt)
+  const leavesNobody = () => removeThen(1, originOf(deps, 'test'), (nobodyElse) => TE.right(nobodyElse))()
   t.deepEqual(await leavesNobody(), E.right(false), 'the fourth, behind two who do not count')
   missing = ['user-3', 'user-5']
   t.deepEqual(await leavesNobody(), E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }), 'nobody knows')

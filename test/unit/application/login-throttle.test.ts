@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { EventStore } from '../../../application/ports/event-store.ts'
-import { createLoginThrottle, guessedName } from '../../../application/users/login-throttle.ts'
+import { createLoginThrottle, throttledName } from '../../../application/users/login-throttle.ts'
 import { after } from '../domain/samples.ts'
 import { immediateTimers as timers } from '../../support/doubles/immediate-timers.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
@@ -173,9 +173,9 @@ test('the networks of a /48 are one', async (t) => {
 
 test('of a new password there are no wrong guesses yet', async (t) => {
   const { attempt, attempts } = createWorld()
-  await attempts(6, guessedName('ada', 0))
-  t.is(await attempt('right', guessedName('ada', 0)), 'wait 1')
-  t.is(await attempt('right', guessedName('ada', 1)), 'in')
+  await attempts(6, throttledName('ada', 0))
+  t.is(await attempt('right', throttledName('ada', 0)), 'wait 1')
+  t.is(await attempt('right', throttledName('ada', 1)), 'in')
 })
 
 test('failures that were written down before networks were told apart count for the name', async (t) => {

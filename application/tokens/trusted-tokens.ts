@@ -5,7 +5,7 @@ import { apiTokenStream } from '../../domain/api-token/events.ts'
 import type { WatchedLog } from '../log/watched-log.ts'
 import type { KnownToken, TokenDirectory } from './policies/token-directory.ts'
 
-/** The API tokens that may let somebody in: what is damaged of the others may have switched them off. */
+/** Excludes tokens with damaged events, because a damaged event may have deactivated the token. */
 export const trustedTokens = (
   { byPrefix }: Pick<TokenDirectory, 'byPrefix'>,
   { isDamaged }: Pick<WatchedLog, 'isDamaged'>,

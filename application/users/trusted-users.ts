@@ -7,8 +7,7 @@ import type { WatchedLog } from '../log/watched-log.ts'
 import type { UserDirectory } from './policies/user-directory.ts'
 
 /**
- * The users who may be let in. Who has a damaged event is not among them: it may have been the one that disabled or
- * deleted the user, or that ended a password.
+ * Excludes users with damaged events. A damaged event may have disabled or deleted the user, or changed the password.
  */
 export const trustedUsers = (
   { byId, byUsernameHash }: Pick<UserDirectory, 'byId' | 'byUsernameHash'>,
