@@ -5,10 +5,11 @@ import type { Precision } from '../onnx/model-weights.ts'
 import type { Provider } from '../onnx/providers/execution-provider.ts'
 import type { ListedFile } from './repository.ts'
 
-/** The first two are in every model that we run; whether the others must be, the kind of the model decides. */
-const JSON_FILES = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'generation_config.json', 'preprocessor_config.json']
-const REQUIRED_JSON = JSON_FILES.slice(0, 3)
-/** Graphs that make a model: the encoder, and a decoder in two files, or else in one. */
+/** Every model that we run has these files. */
+const REQUIRED_JSON = ['config.json', 'tokenizer.json', 'tokenizer_config.json']
+/** The kind of the model decides whether it has the last two files. */
+const JSON_FILES = [...REQUIRED_JSON, 'generation_config.json', 'preprocessor_config.json']
+/** Graphs of a decoder: two files, or one merged file. A model also has the graph of an encoder. */
 const DECODERS = [['decoder_model', 'decoder_with_past_model'], ['decoder_model_merged']] as const
 
 const graphsWith = (files: ReadonlyMap<string, ListedFile>, suffix: string): ReadonlyArray<string> | null => {
@@ -20,13 +21,14 @@ const graphsWith = (files: ReadonlyMap<string, ListedFile>, suffix: string): Rea
 const graphsOf = (files: ReadonlyMap<string, ListedFile>, precision: Precision): ReadonlyArray<string> | null =>
   SUFFIXES_OF[precision].map((suffix) => graphsWith(files, suffix)).find((graphs) => graphs !== null) ?? null
 
-/** Weights beside a graph: those of more than two gigabytes do not fit into it, and may be in several files. */
-const isDataOf = (graph: string, path: string): boolean => path.startsWith(`${graph}_data`) && /^(?:_\d+)?$/.test(path.slice(graph.length + '_data'.length))
+/** Whether a file contains weights of a graph. Weights of more than 2 GB are in separate files next to the graph. */
+const isDataOf = (graph: string, path: string): boolean =>
+  path.startsWith(`${graph}_data`) && /^(?:_\d+)?$/.test(path.slice(graph.length + '_data'.length))
 
 /**
- * The files that the engine needs of a repository or directory, in the order in which they are best fetched: the small ones that can
- * tell that it is no model for us come first. Unless a precision is asked for, the one that `provider` runs best; translators run on the CPU.
- * Left: what is missing.
+ * Chooses the files that the engine needs from a repository or directory, in download order. The small files come first,
+ * because they show whether the engine can run the model. Without a `wanted` precision it chooses the best one for
+ * `provider`, or for the CPU in the case of translators. Left: the missing files.
  */
 export const chooseFiles = (
   all: ReadonlyArray<ListedFile>,
@@ -35,15 +37,19 @@ export const chooseFiles = (
 ): Either<string, { readonly precision: Precision; readonly files: ReadonlyArray<ListedFile> }> => {
   const files = new Map(all.map((file) => [file.path, file]))
   const missing = REQUIRED_JSON.filter((path) => !files.has(path))
-  if (missing.length > 0) return E.left(`${missing.join(' and ')} is missing`)
+  if (missing.length > 0) return E.left(`missing files: ${missing.join(', ')}`)
   const isSpeech = files.has('preprocessor_config.json')
-  const there = preferredOn(isSpeech ? provider : 'cpu').filter((precision) => graphsOf(files, precision) !== null)
-  const precision = wanted ?? there[0]
+  const preferred = preferredOn(isSpeech ? provider : 'cpu')
+  const available = preferred.filter((precision) => graphsOf(files, precision) !== null)
+  const precision = wanted ?? available[0]
   const graphs = precision === undefined ? null : graphsOf(files, precision)
   if (precision === undefined || graphs === null) {
-    if (there.length === 0) return E.left('onnx/encoder_model[…].onnx with a decoder is missing: it holds no ONNX export that the engine runs')
-    return E.left(`there is no ${precision ?? 'such'} export; there is ${there.join(' and ')}`)
+    if (available.length === 0)
+      return E.left('no ONNX export for this engine: onnx/encoder_model[…].onnx with a decoder is missing')
+    return E.left(`no ${String(precision)} export; available: ${available.join(', ')}`)
   }
-  const names = [...JSON_FILES, ...graphs.flatMap((graph) => [graph, ...[...files.keys()].filter((path) => isDataOf(graph, path)).sort()])]
+  const dataOf = (graph: string): ReadonlyArray<string> =>
+    [...files.keys()].filter((path) => isDataOf(graph, path)).sort()
+  const names = [...JSON_FILES, ...graphs.flatMap((graph) => [graph, ...dataOf(graph)])]
   return E.right({ precision, files: names.flatMap((name) => files.get(name) ?? []) })
 }

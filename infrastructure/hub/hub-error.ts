@@ -1,32 +1,43 @@
-/** What the hub or the way to it refused, in a sentence for people. */
+/** A failed request to the hub. The message is a sentence for users. */
 export class HubError extends Error {
-  /** Whether the same request may succeed a moment later. */
-  readonly passing: boolean
-  /** Milliseconds that the hub asked to wait; null where it did not. */
+  /** Whether a retry may succeed. */
+  readonly isTemporary: boolean
+  /** Milliseconds that the hub asked to wait; null: it did not say. */
   readonly waitMs: number | null
-  /** The HTTP status, where there was one. */
+  /** The HTTP status; null without a response. */
   readonly status: number | null
 
-  constructor(message: string, { passing = false, waitMs = null, status = null }: Partial<Pick<HubError, 'passing' | 'waitMs' | 'status'>> = {}) {
+  constructor(
+    message: string,
+    { isTemporary = false, waitMs = null, status = null }:
+      Partial<Pick<HubError, 'isTemporary' | 'waitMs' | 'status'>> = {},
+  ) {
     super(message)
-    this.passing = passing
+    this.isTemporary = isTemporary
     this.waitMs = waitMs
     this.status = status
   }
 }
 
-/** What came is not what the hub vouched for. */
+/** The downloaded content differs from the hash or size that the hub lists. */
 export class WrongContent extends HubError {}
 
-/** Longest wait that is honoured; whoever is told to wait longer should come back by themselves. */
-const LONGEST_WAIT_MS = 330_000
+/** Longest wait between attempts: the five minutes of a rate limit window and a reserve. */
+const MAX_WAIT_MS = 330_000
 
-/** `Retry-After` in either form, or the seconds of `RateLimit: "resolvers";r=0;t=55`, which the hub sends: a window is five minutes. */
-export const waitOf = (headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>, now: number): number | null => {
+/**
+ * Returns the milliseconds to wait before a retry, or null when the headers do not say. Reads both forms of
+ * `Retry-After` and the rate limit header of the hub (`RateLimit: "resolvers";r=0;t=55`).
+ */
+export const retryAfterMs = (
+  headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>,
+  now: number,
+): number | null => {
   const after = headers['retry-after']
   const limit = headers['ratelimit']
   const seconds = typeof limit === 'string' ? /(?:^|;)\s*t=(\d+)/.exec(limit)?.[1] : undefined
-  if (typeof after === 'string' && /^\d+$/.test(after)) return Math.min(LONGEST_WAIT_MS, Number(after) * 1000)
-  if (typeof after === 'string' && !Number.isNaN(Date.parse(after))) return Math.min(LONGEST_WAIT_MS, Math.max(0, Date.parse(after) - now))
-  return seconds === undefined ? null : Math.min(LONGEST_WAIT_MS, Number(seconds) * 1000)
+  if (typeof after === 'string' && /^\d+$/.test(after)) return Math.min(MAX_WAIT_MS, Number(after) * 1000)
+  if (typeof after === 'string' && !Number.isNaN(Date.parse(after)))
+    return Math.min(MAX_WAIT_MS, Math.max(0, Date.parse(after) - now))
+  return seconds === undefined ? null : Math.min(MAX_WAIT_MS, Number(seconds) * 1000)
 }

@@ -5,7 +5,7 @@ import { createHubHttp } from './hub-http.ts'
 import type { Source } from './pull.ts'
 import { isRepositoryId } from './repository.ts'
 
-/** What is fetched from the hub, and the name that it gets unless another is asked for. */
+/** The source of a model and its default name. */
 export interface NamedSource {
   readonly source: Source
   readonly name: string
@@ -13,20 +13,23 @@ export interface NamedSource {
 
 interface HubSourceOptions {
   readonly revision?: string | undefined
-  /** Breaks off what is fetched. */
+  /** Cancels the download. */
   readonly signal?: AbortSignal | null
 }
 
-/** `what`: a model that we know by name, or `owner/name`. Left: what else it should be, to be read after its name. */
+/**
+ * Finds the repositories of a model, given as a known name or as `owner/name`. Left: the expected form, to follow the
+ * name of the wrong value.
+ */
 export const hubSource = (
-  what: string,
+  model: string,
   hub: URL | null,
   { revision = 'main', signal = null }: HubSourceOptions = {},
 ): Either<string, NamedSource> => {
-  const known = repositoriesOf(what)
-  if (known.length === 0 && !isRepositoryId(what))
-    return E.left(`is none of ${PULLED_BY_NAME.join(', ')}, and no owner/name of the hub`)
-  const ids = known.length === 0 ? [what] : known
-  const name = known.length === 0 ? modelNameOf(what.slice(what.indexOf('/') + 1)) : what
+  const known = repositoriesOf(model)
+  if (known.length === 0 && !isRepositoryId(model))
+    return E.left(`should be a name (${PULLED_BY_NAME.join(', ')}) or owner/name on the hub`)
+  const ids = known.length === 0 ? [model] : known
+  const name = known.length === 0 ? modelNameOf(model.slice(model.indexOf('/') + 1)) : model
   return E.right({ source: { kind: 'hub', http: createHubHttp(hub, signal), ids, revision }, name })
 }

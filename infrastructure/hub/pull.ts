@@ -9,32 +9,32 @@ import { sync } from '../files/sync.ts'
 import { familyOf } from '../onnx/families.ts'
 import type { Precision } from '../onnx/model-weights.ts'
 import { chooseProvider } from '../onnx/providers/execution-provider.ts'
-import { downloadFile, sha256IfWhole } from './download.ts'
+import { downloadFile, sha256IfComplete } from './download.ts'
 import { chooseFiles } from './export-files.ts'
 import { HubError } from './hub-error.ts'
 import type { HubHttp } from './hub-http.ts'
-import type { Wait } from './patience.ts'
+import type { Wait } from './retries.ts'
 import { contentUrl, readRepository } from './repository.ts'
 import type { ListedFile, Repository } from './repository.ts'
 import { openStaging } from './staging.ts'
 import type { Staging } from './staging.ts'
 
 export type Source =
-  /** `ids`: the first that the hub has is pulled. */
+  /** `ids`: alternatives; the first one that exists on the hub is pulled. */
   | { readonly kind: 'hub'; readonly http: HubHttp; readonly ids: ReadonlyArray<string>; readonly revision: string }
   | { readonly kind: 'directory'; readonly path: string }
 
 export interface PullOptions {
   readonly source: Source
-  /** Of the models; made where there is none. */
+  /** Folder of the models; created if it does not exist. */
   readonly modelsDir: string
-  /** Of the folder in it. */
+  /** Name of the model's folder in it. */
   readonly name: string
-  /** Null: what this machine runs best. */
+  /** Null: the precision that this machine runs best. */
   readonly precision: Precision | null
-  /** Whether a folder of that name is replaced. */
+  /** Whether an installed model of this name is replaced. */
   readonly force: boolean
-  /** Tries the whole folder before it gets its place; what it answers goes into the manifest, what it throws ends the pull. */
+  /** Tries the complete model before it is installed. Its result goes into the manifest; its error ends the pull. */
   readonly check: (folder: string) => Promise<Measured>
   readonly onProgress: (done: number, total: number, path: string) => void
   readonly wait: Wait
@@ -45,48 +45,55 @@ export interface Pulled {
   readonly manifest: Manifest
 }
 
-/** Space that stays free. */
+/** Disk space that must stay free. */
 const SPARE_BYTES = 64 * 2 ** 20
 
 interface Chosen {
-  /** Where it comes from, for people. */
+  /** The repository or directory, for the manifest. */
   readonly source: string
   readonly commit: string | null
   readonly precision: Precision
   readonly files: ReadonlyArray<ListedFile>
-  /** Puts a file into the staging folder, whole; answers its SHA-256. */
+  /** Copies a complete file into the staging folder and returns its SHA-256. */
   readonly fetch: (file: ListedFile, staging: Staging, onBytes: (bytes: number) => void) => Promise<string>
 }
 
 const listDirectory = async (path: string): Promise<ReadonlyArray<ListedFile>> => {
   const entries = await readdir(path, { recursive: true, withFileTypes: true })
   const files = entries.flatMap((entry) => (entry.isDirectory() ? [] : [join(entry.parentPath, entry.name)]))
-  return Promise.all(files.map(async (file) => ({ path: relative(path, file), size: (await stat(file)).size, hash: null })))
+  return Promise.all(
+    files.map(async (file) => ({ path: relative(path, file), size: (await stat(file)).size, hash: null })),
+  )
 }
 
-/** What runs here is looked at where no precision is asked for. */
-const chosenOf = async (name: string, files: ReadonlyArray<ListedFile>, precision: Precision | null) =>
+/** Chooses the files. Without a wanted precision the device of this machine decides. */
+const chooseForMachine = async (name: string, files: ReadonlyArray<ListedFile>, precision: Precision | null) =>
   orThrow(chooseFiles(files, precision, precision === null ? (await chooseProvider()).provider : 'cpu'), name)
 
-/** Without a login the hub says 401 of what it does not have. */
-const ABSENT = new Set([401, 403, 404])
+/** Statuses for unknown models: without a login the hub answers 401. */
+const NOT_FOUND_STATUSES = new Set([401, 403, 404])
 
-const firstThere = async ({ http, ids, revision }: Source & { readonly kind: 'hub' }, wait: Wait): Promise<Repository & { readonly id: string }> => {
+type HubSource = Source & { readonly kind: 'hub' }
+
+const firstExisting = async (
+  { http, ids, revision }: HubSource,
+  wait: Wait,
+): Promise<Repository & { readonly id: string }> => {
   for (const [index, id] of ids.entries())
     try {
       return { id, ...(await readRepository(http, id, revision, wait)) }
     } catch (error) {
-      const isAbsent = error instanceof HubError && error.status !== null && ABSENT.has(error.status)
-      if (!isAbsent || index === ids.length - 1) throw error
+      const isNotFound = error instanceof HubError && error.status !== null && NOT_FOUND_STATUSES.has(error.status)
+      if (!isNotFound || index === ids.length - 1) throw error
     }
-  throw new Error('no repository was named')
+  throw new Error('the source names no repository')
 }
 
-const fromHub = async (source: Source & { readonly kind: 'hub' }, precision: Precision | null, wait: Wait): Promise<Chosen> => {
+const fromHub = async (source: HubSource, precision: Precision | null, wait: Wait): Promise<Chosen> => {
   const { http } = source
-  const { id, commit, files } = await firstThere(source, wait)
+  const { id, commit, files } = await firstExisting(source, wait)
   return {
-    ...(await chosenOf(id, files, precision)),
+    ...(await chooseForMachine(id, files, precision)),
     source: id,
     commit,
     fetch: (file, staging, onBytes) =>
@@ -102,8 +109,11 @@ const fromHub = async (source: Source & { readonly kind: 'hub' }, precision: Pre
   }
 }
 
-const fromDirectory = async ({ path }: Source & { readonly kind: 'directory' }, precision: Precision | null): Promise<Chosen> => ({
-  ...(await chosenOf(path, await listDirectory(path), precision)),
+const fromDirectory = async (
+  { path }: Source & { readonly kind: 'directory' },
+  precision: Precision | null,
+): Promise<Chosen> => ({
+  ...(await chooseForMachine(path, await listDirectory(path), precision)),
   source: path,
   commit: null,
   fetch: async (file, staging, onBytes) => {
@@ -112,17 +122,20 @@ const fromDirectory = async ({ path }: Source & { readonly kind: 'directory' }, 
     await sync(`${target}.part`)
     await rename(`${target}.part`, target)
     onBytes(file.size)
-    const sha256 = await sha256IfWhole(target, file)
+    const sha256 = await sha256IfComplete(target, file)
     if (sha256 === null) throw new Error(`${join(path, file.path)} changed while it was copied`)
     return sha256
   },
 })
 
-/** Files that an earlier attempt has brought whole. */
-const alreadyWhole = async (files: ReadonlyArray<ListedFile>, staging: Staging): Promise<ReadonlyMap<string, string>> => {
+/** Returns the SHA-256 of each file that an earlier attempt has completed, by path. */
+const findComplete = async (
+  files: ReadonlyArray<ListedFile>,
+  staging: Staging,
+): Promise<ReadonlyMap<string, string>> => {
   const found = new Map<string, string>()
   for (const file of files) {
-    const sha256 = file.hash === null ? null : await sha256IfWhole(join(staging.files, file.path), file)
+    const sha256 = file.hash === null ? null : await sha256IfComplete(join(staging.files, file.path), file)
     if (sha256 !== null) found.set(file.path, sha256)
   }
   return found
@@ -137,10 +150,10 @@ const requireSpace = async (directory: string, files: ReadonlyArray<ListedFile>,
   const { bavail, bsize } = await statfs(directory)
   const free = bavail * bsize
   const inMb = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`
-  if (needed > free) throw new Error(`${directory} has ${inMb(free)} free, and ${inMb(needed)} are needed`)
+  if (needed > free) throw new Error(`${directory} has ${inMb(free)} free, but the model needs ${inMb(needed)}`)
 }
 
-/** Before gigabytes are fetched for nothing. */
+/** Throws an Error for a model that the engine cannot run, before the large files are downloaded. */
 const requireFamily = async (staging: Staging, files: Chosen['files']): Promise<void> => {
   const family = await familyOf(staging.files, files.map(({ path }) => path))
   if (E.isLeft(family)) throw new Error(family.left)
@@ -148,35 +161,39 @@ const requireFamily = async (staging: Staging, files: Chosen['files']): Promise<
 
 const fetchAll = async (chosen: Chosen, staging: Staging, options: PullOptions): Promise<Manifest['files']> => {
   const { files, fetch } = chosen
-  const whole = await alreadyWhole(files, staging)
-  await staging.keepOnly(new Set(whole.keys()))
-  const missing = files.filter(({ path }) => !whole.has(path))
+  const complete = await findComplete(files, staging)
+  await staging.keepOnly(new Set(complete.keys()))
+  const missing = files.filter(({ path }) => !complete.has(path))
   await requireSpace(options.modelsDir, missing, staging)
   const total = files.reduce((sum, { size }) => sum + size, 0)
-  let before = 0
+  let done = 0
   const records: Array<Manifest['files'][number]> = []
   for (const file of files) {
     const { path, size } = file
-    const sha256 = whole.get(path) ?? (await fetch(file, staging, (bytes) => options.onProgress(before + bytes, total, path)))
+    const onBytes = (bytes: number): void => options.onProgress(done + bytes, total, path)
+    const sha256 = complete.get(path) ?? (await fetch(file, staging, onBytes))
     if (path === 'config.json') await requireFamily(staging, files)
-    before += size
-    options.onProgress(before, total, path)
+    done += size
+    options.onProgress(done, total, path)
     records.push({ path, size, sha256 })
   }
   return records
 }
 
 /**
- * Brings a model into the models directory. Its folder appears whole, hashed, tried and on the disk, or not at all: it grows beside
- * and is renamed. What a killed pull had fetched the next one of the same name goes on with. Throws an Error for people.
+ * Installs a model in the models directory. The files are downloaded into a staging folder, checked, tried and synced,
+ * and only then renamed into place. A pull after a killed pull of the same name continues with its files. Throws an
+ * Error with a message for users.
  */
 export const pullModel = async (options: PullOptions): Promise<Pulled> => {
   const { source, modelsDir, name, precision, wait } = options
   const place = join(modelsDir, name)
-  if (!options.force && (await pathExists(place))) throw new Error(`${name} is installed already (${place}); --force replaces it`)
+  if (!options.force && (await pathExists(place)))
+    throw new Error(`${name} is already installed (${place}); --force replaces it`)
   const staging = await openStaging(modelsDir, name)
   try {
-    const chosen = source.kind === 'hub' ? await fromHub(source, precision, wait) : await fromDirectory(source, precision)
+    const chosen =
+      source.kind === 'hub' ? await fromHub(source, precision, wait) : await fromDirectory(source, precision)
     const files = await fetchAll(chosen, staging, options)
     const measured = await options.check(staging.files)
     const manifest: Manifest = {

@@ -3,17 +3,17 @@ import * as t from 'io-ts'
 import { boundedInteger, boundedString, object } from '../../domain/shared/codecs.ts'
 import { HubError } from './hub-error.ts'
 import type { HubHttp } from './hub-http.ts'
-import { patiently } from './patience.ts'
-import type { Wait } from './patience.ts'
+import { withRetries } from './retries.ts'
+import type { Wait } from './retries.ts'
 
-/** How the hub vouches for a file's content: large ones by SHA-256, the others by the id that git gives them. */
+/** The hash that the hub lists for a file: SHA-256 for large files, the git id for small files. */
 export interface FileHash {
   readonly kind: 'sha256' | 'git'
   /** Hexadecimal. */
   readonly hex: string
 }
 
-/** A file of a repository, or of a directory on this machine, of which nobody has vouched for anything (hash null). */
+/** A file of a repository, or of a local directory (hash null). */
 export interface ListedFile {
   readonly path: string
   readonly size: number
@@ -21,15 +21,15 @@ export interface ListedFile {
 }
 
 export interface Repository {
-  /** 40 hexadecimal digits; what is listed is of this commit. */
+  /** The commit of the listed files: 40 hexadecimal digits. */
   readonly commit: string
   readonly files: ReadonlyArray<ListedFile>
 }
 
 const commitId = boundedString(40, 40, /^[0-9a-f]{40}$/)
 const bytes = boundedInteger(0, Number.MAX_SAFE_INTEGER)
-const about = object({ sha: commitId })
-/** `oid` of a large file is that of its pointer in git, so counts for nothing. */
+const modelInfo = object({ sha: commitId })
+/** For a large file (`lfs`), `oid` is the id of its pointer file and is ignored. */
 const entry = object(
   { type: t.string, path: t.string, oid: t.string, size: bytes },
   { lfs: object({ oid: boundedString(64, 64, /^[0-9a-f]{64}$/), size: bytes }) },
@@ -38,37 +38,39 @@ const entry = object(
 /** A page holds a thousand entries. */
 const MAX_PAGES = 50
 
-const decode = <A>(codec: t.Decoder<unknown, A>, body: unknown, what: string): A => {
+const decode = <A>(codec: t.Decoder<unknown, A>, body: unknown, answer: string): A => {
   const decoded = codec.decode(body)
-  if (E.isLeft(decoded)) throw new HubError(`the hub's ${what} is not understood`)
+  if (E.isLeft(decoded)) throw new HubError(`the hub sent an invalid ${answer}`)
   return decoded.right
 }
 
 const listed = ({ path, oid, size, lfs }: t.TypeOf<typeof entry>): ListedFile => {
   if (lfs !== undefined) return { path, size: lfs.size, hash: { kind: 'sha256', hex: lfs.oid } }
-  if (!/^[0-9a-f]{40}$/.test(oid)) throw new HubError(`the hub does not vouch for ${path}`)
+  if (!/^[0-9a-f]{40}$/.test(oid)) throw new HubError(`the hub lists no hash for ${path}`)
   return { path, size, hash: { kind: 'git', hex: oid } }
 }
 
-/** `owner/name` as the hub spells it. */
-export const isRepositoryId = (text: string): boolean => /^[A-Za-z0-9][\w.-]{0,95}\/[A-Za-z0-9][\w.-]{0,95}$/.test(text) && !text.includes('..')
+/** Whether a text has the form `owner/name` of a repository on the hub. */
+export const isRepositoryId = (text: string): boolean =>
+  /^[A-Za-z0-9][\w.-]{0,95}\/[A-Za-z0-9][\w.-]{0,95}$/.test(text) && !text.includes('..')
 
-/** The files of a model's repository at what a branch, tag or commit means now. Throws HubError. */
+/** Lists the files of a model's repository at a branch, tag or commit. Throws HubError. */
 export const readRepository = async (http: HubHttp, id: string, revision: string, wait: Wait): Promise<Repository> => {
-  const model = await patiently(wait, () => http.json(http.url(`/api/models/${id}/revision/${encodeURIComponent(revision)}`)))
-  const commit = decode(about, model.body, `answer about ${id}`).sha
+  const infoUrl = http.url(`/api/models/${id}/revision/${encodeURIComponent(revision)}`)
+  const model = await withRetries(wait, () => http.json(infoUrl))
+  const commit = decode(modelInfo, model.body, `answer about ${id}`).sha
   const files: Array<ListedFile> = []
   let page: URL | null = http.url(`/api/models/${id}/tree/${commit}?recursive=true`)
   for (let pages = 0; page !== null && pages < MAX_PAGES; pages += 1) {
     const url: URL = page
-    const { body, next } = await patiently(wait, () => http.json(url))
-    const entries = decode(t.readonlyArray(entry), body, `list of the files of ${id}`)
+    const { body, next } = await withRetries(wait, () => http.json(url))
+    const entries = decode(t.readonlyArray(entry), body, `file list of ${id}`)
     files.push(...entries.filter(({ type }) => type === 'file').map(listed))
     page = next
   }
   return { commit, files }
 }
 
-/** Where a file's content is asked for; the answer is a redirect to the storage for large ones. */
+/** Returns the address of a file's content. For large files the hub redirects to its storage. */
 export const contentUrl = (http: HubHttp, id: string, commit: string, path: string): URL =>
   http.url(`/${id}/resolve/${commit}/${path.split('/').map(encodeURIComponent).join('/')}`)

@@ -5,48 +5,53 @@ import { acquireDataDirectory } from '../sqlite/data-directory.ts'
 import { pathExists } from '../files/path-exists.ts'
 import { sync } from '../files/sync.ts'
 
-/** In the models directory, so that what is whole moves into its place by a rename. No model is looked for in it. */
+/** Folder inside the models directory, so one rename installs a complete model. The catalogue ignores this folder. */
 const WORK = '.pulling'
 
-/** Where a model grows before it is one. It outlives a kill; another attempt goes on with it. */
+/** The files of a model during its download. They survive a kill, so the next attempt continues with them. */
 export interface Staging {
-  /** The folder that becomes the model's. */
+  /** The folder that becomes the model's folder. */
   readonly files: string
-  /** Where a file grows: by its hash, so that what is there is of the same content. */
+  /** Returns the path of an incomplete file. `key`: its hash, so an attempt continues only with the same content. */
   readonly part: (key: string) => string
-  /** Removes what is not among these paths. */
+  /** Removes all complete files except these paths. */
   readonly keepOnly: (paths: ReadonlySet<string>) => Promise<void>
-  /** Moves it into its place, in one step; an earlier model there is replaced. */
+  /** Moves the folder into its place, replaces an installed model of the same name and returns the path. */
   readonly install: () => Promise<string>
-  /** Gives the place up; what came so far stays for another attempt. */
+  /** Releases the lock. Downloaded files stay for the next attempt. */
   readonly close: () => Promise<void>
 }
 
 const filesBelow = async (directory: string): Promise<ReadonlyArray<string>> => {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })
-  return entries.flatMap((entry) => (entry.isDirectory() ? [] : [relative(directory, join(entry.parentPath, entry.name))]))
+  const files = entries.filter((entry) => !entry.isDirectory())
+  return files.map((entry) => relative(directory, join(entry.parentPath, entry.name)))
 }
 
-/** Takes the place where `name` grows. Throws an Error for people where another process has it or the directory cannot be written. */
+/**
+ * Opens the staging folder of a model under a lock. Throws an Error with a message for users when another process pulls
+ * the model or when the folder cannot be written.
+ */
 export const openStaging = async (modelsDir: string, name: string): Promise<Staging> => {
   const work = join(modelsDir, WORK, name)
   const lock = acquireDataDirectory(work)
   if (E.isLeft(lock)) {
-    throw new Error(lock.left._tag === 'DataDirectoryInUse' ? `another process is pulling ${name}` : `${work} cannot be used: ${lock.left.reason}`)
+    const isInUse = lock.left._tag === 'DataDirectoryInUse'
+    throw new Error(isInUse ? `another process is pulling ${name}` : `${work} cannot be used: ${lock.left.reason}`)
   }
-  const [files, parts, old] = [join(work, 'files'), join(work, 'parts'), join(work, 'replaced')]
+  const [files, parts, replaced] = [join(work, 'files'), join(work, 'parts'), join(work, 'replaced')]
   const place = join(modelsDir, name)
   let closed = false
   const remove = async (): Promise<void> => {
     await rm(work, { recursive: true, force: true })
-    // Another model may be growing.
+    // Fails when the folder contains another model that is being pulled.
     await rmdir(dirname(work)).catch(() => undefined)
   }
   const close = async (): Promise<void> => {
     if (closed) return
     closed = true
-    const came = [...(await filesBelow(files)), ...(await filesBelow(parts))]
-    if (came.length === 0) await remove()
+    const downloaded = [...(await filesBelow(files)), ...(await filesBelow(parts))]
+    if (downloaded.length === 0) await remove()
     lock.right.release()
   }
   await mkdir(join(files, 'onnx'), { recursive: true })
@@ -60,8 +65,8 @@ export const openStaging = async (modelsDir: string, name: string): Promise<Stag
     install: async () => {
       await sync(join(files, 'onnx'))
       await sync(files)
-      await rm(old, { recursive: true, force: true })
-      if (await pathExists(place)) await rename(place, old)
+      await rm(replaced, { recursive: true, force: true })
+      if (await pathExists(place)) await rename(place, replaced)
       await rename(files, place)
       await sync(dirname(place))
       await remove()

@@ -6,14 +6,14 @@ import type { Timers } from '../../application/ports/timers.ts'
 import { afterLastLook } from '../../application/waiting.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import { parseAddress } from './address.ts'
-import { askForEnd, refusalOf } from './end-request.ts'
+import { describeRefusal, requestEnd } from './end-request.ts'
 import { createLinkEnd, SOCKET_OPTIONS } from './link-end.ts'
 import { decodeFromWorker } from './messages.ts'
 import { pathOf } from './paths.ts'
 import { preSharedKey } from './pre-shared-key.ts'
-import { createRareWarnings } from './rare-warnings.ts'
+import { createThrottledWarnings } from './throttled-warnings.ts'
 
-/** A process that has not opened the link by then is not reached. */
+/** Timeout for opening a link. */
 const DIAL_MS = 2000
 
 interface LiveLinksOptions {
@@ -22,34 +22,35 @@ interface LiveLinksOptions {
   readonly timers: Timers
 }
 
-/** Reaches the workers of other processes; connects to nobody until somebody asks for it. */
+/** Creates the client for the workers of other processes. It connects on the first use. */
 export const createLiveLinks = ({ masterKey, logger, timers }: LiveLinksOptions): LiveLinks => {
   const key = preSharedKey(masterKey)
-  const warnings = createRareWarnings(logger, timers)
+  const warnings = createThrottledWarnings(logger, timers)
   const links = new Set<LiveLink>()
   let allClosed: (() => void) | null = null
 
-  /** A link that nobody answers, for what needs no dial. */
-  const unopened = ({ closed }: LinkEvents, why: string): LiveLink => {
+  /** A link that reports its end without dialling. */
+  const failedLink = ({ closed }: LinkEvents, why: string): LiveLink => {
     setImmediate(closed, why)
     return { send: () => undefined, buffered: () => 0, close: () => undefined }
   }
 
   const open = (to: Peer, liveId: number, events: LinkEvents): LiveLink => {
-    if (allClosed !== null) return unopened(events, 'this process stops')
+    if (allClosed !== null) return failedLink(events, 'this process is stopping')
     const address = parseAddress(to.address)
-    if (address === null) return unopened(events, `${to.name} has no address that can be dialled`)
-    const socket = new WebSocket(`wss://${to.address}${pathOf({ incarnation: to.incarnation, liveId, what: 'link' })}`, {
+    if (address === null) return failedLink(events, `${to.name} has no valid address: "${to.address}"`)
+    const path = pathOf({ incarnation: to.incarnation, liveId, action: 'link' })
+    const socket = new WebSocket(`wss://${to.address}${path}`, {
       ...SOCKET_OPTIONS,
       createConnection: () => key.dial(address.host, address.port),
-      // Against proxies that take what they pass for something else; none sees into this connection.
+      // Masking protects against confused proxies. This connection is encrypted end to end, so a zero mask saves time.
       generateMask: (mask) => void mask.fill(0),
     })
     const cancelDial = afterLastLook(timers, DIAL_MS, () => link.cut(`${to.name} does not answer at ${to.address}`))
     socket.once('open', cancelDial)
-    socket.once('unexpected-response', (asking, { statusCode }) => {
-      link.cut(refusalOf(statusCode ?? 0, to))
-      asking.destroy()
+    socket.once('unexpected-response', (request, { statusCode }) => {
+      link.cut(describeRefusal(statusCode ?? 0, to))
+      request.destroy()
     })
     const link = createLinkEnd({
       socket,
@@ -62,7 +63,7 @@ export const createLiveLinks = ({ masterKey, logger, timers }: LiveLinksOptions)
         if (links.size === 0) allClosed?.()
         events.closed(why)
       },
-      unknown: (kind) => warnings.warn('a worker sent a message of a kind that this version does not know', { worker: to.name, kind }),
+      unknown: (kind) => warnings.warn('a worker sent a message of an unknown kind', { worker: to.name, kind }),
       timers,
     })
     links.add(link)
@@ -74,9 +75,9 @@ export const createLiveLinks = ({ masterKey, logger, timers }: LiveLinksOptions)
     end: async (to, message, limitMs) => {
       const address = parseAddress(to.address)
       const unreachable = (reason: string) => E.left({ _tag: 'Unreachable', reason } as const)
-      if (address === null) return unreachable(`${to.name} has no address that can be dialled`)
+      if (address === null) return unreachable(`${to.name} has no valid address: "${to.address}"`)
       try {
-        return E.right(await askForEnd(key.dial(address.host, address.port), to, message, limitMs, timers))
+        return E.right(await requestEnd(key.dial(address.host, address.port), to, message, limitMs, timers))
       } catch (error) {
         return unreachable(messageOf(error))
       }

@@ -7,13 +7,13 @@ import type { EndMessage, Passed, Peer } from '../../application/ports/peers/liv
 import type { Timers } from '../../application/ports/timers.ts'
 import { pathOf } from './paths.ts'
 
-/** An end and its answer are a few hundred bytes. */
+/** Requests and responses have a few hundred bytes. */
 const MAX_BODY_BYTES = 64 * 1024
 
-export const endQuestion = t.strict({ end: t.UnknownRecord })
-export const endAnswer = t.strict({ ended: t.union([t.UnknownRecord, t.null]) })
+export const endRequest = t.strict({ end: t.UnknownRecord })
+export const endResponse = t.strict({ ended: t.union([t.UnknownRecord, t.null]) })
 
-/** A body in JSON; rejects where it is longer than those are, or breaks off. */
+/** Reads a JSON body. Rejects when it is too long, broken off or invalid. */
 export const readJson = async (message: IncomingMessage): Promise<unknown> => {
   const chunks: Array<Buffer> = []
   let size = 0
@@ -25,42 +25,48 @@ export const readJson = async (message: IncomingMessage): Promise<unknown> => {
   return JSON.parse(Buffer.concat(chunks).toString())
 }
 
-/** What a process that did not open the link, or did not end the live, means by that. */
-export const refusalOf = (status: number, { name }: Peer): string => {
+/** Describes why a process did not open a link or did not end a session. */
+export const describeRefusal = (status: number, { name }: Peer): string => {
   switch (status) {
     case 409:
-      return `${name} is another incarnation by now`
+      return `${name} has restarted`
     case 503:
-      return `${name} stops`
+      return `${name} is stopping`
     default:
       return `${name} answered ${status}`
   }
 }
 
-/** Asks the worker of a live for its end; rejects where there is no answer within `limitMs`. */
-export const askForEnd = (wire: Duplex, peer: Peer, { liveId, end }: EndMessage, limitMs: number, timers: Timers): Promise<Passed | null> =>
+/** Asks the worker of a session to end it. Rejects without an answer within `limitMs`. */
+export const requestEnd = (
+  wire: Duplex,
+  peer: Peer,
+  { liveId, end }: EndMessage,
+  limitMs: number,
+  timers: Timers,
+): Promise<Passed | null> =>
   new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
       cancel()
-      asking.destroy()
+      sent.destroy()
       reject(error)
     }
     const cancel = timers.after(limitMs, () => fail(new Error(`${peer.name} did not answer in ${limitMs} ms`)))
-    const answered = async (response: IncomingMessage): Promise<void> => {
-      if (response.statusCode !== 200) throw new Error(refusalOf(response.statusCode ?? 0, peer))
-      const answer = endAnswer.decode(await readJson(response))
-      if (E.isLeft(answer)) throw new Error(`${peer.name} answered something else`)
+    const readAnswer = async (response: IncomingMessage): Promise<void> => {
+      if (response.statusCode !== 200) throw new Error(describeRefusal(response.statusCode ?? 0, peer))
+      const answer = endResponse.decode(await readJson(response))
+      if (E.isLeft(answer)) throw new Error(`${peer.name} sent an invalid answer`)
       cancel()
-      asking.destroy()
+      sent.destroy()
       resolve(answer.right.ended)
     }
-    const asking = request({
+    const sent = request({
       createConnection: () => wire,
       method: 'POST',
-      path: pathOf({ incarnation: peer.incarnation, liveId, what: 'end' }),
+      path: pathOf({ incarnation: peer.incarnation, liveId, action: 'end' }),
       headers: { host: 'stenolog', 'content-type': 'application/json' },
     })
-    asking.on('error', fail)
-    asking.on('response', (response) => void answered(response).catch(fail))
-    asking.end(JSON.stringify({ end }))
+    sent.on('error', fail)
+    sent.on('response', (response) => void readAnswer(response).catch(fail))
+    sent.end(JSON.stringify({ end }))
   })

@@ -6,36 +6,37 @@ import { encode, MAX_MESSAGE_BYTES } from './messages.ts'
 import type { Decoded, Frame } from './messages.ts'
 
 const PING_EVERY_MS = 2000
-/** A peer that was asked and says nothing at all for so long is gone. */
-const SILENCE_MS = 2000
-/** What a WebSocket of a link has on either side; a link that is closed has so long for its last frames. */
+/** A peer that sends nothing for this time after a ping counts as lost. */
+const PING_TIMEOUT_MS = 2000
+/** WebSocket options of both ends. `closeTimeout`: milliseconds for the last frames after a close. */
 export const SOCKET_OPTIONS = { perMessageDeflate: false, maxPayload: MAX_MESSAGE_BYTES, closeTimeout: 4000 } as const
-/** Bytes that may wait for a peer that does not read; the next message then ends the link. */
+/** When more bytes wait for a slow peer, the next message ends the link. */
 export const MAX_BUFFERED_BYTES = 8 * 1024 * 1024
 
-const NORMAL = 1000
-const BROKEN_OFF = 1006
-const POLICY = 1008
-/** Bytes that a close frame has for words. */
-const MAX_REASON = 123
+const NORMAL_CLOSURE = 1000
+const ABNORMAL_CLOSURE = 1006
+const POLICY_VIOLATION = 1008
+/** Longest reason of a WebSocket close frame. */
+const MAX_REASON_BYTES = 123
 
-/** One end of a link, on either side. */
+/** One end of a link between the process of the sockets and the worker. */
 interface LinkEnd<Out> {
   readonly send: (message: Out) => void
   readonly buffered: () => number
   readonly close: () => void
-  /** Ends it without a last word to the peer. */
+  /** Ends the link at once, without a close frame. */
   readonly cut: (why: string) => void
 }
 
 interface LinkEndOptions<In> {
   readonly socket: WebSocket
-  /** For people: whom it leads to. */
+  /** Name of the other process, for messages. */
   readonly peer: string
   readonly decode: (frame: Frame) => Decoded<In>
   readonly message: (message: In) => void
-  /** Once, behind the last message. */
+  /** Called once, after the last message. */
   readonly closed: (why: string) => void
+  /** Called for a message of an unknown kind, which is ignored. */
   readonly unknown: (kind: string) => void
   readonly timers: Timers
 }
@@ -47,39 +48,39 @@ const frameOf = (data: RawData, isBinary: boolean): Frame => {
 
 const sizeOf = (frame: Frame): number => (typeof frame === 'string' ? Buffer.byteLength(frame) : frame.byteLength)
 
-/** As much as fits; what stands for a character that was cut through takes three bytes. */
-const reasonOf = (why: string): string => Buffer.from(why).subarray(0, MAX_REASON - 3).toString()
+/** Truncates a reason. The replacement for a character that is cut in half takes up to three more bytes. */
+const reasonOf = (why: string): string => Buffer.from(why).subarray(0, MAX_REASON_BYTES - 3).toString()
 
-/** Asks the peer every 2 s whether it is there; `lost` when nothing at all was heard for 2 s after that. */
+/** Pings the peer every 2 s and calls `lost` when no frame arrives within 2 s. Returns a function that stops this. */
 const watch = (socket: WebSocket, timers: Timers, lost: () => void): (() => void) => {
-  let isAsked = false
+  let awaitsFrame = false
   let cancelWait = (): void => undefined
   let cancelPing = (): void => undefined
-  const heard = (): void => {
-    isAsked = false
+  const onFrame = (): void => {
+    awaitsFrame = false
     cancelWait()
   }
-  const ask = (): void => {
-    cancelPing = timers.after(PING_EVERY_MS, ask)
-    if (isAsked || socket.readyState !== socket.OPEN) return
-    isAsked = true
+  const ping = (): void => {
+    cancelPing = timers.after(PING_EVERY_MS, ping)
+    if (awaitsFrame || socket.readyState !== socket.OPEN) return
+    awaitsFrame = true
     socket.ping()
-    cancelWait = afterLastLook(timers, SILENCE_MS, lost)
+    cancelWait = afterLastLook(timers, PING_TIMEOUT_MS, lost)
   }
-  for (const event of ['message', 'ping', 'pong'] as const) socket.on(event, heard)
-  cancelPing = timers.after(PING_EVERY_MS, ask)
+  for (const event of ['message', 'ping', 'pong'] as const) socket.on(event, onFrame)
+  cancelPing = timers.after(PING_EVERY_MS, ping)
   return () => {
     cancelPing()
     cancelWait()
   }
 }
 
-/** What both ends of a link do alike: order, bounds, the watch over the peer, and one end. */
+/** Creates an end of a link. Both ends share this: message order, size limits, pings and a single close report. */
 export const createLinkEnd = <In, Out extends ToWorker | FromWorker>(options: LinkEndOptions<In>): LinkEnd<Out> => {
   const { socket, peer, decode, timers } = options
   let waiting: Array<Frame> = []
   let waitingBytes = 0
-  /** Why it is over, as we ended it; null while we have not. */
+  /** Why this end closed the link; null while it has not. */
   let why: string | null = null
   let error: string | null = null
   let stopWatching = (): void => undefined
@@ -92,12 +93,12 @@ export const createLinkEnd = <In, Out extends ToWorker | FromWorker>(options: Li
   const endWith = (code: number, reason: string): void => {
     why ??= reason
     const end = (): void => socket.close(code, reasonOf(reason))
-    // One that is not open yet is closed behind what waits for that.
+    // A link that is not open yet first sends the waiting messages.
     if (socket.readyState === socket.CONNECTING) socket.once('open', end)
     else end()
   }
 
-  const take = (data: RawData, isBinary: boolean): void => {
+  const receive = (data: RawData, isBinary: boolean): void => {
     if (why !== null) return
     const decoded = decode(frameOf(data, isBinary))
     switch (decoded._tag) {
@@ -106,7 +107,7 @@ export const createLinkEnd = <In, Out extends ToWorker | FromWorker>(options: Li
       case 'unknown':
         return options.unknown(decoded.kind)
       case 'malformed':
-        return endWith(POLICY, `${peer} sent ${decoded.why}`)
+        return endWith(POLICY_VIOLATION, `${peer} sent ${decoded.why}`)
     }
   }
 
@@ -119,14 +120,15 @@ export const createLinkEnd = <In, Out extends ToWorker | FromWorker>(options: Li
 
   const buffered = (): number => waitingBytes + socket.bufferedAmount
 
-  socket.on('message', take)
+  socket.on('message', receive)
   socket.on('error', (cause) => {
     error ??= cause.message
   })
-  socket.once('close', (code, said) => {
+  socket.once('close', (code, reason) => {
     stopWatching()
-    const broken = code === BROKEN_OFF ? (error ?? 'the connection broke off') : `${peer} closed the link: ${said.toString() || code}`
-    options.closed(why ?? broken)
+    const isBroken = code === ABNORMAL_CLOSURE
+    const peerClosed = `${peer} closed the link: ${reason.toString() || code}`
+    options.closed(why ?? (isBroken ? (error ?? 'the connection broke off') : peerClosed))
   })
   if (socket.readyState === socket.CONNECTING) socket.once('open', begin)
   else begin()
@@ -137,14 +139,15 @@ export const createLinkEnd = <In, Out extends ToWorker | FromWorker>(options: Li
       if (buffered() > MAX_BUFFERED_BYTES) return cut(`${peer} does not read what is sent to it`)
       const frame = encode(message)
       const size = sizeOf(frame)
-      if (size > MAX_MESSAGE_BYTES) return endWith(POLICY, `a message of ${size} bytes is too long for a link`)
+      if (size > MAX_MESSAGE_BYTES)
+        return endWith(POLICY_VIOLATION, `a message of ${size} bytes is too long for a link`)
       if (socket.readyState !== socket.CONNECTING) return socket.send(frame)
       waiting.push(frame)
       waitingBytes += size
     },
     buffered,
     close: () => {
-      if (why === null) endWith(NORMAL, 'closed here')
+      if (why === null) endWith(NORMAL_CLOSURE, 'closed here')
     },
     cut,
   }

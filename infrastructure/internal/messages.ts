@@ -5,21 +5,23 @@ import { LIVE_STATUSES } from '../../application/ports/read-models.ts'
 import { boundedInteger, boundedString } from '../../domain/shared/codecs.ts'
 
 /**
- * Most bytes of a message: a sender's frame of 512 KiB whose characters are all escaped in JSON is a third of it, 500
- * finals of 16 KiB fill it.
+ * Size of 500 finals of 16 KiB. A sender's frame of 512 KiB needs at most a third of it, even when JSON escapes every
+ * character.
  */
 export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
 
-/** A frame of a link: text is a message in JSON, binary a sender's frame as it came. */
+/** A frame of a link. Text: a JSON message. Binary: the unchanged frame of a sender. */
 export type Frame = string | Uint8Array
 
-/** What a frame says; `unknown` of kinds that only newer versions know, which are passed over. */
+/** A decoded frame. `unknown`: a kind of a newer version, to be ignored. */
 export type Decoded<A> =
   | { readonly _tag: 'message'; readonly message: A }
   | { readonly _tag: 'unknown'; readonly kind: string }
   | { readonly _tag: 'malformed'; readonly why: string }
 
-type Kinds<A extends { readonly kind: string }> = { readonly [K in A['kind']]: t.Decoder<unknown, Extract<A, { readonly kind: K }>> }
+type Kinds<A extends { readonly kind: string }> = {
+  readonly [K in A['kind']]: t.Decoder<unknown, Extract<A, { readonly kind: K }>>
+}
 
 const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
 const nullable = <A>(codec: t.Type<A>): t.Type<A | null> => t.union([codec, t.null])
@@ -39,7 +41,7 @@ const status = new t.Type<(typeof LIVE_STATUSES)[number]>(
   'LiveStatus',
   (u): u is (typeof LIVE_STATUSES)[number] => LIVE_STATUSES.some((known) => known === u),
   (u, c) => {
-    const known = LIVE_STATUSES.find((one) => one === u)
+    const known = LIVE_STATUSES.find((candidate) => candidate === u)
     return known === undefined ? t.failure(u, c) : t.success(known)
   },
   t.identity,
@@ -78,16 +80,19 @@ const parsed = (text: string): unknown => {
 
 const malformed = (why: string): Decoded<never> => ({ _tag: 'malformed', why })
 
-const decodeText = <A extends { readonly kind: string }>(codecs: ReadonlyMap<string, t.Decoder<unknown, A>>, text: string): Decoded<A> => {
+const decodeText = <A extends { readonly kind: string }>(
+  codecs: ReadonlyMap<string, t.Decoder<unknown, A>>,
+  text: string,
+): Decoded<A> => {
   const value = parsed(text)
-  if (!t.type({ kind: t.string }).is(value)) return malformed('no message in JSON')
+  if (!t.type({ kind: t.string }).is(value)) return malformed('text that is not a JSON message')
   const codec = codecs.get(value.kind)
   if (codec === undefined) return { _tag: 'unknown', kind: value.kind.slice(0, 50) }
   const decoded = codec.decode(value)
   if (E.isRight(decoded)) return { _tag: 'message', message: decoded.right }
-  // Never the value: it may hold what somebody said.
-  const where = decoded.left[0]?.context.map(({ key }) => key).filter((key) => key !== '').join('.') ?? ''
-  return malformed(`a ${value.kind} whose ${where === '' ? 'shape' : where} is none`)
+  // Names the member without its value, which may contain transcript text.
+  const member = decoded.left[0]?.context.map(({ key }) => key).filter((key) => key !== '').join('.') ?? ''
+  return malformed(`a message of kind ${value.kind} with an invalid ${member === '' ? 'shape' : `member ${member}`}`)
 }
 
 const toWorkerKinds = new Map<string, t.Decoder<unknown, ToWorker>>(Object.entries(TO_WORKER))

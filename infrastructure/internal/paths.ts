@@ -1,14 +1,15 @@
-/** What is asked of the internal port: a link of a live, or its end, of one incarnation of a process. */
-export interface Asked {
+/** The target of a request to the internal port: a link to a session, or its end, in one run of a process. */
+export interface Target {
+  /** Id of the run of the process, so a restarted process refuses requests for its predecessor. */
   readonly incarnation: string
   readonly liveId: number
-  readonly what: 'link' | 'end'
+  readonly action: 'link' | 'end'
 }
 
-const SHAPE = /^\/([^/]{1,200})\/lives\/([1-9]\d{0,15})\/(link|end)$/
+const PATH = /^\/([^/]{1,200})\/lives\/([1-9]\d{0,15})\/(link|end)$/
 
-export const pathOf = ({ incarnation, liveId, what }: Asked): string =>
-  `/${encodeURIComponent(incarnation)}/lives/${liveId}/${what}`
+export const pathOf = ({ incarnation, liveId, action }: Target): string =>
+  `/${encodeURIComponent(incarnation)}/lives/${liveId}/${action}`
 
 const decoded = (text: string): string | null => {
   try {
@@ -18,10 +19,10 @@ const decoded = (text: string): string | null => {
   }
 }
 
-/** Null: this asks for nothing that there is. */
-export const findAsked = (path: string): Asked | null => {
-  const [, raw = '', id, what] = SHAPE.exec(path) ?? []
+/** Parses the path of a request; null for an unknown path. */
+export const parsePath = (path: string): Target | null => {
+  const [, raw = '', id, action] = PATH.exec(path) ?? []
   const [incarnation, liveId] = [decoded(raw), Number(id)]
   if (incarnation === null || !Number.isSafeInteger(liveId)) return null
-  return what === 'link' || what === 'end' ? { incarnation, liveId, what } : null
+  return action === 'link' || action === 'end' ? { incarnation, liveId, action } : null
 }

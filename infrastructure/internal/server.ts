@@ -13,18 +13,18 @@ import type { Timers } from '../../application/ports/timers.ts'
 import { atMost } from '../../application/waiting.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import { advertisedAddress } from './address.ts'
-import { endAnswer, endQuestion, readJson } from './end-request.ts'
+import { endRequest, endResponse, readJson } from './end-request.ts'
 import { createLinkEnd, SOCKET_OPTIONS } from './link-end.ts'
 import { decodeToWorker } from './messages.ts'
-import { findAsked } from './paths.ts'
-import type { Asked } from './paths.ts'
+import { parsePath } from './paths.ts'
+import type { Target } from './paths.ts'
 import { preSharedKey } from './pre-shared-key.ts'
-import { createRareWarnings } from './rare-warnings.ts'
-import { boundUnproved } from './unproved.ts'
+import { createThrottledWarnings } from './throttled-warnings.ts'
+import { limitUnauthenticated } from './unauthenticated-connections.ts'
 
-/** Who does not prove the key by then is no member. */
+/** Time for a connection to prove the key. */
 const HANDSHAKE_MS = 5000
-/** For what is under way when the port closes. */
+/** Time for open requests and links when the port closes. */
 const CLOSING_MS = 4000
 
 const LIMITS = {
@@ -34,9 +34,9 @@ const LIMITS = {
 
 export interface InternalServerOptions {
   readonly host: string
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number
-  /** What others dial, where that is not `host` and `port`; null where it is. */
+  /** `host:port` that other processes dial; null: `host` and `port`. */
   readonly url: string | null
   readonly masterKey: Uint8Array
   readonly self: Self
@@ -46,18 +46,21 @@ export interface InternalServerOptions {
 }
 
 export interface InternalServer {
-  /** `host:port` that others dial. */
+  /** `host:port` that other processes dial. */
   readonly address: string
-  /** That is listened on. */
+  /** The bound port. */
   readonly port: number
-  /** Takes nothing new and closes the links behind what was sent; ends under way are answered, within 4 s. */
+  /** Refuses new requests, sends pending messages, closes the links and answers open requests, within 4 s. */
   readonly close: () => Promise<void>
 }
 
-/** The port on which the processes of one master key reach the lives that run here. Rejects where it cannot be bound. */
+/**
+ * Opens the port on which processes with the same master key reach the sessions of this process. Rejects when the port
+ * cannot be bound.
+ */
 export const openInternalServer = async (options: InternalServerOptions): Promise<InternalServer> => {
   const { host, port, url, masterKey, self, handler, logger, timers } = options
-  const warnings = createRareWarnings(logger, timers)
+  const warnings = createThrottledWarnings(logger, timers)
   const links = new Set<{ readonly close: () => void }>()
   let isClosing = false
 
@@ -68,16 +71,16 @@ export const openInternalServer = async (options: InternalServerOptions): Promis
       socket,
       peer: from,
       decode: decodeToWorker,
-      message: (message) => guarded(() => hears.message(message)),
+      message: (message) => guarded(() => session.message(message)),
       closed: (why) => {
         links.delete(end)
         logger.info({ liveId, from, why }, 'a link ended')
-        guarded(() => hears.closed())
+        guarded(() => session.closed())
       },
-      unknown: (kind) => warnings.warn('a link brought a message of a kind that this version does not know', { from, kind }),
+      unknown: (kind) => warnings.warn('a link received a message of an unknown kind', { from, kind }),
       timers,
     })
-    /** A defect of one live must not end the others. */
+    /** A defect in one session must not end the others. */
     const guarded = (task: () => void): void => {
       try {
         task()
@@ -86,54 +89,59 @@ export const openInternalServer = async (options: InternalServerOptions): Promis
         end.cut('it failed here')
       }
     }
-    let hears: ReturnType<LinkHandler['open']> = { message: () => undefined, closed: () => undefined }
+    let session: ReturnType<LinkHandler['open']> = { message: () => undefined, closed: () => undefined }
     links.add(end)
     guarded(() => {
-      hears = handler.open(liveId, { send: (message: FromWorker) => end.send(message), buffered: end.buffered, close: end.close })
+      const send = (message: FromWorker): void => end.send(message)
+      session = handler.open(liveId, { send, buffered: end.buffered, close: end.close })
     })
   }
 
-  /** What is asked, or the status that refuses it. */
-  const judge = (request: IncomingMessage, what: Asked['what'], method: string): Asked | number => {
-    const asked = findAsked(request.url ?? '')
-    if (asked === null || asked.what !== what || request.method !== method) return 404
-    if (asked.incarnation !== self.incarnation) return 409
-    return isClosing ? 503 : asked
+  /** Returns the target of a request, or the HTTP status of its refusal. */
+  const targetOf = (request: IncomingMessage, action: Target['action'], method: string): Target | number => {
+    const target = parsePath(request.url ?? '')
+    if (target === null || target.action !== action || request.method !== method) return 404
+    if (target.incarnation !== self.incarnation) return 409
+    return isClosing ? 503 : target
   }
 
-  const end = async (request: IncomingMessage): Promise<{ readonly status: number; readonly body: unknown }> => {
-    const asked = judge(request, 'end', 'POST')
-    if (typeof asked === 'number') return { status: asked, body: null }
-    const question = endQuestion.decode(await readJson(request).catch(() => null))
-    if (E.isLeft(question)) return { status: 400, body: null }
-    const ended = await handler.end({ liveId: asked.liveId, end: question.right.end })
-    return { status: 200, body: endAnswer.encode({ ended }) }
+  const endSession = async (request: IncomingMessage): Promise<{ readonly status: number; readonly body: unknown }> => {
+    const target = targetOf(request, 'end', 'POST')
+    if (typeof target === 'number') return { status: target, body: null }
+    const body = endRequest.decode(await readJson(request).catch(() => null))
+    if (E.isLeft(body)) return { status: 400, body: null }
+    const ended = await handler.end({ liveId: target.liveId, end: body.right.end })
+    return { status: 200, body: endResponse.encode({ ended }) }
   }
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { status, body } = await end(request).catch((error: unknown) => {
-      logger.error({ error: messageOf(error) }, 'the end of a live that another process asked for failed')
+    const { status, body } = await endSession(request).catch((error: unknown) => {
+      logger.error({ error: messageOf(error) }, 'ending a session for another process failed')
       return { status: 500, body: null }
     })
     response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(JSON.stringify(body))
   }
 
-  const server = createServer({ ...preSharedKey(masterKey).server, ...LIMITS }, (request, response) => void answer(request, response))
+  const tlsOptions = { ...preSharedKey(masterKey).server, ...LIMITS }
+  const server = createServer(tlsOptions, (request, response) => void answer(request, response))
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => undefined)
-    const asked = judge(request, 'link', 'GET')
-    if (typeof asked === 'number') return void socket.end(`HTTP/1.1 ${asked} No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+    const target = targetOf(request, 'link', 'GET')
+    if (typeof target === 'number')
+      return void socket.end(`HTTP/1.1 ${target} No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
     const from = `${request.socket.remoteAddress}:${request.socket.remotePort}`
-    upgrader.handleUpgrade(request, socket, head, (opened) => openLink(opened, asked.liveId, from))
+    upgrader.handleUpgrade(request, socket, head, (opened) => openLink(opened, target.liveId, from))
   })
   const refused = (why: string, from: string | undefined): void =>
     warnings.warn('a connection to the internal port was refused', { why, ...(from === undefined ? {} : { from }) })
-  server.on('tlsClientError', (error, socket) => refused('code' in error ? String(error.code) : error.message, socket.remoteAddress))
+  server.on('tlsClientError', (error, socket) => {
+    refused('code' in error ? String(error.code) : error.message, socket.remoteAddress)
+  })
   server.on('clientError', (error, socket) => {
     refused(error.message, 'remoteAddress' in socket ? String(socket.remoteAddress) : undefined)
     socket.destroy()
   })
-  boundUnproved(server, () => refused('too many that have not proved the key', undefined))
+  limitUnauthenticated(server, () => refused('too many connections without a proof of the key', undefined))
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -147,7 +155,7 @@ export const openInternalServer = async (options: InternalServerOptions): Promis
   const address = advertisedAddress(url, { host, port: bound }, networkInterfaces())
   if (address === null) {
     server.close()
-    throw new Error(`${JSON.stringify(url)} is no address that other processes could dial`)
+    throw new Error(`STENOLOG_INTERNAL_URL should be host:port, not ${JSON.stringify(url)}`)
   }
 
   return {

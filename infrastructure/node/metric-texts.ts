@@ -22,8 +22,8 @@ export const METRIC_TEXTS = {
     help: 'Time from the arrival of audio to the text of the first pass over this audio, for each pass of the engine',
   },
   stenolog_words_left_out_total: {
-    help: 'Words of a model that were discarded, by cause: silence, loop, rejected (bad scores), repeated (copied from '
-      + 'the prompt), unsure (a short burst of sound)',
+    help: 'Words of a model that were discarded, by cause: silence, loop, rejected (bad scores), repeated (said in an '
+      + 'earlier pass), unsure (a short burst of sound)',
   },
   stenolog_translations_waiting: { help: 'Final segments that wait for a translator' },
   stenolog_translation_lag_seconds: { help: 'Age of the oldest final segment that waits for a translator' },

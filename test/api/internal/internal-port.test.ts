@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
 import type { ConnectionOptions } from 'node:tls'
 import test from 'ava'
-import { createRareWarnings } from '../../../infrastructure/internal/rare-warnings.ts'
+import { createThrottledWarnings } from '../../../infrastructure/internal/throttled-warnings.ts'
 import { preSharedKey } from '../../../infrastructure/internal/pre-shared-key.ts'
-import { boundUnproved } from '../../../infrastructure/internal/unproved.ts'
+import { limitUnauthenticated } from '../../../infrastructure/internal/unauthenticated-connections.ts'
 import { deriveKey } from '../../../infrastructure/keys/master-key.ts'
 import { openLinkProxy } from '../../support/worlds/link-proxy.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
@@ -88,7 +88,7 @@ test('of those that prove no key the oldest makes room; who has proved it counts
   const server = createTlsServer({ ...preSharedKey(KEY).server, handshakeTimeout: 600_000 }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   let dropped = 0
-  boundUnproved(server, () => void (dropped += 1), 2)
+  limitUnauthenticated(server, () => void (dropped += 1), 2)
   const { port } = server.address() as AddressInfo
   const ends: Array<number> = []
   const silent = async (n: number): Promise<void> => {
@@ -147,7 +147,7 @@ test('who answers without the key hears nothing', async (t) => {
 test('warnings of one kind: the first at once, the others once a minute as a number', (t) => {
   const clock = createManualTimers()
   const logger = createRecordingLogger()
-  const warnings = createRareWarnings(logger, clock)
+  const warnings = createThrottledWarnings(logger, clock)
   const told = () => logger.lines.map(({ fields }) => fields)
   warnings.warn('refused', { n: 1 })
   for (let n = 2; n <= 100; n += 1) warnings.warn('refused', { n })

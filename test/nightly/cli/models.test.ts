@@ -122,10 +122,10 @@ test.serial('verify says of each file what is wrong, and keeps hashes and memory
 test.serial('what cannot be done is said in one line', async (t) => {
   const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp, number?]> = [
     [['pull', 'huge'], /^error: Unknown model "huge"\. Use a name \(base\), a repository \(owner\/name\) or a folder \(\.\/path\)\.\nhint: Names: tiny, base/, 2],
-    [['pull', 'nobody/nothing', '--hub', hub.url.href], /has no such public model/],
-    [['pull', ID, '--hub', hub.url.href, '--precision', 'fp16'], /there is no fp16 export; there is int8/],
+    [['pull', 'nobody/nothing', '--hub', hub.url.href], /has no public model of this name/],
+    [['pull', ID, '--hub', hub.url.href, '--precision', 'fp16'], /no fp16 export; available: int8/],
     [['pull', ID, '--hub', hub.url.href, '--as', '../up'], /is not a valid model name/, 2],
-    [['pull', './models/demo-en', '--as', 'mine'], /mine is installed already/],
+    [['pull', './models/demo-en', '--as', 'mine'], /mine is already installed/],
     [['remove', 'demo-en'], /demo-en ships with the service/],
     [['remove', '../..'], /is not a valid model name/, 2],
     [['remove', 'nothing'], /Model "nothing" is not installed/],

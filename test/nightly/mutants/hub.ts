@@ -6,20 +6,20 @@ const HUB = 'test/unit/infrastructure/hub.test.ts'
 export const hubMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/hub/download.ts',
-    before: 'if (hash !== null && found !== hash.hex) throw',
-    after: "if (hash?.hex === '') throw",
+    before: 'if (hash !== null && found !== hash.hex)',
+    after: "if (hash?.hex === '')",
     rows: ['content that is not what the hub vouches for is fetched once more, and never installed'], test: HUB,
   },
   {
     file: 'infrastructure/hub/download.ts',
-    before: 'if (size + piece.length > file.size) throw',
-    after: 'if (size < 0) throw',
+    before: 'if (size + piece.length > file.size)',
+    after: 'if (size < 0)',
     rows: ['content that is not what the hub vouches for is fetched once more, and never installed'], test: HUB,
   },
   {
     file: 'infrastructure/hub/download.ts',
-    before: '    await rm(download.part, { force: true })\n    return fetchIt()',
-    after: '    return fetchIt()',
+    before: '    await rm(download.part, { force: true })\n    return fetchFile()',
+    after: '    return fetchFile()',
     rows: ['content that is not what the hub vouches for is fetched once more, and never installed'], test: HUB,
   },
   {
@@ -29,19 +29,19 @@ export const hubMutants: ReadonlyArray<Mutant> = [
     rows: ['a storage that knows no ranges is begun anew'], test: HUB,
   },
   {
-    file: 'infrastructure/hub/patience.ts',
+    file: 'infrastructure/hub/retries.ts',
     before: 'failures = madeProgress() ? 1 : failures + 1',
     after: 'failures = failures + 1',
     rows: ['a body that breaks off again and again is fetched to its end'], test: HUB,
   },
   {
-    file: 'infrastructure/hub/patience.ts',
-    before: '!error.passing || failures',
+    file: 'infrastructure/hub/retries.ts',
+    before: '!error.isTemporary || failures',
     after: 'failures',
     rows: ['the hub is waited for as long as it says'], test: HUB,
   },
   {
-    file: 'infrastructure/hub/patience.ts',
+    file: 'infrastructure/hub/retries.ts',
     before: 'retryDelay(BACK_OFF, failures - 1, Math.random())',
     after: 'retryDelay(BACK_OFF, 0, Math.random())',
     rows: ['the hub is waited for as long as it says'], test: HUB,
@@ -54,7 +54,7 @@ export const hubMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/hub/hub-error.ts',
-    before: 'Math.min(LONGEST_WAIT_MS, Number(after) * 1000)',
+    before: 'Math.min(MAX_WAIT_MS, Number(after) * 1000)',
     after: 'Number(after) * 1000',
     rows: ['Retry-After is seconds or a date'], test: HUB,
   },
@@ -66,7 +66,7 @@ export const hubMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/hub/staging.ts',
-    before: 'if (came.length === 0) await remove()',
+    before: 'if (downloaded.length === 0) await remove()',
     after: 'await remove()',
     rows: ['a pull that was interrupted goes on with what is there'], test: HUB,
   },
@@ -90,8 +90,8 @@ export const hubMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/hub/hub-http.ts',
-    before: 'passing: status === 416',
-    after: 'passing: false',
+    before: 'const isTemporary = status === 416',
+    after: 'const isTemporary = false',
     rows: ['an address that has expired is asked for again'], test: HUB,
   },
   {

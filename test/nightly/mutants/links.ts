@@ -19,14 +19,14 @@ export const linkMutants: ReadonlyArray<Mutant> = [
     rows: ['the key under another name'], test: PORT,
   },
   {
-    file: 'infrastructure/internal/unproved.ts',
-    before: 'unproved.size <= most ||',
+    file: 'infrastructure/internal/unauthenticated-connections.ts',
+    before: 'unauthenticated.size <= max ||',
     after: 'unproved.size > most ||',
     rows: ['of those that prove no key the oldest makes room'], test: PORT,
   },
   {
     file: 'infrastructure/internal/server.ts',
-    before: 'if (asked.incarnation !== self.incarnation) return 409',
+    before: 'if (target.incarnation !== self.incarnation) return 409',
     after: '',
     rows: ['another incarnation refuses'], test: CONTRACT_LINKS,
   },
@@ -50,8 +50,8 @@ export const linkMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/internal/link-end.ts',
-    before: 'if (size > MAX_MESSAGE_BYTES) return endWith',
-    after: 'if (size > 2 * MAX_MESSAGE_BYTES) return endWith',
+    before: 'if (size > MAX_MESSAGE_BYTES)\n        return endWith',
+    after: 'if (size > 2 * MAX_MESSAGE_BYTES)\n        return endWith',
     rows: ['a message longer than 8 MiB ends the link'], test: LINKS,
   },
   {
@@ -67,8 +67,8 @@ export const linkMutants: ReadonlyArray<Mutant> = [
     rows: ['a message of an unknown kind is passed over'], test: LINKS,
   },
   {
-    file: 'infrastructure/internal/rare-warnings.ts',
-    before: 'known.more += 1',
+    file: 'infrastructure/internal/throttled-warnings.ts',
+    before: 'entry.repetitions += 1',
     after: 'logger.warn(fields, message)',
     rows: ['warnings of one kind'], test: PORT,
   },

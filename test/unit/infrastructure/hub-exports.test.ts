@@ -19,8 +19,8 @@ test('of an export in several precisions the one asked for is taken, with the we
   t.deepEqual(chosen('fp32').slice(6), graphs('').slice(1), 'two decoder files before a merged one')
   const merged = names(...JSONS, 'onnx/encoder_model.onnx', 'onnx/decoder_model_merged.onnx')
   t.deepEqual(chosen(null, merged), merged.map(({ path }) => path))
-  t.deepEqual(chosen('int8', merged), ['there is no int8 export; there is fp32'])
-  t.regex(chosen(null, names(...JSONS, 'onnx/model.onnx'))[0] ?? '', /holds no ONNX export/)
+  t.deepEqual(chosen('int8', merged), ['no int8 export; available: fp32'])
+  t.regex(chosen(null, names(...JSONS, 'onnx/model.onnx'))[0] ?? '', /no ONNX export for this engine/)
 })
 
 test('where no precision is asked for a GPU gets 32 bits of a speech model, and 8 bits where there is nothing else; translators run on the CPU', (t) => {

@@ -2,7 +2,7 @@ import test from 'ava'
 import * as fc from 'fast-check'
 import { advertisedAddress, parseAddress } from '../../../infrastructure/internal/address.ts'
 import type { Interfaces } from '../../../infrastructure/internal/address.ts'
-import { findAsked, pathOf } from '../../../infrastructure/internal/paths.ts'
+import { parsePath, pathOf } from '../../../infrastructure/internal/paths.ts'
 
 const lo = { address: '127.0.0.1', family: 'IPv4', internal: true } as const
 const six = { address: 'fe80::1', family: 'IPv6', internal: false } as const
@@ -37,9 +37,9 @@ test('a path says what was asked', (t) => {
   const asked = fc.record({
     incarnation: fc.string({ minLength: 1, maxLength: 20 }),
     liveId: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
-    what: fc.constantFrom('link' as const, 'end' as const),
+    action: fc.constantFrom('link' as const, 'end' as const),
   })
   fc.assert(fc.property(asked, (one) => {
-    t.deepEqual(findAsked(pathOf(one)), one)
+    t.deepEqual(parsePath(pathOf(one)), one)
   }))
 })
