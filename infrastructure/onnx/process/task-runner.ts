@@ -141,7 +141,8 @@ export const createTaskRunner = (options: {
     failedStarts = 0
     onDevice = widthOn(choice.provider)
     width.resize(Math.max(workers, onDevice))
-    logger.info({ engine: role, ...choice }, `models run on ${choice.provider}`)
+    const { provider, why } = choice
+    logger.info({ engine: role, provider, why }, `models run on ${provider}`)
     child?.send({ kind: 'configure', workers })
   }
 

@@ -5,18 +5,11 @@ import type { Logger } from '../../../application/ports/environment.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
 import { BUNDLED_MODELS, findInstalledModels } from '../../../infrastructure/catalogue/installed-models.ts'
 import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
-import { chooseProvider } from '../../../infrastructure/onnx/providers/execution-provider.ts'
-import { readGpus } from '../../../infrastructure/onnx/providers/gpus.ts'
 import { modelsDirOf } from '../../../infrastructure/settings.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { examineIsolation } from '../../../infrastructure/sources/source-isolation.ts'
-
-/** Something that the service needs. */
-export interface Check {
-  readonly name: string
-  readonly ok: boolean
-  readonly detail: string
-}
+import type { Check } from './check.ts'
+import { deviceChecks } from './device-checks.ts'
 
 const NODE_MAJOR = 24
 
@@ -86,14 +79,6 @@ const portCheck = ({ host, port }: Settings): Promise<Check> =>
     server.listen(port, host, () => server.close(() => resolve({ name, ok: true, detail: `${host}:${port} is free` })))
   })
 
-const providerCheck = async (): Promise<Check> => {
-  const { provider, why } = await chooseProvider()
-  return { name: 'execution provider', ok: true, detail: `${provider} (${why})${provider === 'cpu' ? '' : '; 32-bit and 16-bit weights, those of 8 bits: cpu'}` }
-}
-
-const gpuChecks = async (): Promise<ReadonlyArray<Check>> =>
-  (await readGpus()).map(({ name, memory, used }) => ({ name: 'gpu', ok: true, detail: `${name}, ${memory} MB of memory, ${used} MB of it in use` }))
-
 /** What the service needs, by its settings; without usable settings only what depends on none. */
 export const examineEnvironment = async (settings: E.Either<ReadonlyArray<string>, Settings>): Promise<ReadonlyArray<Check>> => {
   if (E.isLeft(settings)) return [nodeCheck(), ...settings.left.map((detail) => ({ name: 'settings', ok: false, detail }))]
@@ -102,8 +87,7 @@ export const examineEnvironment = async (settings: E.Either<ReadonlyArray<string
     nodeCheck(),
     { name: 'settings', ok: true, detail: 'can be used' },
     ...(await modelChecks(settings.right)),
-    await providerCheck(),
-    ...(await gpuChecks()),
+    ...(await deviceChecks(settings.right.vramMb)),
     { name: 'decoders', ok: problem === null, detail: problem ?? 'of URL sources can open no file and no socket' },
     ...(await storeChecks(settings.right)),
     await portCheck(settings.right),

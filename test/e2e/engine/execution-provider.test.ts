@@ -10,6 +10,7 @@ import { createLanes } from '../../../infrastructure/onnx/process/lanes.ts'
 import type { Outcome, Task } from '../../../infrastructure/onnx/process/messages.ts'
 import { findWeights } from '../../../infrastructure/onnx/model-weights.ts'
 import { createWorkerPool } from '../../../infrastructure/onnx/process/worker-pool.ts'
+import { deviceChecks } from '../../../interfaces/cli/doctor/device-checks.ts'
 import { examineEnvironment } from '../../../interfaces/cli/doctor/environment-checks.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { readWav } from '../../support/audio/wav.ts'
@@ -34,9 +35,11 @@ const choose = (answers: Readonly<Record<GpuProvider, ProbeAnswer | string>>) =>
 }
 
 test('the first provider that runs here and is faster than the CPU is taken; why no other before it is told', async (t) => {
-  t.deepEqual(await choose({ cuda: FAST, webgpu: FAST }), { provider: 'cuda', why: '0.4 ms where the CPU takes 3.0', tried: ['cuda'] })
+  t.deepEqual(await choose({ cuda: FAST, webgpu: FAST }), {
+    provider: 'cuda', why: '0.4 ms where the CPU takes 3.0', times: { gpu: 0.4, cpu: 3 }, tried: ['cuda'],
+  })
   t.deepEqual(await choose({ cuda: 'no device', webgpu: FAST }), {
-    provider: 'webgpu', why: '0.4 ms where the CPU takes 3.0; cuda: no device', tried: ['webgpu'],
+    provider: 'webgpu', why: '0.4 ms where the CPU takes 3.0; cuda: no device', times: { gpu: 0.4, cpu: 3 }, tried: ['webgpu'],
   })
   t.deepEqual(await choose({ cuda: E.left('cuDNN is\n  missing'), webgpu: SLOW }), {
     provider: 'cpu', why: 'cuda: cuDNN is missing; webgpu: its adapter is slower than the CPU (2600.0 ms where that takes 3.0)', tried: ['cuda', 'webgpu'],
@@ -52,6 +55,12 @@ test('a provider is tried in a process of its own; one that onnxruntime cannot l
   const { provider, why } = await chooseProvider()
   const checks = await examineEnvironment(E.left([]))
   t.false(checks.some(({ name }) => name === 'execution provider'), 'without settings only what depends on none')
+  const lines = await deviceChecks(4000)
+  t.deepEqual(lines.map(({ name, ok }) => [name, ok]), [
+    ['execution provider', true], ['device', true], ['memory', true], ['precision', true], ['pass', true],
+  ])
+  t.regex(lines[0]?.detail ?? '', new RegExp(`^${provider} `))
+  t.regex(lines[4]?.detail ?? '', /^demo-en took [1-9]\d* ms on the CPU for 5 s of silence/)
   if (provider === 'cpu') t.regex(why, /^no GPU was found$|^cuda: .+; webgpu: .+$/)
   else t.regex(why, /ms where the CPU takes/)
 })

@@ -1,0 +1,90 @@
+import { availableParallelism, cpus } from 'node:os'
+import { join } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
+import type { Logger } from '../../../application/ports/environment.ts'
+import { BUNDLED_MODELS } from '../../../infrastructure/catalogue/installed-models.ts'
+import { BUNDLED_MODEL } from '../../../infrastructure/catalogue/models.ts'
+import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
+import { findEngineGpus } from '../../../infrastructure/onnx/providers/engine-gpus.ts'
+import type { EngineGpu } from '../../../infrastructure/onnx/providers/engine-gpus.ts'
+import { memoryOfEngines } from '../../../infrastructure/onnx/providers/engine-memory.ts'
+import { chooseProvider } from '../../../infrastructure/onnx/providers/execution-provider.ts'
+import type { ProviderChoice } from '../../../infrastructure/onnx/providers/execution-provider.ts'
+import { readGpus } from '../../../infrastructure/onnx/providers/gpus.ts'
+import type { Gpu } from '../../../infrastructure/onnx/providers/gpus.ts'
+import type { Check } from './check.ts'
+
+/** What doctor found of the hardware that models run on. */
+export interface DeviceFindings {
+  readonly choice: ProviderChoice
+  /** GPUs whose drivers report their memory. */
+  readonly gpus: ReadonlyArray<Gpu>
+  /** GPUs with an engine of their own; empty where there is a single engine. */
+  readonly engineGpus: ReadonlyArray<EngineGpu>
+  /** Megabytes that sessions can reserve on each engine. */
+  readonly vrams: ReadonlyArray<number>
+  /** Milliseconds of a pass of the model that ships over AUDIO_SECONDS of silence; left: why it failed. */
+  readonly pass: Either<string, number>
+}
+
+const AUDIO_SECONDS = 5
+const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
+
+/** Loads the model that ships in an engine process and runs it twice: the first pass allocates memory. */
+const measurePass = async (): Promise<Either<string, number>> => {
+  const models = new Map([[BUNDLED_MODEL, join(BUNDLED_MODELS, BUNDLED_MODEL)]])
+  const engine = createSpeechEngine({ models, workers: 1, logger: SILENT })
+  try {
+    const samples = new Int16Array(AUDIO_SECONDS * SAMPLE_RATE)
+    const pass = engine.transcribe({ model: BUNDLED_MODEL, language: 'en', samples })
+    const first = await pass()
+    if (E.isLeft(first)) return E.left(first.left.reason)
+    const began = performance.now()
+    const second = await pass()
+    return E.isLeft(second) ? E.left(second.left.reason) : E.right(performance.now() - began)
+  } finally {
+    await engine.close()
+  }
+}
+
+const deviceOf = ({ choice, gpus, engineGpus }: DeviceFindings): string => {
+  if (engineGpus.length > 0) return `${engineGpus.map(({ name }) => name).join(', ')}; one engine for each`
+  if (choice.provider === 'cpu') return `${cpus()[0]?.model ?? 'CPU'}, ${availableParallelism()} threads`
+  const names = gpus.map(({ name }) => name).join(', ')
+  return gpus.length > 1 ? `one of ${names}; the driver chooses it` : names || 'a GPU whose driver reports no name'
+}
+
+const memoryOf = ({ gpus, vrams }: DeviceFindings): string => {
+  const onGpus = gpus.map(({ name, memory, used }) => `; ${name} has ${memory} MB, ${used} MB in use`).join('')
+  return `sessions can reserve ${vrams.map((vram) => `${vram} MB`).join(' + ')}${onGpus}`
+}
+
+const precisionOf = ({ choice: { provider } }: DeviceFindings): string =>
+  provider === 'cpu'
+    ? '8-bit weights where a model has them'
+    : `32-bit and 16-bit weights on ${provider}; 8-bit weights on the CPU`
+
+const passOf = ({ choice: { provider, times }, pass }: DeviceFindings): string => {
+  const onGpu = times === undefined ? '' : `; a test graph took ${times.gpu.toFixed(1)} ms on ${provider}`
+  return E.isLeft(pass)
+    ? `${BUNDLED_MODEL} cannot run: ${pass.left}`
+    : `${BUNDLED_MODEL} took ${pass.right.toFixed(0)} ms on the CPU for ${AUDIO_SECONDS} s of silence${onGpu}`
+}
+
+/** One line for each: the device, its memory, the precision of the weights, and the time of a pass. */
+export const deviceLines = (found: DeviceFindings): ReadonlyArray<Check> => [
+  { name: 'execution provider', ok: true, detail: `${found.choice.provider} (${found.choice.why})` },
+  { name: 'device', ok: true, detail: deviceOf(found) },
+  { name: 'memory', ok: true, detail: memoryOf(found) },
+  { name: 'precision', ok: true, detail: precisionOf(found) },
+  { name: 'pass', ok: E.isRight(found.pass), detail: passOf(found) },
+]
+
+/** @param vramMb the setting VRAM_MB; null: not set */
+export const deviceChecks = async (vramMb: number | null): Promise<ReadonlyArray<Check>> => {
+  const [choice, gpus, engineGpus] = await Promise.all([chooseProvider(), readGpus(), findEngineGpus()])
+  const vrams = await memoryOfEngines(vramMb, engineGpus)
+  return deviceLines({ choice, gpus, engineGpus, vrams, pass: await measurePass() })
+}
