@@ -36,7 +36,7 @@ browserTest('from the printed link to logged in, out and in again, in one tab an
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
   await page.getByLabel('Password again').fill('another password')
   await page.getByRole('button', { name: 'Create administrator' }).click()
-  await page.getByText('The two passwords are not the same.').waitFor()
+  await page.getByText('The two passwords are different.').waitFor()
   t.is(await page.getByLabel('Password again').getAttribute('aria-invalid'), 'true')
 
   await page.getByLabel('Password again').fill(PASSWORD)

@@ -17,7 +17,7 @@ browserTest('one click hears the sample, with translations, until it is stopped 
   const { service, browser } = await start()
   const { token } = await service.user('a sampler of great patience', { permissions: ['admin'] })
   const page = await openConsole(t, browser, { url: service.url(), token })
-  await page.getByText('demo-en understands synthetic voices only').waitFor()
+  await page.getByText('demo-en understands only synthetic voices').waitFor()
   t.true(await page.getByLabel('Sample').isChecked())
   const banner = page.getByRole('banner')
   await banner.getByText('MB reserved').waitFor()
@@ -65,11 +65,11 @@ browserTest('a microphone that is blocked, missing, or asked for over plain http
   const plain = await openConsole(t, await browserWithMicrophone(), {
     url: service.url().replace('127.0.0.1', 'stenolog.test'), token, at: '#/speak?source=microphone',
   })
-  await plain.getByText('This page came over plain http').waitFor()
+  await plain.getByText('This page uses plain http').waitFor()
   await plain.getByRole('button', { name: 'Start' }).click()
-  await plain.getByRole('alert').getByText('only to pages of https and localhost').waitFor()
+  await plain.getByRole('alert').getByText('only on https and localhost').waitFor()
   // Neither is there a clipboard: what is to be copied is selected.
-  await plain.getByText('The same by a program').click()
+  await plain.getByText('Code for this session').click()
   const program = await shownProgram(plain, 'curl')
   await plain.getByRole('button', { name: 'Copy' }).click()
   await plain.getByText('Press Ctrl+C to copy').waitFor()

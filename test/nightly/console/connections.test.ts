@@ -52,7 +52,7 @@ browserTest('the state that the timeline shows after each event is the one that 
   sender.send({ type: 'FINISH' })
   await sender.closed
   const page = await openConsole(t, browser, { url: service.url(), token, at: `#/sessions/${live.id}?tab=timeline` })
-  const state = page.getByRole('region', { name: 'State of the session then' })
+  const state = page.getByRole('region', { name: 'State of the session after this event' })
   const member = async (name: string): Promise<string> =>
     (await state.getByRole('row').filter({ has: page.getByText(name, { exact: true }) }).locator('bdi').first().innerText())
   await state.waitFor()

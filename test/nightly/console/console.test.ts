@@ -146,7 +146,7 @@ browserTest('a session is begun, muted, stopped and found again without a mouse 
     }
     t.fail(`nothing named ${name} is reached by Tab`)
   }
-  await tabTo(/^Skip to the content/)
+  await tabTo(/^Skip to main content/)
   await page.keyboard.press('Enter')
   await tabTo(/^Spanish/)
   await page.keyboard.press('Space')

@@ -56,7 +56,7 @@ journeyTest('from the first start to a real voice on a second screen, with a mod
   await page.getByText('base is installed.').waitFor({ timeout: 120_000 })
   told('the model is installed')
 
-  await page.getByRole('link', { name: 'Speak with it now' }).click()
+  await page.getByRole('link', { name: 'Use the model now' }).click()
   await page.getByRole('heading', { name: 'Speak now' }).waitFor()
   t.is(await page.getByLabel('Model', { exact: true }).inputValue(), 'base')
   t.true(await page.getByRole('radio', { name: 'Microphone' }).isChecked())

@@ -15,7 +15,7 @@ testWith(CHROMIUM, pathOf('curl'))('the programs that are shown do what they say
   const { token, api } = await service.user('coder')
   const { data } = await api.call('createToken', { body: { name: 'program' } })
   const page = await openConsole(t, browser, { url: service.url(), token })
-  await page.getByText('The same by a program').click()
+  await page.getByText('Code for this session').click()
   await checkAccess(t, page, 'speak, programs')
   const environment = { PATH: process.env['PATH'], STENOLOG_TOKEN: data.token }
   const curl = (await shown(page, 'curl')).replace(/^export .*\n/, '')
@@ -55,7 +55,7 @@ testWith(CHROMIUM)('a file is heard as fast as it goes; another program gets an 
 
   await page.getByLabel('Another program').check()
   await page.getByRole('button', { name: 'Create session' }).click()
-  await page.getByText('Your program sends its audio here').waitFor()
+  await page.getByText('Your program sends its audio to this address').waitFor()
   const [live] = (await api.call('listLives')).data
   await page.getByText(`/ws/live/${live?.id}?token=${live?.sender_token}`).waitFor()
 })

@@ -29,7 +29,7 @@ browserTest('a URL is heard by the service; one that fails leaves a session that
   const { data } = await api.call('getHistory', { path: { id: failed?.id ?? 0 } })
   const told = data.findLast(({ type }) => type === 'LiveFailed')?.data
   await page.goto(`${service.url()}/#/sessions/${failed?.id}`)
-  await page.getByText('This session ended in an error:').waitFor()
+  await page.getByText('This session ended with an error:').waitFor()
   await page.getByText(String(told?.['code']), { exact: true }).waitFor()
   await page.getByText(String(told?.['detail']), { exact: true }).waitFor()
   await checkAccess(t, page, 'session, error')

@@ -130,7 +130,7 @@ export const sharedConsole = () => {
   return { start, closing }
 }
 
-/** The program of a language that the page shows, once *The same by a program* is open. */
+/** The program of a language that the page shows, once *Code for this session* is open. */
 export const shownProgram = async (page: Page, language: string): Promise<string> => {
   await page.getByRole('tab', { name: language }).click()
   return page.getByRole('region', { name: language }).innerText()
