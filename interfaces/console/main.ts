@@ -1,9 +1,9 @@
 import { render } from 'preact'
 import type { VNode } from 'preact'
-import { loadedLate } from './components/loading.ts'
+import { lazyPart } from './components/loading.ts'
 import { frame } from './frame/frame.ts'
 import { DIRECTION, LOCALE } from './messages/texts.ts'
-import { askTabs, token } from './state/login.ts'
+import { requestTokenFromTabs, token } from './state/login.ts'
 import './state/preferences.ts'
 import { view } from './ui/tags.ts'
 
@@ -11,8 +11,8 @@ document.documentElement.lang = LOCALE
 document.documentElement.dir = DIRECTION
 
 const App = (): VNode => 
-  token.value === null ? loadedLate(() => import('./frame/entrance.ts'), ({ entrance }) => entrance({})) : frame({})
+  token.value === null ? lazyPart(() => import('./frame/entrance.ts'), ({ entrance }) => entrance({})) : frame({})
 
-await askTabs()
+await requestTokenFromTabs()
 const root = document.getElementById('app')
 if (root !== null) render(view(App)({}), root)

@@ -1,18 +1,15 @@
-/**
- * Runs beside the page, in the browser's thread for audio: hands on what the microphone hears, mixed down to one
- * channel.
- */
+/** Runs in the browser's audio thread. Sends the microphone's audio to the page, mixed to one channel. */
 
 declare class AudioWorkletProcessor {
   readonly port: MessagePort
 }
 declare const registerProcessor: (name: string, processor: unknown) => void
 
-/** Samples that are handed on together, some 40 ms: a message for each 128 would be hundreds a second. */
-const BATCH = 2048
+/** Samples in one message, about 40 ms. A message for each block of 128 samples would mean hundreds per second. */
+const BATCH_SAMPLES = 2048
 
 class Capture extends AudioWorkletProcessor {
-  private readonly batch = new Float32Array(BATCH)
+  private readonly batch = new Float32Array(BATCH_SAMPLES)
   private filled = 0
 
   process([channels = []]: ReadonlyArray<ReadonlyArray<Float32Array>>): boolean {
@@ -23,12 +20,12 @@ class Capture extends AudioWorkletProcessor {
       for (const channel of channels) sum += channel[i] ?? 0
       this.batch[this.filled] = sum / channels.length
       this.filled += 1
-      if (this.filled === BATCH) this.hand()
+      if (this.filled === BATCH_SAMPLES) this.sendBatch()
     }
     return true
   }
 
-  private hand(): void {
+  private sendBatch(): void {
     this.port.postMessage(this.batch.slice())
     this.filled = 0
   }

@@ -1,17 +1,17 @@
 import { fileAddress } from '../state/address.ts'
-import { createChunks, RATE, toPcm } from './pcm.ts'
+import { createChunks, SAMPLE_RATE, toPcm } from './pcm.ts'
 import { createResampler } from './resampler.ts'
 import type { AudioFeed } from './source.ts'
 
 /**
- * Asks for a microphone and listens at its own rate: not every browser has it at 16 kHz. Rejects with the browser's
- * DOMException.
+ * Opens a microphone at its own sample rate and resamples in the page, because some browsers cannot record at 16 kHz.
+ * Rejects with the browser's DOMException.
  */
 export const openMicrophone = async (deviceId: string, reduceNoise: boolean): Promise<AudioFeed> => {
-  // Browsers have microphones for pages of https and localhost alone.
+  // Browsers provide mediaDevices only to pages on https and localhost.
   if (navigator.mediaDevices === undefined) throw new DOMException('', 'InsecureContext')
   const context = new AudioContext()
-  // First of all, so that no word is lost once the microphone is there.
+  // Load the worklet before the microphone opens, so the first words are not lost.
   await context.audioWorklet.addModule(fileAddress('console/audio/capture-worklet.ts'))
   const stream = await navigator.mediaDevices.getUserMedia({
     audio: { ...(deviceId !== '' && { deviceId: { exact: deviceId } }), noiseSuppression: reduceNoise,
@@ -26,9 +26,9 @@ export const openMicrophone = async (deviceId: string, reduceNoise: boolean): Pr
     if (context.state !== 'closed') void context.close()
   }
   return {
-    begin: (take, ended) => {
-      const resample = createResampler(context.sampleRate, RATE)
-      const chunks = createChunks(take)
+    begin: (onSamples, onEnd) => {
+      const resample = createResampler(context.sampleRate, SAMPLE_RATE)
+      const chunks = createChunks(onSamples)
       const node = new AudioWorkletNode(context, 'capture', { numberOfOutputs: 0 })
       node.port.addEventListener('message', ({ data }: MessageEvent<Float32Array>) => {
         const samples = resample(data)
@@ -37,7 +37,7 @@ export const openMicrophone = async (deviceId: string, reduceNoise: boolean): Pr
       node.port.start()
       context.createMediaStreamSource(stream).connect(node)
       void context.resume()
-      stream.getAudioTracks()[0]?.addEventListener('ended', () => ended('lost'))
+      stream.getAudioTracks()[0]?.addEventListener('ended', () => onEnd('lost'))
     },
     stop,
     mute: (muted) => (isMuted = muted),

@@ -1,55 +1,63 @@
-import { CHUNK, RATE, toPcm } from './pcm.ts'
-import { TooLong } from './source.ts'
+import { CHUNK_SAMPLES, SAMPLE_RATE, toPcm } from './pcm.ts'
+import { FileTooLong } from './source.ts'
 import type { AudioFeed } from './source.ts'
 
-/** Seconds of the longest file that the console takes: it is held in memory as a whole. */
-export const LONGEST_FILE = 30 * 60
+/** Longer files are refused, because the page holds the whole decoded file in memory. */
+export const MAX_FILE_SECONDS = 30 * 60
 
-/** A file of any format that the browser reads, as samples at 16 kHz. Rejects where it reads none. */
-const decoded = async (bytes: ArrayBuffer): Promise<AudioBuffer> =>
-  new OfflineAudioContext(1, 1, RATE).decodeAudioData(bytes)
+/** Decodes a file to samples at 16 kHz. Rejects when the browser cannot read the format. */
+const decode = async (bytes: ArrayBuffer): Promise<AudioBuffer> =>
+  new OfflineAudioContext(1, 1, SAMPLE_RATE).decodeAudioData(bytes)
 
-const mixed = (buffer: AudioBuffer): Float32Array => {
+const mixToMono = (buffer: AudioBuffer): Float32Array => {
   const out = new Float32Array(buffer.length)
   for (let channel = 0; channel < buffer.numberOfChannels; channel += 1)
     buffer.getChannelData(channel).forEach((sample, i) => (out[i] = (out[i] ?? 0) + sample / buffer.numberOfChannels))
   return out
 }
 
-interface Playing {
-  /** Aloud and as fast as it was spoken; otherwise without a sound and as fast as it is taken. */
+interface Playback {
+  /** True: plays aloud in real time. False: sends without sound, as fast as possible. */
   readonly inRealTime: boolean
-  /** False while what was sent has not left yet. */
-  readonly mayGoOn: () => boolean
+  /** False while too much sent audio waits in the socket. */
+  readonly canSend: () => boolean
 }
 
-/** A recording that is sent as if it were spoken now. */
-export const openRecording = async (bytes: ArrayBuffer, { inRealTime, mayGoOn }: Playing): Promise<AudioFeed> => {
-  const buffer = await decoded(bytes)
-  if (buffer.duration > LONGEST_FILE) throw new TooLong()
-  const samples = toPcm(mixed(buffer))
+/**
+ * Opens a recording that is sent like live audio. Rejects with FileTooLong, or when the browser cannot read the file.
+ */
+export const openRecording = async (bytes: ArrayBuffer, { inRealTime, canSend }: Playback): Promise<AudioFeed> => {
+  const buffer = await decode(bytes)
+  if (buffer.duration > MAX_FILE_SECONDS) throw new FileTooLong()
+  const samples = toPcm(mixToMono(buffer))
   const context = inRealTime ? new AudioContext() : null
   const volume = context?.createGain()
   const playing = context?.createBufferSource()
   let timer: ReturnType<typeof setTimeout> | undefined
-  let at = 0
+  let position = 0
   return {
-    begin: (take, ended) => {
+    begin: (onSamples, onEnd) => {
       if (context && volume && playing) {
         playing.buffer = buffer
         playing.connect(volume).connect(context.destination)
         playing.start()
       }
-      const since = performance.now()
+      const startedAt = performance.now()
       const step = (): void => {
-        const due = inRealTime ? ((performance.now() - since) / 1000) * RATE : Number.POSITIVE_INFINITY
-        for (; at < samples.length && at + CHUNK <= due && mayGoOn(); at += CHUNK) take(samples.slice(at, at + CHUNK))
-        if (at < samples.length && (at + CHUNK <= samples.length || due < samples.length)) {
+        const dueSamples = inRealTime
+          ? ((performance.now() - startedAt) / 1000) * SAMPLE_RATE
+          : Number.POSITIVE_INFINITY
+        while (position < samples.length && position + CHUNK_SAMPLES <= dueSamples && canSend()) {
+          onSamples(samples.slice(position, position + CHUNK_SAMPLES))
+          position += CHUNK_SAMPLES
+        }
+        const hasFullChunk = position + CHUNK_SAMPLES <= samples.length
+        if (position < samples.length && (hasFullChunk || dueSamples < samples.length)) {
           timer = setTimeout(step, 50)
           return
         }
-        if (at < samples.length) take(samples.slice(at))
-        ended('over')
+        if (position < samples.length) onSamples(samples.slice(position))
+        onEnd('over')
       }
       step()
     },

@@ -1,13 +1,13 @@
-/** Lobes of the windowed sinc on each side of a sample, at the lower of the two rates. */
+/** Half the length of the windowed sinc filter, in samples of the lower rate. */
 const LOBES = 16
 
 const sinc = (x: number): number => (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x))
-/** Blackman's window over -1 to 1. */
+/** The Blackman window from -1 to 1. */
 const windowAt = (x: number): number => 0.42 + 0.5 * Math.cos(Math.PI * x) + 0.08 * Math.cos(2 * Math.PI * x)
 
 /**
- * Takes audio of one rate block by block and gives it at another. What is above half of the lower rate is taken away
- * first, so that it does not come back as other tones.
+ * Creates a resampler from one sample rate to another, for audio in consecutive blocks. It removes frequencies above
+ * half of the lower rate, because they would come back as false tones (aliasing).
  */
 export const createResampler = (from: number, to: number): ((block: Float32Array) => Float32Array) => {
   if (from === to) return (block) => block
@@ -15,7 +15,7 @@ export const createResampler = (from: number, to: number): ((block: Float32Array
   const cutoff = Math.min(1, to / from) * 0.95
   const reach = Math.ceil(LOBES / cutoff)
   let held = new Float32Array(reach)
-  /** Where the next sample of the output lies, in samples of `held`. */
+  /** Position of the next output sample, in samples of `held`. */
   let at = reach
   return (block) => {
     const all = new Float32Array(held.length + block.length)

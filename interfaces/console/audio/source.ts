@@ -1,12 +1,18 @@
-/** Where audio comes from, opened and not yet begun. */
+/** An opened source of audio. */
 export interface AudioFeed {
-  /** Hands on pieces of 16-bit samples at 16 kHz until it ends or is stopped. */
-  readonly begin: (take: (samples: Int16Array<ArrayBuffer>) => void, ended: (why: 'over' | 'lost') => void) => void
-  /** Ends it and gives its device back. */
+  /**
+   * Passes on chunks of 16-bit samples at 16 kHz. `onEnd` reports the end of the recording (`over`) or the loss of the
+   * device (`lost`).
+   */
+  readonly begin: (
+    onSamples: (samples: Int16Array<ArrayBuffer>) => void,
+    onEnd: (reason: 'over' | 'lost') => void,
+  ) => void
+  /** Stops the audio and releases the device. */
   readonly stop: () => void
-  /** Sends silence (a microphone), or plays nothing aloud (a recording). */
+  /** A muted microphone sends silence. A muted recording is sent, but not played aloud. */
   readonly mute: (isMuted: boolean) => void
 }
 
-/** A recording is longer than the browser is to hold. */
-export class TooLong extends Error {}
+/** The recording is longer than MAX_FILE_SECONDS. */
+export class FileTooLong extends Error {}

@@ -6,8 +6,8 @@ import type { Caption, Captions } from '../../client/captions.ts'
 import { formatSpan, t } from '../messages/texts.ts'
 import { bdi, button, div, p, span, time, view } from '../ui/tags.ts'
 
-/** Lines that are drawn together; of a long session only the last of these changes. */
-const BLOCK = 100
+/** Lines are rendered in blocks, so a new line in a long session renders only the last block. */
+const BLOCK_LINES = 100
 
 const line = (caption: Caption): VNode =>
   div(
@@ -29,7 +29,7 @@ interface BlockProps {
 class Block extends Component<BlockProps> {
   override shouldComponentUpdate({ lines }: BlockProps): boolean {
     const before = this.props.lines
-    return lines.length !== before.length || lines.some((one, i) => one !== before[i])
+    return lines.length !== before.length || lines.some((caption, i) => caption !== before[i])
   }
 
   render({ lines }: BlockProps): VNode {
@@ -41,12 +41,12 @@ const block = view(Block)
 
 interface CaptionsProps {
   readonly captions: Captions
-  /** Said where there is no line yet. */
+  /** Text before the first line. */
   readonly empty: string
 }
 
-/** Nearer to the end than this is at the end, in pixels. */
-const NEAR = 40
+/** The list follows new captions while it is scrolled within this distance of its end, in pixels. */
+const END_TOLERANCE = 40
 
 const CaptionList = ({ captions: { lines, running }, empty }: CaptionsProps): VNode => {
   const region = useRef<HTMLDivElement>(null)
@@ -58,20 +58,20 @@ const CaptionList = ({ captions: { lines, running }, empty }: CaptionsProps): VN
   useEffect(() => {
     if (isFollowing.peek()) region.current?.scrollTo({ top: region.current.scrollHeight })
   }, [lines, running])
-  const blocks = Array.from({ length: Math.ceil(lines.length / BLOCK) }, (_, i) =>
-    lines.slice(i * BLOCK, (i + 1) * BLOCK))
+  const blocks = Array.from({ length: Math.ceil(lines.length / BLOCK_LINES) }, (_, i) =>
+    lines.slice(i * BLOCK_LINES, (i + 1) * BLOCK_LINES))
   return div(
     null,
     div(
       {
         class: 'captions', ref: region, tabIndex: 0, role: 'region', 'aria-label': t('captions'),
         onScroll: ({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-          isFollowing.value = scrollHeight - scrollTop - clientHeight < NEAR
+          isFollowing.value = scrollHeight - scrollTop - clientHeight < END_TOLERANCE
         },
       },
       lines.length === 0 && running === null ? p({ class: 'hint' }, empty) : null,
       div({ role: 'log', 'aria-live': 'polite', 'aria-label': t('captions') },
-        ...blocks.map((some, i) => block({ key: i, lines: some }))),
+        ...blocks.map((blockLines, i) => block({ key: i, lines: blockLines }))),
       running === null ? null : p(
         { class: 'running', 'aria-hidden': true, dir: 'auto', lang: running.language },
         time(null, formatSpan(running.start)), bdi(null, `${running.text.toWellFormed()} …`),
@@ -81,5 +81,5 @@ const CaptionList = ({ captions: { lines, running }, empty }: CaptionsProps): VN
   )
 }
 
-/** The captions of a session: finals solid and announced, what is being said muted. */
+/** Shows the captions of a session. Screen readers announce finals only; the draft is shown muted. */
 export const captionList = view(CaptionList)

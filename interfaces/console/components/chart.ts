@@ -5,25 +5,25 @@ import { div, h3, p } from '../ui/tags.ts'
 
 const [WIDTH, HEIGHT] = [360, 60]
 
-const pathOf = (values: ReadonlyArray<number>, most: number): string => {
+const pathOf = (values: ReadonlyArray<number>, maximum: number): string => {
   const step = WIDTH / Math.max(1, values.length - 1)
-  return values.map((value, i) => `${i === 0 ? 'M' : 'L'}${i * step} ${HEIGHT * (1 - value / most)}`).join('')
+  return values.map((value, i) => `${i === 0 ? 'M' : 'L'}${i * step} ${HEIGHT * (1 - value / maximum)}`).join('')
 }
 
-/** Lines over time, each told in words too; the figures stand in a table beside it. */
+/** Shows lines over time, with the newest and greatest value of each line as text. */
 export const chart = (title: string, lines: ReadonlyArray<ReadonlyArray<number>>): VNode => {
-  const most = Math.max(1, ...lines.flat())
-  const said = lines.map((values) =>
+  const maximum = Math.max(1, ...lines.flat())
+  const summary = lines.map((values) =>
     t('newest_value', { now: values.at(-1) ?? 0, most: Math.max(0, ...values) })).join('; ')
   return div(
     { class: 'chart' },
     h3(null, title),
     h(
-      'svg', { viewBox: `-2 -2 ${WIDTH + 4} ${HEIGHT + 4}`, role: 'img', 'aria-label': `${title}: ${said}`,
+      'svg', { viewBox: `-2 -2 ${WIDTH + 4} ${HEIGHT + 4}`, role: 'img', 'aria-label': `${title}: ${summary}`,
         preserveAspectRatio: 'none' },
       ...lines.map((values, i) =>
-        h('path', { d: pathOf(values, most), key: i, 'vector-effect': 'non-scaling-stroke' })),
+        h('path', { d: pathOf(values, maximum), key: i, 'vector-effect': 'non-scaling-stroke' })),
     ),
-    p({ class: 'hint' }, said),
+    p({ class: 'hint' }, summary),
   )
 }

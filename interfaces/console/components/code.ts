@@ -7,30 +7,30 @@ import { view } from '../ui/tags.ts'
 
 interface CodeProps {
   readonly text: string
-  /** What it is, for who does not see it. */
+  /** Description for screen readers. */
   readonly label: string
 }
 
 const Code = ({ text, label }: CodeProps): VNode => {
-  const said = useSignal('')
+  const status = useSignal('')
   const element = useRef<HTMLElement>(null)
   const copy = async (): Promise<void> => {
-    // Plain http has no clipboard: the text is selected for the keys.
+    // On plain http browsers provide no clipboard. The text is selected, so the user can press Ctrl+C.
     if (navigator.clipboard !== undefined && window.isSecureContext) {
       await navigator.clipboard.writeText(text)
-      said.value = t('copied')
+      status.value = t('copied')
       return
     }
     if (element.current !== null) getSelection()?.selectAllChildren(element.current)
-    said.value = t('select_to_copy')
+    status.value = t('select_to_copy')
   }
   return div(
     { class: 'code' },
     pre({ tabIndex: 0, role: 'region', 'aria-label': label }, code({ ref: element }, text)),
     div({ class: 'actions' }, button({ type: 'button', onClick: () => void copy() }, t('copy')),
-      span({ role: 'status', class: 'hint' }, said.value)),
+      span({ role: 'status', class: 'hint' }, status.value)),
   )
 }
 
-/** Text to copy. */
+/** Shows text with a copy button. */
 export const codeBlock = view(Code)

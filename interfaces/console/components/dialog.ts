@@ -7,7 +7,7 @@ import { t } from '../messages/texts.ts'
 interface DialogProps {
   readonly title: string
   readonly children?: ComponentChildren
-  /** Esc and the button at the end; without it the dialog stays until what it asks for is there. */
+  /** Called by Esc and by the button at the end. Without it the user cannot close the dialog. */
   readonly close?: (() => void) | undefined
   readonly closeText?: string
 }
@@ -30,5 +30,5 @@ const Dialog = ({ title, children, close, closeText = t('close') }: DialogProps)
   )
 }
 
-/** A dialog over the page, open for as long as it is part of it. */
+/** Shows a modal dialog while it is part of the page. */
 export const modal = view(Dialog)

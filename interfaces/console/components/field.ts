@@ -3,24 +3,24 @@ import type { Data } from '../ui/tags.ts'
 import { input, div, label, option, p, select, span } from '../ui/tags.ts'
 
 interface FieldProps {
-  /** Unique on the page; `name` of the element as well. */
+  /** Unique on the page. Also the `name` of the element. */
   readonly id: string
   readonly text: string
   readonly hint?: string | undefined
   readonly problem?: string | undefined
 }
 
-interface Described {
+interface ControlAttributes {
   readonly id: string
   readonly name: string
   readonly 'aria-describedby': string | undefined
   readonly 'aria-invalid': 'true' | undefined
 }
 
-/** A label, what is typed into, a hint and what is wrong with it; `control` gets the attributes that connect them. */
+/** Shows a control with label, hint and error message. `control` receives the attributes that connect them. */
 export const field = (
   { id, text, hint, problem }: FieldProps,
-  control: (attributes: Described) => ComponentChildren,
+  control: (attributes: ControlAttributes) => ComponentChildren,
 ): VNode => {
   const described = [...(hint === undefined ? [] : [`${id}-hint`]), ...(problem === undefined ? [] : [`${id}-problem`])]
   return div(
@@ -45,44 +45,44 @@ type InputAttributes = Omit<JSX.IntrinsicElements['input'], 'type'> & Data & {
 const inputOf = (attributes: InputAttributes): JSX.IntrinsicElements['input'] =>
   attributes as JSX.IntrinsicElements['input']
 
-/** A field of one line; `take` gets what was typed. */
+/** Shows a text field of one line. */
 export const textField = (
   props: FieldProps,
   value: string,
-  take: (value: string) => void,
+  onChange: (value: string) => void,
   attributes: InputAttributes = {},
 ): VNode =>
   field(props, (described) =>
     input(inputOf({
-      type: 'text', ...attributes, ...described, value, onInput: ({ currentTarget }) => take(currentTarget.value),
+      type: 'text', ...attributes, ...described, value, onInput: ({ currentTarget }) => onChange(currentTarget.value),
     })))
 
-/** One of several. */
+/** Shows a select field. */
 export const choice = (
   props: FieldProps,
   value: string,
   options: ReadonlyArray<readonly [value: string, text: string]>,
-  take: (value: string) => void,
+  onChange: (value: string) => void,
 ): VNode =>
   field(props, (described) =>
     select(
-      { ...described, value, onChange: ({ currentTarget }) => take(currentTarget.value) },
-      ...options.map(([one, text]) => option({ value: one, selected: one === value }, text)),
+      { ...described, value, onChange: ({ currentTarget }) => onChange(currentTarget.value) },
+      ...options.map(([key, text]) => option({ value: key, selected: key === value }, text)),
     ),
   )
 
-/** A switch. */
 export const checkbox = (
   id: string,
   text: string,
   checked: boolean,
-  take: (checked: boolean) => void,
+  onChange: (checked: boolean) => void,
   disabled = false,
 ): VNode =>
   div(
     { class: 'check' },
     input({
-      type: 'checkbox', id, name: id, checked, disabled, onChange: ({ currentTarget }) => take(currentTarget.checked),
+      type: 'checkbox', id, name: id, checked, disabled,
+      onChange: ({ currentTarget }) => onChange(currentTarget.checked),
     }),
     label({ for: id }, text),
   )

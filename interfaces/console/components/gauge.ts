@@ -4,7 +4,7 @@ import { formatNumber, t } from '../messages/texts.ts'
 import { label, meter, span } from '../ui/tags.ts'
 import { div } from '../ui/tags.ts'
 
-/** How much memory is reserved. */
+/** Shows the share of reserved memory. */
 export const memoryGauge = (id: string, { vram_total: total, vram_reserved: used }: Capacity): VNode =>
   div(
     { class: 'status-line' },

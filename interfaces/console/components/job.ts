@@ -11,15 +11,17 @@ import { problem } from './loading.ts'
 
 const [FAST_MS, SLOW_MS] = [1000, 10_000]
 
-/** The latest jobs of some kinds, asked for often while one of them runs. */
+/** Loads the latest jobs of some kinds; `fast` for a short interval while a job runs. */
 export const useJobs = (kinds: ReadonlyArray<Job['kind']>, fast: boolean): Loading<ReadonlyArray<Job>> =>
   useLoaded(
-    async () => (await call('listJobs', { query: { kind: kinds, limit: 50 } })).data, kinds.join(), fast ? FAST_MS : SLOW_MS,
+    async () => (await call('listJobs', { query: { kind: kinds, limit: 50 } })).data,
+    kinds.join(),
+    fast ? FAST_MS : SLOW_MS,
   )
 
 export const isRunning = ({ status }: Job): boolean => status === 'running'
 
-/** What a job does, in words. */
+/** Describes a job, such as `Install base`. */
 export const jobText = ({ kind, subject }: Pick<Job, 'kind' | 'subject'>): string =>
   t(`job_${kind}`, { subject: subject ?? t('job_all') })
 
@@ -67,10 +69,10 @@ const Running = ({ job, reload }: RunningProps): VNode => {
   )
 }
 
-/** A job that runs: how far it is, and a way to end it. */
+/** Shows a running job with its progress and a button to cancel it. */
 export const runningJob = view(Running)
 
-/** What became of a job that has ended, and what can be done next. */
+/** Shows the result of an ended job and the next step. */
 export const endedJob = (job: Job): VNode => {
   const name = job.result?.['name']
   return div(

@@ -8,7 +8,7 @@ interface Row {
   readonly cells: ReadonlyArray<ComponentChildren>
 }
 
-/** A table whose rows are cards where there is little room: each cell then shows its column's name. */
+/** Shows a table. On narrow screens each row becomes a card, and each cell shows the name of its column. */
 export const listing = (label: string, columns: ReadonlyArray<string>, rows: ReadonlyArray<Row>): VNode =>
   div(
     { class: 'table', role: 'region', 'aria-label': label, tabIndex: 0 },
@@ -20,9 +20,11 @@ export const listing = (label: string, columns: ReadonlyArray<string>, rows: Rea
     ),
   )
 
-/** Steps through a list; `go` gets how many are skipped. */
-export const pager = ({ total_items: total, current_page: page, per_page: size }: Pagination, go: (skip: number) =>
-  void): VNode => {
+/** Shows buttons for the previous and the next page. `go` receives the number of items to skip. */
+export const pager = (
+  { total_items: total, current_page: page, per_page: size }: Pagination,
+  go: (skip: number) => void,
+): VNode => {
   const from = (page - 1) * size
   const to = Math.min(from + size, total)
   return div(

@@ -3,11 +3,11 @@ import type { ComponentChildren, VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { t } from '../messages/texts.ts'
 import { problemText, requestIdOf } from '../state/problems.ts'
-import { inTwoTries } from '../state/loading.ts'
+import { withRetry } from '../state/loading.ts'
 import type { Loaded } from '../state/loading.ts'
 import { button, div, p, span, view } from '../ui/tags.ts'
 
-/** What went wrong, and what to do about it. */
+/** Shows an error with its request id and, if given, a retry button. Null without an error. */
 export const problem = (error: unknown, retry?: () => void): VNode | null => {
   if (error === null || error === undefined) return null
   const id = requestIdOf(error)
@@ -19,7 +19,7 @@ export const problem = (error: unknown, retry?: () => void): VNode | null => {
   )
 }
 
-/** What was loaded as `show` shows it; a skeleton before, the problem beside. */
+/** Shows loaded data through `show`; before that a placeholder. An error appears above the data. */
 export const whenLoaded = <A>(
   { data, error, isLoading }: Loaded<A>,
   retry: () => void,
@@ -31,26 +31,26 @@ export const whenLoaded = <A>(
     data === null ? (error === null ? p({ class: 'skeleton', role: 'status' }, t('loading')) : null) : show(data),
   )
 
-/** Where there is nothing yet: a sentence, and what can be done. */
-export const empty = (text: string, ...actions: ReadonlyArray<ComponentChildren>): VNode =>
+/** Shows a sentence and actions in place of an empty list. */
+export const emptyState = (text: string, ...actions: ReadonlyArray<ComponentChildren>): VNode =>
   div({ class: 'empty' }, p(null, text), div({ class: 'actions' }, ...actions))
 
-interface LateProps {
+interface LazyProps {
   readonly load: () => Promise<unknown>
   readonly show: (module: unknown) => VNode
 }
 
-const Late = ({ load, show }: LateProps): VNode | null => {
+const Lazy = ({ load, show }: LazyProps): VNode | null => {
   const module = useSignal<unknown>(null)
   const error = useSignal<unknown>(null)
   useEffect(() => {
-    inTwoTries(load).then(
+    withRetry(load).then(
       (found) => (module.value = found),
       (reason: unknown) => (error.value = reason),
     )
   }, [])
   useEffect(() => {
-    // Somebody went to this page before its files were there.
+    // The user opened this page before its files had loaded, so the focus waits on the main region.
     if (document.activeElement?.id === 'main') document.querySelector<HTMLElement>('main h1')?.focus()
   }, [module.value])
   if (module.value !== null) return show(module.value)
@@ -58,8 +58,8 @@ const Late = ({ load, show }: LateProps): VNode | null => {
     : problem(error.value, () => location.reload())
 }
 
-const late = view(Late)
+const lazy = view(Lazy)
 
-/** A part of the console whose files are loaded when it is first shown, so that a first visit is fewer requests. */
-export const loadedLate = <M extends object>(load: () => Promise<M>, show: (module: M) => VNode): VNode =>
-  late({ load, show: (module) => show(module as M) })
+/** Loads a part of the console when it is first shown, so the first visit needs fewer requests. */
+export const lazyPart = <M extends object>(load: () => Promise<M>, show: (module: M) => VNode): VNode =>
+  lazy({ load, show: (module) => show(module as M) })

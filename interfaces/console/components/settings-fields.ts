@@ -3,7 +3,7 @@ import { t } from '../messages/texts.ts'
 import { div } from '../ui/tags.ts'
 import { checkbox, choice, textField } from './field.ts'
 
-/** The nine settings of the engine as they are typed; numbers stay text until they are sent. */
+/** The nine engine settings as form values. Numbers stay text until they are sent. */
 export interface TypedSettings {
   readonly vad: boolean
   readonly mode: 'partial' | 'final'
@@ -16,8 +16,8 @@ export interface TypedSettings {
   readonly punctuation: boolean
 }
 
-/** What the service takes where nothing is said. */
-export const USUAL_SETTINGS: TypedSettings = {
+/** The defaults of the service. */
+export const DEFAULT_SETTINGS: TypedSettings = {
   vad: true, mode: 'partial', min_buffer: '1', max_buffer: '10', buffer_timeout: '1', max_delay: '5', max_chars: '80',
   max_lines: '2', punctuation: true,
 }
@@ -49,26 +49,26 @@ const RANGES: Readonly<Record<NumberName, readonly [min: number, max: number, st
   max_chars: [1, 1000, 1], max_lines: [1, 100, 1],
 }
 
-/** A field for each setting, with its range and what it does to the text. */
+/** Shows a field for each setting, with its range and a hint. */
 export const settingsFields = (
   typed: TypedSettings,
   problems: Readonly<Record<string, string>>,
-  take: (changed: Partial<TypedSettings>) => void,
+  onChange: (changed: Partial<TypedSettings>) => void,
 ): VNode =>
   div(
     { class: 'settings' },
-    checkbox('vad', t('vad'), typed.vad, (vad) => take({ vad })),
-    checkbox('punctuation', t('punctuation'), typed.punctuation, (punctuation) => take({ punctuation })),
+    checkbox('vad', t('vad'), typed.vad, (vad) => onChange({ vad })),
+    checkbox('punctuation', t('punctuation'), typed.punctuation, (punctuation) => onChange({ punctuation })),
     choice(
       { id: 'mode', text: t('mode'), hint: t('mode_hint') }, typed.mode,
       [['partial', t('mode_partial')], ['final', t('mode_final')]], (mode) =>
-        take({ mode: mode === 'final' ? 'final' : 'partial' }),
+        onChange({ mode: mode === 'final' ? 'final' : 'partial' }),
     ),
     ...NUMBERS.map((name) => {
       const [min, max, step] = RANGES[name]
       return textField(
         { id: name, text: t(name), hint: t(`${name}_hint`), problem: problems[name] }, typed[name],
-        (value) => take({ [name]: value }), { type: 'number', min, max, step, required: true },
+        (value) => onChange({ [name]: value }), { type: 'number', min, max, step, required: true },
       )
     }),
   )

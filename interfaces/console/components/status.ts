@@ -6,7 +6,7 @@ import { badge } from './badge.ts'
 const BADGES = { pending: ['accent', '○'], active: ['good', '●'], finished: ['muted', '✓'],
   error: ['bad', '!'] } as const
 
-/** The state of a session. */
+/** Shows the status of a session. */
 export const statusBadge = (status: LiveSession['status']): VNode => {
   const [tone, sign] = BADGES[status]
   return badge(tone, sign, t(`status_${status}`))

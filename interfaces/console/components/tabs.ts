@@ -6,7 +6,7 @@ interface Tab {
   readonly text: string
 }
 
-/** Tabs of which one is open; arrow keys go from one to the next. */
+/** Shows tabs with one open panel. The arrow keys open the neighbouring tabs. */
 export const tabs = (
   label: string,
   all: ReadonlyArray<Tab>,

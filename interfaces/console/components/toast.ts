@@ -2,15 +2,15 @@ import { signal } from '@preact/signals'
 import type { VNode } from 'preact'
 import { div } from '../ui/tags.ts'
 
-const said = signal('')
+const message = signal('')
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** Says that something is done. */
+/** Shows a short message for five seconds. */
 export const toast = (text: string): void => {
-  said.value = text
+  message.value = text
   clearTimeout(timer)
-  timer = setTimeout(() => (said.value = ''), 5000)
+  timer = setTimeout(() => (message.value = ''), 5000)
 }
 
 export const Toasts = (): VNode =>
-  div({ class: said.value === '' ? 'toast none' : 'toast', role: 'status' }, said.value)
+  div({ class: message.value === '' ? 'toast none' : 'toast', role: 'status' }, message.value)

@@ -1,9 +1,9 @@
 import type { Look } from './look.ts'
 
-interface Controlled {
+interface ControlOptions {
   readonly language: string | null
   readonly look: Look
-  /** Those that have been heard so far beside what is spoken. */
+  /** Returns the translation languages received so far. */
   readonly languages: () => ReadonlyArray<string>
   readonly choose: (language: string | null) => void
   readonly paint: (look: Look) => void
@@ -16,18 +16,18 @@ const CONTRASTS: Readonly<Record<string, Colours>> = {
   'Black on white': { background: 'ffffff', text: '000000' },
   'Yellow on black': { background: '000000', text: 'ffff00' },
 }
-const GIVEN = 'As given'
-const [USUAL_SIZE, SMALLEST, LARGEST] = [28, 16, 96]
+const ORIGINAL = 'Original'
+const [DEFAULT_SIZE_PX, MIN_SIZE_PX, MAX_SIZE_PX] = [28, 16, 96]
 
-const element = <K extends keyof HTMLElementTagNameMap>(
+const createElement = <K extends keyof HTMLElementTagNameMap>(
   name: K, members: Partial<HTMLElementTagNameMap[K]>, ...inside: ReadonlyArray<Node | string>
 ): HTMLElementTagNameMap[K] => {
-  const made = Object.assign(document.createElement(name), members)
-  made.append(...inside)
-  return made
+  const element = Object.assign(document.createElement(name), members)
+  element.append(...inside)
+  return element
 }
 
-const labelled = (text: string, field: HTMLElement): HTMLLabelElement => element('label', {}, `${text} `, field)
+const labelled = (text: string, field: HTMLElement): HTMLLabelElement => createElement('label', {}, `${text} `, field)
 
 const nameOf = (language: string): string =>
   new Intl.DisplayNames('en', { type: 'language', fallback: 'code' }).of(language) ?? language
@@ -37,16 +37,16 @@ interface LanguageField {
   readonly offer: () => void
 }
 
-/** Languages join the choice when the first line in them comes. */
-const languageField = ({ language, languages, choose }: Controlled): LanguageField => {
-  const select = element('select', { onchange: () => choose(select.value === '' ? null : select.value) },
-    element('option', { value: '' }, 'As spoken'))
+/** Creates the language field. A language appears in it after the first line in this language. */
+const languageField = ({ language, languages, choose }: ControlOptions): LanguageField => {
+  const select = createElement('select', { onchange: () => choose(select.value === '' ? null : select.value) },
+    createElement('option', { value: '' }, 'As spoken'))
   const known = new Set<string>()
   const add = (code: string): void => {
-    // Whatever a frame says is text, but only a code is a language.
+    // Frames come from outside: accept only valid language codes.
     if (known.has(code) || !/^[a-z]{2,3}$/.test(code)) return
     known.add(code)
-    select.append(element('option', { value: code, lang: code }, nameOf(code)))
+    select.append(createElement('option', { value: code, lang: code }, nameOf(code)))
   }
   if (language !== null) add(language)
   select.value = language ?? ''
@@ -55,22 +55,23 @@ const languageField = ({ language, languages, choose }: Controlled): LanguageFie
   return { field: labelled('Language', select), offer }
 }
 
-const sizeField = (take: (size: number) => void, size: number | null): HTMLElement => {
-  const range = element('input', {
-    type: 'range', min: String(SMALLEST), max: String(LARGEST), step: '4', value: String(size ?? USUAL_SIZE),
-    oninput: () => take(Number(range.value)),
+const sizeField = (onChange: (size: number) => void, size: number | null): HTMLElement => {
+  const range = createElement('input', {
+    type: 'range', min: String(MIN_SIZE_PX), max: String(MAX_SIZE_PX), step: '4',
+    value: String(size ?? DEFAULT_SIZE_PX),
+    oninput: () => onChange(Number(range.value)),
   })
   return labelled('Size', range)
 }
 
-const contrastField = (take: (colours: Colours) => void, given: Colours): HTMLElement => {
-  const select = element('select', { onchange: () => take(CONTRASTS[select.value] ?? given) },
-    ...[GIVEN, ...Object.keys(CONTRASTS)].map((name) => element('option', { value: name }, name)))
+const contrastField = (onChange: (colours: Colours) => void, original: Colours): HTMLElement => {
+  const select = createElement('select', { onchange: () => onChange(CONTRASTS[select.value] ?? original) },
+    ...[ORIGINAL, ...Object.keys(CONTRASTS)].map((name) => createElement('option', { value: name }, name)))
   return labelled('Contrast', select)
 }
 
 const fullScreenButton = (): HTMLElement => {
-  const button = element('button', {
+  const button = createElement('button', {
     type: 'button', hidden: !document.fullscreenEnabled,
     onclick: () => void (document.fullscreenElement === null ? document.documentElement.requestFullscreen()
       : document.exitFullscreen()),
@@ -82,18 +83,18 @@ const fullScreenButton = (): HTMLElement => {
 }
 
 /**
- * A bar over the captions for an audience: which language, how large, in which colours, and nothing else on the screen.
- * Answers what offers the languages that have been heard since.
+ * Adds a bar above the captions: language, size, contrast and full screen. Returns a function that adds newly received
+ * languages to the language field.
  */
-export const addControls = (controlled: Controlled): (() => void) => {
-  let { look } = controlled
-  const take = (changed: Partial<Look>): void => {
+export const addControls = (options: ControlOptions): (() => void) => {
+  let { look } = options
+  const update = (changed: Partial<Look>): void => {
     look = { ...look, ...changed }
-    controlled.paint(look)
+    options.paint(look)
   }
-  const { field, offer } = languageField(controlled)
-  const bar = element('div', { id: 'controls', role: 'group', ariaLabel: 'Display' }, field,
-    sizeField((size) => take({ size }), look.size), contrastField(take, look), fullScreenButton())
+  const { field, offer } = languageField(options)
+  const bar = createElement('div', { id: 'controls', role: 'group', ariaLabel: 'Display' }, field,
+    sizeField((size) => update({ size }), look.size), contrastField(update, look), fullScreenButton())
   document.documentElement.classList.add('controlled')
   document.body.prepend(bar)
   return offer

@@ -6,9 +6,9 @@ import { isOverlay, lookOf, paint } from './look.ts'
 import { statusOf } from './status.ts'
 import type { Situation } from './status.ts'
 
-const MOST_LINES = 50
-const LONGEST_TEXT = 4000
-/** After so long without text people ask themselves whether it still works. */
+const MAX_LINES = 50
+const MAX_TEXT_CHARS = 4000
+/** After this time without text the page says that it waits for speech. */
 const QUIET_MS = 30_000
 
 const ENDED = 'The captions have ended.'
@@ -18,58 +18,59 @@ const ENDS: Readonly<Record<string, string>> = {
   token_revoked: 'These captions are no longer available.',
   refused: 'These captions cannot be shown: the link is wrong or no longer valid.',
 }
-const BROKEN = 'The captions ended because of a fault.'
+const FAILED = 'The captions ended because of an error.'
 
 const query = new URLSearchParams(location.search)
-// In the fragment it reaches no server and no log but the handshake's, which masks it; it stays there for a reload.
+// The token is in the fragment, which browsers never send. It stays in the URL, so a reload works.
 const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
 const [, base = '', live = ''] = /^(.*)\/embed\/live\/(-?\d+)\/?$/.exec(location.pathname) ?? []
 
 const byId = (id: string): HTMLElement => document.getElementById(id) ?? document.body
 const [lines, partial, status] = [byId('lines'), byId('partial'), byId('status')]
 
-/** Null is what was said, in whatever language. */
+/** The language to show; null shows the text as spoken. */
 let language = query.get('language')
 let look = lookOf(query)
 let captions: Captions = NO_CAPTIONS
-let situation: Situation = { connection: 'connecting', hasBegun: false, isSpoken: false }
+let situation: Situation = { connection: 'connecting', hasBegun: false, hasRecentText: false }
 let isOver = false
 
-/** For people who read nothing but this page: an overlay lies over a picture, where words about it would disturb. */
+/** True when people read this page itself. An overlay lies over a video, where status texts would disturb. */
 const isForAudience = (): boolean => query.get('controls') === '1' || !isOverlay(look)
 
-// What it shows: text nodes only.
+// Rendering. Texts become text nodes, never HTML.
 
-/** A text that is said twice would be read out twice. */
-const say = (text: string): void => {
+/** Screen readers announce every change of the status, so an equal text is not set again. */
+const setStatus = (text: string): void => {
   if (status.textContent !== text) status.textContent = text
 }
 
-const know = (known: Partial<Situation>): void => {
-  situation = { ...situation, ...known }
-  if (!isOver) say(statusOf(situation, !isForAudience()))
+const updateSituation = (changed: Partial<Situation>): void => {
+  situation = { ...situation, ...changed }
+  if (!isOver) setStatus(statusOf(situation, !isForAudience()))
 }
 
-const write = (element: HTMLElement, text: string, spoken: string): HTMLElement => {
-  element.textContent = text.slice(-LONGEST_TEXT).toWellFormed()
-  element.lang = spoken
+const writeText = (element: HTMLElement, text: string, textLanguage: string): HTMLElement => {
+  element.textContent = text.slice(-MAX_TEXT_CHARS).toWellFormed()
+  element.lang = textLanguage
   return element
 }
 
-/** Lines that are on the page, oldest first. */
+/** The lines on the page by key, oldest first. */
 const shown = new Map<number, HTMLElement>()
 
-const draw = (): void => {
+const render = (): void => {
   const rows = captions.lines.flatMap((line) => {
-    const isAsked = language === null || line.language === language
-    const text = isAsked ? line.text : line.translations[language ?? '']
-    return text === undefined ? [] : [{ key: line.key, text, spoken: isAsked ? line.language : String(language) }]
+    const isOriginal = language === null || line.language === language
+    const text = isOriginal ? line.text : line.translations[language ?? '']
+    const textLanguage = isOriginal ? line.language : String(language)
+    return text === undefined ? [] : [{ key: line.key, text, textLanguage }]
   })
   const keys = new Set(rows.map(({ key }) => key))
   for (const [key, element] of shown) if (!keys.has(key) && shown.delete(key)) element.remove()
   let last: HTMLElement | null = null
-  for (const { key, text, spoken } of rows) {
-    const element: HTMLElement = shown.get(key) ?? write(document.createElement('p'), text, spoken)
+  for (const { key, text, textLanguage } of rows) {
+    const element: HTMLElement = shown.get(key) ?? writeText(document.createElement('p'), text, textLanguage)
     if (!shown.has(key)) {
       element.dir = 'auto'
       if (last === null) lines.prepend(element)
@@ -80,15 +81,15 @@ const draw = (): void => {
   }
   const { running } = captions
   if (running === null || (language !== null && running.language !== language)) partial.textContent = ''
-  else write(partial, running.text, running.language)
+  else writeText(partial, running.text, running.language)
 }
 
-let quiet: ReturnType<typeof setTimeout> | undefined
-const lookForText = (): void => {
-  clearTimeout(quiet)
-  const isSpoken = shown.size > 0 || partial.textContent !== ''
-  if (isSpoken) quiet = setTimeout(() => know({ isSpoken: false }), QUIET_MS)
-  know({ isSpoken })
+let quietTimer: ReturnType<typeof setTimeout> | undefined
+const noteText = (): void => {
+  clearTimeout(quietTimer)
+  const hasRecentText = shown.size > 0 || partial.textContent !== ''
+  if (hasRecentText) quietTimer = setTimeout(() => updateSituation({ hasRecentText: false }), QUIET_MS)
+  updateSituation({ hasRecentText })
 }
 
 const isShown = ({ type, language: spoken }: TextFrame): boolean =>
@@ -96,26 +97,26 @@ const isShown = ({ type, language: spoken }: TextFrame): boolean =>
 
 let offerLanguages = (): void => undefined
 
-const hear = (frame: LiveFrame): void => {
+const onFrame = (frame: LiveFrame): void => {
   if (frame.type === 'connection') {
-    // What is over is told by the close that follows.
+    // The close of the socket reports the end of the session.
     if (frame.state === 'pending' || frame.state === 'active')
-      know({ connection: 'open', hasBegun: frame.state === 'active' })
+      updateSituation({ connection: 'open', hasBegun: frame.state === 'active' })
     return
   }
-  if (frame.type === undefined && frame.status === 'started') return know({ hasBegun: true })
+  if (frame.type === undefined && frame.status === 'started') return updateSituation({ hasBegun: true })
   if (frame.type !== 'transcription' && frame.type !== 'translation') return
   if (typeof frame.text !== 'string') return
   const next = withFrame(captions, frame)
-  captions = { ...next, lines: next.lines.slice(-MOST_LINES) }
-  draw()
-  if (isShown(frame)) lookForText()
+  captions = { ...next, lines: next.lines.slice(-MAX_LINES) }
+  render()
+  if (isShown(frame)) noteText()
   if (frame.type === 'translation') offerLanguages()
 }
 
-// How it stays connected.
+// Connection.
 
-/** Does the service answer, and could it take a socket? */
+/** Returns whether the service is ready for a socket. */
 const isReady = async (): Promise<boolean> => {
   try {
     const response = await fetch(`${base}/embed/ready`, { signal: AbortSignal.timeout(10_000) })
@@ -128,25 +129,25 @@ const isReady = async (): Promise<boolean> => {
 const finish = ({ reason }: Pick<SocketEnd, 'reason'>): void => {
   isOver = true
   captions = ended(captions)
-  draw()
-  say(ENDS[reason] ?? BROKEN)
+  render()
+  setStatus(ENDS[reason] ?? FAILED)
 }
 
-const follow = (state: SocketState): void => {
+const onState = (state: SocketState): void => {
   if (state.name === 'over') return finish(state.end)
   if (state.name !== 'waiting') return
-  if (state.isRestart) return know({ connection: 'restarting' })
-  know({ connection: situation.connection === 'open' ? 'broken' : 'lost' })
+  if (state.isRestart) return updateSituation({ connection: 'restarting' })
+  updateSituation({ connection: situation.connection === 'open' ? 'broken' : 'lost' })
 }
 
 const connect = (): void => {
   const address = new URL(`${base}/ws/live/${live}`, location.href)
   address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:'
-  know({})
+  updateSituation({})
   openLiveSocket({
-    url: address.href, token, cursor: () => captions.cursor, isReady, onFrame: hear, onState: follow,
-    // Who comes late or loads the page again reads what was said last; a picture is not covered with it.
-    ...(isForAudience() && { replay: MOST_LINES }),
+    url: address.href, token, cursor: () => captions.cursor, isReady, onFrame, onState,
+    // Late readers see the last lines first. An overlay shows only new text, so it does not cover the video.
+    ...(isForAudience() && { replay: MAX_LINES }),
   })
 }
 
@@ -159,8 +160,8 @@ const showControls = async (): Promise<void> => {
       language = chosen
       shown.clear()
       lines.replaceChildren()
-      draw()
-      lookForText()
+      render()
+      noteText()
     },
     paint: (chosen) => {
       look = chosen
@@ -171,5 +172,5 @@ const showControls = async (): Promise<void> => {
 
 paint(look)
 if (query.get('controls') === '1') void showControls()
-if (token === '') say('This link is incomplete: its token is missing.')
+if (token === '') setStatus('This link is incomplete: its token is missing.')
 else connect()

@@ -1,17 +1,17 @@
-/** What the page knows of its connection and of its session. */
+/** The state of the connection and of the session. */
 export interface Situation {
-  /** `broken`: mostly there again before anybody misses it; `lost`: tried again without success. */
+  /** `broken`: just interrupted, the first reconnect is under way. `lost`: a reconnect has failed. */
   readonly connection: 'connecting' | 'open' | 'broken' | 'lost' | 'restarting'
-  /** The session has begun: somebody may speak. */
+  /** The session has begun. */
   readonly hasBegun: boolean
-  /** There is text on the page, and it is not long since the last. */
-  readonly isSpoken: boolean
+  /** The page shows text, and its last change is recent. */
+  readonly hasRecentText: boolean
 }
 
-/** What has to be known even over a picture. */
-const TROUBLE: Readonly<Partial<Record<Situation['connection'], string>>> = {
+/** Problems that are shown even over a video. */
+const PROBLEMS: Readonly<Partial<Record<Situation['connection'], string>>> = {
   lost: 'No connection. Trying again …',
-  restarting: 'The service restarts. The captions come back by themselves.',
+  restarting: 'The service restarts. The captions return automatically.',
 }
 
 const CONNECTING: Readonly<Partial<Record<Situation['connection'], string>>> = {
@@ -19,15 +19,15 @@ const CONNECTING: Readonly<Partial<Record<Situation['connection'], string>>> = {
 }
 
 /**
- * How it stands in words, so that nobody looks at an empty page and wonders; '' while the captions speak for
- * themselves. Over a picture (`isOverlay`) only trouble is told.
+ * Returns the status text, so an empty page explains itself. It is empty while captions appear. Over a video
+ * (`isOverlay`) it states only problems.
  */
-export const statusOf = ({ connection, hasBegun, isSpoken }: Situation, isOverlay: boolean): string => {
-  const trouble = TROUBLE[connection]
-  if (trouble !== undefined) return trouble
+export const statusOf = ({ connection, hasBegun, hasRecentText }: Situation, isOverlay: boolean): string => {
+  const problem = PROBLEMS[connection]
+  if (problem !== undefined) return problem
   if (isOverlay) return ''
-  const coming = CONNECTING[connection]
-  if (coming !== undefined) return coming
+  const connecting = CONNECTING[connection]
+  if (connecting !== undefined) return connecting
   if (!hasBegun) return 'Connected. The captions have not begun yet.'
-  return isSpoken ? '' : 'Connected. Waiting for speech …'
+  return hasRecentText ? '' : 'Connected. Waiting for speech …'
 }

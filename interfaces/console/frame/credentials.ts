@@ -6,22 +6,22 @@ import { problem } from '../components/loading.ts'
 import { textField } from '../components/field.ts'
 import { t } from '../messages/texts.ts'
 import type { TextName } from '../messages/texts.ts'
-import { callOpenly } from '../state/api.ts'
+import { callAnonymously } from '../state/api.ts'
 import { takeToken } from '../state/login.ts'
 import { useAction } from '../state/loading.ts'
 import { waitOf } from '../state/problems.ts'
 import { button, form, view } from '../ui/tags.ts'
 
-/** Logs in; all tabs get the token. */
+/** Logs in and shares the token with all tabs. */
 export const logIn = async (username: string, password: string): Promise<void> => {
-  const { access_token: token } = await callOpenly('login', { body: { username, password } })
+  const { access_token: token } = await callAnonymously('login', { body: { username, password } })
   takeToken(token)
 }
 
-const isWrong = (error: unknown): boolean => error instanceof ApiError && error.status === 401
+const isUnauthorized = (error: unknown): boolean => error instanceof ApiError && error.status === 401
 
-/** Counts down from what the service asked to wait. */
-const useWait = (error: unknown): number => {
+/** Returns the seconds left until the next try that the service allows. */
+const useWaitSeconds = (error: unknown): number => {
   const left = useSignal(0)
   useEffect(() => {
     left.value = waitOf(error)
@@ -34,16 +34,16 @@ const useWait = (error: unknown): number => {
 }
 
 interface LogInProps {
-  /** Who it was, where the form asks again. */
-  readonly known?: string
+  /** The user of the ended login, when the form appears over a page. */
+  readonly initialUsername?: string
 }
 
-const LogIn = ({ known = '' }: LogInProps): VNode => {
-  const username = useSignal(known)
+const LogIn = ({ initialUsername = '' }: LogInProps): VNode => {
+  const username = useSignal(initialUsername)
   const password = useSignal('')
   const { run, error, isRunning } = useAction()
-  const wait = useWait(error.value)
-  const wrong = isWrong(error.value) ? new Error(t('wrong_login')) : error.value
+  const wait = useWaitSeconds(error.value)
+  const wrong = isUnauthorized(error.value) ? new Error(t('wrong_login')) : error.value
   return form(
     {
       class: 'credentials',
@@ -65,19 +65,21 @@ const LogIn = ({ known = '' }: LogInProps): VNode => {
 
 export const logInForm = view(LogIn)
 
-interface Typed {
+interface AccountForm {
   readonly username: string
   readonly password: string
   readonly repeated: string
 }
 
-/** The first thing that is wrong with a new account: its field, and why. */
-const complaint = ({ username, password, repeated }: Typed): readonly [field: string, text: TextName] | null => {
-  const size = new TextEncoder().encode(password).length
+type FieldProblem = readonly [field: string, text: TextName]
+
+/** Returns the first invalid field of a new account; null when all fields are valid. */
+const firstProblem = ({ username, password, repeated }: AccountForm): FieldProblem | null => {
+  const passwordBytes = new TextEncoder().encode(password).length
   if (username === '') return ['username', 'username_missing']
   if (Array.from(username).length > 100) return ['username', 'username_long']
-  if (size < 8) return ['password', 'password_short']
-  if (size > 1024) return ['password', 'password_long']
+  if (passwordBytes < 8) return ['password', 'password_short']
+  if (passwordBytes > 1024) return ['password', 'password_long']
   return password === repeated ? null : ['repeated', 'passwords_differ']
 }
 
@@ -87,13 +89,14 @@ interface SetUpProps {
 }
 
 const SetUp = ({ secret, done }: SetUpProps): VNode => {
-  const typed = useSignal<Typed>({ username: '', password: '', repeated: '' })
-  const wrong = useSignal<readonly [field: string, text: TextName] | null>(null)
+  const typed = useSignal<AccountForm>({ username: '', password: '', repeated: '' })
+  const invalid = useSignal<FieldProblem | null>(null)
   const { run, error, isRunning } = useAction()
   const { username, password, repeated } = typed.value
-  const problemOf = (name: string): string | undefined => (wrong.value?.[0] === name ? t(wrong.value[1]) : undefined)
+  const problemOf = (name: string): string | undefined =>
+    invalid.value?.[0] === name ? t(invalid.value[1]) : undefined
   const create = async (): Promise<void> => {
-    await callOpenly('completeSetup', { body: { token: secret, username, password } })
+    await callAnonymously('completeSetup', { body: { token: secret, username, password } })
     await logIn(username, password)
     done()
   }
@@ -104,9 +107,9 @@ const SetUp = ({ secret, done }: SetUpProps): VNode => {
       noValidate: true,
       onSubmit: (event) => {
         event.preventDefault()
-        wrong.value = complaint(typed.value)
-        if (wrong.value === null) run(create)
-        else document.getElementById(wrong.value[0])?.focus()
+        invalid.value = firstProblem(typed.value)
+        if (invalid.value === null) run(create)
+        else document.getElementById(invalid.value[0])?.focus()
       },
     },
     textField(

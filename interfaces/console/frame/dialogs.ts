@@ -25,10 +25,10 @@ const KeyHelp = (): VNode | null =>
 const Expired = (): VNode | null =>
   isExpired.value
     ? modal({ title: t('expired_title'),
-      children: [p(null, t('expired_text')), logInForm({ known: user.value?.username ?? '' })] })
+      children: [p(null, t('expired_text')), logInForm({ initialUsername: user.value?.username ?? '' })] })
     : null
 
 const Dialogs = (): VNode => div(null, view(Expired)({}), view(KeyHelp)({}))
 
-/** What asks or tells something over the page. */
+/** Shows the dialogs over the page: the renewed login and the keyboard help. */
 export const dialogs = view(Dialogs)

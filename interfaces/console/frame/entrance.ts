@@ -5,7 +5,7 @@ import { goTo, ROOT } from '../state/address.ts'
 import { h1, main, p, view } from '../ui/tags.ts'
 import { logInForm, setUpForm } from './credentials.ts'
 
-/** Secret of the set-up link. It leaves the address bar at once, and is kept nowhere. */
+/** Reads the secret of the set-up link and removes it from the address bar. The secret is not stored. */
 const takeSecret = (): string | null => {
   const secret = new URLSearchParams(location.hash.slice(1)).get('token')
   if (secret !== null) history.replaceState(null, '', location.pathname)
@@ -33,5 +33,5 @@ const Content = (): ReadonlyArray<VNode> => {
 
 const Entrance = (): VNode => main({ class: 'entrance', id: 'main' }, ...Content())
 
-/** What is shown to whoever is not logged in. */
+/** Shows the login or the set-up form. */
 export const entrance = view(Entrance)

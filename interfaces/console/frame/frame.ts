@@ -2,7 +2,7 @@ import { signal, useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { VNode } from 'preact'
 import { memoryGauge } from '../components/gauge.ts'
-import { loadedLate } from '../components/loading.ts'
+import { lazyPart } from '../components/loading.ts'
 import { Toasts } from '../components/toast.ts'
 import { formatSpan, t } from '../messages/texts.ts'
 import type { TextName } from '../messages/texts.ts'
@@ -18,7 +18,7 @@ import { isHelpOpen } from './keys.ts'
 const PAGES: ReadonlyArray<readonly [path: string, text: TextName]> = [
   ['speak', 'speak'], ['sessions', 'sessions'], ['profiles', 'profiles'], ['tokens', 'api_tokens'],
 ]
-const FURTHER: ReadonlyArray<readonly [path: string, text: TextName]> = [['account', 'account'], ['about', 'about']]
+const OTHER_PAGES: ReadonlyArray<readonly [path: string, text: TextName]> = [['account', 'account'], ['about', 'about']]
 
 const entry = ([path, text]: readonly [string, TextName]): VNode => {
   const isHere = (address.value.path[0] ?? 'speak') === path
@@ -32,24 +32,26 @@ addEventListener('online', () => (isOffline.value = false))
 const now = signal(Date.now())
 setInterval(() => (now.value = Date.now()), 10_000)
 
-const SOON_MS = 5 * 60_000
+const EXPIRY_WARNING_MS = 5 * 60_000
 
 const bar = (text: string, ...more: ReadonlyArray<VNode>): VNode =>
   div({ class: 'bar', role: 'status' }, p(null, text), ...more)
 
-/** Over the page: what concerns all of it. */
+/** Shows notices that concern the whole console. */
 const Bars = (): VNode => {
-  const left = (expiresAt.value ?? Number.POSITIVE_INFINITY) - now.value
-  const again = button({ type: 'button', onClick: () => (isExpired.value = true) }, t('log_in_again'))
+  const leftMs = (expiresAt.value ?? Number.POSITIVE_INFINITY) - now.value
+  const logInAgain = button({ type: 'button', onClick: () => (isExpired.value = true) }, t('log_in_again'))
   return div(
     { class: 'bars' },
     window.isSecureContext ? null : bar(t('plain_http')),
     isOffline.value ? bar(t('offline')) : null,
-    left < SOON_MS ? bar(t('expires_soon', { minutes: Math.max(0, Math.ceil(left / 60_000)) }), again) : null,
+    leftMs < EXPIRY_WARNING_MS
+      ? bar(t('expires_soon', { minutes: Math.max(0, Math.ceil(leftMs / 60_000)) }), logInAgain)
+      : null,
   )
 }
 
-const Air = (): VNode | null => {
+const OnAirIndicator = (): VNode | null => {
   if (onAir.value === null) return null
   const { seconds, stop } = onAir.value
   return div(
@@ -59,20 +61,20 @@ const Air = (): VNode | null => {
   )
 }
 
-const MEMORY_EVERY_MS = 15_000
+const MEMORY_REFRESH_MS = 15_000
 
-/** What is left for further sessions; where that cannot be told, the pages say why. */
+/** Shows the reserved memory. An error is not shown here, because the pages show it. */
 const Memory = (): VNode | null => {
-  const { state } = useLoaded(() => call('getCapacity'), String(onAir.value !== null), MEMORY_EVERY_MS)
+  const { state } = useLoaded(() => call('getCapacity'), String(onAir.value !== null), MEMORY_REFRESH_MS)
   return state.value.data === null ? null : memoryGauge('memory', state.value.data.data)
 }
 
-const leave = (): void => {
+const stopAndLogOut = (): void => {
   onAir.value?.stop()
   void logOut(false).catch(() => undefined)
 }
 
-const Head = (): VNode =>
+const Header = (): VNode =>
   header(
     null,
     a({ class: 'skip', href: '#main', onClick: (event) => {
@@ -83,14 +85,14 @@ const Head = (): VNode =>
     nav(
       { id: 'navigation', popover: 'auto', 'aria-label': t('navigation') },
       ul(null, ...[...PAGES, ...(isAdmin.value ? [['administration', 'administration'] as const] : []),
-        ...FURTHER].map(entry)),
+        ...OTHER_PAGES].map(entry)),
     ),
-    view(Air)({}),
+    view(OnAirIndicator)({}),
     view(Memory)({}),
     div(
       { class: 'who' },
       bdi(null, user.value?.username ?? ''),
-      button({ type: 'button', onClick: leave }, t('log_out')),
+      button({ type: 'button', onClick: stopAndLogOut }, t('log_out')),
     ),
   )
 
@@ -108,9 +110,8 @@ const Page = (): VNode => {
   return main({ id: 'main', tabIndex: -1, ref: region, key: place }, show)
 }
 
-/** Dialogs over the page, which stays as it is. */
 const Dialogs = (): VNode | null =>
-  isExpired.value || isHelpOpen.value ? loadedLate(() => import('./dialogs.ts'), ({ dialogs }) => dialogs({})) : null
+  isExpired.value || isHelpOpen.value ? lazyPart(() => import('./dialogs.ts'), ({ dialogs }) => dialogs({})) : null
 
 const Frame = (): VNode => {
   useSignalEffect(() => {
@@ -118,9 +119,9 @@ const Frame = (): VNode => {
   })
   return div(
     { class: 'frame' },
-    view(Head)({}), view(Bars)({}), view(Page)({}), view(Toasts)({}), view(Dialogs)({}),
+    view(Header)({}), view(Bars)({}), view(Page)({}), view(Toasts)({}), view(Dialogs)({}),
   )
 }
 
-/** The console for whoever is logged in. */
+/** Shows the console of a logged-in user. */
 export const frame = view(Frame)

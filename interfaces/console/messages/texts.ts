@@ -3,15 +3,15 @@ import { frame, problems } from './english/frame.ts'
 import { own, sessions } from './english/sessions.ts'
 import { settings, speak } from './english/speak.ts'
 
-/** Every text of the console, by name. */
+/** All texts of the console, by name. */
 export const en = { ...administration, ...frame, ...own, ...problems, ...sessions, ...settings, ...speak } as const
 
-/** Names of texts. Other languages are a `Record` of all of them, so that a missing one is a type error. */
+/** A name of a text. Another language would be a `Record` over all names, so a missing text is a type error. */
 export type TextName = keyof typeof en
 
 type Values = Readonly<Record<string, string | number>>
 
-/** For tests of the layout: texts of half as much again, from right to left. */
+/** Pseudo texts test the layout: half as long again, and from right to left. */
 const isPseudo = new URLSearchParams(location.search).get('texts') === 'pseudo'
 export const [LOCALE, DIRECTION] = isPseudo ? ['en', 'rtl'] : ['en', 'ltr']
 
@@ -20,7 +20,7 @@ const stretched = (text: string): string => {
   return `⟦${letters}⟧`
 }
 
-/** A text of the interface, with `{name}` replaced by the value of that name. */
+/** Returns a text. Each `{name}` in it is replaced by the value of this name. */
 export const t = (name: TextName, values: Values = {}): string => {
   const text: string = isPseudo ? stretched(en[name]) : en[name]
   return text.replaceAll(/\{(\w+)\}/g, (whole, value: string) => String(values[value] ?? whole))
@@ -32,7 +32,7 @@ const clock = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'medium' })
 
 const languages = new Intl.DisplayNames(LOCALE, { type: 'language', fallback: 'code' })
 
-/** `es` as `Spanish`. */
+/** Returns the English name of a language code: `Spanish` for `es`. */
 export const languageName = (code: string): string => {
   try {
     return languages.of(code) ?? code
@@ -47,7 +47,7 @@ export const formatClock = (at: string): string => clock.format(new Date(at))
 
 const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
 
-/** `02:14`, with hours where there are any. */
+/** Formats seconds as `02:14`, or as `1:02:14` from one hour. */
 export const formatSpan = (seconds: number): string => {
   const hours = Math.floor(seconds / 3600)
   return `${hours > 0 ? `${hours}:` : ''}${two((seconds % 3600) / 60)}:${two(seconds % 60)}`

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { whenLoaded } from '../components/loading.ts'
 import { t } from '../messages/texts.ts'
-import { callOpenly } from '../state/api.ts'
+import { callAnonymously } from '../state/api.ts'
 import { useLoaded } from '../state/loading.ts'
 import { ROOT } from '../state/address.ts'
 import { a, div, h1, li, p, ul, view } from '../ui/tags.ts'
@@ -10,7 +10,7 @@ const LINKS = [['docs', 'about_rest'], ['redoc', 'about_redoc'], ['openapi.json'
   ['asyncapi.json', 'about_socket']] as const
 
 const About = (): VNode => {
-  const { state, reload } = useLoaded(() => callOpenly('getVersion'), '')
+  const { state, reload } = useLoaded(() => callAnonymously('getVersion'), '')
   return div(
     null,
     h1({ tabIndex: -1 }, t('about')),

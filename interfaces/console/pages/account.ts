@@ -5,7 +5,7 @@ import { checkbox, choice, textField } from '../components/field.ts'
 import { problem } from '../components/loading.ts'
 import { toast } from '../components/toast.ts'
 import { t } from '../messages/texts.ts'
-import { call, callOpenly, logOut } from '../state/api.ts'
+import { call, callAnonymously, logOut } from '../state/api.ts'
 import { useAction } from '../state/loading.ts'
 import { takeToken, user } from '../state/login.ts'
 import { prefer, preferences } from '../state/preferences.ts'
@@ -20,8 +20,8 @@ const Password = (): VNode => {
   const isWrong = error.value instanceof ApiError && error.value.status === 400
   const change = async (): Promise<void> => {
     await call('changeMyPassword', { body: { current_password: current.value, new_password: next.value } })
-    // A new password ends all logins, this one too.
-    takeToken((await callOpenly('login', { body: { username, password: next.value } })).access_token)
+    // A new password ends all logins, including this login.
+    takeToken((await callAnonymously('login', { body: { username, password: next.value } })).access_token)
     for (const field of [current, next, repeated]) field.value = ''
     toast(t('password_changed'))
   }
@@ -33,7 +33,7 @@ const Password = (): VNode => {
         if (!isDifferent.value) run(change)
       },
     },
-    // For password managers, which file a password under a name.
+    // Password managers need the username to store the new password.
     input({ type: 'text', autocomplete: 'username', value: username, hidden: true, readOnly: true }),
     textField({ id: 'current', text: t('current_password'), problem: isWrong ? t('wrong_password') : undefined },
       current.value, (value) => (current.value = value), {
@@ -58,8 +58,8 @@ const Appearance = (): VNode => {
   const { theme, captionSize, singleKeys } = preferences.value
   return div(
     null,
-    choice({ id: 'theme', text: t('theme') }, theme, THEMES.map((one) => [one, t(`theme_${one}`)]), (chosen) =>
-      prefer({ theme: THEMES.find((one) => one === chosen) ?? 'auto' })),
+    choice({ id: 'theme', text: t('theme') }, theme, THEMES.map((name) => [name, t(`theme_${name}`)]), (chosen) =>
+      prefer({ theme: THEMES.find((name) => name === chosen) ?? 'auto' })),
     textField({ id: 'caption-size', text: t('caption_size') }, String(captionSize), (value) =>
       prefer({ captionSize: Math.min(48, Math.max(16, Number(value) || 20)) }), {
       type: 'number', min: 16, max: 48,
@@ -70,7 +70,7 @@ const Appearance = (): VNode => {
 
 const Account = (): VNode => {
   const { run, error } = useAction()
-  const permissions = user.value?.permissions.map((one) => t(`permission_${one}`)) ?? []
+  const permissions = user.value?.permissions.map((permission) => t(`permission_${permission}`)) ?? []
   const facts = [
     [t('username'), user.value?.username ?? ''],
     [t('permissions'), permissions.length === 0 ? t('permission_none') : permissions.join(', ')],

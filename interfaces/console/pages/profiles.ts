@@ -3,8 +3,8 @@ import type { VNode } from 'preact'
 import type { Profile } from '../../client/operations.ts'
 import { textField } from '../components/field.ts'
 import { listing } from '../components/listing.ts'
-import { empty, problem, whenLoaded } from '../components/loading.ts'
-import { settingsFields, settingsOf, typedOf, USUAL_SETTINGS } from '../components/settings-fields.ts'
+import { emptyState, problem, whenLoaded } from '../components/loading.ts'
+import { settingsFields, settingsOf, typedOf, DEFAULT_SETTINGS } from '../components/settings-fields.ts'
 import { toast } from '../components/toast.ts'
 import { formatMoment, t } from '../messages/texts.ts'
 import { call } from '../state/api.ts'
@@ -13,7 +13,7 @@ import { fieldProblems } from '../state/problems.ts'
 import { bdi, button, div, form, h1, h2, p, section, view } from '../ui/tags.ts'
 
 interface EditorProps {
-  /** The one that is changed, null for a new one. */
+  /** The profile to change; null for a new profile. */
   readonly profile: Profile | null
   readonly done: () => void
   readonly cancel: () => void
@@ -21,11 +21,13 @@ interface EditorProps {
 
 const Editor = ({ profile, done, cancel }: EditorProps): VNode => {
   const name = useSignal(profile?.name ?? '')
-  const typed = useSignal(profile === null ? USUAL_SETTINGS : typedOf(profile))
+  const typed = useSignal(profile === null ? DEFAULT_SETTINGS : typedOf(profile))
   const { run, error, isRunning } = useAction()
   const isOrdered = Number(typed.value.min_buffer) <= Number(typed.value.max_buffer)
-  const problems: Readonly<Record<string,
-    string>> = { ...fieldProblems(error.value), ...(isOrdered ? {} : { min_buffer: t('buffers_wrong') }) }
+  const problems: Readonly<Record<string, string>> = {
+    ...fieldProblems(error.value),
+    ...(isOrdered ? {} : { min_buffer: t('buffers_wrong') }),
+  }
   const save = async (): Promise<void> => {
     const body = { name: name.value, ...settingsOf(typed.value) }
     await (profile === null ? call('createProfile', { body })
@@ -94,7 +96,7 @@ const Profiles = (): VNode => {
     edited.value === null
       ? whenLoaded(state.value, reload, ({ data }) =>
           data.length === 0
-            ? empty(t('no_profiles'), create)
+            ? emptyState(t('no_profiles'), create)
             : div(null, listing(t('profiles'), [t('name'), t('mode'), t('max_delay'), t('created'), t('change')],
               data.map(rowOf)), div({ class: 'actions' }, create)))
       : view(Editor)({ profile: edited.value === 'new' ? null : edited.value, cancel: leave, done }),

@@ -3,7 +3,7 @@ import type { VNode } from 'preact'
 import type { LiveSession } from '../../client/operations.ts'
 import { choice, textField } from '../components/field.ts'
 import { listing, pager } from '../components/listing.ts'
-import { empty, whenLoaded } from '../components/loading.ts'
+import { emptyState, whenLoaded } from '../components/loading.ts'
 import { statusBadge } from '../components/status.ts'
 import { formatMoment, formatNumber, formatSpan, t } from '../messages/texts.ts'
 import { changeQuery, goTo, linkTo } from '../state/address.ts'
@@ -18,7 +18,7 @@ const hostOf = (url: string | null): string => (url === null ? '' : (URL.parse(u
 
 type Sourced = Pick<LiveSession, 'audio_format' | 'audio_url'>
 
-/** Where its audio comes from: of an address the host alone, the rest may be secret. */
+/** Describes the source of the audio. Of a URL it shows only the host, because the rest may contain secrets. */
 export const sourceOf = ({ audio_format: format, audio_url: url }: Sourced): string =>
   format === 'raw' ? t('source_raw') : `${format} ${hostOf(url)}`
 
@@ -46,7 +46,7 @@ interface SessionsProps {
   readonly limit: number
 }
 
-const Find = (): VNode => {
+const GoToSession = (): VNode => {
   const id = useSignal('')
   return form(
     {
@@ -78,18 +78,21 @@ const Sessions = ({ status, skip, limit }: SessionsProps): VNode => {
       { class: 'filters' },
       choice(
         { id: 'status', text: t('filter') }, status ?? '',
-        [['', t('all')], ...STATUSES.map((one) => [one, t(`status_${one}`)] as const)],
+        [['', t('all')], ...STATUSES.map((name) => [name, t(`status_${name}`)] as const)],
         (chosen) => changeQuery({ status: chosen === '' ? null : chosen, skip: null }),
       ),
       choice({ id: 'limit', text: t('per_page') }, String(limit), SIZES.map((size) => [size, size]), (size) =>
         changeQuery({ limit: size, skip: null })),
-      view(Find)({}),
+      view(GoToSession)({}),
     ),
     whenLoaded(state.value, reload, ({ data, pagination }) =>
       div(
         null,
         data.length === 0
-          ? empty(t(status === null ? 'no_sessions' : 'no_sessions_filtered'), a({ href: linkTo('speak') }, t('speak')))
+          ? emptyState(
+            t(status === null ? 'no_sessions' : 'no_sessions_filtered'),
+            a({ href: linkTo('speak') }, t('speak')),
+          )
           : listing(t('sessions'), columns, data.map(rowOf)),
         pager(pagination, (to) => changeQuery({ skip: to })),
       )),
@@ -98,14 +101,14 @@ const Sessions = ({ status, skip, limit }: SessionsProps): VNode => {
 
 const sessions = view(Sessions)
 
-const numberIn = (query: URLSearchParams, name: string, usual: number): number => {
-  const value = Number(query.get(name) ?? usual)
-  return Number.isSafeInteger(value) && value >= 0 ? value : usual
+const numberIn = (query: URLSearchParams, name: string, fallback: number): number => {
+  const value = Number(query.get(name) ?? fallback)
+  return Number.isSafeInteger(value) && value >= 0 ? value : fallback
 }
 
 export const sessionsPage = (query: URLSearchParams): VNode =>
   sessions({
-    status: STATUSES.find((one) => one === query.get('status')) ?? null,
+    status: STATUSES.find((name) => name === query.get('status')) ?? null,
     skip: numberIn(query, 'skip', 0),
     limit: SIZES.includes(query.get('limit') ?? '') ? numberIn(query, 'limit', 25) : 25,
   })

@@ -4,36 +4,35 @@ import { NO_CAPTIONS } from '../../client/captions.ts'
 import type { SocketEnd } from '../../client/live-socket.ts'
 import type { LiveSession } from '../../client/operations.ts'
 
-/** How far a session of this tab has come. */
+/** The phase of the session that this tab started. */
 export type Phase =
-  | 'idle' | 'asking' | 'creating' | 'connecting' | 'loading' | 'listening' | 'reconnecting' | 'finishing' | 'done' | 'failed'
+  | 'idle' | 'asking' | 'creating' | 'connecting' | 'loading' | 'listening' | 'reconnecting' | 'finishing' | 'done'
+  | 'failed'
 
-/** What this tab sends, or sent last. */
 export const phase = signal<Phase>('idle')
 export const live = signal<LiveSession | null>(null)
 export const captions = signal<Captions>(NO_CAPTIONS)
-/** Seconds of audio that were sent. */
-export const sent = signal(0)
-/** Loudness of the last 100 ms, in decibels below full scale. */
+/** Seconds of sent audio. */
+export const sentSeconds = signal(0)
+/** Loudness of the last 100 ms, in decibels relative to full scale. */
 export const level = signal(-60)
 export const isMuted = signal(false)
-/** Seconds without a sound. */
-export const quiet = signal(0)
-/** Why it failed: of the browser's audio, of a request. */
+/** Length of the present silence in seconds. */
+export const quietSeconds = signal(0)
+/** The error that stopped the session: of the browser's audio or of a request. */
 export const failure = signal<unknown>(null)
-/** How the socket ended. */
 export const end = signal<SocketEnd | null>(null)
 
 export const isRunning = computed(() => !['idle', 'done', 'failed'].includes(phase.value))
 
-/** Seconds that the text is behind the audio; null while there is none to compare. */
-export const behind = computed((): number | null => {
+/** Delay of the text in seconds; null before the first text and during silence. */
+export const lagSeconds = computed((): number | null => {
   const { running, lines } = captions.value
-  const heard = running?.end ?? lines.at(-1)?.end
-  return heard === undefined || quiet.value > 1 ? null : Math.max(0, sent.value - heard)
+  const transcribed = running?.end ?? lines.at(-1)?.end
+  return transcribed === undefined || quietSeconds.value > 1 ? null : Math.max(0, sentSeconds.value - transcribed)
 })
 
-/** Audio of this tab that is being sent. */
+/** The audio that this tab sends now. */
 interface OnAir {
   readonly seconds: number
   readonly stop: () => void
@@ -41,12 +40,12 @@ interface OnAir {
 
 export const onAir = signal<OnAir | null>(null)
 
-// Leaving would end the session.
+// Closing the tab would end the session, so the browser asks first.
 addEventListener('beforeunload', (event) => {
   if (onAir.value !== null) event.preventDefault()
 })
 
-/** What can be done with the source and the sockets of what runs. */
+/** Controls of the running session's source and sockets. */
 interface Controls {
   readonly stop: () => void
   readonly close: () => void
@@ -54,12 +53,11 @@ interface Controls {
 }
 
 let controls: Controls | null = null
-/** Whoever runs something tells how it is stopped. */
-export const runsWith = (given: Controls): void => {
-  controls = given
+export const setControls = (newControls: Controls): void => {
+  controls = newControls
 }
 
-/** No more audio: what is left is heard, then the session is finished. */
+/** Stops the audio. The service transcribes the remaining audio and finishes the session. */
 export const stop = (): void => controls?.stop()
 
 export const mute = (): void => {
@@ -67,21 +65,21 @@ export const mute = (): void => {
   controls?.mute(isMuted.value)
 }
 
-/** Back to the beginning, for a new session. */
+/** Resets all values for a new session. */
 export const reset = (): void =>
   batch(() => {
     phase.value = 'idle'
     live.value = null
     captions.value = NO_CAPTIONS
-    sent.value = 0
+    sentSeconds.value = 0
     level.value = -60
-    quiet.value = 0
+    quietSeconds.value = 0
     isMuted.value = false
     failure.value = null
     end.value = null
   })
 
-/** Leaves the last session behind. */
+/** Closes the last session's sockets and resets all values. */
 export const leave = (): void => {
   controls?.close()
   controls = null

@@ -3,21 +3,23 @@ import { ended, withFrame } from '../../client/captions.ts'
 import { openLiveSocket } from '../../client/live-socket.ts'
 import type { LiveFrame, LiveSocket, SocketState } from '../../client/live-socket.ts'
 import type { CreateLiveRequest, LiveSession } from '../../client/operations.ts'
-import { CHUNK, levelOf, RATE } from '../audio/pcm.ts'
+import { CHUNK_SAMPLES, levelOf, SAMPLE_RATE } from '../audio/pcm.ts'
 import type { AudioFeed } from '../audio/source.ts'
-import { call, callOpenly } from '../state/api.ts'
+import { call, callAnonymously } from '../state/api.ts'
 import { socketAddress } from '../state/login.ts'
-import { captions, end, failure, level, live, onAir, phase, quiet, reset, runsWith, sent } from './run.ts'
+import {
+  captions, end, failure, level, live, onAir, phase, quietSeconds, reset, setControls, sentSeconds,
+} from './run.ts'
 
-/** Frames of 100 ms that wait for a connection: ten seconds. */
-const MOST_HELD = 100
-/** Bytes that may wait in the socket while a file is sent as fast as it goes. */
-const MOST_UNSENT = 256 * 1024
+/** Audio frames of 100 ms that wait for a connection: ten seconds. */
+const MAX_HELD_FRAMES = 100
+/** A file that is sent at full speed pauses while its socket holds more unsent bytes. */
+const MAX_UNSENT_BYTES = 256 * 1024
 const QUIET_DB = -50
 
 const isReady = async (): Promise<boolean> => {
   try {
-    return (await callOpenly('getEmbedReadiness')).ready
+    return (await callAnonymously('getEmbedReadiness')).ready
   } catch {
     return false
   }
@@ -31,38 +33,38 @@ const fail = (error: unknown): void => {
   })
 }
 
-const heard = (frame: LiveFrame): void => {
+const addToCaptions = (frame: LiveFrame): void => {
   if (frame.type === 'transcription' || frame.type === 'translation') captions.value = withFrame(captions.value, frame)
 }
 
-/** Hears what becomes of the audio; a broken connection misses nothing of it. */
-const listen = (session: LiveSession, over: () => void): LiveSocket =>
+/** Receives the captions. After a broken connection the cursor brings the missed finals. */
+const listen = (session: LiveSession, onOver: () => void): LiveSocket =>
   openLiveSocket({
     url: socketAddress(session.relative_path),
     token: session.listener_token,
     cursor: () => captions.value.cursor,
     isReady,
-    onFrame: heard,
+    onFrame: addToCaptions,
     onState: (state) => {
       if (state.name !== 'over') return
       captions.value = ended(captions.value)
       end.value ??= state.end
-      over()
+      onOver()
     },
   })
 
-/** Audio on its way to the service: it waits, ten seconds at most, until somebody listens. */
+/** Creates a queue for audio frames. It holds at most ten seconds until the service is ready to receive. */
 const createQueue = () => {
   let held: ReadonlyArray<Int16Array<ArrayBuffer>> = []
   let send: (samples: Int16Array<ArrayBuffer>) => boolean = () => false
   return {
     add: (samples: Int16Array<ArrayBuffer>): void => {
-      if (!send(samples)) held = [...held, samples].slice(-MOST_HELD)
+      if (!send(samples)) held = [...held, samples].slice(-MAX_HELD_FRAMES)
     },
-    /** Sends what waits, and from now on what comes. */
-    flow: (to: (samples: Int16Array<ArrayBuffer>) => boolean): void => {
-      send = to
-      for (const samples of held) to(samples)
+    /** Sends the held frames, then sends each new frame at once. */
+    release: (newSend: (samples: Int16Array<ArrayBuffer>) => boolean): void => {
+      send = newSend
+      for (const samples of held) newSend(samples)
       held = []
     },
     hold: (): void => {
@@ -75,20 +77,20 @@ type Queue = ReturnType<typeof createQueue>
 interface Sender {
   readonly socket: LiveSocket
   readonly finish: () => void
-  readonly mayGoOn: () => boolean
+  readonly canSend: () => boolean
 }
 
-/** The sender's socket: it takes from the queue while the service listens. */
-const openSender = (session: LiveSession, queue: Queue, over: () => void): Sender => {
+/** Opens the sender's socket. It sends the queue's audio whenever the service is ready to receive. */
+const openSender = (session: LiveSession, queue: Queue, onOver: () => void): Sender => {
   let isListening = false
   let isFinishing = false
   const finish = (): void => {
     isFinishing = true
     if (isListening) socket.send('{"type":"FINISH"}')
   }
-  const started = (): void => {
+  const onStarted = (): void => {
     isListening = true
-    queue.flow((samples) => socket.send(new Uint8Array(samples.buffer)))
+    queue.release((samples) => socket.send(new Uint8Array(samples.buffer)))
     phase.value = isFinishing ? 'finishing' : 'listening'
     if (isFinishing) finish()
   }
@@ -98,7 +100,7 @@ const openSender = (session: LiveSession, queue: Queue, over: () => void): Sende
     isReady,
     onFrame: (frame) => {
       if (frame.type !== undefined || frame.status === 'finished') return
-      if (frame.status === 'started') started()
+      if (frame.status === 'started') onStarted()
       else if (phase.value === 'connecting') phase.value = 'loading'
     },
     onState: (state: SocketState) => {
@@ -109,24 +111,24 @@ const openSender = (session: LiveSession, queue: Queue, over: () => void): Sende
         phase.value = 'reconnecting'
       }
       if (state.name !== 'over') return
-      // What the sender is told says more than what listeners are.
+      // The sender's close reason is more precise than the listener's, so it overwrites the listener's.
       end.value = state.end
-      over()
+      onOver()
     },
   })
-  return { socket, finish, mayGoOn: () => isListening && socket.unsent() < MOST_UNSENT }
+  return { socket, finish, canSend: () => isListening && socket.unsent() < MAX_UNSENT_BYTES }
 }
 
 const measure = (samples: Int16Array): void => {
   const loudness = levelOf(samples)
   batch(() => {
-    sent.value += samples.length / RATE
+    sentSeconds.value += samples.length / SAMPLE_RATE
     level.value = loudness
-    quiet.value = loudness < QUIET_DB ? quiet.value + CHUNK / RATE : 0
+    quietSeconds.value = loudness < QUIET_DB ? quietSeconds.value + CHUNK_SAMPLES / SAMPLE_RATE : 0
   })
 }
 
-/** Creates a session that this tab has nothing to do with; null where that failed. */
+/** Creates a session without sending or listening. Resolves to null when the request fails. */
 export const create = async (request: CreateLiveRequest): Promise<LiveSession | null> => {
   reset()
   phase.value = 'creating'
@@ -140,7 +142,7 @@ export const create = async (request: CreateLiveRequest): Promise<LiveSession | 
   }
 }
 
-/** Starts a session whose audio comes from elsewhere: this tab only listens. */
+/** Starts a session with audio from a URL. This tab only listens. */
 export const follow = async (request: CreateLiveRequest): Promise<void> => {
   const session = await create(request)
   if (session === null) return
@@ -149,7 +151,7 @@ export const follow = async (request: CreateLiveRequest): Promise<void> => {
   const listener = listen(session, () => {
     phase.value = end.value?.reason === 'finished' ? 'done' : 'failed'
   })
-  runsWith({
+  setControls({
     stop: () => {
       phase.value = 'finishing'
       call('finishLive', { path: { id: session.id } }).catch(fail)
@@ -159,9 +161,10 @@ export const follow = async (request: CreateLiveRequest): Promise<void> => {
   })
 }
 
-/** Opens the source, creates a session and sends the source's audio until `stop`. */
-export const speak = async (request: CreateLiveRequest, openFeed: (mayGoOn: () => boolean) =>
-  Promise<AudioFeed>): Promise<void> => {
+type OpenFeed = (canSend: () => boolean) => Promise<AudioFeed>
+
+/** Opens the source, creates a session and sends the audio of the source until `stop`. */
+export const speak = async (request: CreateLiveRequest, openFeed: OpenFeed): Promise<void> => {
   reset()
   phase.value = 'asking'
   const queue = createQueue()
@@ -180,18 +183,18 @@ export const speak = async (request: CreateLiveRequest, openFeed: (mayGoOn: () =
     onAir.value = null
   }
   const mute = (isMuted: boolean): void => feed?.mute(isMuted)
-  runsWith({ stop, close, mute })
+  setControls({ stop, close, mute })
   try {
-    feed = await openFeed(() => sender?.mayGoOn() ?? false)
+    feed = await openFeed(() => sender?.canSend() ?? false)
     phase.value = 'creating'
     feed.begin(
       (samples) => {
         queue.add(samples)
         measure(samples)
-        onAir.value = { seconds: sent.value, stop }
+        onAir.value = { seconds: sentSeconds.value, stop }
       },
-      (why) => {
-        if (why === 'lost') failure.value = new DOMException('', 'NotReadableError')
+      (reason) => {
+        if (reason === 'lost') failure.value = new DOMException('', 'NotReadableError')
         stop()
       },
     )
@@ -203,17 +206,17 @@ export const speak = async (request: CreateLiveRequest, openFeed: (mayGoOn: () =
     return fail(error)
   }
   let isOver = false
-  const over = (): void => {
+  const onOver = (): void => {
     if (isOver) return
     isOver = true
     close()
     phase.value = end.value?.reason === 'finished' ? 'done' : 'failed'
   }
   const listener = listen(live.value, () => undefined)
-  sender = openSender(live.value, queue, over)
+  sender = openSender(live.value, queue, onOver)
   const { socket, finish } = sender
   if (isStopped) finish()
-  runsWith({
+  setControls({
     stop,
     close: () => {
       close()

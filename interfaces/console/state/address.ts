@@ -3,28 +3,29 @@ import { signal } from '@preact/signals'
 const base = document.querySelector<HTMLElement>('meta[name=stenolog]')?.dataset['base'] ?? ''
 
 /**
- * Where the service is, without a slash at the end. Where it does not know that itself, this file lies at
- * `<root>/console/<build>/console/state/`; a page at `/setup/` or `/api/v1` reaches it one level below.
+ * URL of the service without a slash at the end. If the page does not state it, it is derived from the URL of this
+ * file, `<root>/console/<build>/console/state/address.ts`. Pages at `/setup/` and `/api/` load it through their own path, which
+ * is removed here.
  */
 export const ROOT = (
   base === '' ? new URL('../../../..', import.meta.url).href.replace(/\/(?:setup|api)\/$/, '/')
     : new URL(base, location.href).href
 ).replace(/\/$/, '')
 
-/** A file that is served with the console. */
+/** Returns the URL of a file of the console. */
 export const fileAddress = (name: string): string => new URL(`../../${name}`, import.meta.url).href
 
-/** The path in front of everything, for what tabs of several services on one host keep apart. */
+/** Path of the service. Several services on one host use it to keep their stored values apart. */
 export const ROOT_PATH = new URL(ROOT).pathname
 
-/** Where the tab is: the part of its address behind `#`, which reaches no server and no log. */
+/** The place in the console: the part of the URL after `#`, which browsers never send to a server. */
 export interface Address {
   /** Parts of the path, such as `['sessions', '42']`. */
   readonly path: ReadonlyArray<string>
   readonly query: URLSearchParams
 }
 
-const decoded = (part: string): string => {
+const decodePart = (part: string): string => {
   try {
     return decodeURIComponent(part)
   } catch {
@@ -32,21 +33,21 @@ const decoded = (part: string): string => {
   }
 }
 
-const read = (): Address => {
-  // Only what begins with a slash is a place: the set-up link has its secret there.
+const readAddress = (): Address => {
+  // A fragment without a slash is the secret of a set-up link.
   const [path = '', query = ''] = location.hash.startsWith('#/') ? location.hash.slice(2).split('?', 2) : []
-  return { path: path.split('/').filter((part) => part !== '').map(decoded), query: new URLSearchParams(query) }
+  return { path: path.split('/').filter((part) => part !== '').map(decodePart), query: new URLSearchParams(query) }
 }
 
-export const address = signal(read())
+export const address = signal(readAddress())
 
 addEventListener('hashchange', () => {
-  address.value = read()
+  address.value = readAddress()
 })
 
 type Query = Readonly<Record<string, string | number | null | undefined>>
 
-/** The address of a page as a link has it; members of the query that are null are left out. */
+/** Returns the link to a page. Null members of the query are left out. */
 export const linkTo = (path: string, query: Query = {}): string => {
   const given = Object.entries(query).flatMap(([name, value]) =>
     (value === null || value === undefined ? [] : [[name, String(value)]]))
@@ -54,14 +55,14 @@ export const linkTo = (path: string, query: Query = {}): string => {
   return `#/${path}${search === '' ? '' : `?${search}`}`
 }
 
-/** Goes to a page. */
+/** Opens a page. */
 export const goTo = (path: string, query: Query = {}): void => {
   location.hash = linkTo(path, query)
 }
 
-/** Changes the query of the page that is shown, without a new place in the history. */
+/** Changes the query of the present page without a new history entry. */
 export const changeQuery = (query: Query): void => {
   const all = { ...Object.fromEntries(address.value.query), ...query }
   history.replaceState(null, '', linkTo(address.value.path.map(encodeURIComponent).join('/'), all))
-  address.value = read()
+  address.value = readAddress()
 }

@@ -3,9 +3,7 @@ import type { ApiClient } from '../../client/client.ts'
 import { dropToken, isExpired, loggedIn, token } from './login.ts'
 import { ROOT } from './address.ts'
 
-/**
- * Asks the service as whoever is logged in. A token that is refused is asked for over the page, then the call goes on.
- */
+/** Calls the service as the logged-in user. If the token is refused, it waits for a new login and repeats the call. */
 export const call: ApiClient['call'] = async (operation, ...request) => {
   const sent = token.value
   try {
@@ -20,11 +18,13 @@ export const call: ApiClient['call'] = async (operation, ...request) => {
   }
 }
 
-/** The same for what anybody may ask, and for logins: no token goes out, none is asked for. */
-export const callOpenly: ApiClient['call'] = (operation, ...request) =>
+/** Calls the service without a token, for public operations and for the login itself. */
+export const callAnonymously: ApiClient['call'] = (operation, ...request) =>
   createApiClient({ url: ROOT }).call(operation, ...request)
 
-/** Ends the login here and in all tabs, or all of the user's; whatever the service says, this browser forgets it. */
+/**
+ * Logs out in all tabs of this browser, or everywhere. The browser forgets the token even when the request fails.
+ */
 export const logOut = async (everywhere: boolean): Promise<void> => {
   try {
     await createApiClient({ url: ROOT, token: token.value ?? undefined }).call('logout', { body: { everywhere } })

@@ -2,9 +2,9 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Signal } from '@preact/signals'
 
-/** Something that the service tells, as far as it is known. */
+/** The state of data that the service returns. */
 export interface Loaded<A> {
-  /** What came last; it stays while newer is asked for. */
+  /** The last result. It stays while a newer one loads. */
   readonly data: A | null
   readonly error: unknown
   readonly isLoading: boolean
@@ -15,23 +15,26 @@ export interface Loading<A> {
   readonly reload: () => void
 }
 
-const BEFORE_AGAIN_MS = 1000
+const RETRY_MS = 1000
 
-/** Loads files of the console; what did not come, as where too many were asked for at once, is asked for once more. */
-export const inTwoTries = async <A>(load: () => Promise<A>): Promise<A> => {
+/** Loads files of the console and retries once, for example after a refusal of too many requests. */
+export const withRetry = async <A>(load: () => Promise<A>): Promise<A> => {
   try {
     return await load()
   } catch {
-    await new Promise((resolve) => setTimeout(resolve, BEFORE_AGAIN_MS))
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     return load()
   }
 }
 
-/** Asks when the component appears and when `key` changes, then every `every` ms while the tab is seen; 0 is once. */
-export const useLoaded = <A>(load: () => Promise<A>, key: string, every = 0): Loading<A> => {
+/**
+ * Loads data when the component appears and when `key` changes. Repeats every `intervalMs` while the tab is visible;
+ * 0 loads once.
+ */
+export const useLoaded = <A>(load: () => Promise<A>, key: string, intervalMs = 0): Loading<A> => {
   const state = useSignal<Loaded<A>>({ data: null, error: null, isLoading: true })
-  const asked = useSignal(0)
-  const ask = async (isCurrent: () => boolean): Promise<void> => {
+  const reloads = useSignal(0)
+  const loadOnce = async (isCurrent: () => boolean): Promise<void> => {
     state.value = { ...state.peek(), isLoading: true }
     try {
       const data = await load()
@@ -43,22 +46,23 @@ export const useLoaded = <A>(load: () => Promise<A>, key: string, every = 0): Lo
   useEffect(() => {
     let current = true
     let timer: ReturnType<typeof setTimeout> | undefined
-    const round = async (): Promise<void> => {
-      if (document.visibilityState === 'visible') await ask(() => current)
-      if (current && every > 0) timer = setTimeout(() => void round(), every)
+    const schedule = (): void => {
+      if (current && intervalMs > 0) timer = setTimeout(() => void repeat(), intervalMs)
     }
-    void ask(() => current).then(() => {
-      if (current && every > 0) timer = setTimeout(() => void round(), every)
-    })
+    const repeat = async (): Promise<void> => {
+      if (document.visibilityState === 'visible') await loadOnce(() => current)
+      schedule()
+    }
+    void loadOnce(() => current).then(schedule)
     return () => {
       current = false
       clearTimeout(timer)
     }
-  }, [key, every, asked.value])
-  return { state, reload: () => (asked.value += 1) }
+  }, [key, intervalMs, reloads.value])
+  return { state, reload: () => (reloads.value += 1) }
 }
 
-/** Something that was asked for by a button: what became of it. */
+/** Runs the action of a button and shows its state. A second click during the action does nothing. */
 export const useAction = (): {
   readonly isRunning: Signal<boolean>
   readonly error: Signal<unknown>

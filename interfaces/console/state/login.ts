@@ -2,34 +2,34 @@ import { computed, signal } from '@preact/signals'
 import type { User } from '../../client/operations.ts'
 import { ROOT, ROOT_PATH } from './address.ts'
 
-/** Of this tab alone: it dies with it, and nothing sends it by itself. */
+/** Session storage belongs to one tab and ends with it. Unlike a cookie, browsers do not send it automatically. */
 const KEY = `stenolog token ${ROOT_PATH}`
 
 export const token = signal(sessionStorage.getItem(KEY))
-/** Who is logged in, once the service has told. */
+/** The logged-in user; null until the service has returned it. */
 export const user = signal<User | null>(null)
-/** The service has refused the token; what waits goes on once somebody has logged in again. */
+/** The service refused the token. Waiting calls continue after a new login. */
 export const isExpired = signal(false)
 export const isAdmin = computed(() => user.value?.permissions.includes('admin') === true)
 export const mayKeepText = computed(() => user.value?.permissions.includes('user_retention') === true)
 
-type Told = { readonly type: 'ask' | 'out' } | { readonly type: 'token'; readonly token: string }
+type TabMessage = { readonly type: 'ask' | 'out' } | { readonly type: 'token'; readonly token: string }
 
 const channel = new BroadcastChannel(KEY)
-const tell = (message: Told): void => channel.postMessage(message)
+const sendToTabs = (message: TabMessage): void => channel.postMessage(message)
 
 let waiting: ReadonlyArray<() => void> = []
 
-/** Settles once somebody has logged in (again). */
+/** Resolves after the next login. */
 export const loggedIn = (): Promise<void> => new Promise((resolve) => (waiting = [...waiting, resolve]))
 
-const keep = (given: string): void => {
-  sessionStorage.setItem(KEY, given)
-  token.value = given
+const storeToken = (newToken: string): void => {
+  sessionStorage.setItem(KEY, newToken)
+  token.value = newToken
   isExpired.value = false
-  const ready = waiting
+  const callbacks = waiting
   waiting = []
-  for (const go of ready) go()
+  for (const resume of callbacks) resume()
 }
 
 const forget = (): void => {
@@ -39,34 +39,35 @@ const forget = (): void => {
   isExpired.value = false
 }
 
-/** Takes a token that a login gave, and gives it to tabs that wait for one. */
-export const takeToken = (given: string): void => {
-  keep(given)
-  tell({ type: 'token', token: given })
+/** Stores the token of a login and sends it to tabs that need a token. */
+export const takeToken = (newToken: string): void => {
+  storeToken(newToken)
+  sendToTabs({ type: 'token', token: newToken })
 }
 
 /** Ends the login in all tabs. */
 export const dropToken = (): void => {
   forget()
-  tell({ type: 'out' })
+  sendToTabs({ type: 'out' })
 }
 
-channel.addEventListener('message', ({ data }: MessageEvent<Told>) => {
-  if (data.type === 'ask' && token.value !== null && !isExpired.value) tell({ type: 'token', token: token.value })
-  if (data.type === 'token' && (token.value === null || isExpired.value)) keep(data.token)
+channel.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
+  if (data.type === 'ask' && token.value !== null && !isExpired.value)
+    sendToTabs({ type: 'token', token: token.value })
+  if (data.type === 'token' && (token.value === null || isExpired.value)) storeToken(data.token)
   if (data.type === 'out') forget()
 })
 
 const PATIENCE_MS = 150
 
-/** Asks the other tabs for their login, where this one has none. */
-export const askTabs = async (): Promise<void> => {
+/** Requests the token of the other tabs if this tab has no token. */
+export const requestTokenFromTabs = async (): Promise<void> => {
   if (token.value !== null) return
-  tell({ type: 'ask' })
+  sendToTabs({ type: 'ask' })
   await Promise.race([loggedIn(), new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))])
 }
 
-/** When the token ends, in milliseconds of the clock; null where it does not say. */
+/** Expiry time of the token, in milliseconds since 1970; null when the token has no expiry. */
 export const expiresAt = computed((): number | null => {
   try {
     const [, claims = ''] = (token.value ?? '').split('.')
@@ -77,5 +78,5 @@ export const expiresAt = computed((): number | null => {
   }
 })
 
-/** Address of a live's socket without its query. */
+/** Returns the URL of a session's socket, without the query. */
 export const socketAddress = (path: string): string => `${ROOT.replace(/^http/, 'ws')}${path}`

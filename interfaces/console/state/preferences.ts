@@ -4,23 +4,23 @@ const KEY = 'stenolog preferences'
 
 interface Preferences {
   readonly theme: 'auto' | 'light' | 'dark'
-  /** Of captions, in pixels. */
+  /** Font size of captions, in pixels. */
   readonly captionSize: number
-  /** May single keys do something (WCAG 2.1.4)? */
+  /** WCAG 2.1.4 requires that users can turn off single-key shortcuts. */
   readonly singleKeys: boolean
 }
 
-const USUAL: Preferences = { theme: 'auto', captionSize: 20, singleKeys: true }
+const DEFAULTS: Preferences = { theme: 'auto', captionSize: 20, singleKeys: true }
 
-const stored = (): Preferences => {
+const storedPreferences = (): Preferences => {
   try {
-    return { ...USUAL, ...(JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Preferences>) }
+    return { ...DEFAULTS, ...(JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Preferences>) }
   } catch {
-    return USUAL
+    return DEFAULTS
   }
 }
 
-export const preferences = signal(stored())
+export const preferences = signal(storedPreferences())
 
 export const prefer = (changed: Partial<Preferences>): void => {
   preferences.value = { ...preferences.value, ...changed }

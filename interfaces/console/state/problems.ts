@@ -11,7 +11,7 @@ const detailOf = (error: ApiError): unknown => {
   return typeof body === 'object' && body !== null && 'detail' in body ? body.detail : undefined
 }
 
-/** Complaints about single fields of what was sent, by their name. */
+/** Returns the error messages of single fields, by field name. */
 export const fieldProblems = (error: unknown): Readonly<Record<string, string>> => {
   const detail = error instanceof ApiError ? detailOf(error) : undefined
   if (!Array.isArray(detail)) return {}
@@ -19,12 +19,12 @@ export const fieldProblems = (error: unknown): Readonly<Record<string, string>> 
     [String(loc.at(-1)), msg.replace(/^Value error, /, '')]))
 }
 
-/** Seconds that the service asks to wait; 0 where it does not. */
+/** Returns the seconds of the header Retry-After; 0 without the header. */
 export const waitOf = (error: unknown): number =>
   error instanceof ApiError ? Number(error.headers.get('Retry-After') ?? 0) : 0
 
-/** Known sentences of the interface; the rest is told as it is. */
-const told = (detail: string): string => {
+/** Translates the known `detail` texts of the service. Other texts stay unchanged. */
+const detailText = (detail: string): string => {
   const memory = /^Not enough VRAM: ([\d.]+) MB required, ([\d.]+) MB available/.exec(detail)
   if (memory !== null) return t('no_memory', { needed: memory[1] ?? '', free: memory[2] ?? '' })
   if (detail.startsWith('Not enough compute')) return t('no_compute')
@@ -39,12 +39,12 @@ const byStatus = (error: ApiError): string | null => {
   return null
 }
 
-/** What went wrong, for people. */
+/** Returns the message of an error for the user. */
 export const problemText = (error: unknown): string => {
   if (!(error instanceof ApiError)) return error instanceof TypeError ? t('unreachable')
     : String(error instanceof Error ? error.message : error)
   const detail = detailOf(error)
-  return byStatus(error) ?? (typeof detail === 'string' ? told(detail) : t('failed', { status: error.status }))
+  return byStatus(error) ?? (typeof detail === 'string' ? detailText(detail) : t('failed', { status: error.status }))
 }
 
 export const requestIdOf = (error: unknown): string | null =>

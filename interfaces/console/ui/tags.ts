@@ -4,15 +4,13 @@ import type { Attributes, ComponentChildren, ComponentType, JSX, VNode } from 'p
 type Tags = JSX.IntrinsicElements
 export type Data = Readonly<Record<`data-${string}`, string>>
 
-/**
- * A function for an element: attributes first, null for none, then what is inside. A wrong attribute is a type error.
- */
+/** Creates a function for an element: attributes (or null), then children. A wrong attribute is a type error. */
 const tag =
   <K extends keyof Tags>(name: K) =>
   (attributes: (Tags[K] & Data) | null, ...children: ReadonlyArray<ComponentChildren>): VNode =>
     h<Attributes>(name, attributes, ...children)
 
-/** A function for a component, used like those for elements. */
+/** Creates a function for a component, called like the functions for elements. */
 export const view =
   <P extends object>(component: ComponentType<P>) =>
   (props: P & Attributes): VNode =>

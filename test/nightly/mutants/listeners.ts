@@ -118,8 +118,8 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: PAGE,
-    before: 'element.textContent = text.slice(-LONGEST_TEXT).toWellFormed()',
-    after: 'element.innerHTML = text.slice(-LONGEST_TEXT).toWellFormed()',
+    before: 'element.textContent = text.slice(-MAX_TEXT_CHARS).toWellFormed()',
+    after: 'element.innerHTML = text.slice(-MAX_TEXT_CHARS).toWellFormed()',
     rows: ['S39'], test: EMBED,
   },
   {
@@ -130,7 +130,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: PAGE,
-    before: 'next.lines.slice(-MOST_LINES)',
+    before: 'next.lines.slice(-MAX_LINES)',
     after: 'next.lines',
     rows: ['S39'], test: EMBED,
   },

@@ -39,7 +39,8 @@ export const administration = {
   is_admin: 'Administrator',
   new_password_hint: 'Leave empty to keep the password. A new password ends all logins of the user.',
   delete_user_title: 'Delete {name}?',
-  delete_user_text: 'This ends the open sessions and destroys all personal data. It cannot be undone. Type the name to confirm.',
+  delete_user_text: 'This ends the open sessions and destroys all personal data. It cannot be undone. Type the name '
+    + 'to confirm.',
   demote_self: 'You are about to remove your own administrator rights.',
   user_deleted: 'User deleted.',
   owner: 'Owner',
@@ -49,7 +50,8 @@ export const administration = {
   install: 'Install',
   install_title: 'Install a model',
   install_name: 'Name',
-  install_hint: 'A good first choice is base. Others: tiny, small, medium, large-v3, large-v3-turbo, or owner/name of an ONNX export on huggingface.co.',
+  install_hint: 'A good first choice is base. Others: tiny, small, medium, large-v3, large-v3-turbo, or owner/name of '
+    + 'an ONNX export on huggingface.co.',
   installed_now: '{name} is installed.',
   speak_with: 'Use the model now',
   failed_now: 'The job failed: {detail}. Start the job again: downloaded files are kept.',

@@ -32,7 +32,8 @@ export const frame = {
   set_up_done: 'Stenolog is set up. Log in.',
   set_up_refused: 'This link is no longer valid. If no account exists yet, restart the service to get a new link.',
   no_administrator_title: 'Stenolog has no administrator yet',
-  no_administrator_text: 'Open the link that the service printed in its terminal. The link is valid for 30 minutes. To get a new link, restart the service.',
+  no_administrator_text: 'Open the link that the service printed in its terminal. The link is valid for 30 minutes. '
+    + 'To get a new link, restart the service.',
   username_hint: '1 to 100 characters.',
   password_hint: 'At least 8 characters.',
   username_missing: 'Enter a username.',
@@ -76,8 +77,10 @@ export const problems = {
   failed: 'The request failed ({status}).',
   wait_seconds: 'Too many requests. Try again in {seconds} s.',
   unavailable: 'The service is temporarily unavailable. This page tries again automatically.',
-  no_memory: 'There is not enough free memory: the session needs {needed} MB, but only {free} MB are free. Choose a smaller model, or finish a session.',
-  no_compute: 'This machine has no computing power left for another session. Finish a session, or choose a smaller model.',
+  no_memory: 'There is not enough free memory: the session needs {needed} MB, but only {free} MB are free. Choose a '
+    + 'smaller model, or finish a session.',
+  no_compute: 'This machine has no computing power left for another session. Finish a session, or choose a smaller '
+    + 'model.',
   quota: '{maximum} of {maximum} sessions are open. Finish a session before you start another.',
   request_id: 'Request {id}',
   fields_wrong: 'Please correct the marked fields.',

@@ -69,9 +69,11 @@ export const speak = {
   code_javascript: 'JavaScript',
   code_python: 'Python',
   mic_insecure: 'Browsers allow the microphone only on https and localhost.',
-  mic_insecure_help: 'Open this page at localhost (for example through ssh -L) or over https (docs/guides/microphone-and-tls.md). Or choose File or Sample.',
+  mic_insecure_help: 'Open this page at localhost (for example through ssh -L) or over https '
+    + '(docs/guides/microphone-and-tls.md). Or choose File or Sample.',
   mic_blocked: 'The microphone is blocked for this page.',
-  mic_blocked_help: 'Allow the microphone in the browser’s settings for this site (the icon next to the address), then start again. Or choose File or Sample.',
+  mic_blocked_help: 'Allow the microphone in the browser’s settings for this site (the icon next to the address), '
+    + 'then start again. Or choose File or Sample.',
   mic_missing: 'No microphone was found.',
   mic_busy: 'Another program uses the microphone, or it was disconnected.',
   mic_choose: 'Choose another microphone, then start again.',

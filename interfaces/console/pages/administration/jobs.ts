@@ -16,17 +16,17 @@ const resultOf = ({ result, detail }: Job): VNode =>
   result === null ? bdi(null, detail)
     : details(null, summary(null, t('result')), pre(null, JSON.stringify(result, null, 1)))
 
-/** Of the one process of a service that shares its stores with none. */
-const ALONE = 'local'
+/** The name of the only process of a service with embedded stores. */
+const SINGLE_PROCESS = 'local'
 
-/** Which process does what is told where there may be several. */
+/** Shows the jobs. The column with the process appears only in a cluster. */
 const tableOf = (all: ReadonlyArray<Job>): VNode => {
-  const areMany = all.some(({ process }) => process !== null && process !== ALONE)
+  const isCluster = all.some(({ process }) => process !== null && process !== SINGLE_PROCESS)
   return listing(t('admin_jobs'),
-    [t('job'), t('state'), t('created'), t('event_actor'), ...(areMany ? [t('job_process')] : []), t('result')],
+    [t('job'), t('state'), t('created'), t('event_actor'), ...(isCluster ? [t('job_process')] : []), t('result')],
     all.map((job) => ({
       key: job.id, cells: [bdi(null, jobText(job)), jobBadge(job), formatMoment(job.created_at),
-        bdi(null, actorText(job.actor)), ...(areMany ? [bdi(null, job.process)] : []), resultOf(job)],
+        bdi(null, actorText(job.actor)), ...(isCluster ? [bdi(null, job.process)] : []), resultOf(job)],
     })))
 }
 
@@ -36,7 +36,7 @@ const Jobs = (): VNode => {
   const { run, error } = useAction()
   const jobs = state.value.data ?? []
   isFast.value = jobs.some(isRunning)
-  const begin = (body: StartJobRequest) => (): void =>
+  const startJob = (body: StartJobRequest) => (): void =>
     run(async () => {
       await call('startJob', { body })
       reload()
@@ -45,10 +45,13 @@ const Jobs = (): VNode => {
     null,
     div(
       { class: 'actions' },
-      button({ type: 'button', onClick: begin({ kind: 'check' }), 'aria-describedby': 'check-hint' }, t('run_check')),
-      button({ type: 'button', onClick: begin({ kind: 'rebuild' }), 'aria-describedby': 'rebuild-hint' },
+      button(
+        { type: 'button', onClick: startJob({ kind: 'check' }), 'aria-describedby': 'check-hint' },
+        t('run_check'),
+      ),
+      button({ type: 'button', onClick: startJob({ kind: 'rebuild' }), 'aria-describedby': 'rebuild-hint' },
         t('run_rebuild')),
-      button({ type: 'button', onClick: begin({ kind: 'verify' }) }, t('verify_all')),
+      button({ type: 'button', onClick: startJob({ kind: 'verify' }) }, t('verify_all')),
     ),
     p({ class: 'hint', id: 'check-hint' }, t('check_hint')),
     p({ class: 'hint', id: 'rebuild-hint' }, t('rebuild_hint')),

@@ -8,18 +8,18 @@ import { call } from '../../state/api.ts'
 import { useLoaded } from '../../state/loading.ts'
 import { a, bdi, button, div, meter, p, view } from '../../ui/tags.ts'
 
-/** The most that one answer lists. */
-const MOST = 1000
+/** The greatest number of items in one response. */
+const MAX_ITEMS = 1000
 
 interface MemoryProps {
-  /** All that the service has, in MB. */
+  /** The memory of the service in MB. */
   readonly total: number
 }
 
-/** Asked for on demand: each look at sessions of others is an event. */
+/** Loads on demand, because the log records every view of other users' sessions. */
 const Memory = ({ total }: MemoryProps): VNode => {
   const { state, reload } = useLoaded(
-    async () => (await call('listAllLives', { query: { limit: MOST, status: ['pending', 'active'] } })).data, '',
+    async () => (await call('listAllLives', { query: { limit: MAX_ITEMS, status: ['pending', 'active'] } })).data, '',
   )
   const rowOf = ({ id, username, model, vram }: AdminLiveSession) => ({
     key: id,
@@ -39,5 +39,5 @@ const Memory = ({ total }: MemoryProps): VNode => {
   )
 }
 
-/** The memory that each open session has reserved. */
+/** Shows the reserved memory of each open session. */
 export const memoryBySession = view(Memory)

@@ -18,17 +18,17 @@ const PRECISIONS = ['int8', 'fp32', 'fp16'] as const
 
 interface InstallProps {
   readonly name: string
-  readonly begun: (job: Job) => void
+  readonly onStarted: (job: Job) => void
 }
 
-const Install = ({ name: given, begun }: InstallProps): VNode => {
-  const [name, precision] = [useSignal(given), useSignal('')]
+const Install = ({ name: initialName, onStarted }: InstallProps): VNode => {
+  const [name, precision] = [useSignal(initialName), useSignal('')]
   const { run, error, isRunning: isAsking } = useAction()
   const start = async (): Promise<void> => {
-    const chosen = PRECISIONS.find((one) => one === precision.value)
+    const chosen = PRECISIONS.find((known) => known === precision.value)
     const { data } = await call('startJob',
       { body: { kind: 'pull', subject: name.value.trim(), ...(chosen !== undefined && { precision: chosen }) } })
-    begun(data)
+    onStarted(data)
   }
   return form(
     {
@@ -44,8 +44,8 @@ const Install = ({ name: given, begun }: InstallProps): VNode => {
       name.value, (value) => (name.value = value), { required: true, spellcheck: false, autocapitalize: 'none' },
     ),
     choice({ id: 'precision', text: t('precision') }, precision.value,
-      [['', t('precision_usual')], ...PRECISIONS.map((one) => [one, one] as const)], (one) =>
-      (precision.value = one)),
+      [['', t('precision_usual')], ...PRECISIONS.map((name) => [name, name] as const)], (chosen) =>
+      (precision.value = chosen)),
     button({ type: 'submit', class: 'primary', disabled: isAsking.value }, t('install')),
     problem(error.value),
   )
@@ -95,11 +95,11 @@ const Models = ({ install }: { readonly install: string }): VNode => {
   const jobs = useJobs(['pull', 'verify'], isFast.value)
   const known = jobs.state.value.data ?? []
   const running = known.filter(isRunning)
-  // Jobs that ended before this page was opened are told on the page of jobs.
+  // Show results only of jobs that ran while this page was open. The page Jobs lists the older jobs.
   const followed = useRef(new Set<number>()).current
   for (const { id } of running) followed.add(id)
   const ended = known.find((job) => followed.has(job.id) && !isRunning(job))
-  // A job that has ended may have changed what is installed.
+  // An ended job may have changed the installed models, so its id is part of the key and reloads the list.
   const { state, reload } = useLoaded(loadAll, known.filter((job) => !isRunning(job)).map(({ id }) => id).join())
   isFast.value = running.length > 0
   const follow = ({ id }: Job): void => {
@@ -107,15 +107,15 @@ const Models = ({ install }: { readonly install: string }): VNode => {
     jobs.reload()
   }
   const { run, error } = useAction()
-  const act = (name: string, text: string, ask: () => Promise<unknown>, after = reload): VNode =>
-    button({ type: 'button', 'aria-label': `${text}: ${name}`, onClick: () => run(() => ask().then(after)) }, text)
-  type Turn = (body: { readonly is_active: boolean }) => Promise<unknown>
-  const turn = (name: string, isActive: boolean, ask: Turn): VNode =>
-    act(name, t(isActive ? 'switch_off' : 'switch_on'), () => ask({ is_active: !isActive }))
-  const begin = (name: string, text: string, kind: 'pull' | 'verify'): VNode =>
-    act(name, text, async () => follow((await call('startJob', { body: { kind, subject: name } })).data),
+  const actionButton = (name: string, text: string, action: () => Promise<unknown>, after = reload): VNode =>
+    button({ type: 'button', 'aria-label': `${text}: ${name}`, onClick: () => run(() => action().then(after)) }, text)
+  type SetActive = (body: { readonly is_active: boolean }) => Promise<unknown>
+  const activeButton = (name: string, isActive: boolean, setActive: SetActive): VNode =>
+    actionButton(name, t(isActive ? 'switch_off' : 'switch_on'), () => setActive({ is_active: !isActive }))
+  const jobButton = (name: string, text: string, kind: 'pull' | 'verify'): VNode =>
+    actionButton(name, text, async () => follow((await call('startJob', { body: { kind, subject: name } })).data),
       () => undefined)
-  const remover = (name: string, { installed, ships }: Installed, remove: () => Promise<unknown>): VNode | null =>
+  const removeButton = (name: string, { installed, ships }: Installed, remove: () => Promise<unknown>): VNode | null =>
     installed && !ships
       ? button({
           type: 'button', class: 'danger', 'aria-label': `${t('remove')}: ${name}`,
@@ -125,7 +125,7 @@ const Models = ({ install }: { readonly install: string }): VNode => {
   return div(
     null,
     h2(null, t('install_title')),
-    view(Install)({ name: install, begun: follow }),
+    view(Install)({ name: install, onStarted: follow }),
     ...running.map((job) => runningJob({ job, reload: jobs.reload, key: job.id })),
     ended === undefined || running.length > 0 ? null : endedJob(ended),
     problem(error.value),
@@ -135,17 +135,20 @@ const Models = ({ install }: { readonly install: string }): VNode => {
         null,
         listing(t('installed_models'),
           [t('model'), t('state'), t('memory_mb'), t('size'), t('open_lives'), t('change')],
-          models.toSorted((one, other) => Number(other.installed) - Number(one.installed)).map((model) => ({
+          models.toSorted((a, b) => Number(b.installed) - Number(a.installed)).map((model) => ({
           key: model.id,
           cells: [
             bdi(null, model.name), stateOf(model), formatNumber(model.vram), sizeOf(model), String(model.open_lives),
             div(
               { class: 'actions' },
               ...(model.installed
-                ? [turn(model.name, model.active, (body) => call('switchModel', { path: { id: model.id }, body })),
-                  begin(model.name, t('verify'), 'verify')]
-                : [begin(model.name, t('install'), 'pull')]),
-              remover(model.name, model, () => call('removeModel', { path: { id: model.id } })),
+                ? [
+                    activeButton(model.name, model.active, (body) =>
+                      call('switchModel', { path: { id: model.id }, body })),
+                    jobButton(model.name, t('verify'), 'verify'),
+                  ]
+                : [jobButton(model.name, t('install'), 'pull')]),
+              removeButton(model.name, model, () => call('removeModel', { path: { id: model.id } })),
             ),
           ],
         }))),
@@ -158,9 +161,9 @@ const Models = ({ install }: { readonly install: string }): VNode => {
             String(pair.open_lives),
             div(
               { class: 'actions' },
-              pair.installed ? turn(pair.model, pair.active, (body) =>
+              pair.installed ? activeButton(pair.model, pair.active, (body) =>
                 call('switchTranslation', { path: { id: pair.id }, body })) : null,
-              remover(pair.model, pair, () => call('removeTranslation', { path: { id: pair.id } })),
+              removeButton(pair.model, pair, () => call('removeTranslation', { path: { id: pair.id } })),
             ),
           ],
         }))),
@@ -170,7 +173,7 @@ const Models = ({ install }: { readonly install: string }): VNode => {
           listing(t('spoken_languages'), [t('language'), t('state'), t('change')],
             languages.map(({ id, name, active }) => ({
             key: id, cells: [name, activity(active),
-              turn(name, active, (body) => call('switchLanguage', { path: { id }, body }))],
+              activeButton(name, active, (body) => call('switchLanguage', { path: { id }, body }))],
           }))),
         ),
       )),

@@ -9,7 +9,7 @@ import { listing } from '../../components/listing.ts'
 import { whenLoaded } from '../../components/loading.ts'
 import { en, t } from '../../messages/texts.ts'
 import type { TextName } from '../../messages/texts.ts'
-import { call, callOpenly } from '../../state/api.ts'
+import { call, callAnonymously } from '../../state/api.ts'
 import { useLoaded } from '../../state/loading.ts'
 import { bdi, details, div, h2, li, p, summary, ul, view } from '../../ui/tags.ts'
 import { memoryBySession } from './memory.ts'
@@ -21,10 +21,10 @@ interface Health {
   readonly checks: Checks
 }
 
-/** A service that is not ready says so with a 503 of the same form. */
+/** Reads the health. A service that is not ready responds 503 with the same body. */
 const readHealth = async (): Promise<Health> => {
   try {
-    return { isReady: true, checks: (await callOpenly('getReadiness')).checks }
+    return { isReady: true, checks: (await callAnonymously('getReadiness')).checks }
   } catch (error) {
     if (!(error instanceof ApiError) || typeof error.body !== 'object' || error.body === null
       || !('checks' in error.body)) throw error
@@ -43,15 +43,16 @@ interface Projection {
   readonly error: string | null
 }
 
-/** What a check found, in a word; null where all is well. */
-const troubleOf = (found: unknown): string | null => {
+/** Describes the problem that a check found; null when the check is fine. */
+const problemOf = (found: unknown): string | null => {
   if (typeof found === 'string') return found === 'ok' || found === 'running' ? null : found
   if (!Array.isArray(found)) return null
-  const bad = (found as ReadonlyArray<unknown>).filter((one) => typeof one !== 'object' || one === null
-    || !('error' in one) || one.error !== null)
-  if (bad.length === 0) return null
-  return bad.map((one) =>
-    (typeof one === 'string' ? one : ((one as Projection).projection ?? JSON.stringify(one)))).join(', ')
+  const problems = (found as ReadonlyArray<unknown>).filter((item) =>
+    typeof item !== 'object' || item === null || !('error' in item) || item.error !== null)
+  if (problems.length === 0) return null
+  const nameOfItem = (item: unknown): string =>
+    typeof item === 'string' ? item : ((item as Projection).projection ?? JSON.stringify(item))
+  return problems.map(nameOfItem).join(', ')
 }
 
 const healthOf = ({ isReady, checks }: Health): VNode =>
@@ -61,21 +62,21 @@ const healthOf = ({ isReady, checks }: Health): VNode =>
     ul(
       { class: 'checks' },
       ...Object.entries(checks).filter(([, found]) => typeof found !== 'boolean').map(([check, found]) => {
-        const trouble = troubleOf(found)
-        return li({ key: check }, trouble === null ? badge('good', '✓', nameOf(check))
-          : badge('bad', '!', nameOf(check)), trouble === null ? null : bdi(null, ` ${trouble}`))
+        const problem = problemOf(found)
+        const mark = problem === null ? badge('good', '✓', nameOf(check)) : badge('bad', '!', nameOf(check))
+        return li({ key: check }, mark, problem === null ? null : bdi(null, ` ${problem}`))
       }),
     ),
   )
 
-const STEPS_A_MINUTE = 6
+const SAMPLES_PER_MINUTE = 6
 
 const loadOf = (load: Load): VNode => {
   const count = load.sessions.length
   if (count === 0) return p({ class: 'hint' }, t('load_none'))
   const rows = load.sessions.flatMap((sessions, i) =>
-    (count - 1 - i) % STEPS_A_MINUTE === 0
-      ? [{ key: i, cells: [String((count - 1 - i) / STEPS_A_MINUTE),
+    (count - 1 - i) % SAMPLES_PER_MINUTE === 0
+      ? [{ key: i, cells: [String((count - 1 - i) / SAMPLES_PER_MINUTE),
         ...[load.lag_max[i], load.lag_p95[i], load.vram_reserved[i], sessions, load.listeners[i]].map(String)] }]
       : [])
   return div(
@@ -91,12 +92,12 @@ const loadOf = (load: Load): VNode => {
   )
 }
 
-const EVERY_MS = 10_000
+const REFRESH_MS = 10_000
 
 const Overview = (): VNode => {
   const isOpen = useSignal(false)
   const { state, reload } = useLoaded(
-    () => Promise.all([readHealth(), call('getCapacity'), call('getLoad', { query: { minutes: 60 } })]), '', EVERY_MS,
+    () => Promise.all([readHealth(), call('getCapacity'), call('getLoad', { query: { minutes: 60 } })]), '', REFRESH_MS,
   )
   return whenLoaded(state.value, reload, ([health, capacity, load]) =>
     div(null, h2(null, t('health')), healthOf(health), memoryGauge('admin-memory', capacity.data),

@@ -15,7 +15,7 @@ interface Part {
   readonly show: (id: string | undefined) => VNode
 }
 
-/** By the second part of the path. */
+/** The pages by the second part of the path. */
 const PARTS: Readonly<Record<string, Part>> = {
   overview: { text: 'admin_overview', show: () => overview({}) },
   users: { text: 'admin_users', show: () => users({}) },
@@ -26,7 +26,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   tokens: { text: 'admin_tokens', show: () => allTokens({}) },
 }
 
-/** The pages of administrators; whoever is none is refused by the service. */
+/** Shows the administration. For other users the service refuses the requests of these pages. */
 export const administrationPage = (name = 'overview', id?: string): VNode => {
   const open = Object.hasOwn(PARTS, name) ? name : 'overview'
   return div(

@@ -16,13 +16,13 @@ import { languagesOf } from '../sessions.ts'
 
 const STATUSES = ['active', 'pending', 'finished', 'error'] as const
 type Status = (typeof STATUSES)[number]
-const SIZE = 50
+const PAGE_SIZE = 50
 
-/** Asked for once and on demand: each look at it is an event. */
+/** Loads on demand, because the log records every view of other users' sessions. */
 const AllSessions = (): VNode => {
   const [skip, status] = [useSignal(0), useSignal<Status>('active')]
   const { state, reload } = useLoaded(
-    () => call('listAllLives', { query: { skip: skip.value, limit: SIZE, status: [status.value] } }),
+    () => call('listAllLives', { query: { skip: skip.value, limit: PAGE_SIZE, status: [status.value] } }),
     `${skip.value} ${status.value}`,
   )
   const { run, error } = useAction()
@@ -49,10 +49,10 @@ const AllSessions = (): VNode => {
     null,
     div(
       { class: 'filters' },
-      choice({ id: 'all-status', text: t('filter') }, status.value, STATUSES.map((one) => [one, t(`status_${one}`)]),
+      choice({ id: 'all-status', text: t('filter') }, status.value, STATUSES.map((name) => [name, t(`status_${name}`)]),
         (chosen) => {
         skip.value = 0
-        status.value = STATUSES.find((one) => one === chosen) ?? 'active'
+        status.value = STATUSES.find((name) => name === chosen) ?? 'active'
       }),
       button({ type: 'button', onClick: reload }, t('refresh')),
     ),
@@ -74,6 +74,6 @@ const readsOf = (id: number): TimelineReads => ({
   stateAt: async (entry) => (await call('getAnyHistoryEntry', { path: { id, entry } })).data.state,
 })
 
-/** The timeline of anybody's session. */
+/** Shows the timeline of any user's session. */
 export const anyTimeline = (id: number): VNode =>
   div(null, h2(null, t('session_title', { id })), timeline({ reads: readsOf(id) }))

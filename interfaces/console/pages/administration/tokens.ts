@@ -8,11 +8,11 @@ import { useAction, useLoaded } from '../../state/loading.ts'
 import { bdi, button, code, div, view } from '../../ui/tags.ts'
 import { tokenBadge } from '../tokens/page.ts'
 
-const SIZE = 50
+const PAGE_SIZE = 50
 
 const AllTokens = (): VNode => {
   const skip = useSignal(0)
-  const { state, reload } = useLoaded(() => call('listAllTokens', { query: { skip: skip.value, limit: SIZE } }),
+  const { state, reload } = useLoaded(() => call('listAllTokens', { query: { skip: skip.value, limit: PAGE_SIZE } }),
     String(skip.value))
   const { run, error } = useAction()
   const revoke = async (id: number): Promise<void> => {

@@ -13,13 +13,13 @@ import { fieldProblems } from '../../state/problems.ts'
 import { button, div, form, p, view } from '../../ui/tags.ts'
 
 interface EditorProps {
-  /** The one that is changed, null for a new one. */
+  /** The user to change; null for a new user. */
   readonly user: User | null
   readonly close: () => void
   readonly reload: () => void
 }
 
-const typedOf = (user: User | null) => ({
+const formOf = (user: User | null) => ({
   username: user?.username ?? '',
   password: '',
   sessions: String(user?.max_sessions ?? 10),
@@ -28,19 +28,19 @@ const typedOf = (user: User | null) => ({
   isAdmin: user?.permissions.includes('admin') ?? false,
   isActive: user?.is_active ?? true,
 })
-type Typed = ReturnType<typeof typedOf>
+type UserForm = ReturnType<typeof formOf>
 
-const membersOf = ({ sessions, translations, mayKeep, isAdmin }: Typed) => ({
+const membersOf = ({ sessions, translations, mayKeep, isAdmin }: UserForm) => ({
   max_sessions: Number(sessions),
   max_translations: Number(translations),
   permissions: [...(mayKeep ? (['user_retention'] as const) : []), ...(isAdmin ? (['admin'] as const) : [])],
 })
 
 const Editor = ({ user, close, reload }: EditorProps): VNode => {
-  const typed = useSignal(typedOf(user))
+  const typed = useSignal(formOf(user))
   const { run, error, isRunning } = useAction()
   const problems = fieldProblems(error.value)
-  const take = (changed: Partial<Typed>): void => {
+  const update = (changed: Partial<UserForm>): void => {
     typed.value = { ...typed.value, ...changed }
   }
   const { username, password, sessions, translations, mayKeep, isAdmin, isActive } = typed.value
@@ -69,23 +69,23 @@ const Editor = ({ user, close, reload }: EditorProps): VNode => {
       },
       user === null
         ? textField({ id: 'user-name', text: t('username'), problem: problems['username'] }, username, (value) =>
-          take({ username: value }), {
+          update({ username: value }), {
             required: true, maxLength: 100, autocomplete: 'off', autocapitalize: 'none', spellcheck: false,
           })
         : null,
       textField(
         { id: 'user-password', text: t('password'), hint: t(user === null ? 'password_hint' : 'new_password_hint'),
           problem: problems['password'] },
-        password, (value) => take({ password: value }),
+        password, (value) => update({ password: value }),
         { type: 'password', autocomplete: 'new-password', required: user === null },
       ),
       textField({ id: 'max-sessions', text: t('quota_sessions'), problem: problems['max_sessions'] }, sessions,
-        (value) => take({ sessions: value }), quota),
+        (value) => update({ sessions: value }), quota),
       textField({ id: 'max-translations', text: t('quota_translations'), problem: problems['max_translations'] },
-        translations, (value) => take({ translations: value }), quota),
-      checkbox('may-keep', t('may_keep'), mayKeep, (checked) => take({ mayKeep: checked })),
-      checkbox('is-admin', t('is_admin'), isAdmin, (checked) => take({ isAdmin: checked })),
-      user === null ? null : checkbox('is-active', t('active'), isActive, (checked) => take({ isActive: checked })),
+        translations, (value) => update({ translations: value }), quota),
+      checkbox('may-keep', t('may_keep'), mayKeep, (checked) => update({ mayKeep: checked })),
+      checkbox('is-admin', t('is_admin'), isAdmin, (checked) => update({ isAdmin: checked })),
+      user === null ? null : checkbox('is-active', t('active'), isActive, (checked) => update({ isActive: checked })),
       isDemotion ? p({ class: 'notice warn', role: 'status' }, t('demote_self')) : null,
       problem(error.value),
       div({ class: 'actions' }, button({ type: 'submit', class: 'primary', disabled: isRunning.value }, t('save'))),
@@ -93,7 +93,7 @@ const Editor = ({ user, close, reload }: EditorProps): VNode => {
   })
 }
 
-/** Makes or changes a user. */
+/** Shows the form that creates or changes a user. */
 export const userEditor = view(Editor)
 
 interface DeletionProps {
@@ -131,5 +131,5 @@ const Deletion = ({ user, close, reload }: DeletionProps): VNode => {
   })
 }
 
-/** Deletes a user, once its name was typed. */
+/** Shows the dialog that deletes a user. The name must be typed to confirm. */
 export const userDeletion = view(Deletion)

@@ -10,12 +10,16 @@ import { useLoaded } from '../../state/loading.ts'
 import { bdi, button, div, view } from '../../ui/tags.ts'
 import { userDeletion, userEditor } from './user-editor.ts'
 
-const SIZE = 50
+const PAGE_SIZE = 50
+
+type OpenDialog =
+  | { readonly what: 'edit'; readonly user: User | null }
+  | { readonly what: 'delete'; readonly user: User }
 
 const Users = (): VNode => {
   const skip = useSignal(0)
-  const open = useSignal<{ readonly what: 'edit'; readonly user: User | null } | { readonly what: 'delete'; readonly user: User } | null>(null)
-  const { state, reload } = useLoaded(() => call('listUsers', { query: { skip: skip.value, limit: SIZE } }),
+  const open = useSignal<OpenDialog | null>(null)
+  const { state, reload } = useLoaded(() => call('listUsers', { query: { skip: skip.value, limit: PAGE_SIZE } }),
     String(skip.value))
   const close = (): void => {
     open.value = null
@@ -24,7 +28,7 @@ const Users = (): VNode => {
     key: user.id,
     cells: [
       bdi(null, user.username), user.is_active ? badge('good', '✓', t('active')) : badge('warn', '!', t('inactive')),
-      user.permissions.map((one) => t(`permission_${one}`)).join(', ') || '–',
+      user.permissions.map((permission) => t(`permission_${permission}`)).join(', ') || '–',
       `${user.max_sessions} / ${user.max_translations}`, formatMoment(user.created_at),
       div(
         { class: 'actions' },

@@ -5,13 +5,13 @@ import { linkTo } from '../../state/address.ts'
 import { call } from '../../state/api.ts'
 import { useLoaded } from '../../state/loading.ts'
 import { a, bdi, code, div, p, span, view } from '../../ui/tags.ts'
-import { told } from './timeline-tab.ts'
+import { textOrEmpty } from './timeline-tab.ts'
 
 interface FailureProps {
   readonly id: number
 }
 
-/** Why a session ended in error: the code and the detail of the event that says so. */
+/** Shows why a session failed: code and detail of its event LiveFailed. */
 const Failure = ({ id }: FailureProps): VNode => {
   const { state, reload } = useLoaded(
     async () => (await call('getHistory', { path: { id }, query: { limit: 1000 } })).data, String(id),
@@ -21,8 +21,8 @@ const Failure = ({ id }: FailureProps): VNode => {
     return div(
       { class: 'notice bad' },
       p(null, span({ class: 'sign', 'aria-hidden': true }, '!'), t('session_failed'), ' ',
-        code(null, told(data['code']))),
-      p(null, bdi(null, told(data['detail']))),
+        code(null, textOrEmpty(data['code']))),
+      p(null, bdi(null, textOrEmpty(data['detail']))),
       p(null, a({ href: linkTo('speak') }, t('new_session'))),
     )
   })

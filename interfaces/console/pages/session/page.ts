@@ -4,7 +4,7 @@ import { ApiError } from '../../../client/client.ts'
 import type { LiveActivity, LiveSession } from '../../../client/operations.ts'
 import { modal } from '../../components/dialog.ts'
 import { textField } from '../../components/field.ts'
-import { empty, problem, whenLoaded } from '../../components/loading.ts'
+import { emptyState, problem, whenLoaded } from '../../components/loading.ts'
 import { statusBadge } from '../../components/status.ts'
 import { tabs } from '../../components/tabs.ts'
 import { toast } from '../../components/toast.ts'
@@ -17,7 +17,7 @@ import { a, button, div, form, h1, p, span, view } from '../../ui/tags.ts'
 import { captionsTab } from './captions-tab.ts'
 import { detailsTab } from './details-tab.ts'
 import { failure } from './failure.ts'
-import { useHeard } from './listening.ts'
+import { useReceivedText } from './received-text.ts'
 import { shareTab } from './share-tab.ts'
 import { integrity, timeline } from './timeline-tab.ts'
 import type { TimelineReads } from './timeline-tab.ts'
@@ -57,7 +57,7 @@ const Delete = ({ live, close }: { readonly live: LiveSession; readonly close: (
   })
 }
 
-const Head = ({ live, activity, reload }: LiveProps): VNode => {
+const Header = ({ live, activity, reload }: LiveProps): VNode => {
   const isDeleting = useSignal(false)
   const { run, error, isRunning } = useAction()
   const isOpen = live.status === 'pending' || live.status === 'active'
@@ -93,29 +93,31 @@ const TABS = ['captions', 'share', 'timeline', 'details'] as const
 
 const Live = (props: LiveProps): VNode => {
   const { live, activity } = props
-  const heard = useHeard(live)
-  const open = TABS.find((one) => one === address.value.query.get('tab')) ?? 'captions'
+  const received = useReceivedText(live)
+  const open = TABS.find((tab) => tab === address.value.query.get('tab')) ?? 'captions'
   const panel = {
-    captions: () => captionsTab({ live, activity, heard: heard.value }),
+    captions: () => captionsTab({ live, activity, received: received.value }),
     share: () => shareTab({ live }),
     timeline: () => timeline({ reads: readsOf(live.id), key: live.status }),
     details: () => detailsTab({ live }),
   }[open]
   return div(
     null,
-    view(Head)(props),
+    view(Header)(props),
     live.status === 'error' ? failure({ id: live.id }) : null,
     tabs(t('session_tabs'), TABS.map((id) => ({ id, text: t(`tab_${id}`) })), open, (tab) => changeQuery({ tab }),
       panel()),
   )
 }
 
-/** Two requests each time; with the memory of the header they stay below one in two seconds. */
-const EVERY_MS = 5000
+/**
+ * Each refresh sends two requests. With the memory display of the header that is less than one request per two seconds.
+ */
+const REFRESH_MS = 5000
 
 const isGone = (error: unknown): boolean => error instanceof ApiError && (error.status === 404 || error.status === 422)
 
-/** Stored data that cannot be read is answered so; its integrity is told all the same. */
+/** The service responds 503 when stored data cannot be read. The page then still shows the integrity check. */
 const isUnreadable = ({ data, error }: Loaded<unknown>): boolean =>
   data === null && error instanceof ApiError && error.status === 503
 
@@ -130,13 +132,13 @@ const Session = ({ id }: { readonly id: string }): VNode => {
       isOver.value = live.data.status === 'finished' || live.data.status === 'error'
       return { live: live.data, activity: activity.data }
     },
-    id, isOver.value ? 0 : EVERY_MS,
+    id, isOver.value ? 0 : REFRESH_MS,
   )
   return div(
     null,
     h1({ tabIndex: -1 }, t('session_title', { id })),
     isGone(state.value.error)
-      ? empty(t('no_such_session', { id }), a({ href: linkTo('sessions') }, t('sessions')))
+      ? emptyState(t('no_such_session', { id }), a({ href: linkTo('sessions') }, t('sessions')))
       : whenLoaded(state.value, reload, ({ live, activity }) => view(Live)({ live, activity, reload })),
     isUnreadable(state.value) ? integrity({ reads: readsOf(number) }) : null,
   )

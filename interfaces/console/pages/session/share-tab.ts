@@ -9,8 +9,8 @@ import { languageName, t } from '../../messages/texts.ts'
 import { ROOT } from '../../state/address.ts'
 import { a, div, h2, iframe, p, view } from '../../ui/tags.ts'
 
-/** Dark on white in every theme: readers of such codes want it so. */
-const qr = (text: string): VNode => {
+/** Creates a QR code. It is dark on white in every theme, because QR readers expect this contrast. */
+const qrCode = (text: string): VNode => {
   const { data, size } = encode(text, { border: 0 })
   const path = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')
   return h('svg', { class: 'qr', viewBox: `0 0 ${size} ${size}`, role: 'img', 'aria-label': t('qr_label') },
@@ -29,15 +29,20 @@ interface Look {
   readonly language: string
 }
 
-const addressOf = ({ id, listener_token: token }: LiveSession,
-  { isTransparent, background, text, size, language }: Look): string => {
-  const look = new URLSearchParams({ background_color: isTransparent ? '00000000' : background.slice(1),
-    color_text: text.slice(1), size_text: size })
+const addressOf = (
+  { id, listener_token: token }: LiveSession,
+  { isTransparent, background, text, size, language }: Look,
+): string => {
+  const look = new URLSearchParams({
+    background_color: isTransparent ? '00000000' : background.slice(1),
+    color_text: text.slice(1),
+    size_text: size,
+  })
   if (language !== '') look.set('language', language)
   return `${ROOT}/embed/live/${id}?${look.toString()}#token=${encodeURIComponent(token)}`
 }
 
-/** With fields for language, size and contrast: people have them before them, other than in a frame or a film. */
+/** Adds the controls for language, size and contrast, which only people who open the page itself need. */
 const forAudience = (address: string): string => address.replace('?', '?controls=1&')
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
@@ -53,7 +58,7 @@ interface ShareTabProps {
 const ShareTab = ({ live }: ShareTabProps): VNode => {
   const look = useSignal<Look>({ isTransparent: false, background: '#000000', text: '#ffffff', size: '28',
     language: '' })
-  const take = (changed: Partial<Look>): void => {
+  const update = (changed: Partial<Look>): void => {
     look.value = { ...look.value, ...changed }
   }
   const { isTransparent, background, text, size, language } = look.value
@@ -67,14 +72,19 @@ const ShareTab = ({ live }: ShareTabProps): VNode => {
       null,
       targets.length === 0 ? null : choice(
         { id: 'shown-language', text: t('shown_language') }, language,
-        [['', t('as_spoken')], ...targets.map((one) => [one, languageName(one)] as const)],
-        (one) => take({ language: one }),
+        [['', t('as_spoken')], ...targets.map((target) => [target, languageName(target)] as const)],
+        (chosen) => update({ language: chosen }),
       ),
-      checkbox('transparent', t('transparent'), isTransparent, (checked) => take({ isTransparent: checked })),
-      textField({ id: 'share-background', text: t('background') }, background, (value) => take({ background: value }),
+      checkbox('transparent', t('transparent'), isTransparent, (checked) => update({ isTransparent: checked })),
+      textField({ id: 'share-background', text: t('background') }, background, (value) => update({ background: value }),
         { type: 'color' }),
-      textField({ id: 'share-text', text: t('text_color') }, text, (value) => take({ text: value }), { type: 'color' }),
-      textField({ id: 'share-size', text: t('text_size') }, size, (value) => take({ size: value }),
+      textField(
+        { id: 'share-text', text: t('text_color') },
+        text,
+        (value) => update({ text: value }),
+        { type: 'color' },
+      ),
+      textField({ id: 'share-size', text: t('text_size') }, size, (value) => update({ size: value }),
         { type: 'number', min: 8, max: 200 }),
       isLoopback ? p({ class: 'notice warn' }, t('share_loopback')) : null,
       isPrivate ? p({ class: 'notice' }, t('share_private')) : null,
@@ -85,7 +95,7 @@ const ShareTab = ({ live }: ShareTabProps): VNode => {
       p({ class: 'hint' }, t('audience_hint')),
       codeBlock({ text: forAudience(address), label: t('audience_link') }),
       p(null, a({ href: forAudience(address), target: '_blank', rel: 'noopener noreferrer' }, t('audience_open'))),
-      qr(forAudience(address)),
+      qrCode(forAudience(address)),
       h2(null, t('preview')),
       iframe({ ...preview, key: address }),
       h2(null, t('snippet')),

@@ -11,7 +11,7 @@ import { user } from '../../state/login.ts'
 import { bdi, button, code, details, div, h2, input, label, p, pre, span, strong, summary,
   view } from '../../ui/tags.ts'
 
-/** What the timeline shows, of one's own session or, for administrators, of anybody's. */
+/** The requests of the timeline: for own sessions, or for any session of an administrator. */
 export interface TimelineReads {
   readonly history: () => Promise<ReadonlyArray<HistoryEntry>>
   readonly integrity: () => Promise<LiveIntegrity>
@@ -24,15 +24,17 @@ interface TimelineProps {
 
 const isText = (name: string): name is TextName => Object.hasOwn(en, name)
 
-/** A member of an event where it is a text. */
-export const told = (value: unknown): string => (typeof value === 'string' ? value : '')
+/** Returns a text member of an event; empty for other values. */
+export const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 const eventText = ({ type, data }: HistoryEntry): string => {
   const name = `event_${type}`
-  return isText(name) ? t(name, { reason: told(data['reason']), code: told(data['code']) }) : t('event_other', { type })
+  return isText(name)
+    ? t(name, { reason: textOrEmpty(data['reason']), code: textOrEmpty(data['code']) })
+    : t('event_other', { type })
 }
 
-/** Who did it: oneself by name, others by number, and what the service did by itself. */
+/** Names the actor of an event: this user by name, other users by id, or the service. */
 export const actorText = (actor: string): string => {
   const [kind, id = ''] = actor.split(':', 2)
   if (kind === 'instance') return t('actor_service')
@@ -46,7 +48,7 @@ const integrityBadge = ({ status, entries, damaged }: LiveIntegrity): VNode => {
   return badge('good', '✓', t('integrity_intact', { entries }))
 }
 
-/** Members of a state as text, those inside others by their path. */
+/** Lists the members of a state as text. Nested members have a path, such as `config.mode`. */
 const members = (value: unknown, path = ''): ReadonlyArray<readonly [path: string, text: string]> => {
   if (typeof value !== 'object' || value === null) return [[path, String(value)]]
   return Object.entries(value).flatMap(([name, inner]) => members(inner, path === '' ? name : `${path}.${name}`))
@@ -58,7 +60,7 @@ interface StateProps {
   readonly at: number
 }
 
-/** How the session stood after an event; what that event changed is marked. */
+/** Shows the state of the session after an event and marks the members that the event changed. */
 const State = ({ reads, entries, at }: StateProps): VNode => {
   const { state, reload } = useLoaded(
     () => Promise.all([reads.stateAt(entries[at]?.id ?? 1), at > 0 ? reads.stateAt(entries[at - 1]?.id ?? 1) : null]),
@@ -77,7 +79,7 @@ const State = ({ reads, entries, at }: StateProps): VNode => {
 
 const causeOf = (entry: HistoryEntry): string => t('request_cause', { id: entry.correlation_id.slice(0, 13) })
 
-/** By itself: where an event is damaged, what happened may not be readable at all. */
+/** A separate component, because a damaged event can make the history unreadable. */
 const Integrity = ({ reads }: TimelineProps): VNode => {
   const { state, reload } = useLoaded(reads.integrity, '')
   return whenLoaded(state.value, reload, (found) =>
@@ -100,13 +102,13 @@ const History = ({ reads }: TimelineProps): VNode => {
       listing(
         t('tab_timeline'), [t('event_number'), t('event_time'), t('event_what'), t('event_actor'), t('event_cause'),
           t('event_data')],
-        entries.map((one, i) => ({
-          key: one.id,
+        entries.map((item, i) => ({
+          key: item.id,
           cells: [
-            button({ type: 'button', 'aria-pressed': i === at, onClick: () => go(i) }, String(one.id)),
-            formatClock(one.at), bdi(null, eventText(one)), bdi({ title: one.actor }, actorText(one.actor)),
-            code(null, causeOf(one)),
-            details(null, summary(null, one.type), pre(null, JSON.stringify(one.data, null, 1))),
+            button({ type: 'button', 'aria-pressed': i === at, onClick: () => go(i) }, String(item.id)),
+            formatClock(item.at), bdi(null, eventText(item)), bdi({ title: item.actor }, actorText(item.actor)),
+            code(null, causeOf(item)),
+            details(null, summary(null, item.type), pre(null, JSON.stringify(item.data, null, 1))),
           ],
         })),
       ),

@@ -7,16 +7,16 @@ import { t } from '../../messages/texts.ts'
 import { ROOT } from '../../state/address.ts'
 import { view } from '../../ui/tags.ts'
 
-type Made = (request: CreateLiveRequest) => string
+type MakeProgram = (request: CreateLiveRequest) => string
 
-/** As one argument of a shell, whatever it holds. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+/** Quotes any text as one shell argument. */
+const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-const curl: Made = (request) => `export STENOLOG_TOKEN=…   # ${t('api_tokens')}
+const curl: MakeProgram = (request) => `export STENOLOG_TOKEN=…   # ${t('api_tokens')}
 curl -s ${ROOT}/lives -H "Authorization: Bearer $STENOLOG_TOKEN" \\
-  -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(request))}`
+  -H 'Content-Type: application/json' -d ${shellQuoted(JSON.stringify(request))}`
 
-const javascript: Made = (request) => `// node client.mjs < audio.s16le   (16-bit, 16 kHz, mono)
+const javascript: MakeProgram = (request) => `// node client.mjs < audio.s16le   (16-bit, 16 kHz, mono)
 const url = ${JSON.stringify(ROOT)}
 const answer = await fetch(url + '/lives', {
   method: 'POST',
@@ -38,7 +38,7 @@ socket.onmessage = async ({ data: text }) => {
 }
 `
 
-const python: Made = (request) => `# pip install requests websocket-client
+const python: MakeProgram = (request) => `# pip install requests websocket-client
 # python client.py < audio.s16le   (16-bit, 16 kHz, mono)
 import json, os, sys, threading, requests, websocket
 
@@ -52,7 +52,7 @@ def send(socket):
         socket.send(chunk, websocket.ABNF.OPCODE_BINARY)
     socket.send('{"type":"FINISH"}')
 
-def hear(socket, text):
+def receive(socket, text):
     frame = json.loads(text)
     if frame.get("status") == "started":
         threading.Thread(target=send, args=[socket], daemon=True).start()
@@ -60,7 +60,7 @@ def hear(socket, text):
         print(frame["text"], flush=True)
 
 websocket.WebSocketApp(URL.replace("http", "ws", 1) + data["relative_path"] + "?token=" + data["sender_token"],
-                       on_open=lambda socket: socket.send('{"type":"config"}'), on_message=hear).run_forever()
+                       on_open=lambda socket: socket.send('{"type":"config"}'), on_message=receive).run_forever()
 `
 
 const LANGUAGES = { curl, javascript, python } as const
@@ -75,10 +75,10 @@ const Programs = ({ request }: ProgramsProps): VNode => {
   const open = useSignal<Name>('curl')
   return tabs(
     t('code'), NAMES.map((id) => ({ id, text: t(`code_${id}`) })), open.value, (id) =>
-      (open.value = NAMES.find((one) => one === id) ?? 'curl'),
+      (open.value = NAMES.find((name) => name === id) ?? 'curl'),
     codeBlock({ text: LANGUAGES[open.value](request), label: t(`code_${open.value}`) }),
   )
 }
 
-/** Programs that create the session that is chosen, to copy. */
+/** Shows client programs for the chosen session options, to copy. */
 export const programs = view(Programs)

@@ -11,9 +11,9 @@ import { fieldProblems } from '../../state/problems.ts'
 import { button, div, form, p, view } from '../../ui/tags.ts'
 
 const DAY_MS = 86_400_000
-const SPANS = ['30', '90', '365']
+const EXPIRY_DAYS = ['30', '90', '365']
 
-/** When a token ends, by what was chosen; null is never. */
+/** Returns the expiry time for the chosen value; null for never. */
 const expiryOf = (chosen: string, date: string): string | null => {
   if (chosen === 'never') return null
   return chosen === 'date' ? new Date(`${date}T23:59:59`).toISOString()
@@ -56,7 +56,7 @@ const NewToken = ({ close, created }: NewTokenProps): VNode => {
         (name.value = value), { required: true, maxLength: 100 }),
       choice(
         { id: 'expiry', text: t('expiry'), problem: problems['expires_at'] }, expiry.value,
-        [['never', t('expiry_never')], ...SPANS.map((days) => [days, t('expiry_days', { days })] as const),
+        [['never', t('expiry_never')], ...EXPIRY_DAYS.map((days) => [days, t('expiry_days', { days })] as const),
           ['date', t('expiry_date')]],
         (value) => (expiry.value = value),
       ),
@@ -69,5 +69,5 @@ const NewToken = ({ close, created }: NewTokenProps): VNode => {
   })
 }
 
-/** Makes a token and shows its secret, once. */
+/** Shows the form that creates a token, then its secret. */
 export const newToken = view(NewToken)

@@ -5,7 +5,7 @@ import { badge } from '../../components/badge.ts'
 import { modal } from '../../components/dialog.ts'
 import { textField } from '../../components/field.ts'
 import { listing, pager } from '../../components/listing.ts'
-import { empty, problem, whenLoaded } from '../../components/loading.ts'
+import { emptyState, problem, whenLoaded } from '../../components/loading.ts'
 import { toast } from '../../components/toast.ts'
 import { formatMoment, t } from '../../messages/texts.ts'
 import { call } from '../../state/api.ts'
@@ -13,20 +13,21 @@ import { useAction, useLoaded } from '../../state/loading.ts'
 import { bdi, button, code, div, form, h1, p, view } from '../../ui/tags.ts'
 import { newToken } from './new-token.ts'
 
-/** The state of a token. */
-export const tokenBadge = ({ is_active: isActive, expires_at: end }: Pick<ApiToken,
-  'is_active' | 'expires_at'>): VNode => {
+type TokenState = Pick<ApiToken, 'is_active' | 'expires_at'>
+
+/** Shows the state of a token. */
+export const tokenBadge = ({ is_active: isActive, expires_at: end }: TokenState): VNode => {
   if (end !== null && Date.parse(end) <= Date.now()) return badge('muted', '○', t('token_expired'))
   return isActive ? badge('good', '✓', t('token_active')) : badge('warn', '!', t('token_off'))
 }
 
-interface OneProps {
+interface TokenDialogProps {
   readonly token: ApiToken
   readonly close: () => void
   readonly reload: () => void
 }
 
-const Rename = ({ token, close, reload }: OneProps): VNode => {
+const Rename = ({ token, close, reload }: TokenDialogProps): VNode => {
   const name = useSignal(token.name)
   const { run, error } = useAction()
   const rename = async (): Promise<void> => {
@@ -51,7 +52,7 @@ const Rename = ({ token, close, reload }: OneProps): VNode => {
   })
 }
 
-const Revoke = ({ token, close, reload }: OneProps): VNode => {
+const Revoke = ({ token, close, reload }: TokenDialogProps): VNode => {
   const { run, error } = useAction()
   const revoke = async (): Promise<void> => {
     await call('deleteToken', { path: { id: token.id } })
@@ -68,22 +69,24 @@ const Revoke = ({ token, close, reload }: OneProps): VNode => {
   })
 }
 
-const SIZE = 50
+const PAGE_SIZE = 50
+
+type OpenDialog = { readonly what: 'new' } | { readonly what: 'rename' | 'revoke'; readonly token: ApiToken }
 
 const Tokens = (): VNode => {
   const skip = useSignal(0)
-  const { state, reload } = useLoaded(() => call('listTokens', { query: { skip: skip.value, limit: SIZE } }),
+  const { state, reload } = useLoaded(() => call('listTokens', { query: { skip: skip.value, limit: PAGE_SIZE } }),
     String(skip.value))
-  const open = useSignal<{ readonly what: 'new' } | { readonly what: 'rename' | 'revoke'; readonly token: ApiToken } | null>(null)
+  const open = useSignal<OpenDialog | null>(null)
   const { run, error } = useAction()
   const close = (): void => {
     open.value = null
   }
-  const turn = async ({ id, is_active: isActive }: ApiToken): Promise<void> => {
+  const toggleActive = async ({ id, is_active: isActive }: ApiToken): Promise<void> => {
     await call('changeToken', { path: { id }, body: { is_active: !isActive } })
     reload()
   }
-  const act = (text: string, name: string, onClick: () => void, isDanger = false): VNode =>
+  const actionButton = (text: string, name: string, onClick: () => void, isDanger = false): VNode =>
     button({ type: 'button', onClick, class: isDanger ? 'danger' : '', 'aria-label': `${text}: ${name}` }, text)
   const rowOf = (token: ApiToken) => ({
     key: token.id,
@@ -93,9 +96,9 @@ const Tokens = (): VNode => {
       token.last_used_at === null ? t('never') : formatMoment(token.last_used_at),
       div(
         { class: 'actions' },
-        act(t(token.is_active ? 'switch_off' : 'switch_on'), token.name, () => run(() => turn(token))),
-        act(t('rename'), token.name, () => (open.value = { what: 'rename', token })),
-        act(t('revoke'), token.name, () => (open.value = { what: 'revoke', token }), true),
+        actionButton(t(token.is_active ? 'switch_off' : 'switch_on'), token.name, () => run(() => toggleActive(token))),
+        actionButton(t('rename'), token.name, () => (open.value = { what: 'rename', token })),
+        actionButton(t('revoke'), token.name, () => (open.value = { what: 'revoke', token }), true),
       ),
     ],
   })
@@ -109,7 +112,7 @@ const Tokens = (): VNode => {
     problem(error.value),
     whenLoaded(state.value, reload, ({ data, pagination }) =>
       data.length === 0 && skip.value === 0
-        ? empty(t('no_tokens'), create)
+        ? emptyState(t('no_tokens'), create)
         : div(null, listing(t('api_tokens'), columns, data.map(rowOf)), pager(pagination, (to) => (skip.value = to)),
           div({ class: 'actions' }, create))),
     shown?.what === 'new' ? newToken({ close, created: reload }) : null,

@@ -7,27 +7,27 @@ import { ApiError } from '../../../client/client.ts'
 import { openLiveSocket } from '../../../client/live-socket.ts'
 import type { SocketEnd } from '../../../client/live-socket.ts'
 import type { LiveSession, Transcript } from '../../../client/operations.ts'
-import { call, callOpenly } from '../../state/api.ts'
+import { call, callAnonymously } from '../../state/api.ts'
 import { socketAddress } from '../../state/login.ts'
 
-export interface Heard {
+export interface ReceivedText {
   readonly captions: Captions
-  /** True once no more will come. */
+  /** True when no more text will arrive. */
   readonly isOver: boolean
   readonly end: SocketEnd | null
   readonly isKept: boolean
 }
 
-const NOTHING: Heard = { captions: NO_CAPTIONS, isOver: false, end: null, isKept: false }
+const NOTHING: ReceivedText = { captions: NO_CAPTIONS, isOver: false, end: null, isKept: false }
 
 const isReady = async (): Promise<boolean> =>
-  (await callOpenly('getEmbedReadiness').catch(() => ({ ready: false }))).ready
+  (await callAnonymously('getEmbedReadiness').catch(() => ({ ready: false }))).ready
 
-/** A kept transcript as captions: each translation belongs to the text with its times. */
+/** Converts a kept transcript to captions. A translation belongs to the text with equal times. */
 const captionsOf = ({ transcript }: Transcript): Captions =>
   ended(transcript.reduce<Captions>(withFrame, NO_CAPTIONS))
 
-const kept = async (id: number): Promise<Captions | null> => {
+const keptCaptions = async (id: number): Promise<Captions | null> => {
   try {
     const answer = await call('getTranscript', { path: { id } })
     return typeof answer === 'string' ? null : captionsOf(answer.data)
@@ -37,44 +37,47 @@ const kept = async (id: number): Promise<Captions | null> => {
   }
 }
 
-/** Everything that was said from the beginning, as far as the service still has it, and what is being said. */
-const listen = (live: LiveSession, heard: Signal<Heard>): (() => void) => {
+/**
+ * Listens to a session: all earlier text that the service still has, then new text. Returns the function that stops.
+ */
+const listen = (live: LiveSession, received: Signal<ReceivedText>): (() => void) => {
   const socket = openLiveSocket({
     url: socketAddress(live.relative_path),
     token: live.listener_token,
-    cursor: () => heard.peek().captions.cursor ?? 0,
+    cursor: () => received.peek().captions.cursor ?? 0,
     isReady,
     onFrame: (frame) => {
       if (frame.type !== 'transcription' && frame.type !== 'translation') return
-      heard.value = { ...heard.peek(), captions: withFrame(heard.peek().captions, frame) }
+      received.value = { ...received.peek(), captions: withFrame(received.peek().captions, frame) }
     },
     onState: (state) => {
-      if (state.name === 'over') heard.value = { ...heard.peek(), captions: ended(heard.peek().captions), isOver: true,
-        end: state.end }
+      if (state.name !== 'over') return
+      const { captions } = received.peek()
+      received.value = { ...received.peek(), captions: ended(captions), isOver: true, end: state.end }
     },
   })
   return socket.close
 }
 
-/** What is heard of a session: its kept text once it is over, else what comes. */
-export const useHeard = (live: LiveSession): Signal<Heard> => {
-  const heard = useSignal(NOTHING)
+/** Provides the text of a session: the kept transcript of an ended session, otherwise the text from the socket. */
+export const useReceivedText = (live: LiveSession): Signal<ReceivedText> => {
+  const received = useSignal(NOTHING)
   const isTerminal = live.status === 'finished' || live.status === 'error'
   useEffect(() => {
     let stop = (): void => undefined
     let isGone = false
     const begin = async (): Promise<void> => {
-      const captions = isTerminal ? await kept(live.id) : null
+      const captions = isTerminal ? await keptCaptions(live.id) : null
       if (isGone) return
-      if (captions === null) stop = listen(live, heard)
-      else heard.value = { captions, isOver: true, end: null, isKept: true }
+      if (captions === null) stop = listen(live, received)
+      else received.value = { captions, isOver: true, end: null, isKept: true }
     }
-    // One that ends while it is shown has been heard already.
-    if (!heard.peek().isOver) void begin().catch(() => (stop = listen(live, heard)))
+    // A session that ended on this page has its complete text already.
+    if (!received.peek().isOver) void begin().catch(() => (stop = listen(live, received)))
     return () => {
       isGone = true
       stop()
     }
   }, [live.id])
-  return heard
+  return received
 }

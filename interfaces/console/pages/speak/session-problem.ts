@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { ApiError } from '../../../client/client.ts'
 import type { SocketEnd } from '../../../client/live-socket.ts'
-import { TooLong } from '../../audio/source.ts'
+import { FileTooLong } from '../../audio/source.ts'
 import { problem } from '../../components/loading.ts'
 import { t } from '../../messages/texts.ts'
 import type { TextName } from '../../messages/texts.ts'
@@ -11,8 +11,8 @@ import { a, div, p, span } from '../../ui/tags.ts'
 const notice = (text: string, ...more: ReadonlyArray<ComponentChildren>): VNode =>
   div({ class: 'notice bad', role: 'alert' }, p(null, span({ class: 'sign', 'aria-hidden': true }, '!'), text), ...more)
 
-/** Errors of the browser's audio, by name: what happened, and what helps. */
-const AUDIO: Readonly<Record<string, readonly [what: TextName, help: TextName]>> = {
+/** Texts for the browser's audio errors by name: the problem and its remedy. */
+const AUDIO_ERRORS: Readonly<Record<string, readonly [problem: TextName, remedy: TextName]>> = {
   InsecureContext: ['mic_insecure', 'mic_insecure_help'],
   NotAllowedError: ['mic_blocked', 'mic_blocked_help'],
   NotFoundError: ['mic_missing', 'mic_choose'],
@@ -32,16 +32,16 @@ const ENDS: Readonly<Record<string, TextName>> = {
 
 export const endText = ({ reason, code, detail }: SocketEnd): string => t(ENDS[reason] ?? 'end_other', { code, detail })
 
-const ofAudio = (error: DOMException): VNode => {
+const audioNotice = (error: DOMException): VNode => {
   if (error.name === 'EncodingError') return notice(t('file_unreadable'))
-  const [what, help] = AUDIO[error.name] ?? ['mic_busy', 'mic_choose']
-  return notice(t(what), p(null, t(help)))
+  const [text, remedy] = AUDIO_ERRORS[error.name] ?? ['mic_busy', 'mic_choose']
+  return notice(t(text), p(null, t(remedy)))
 }
 
-/** Why the session did not begin, or ended otherwise than it should, and what can be done. */
-export const trouble = (failure: unknown, end: SocketEnd | null, retry: () => void): VNode => {
-  if (failure instanceof DOMException) return ofAudio(failure)
-  if (failure instanceof TooLong) return notice(t('file_too_long'))
+/** Shows why a session could not begin or failed, and the next step. */
+export const sessionProblem = (failure: unknown, end: SocketEnd | null, retry: () => void): VNode => {
+  if (failure instanceof DOMException) return audioNotice(failure)
+  if (failure instanceof FileTooLong) return notice(t('file_too_long'))
   if (failure instanceof ApiError && (failure.status === 403 || failure.status === 503))
     return div(null, problem(failure, retry),
       p(null, a({ href: linkTo('sessions', { status: 'active' }) }, t('sessions'))))
