@@ -4,8 +4,8 @@ const base = document.querySelector<HTMLElement>('meta[name=stenolog]')?.dataset
 
 /**
  * URL of the service without a slash at the end. If the page does not state it, it is derived from the URL of this
- * file, `<root>/console/<build>/console/state/address.ts`. Pages at `/setup/` and `/api/` load it through their own path, which
- * is removed here.
+ * file, `<root>/console/<build>/console/state/address.ts`. Pages at `/setup/` and `/api/` load it through their own
+ * path, which is removed here.
  */
 export const ROOT = (
   base === '' ? new URL('../../../..', import.meta.url).href.replace(/\/(?:setup|api)\/$/, '/')
