@@ -23,7 +23,7 @@ const rank = (path: string): number => {
 
 const wantedFolders = (): ReadonlyArray<string> => {
   if (unit) return ['unit']
-  if (!long) return ['unit', 'contract', 'api', 'e2e']
+  if (!long) return ['unit', 'repository', 'simulation', 'contract', 'api', 'e2e']
   return folders.length === 0 ? ['nightly'] : folders.map((folder) => `nightly/${folder}`)
 }
 

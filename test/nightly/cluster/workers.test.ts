@@ -1,5 +1,5 @@
 import test from 'ava'
-import { assertOneWorkerATerm } from '../../unit/application/worker-property.ts'
+import { assertOneWorkerATerm } from '../../simulation/workers/worker-property.ts'
 
 test('10,000 schedules of three workers that freeze, die and are taken for dead: one writes in a term, nothing stands behind its fence', async (t) => {
   t.timeout(1_800_000)

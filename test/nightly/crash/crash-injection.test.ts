@@ -1,5 +1,5 @@
 import test from 'ava'
-import { assertNothingLeaks } from '../../unit/application/crash-property.ts'
+import { assertNothingLeaks } from '../../simulation/crashes/crash-property.ts'
 
 test('60,000 creates through processes that die at any step (R57, R60, R104) [D53]', async (t) => {
   t.timeout(600_000)

@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 const ROUNDS = 6
 
 const appender = (directory: string, round: number): ChildProcess =>
-  spawn(process.execPath, [fileURLToPath(new URL('../../unit/infrastructure/event-appender.ts', import.meta.url)), directory, String(round)], {
+  spawn(process.execPath, [fileURLToPath(new URL('../../contract/sqlite/event-appender.ts', import.meta.url)), directory, String(round)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 

@@ -2,12 +2,12 @@ import type { Mutant } from './mutant.ts'
 
 const WORKERS = 'test/unit/domain/admission-workers.test.ts'
 const ADMISSION = 'test/unit/domain/admission.test.ts'
-const ACTOR = 'test/unit/application/admission-actor.test.ts'
-const UPGRADE = 'test/unit/application/admission-upgrade.test.ts'
-const ONCE = 'test/unit/application/create-live-once.test.ts'
+const ACTOR = 'test/unit/application/admission/admission-actor.test.ts'
+const UPGRADE = 'test/unit/application/admission/admission-upgrade.test.ts'
+const ONCE = 'test/unit/application/lives/create-live-once.test.ts'
 const COMPUTE = 'test/unit/domain/admission-compute.test.ts'
-const MEASURED = 'test/unit/application/measured-compute.test.ts'
-const AUDIT = 'test/unit/application/audit-admission.test.ts'
+const MEASURED = 'test/unit/application/admission/measured-compute.test.ts'
+const AUDIT = 'test/unit/application/audit/audit-admission.test.ts'
 
 /** Who runs a live: workers that join and leave, moves, and what is remembered of creates. */
 export const admissionMutants: ReadonlyArray<Mutant> = [

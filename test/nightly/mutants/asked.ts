@@ -1,10 +1,10 @@
 import type { Mutant } from './mutant.ts'
 
-const WORDS = 'test/unit/application/live-sessions-words.test.ts'
-const EXPECTED = 'test/unit/application/live-sessions-vocabulary.test.ts'
-const VOCABULARY = 'test/unit/application/vocabulary.test.ts'
-const LANGUAGE = 'test/unit/application/live-sessions-language.test.ts'
-const CHOICE = 'test/unit/application/choose-models.test.ts'
+const WORDS = 'test/unit/application/sessions/live-sessions-words.test.ts'
+const EXPECTED = 'test/unit/application/sessions/live-sessions-vocabulary.test.ts'
+const VOCABULARY = 'test/unit/application/lives/vocabulary.test.ts'
+const LANGUAGE = 'test/unit/application/sessions/live-sessions-language.test.ts'
+const CHOICE = 'test/unit/application/lives/choose-models.test.ts'
 const ANSWERS = 'test/api/http/answers.test.ts'
 
 /** What is asked of a transcript beyond the interface. */

@@ -7,7 +7,7 @@ const BUFFER_START = 'application/pipeline/policy/by-attention/buffer-start.ts'
 const STATE = 'application/pipeline/policy/by-attention/state.ts'
 const RULES = 'test/unit/pipeline/attention-policy.test.ts'
 const ACCOUNTS = 'test/unit/pipeline/attention-accounts.test.ts'
-const PIPELINE = 'test/unit/pipeline/attention-pipeline.test.ts'
+const PIPELINE = 'test/simulation/pipeline/attention-pipeline.test.ts'
 const WORD_TIMES = 'test/nightly/speech/word-times.test.ts'
 
 /** What is shown, fixed and made final of a model with word times, and when its words sound. */

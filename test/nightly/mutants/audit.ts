@@ -1,9 +1,9 @@
 import type { Mutant } from './mutant.ts'
 
-const AUDIT_ADMINISTRATORS = 'test/unit/application/audit-administrators.test.ts'
-const AUDIT = 'test/unit/application/audit.test.ts'
+const AUDIT_ADMINISTRATORS = 'test/unit/application/audit/audit-administrators.test.ts'
+const AUDIT = 'test/unit/application/audit/audit.test.ts'
 const COMPARED = 'test/unit/projections/compare-with-log.test.ts'
-const ERASURE_RULES = 'test/unit/application/erasure-rules.test.ts'
+const ERASURE_RULES = 'test/unit/application/audit/erasure-rules.test.ts'
 
 /** `stenolog check`: what no rule made is named, and nothing else. */
 export const auditMutants: ReadonlyArray<Mutant> = [

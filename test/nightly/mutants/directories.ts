@@ -1,9 +1,9 @@
 import type { Mutant } from './mutant.ts'
 
-const ADMINISTRATORS = 'test/unit/application/administrators.test.ts'
-const REMEMBERED = 'test/unit/application/remembered.test.ts'
+const ADMINISTRATORS = 'test/unit/application/users/administrators.test.ts'
+const REMEMBERED = 'test/unit/application/log/remembered.test.ts'
 const ONCE_CURRENT = 'test/unit/projections/once-current.test.ts'
-const TOKEN_DIRECTORY = 'test/unit/application/token-directory.test.ts'
+const TOKEN_DIRECTORY = 'test/unit/application/users/token-directory.test.ts'
 
 /** Who asks, found in streams of their own; the count of administrators; set-up; what is not to be had since the start. */
 export const directoryMutants: ReadonlyArray<Mutant> = [
@@ -47,13 +47,13 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
     file: 'application/users/commands/set-up.ts',
     before: "if (isDone.right) return refuse('used')",
     after: '',
-    rows: ['any process of the installation takes the token'], test: 'test/unit/application/setup.test.ts',
+    rows: ['any process of the installation takes the token'], test: 'test/unit/application/users/setup.test.ts',
   },
   {
     file: 'application/users/commands/set-up.ts',
     before: 'hash(token) === hash(signed(expiresAt))',
     after: '!Number.isNaN(expiresAt)',
-    rows: ['a wrong token is refused'], test: 'test/unit/application/setup.test.ts',
+    rows: ['a wrong token is refused'], test: 'test/unit/application/users/setup.test.ts',
   },
   {
     file: 'application/log/remembered.ts',
@@ -71,7 +71,7 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
     file: 'application/catalogue/switched-catalogue.ts',
     before: 'if (event !== null && event.revision > revision) take(orThrow(await load()))',
     after: '',
-    rows: ['what another process switches is heard from the log'], test: 'test/unit/application/reference-switches.test.ts',
+    rows: ['what another process switches is heard from the log'], test: 'test/unit/application/catalogue/reference-switches.test.ts',
   },
   {
     file: 'projections/api-tokens/queries.ts',
@@ -101,12 +101,12 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
     file: 'application/users/policies/user-directory.ts',
     before: '      names.forget(stream)\n',
     after: '',
-    rows: ['a name that was freed and taken by another'], test: 'test/unit/application/user-directory.test.ts',
+    rows: ['a name that was freed and taken by another'], test: 'test/unit/application/users/user-directory.test.ts',
   },
   {
     file: 'application/users/policies/user-directory.ts',
     before: 'isUser(state) && hasPassword(state)',
     after: 'isUser(state)',
-    rows: ['who cannot be opened is not told to be nobody'], test: 'test/unit/application/user-directory.test.ts',
+    rows: ['who cannot be opened is not told to be nobody'], test: 'test/unit/application/users/user-directory.test.ts',
   },
 ]

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const SCHEDULER = 'test/unit/pipeline/scheduler.test.ts'
 const POOL = 'test/e2e/engine/worker-pool.test.ts'
-const PIPELINE = 'test/unit/pipeline/attention-pipeline.test.ts'
+const PIPELINE = 'test/simulation/pipeline/attention-pipeline.test.ts'
 
 /** What a live may take of the engine, and which of several comes first. */
 export const engineCostMutants: ReadonlyArray<Mutant> = [

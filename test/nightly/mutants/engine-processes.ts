@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts'
 const TASK_RUNNER = 'test/e2e/engine/task-runner.test.ts'
 const PASS_LIMITS = 'test/unit/engine/pass-limits.test.ts'
 const SUSPECTS = 'test/unit/engine/suspects.test.ts'
-const TRANSLATIONS = 'test/unit/application/translations.test.ts'
+const TRANSLATIONS = 'test/unit/application/sessions/translations.test.ts'
 
 /** Engine processes that die or hang, and translators that cannot keep up. */
 export const engineProcessMutants: ReadonlyArray<Mutant> = [

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-const HUB = 'test/unit/infrastructure/hub.test.ts'
+const HUB = 'test/api/hub/hub.test.ts'
 
 /** Models from the hub: whole, vouched for, and fetched to their end. */
 export const hubMutants: ReadonlyArray<Mutant> = [

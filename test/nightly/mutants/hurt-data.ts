@@ -1,11 +1,11 @@
 import type { Mutant } from './mutant.ts'
 
-const HURT_DATA = 'test/unit/application/hurt-data.test.ts'
-const HANDLE_COMMAND = 'test/unit/application/handle-command.test.ts'
-const DELETE_USER = 'test/unit/application/delete-user.test.ts'
+const HURT_DATA = 'test/unit/application/sessions/hurt-data.test.ts'
+const HANDLE_COMMAND = 'test/unit/application/log/handle-command.test.ts'
+const DELETE_USER = 'test/unit/application/users/delete-user.test.ts'
 const SQLITE_KEYRING = 'test/contract/sqlite-keyring.test.ts'
-const ADMISSION_ACTOR = 'test/unit/application/admission-actor.test.ts'
-const RUN_LIVES = 'test/unit/application/run-lives.test.ts'
+const ADMISSION_ACTOR = 'test/unit/application/admission/admission-actor.test.ts'
+const RUN_LIVES = 'test/unit/application/sessions/run-lives.test.ts'
 const CATALOGUE_TRANSLATORS = 'test/unit/infrastructure/catalogue-translators.test.ts'
 
 /** One reading of stored events: what cannot be read stops nothing but what needs it, and is told. */
@@ -104,7 +104,7 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
     file: 'application/users/queries/is-set-up.ts',
     before: " || log.isHurt('user')",
     after: '',
-    rows: ['whose users cannot be read, is'], test: 'test/unit/application/administrators.test.ts',
+    rows: ['whose users cannot be read, is'], test: 'test/unit/application/users/administrators.test.ts',
   },
   {
     file: 'application/sessions/run-lives.ts',

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-const SHARED = 'test/unit/application/shared-jobs.test.ts'
+const SHARED = 'test/unit/application/jobs/shared-jobs.test.ts'
 const WATCH = 'test/unit/infrastructure/watch-models.test.ts'
 
 /** Jobs that several processes know of, and models that a worker notices. */

@@ -1,8 +1,8 @@
 import type { Mutant } from './mutant.ts'
 
-const KEYRING = 'test/unit/infrastructure/keyring.test.ts'
+const KEYRING = 'test/contract/sqlite/keyring.test.ts'
 const CONTRACT_SQLITE_KEYRING = 'test/contract/sqlite-keyring.test.ts'
-const KEYRING_CACHE = 'test/unit/infrastructure/keyring-cache.test.ts'
+const KEYRING_CACHE = 'test/contract/sqlite/keyring-cache.test.ts'
 const ENVELOPE_BYTES = 'test/unit/infrastructure/envelope-bytes.test.ts'
 
 /** Keys and envelopes: what was erased cannot be read again, everything else can. */

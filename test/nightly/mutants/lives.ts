@@ -6,8 +6,8 @@ const ACCESS = 'test/e2e/service/rest-access.test.ts'
 const BY_URL = 'test/e2e/service/rest-finish-by-url.test.ts'
 const RETENTION = 'test/e2e/service/rest-retention.test.ts'
 const TRANSLATIONS = 'test/e2e/service/translations.test.ts'
-const TIME_LIMITS = 'test/unit/application/time-limits.test.ts'
-const AT_ONCE = 'test/unit/application/at-once.test.ts'
+const TIME_LIMITS = 'test/unit/application/lives/time-limits.test.ts'
+const AT_ONCE = 'test/unit/application/log/at-once.test.ts'
 
 /** The rules of lives: who may have one, how much there is, what ends it, who is shown it. */
 export const liveMutants: ReadonlyArray<Mutant> = [

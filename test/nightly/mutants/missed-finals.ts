@@ -2,9 +2,9 @@ import type { Mutant } from './mutant.ts'
 
 const RESUME = 'test/api/ws/resume.test.ts'
 const DROPPED_FINALS = 'test/api/ws/dropped-finals.test.ts'
-const TRANSCRIPTS = 'test/unit/application/transcripts.test.ts'
-const MISSED_FINALS = 'test/unit/application/missed-finals.test.ts'
-const SHARED_PAGES = 'test/unit/application/shared-pages.test.ts'
+const TRANSCRIPTS = 'test/unit/application/lives/transcripts.test.ts'
+const MISSED_FINALS = 'test/unit/application/sessions/missed-finals.test.ts'
+const SHARED_PAGES = 'test/unit/application/lives/shared-pages.test.ts'
 
 /** What a socket that comes late or back is told of the past. */
 export const missedFinalsMutants: ReadonlyArray<Mutant> = [

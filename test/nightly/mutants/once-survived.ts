@@ -1,9 +1,9 @@
 import type { Mutant } from './mutant.ts'
 
 const STREAMING_POLICY = 'test/unit/pipeline/streaming-policy.test.ts'
-const LOG_DUTY = 'test/unit/application/log-duty.test.ts'
-const ERASURE_RULES = 'test/unit/application/erasure-rules.test.ts'
-const KEYRING_CACHE = 'test/unit/infrastructure/keyring-cache.test.ts'
+const LOG_DUTY = 'test/unit/application/log/log-duty.test.ts'
+const ERASURE_RULES = 'test/unit/application/audit/erasure-rules.test.ts'
+const KEYRING_CACHE = 'test/contract/sqlite/keyring-cache.test.ts'
 
 /** Breakages that no test noticed when they were first tried. */
 export const onceSurvivedMutants: ReadonlyArray<Mutant> = [
@@ -17,13 +17,13 @@ export const onceSurvivedMutants: ReadonlyArray<Mutant> = [
     file: 'application/pipeline/policy/by-agreement/streaming-policy.ts',
     before: 'settled: before(state.shown, state.heardEnd) }',
     after: 'settled: state.shown }',
-    rows: ['where a full buffer is cut, what was shown of the audio behind the cut'], test: 'test/unit/pipeline/live-pipeline.property.test.ts',
+    rows: ['where a full buffer is cut, what was shown of the audio behind the cut'], test: 'test/simulation/pipeline/live-pipeline.property.test.ts',
   },
   {
     file: 'application/pipeline/policy/by-agreement/policy-state.ts',
     before: 'committed.length - inside - 1',
     after: 'committed.length - inside',
-    rows: ['behind a cut in a pause, a word that was taken to sound before the pause'], test: 'test/unit/pipeline/live-pipeline.property.test.ts',
+    rows: ['behind a cut in a pause, a word that was taken to sound before the pause'], test: 'test/simulation/pipeline/live-pipeline.property.test.ts',
   },
   {
     file: 'application/pipeline/policy/by-agreement/streaming-policy.ts',

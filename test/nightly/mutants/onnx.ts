@@ -1,14 +1,14 @@
 import type { Mutant } from './mutant.ts'
 
-const EXACTNESS = 'test/unit/engine/exactness.test.ts'
-const WHISPER_RUNNER = 'test/unit/engine/whisper-runner.test.ts'
+const EXACTNESS = 'test/contract/engine/exactness.test.ts'
+const WHISPER_RUNNER = 'test/contract/engine/whisper-runner.test.ts'
 const LOGITS = 'test/unit/engine/logits.test.ts'
 const LOG_MEL = 'test/unit/engine/log-mel.test.ts'
 const HYPOTHESIS = 'test/unit/engine/hypothesis.test.ts'
-const MARIAN_RUNNER = 'test/unit/engine/marian-runner.test.ts'
+const MARIAN_RUNNER = 'test/contract/engine/marian-runner.test.ts'
 const FAMILIES = 'test/e2e/engine/families.test.ts'
-const SHORT_WINDOW = 'test/unit/engine/short-window.test.ts'
-const VOICE_ACTIVITY = 'test/unit/engine/voice-activity.test.ts'
+const SHORT_WINDOW = 'test/contract/engine/short-window.test.ts'
+const VOICE_ACTIVITY = 'test/contract/engine/voice-activity.test.ts'
 
 /** Decoding, features and translations are those of the reference; a folder's layout says what opens it. */
 export const onnxMutants: ReadonlyArray<Mutant> = [

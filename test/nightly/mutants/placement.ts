@@ -1,10 +1,10 @@
 import type { Mutant } from './mutant.ts'
 
-const OFFERS = 'test/unit/application/offers.test.ts'
-const LOST = 'test/unit/application/lost-workers.test.ts'
-const GRACE = 'test/unit/application/takeover-grace.test.ts'
-const DRAIN = 'test/unit/application/drain-worker.test.ts'
-const RECONCILER = 'test/unit/application/reconciler.test.ts'
+const OFFERS = 'test/unit/application/admission/offers.test.ts'
+const LOST = 'test/unit/application/admission/lost-workers.test.ts'
+const GRACE = 'test/unit/application/lives/takeover-grace.test.ts'
+const DRAIN = 'test/unit/application/sessions/drain-worker.test.ts'
+const RECONCILER = 'test/unit/application/lives/reconciler.test.ts'
 
 /** Who is given a live among many processes, and what becomes of it when its worker is lost, wakes or stops. */
 export const placementMutants: ReadonlyArray<Mutant> = [

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const STORES_ON_DISK = 'test/e2e/compose/stores-on-disk.test.ts'
-const STREAM_DIGEST = 'test/unit/infrastructure/stream-digest.test.ts'
+const STREAM_DIGEST = 'test/contract/sqlite/stream-digest.test.ts'
 const REBUILD_REQUESTS = 'test/unit/projections/rebuild-requests.test.ts'
 const REBUILD_RESUMED = 'test/nightly/crash/rebuild-resumed.test.ts'
 const REBUILD_INTERRUPTED = 'test/nightly/crash/rebuild-interrupted.test.ts'

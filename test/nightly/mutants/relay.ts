@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-const PROPERTY = 'test/unit/relay/relay-property.test.ts'
+const PROPERTY = 'test/simulation/relay/relay-property.test.ts'
 const RELAY = 'test/unit/relay/relay.test.ts'
 const LINE = 'test/unit/relay/line.test.ts'
 const KEPT_LINK = 'test/unit/relay/kept-link.test.ts'
@@ -40,7 +40,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/queries/stored-finals.ts',
     before: 'const term = termOf({ data })',
     after: 'const term = termOf({ data: {} })',
-    rows: ['finals of the log tell in which term they were stored'], test: 'test/unit/application/transcripts.test.ts',
+    rows: ['finals of the log tell in which term they were stored'], test: 'test/unit/application/lives/transcripts.test.ts',
   },
   {
     file: 'application/sessions/relay/line.ts',

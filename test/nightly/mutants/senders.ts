@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-const PROPERTY = 'test/unit/relay/sender-property.test.ts'
+const PROPERTY = 'test/simulation/relay/sender-property.test.ts'
 const SENDERS = 'test/unit/relay/senders.test.ts'
 const RELAYED_SENDER = 'test/unit/relay/relayed-sender.test.ts'
 const WORKER_SENDERS = 'test/unit/relay/worker-senders.test.ts'

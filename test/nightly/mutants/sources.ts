@@ -2,8 +2,8 @@ import type { Mutant } from './mutant.ts'
 
 const STREAMS = 'test/unit/sources/streams.test.ts'
 const ADDRESS_GUARD = 'test/unit/sources/address-guard.test.ts'
-const LIVE_SOURCES = 'test/unit/application/live-sources.test.ts'
-const MEDIA_CLOCK = 'test/unit/application/media-clock.test.ts'
+const LIVE_SOURCES = 'test/unit/application/sessions/live-sources.test.ts'
+const MEDIA_CLOCK = 'test/unit/application/sessions/media-clock.test.ts'
 const MEDIA_TIMES = 'test/nightly/sources/media-times.test.ts'
 const FOLDER = 'infrastructure/sources'
 
@@ -205,7 +205,7 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/live-source.ts',
     before: 'options.audio(samples, lostBefore(samples, time))',
     after: 'options.audio(samples, 0)',
-    rows: ['D61'], test: 'test/unit/application/lost-audio.test.ts',
+    rows: ['D61'], test: 'test/unit/application/sessions/lost-audio.test.ts',
   },
   {
     file: `${FOLDER}/http/hls-segments.ts`,

@@ -2,11 +2,11 @@ import type { Mutant } from './mutant.ts'
 
 const CONTRACT_SQLITE_EVENT_STORE = 'test/contract/sqlite-event-store.test.ts'
 const APPEND_OUTCOME = 'test/unit/infrastructure/append-outcome.test.ts'
-const EVENT_STORE_FAILURES = 'test/unit/infrastructure/event-store-failures.test.ts'
-const KEYRING_CACHE = 'test/unit/infrastructure/keyring-cache.test.ts'
-const EVENT_LOG_ROWS = 'test/unit/infrastructure/event-log-rows.test.ts'
-const EVENT_LOG_INTEGRITY = 'test/unit/infrastructure/event-log-integrity.test.ts'
-const WRITER = 'test/unit/infrastructure/writer.test.ts'
+const EVENT_STORE_FAILURES = 'test/contract/sqlite/event-store-failures.test.ts'
+const KEYRING_CACHE = 'test/contract/sqlite/keyring-cache.test.ts'
+const EVENT_LOG_ROWS = 'test/contract/sqlite/event-log-rows.test.ts'
+const EVENT_LOG_INTEGRITY = 'test/contract/sqlite/event-log-integrity.test.ts'
+const WRITER = 'test/contract/sqlite/writer.test.ts'
 const CONTRACT_SQLITE_DOCUMENTS = 'test/contract/sqlite-documents.test.ts'
 
 /** The embedded stores: what is acknowledged stays, in its order, and what is gone is gone. */

@@ -32,7 +32,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/sqlite/event-log/verify-chain.ts',
     before: 'if (written !== last) return',
     after: 'if (written === -1) return',
-    rows: ['rows cut off the end are found by the number of rows that were written'], test: 'test/unit/infrastructure/event-log-integrity.test.ts',
+    rows: ['rows cut off the end are found by the number of rows that were written'], test: 'test/contract/sqlite/event-log-integrity.test.ts',
   },
   {
     file: 'projections/older-log.ts',
@@ -56,7 +56,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     file: 'application/log/log-duty.ts',
     before: 'checkpoint, reached.token)',
     after: 'checkpoint)',
-    rows: ['who was frozen when another took the duty over'], test: 'test/unit/application/duties-under-leases.test.ts',
+    rows: ['who was frozen when another took the duty over'], test: 'test/unit/application/log/duties-under-leases.test.ts',
   },
   {
     file: 'projections/runner.ts',

@@ -1,9 +1,9 @@
 import type { Mutant } from './mutant.ts'
 
-const WORKERS = 'test/unit/application/workers.test.ts'
-const RUN_LIVES = 'test/unit/application/run-lives.test.ts'
-const STALLED = 'test/unit/application/stalled-store.test.ts'
-const ENDS = 'test/unit/application/live-sessions-end.test.ts'
+const WORKERS = 'test/simulation/workers/workers.test.ts'
+const RUN_LIVES = 'test/unit/application/sessions/run-lives.test.ts'
+const STALLED = 'test/simulation/stores/stalled-store.test.ts'
+const ENDS = 'test/unit/application/sessions/live-sessions-end.test.ts'
 const ONE_WRITER = 'one writes in a term, nothing stands behind its fence'
 const RESTARTED = 'a process that starts again takes its lives over in the next term'
 const MOVED = 'a worker drops what moved to another one'
@@ -32,7 +32,7 @@ export const termMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/commands/record-segment.ts',
     before: 'if (term < lane.term) return',
     after: 'if (term < 0) return',
-    rows: ['a final of an earlier run of this very process'], test: 'test/unit/application/live-lifecycle.test.ts',
+    rows: ['a final of an earlier run of this very process'], test: 'test/unit/application/sessions/live-lifecycle.test.ts',
   },
   {
     file: 'application/lives/terms/fence-segments.ts',

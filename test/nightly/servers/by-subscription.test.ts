@@ -1,6 +1,6 @@
 import test from 'ava'
 import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
-import { startsAndStops } from '../../unit/application/starts-and-stops.ts'
+import { startsAndStops } from '../../unit/application/sessions/starts-and-stops.ts'
 import { stores } from '../../unit/application/one-worker.ts'
 import { startEventStoreDb } from '../../support/service/eventstoredb.ts'
 

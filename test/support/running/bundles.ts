@@ -2,7 +2,7 @@ import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path'
 
 /** Folders whose tests may share a process: their tests start no service and do not wait while others compute. */
-const IN_ONE_PROCESS = ['unit/*', 'api/*', 'contract/*']
+const IN_ONE_PROCESS = ['unit', 'repository', 'api', 'contract']
 /** In this folder only files that share a service may share a process. */
 const WITH_SERVICES = join('test', 'e2e', 'service')
 /** Files in one process, few enough to keep every core busy. */
@@ -29,8 +29,10 @@ const mayShare = (folder: string, file: string): boolean => {
 export const bundled = (files: ReadonlyArray<string>): ReadonlyArray<string> => {
   rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER)
-  const bundles = [WITH_SERVICES, ...IN_ONE_PROCESS.flatMap((pattern) => globSync(`test/${pattern}/`))].flatMap((folder) => {
-    const small = files.filter((file) => dirname(file) === folder && mayShare(folder, file))
+  const isIn = (folder: string, file: string): boolean =>
+    folder === WITH_SERVICES ? dirname(file) === folder : file.startsWith(`${folder}/`)
+  const bundles = [WITH_SERVICES, ...IN_ONE_PROCESS.flatMap((kind) => globSync(`test/${kind}/*/`))].flatMap((folder) => {
+    const small = files.filter((file) => isIn(folder, file) && mayShare(folder, file))
     const count = Math.ceil(small.length / (folder === WITH_SERVICES ? FILES_OF_A_SERVICE : FILES))
     return Array.from({ length: count }, (_, n) => ({
       path: join(FOLDER, `${folder.split('/').slice(1).join('-')}-${n + 1}.test.ts`),

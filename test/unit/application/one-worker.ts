@@ -9,8 +9,8 @@ import { createMemoryEventStore } from '../../support/doubles/memory/event-store
 import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
 import { right } from '../../support/worlds/projecting.ts'
 import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
-import { createWorker } from './worker-world.ts'
-import type { WorkerStores } from './worker-world.ts'
+import { createWorker } from '../../simulation/workers/worker-world.ts'
+import type { WorkerStores } from '../../simulation/workers/worker-world.ts'
 import { callerOf } from './write-side.ts'
 
 export const URL_LIVE = { audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true } as const

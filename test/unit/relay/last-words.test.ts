@@ -1,7 +1,7 @@
 import test from 'ava'
 import { scriptedAudio } from '../../support/doubles/scripted/engine.ts'
 import { CONFIG, FINISH, framesOf, numberedWords, textOf } from './numbered-words.ts'
-import { createSenderWorld } from './sender-world.ts'
+import { createSenderWorld } from '../../simulation/relay/sender-world.ts'
 
 test('a sender whose link breaks after its last word, while the store is away, hears everything and the end', async (t) => {
   const words = numberedWords(6)

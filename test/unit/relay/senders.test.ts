@@ -5,8 +5,8 @@ import { scriptedAudio } from '../../support/doubles/scripted/engine.ts'
 import { createScriptedPipelines } from '../../support/doubles/scripted/pipeline.ts'
 import { CONFIG, FINISH, framesOf, numberedWords, textOf } from './numbered-words.ts'
 import type { RemoteClient } from './remote-client.ts'
-import { createSenderWorld } from './sender-world.ts'
-import type { SenderWorld } from './sender-world.ts'
+import { createSenderWorld } from '../../simulation/relay/sender-world.ts'
+import type { SenderWorld } from '../../simulation/relay/sender-world.ts'
 
 type Options = NonNullable<Parameters<typeof createSenderWorld>[0]>
 

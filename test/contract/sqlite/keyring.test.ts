@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { openKeyring } from '../../../infrastructure/keys/keyring.ts'
+import type { KeyStorage } from '../../../infrastructure/keys/keyring.ts'
+import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyring.ts'
+import { right } from '../event-store-support.ts'
+import { eventually } from '../../support/tools/eventually.ts'
+import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
+import { at, placed } from '../../support/doubles/memory/keyring.ts'
+
+/** Whether any file of the directory holds these bytes. */
+const isOnDisk = async (directory: string, bytes: Buffer): Promise<boolean> => {
+  const files = await Promise.all((await readdir(directory)).map((name) => readFile(join(directory, name))))
+  return files.some((content) => content.includes(bytes))
+}
+
+test('keys and erasures survive the process, erased keys leave no byte on the disk [D59]', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const file = join(path, 'keyring.db')
+  const masterKey = randomBytes(32)
+  const first = await openSqliteKeyring({ file, masterKey })
+  t.teardown(first.close)
+  const [alice] = await right(first.seal('user-1', placed(['Alice'])))
+  const [bob] = await right(first.seal('user-2', placed(['Bob'])))
+  if (alice === undefined || bob === undefined) throw new Error('no envelopes')
+  const database = new DatabaseSync(file, { readOnly: true })
+  const row = database.prepare("SELECT wrapped FROM keys WHERE name = 'user-1'").get()
+  const wrapped = Buffer.from(row?.['wrapped'] as Uint8Array)
+  database.close()
+  t.true(await isOnDisk(path, wrapped))
+  await right(first.erase(['user-1']))
+  t.false(await isOnDisk(path, wrapped))
+  await first.close()
+
+  const second = await openSqliteKeyring({ file, masterKey })
+  t.teardown(second.close)
+  t.deepEqual(await right(second.open(at([alice, bob]))), [E.left({ _tag: 'KeyErased', key: 'user-1' }), E.right('Bob')])
+  t.deepEqual(await second.seal('user-1', placed(['Alice']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
+})
+
+test('a keyring does not open with another master key', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const file = join(path, 'keyring.db')
+  const openAndClose = async (): Promise<void> => (await openSqliteKeyring({ file, masterKey: randomBytes(32) })).close()
+  await openAndClose()
+  await t.throwsAsync(openAndClose, { message: /master key/ })
+})
+
+test('a key in memory takes its own bytes and no more', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const held = (): number => {
+    collectGarbage()
+    return process.memoryUsage().arrayBuffers
+  }
+  const { path, remove } = await temporaryDirectory()
+  const keyring = await openSqliteKeyring({ file: join(path, 'keyring.db'), masterKey: randomBytes(32) })
+  t.teardown(async () => {
+    await keyring.close()
+    await remove()
+  })
+  const before = held()
+  const keys = 1000
+  for (let i = 0; i < keys; i += 1) {
+    await right(keyring.seal(`live-${i}`, placed(['text'])))
+    // What else a service does between two lives takes the rest of the pool that small Buffers are slices of.
+    for (let size = 0; size < Buffer.poolSize; size += 1024) Buffer.from('x'.repeat(1024))
+  }
+  // The memory of what was collected is given back in the background.
+  await eventually(() => {
+    const taken = held() - before
+    if (taken > keys * 1024) throw new Error(`${keys} keys hold ${taken} bytes`)
+  })
+  t.pass()
+})
+
+test('an answer that an erasure has overtaken leaves no key in memory', async (t) => {
+  const stored = new Map<string, Uint8Array | null>()
+  let answer = (): Promise<void> => Promise.resolve()
+  const storage: KeyStorage = {
+    ensure: async (name, wrapped) => {
+      const key = stored.get(name)
+      if (key === undefined) stored.set(name, wrapped)
+      await answer()
+      return E.right(key === undefined ? wrapped : key)
+    },
+    find: async (names) => E.right(new Map(names.map((name) => [name, stored.get(name) ?? null]))),
+    erase: async (names) => {
+      for (const name of names) stored.set(name, null)
+      return E.right(undefined)
+    },
+    close: () => Promise.resolve(),
+  }
+  const keyring = await openKeyring(storage, randomBytes(32))
+  const late = Promise.withResolvers<void>()
+  answer = () => late.promise
+  const sealing = keyring.seal('user-1', placed(['Alice']))()
+  await right(keyring.erase(['user-1']))
+  late.resolve()
+  const sealed = await sealing
+  t.deepEqual(await right(keyring.open(at(E.isRight(sealed) ? sealed.right : []))), [E.left({ _tag: 'KeyErased', key: 'user-1' })])
+  t.deepEqual(await keyring.seal('user-1', placed(['again']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
+})

@@ -1,0 +1,108 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { createAdmissionActor } from '../../../application/admission/admission-actor.ts'
+import type { CandidatesFor } from '../../../application/admission/candidates.ts'
+import { joinWorker } from '../../../application/admission/join-worker.ts'
+import { drainWorker } from '../../../application/sessions/runs/drain-worker.ts'
+import { rejoinWorker } from '../../../application/admission/rejoin-worker.ts'
+import { watchWorkers } from '../../../application/admission/watch-workers.ts'
+import type { Environment, Logger } from '../../../application/ports/environment.ts'
+import type { EventStore } from '../../../application/ports/event-store.ts'
+import type { Keyring } from '../../../application/ports/keyring.ts'
+import type { Members } from '../../../application/ports/peers/members.ts'
+import type { Timers } from '../../../application/ports/timers.ts'
+import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
+import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
+import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
+import { runLives } from '../../../application/sessions/run-lives.ts'
+import type { Offering } from '../../../domain/admission/placement.ts'
+import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { right } from '../../support/worlds/projecting.ts'
+import { createScriptedPipelines } from '../../support/doubles/scripted/pipeline.ts'
+import type { Script } from '../../support/doubles/scripted/pipeline.ts'
+import { createScriptedPullers } from '../../support/doubles/scripted/puller.ts'
+import { writeSideOf } from '../../unit/application/write-side.ts'
+
+const NO_TRANSLATIONS = {
+  ofLive: () => ({ prepare: () => undefined, add: () => undefined, settled: async () => undefined, stop: () => undefined }),
+}
+
+export interface WorkerStores {
+  readonly store: EventStore
+  readonly keyring: Keyring
+  readonly timers: Timers
+  readonly environment: Environment
+}
+
+interface WorkerOptions extends WorkerStores {
+  readonly worker: string
+  /** Megabytes. */
+  readonly vram: number
+  readonly reconnectGrace?: number
+  readonly script?: Script
+  /** In place of one that keeps every line. */
+  readonly logger?: Logger
+  /** Other processes, as the world of the test tells: who is lost is given up, and who was given up joins anew. */
+  readonly members?: Members
+  /** It looks for lost workers itself; else the test does. */
+  readonly watches?: false
+  /** What workers offer, as this process knows it. */
+  readonly offering?: () => Offering | undefined
+  readonly takeoverGrace?: number
+  /** In place of all that have joined. */
+  readonly candidates?: CandidatesFor
+  readonly drainTimeout?: number
+  readonly whenProjected?: () => Promise<void>
+  /** What its `run-lives` hears of the log, in place of all of it. */
+  readonly subscribe?: EventStore['subscribe']
+}
+
+/** One worker as the service puts it together, with scripted pipelines and pullers. It has joined, and hears nothing yet. */
+export const createWorker = async (options: WorkerOptions) => {
+  const { store, worker, vram, environment, timers, script } = options
+  const recorded = createRecordingLogger()
+  const { logger = recorded } = options
+  const admission = await createAdmissionActor({ ...options, logger })
+  const candidates = options.candidates ?? (() => admission.state().workers.map((one) => ({ worker: one.worker, rank: 0 })))
+  const side = writeSideOf({ ...options, candidates }, admission)
+  const deps = { ...side.deps, worker: { name: worker, incarnation: environment.instance } }
+  const bus = createLiveBus({ logger })
+  const pipelines = createScriptedPipelines(script)
+  const pullers = createScriptedPullers()
+  const sessions = createLiveSessions({
+    lifecycle: liveLifecycle(deps), createPipeline: pipelines.create, startPuller: pullers.start,
+    translations: NO_TRANSLATIONS, bus, logger, environment, timers,
+    reconnectGrace: options.reconnectGrace ?? 0,
+    unsure: (liveId) => running.settle(liveId),
+  })
+  const self = { name: worker, incarnation: environment.instance }
+  const { members } = options
+  const following = { admission, environment, timers, logger, vram }
+  const rejoining = members && rejoinWorker({ ...following, members })
+  const drain = drainWorker({
+    ...following, members: members ?? { self, announce: () => undefined }, sessions, rejoining: rejoining ?? null,
+    drainTimeout: options.drainTimeout ?? 0,
+  })
+  const watching = members && options.watches !== false && watchWorkers({ ...following, members })
+  const heard = { ...store, subscribe: options.subscribe ?? store.subscribe }
+  const running = runLives({ ...deps, store: heard, runs: sessions.runs, takeoverGrace: options.takeoverGrace ?? 0, logger, left: () => rejoining?.left() })
+  const join = joinWorker({ admission, environment }, self, vram)
+  return {
+    side: { ...side, deps: { ...deps, endByWorker: sessions.endByWorker } },
+    admission, bus, logger: recorded, pipelines, pullers, sessions, running, join, drain,
+    start: async (): Promise<void> => {
+      right(await join())
+      right(await running.start())
+    },
+    close: async (): Promise<void> => {
+      if (watching) await watching.stop()
+      await rejoining?.stop()
+      await running.stop()
+      await sessions.close()
+    },
+    attach: async (liveId: number) => {
+      const attached = await sessions.attachSender(liveId)()
+      if (E.isLeft(attached)) throw new Error(attached.left._tag)
+      return attached.right
+    },
+  }
+}

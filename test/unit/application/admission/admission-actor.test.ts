@@ -1,0 +1,190 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { createAdmissionActor, openAdmission } from '../../../../application/admission/admission-actor.ts'
+import type { AdmissionActor } from '../../../../application/admission/admission-actor.ts'
+import type { Environment } from '../../../../application/ports/environment.ts'
+import type { EventStore } from '../../../../application/ports/event-store.ts'
+import { ADMISSION_STREAM } from '../../../../domain/admission/events.ts'
+import { ADMISSION_SNAPSHOT_STREAM } from '../../../../domain/admission/snapshot.ts'
+import { reservedVram } from '../../../../domain/admission/state.ts'
+import { currentCorrelationId, inRequest } from '../../../../infrastructure/node/request-context.ts'
+import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { createFailingStore } from '../failing-store.ts'
+import { admitCommand, setCapacity } from '../write-side.ts'
+
+const actorOn = async (store: EventStore, snapshotEvery = 200, correlationId: Environment['correlationId'] = () => null) => {
+  const logger = createRecordingLogger()
+  const environment = { ...createTestEnvironment(), correlationId }
+  const deps = { store, keyring: createMemoryKeyring(), environment, timers: immediateTimers, logger, snapshotEvery }
+  return { environment, logger, actor: await createAdmissionActor(deps) }
+}
+
+interface One {
+  readonly actor: AdmissionActor
+  readonly environment: Environment
+}
+
+const admit = ({ actor, environment }: One, userId: number, vram: number, commandId: string) =>
+  actor.send({
+    command: admitCommand({ commandId, userId, vram, instance: environment.instance, at: environment.now() }),
+    commandId,
+    correlationId: commandId,
+    actor: `user:${userId}`,
+  })()
+
+const release = ({ actor, environment }: One, liveId: number) =>
+  actor.send({
+    command: { type: 'Release', liveId, at: environment.now() }, commandId: environment.newId(), correlationId: 'c', actor: 'service',
+  })()
+
+test('200 admissions at once take a handful of appends, each with its own answer', async (t) => {
+  const memory = createMemoryEventStore()
+  const { store, appendsTo } = createFailingStore(memory, {})
+  const one = await actorOn(store)
+  await setCapacity(one.actor, one.environment, 150)
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => admit(one, index + 1, 1, `create-${index}`)))
+  t.is(answers.filter(E.isRight).length, 150)
+  t.is(answers.filter((answer) => E.isLeft(answer) && answer.left._tag === 'InsufficientVram').length, 50)
+  t.is(reservedVram(one.actor.state()), 150)
+  t.true(appendsTo('admission').length <= 4, `${appendsTo('admission').length} appends`)
+})
+
+test('a store that is late when the admissions are opened is told apart from a defect, and they open once it answers', async (t) => {
+  const store = createMemoryEventStore()
+  const deps = { keyring: createMemoryKeyring(), environment: createTestEnvironment(), timers: immediateTimers, logger: createRecordingLogger() }
+  const late = E.left({ _tag: 'StoreUnavailable', reason: 'no answer in 800 ms' } as const)
+  for (const stream of [ADMISSION_STREAM, ADMISSION_SNAPSHOT_STREAM]) {
+    const read: EventStore['read'] = (of, options) => (of === stream ? async () => late : store.read(of, options))
+    t.deepEqual(await openAdmission({ ...deps, store: { ...store, read } })(), late, stream)
+  }
+  t.true(E.isRight(await openAdmission({ ...deps, store })()))
+  const broken: EventStore['read'] = () => async () => { throw new Error('a defect') }
+  await t.throwsAsync(openAdmission({ ...deps, store: { ...store, read: broken } }), { message: 'a defect' })
+})
+
+test('of commands that are appended together each event has the correlation id of its own request [B15]', async (t) => {
+  const store = createMemoryEventStore()
+  const { actor, environment } = await actorOn(store, 200, currentCorrelationId)
+  await setCapacity(actor, environment, 150)
+  const one = { actor, environment }
+  await Promise.all([
+    inRequest('first', () => admit(one, 1, 1, 'a')), inRequest('second', () => admit(one, 2, 1, 'b')), admit(one, 3, 1, 'c'),
+  ])
+  const admitted = store.allEvents().filter(({ type }) => type === 'Admitted')
+  t.deepEqual(admitted.map(({ metadata }) => metadata.correlationId), ['first', 'second', 'c'])
+})
+
+test('Two actors on one log never give more than there is', async (t) => {
+  const memory = createMemoryEventStore()
+  const one = await actorOn(memory)
+  const two = await actorOn(memory)
+  await setCapacity(one.actor, one.environment, 40)
+  const create = (_: unknown, index: number) => admit(index % 2 === 0 ? one : two, index + 1, 1, `create-${index}`)
+  const answers = await Promise.all(Array.from({ length: 100 }, create))
+  t.is(answers.filter(E.isRight).length, 40)
+  t.is(memory.allEvents().filter(({ type }) => type === 'Admitted').length, 40)
+})
+
+test('a refusal is decided on the newest state, whoever made room [R59]', async (t) => {
+  const memory = createMemoryEventStore()
+  const one = await actorOn(memory)
+  await setCapacity(one.actor, one.environment, 4)
+  const two = await actorOn(memory)
+  right(await admit(one, 1, 4, 'a'))
+  t.true(E.isLeft(await admit(two, 2, 1, 'b')))
+  right(await release(one, 1))
+  right(await admit(two, 2, 4, 'c'))
+  t.like(await admit(two, 2, 1, 'd'), { left: { _tag: 'InsufficientVram', needed: 1, free: 0 } })
+})
+
+test('An append whose answers were lost is found, and nothing is admitted twice', async (t) => {
+  const memory = createMemoryEventStore()
+  const { store } = createFailingStore(memory, { admission: ['answered', 'lost-answer', 'lost-answer', 'lost-answer'] })
+  const one = await actorOn(store)
+  await setCapacity(one.actor, one.environment, 10)
+  right(await admit(one, 1, 4, 'a'))
+  right(await admit(one, 1, 4, 'a'))
+  t.is(reservedVram(one.actor.state()), 4)
+})
+
+test('An append that was never made answers StoreUnavailable to everybody in it, and the next one goes through', async (t) => {
+  const { store } = createFailingStore(createMemoryEventStore(), { admission: ['answered', 'not-made', 'not-made', 'not-made'] })
+  const one = await actorOn(store)
+  await setCapacity(one.actor, one.environment, 1)
+  const answers = await Promise.all([admit(one, 1, 1, 'a'), admit(one, 2, 1, 'b')])
+  for (const answer of answers) t.like(answer, { left: { _tag: 'StoreUnavailable' } })
+  right(await admit(one, 2, 1, 'c'))
+})
+
+test('Commands that move many lives fill the append: what comes behind them goes into the next one, all are answered', async (t) => {
+  const { store, appendsTo } = createFailingStore(createMemoryEventStore(), {})
+  const one = await actorOn(store)
+  await setCapacity(one.actor, one.environment, 1000)
+  await Promise.all(Array.from({ length: 450 }, (_, index) => admit(one, 1, 1, `create-${index}`)))
+  const before = appendsTo('admission').length
+
+  const again = { ...one.environment, instance: 'restarted' }
+  const joining = Promise.all(Array.from({ length: 3 }, () => setCapacity(one.actor, again, 1000)))
+  const released = await Promise.all(Array.from({ length: 95 }, (_, index) => release(one, index + 1)))
+  await joining
+  t.true(released.every(E.isRight))
+  t.deepEqual(appendsTo('admission').slice(before).map(({ ids }) => ids.length), [202, 200, 145])
+  t.is(reservedVram(one.actor.state()), 355)
+})
+
+test('A start from the newest snapshot reads only what came after, and knows the same', async (t) => {
+  const memory = createMemoryEventStore()
+  const one = await actorOn(memory, 20)
+  await setCapacity(one.actor, one.environment, 1000)
+  for (let index = 0; index < 95; index++) right(await admit(one, index + 1, 1, `create-${index}`))
+  await one.actor.idle()
+
+  const reads: Array<number> = []
+  const counting: EventStore = {
+    ...memory,
+    read: (stream, options) => async () => {
+      const events = await memory.read(stream, options)()
+      if (stream === 'admission') reads.push(right(events).length)
+      return events
+    },
+  }
+  const two = await actorOn(counting)
+  t.deepEqual(two.actor.state(), one.actor.state())
+  t.true((reads[0] ?? Infinity) < 40, `${reads[0]} events read`)
+  t.is(right(await memory.read('snapshot-admission')()).length, 2)
+})
+
+test('A defect in a snapshot is logged and hurts nobody', async (t) => {
+  const memory = createMemoryEventStore()
+  const store: EventStore = {
+    ...memory,
+    append: (stream, ...rest) => (stream === 'snapshot-admission' ? () => Promise.reject(new Error('a misfit')) : memory.append(stream, ...rest)),
+  }
+  const one = await actorOn(store, 2)
+  await setCapacity(one.actor, one.environment, 1000)
+  for (let index = 0; index < 4; index++) right(await admit(one, index + 1, 1, `create-${index}`))
+  await one.actor.idle()
+  t.true(one.logger.lines.length > 0)
+  t.true(one.logger.lines.every(({ level }) => level === 'error'))
+})
+
+test('while the admissions cannot be read every command is refused by a read, and none is written in the hope that it fits', async (t) => {
+  const memory = createMemoryEventStore()
+  const { store, appendsTo } = createFailingStore(memory, {})
+  const environment = createTestEnvironment()
+  const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
+  const later = { id: environment.newId(), type: 'InventedLater', data: {}, metadata }
+  right(await memory.append('admission', 'no-stream', [later])())
+  const { actor } = await actorOn(store)
+  const command = { type: 'Join', worker: 'worker-1', incarnation: 'i', vram: 150, at: environment.now() } as const
+  for (const commandId of ['first', 'second']) {
+    const answer = await actor.send({ command, commandId, correlationId: commandId, actor: 'service' })()
+    t.is(E.isLeft(answer) && answer.left._tag, 'EventTypeUnknown')
+  }
+  t.deepEqual(appendsTo('admission'), [])
+})

@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { v7 } from 'uuid'
+import { createAdmissionActor } from '../../../../application/admission/admission-actor.ts'
+import type { EventStore } from '../../../../application/ports/event-store.ts'
+import { reservedVram } from '../../../../domain/admission/state.ts'
+import { systemTimers } from '../../../../infrastructure/node/system-timers.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
+import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { chanceOf } from '../../../support/tools/seeded.ts'
+import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { admitCommand, setCapacity } from '../write-side.ts'
+
+const PROCESSES = 4
+const CLIENTS = 8
+const EACH = 10
+
+/** A server some milliseconds away, whose answers come as they like. */
+const distant = (store: EventStore, random: () => number): EventStore => ({
+  ...store,
+  append: (...asked) => async () => {
+    await delay(random() * 4)
+    const answer = await store.append(...asked)()
+    await delay(random() * 4)
+    return answer
+  },
+  read: (...asked) => async () => {
+    await delay(random() * 4)
+    return await store.read(...asked)()
+  },
+})
+
+test('processes that admit without pause on one log refuse nobody for it', async (t) => {
+  const chance = chanceOf(t)
+  const store = distant(createMemoryEventStore(), chance.random('store'))
+  const open = async (_: unknown, place: number) => {
+    const environment = { ...createTestEnvironment(), random: chance.random(`process ${place}`), newId: v7 }
+    const deps = { store, keyring: createMemoryKeyring(), environment, timers: systemTimers, logger: createRecordingLogger() }
+    return { environment, actor: await createAdmissionActor(deps) }
+  }
+  const all = await Promise.all(Array.from({ length: PROCESSES }, open))
+  const [first] = all
+  if (first === undefined) throw new Error('no process')
+  await setCapacity(first.actor, first.environment, 100_000)
+  const admit = async ({ actor, environment }: typeof first, commandId: string) =>
+    await actor.send({
+      command: admitCommand({ commandId, userId: 1, vram: 1, instance: environment.instance, at: environment.now() }),
+      commandId, correlationId: commandId, actor: 'user:1',
+    })()
+  const refused: Array<string> = []
+  await Promise.all(all.flatMap((one, place) => Array.from({ length: CLIENTS }, async (_, client) => {
+    for (let number = 0; number < EACH; number += 1) {
+      const answer = await admit(one, `${place}-${client}-${number}`)
+      if (E.isLeft(answer)) refused.push(answer.left._tag)
+    }
+  })))
+  t.deepEqual(refused, [])
+  t.true(E.isRight(await first.actor.refresh()))
+  t.is(reservedVram(first.actor.state()), PROCESSES * CLIENTS * EACH)
+})

@@ -1,0 +1,108 @@
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { createAdmissionActor } from '../../../../application/admission/admission-actor.ts'
+import { joinWorker } from '../../../../application/admission/join-worker.ts'
+import type { EventStore, NewEvent } from '../../../../application/ports/event-store.ts'
+import { liveStream } from '../../../../domain/live/events.ts'
+import { openOf, placementOf, reservedVram, totalVram } from '../../../../domain/admission/state.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { silentLogger } from '../../../support/doubles/test-environment.ts'
+import { dataOf } from '../../../support/tools/stored-data.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
+
+const owner = callerOf(1)
+const at = '2026-11-21T09:29:00.000000+00:00'
+
+/** What versions before `WorkerJoined` stored of a live: no needs, no term, `local` for a worker. */
+const earlier = (liveId: number) =>
+  ({ liveId, userId: 1, worker: 'local', vram: 1, instance: 'gone', commandId: `command-${liveId}`, at })
+
+const appending = (store: EventStore, environment: { readonly newId: () => string }) =>
+  async (stream: string, ...events: ReadonlyArray<readonly [type: string, data: NewEvent['data']]>): Promise<void> => {
+    const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: at }
+    const all = events.map(([type, data]) => ({ id: environment.newId(), type, data, metadata }))
+    right(await store.append(stream, 'any', all)())
+  }
+
+/** The store, and how many events each read of `admission` gave. */
+const countingReads = (inner: EventStore) => {
+  const counts: Array<number> = []
+  const read: EventStore['read'] = (stream, options) => async () => {
+    const events = await inner.read(stream, options)()
+    if (stream === 'admission') counts.push(right(events).length)
+    return events
+  }
+  return { store: { ...inner, read }, read: counts }
+}
+
+/** A log of such a version: lives 1 and 2 are in its snapshot, 3 stands behind it, 2 has ended. */
+const upgraded = async (t: ExecutionContext, name: string, vram: number) => {
+  const { deps, store, environment } = await createWriteSide({ joins: false })
+  const append = appending(store, environment)
+  await append('admission', ['CapacitySet', { worker: 'local', vram: 100, at }], ['Admitted', earlier(1)], ['Admitted', earlier(2)])
+  await append('admission-snapshot', ['AdmissionSnapshotTaken', {
+    revision: 2, capacity: [{ worker: 'local', vram: 100 }], open: [1, 2].map(earlier), lastLiveId: 2,
+    commands: [1, 2].map(earlier).map(({ commandId, liveId }) => ({ commandId, liveId, at })),
+  }])
+  await append('admission', ['Released', { liveId: 2, at }], ['Admitted', earlier(3)])
+  const { store: counted, read } = countingReads(store)
+  const admission = await createAdmissionActor({ ...deps, store: counted, logger: silentLogger, snapshotEvery: 5 })
+  t.deepEqual(read, [2], 'what its snapshot holds is not read again')
+  right(await joinWorker({ admission, environment }, { name, incarnation: environment.instance }, vram)())
+  await admission.idle()
+  const side = writeSideOf(deps, admission)
+  const { keyedHash } = side.deps.credentials
+  /** A create with that key for which the version admitted that live. */
+  const begin = async (key: string, liveId: number, request = requestOf()): Promise<void> => {
+    const requestHash = keyedHash('create-request', JSON.stringify(request))
+    const use = { userId: 1, commandId: `command-${liveId}`, requestHash, at }
+    await append(`idem-${keyedHash('idempotency-key', `1\0${key}`)}`, ['IdempotencyKeyUsed', use])
+  }
+  return { deps, store, admission, side, begin }
+}
+
+for (const name of ['local', 'host-1'])
+  test(`a log of an older version goes on under the name ${name}: its lives are taken over, nothing of the old worker is left`, async (t) => {
+    const { deps, store, admission } = await upgraded(t, name, 100)
+    const { workers } = admission.state()
+    t.deepEqual(workers.map(({ worker, incarnation }) => [worker, incarnation]), [[name, deps.environment.instance]])
+    for (const liveId of [1, 3]) t.deepEqual(placementOf(admission.state(), liveId), { worker: name, term: 2 })
+    t.is(placementOf(admission.state(), 2), null)
+    t.deepEqual([reservedVram(admission.state()), totalVram(admission.state())], [2, 100])
+    const again = await createAdmissionActor({ ...deps, logger: silentLogger })
+    t.deepEqual(again.state(), admission.state())
+    t.is(right(await store.read('snapshot-admission')()).length, 1, 'from now on in a stream of its own')
+  })
+
+test('a create with a key that an older version began is found for as long as the key is known [R76]', async (t) => {
+  const { begin, store, admission, side } = await upgraded(t, 'local', 100)
+  // The first of them was admitted before the snapshot, the last behind it; that one was not created any more.
+  await begin('first', 1)
+  await begin('last', 3)
+  const created = right(await side.createLive(owner, requestOf(), 'command-1')())
+  t.is(created.id, 1, 'the same command is the same live')
+  t.is(right(await side.createLiveOnce(owner, requestOf(), 'first')()).id, 1)
+  t.is(right(await side.createLiveOnce(owner, requestOf(), 'last')()).id, 3)
+  t.is(right(await side.createLiveOnce(owner, requestOf(), 'last')()).id, 3)
+  t.is(admission.state().lastLiveId, 3, 'nothing was admitted anew')
+  t.deepEqual(right(await store.read(liveStream(3))()).map((event) => dataOf(event)['commandId']), ['command-3'])
+})
+
+test('an ended live of a key that an older version began is the answer, whatever its owner may do by now [R76]', async (t) => {
+  const { begin, side } = await upgraded(t, 'local', 100)
+  const request = requestOf({ translations: ['es', 'de'] })
+  await begin('first', 1, request)
+  right(await side.createLive(owner, request, 'command-1')())
+  right(await side.finishLive(owner, 1)())
+  t.is(right(await side.createLiveOnce(callerOf(1, { maxTranslations: 1 }), request, 'first')()).id, 1)
+})
+
+test('a worker that joins anew has all that it ran, more than one append moves', async (t) => {
+  const { deps, environment, admission } = await createWriteSide({ capacity: 1000 })
+  for (let liveId = 1; liveId <= 450; liveId++) {
+    const command = admitCommand({ commandId: `c-${liveId}`, instance: environment.instance, at: environment.now() })
+    right(await admission.send({ command, commandId: `c-${liveId}`, correlationId: 'c', actor: 'user:1' })())
+  }
+  right(await joinWorker({ admission, environment: deps.environment }, { name: 'worker-1', incarnation: 'anew' }, 1000)())
+  t.is(openOf(admission.state(), 'worker-1').filter(({ term }) => term === 2).length, 450)
+})

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { EventStore } from '../../../../application/ports/event-store.ts'
+import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { AUDIO } from '../../../support/worlds/sessions.ts'
+import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { memberNamed, scriptedMembers } from './members.ts'
+import { appendElsewhere, me, startWorker, stores, typesOf, URL_LIVE } from '../one-worker.ts'
+import type { WorkerStores } from '../../../simulation/workers/worker-world.ts'
+import { requestOf } from '../write-side.ts'
+
+/** A worker as a member among others. */
+const startMember = async (t: ExecutionContext, on: WorkerStores, name: string, more: Partial<Parameters<typeof startWorker>[2]> = {}) => {
+  const environment = createTestEnvironment()
+  const own = memberNamed(name, undefined, { incarnation: environment.instance })
+  const world = scriptedMembers(own)
+  const worker = await startWorker(t, { ...on, environment }, { ...more, environment, worker: name, members: world.members })
+  return { ...worker, own, world }
+}
+
+const placements = ({ admission }: Awaited<ReturnType<typeof startMember>>) =>
+  admission.state().open.map(({ liveId, worker, term }) => [liveId, worker, term])
+
+test('a worker that is lost is given up by whoever hears of it, its lives go to others, and it drops them when it wakes', async (t) => {
+  const on = stores()
+  const first = await startMember(t, on, 'w1')
+  const { id } = right(await first.side.createLive(me, requestOf(URL_LIVE))())
+  await eventually(() => assert.equal(first.pullers.all.length, 1))
+  const [second, third] = [await startMember(t, on, 'w2', { vram: 90 }), await startMember(t, on, 'w3', { vram: 80 })]
+  first.world.doubt('no beat of ours is acknowledged')
+  second.world.lose(first.own)
+  third.world.lose(first.own)
+  await eventually(() => assert.equal(second.pullers.all.length, 1))
+  await eventually(() => assert.ok(first.pullers.latest().stopped))
+  t.deepEqual(await typesOf(on, 'admission'), ['WorkerJoined', 'Admitted', 'WorkerJoined', 'WorkerJoined', 'WorkerLeft', 'Moved'])
+  t.deepEqual(placements(second), [[id, 'w2', 2]])
+  t.is(first.sessions.count(), 0)
+  t.deepEqual((await typesOf(on, `live-${id}`)).filter((type) => type === 'LiveFinished'), [])
+
+  // It joins anew once others hear of it, under the same incarnation, and is given lives again.
+  t.false(first.admission.state().workers.some(({ worker }) => worker === 'w1'))
+  first.world.doubt(null)
+  await eventually(async () => assert.equal((await typesOf(on, 'admission')).at(-1), 'WorkerJoined'))
+  second.world.set([])
+  third.world.lose(second.own)
+  await eventually(() => assert.equal(first.pullers.all.length, 2))
+  t.deepEqual(placements(first), [[id, 'w1', 3]])
+  await first.pipelines.all[1]?.final(1, 'one')
+  t.deepEqual(await typesOf(on, `segments-${id}`), ['SegmentsFenced', 'SegmentsFenced', 'SegmentFinalised'])
+})
+
+test('who hears of a lost worker says so for as long as the log does not answer', async (t) => {
+  const on = stores()
+  const first = await startMember(t, on, 'w1')
+  let isAway = false
+  const store: EventStore = {
+    ...on.store,
+    append: (...event) => async () => (isAway ? E.left({ _tag: 'StoreUnavailable', reason: 'test' }) : await on.store.append(...event)()),
+  }
+  const second = await startMember(t, on, 'w2', { store })
+  first.world.doubt('frozen')
+  isAway = true
+  second.world.lose(first.own)
+  const attempts = () => second.logger.lines.flatMap(({ message, fields }) => (message.startsWith('the admissions do not answer') ? [fields['attempt']] : []))
+  await eventually(() => assert.deepEqual(attempts(), [0, 1]))
+  t.deepEqual(attempts(), [0, 1])
+  isAway = false
+  await eventually(async () => assert.equal((await typesOf(on, 'admission')).at(-1), 'WorkerLeft'))
+})
+
+test('a worker that no member is leaves after some looks, unless it is us who see nobody', async (t) => {
+  const on = stores()
+  const first = await startMember(t, on, 'w1')
+  const { id } = right(await first.side.createLive(me, requestOf(URL_LIVE))())
+  const timers = createManualTimers()
+  const second = await startMember(t, on, 'w2', { timers })
+  const looks = async (count: number): Promise<void> => {
+    for (let look = 0; look < count; look++) {
+      const waiting = timers.size()
+      timers.advance(5000)
+      await eventually(() => assert.equal(timers.size(), waiting))
+    }
+  }
+  second.world.doubt('the register does not answer')
+  await looks(6)
+  second.world.doubt(null)
+  await looks(3)
+  second.world.set([second.own, first.own])
+  await looks(1)
+  second.world.set([second.own])
+  await looks(3)
+  t.deepEqual(placements(second), [[id, 'w1', 1]])
+  timers.advance(5000)
+  await eventually(() => assert.deepEqual(placements(second), [[id, 'w2', 2]]))
+})
+
+test('a live whose model nobody has waits, and is placed as soon as somebody offers it', async (t) => {
+  const on = stores()
+  const first = await startMember(t, on, 'w1')
+  const { id } = right(await first.side.createLive(me, requestOf(URL_LIVE))())
+  await eventually(() => assert.equal(first.pullers.all.length, 1))
+  first.pullers.latest().events.audio(AUDIO, null)
+  let names = new Set<string>(['other'])
+  const second = await startMember(t, on, 'w2', { timers: createManualTimers(), offering: () => new Map([['w2', names]]) })
+  first.world.doubt('frozen')
+  second.world.lose(first.own)
+  await eventually(() => assert.deepEqual(placements(second), [[id, null, 1]]))
+  await eventually(() => assert.ok(first.pullers.latest().stopped))
+  await first.close()
+  names = new Set(['m1'])
+  second.world.set([second.own])
+  await eventually(() => assert.equal(second.pullers.all.length, 1))
+  t.deepEqual(placements(second), [[id, 'w2', 2]])
+})
+
+test('a worker drops what it has left although the admissions cannot be read when it hears of it', async (t) => {
+  const on = stores()
+  let isAway = false
+  const store: EventStore = {
+    ...on.store,
+    read: (stream, ...rest) => async () =>
+      isAway && stream === 'admission' ? E.left({ _tag: 'StoreUnavailable', reason: 'test' }) : await on.store.read(stream, ...rest)(),
+  }
+  const mine = await startWorker(t, { ...on, store })
+  right(await mine.side.createLive(me, requestOf(URL_LIVE))())
+  await eventually(() => assert.equal(mine.pullers.all.length, 1))
+  const [{ incarnation } = { incarnation: null }] = mine.admission.state().workers
+  isAway = true
+  await appendElsewhere(on, 'admission', 'WorkerLeft', { worker: 'w1', incarnation, reason: 'lost', at: mine.side.deps.environment.now() })
+  await new Promise((resolve) => { setImmediate(resolve) })
+  isAway = false
+  await eventually(() => assert.ok(mine.pullers.latest().stopped))
+  t.is(mine.sessions.count(), 0)
+})

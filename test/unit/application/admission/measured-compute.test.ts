@@ -1,0 +1,71 @@
+import test from 'ava'
+import { measuredCompute } from '../../../../application/admission/measured-compute.ts'
+import { NO_ABILITIES } from '../../../../application/ports/catalogue.ts'
+import type { PassTime } from '../../../../application/ports/engine.ts'
+import { initialState } from '../../../../domain/admission/state.ts'
+import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { reservation } from '../../domain/admission-samples.ts'
+import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+
+const BASE = { id: 1, name: 'base', active: true, vram: 300, createdAt: '', updatedAt: null, ...NO_ABILITIES }
+
+const world = (options: { readonly pass?: PassTime; readonly overcommit?: number; readonly running?: ReadonlyArray<number> } = {}) => {
+  const logger = createRecordingLogger()
+  const state = { ...initialState, open: [reservation(1, { needs: ['base'] }), reservation(2, { needs: ['base'] })] }
+  const compute = measuredCompute({
+    engine: { deviceOf: () => ({ name: 'cpu', lanes: 2 }), passTime: () => options.pass ?? null },
+    catalogue: { models: () => [BASE] },
+    admission: { state: () => state },
+    environment: createTestEnvironment(),
+    logger,
+    worker: 'gpu-0',
+    running: () => options.running ?? [],
+    overcommit: options.overcommit ?? 1,
+  })
+  return { ...compute, lines: logger.lines }
+}
+
+const pass = (seconds: number): PassTime => ({ usual: seconds, least: seconds })
+
+test('a session takes what its passes take at their cadence, which has a rest between them', (t) => {
+  const share = (time: PassTime): number => world({ pass: time }).forModel(BASE, 60).shareOf('base')
+  t.is(share(pass(0.2)), 1.4 * 0.2)
+  t.is(share(pass(4)), 0.7, 'a slow model is heard more rarely')
+  t.is(share(pass(36)), 1.2, 'one that takes longer for its window than that lasts never keeps up')
+  t.is(share({ usual: 36, least: 20 }), 0.7, 'unless the machine was only busy')
+  t.is(share({ usual: 4, least: 0.2, busy: 0.2 }), 1.4 * 0.2, 'a pass that waits for other programs costs no more')
+})
+
+test('a model that nobody measured is estimated by its size, and never refused for that alone', (t) => {
+  t.is(world().forModel(BASE, 5).shareOf('base'), 1.4 * 0.3)
+  t.is(world().forModel(BASE, 5).shareOf('gone'), 0)
+})
+
+test('OVERCOMMIT gives the lanes away so many times', (t) => {
+  t.is(world().forModel(BASE, 5).deviceOf('base').lanes, 2)
+  t.is(world({ overcommit: 1.5 }).forModel(BASE, 5).deviceOf('base').lanes, 3)
+})
+
+test('OVERCOMMIT=0 refuses none and warns of the sessions that are too many', (t) => {
+  const running = [1, 2]
+  const enough = world({ overcommit: 0, running, pass: pass(0.2) })
+  t.is(enough.forModel(BASE, 5).deviceOf('base').lanes, Infinity)
+  t.deepEqual(enough.lines, [])
+  const few = world({ overcommit: 0, running, pass: pass(1) })
+  t.is(few.forModel(BASE, 5).deviceOf('base').lanes, Infinity)
+  t.like(few.lines, [{ level: 'warn', fields: { model: 'base', neededLanes: 0.7, freeLanes: 2 - 1.4 } }])
+})
+
+test('the log warns of a model whose passes take longer than max_delay', (t) => {
+  const slow = world({ pass: pass(6) })
+  slow.forModel(BASE, 10)
+  t.deepEqual(slow.lines, [])
+  slow.forModel(BASE, 5)
+  t.like(slow.lines, [{ level: 'warn', fields: { model: 'base', passSeconds: 6, maxDelay: 5 } }])
+})
+
+test('the metrics tell the lanes and what is taken of them', (t) => {
+  const { lanes, taken } = world({ running: [1], pass: pass(0.5) })
+  t.is(lanes(), 2)
+  t.is(taken(), 0.7)
+})

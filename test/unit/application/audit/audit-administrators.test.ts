@@ -1,0 +1,54 @@
+import test from 'ava'
+import { checkLog } from '../../../../application/audit/check-log.ts'
+import { sealEvents } from '../../../../application/log/event-serialization.ts'
+import type { EventStore } from '../../../../application/ports/event-store.ts'
+import { after } from '../../domain/samples.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+
+type Step = readonly [stream: string, type: string, data: object]
+
+const about = { userId: 3, at: after(0) }
+const limits = { permissions: [], maxSessions: 1, maxTranslations: 1 }
+const name = { username: 'u', usernameHash: 'h', passwordHash: 'p' }
+const registered: Step = ['user-3', 'UserRegistered', { ...about, ...name, ...limits }]
+const disabled: Step = ['user-3', 'UserDisabled', about]
+const enabled: Step = ['user-3', 'UserEnabled', about]
+const counted = (revision: number): Step => ['administrators', 'AdministratorAdded', { ...about, revision }]
+const uncounted = (revision: number): Step => ['administrators', 'AdministratorRemoved', { ...about, revision }]
+
+/** What is found wrong of the steps, of which one, by its number from 0, cannot be read. */
+const problemsOf = async (steps: ReadonlyArray<Step>, damaged = -1): Promise<ReadonlyArray<string>> => {
+  const store = createMemoryEventStore()
+  const keyring = createMemoryKeyring()
+  const environment = createTestEnvironment()
+  const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: after(0) }
+  for (const [stream, type, data] of steps) {
+    const sealed = right(await sealEvents(keyring, stream)([{ type, data }])())
+    right(await store.append(stream, 'any', sealed.map((event) => ({ ...event, id: environment.newId(), metadata })))())
+  }
+  const row = store.allEvents()[damaged]
+  const subscribe: EventStore['subscribe'] = async function* (from, prefixes, signal) {
+    for await (const message of store.subscribe(from, prefixes, signal)) {
+      if (message.kind === 'event' && message.event.position === row?.position)
+        throw new Error('damaged', { cause: { _tag: 'LogCorrupted', reason: 'a flipped bit', row } })
+      yield message
+    }
+  }
+  const { problems } = await checkLog({ store: { ...store, subscribe }, keyring, keyNames: () => [], now: null })
+  return problems.flatMap(({ where, problem }) => (where.includes('administrators') ? [problem] : []))
+}
+
+const comings = [registered, counted(0), uncounted(0), disabled, enabled, counted(2), uncounted(2), uncounted(2)]
+
+test('who is counted as an administrator is judged by their own stream, as far as that can be read', async (t) => {
+  t.deepEqual(await problemsOf(comings), [])
+  const notThere = ['user 3 is counted by an event that is not there']
+  t.deepEqual(await problemsOf([counted(0), registered]), notThere)
+  t.deepEqual(await problemsOf([registered, counted(1)]), notThere)
+  t.deepEqual(await problemsOf([registered, counted(0), uncounted(1)]), notThere)
+  t.deepEqual(await problemsOf([registered, counted(0), disabled, counted(1)]), ['user 3 is counted twice'])
+  t.deepEqual(await problemsOf([registered, disabled, counted(1)], 1), [])
+})

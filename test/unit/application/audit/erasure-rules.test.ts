@@ -1,0 +1,35 @@
+import test from 'ava'
+import { checkLog } from '../../../../application/audit/check-log.ts'
+import { createErasureRules } from '../../../../application/audit/erasure-rules.ts'
+import { BEGINNING } from '../../../../application/ports/event-store.ts'
+import type { EventStore } from '../../../../application/ports/event-store.ts'
+import { after, liveCreated } from '../../domain/samples.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
+
+test('what was deleted up to the moment that is asked for must be gone, what was deleted after it need not', async (t) => {
+  const { data: created } = liveCreated()
+  const at = after(100)
+  const rules = createErasureRules()
+  for (const liveId of [1, 2]) rules.observe({ type: 'LiveCreated', data: { ...created, liveId } })
+  rules.observe({ type: 'LiveDeleted', data: { liveId: 2, userId: created.userId, lastStatus: 'finished', at } })
+  rules.observe({ type: 'UserDeleted', data: { userId: created.userId, usernameHash: 'h', at } })
+  const keys = [`user-${created.userId}`, 'live-2', 'text-2', 'live-1', 'user-999', 'keyring-probe']
+  const leftAt = async (until: number): Promise<ReadonlyArray<string>> => (await rules.leftOver(keys, until)).map(({ where }) => where)
+  const left = ['live 1', `key user-${created.userId}`, 'key live-2', 'key text-2']
+  t.deepEqual(await leftAt(Date.parse(at) - 1), [])
+  t.deepEqual(await leftAt(Date.parse(at)), left)
+  t.deepEqual(await leftAt(Date.parse(at) + 1), left)
+})
+
+test('a log that ends in an error is no clean log', async (t) => {
+  const memory = createMemoryEventStore()
+  const store: EventStore = {
+    ...memory,
+    subscribe: async function* (from, prefixes, signal) {
+      if (from === BEGINNING) throw new Error('the subscription ended: gone', { cause: { _tag: 'StoreUnavailable', reason: 'gone' } })
+      yield* memory.subscribe(from, prefixes, signal)
+    },
+  }
+  await t.throwsAsync(checkLog({ store, keyring: createMemoryKeyring(), keyNames: () => [], now: null }), { message: /gone/ })
+})

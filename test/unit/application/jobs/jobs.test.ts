@@ -1,0 +1,111 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { JobOrder, JobRunner } from '../../../../application/jobs/job.ts'
+import { openJobs } from '../../../../application/jobs/jobs.ts'
+import type { Jobs } from '../../../../application/jobs/jobs.ts'
+import type { EventStore } from '../../../../application/ports/event-store.ts'
+import { embeddedMembers } from '../../../../infrastructure/embedded-members.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { PROFILE } from '../../../support/worlds/members-world.ts'
+import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { callerOf } from '../../../support/worlds/token-world.ts'
+
+const admin = callerOf(1)
+const order = (kind: JobOrder['kind'], subject: string | null = null): JobOrder => ({ kind, subject, precision: null, force: false })
+
+/** Waits for its signal, or for `finish`. */
+const waiting = () => {
+  const finished = Promise.withResolvers<E.Either<string, Readonly<Record<string, unknown>>>>()
+  const runner: JobRunner = {
+    problem: ({ subject }) => (subject === 'nonesuch' ? 'should be something' : null),
+    run: async (_order, report, signal) => {
+      report({ done: 3, total: 10, detail: 'a file' })
+      signal.addEventListener('abort', () => finished.resolve(E.left('given up')))
+      return await finished.promise
+    },
+  }
+  return { runner, finish: finished.resolve }
+}
+
+const open = async (pull: JobRunner, store: EventStore = createMemoryEventStore()): Promise<Jobs> => {
+  const broken: JobRunner = { problem: () => null, run: () => Promise.reject(new Error('it broke')) }
+  const runners = { pull, verify: broken, check: waiting().runner, rebuild: waiting().runner }
+  const write = { store, keyring: createMemoryKeyring(), environment: createTestEnvironment(), timers: immediateTimers }
+  const members = embeddedMembers({ name: 'local', incarnation: write.environment.instance }, PROFILE)
+  return right(await openJobs({ ...write, logger: createRecordingLogger(), runners, members, isShared: false })())
+}
+
+const jobOf = async (jobs: Jobs, id: number) => right(await jobs.get(id)())
+const listed = async (jobs: Jobs, ...[kinds = [], statuses = []]: Partial<Parameters<Jobs['list']>>) => right(await jobs.list(kinds, statuses)())
+
+const untilOver = (jobs: Jobs, id: number) =>
+  eventually(async () => {
+    const job = await jobOf(jobs, id)
+    if (job.status === 'running') throw new Error('it still runs')
+    return job
+  })
+
+test('a job tells its progress and its result, one of a kind at a time [R170]', async (t) => {
+  const { runner, finish } = waiting()
+  const jobs = await open(runner)
+  t.deepEqual(await jobs.start(admin, order('pull', 'nonesuch'))(), E.left({ _tag: 'JobSubjectInvalid', problem: 'should be something' }))
+  const { id } = right(await jobs.start(admin, order('pull', 'base'))())
+  t.like((await jobOf(jobs, id)), { kind: 'pull', subject: 'base', status: 'running', actor: 'user:1', result: null })
+  t.deepEqual((await jobOf(jobs, id)).progress, { done: 3, total: 10, detail: 'a file' })
+  t.deepEqual(await jobs.start(admin, order('pull', 'tiny'))(), E.left({ _tag: 'JobRunning', kind: 'pull' }))
+  finish(E.right({ name: 'base' }))
+  t.like(await untilOver(jobs, id), { status: 'done', result: { name: 'base' }, progress: { done: 3, total: 10, detail: '' } })
+  const next = right(await jobs.start(admin, order('verify'))())
+  t.like(await untilOver(jobs, next.id), { status: 'failed', progress: { detail: 'it broke' }, result: null })
+  t.deepEqual((await listed(jobs)).map(({ kind }) => kind), ['verify', 'pull'])
+  t.deepEqual((await listed(jobs, ['pull', 'check'], ['done'])).map(({ kind }) => kind), ['pull'])
+  t.deepEqual(await listed(jobs, [], ['running']), [])
+  t.deepEqual(await jobs.get(4711)(), E.left({ _tag: 'JobNotFound' }))
+})
+
+test('a job is cancelled, and one that is over stays as it is [R171]', async (t) => {
+  const jobs = await open(waiting().runner)
+  const { id } = right(await jobs.start(admin, order('pull', 'base'))())
+  right(await jobs.cancel(id)())
+  t.like((await jobOf(jobs, id)), { status: 'cancelled', result: null })
+  right(await jobs.cancel(id)())
+  t.is((await jobOf(jobs, id)).status, 'cancelled')
+  t.deepEqual(await jobs.cancel(4711)(), E.left({ _tag: 'JobNotFound' }))
+})
+
+test('what a stop or a kill breaks off has failed, and the next process knows of all jobs [R171]', async (t) => {
+  const store = createMemoryEventStore()
+  const before = await open(waiting().runner, store)
+  const stopped = right(await before.start(admin, order('pull', 'base'))())
+  await before.stop()
+  const killed = right(await before.start(admin, order('check'))())
+  const after = await open(waiting().runner, store)
+  t.deepEqual((await listed(after)).map(({ id, status, actor, progress }) => [id, status, actor, progress.detail]), [
+    [killed.id, 'failed', 'user:1', 'broken off by a restart of the service'],
+    [stopped.id, 'failed', 'user:1', 'broken off: the service stopped'],
+  ])
+  t.true(E.isRight(await after.start(admin, order('check'))()), 'another one may begin')
+})
+
+test('an end that the store did not take is told again before another job of the kind begins', async (t) => {
+  const store = createMemoryEventStore()
+  let isAway = false
+  const append: EventStore['append'] = (...asked) =>
+    isAway ? TE.left({ _tag: 'StoreUnavailable', reason: 'the test says so' }) : store.append(...asked)
+  const { runner, finish } = waiting()
+  const jobs = await open(runner, { ...store, append })
+  const { id } = right(await jobs.start(admin, order('pull', 'base'))())
+  isAway = true
+  finish(E.right({}))
+  t.is((await untilOver(jobs, id)).status, 'done')
+  t.like(await jobs.start(admin, order('pull', 'base'))(), { left: { _tag: 'StoreUnavailable' } })
+  isAway = false
+  t.true(E.isRight(await jobs.start(admin, order('pull', 'base'))()))
+  t.deepEqual(right(await store.read('jobs')()).map(({ type }) => type), ['JobStarted', 'JobEnded', 'JobStarted'])
+})

@@ -1,0 +1,229 @@
+import { setImmediate } from 'node:timers/promises'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { JobOrder, JobResult, JobRunner } from '../../../../application/jobs/job.ts'
+import { openJobs } from '../../../../application/jobs/jobs.ts'
+import type { Jobs } from '../../../../application/jobs/jobs.ts'
+import type { Announced, Member, Members } from '../../../../application/ports/peers/members.ts'
+import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { callerOf } from '../../../support/worlds/token-world.ts'
+import { memberNamed } from '../admission/members.ts'
+
+const admin = callerOf(1)
+const PULL: JobOrder = { kind: 'pull', subject: 'base', precision: null, force: false }
+
+/** Says how far it is, and goes on until it is told to end or `finish`. */
+const scripted = () => {
+  const finished = Promise.withResolvers<E.Either<string, JobResult>>()
+  let done = 0
+  let say: Parameters<JobRunner['run']>[1] = () => undefined
+  let isAborted = false
+  const runner: JobRunner = {
+    problem: () => null,
+    run: async (_order, report, signal) => {
+      say = report
+      signal.addEventListener('abort', () => {
+        isAborted = true
+        finished.resolve(E.left('given up'))
+      })
+      return await finished.promise
+    },
+  }
+  return {
+    runner, finish: finished.resolve,
+    goesOn: () => say({ done: (done += 1), total: 10, detail: 'a file' }),
+    isAborted: () => isAborted,
+  }
+}
+
+/** Processes over one log that see each other as members; one that is cut off sees nobody, and nobody sees it. */
+const world = () => {
+  const store = createMemoryEventStore()
+  const timers = createManualTimers()
+  const present = new Map<string, Member>()
+  const cutOff = new Set<string>()
+  const hearers = new Set<{ readonly own: string; readonly change: Set<() => void>; readonly lost: Set<(member: Member) => void> }>()
+  const changed = (): void => {
+    for (const { change } of hearers) for (const hear of change) hear()
+  }
+  const pass = async (ms: number): Promise<void> => {
+    for (let passed = 0; passed < ms; passed += 250) {
+      timers.advance(250)
+      for (let turn = 0; turn < 20; turn += 1) await setImmediate()
+    }
+  }
+
+  const membersOf = (self: Member): Members => {
+    const own = { own: self.incarnation, change: new Set<() => void>(), lost: new Set<(member: Member) => void>() }
+    hearers.add(own)
+    return {
+      self,
+      replaced: new Promise(() => undefined),
+      whyNot: () => Promise.resolve(cutOff.has(self.incarnation) || !present.has(self.incarnation) ? 'cut off' : null),
+      all: () => [...present.values()].filter(({ incarnation }) =>
+        incarnation === self.incarnation || (!cutOff.has(self.incarnation) && !cutOff.has(incarnation))),
+      onChange: (hear) => {
+        own.change.add(hear)
+        return () => void own.change.delete(hear)
+      },
+      onLost: (hear) => {
+        own.lost.add(hear)
+        return () => void own.lost.delete(hear)
+      },
+      announce: (change: Partial<Announced>) => {
+        const before = present.get(self.incarnation)
+        if (before !== undefined) present.set(self.incarnation, { ...before, ...change })
+        changed()
+      },
+      leave: () => Promise.resolve(),
+    }
+  }
+
+  const start = async (name: string, pull: JobRunner | null = scripted().runner, run = 1) => {
+    const environment = createTestEnvironment()
+    const self = memberNamed(name, null, { incarnation: `${name}-${run}` })
+    present.set(self.incarnation, self)
+    const runners = { pull, verify: null, check: scripted().runner, rebuild: scripted().runner }
+    const write = { store, keyring: createMemoryKeyring(), environment, timers }
+    const logger = createRecordingLogger()
+    const jobs = right(await openJobs({ ...write, logger, runners, members: membersOf(self), isShared: true })())
+    return { jobs, self, logger }
+  }
+
+  return {
+    store, start, pass, present,
+    /** Its beats and looks are not answered any more. */
+    cut: ({ incarnation }: Member): void => {
+      cutOff.add(incarnation)
+      changed()
+    },
+    mend: ({ incarnation }: Member): void => {
+      cutOff.delete(incarnation)
+      changed()
+    },
+    lose: (member: Member): void => {
+      for (const { own, lost } of hearers) if (own !== member.incarnation) for (const hear of lost) hear(member)
+    },
+    /** Its entry goes: it left, was killed and forgotten, or another run has its name. */
+    gone: ({ incarnation }: Member): void => {
+      present.delete(incarnation)
+      for (const one of hearers) if (one.own === incarnation) hearers.delete(one)
+      changed()
+    },
+    types: async () => right(await store.read('jobs')()).map(({ type }) => type),
+  }
+}
+
+const jobOf = async (jobs: Jobs, id: number) => right(await jobs.get(id)())
+
+test('every process shows a job at once, how far it is while it runs, and what became of it [R170]', async (t) => {
+  const { start, pass } = world()
+  const { runner, goesOn, finish } = scripted()
+  const [one, other] = [await start('one', runner), await start('other')]
+  const { id } = right(await one.jobs.start(admin, PULL)())
+  t.like(await jobOf(other.jobs, id), { kind: 'pull', subject: 'base', status: 'running', actor: 'user:1', process: 'one', progress: { done: 0 } })
+  goesOn()
+  await pass(1000)
+  const now = await jobOf(one.jobs, id)
+  t.deepEqual(now.progress, { done: 1, total: 10, detail: 'a file' })
+  t.deepEqual(await jobOf(other.jobs, id), now)
+  t.deepEqual(right(await other.jobs.list([], ['running'])()), [now])
+  t.deepEqual(await other.jobs.start(admin, PULL)(), E.left({ _tag: 'JobRunning', kind: 'pull' }))
+
+  finish(E.right({ name: 'base' }))
+  await pass(250)
+  t.like(await jobOf(other.jobs, id), { status: 'done', result: { name: 'base' }, progress: { done: 1, total: 10, detail: '' } })
+  t.deepEqual(await jobOf(other.jobs, id), await jobOf(one.jobs, id))
+  t.true(E.isRight(await other.jobs.start(admin, PULL)()), 'another one may begin, here')
+})
+
+test('a job is cancelled by whichever process is asked, and what is over stays [R171]', async (t) => {
+  const { start, pass, types, present } = world()
+  const { runner, isAborted } = scripted()
+  const [one, other] = [await start('one', runner), await start('other')]
+  const { id } = right(await one.jobs.start(admin, PULL)())
+  const cancelled = other.jobs.cancel(id)()
+  // By then it answers in any case.
+  await pass(6000)
+  right(await cancelled)
+  t.true(isAborted())
+  for (const { jobs } of [one, other]) t.is((await jobOf(jobs, id)).status, 'cancelled')
+  right(await other.jobs.cancel(id)())
+  t.deepEqual(await types(), ['JobStarted', 'JobEnded'])
+  t.deepEqual(await other.jobs.cancel(4711)(), E.left({ _tag: 'JobNotFound' }))
+  await pass(1000)
+  t.deepEqual([...present.values()].map(({ jobs }) => jobs), [one, other].map(() => ({ doing: [], cancelling: [] })))
+})
+
+test('a process that starts ends what an earlier run of it did, and nothing that others do', async (t) => {
+  const { start, pass, gone } = world()
+  const { runner, isAborted } = scripted()
+  const [one, other] = [await start('one', runner), await start('other')]
+  const pulled = right(await one.jobs.start(admin, PULL)())
+  const checked = right(await other.jobs.start(admin, { ...PULL, kind: 'check' })())
+  gone(other.self)
+  const again = await start('other', null, 2)
+  await pass(60_000)
+  t.like(await jobOf(again.jobs, checked.id), { status: 'failed', progress: { detail: 'broken off by a restart of the service' } })
+  t.is((await jobOf(again.jobs, pulled.id)).status, 'running')
+  t.false(isAborted())
+  t.deepEqual(await again.jobs.start(admin, PULL)(), E.left({ _tag: 'ModelsElsewhere' }))
+})
+
+test('the job of a process that is lost has failed, once, and the process breaks it off when it comes back', async (t) => {
+  const { start, pass, lose, cut, mend, types } = world()
+  const { runner, isAborted, goesOn } = scripted()
+  const [one, ...others] = [await start('one', runner), await start('two'), await start('three')]
+  const { id } = right(await one.jobs.start(admin, PULL)())
+  goesOn()
+  cut(one.self)
+  await pass(4000)
+  t.is((await jobOf(one.jobs, id)).status, 'running', 'nobody is lost yet')
+  lose(one.self)
+  await pass(250)
+  for (const { jobs } of others)
+    t.like(await jobOf(jobs, id), { status: 'failed', progress: { detail: 'broken off: the process one that did it is gone' } })
+  mend(one.self)
+  await pass(10_000)
+  t.true(isAborted())
+  t.deepEqual(await types(), ['JobStarted', 'JobEnded'])
+  t.is((await jobOf(one.jobs, id)).status, 'failed')
+})
+
+test('a job whose process is no member any more has failed after some looks, of those who are sure of their own place alone', async (t) => {
+  const { start, pass, gone, cut, mend, types } = world()
+  const [one, other] = [await start('one'), await start('other')]
+  const { id } = right(await one.jobs.start(admin, PULL)())
+  await pass(60_000)
+  t.deepEqual(await types(), ['JobStarted'], 'it is there')
+  cut(other.self)
+  gone(one.self)
+  await pass(60_000)
+  t.deepEqual(await types(), ['JobStarted'], 'who sees nobody says nothing')
+  mend(other.self)
+  await pass(10_000)
+  t.is((await jobOf(other.jobs, id)).status, 'running', 'one look is not enough')
+  await pass(15_000)
+  t.is((await jobOf(other.jobs, id)).status, 'failed')
+})
+
+test('what an older version began has failed once no member is left that may be doing it', async (t) => {
+  const { store, start, pass, present, gone } = world()
+  const older = memberNamed('older', null)
+  present.set(older.incarnation, older)
+  const at = '2026-11-21T09:30:00.123456+00:00'
+  const metadata = { correlationId: 'c', causationId: 'c', actor: 'user:1', recordedAt: at }
+  const begun = { id: '0195f3a0-7c1e-7d10-8a55-1b2c3d4e5f60', type: 'JobStarted', data: { jobId: 1, kind: 'check', subject: null, at }, metadata }
+  right(await store.append('jobs', 'no-stream', [begun])())
+  const { jobs } = await start('one')
+  await pass(60_000)
+  t.like(await jobOf(jobs, 1), { status: 'running', process: null })
+  gone(older)
+  await pass(30_000)
+  t.like(await jobOf(jobs, 1), { status: 'failed', progress: { detail: 'broken off: the process that did it is gone' } })
+})

@@ -1,0 +1,127 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { createAdmissionActor } from '../../../../application/admission/admission-actor.ts'
+import { createDyingProcess } from '../../../support/tools/dying-process.ts'
+import { toSnapshot } from '../../../../domain/admission/snapshot.ts'
+import { after } from '../../domain/samples.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { createTestEnvironment, silentLogger } from '../../../support/doubles/test-environment.ts'
+import { callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
+import { dataOf } from '../../../support/tools/stored-data.ts'
+
+const owner = callerOf(1, { permissions: ['user_retention'] })
+const refused = (_tag: string) => ({ left: { _tag } })
+const request = requestOf({ listenerToken: 'hall' })
+
+test('a repeated request gets the first answer, whatever became of the live; without a key each makes one [R76]', async (t) => {
+  const { createLiveOnce, finishLive, log } = await createWriteSide()
+  const first = right(await createLiveOnce(owner, requestOf(), 'key-1')())
+  right(await finishLive(owner, first.id)())
+  t.deepEqual(right(await createLiveOnce(owner, requestOf(), 'key-1')()), first)
+  t.is(right(await createLiveOnce(owner, requestOf(), 'key-2')()).id, 2)
+  t.is(right(await createLiveOnce(callerOf(2), requestOf(), 'key-1')()).id, 3, 'a key is its user’s own')
+  t.is(right(await createLiveOnce(owner, requestOf(), null)()).id, 4)
+  t.is(right(await createLiveOnce(owner, requestOf(), null)()).id, 5)
+  t.false(JSON.stringify(log()).includes('key-1'))
+})
+
+test('another body with the same key is refused, and so is the same while the first still runs [R76]', async (t) => {
+  const { createLiveOnce, log } = await createWriteSide()
+  const answers = await Promise.all([
+    createLiveOnce(owner, requestOf(), 'key-1')(),
+    createLiveOnce(owner, requestOf(), 'key-1')(),
+    createLiveOnce(owner, requestOf({ retention: true }), 'key-1')(),
+    createLiveOnce(callerOf(2), requestOf(), 'key-1')(),
+  ])
+  t.deepEqual(answers.map(E.isRight), [true, false, false, true])
+  t.like(answers[1], refused('RequestStillRunning'))
+  t.like(answers[2], refused('IdempotencyKeyReused'))
+  t.like(await createLiveOnce(owner, requestOf({ retention: true }), 'key-1')(), refused('IdempotencyKeyReused'))
+  t.is(log().filter(({ type }) => type === 'LiveCreated').length, 2)
+})
+
+test('what was refused runs again with the same key, and what changed since does not touch the first answer [R76]', async (t) => {
+  const { createLiveOnce, finishLive } = await createWriteSide({ capacity: 1 })
+  const first = right(await createLiveOnce(owner, requestOf(), 'key-1')())
+  t.like(await createLiveOnce(owner, requestOf(), 'key-2')(), refused('InsufficientVram'))
+  right(await finishLive(owner, first.id)())
+  const second = right(await createLiveOnce(owner, requestOf(), 'key-2')())
+  t.true(second.id > first.id)
+  right(await finishLive(owner, second.id)())
+  const third = right(await createLiveOnce(owner, requestOf({ model: 'm1', translations: [] }), 'key-3')())
+  t.deepEqual(right(await createLiveOnce(callerOf(1, { maxSessions: 0 }), requestOf(), 'key-3')()), third, 'the quota is not asked again')
+})
+
+test('a lower limit of translations does not touch the first answer [R76]', async (t) => {
+  const { createLiveOnce } = await createWriteSide()
+  const request = requestOf({ translations: ['es', 'de'] })
+  const first = right(await createLiveOnce(owner, request, 'key-1')())
+  t.deepEqual(right(await createLiveOnce(callerOf(1, { maxTranslations: 1 }), request, 'key-1')()), first)
+})
+
+test('a deleted live is not found again by its key, and not made anew [R76 R86]', async (t) => {
+  const { createLiveOnce, deleteLive } = await createWriteSide()
+  const { id } = right(await createLiveOnce(owner, requestOf(), 'key-1')())
+  right(await deleteLive(owner, id)())
+  t.like(await createLiveOnce(owner, requestOf(), 'key-1')(), refused('LiveNotFound'))
+})
+
+test('a repeated request finds its live by its key for 24 hours, when the command is long forgotten [R76]', async (t) => {
+  let minutes = 0
+  const environment = { ...createTestEnvironment(), now: () => after(minutes * 60_000) }
+  const { createLiveOnce, admission } = await createWriteSide({ environment })
+  const first = right(await createLiveOnce(owner, request, 'key-1')())
+  minutes = 11
+  right(await createLiveOnce(owner, requestOf(), 'key-2')())
+  t.is(toSnapshot(admission.state(), 0).commands.length, 1)
+  t.deepEqual(right(await createLiveOnce(owner, request, 'key-1')()), first)
+  minutes = 24 * 60 - 1
+  t.deepEqual(right(await createLiveOnce(owner, request, 'key-1')()), first)
+  minutes = 24 * 60
+  t.true(right(await createLiveOnce(owner, request, 'key-1')()).id > first.id)
+})
+
+test('a live that came to nothing is made anew under its key, also when the command is long forgotten [R76]', async (t) => {
+  let at = after(0)
+  const environment = { ...createTestEnvironment(), now: () => at }
+  const { deps, log } = await createWriteSide({ environment })
+  const dying = createDyingProcess(deps, 4, 'before')
+  const admission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
+  t.is(await dying.outlive(writeSideOf({ ...deps, ...dying }, admission).createLiveOnce(owner, request, 'key-1')()), 'died')
+  t.deepEqual(log().map(({ type }) => type).slice(1), ['IdempotencyKeyUsed', 'Admitted', 'IdempotencyKeyAdmitted'])
+
+  const side = writeSideOf(deps, await createAdmissionActor({ ...deps, logger: silentLogger }))
+  at = after(11 * 60_000)
+  right(await side.reconcile())
+  const again = right(await side.createLiveOnce(owner, request, 'key-1')())
+  t.is(again.id, 2)
+  t.deepEqual(right(await side.createLiveOnce(owner, request, 'key-1')()), again)
+})
+
+for (const when of ['before', 'after'] as const)
+  test(`whatever step a process dies at, ${when} it takes effect, the repeated request finds the one live or makes it [R76]`, async (t) => {
+    for (let last = 0; ; last++) {
+      const { deps, log } = await createWriteSide({ capacity: 1 })
+      const dying = createDyingProcess(deps, last, when)
+      const admission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
+      const answer = await dying.outlive(writeSideOf({ ...deps, ...dying }, admission).createLiveOnce(owner, request, 'key-1')())
+      const claimed = log().some(({ type }) => type === 'IdempotencyKeyUsed')
+      const made = log().filter(({ type }) => type === 'LiveCreated').map(dataOf)[0]?.['liveId']
+
+      const environment = { ...deps.environment, instance: 'restarted' }
+      const next = await createAdmissionActor({ ...deps, environment, logger: silentLogger })
+      const side = writeSideOf({ ...deps, environment }, next)
+      right(await side.reconcile())
+      if (claimed)
+        t.like(await side.createLiveOnce(owner, requestOf(), 'key-1')(), refused('IdempotencyKeyReused'))
+      const again = right(await side.createLiveOnce(owner, request, 'key-1')())
+      t.deepEqual(right(await side.createLiveOnce(owner, request, 'key-1')()), again)
+      t.is(log().filter(({ type }) => type === 'LiveCreated').length, 1)
+      t.deepEqual(next.state().open.map(({ liveId }) => liveId), [again.id])
+      if (made !== undefined) t.is(again.id, Number(made))
+      if (answer === 'died') continue
+      t.deepEqual(right(answer), again)
+      t.is(last, 6, 'the key, its life, the admission, the live of the key, the token, the live')
+      return
+    }
+  })

@@ -1,0 +1,119 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { CreateLiveRequest } from '../../../../application/lives/commands/requested-live.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf } from '../write-side.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+
+const tagOf = (answer: E.Either<{ readonly _tag: string }, unknown>): string => (E.isLeft(answer) ? answer.left._tag : 'created')
+
+test('50 creates at once with room for one: one succeeds, 49 are refused and leave no trace [R57 R58]', async (t) => {
+  const { createLive, log } = await createWriteSide({ capacity: 4 })
+  const create = (_: unknown, index: number) =>
+    createLive(callerOf(index + 1), requestOf({ model: 'm4', listenerToken: `hall-${index}` }))()
+  const answers = await Promise.all(Array.from({ length: 50 }, create))
+  t.is(answers.filter(E.isRight).length, 1)
+  t.is(answers.filter((answer) => tagOf(answer) === 'InsufficientVram').length, 49)
+  t.deepEqual(log().map(({ type }) => type), ['WorkerJoined', 'Admitted', 'ListenerTokenClaimed', 'LiveCreated'])
+})
+
+test('50 creates at once of a user with room for three make three; a finished live frees one place [R60]', async (t) => {
+  const { createLive, finishLive } = await createWriteSide()
+  const caller = callerOf(1, { maxSessions: 3 })
+  const answers = await Promise.all(Array.from({ length: 50 }, () => createLive(caller, requestOf())()))
+  const made = answers.filter(E.isRight).map((answer) => answer.right.id)
+  t.is(made.length, 3)
+  t.deepEqual(await createLive(caller, requestOf())(), E.left({ _tag: 'QuotaReached', maximum: 3 }))
+  right(await finishLive(caller, made[0] ?? 0)())
+  t.is(tagOf(await createLive(caller, requestOf())()), 'created')
+})
+
+test('a taken token comes before what is not found, that before the quotas, and the quota before the memory [R62]', async (t) => {
+  const { createLive } = await createWriteSide({ capacity: 1 })
+  const none = callerOf(2, { maxSessions: 0, maxTranslations: 0 })
+  right(await createLive(callerOf(1), requestOf({ listenerToken: 'hall' }))())
+  const tags = async (changes: Partial<CreateLiveRequest>, caller = none) => tagOf(await createLive(caller, requestOf(changes))())
+
+  t.is(await tags({ listenerToken: 'hall', model: 'nope' }), 'ListenerTokenTaken')
+  t.is(await tags({ model: 'nope', language: 'xx', translations: ['xx'] }), 'ModelNotFound')
+  t.is(await tags({ model: 'm5' }), 'ModelNotFound', 'inactive is as good as unknown')
+  t.is(await tags({ language: 'xx', translations: ['xx'] }), 'LanguageNotFound')
+  t.is(await tags({ model: 'm2', language: 'fr', translations: ['xx'] }), 'LanguageNotSupported')
+  t.is(await tags({ translations: ['es', 'xx'] }), 'TranslationNotFound')
+  t.is(await tags({ translations: ['es'] }), 'TooManyTranslations')
+  t.is(await tags({}), 'QuotaReached')
+  t.is(await tags({}, callerOf(2)), 'InsufficientVram')
+})
+
+test('duplicate targets count once, for the limit and for the memory [R61 R55]', async (t) => {
+  const { createLive } = await createWriteSide()
+  const request = requestOf({ model: 'm2', translations: ['de', 'es', 'de'] })
+  const live = right(await createLive(callerOf(1, { maxTranslations: 2 }), request)())
+  t.deepEqual(live.translations.map(({ to }) => to), ['de', 'es'])
+  t.is(live.vram, 4)
+})
+
+test('tokens have 256 random bits and differ from each other and from all others [R63]', async (t) => {
+  const { createLive } = await createWriteSide()
+  const lives = [right(await createLive(callerOf(1), requestOf())()), right(await createLive(callerOf(1), requestOf())())]
+  const tokens = lives.flatMap(({ senderToken, listenerToken }) => [senderToken, listenerToken])
+  for (const token of tokens) t.regex(token, /^[A-Za-z0-9_-]{43}$/)
+  t.is(new Set(tokens).size, 4)
+})
+
+test('retention needs the permission; raw has neither URL nor auto_start [D19 R67]', async (t) => {
+  const { createLive } = await createWriteSide()
+  const request = requestOf({ retention: true, autoStart: true, audioUrl: 'rtmp://ignored/' })
+  t.like(right(await createLive(callerOf(1), request)()), { retention: false, autoStart: false, audioUrl: null, audioUrlHash: null })
+  const allowed = callerOf(1, { permissions: ['user_retention'] })
+  t.true(right(await createLive(allowed, request)()).retention)
+  t.like(right(await createLive(allowed, { ...request, audioFormat: 'rtmp' })()), { autoStart: true, audioUrl: 'rtmp://ignored/' })
+})
+
+test('a custom token belongs to who used it first, who may use it again [D15]', async (t) => {
+  const { createLive } = await createWriteSide()
+  const request = requestOf({ listenerToken: 'hall' })
+  t.is(right(await createLive(callerOf(1), request)()).listenerToken, 'hall')
+  t.is(tagOf(await createLive(callerOf(1), request)()), 'created')
+  t.is(tagOf(await createLive(callerOf(2), request)()), 'ListenerTokenTaken')
+})
+
+test('a custom token may not equal a sender token [D15]', async (t) => {
+  const { createLive, project } = await createWriteSide()
+  const { senderToken } = right(await createLive(callerOf(1), requestOf())())
+  await project()
+  t.is(tagOf(await createLive(callerOf(1), requestOf({ listenerToken: senderToken }))()), 'ListenerTokenTaken')
+})
+
+test('of two users who use a new token at once one gets it; the other live is fenced off and its memory is free [D15]', async (t) => {
+  const { createLive, typesOf, admission } = await createWriteSide()
+  const answers = await Promise.all([1, 2].map((userId) => createLive(callerOf(userId), requestOf({ listenerToken: 'hall' }))()))
+  t.deepEqual(answers.map(tagOf).toSorted(), ['ListenerTokenTaken', 'created'])
+  t.deepEqual([...typesOf('live-1'), ...typesOf('live-2')].toSorted(), ['LiveAborted', 'LiveCreated'])
+  t.is(admission.state().open.length, 1)
+})
+
+test('The same command again answers the live that it made; one that was fenced off is made anew', async (t) => {
+  const { createLive, log, admission, deps, reconcile } = await createWriteSide()
+  const first = right(await createLive(callerOf(1), requestOf(), 'command-1')())
+  t.deepEqual(right(await createLive(callerOf(1), requestOf(), 'command-1')()), first)
+
+  const { environment } = deps
+  const at = environment.now()
+  const admit = admitCommand({ commandId: 'command-2', instance: 'dead', at })
+  right(await admission.send({ command: admit, commandId: 'command-2', correlationId: 'c', actor: 'user:1' })())
+  right(await reconcile())
+  t.is(right(await createLive(callerOf(1), requestOf(), 'command-2')()).id, 3)
+  t.is(log().filter(({ type }) => type === 'LiveCreated').length, 2)
+})
+
+test('a live that finds its language keeps the pairs by the language that they begin with [B32]', async (t) => {
+  const { createLive, lifecycle } = await createWriteSide()
+  const request = requestOf({ language: 'auto', translations: ['es', 'es'] })
+  const created = right(await createLive(callerOf(1, { maxTranslations: 1 }), request)())
+  t.deepEqual([created.language, created.translations], ['auto', [{ id: 1, model: 'mt-es', from: 'en', to: 'es', vram: 1 }]])
+  const attached = right(await lifecycle.attachSender(1)())
+  t.deepEqual(attached.translations, [{ model: 'mt-es', from: 'en', to: 'es' }])
+  const given = right(await createLive(callerOf(1), requestOf({ translations: ['es'] }))())
+  t.deepEqual(given.translations, [{ id: 1, model: 'mt-es', to: 'es', vram: 1 }], 'as ever where the language is given')
+  t.deepEqual(right(await lifecycle.attachSender(2)()).translations, [{ model: 'mt-es', from: 'en', to: 'es' }])
+})

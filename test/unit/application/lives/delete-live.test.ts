@@ -1,0 +1,111 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import { createAdmissionActor } from '../../../../application/admission/admission-actor.ts'
+import { eraseDeletedLives } from '../../../../application/lives/policies/erase-deleted-lives.ts'
+import { LIVES } from '../../../../projections/lives/document.ts'
+import { createDyingProcess } from '../../../support/tools/dying-process.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { silentLogger } from '../../../support/doubles/test-environment.ts'
+import { callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
+import { sealedIn } from '../../../support/tools/stored-data.ts'
+
+const owner = callerOf(1, { permissions: ['user_retention'] })
+const segment = { liveId: 1, segment: 1, start: 0, end: 1, text: 'the secret', kind: 'transcription' as const, language: 'en' }
+const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
+
+const start = async () => {
+  const side = await createWriteSide()
+  right(await side.createLive(owner, requestOf({ retention: true }))())
+  right(await side.lifecycle.recordSegment(segment)())
+  const sealed = side.log().flatMap(sealedIn)
+  return { ...side, sealed }
+}
+
+test('a deletion ends the live, gives its memory back, and destroys the keys of its text and its tokens [R86]', async (t) => {
+  const { deleteLive, typesOf, admission, deps, sealed, store, project, documents } = await start()
+  t.is(sealed.length, 3)
+  right(await deleteLive(owner, 1)())
+  t.deepEqual(typesOf('live-1'), ['LiveCreated', 'LiveFinished', 'LiveDeleted'])
+  t.is(admission.state().open.length, 0)
+  t.deepEqual(right(await deps.keyring.open(sealed)()), ['live-1', 'live-1', 'text-1'].map((key) => E.left({ _tag: 'KeyErased', key })))
+  t.deepEqual(right(await store.read('segments-1')()), [])
+  await project()
+  t.true(O.isNone(right(await documents.get(LIVES, '1')())))
+})
+
+test('nobody else can delete a live, and nobody can do it twice or do anything with it afterwards [R36 R86]', async (t) => {
+  const { deleteLive, finishLive, lifecycle, typesOf } = await start()
+  t.deepEqual(await deleteLive(callerOf(2), 1)(), NOT_FOUND)
+  t.deepEqual(await deleteLive(owner, 2)(), NOT_FOUND)
+  t.deepEqual(typesOf('live-1'), ['LiveCreated'])
+  const answers = await Promise.all([deleteLive(owner, 1)(), deleteLive(owner, 1)(), deleteLive(owner, 1)()])
+  t.is(answers.filter(E.isRight).length, 1)
+  t.deepEqual(await deleteLive(owner, 1)(), NOT_FOUND)
+  t.deepEqual(await finishLive(owner, 1)(), NOT_FOUND)
+  t.deepEqual(await lifecycle.attachSender(1)(), E.left({ _tag: 'LiveOver' }))
+  t.like(await lifecycle.recordSegment({ ...segment, segment: 2 })(), { left: { _tag: 'KeyErased' } })
+  t.is(typesOf('live-1').filter((type) => type === 'LiveDeleted').length, 1)
+})
+
+test('a repeated create does not bring a deleted live back [R76]', async (t) => {
+  const { createLive, deleteLive, log } = await createWriteSide()
+  right(await createLive(owner, requestOf(), 'command-1')())
+  right(await deleteLive(owner, 1)())
+  t.deepEqual(await createLive(owner, requestOf(), 'command-1')(), NOT_FOUND)
+  t.is(log().filter(({ type }) => type === 'LiveCreated').length, 1)
+})
+
+for (const when of ['before', 'after'] as const)
+  test(`whatever step a process dies at, ${when} it takes effect, the next start completes the deletion [R86]`, async (t) => {
+    for (let last = 0; ; last++) {
+      const { deps, documents, store, sealed, typesOf } = await start()
+      const dying = createDyingProcess(deps, last, when)
+      const admission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
+      const answer = await dying.outlive(writeSideOf({ ...deps, ...dying }, admission).deleteLive(owner, 1)())
+      const isMade = typesOf('live-1').includes('LiveDeleted')
+      t.is(last > 0 || when === 'after', isMade, 'the first step decides')
+
+      const logger = createRecordingLogger()
+      const next = await createAdmissionActor({ ...deps, logger: silentLogger })
+      right(await writeSideOf(deps, next).reconcile())
+      const duty = eraseDeletedLives({ ...deps, documents, logger, timers: immediateTimers })
+      if (isMade) {
+        await eventually(async () => {
+          const opened = right(await deps.keyring.open(sealed)())
+          if (opened.some(E.isRight) || right(await store.read('segments-1')()).length > 0) throw new Error('not erased yet')
+        })
+        t.is(next.state().open.length, 0)
+      } else {
+        t.is(right(await deps.keyring.open(sealed)()).filter(E.isRight).length, 3)
+        t.is(next.state().open.length, 1)
+      }
+      await duty.stop()
+      t.deepEqual(logger.lines, [])
+      if (answer === 'died') continue
+      right(answer)
+      t.is(last, 4, 'the event, the release, the keys, the segments')
+      return
+    }
+  })
+
+test('an erasure that a store refuses is tried again until it is done [R86]', async (t) => {
+  const { deps, documents, sealed } = await start()
+  let failures = 2
+  const keyring = {
+    ...deps.keyring,
+    erase: (keys: ReadonlyArray<string>) => async () =>
+      failures-- > 0 ? E.left({ _tag: 'KeyringUnavailable', reason: 'test' } as const) : await deps.keyring.erase(keys)(),
+  }
+  t.like(await writeSideOf({ ...deps, keyring }, deps.admission).deleteLive(owner, 1)(), { left: { _tag: 'KeyringUnavailable' } })
+  const logger = createRecordingLogger()
+  const duty = eraseDeletedLives({ ...deps, keyring, documents, logger, timers: immediateTimers })
+  await eventually(async () => {
+    if (right(await deps.keyring.open(sealed)()).some(E.isRight)) throw new Error('not erased yet')
+  })
+  await duty.stop()
+  t.is(logger.lines.length, 1)
+})

@@ -1,0 +1,69 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Position } from '../../../../application/ports/event-store.ts'
+import { endInTerm } from '../../../../application/lives/end-and-release.ts'
+import { reservedVram } from '../../../../domain/admission/state.ts'
+import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+
+const me = callerOf(1)
+const page = { skip: 0, limit: 100 }
+const pulled = (audioUrl: string) => requestOf({ audioFormat: 'hls', audioUrl })
+
+test('only the owner finishes a live; unknown ones and those of others are not found [R36 R85]', async (t) => {
+  const { createLive, finishLive, typesOf } = await createWriteSide()
+  const { id } = right(await createLive(me, requestOf())())
+  for (const [caller, liveId] of [[callerOf(2), id], [me, 99], [me, 0], [me, -1]] as const) {
+    t.deepEqual(await finishLive(caller, liveId)(), E.left({ _tag: 'LiveNotFound' }))
+  }
+  t.deepEqual(typesOf('live-1'), ['LiveCreated'])
+})
+
+test('finish flushes, ends, releases, waits for the read models, then answers; a terminal live stays as it is [R83 R85 R92]', async (t) => {
+  const steps: Array<string> = []
+  const side = await createWriteSide({
+    endByWorker: async (liveId, { limitMs, cause, origin }) => {
+      steps.push(`flush ${liveId} ${limitMs} ${side.typesOf('live-1').at(-1)}`)
+      return { position: right(await endInTerm(side.deps)(liveId, { cause, origin, term: 1 })()) }
+    },
+    whenProjected: async (position: Position) => {
+      const seen = side.log().find((event) => event.position === position)
+      steps.push(`${seen?.type} projected, ${reservedVram(side.admission.state())} MB reserved`)
+    },
+  })
+  const { id } = right(await side.createLive(me, requestOf({ model: 'm4' }))())
+  const live = right(await side.finishLive(me, id)())
+  t.like(live, { id, status: 'finished', vram: 0 })
+  t.not(live.updatedAt, null)
+  t.deepEqual(steps, ['LiveCreated projected, 4 MB reserved', 'flush 1 2000 LiveCreated', 'LiveFinished projected, 0 MB reserved'])
+
+  const before = side.log().length
+  t.deepEqual(right(await side.finishLive(me, id)()), live)
+  t.is(side.log().length, before)
+})
+
+test('all open lives of the caller with exactly this URL end, newest first; the page cuts the answer [R90 R91 R94 R96 D27]', async (t) => {
+  const { createLive, finishLive, finishLivesByAudioUrl, admission } = await createWriteSide()
+  const create = async (userId: number, url: string) => right(await createLive(callerOf(userId), pulled(url))()).id
+  const [ended, one, two, other, slash, upper] = [
+    await create(1, 'http://h/a'), await create(1, 'http://h/a'), await create(1, 'http://h/a'),
+    await create(2, 'http://h/a'), await create(1, 'http://h/a/'), await create(1, 'http://H/a'),
+  ]
+  right(await createLive(me, requestOf())())
+  right(await finishLive(me, ended)())
+
+  const answer = right(await finishLivesByAudioUrl(me, 'http://h/a', { skip: 0, limit: 1 })())
+  t.is(answer.total, 2)
+  t.deepEqual(answer.items.map(({ id, status, vram }) => ({ id, status, vram })), [{ id: two, status: 'finished', vram: 0 }])
+  t.deepEqual(admission.state().open.map(({ liveId }) => liveId), [other, slash, upper, 7])
+  t.is(one, two - 1)
+  t.deepEqual(right(await finishLivesByAudioUrl(me, 'http://h/a', page)()), { items: [], total: 0 })
+})
+
+test('Of two calls at once each live is in exactly one answer', async (t) => {
+  const { createLive, finishLivesByAudioUrl } = await createWriteSide()
+  for (let count = 0; count < 5; count++) right(await createLive(me, pulled('rtmp://h/a'))())
+  const answers = await Promise.all([1, 2].map(() => finishLivesByAudioUrl(me, 'rtmp://h/a', page)()))
+  const ids = answers.flatMap((answer) => right(answer).items.map(({ id }) => id))
+  t.deepEqual(ids.toSorted((a, b) => a - b), [1, 2, 3, 4, 5])
+})

@@ -1,0 +1,128 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { openEvents } from '../../../../application/log/event-serialization.ts'
+import { forgetText } from '../../../../application/lives/policies/forget-text.ts'
+import { BEGINNING } from '../../../../application/ports/event-store.ts'
+import type { EventStore } from '../../../../application/ports/event-store.ts'
+import type { Keyring } from '../../../../application/ports/keyring.ts'
+import type { Timers } from '../../../../application/ports/timers.ts'
+import { ERASED } from '../../../../domain/shared/event.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
+import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
+
+const finished = { status: 'finished', reason: 'finish_message' } as const
+/** A failed assertion of ava's would fail the test at once, so conditions throw. */
+const until = (holds: () => boolean | Promise<boolean>): Promise<void> =>
+  eventually(async () => { if (!(await holds())) throw new Error('it does not come to hold') })
+
+const secondsOf = (count: number): string =>
+  new Date(Date.parse('2026-11-21T09:30:00Z') + count * 1000).toISOString().replace('Z', '000+00:00')
+
+test('a minute after the end unretained text is gone from the log and from every copy; retained text stays [R88]', async (t) => {
+  let clock = 0
+  const environment = { ...createTestEnvironment(), now: () => secondsOf(clock) }
+  const side = await createWriteSide({ environment })
+  const { createLive, lifecycle, deps, store, documents } = side
+  const caller = callerOf(1, { permissions: ['user_retention'] })
+  right(await createLive(caller, requestOf())())
+  right(await createLive(caller, requestOf({ retention: true }))())
+  for (const liveId of [1, 2]) {
+    const text = { liveId, segment: 1, start: 0, end: 1, text: 'the secret', kind: 'transcription' as const, language: 'en' }
+    right(await lifecycle.recordSegment(text)())
+  }
+  const copy = right(await store.read('segments-1')())
+  clock = 10
+  for (const liveId of [1, 2]) right(await lifecycle.endLive(liveId, finished)())
+
+  const waits: Array<{ readonly ms: number; readonly over: () => void }> = []
+  const timers: Timers = {
+    after: (ms, over) => {
+      waits.push({ ms, over })
+      return () => undefined
+    },
+  }
+  let failures = 1
+  const keyring: Keyring = {
+    ...deps.keyring,
+    erase: (keys) => async () => {
+      if (failures-- > 0) return E.left({ _tag: 'KeyringUnavailable', reason: 'test' } as const)
+      return await deps.keyring.erase(keys)()
+    },
+  }
+  const logger = createRecordingLogger()
+  const forgetting = forgetText({ store, keyring, documents, environment, logger, timers, retentionMax: 0 })
+
+  await until(() => waits.length === 1)
+  t.is(waits[0]?.ms, 58_000)
+  t.is(right(await store.read('segments-1')()).length, 1)
+  clock = 68
+  waits[0]?.over()
+  // The keyring was away: logged, and tried again from the checkpoint.
+  await until(() => waits.length === 2)
+  t.is(logger.lines.length, 1)
+  waits[1]?.over()
+  await until(() => waits[2]?.ms === 0)
+  waits[2]?.over()
+  await until(async () => right(await store.read('segments-1')()).length === 0)
+  t.like(right(await openEvents(deps.keyring)(copy)())[0]?.data, { text: ERASED })
+  t.is(right(await store.read('segments-2')()).length, 1)
+  await forgetting.stop()
+})
+
+test('a live whose log is corrupted keeps its text, which is logged, and holds up no later one; a store that is away does', async (t) => {
+  const { createLive, lifecycle, deps, store, documents } = await createWriteSide()
+  for (const liveId of [1, 2]) {
+    right(await createLive(callerOf(1), requestOf())())
+    right(await lifecycle.recordSegment({ liveId, segment: 1, start: 0, end: 1, text: 'the secret', kind: 'transcription', language: 'en' })())
+    right(await lifecycle.endLive(liveId, finished)())
+  }
+  let reads = 0
+  const read: EventStore['read'] = (stream, options) => async () => {
+    if (stream !== 'live-1') return await store.read(stream, options)()
+    reads += 1
+    return E.left(reads === 1 ? { _tag: 'StoreUnavailable', reason: 'away' } : { _tag: 'LogCorrupted', reason: 'a flipped bit' })
+  }
+  const logger = createRecordingLogger()
+  const forgetting = forgetText({ ...deps, store: { ...store, read }, documents, logger, timers: immediateTimers, retentionMax: 0 })
+  await until(async () => right(await store.read('segments-2')()).length === 0)
+  t.is(right(await store.read('segments-1')()).length, 1)
+  t.is(reads, 2)
+  t.like(logger.lines, [{ level: 'warn' }, { level: 'error', fields: { stream: 'live-1' } }])
+  t.is(logger.lines.length, 2)
+  await forgetting.stop()
+})
+
+test('no text outlives the longest retention because its live cannot be read', async (t) => {
+  const { createLive, lifecycle, deps, store, documents } = await createWriteSide()
+  right(await createLive(callerOf(1, { permissions: ['user_retention'] }), requestOf({ retention: true }))())
+  right(await lifecycle.recordSegment({ liveId: 1, segment: 1, start: 0, end: 1, text: 'the secret', kind: 'transcription', language: 'en' })())
+  right(await lifecycle.endLive(1, finished)())
+  const read: EventStore['read'] = (stream, options) =>
+    stream === 'live-1' ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) : store.read(stream, options)
+  const hurt = { ...store, read }
+  const forgetting = forgetText({ ...deps, store: hurt, documents, logger: createRecordingLogger(), timers: immediateTimers, retentionMax: 1 })
+  await until(async () => right(await store.read('segments-1')()).length === 0)
+  await forgetting.stop()
+  t.pass()
+})
+
+test('a store whose subscriptions end at once is asked again after a while, not in a circle', async (t) => {
+  const { deps, documents, store } = await createWriteSide()
+  const timers = createManualTimers()
+  let subscriptions = 0
+  const subscribe = () => {
+    subscriptions += 1
+    return store.subscribe(BEGINNING, [], AbortSignal.abort())
+  }
+  const forgetting = forgetText({ ...deps, store: { ...store, subscribe }, documents, logger: createRecordingLogger(), timers, retentionMax: 0 })
+  await until(() => timers.size() === 1)
+  t.is(subscriptions, 1)
+  timers.advance(500)
+  await until(() => subscriptions === 2)
+  await forgetting.stop()
+})

@@ -1,0 +1,56 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { getHistory } from '../../../../application/lives/queries/get-history.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf } from '../write-side.ts'
+
+const owner = callerOf(1)
+const ALL = { skip: 0, limit: 100 }
+const url = 'rtsp://camera:hunter2@cams.example/stream?key=k1'
+
+test('the history of a live is its stream, in order, with every secret masked [D60]', async (t) => {
+  const side = await createWriteSide()
+  const historyOf = getHistory(side.deps)
+  const live = right(await side.createLive(owner, requestOf({ audioFormat: 'rtsp', audioUrl: url, listenerToken: 'hall' }))())
+  right(await side.createLive(owner, requestOf())())
+  right(await side.lifecycle.attachSender(1)())
+  right(await side.finishLive(owner, 1)())
+  const { items, total } = right(await historyOf(owner, 1, ALL)())
+  t.is(total, 3)
+  t.deepEqual(items.map(({ id, type }) => [id, type]), [[1, 'LiveCreated'], [2, 'SenderAttached'], [3, 'LiveFinished']])
+  t.deepEqual(items.map(({ actor }) => actor.split(':')[0]), ['user', 'instance', 'user'])
+  t.like(items[0]?.data, { audioUrl: 'rtsp://***@cams.example/stream?key=***', senderToken: '***', listenerToken: '***', vram: 1 })
+  t.like(items[2]?.data, { reason: 'finish_route' })
+  const told = JSON.stringify(items)
+  for (const secret of ['hunter2', 'k1"', live.senderToken, 'hall', 'Hash', 'commandId']) t.false(told.includes(secret), secret)
+  t.is(right(await historyOf(owner, 2, ALL)()).items[0]?.data['audioUrl'], null)
+})
+
+test('pages of a history tell its whole length [R16]', async (t) => {
+  const side = await createWriteSide()
+  const historyOf = getHistory(side.deps)
+  right(await side.createLive(owner, requestOf())())
+  right(await side.lifecycle.startLive(1)())
+  right(await side.finishLive(owner, 1)())
+  const page = async (skip: number, limit: number) => {
+    const { items, total } = right(await historyOf(owner, 1, { skip, limit })())
+    return [items.map(({ id }) => id), total]
+  }
+  t.deepEqual(await page(0, 2), [[1, 2], 3])
+  t.deepEqual(await page(2, 2), [[3], 3])
+  t.deepEqual(await page(3, 2), [[], 3])
+})
+
+test('no history of another user, of a deleted live, of one that was fenced off [R36 R86]', async (t) => {
+  const { deleteLive, createLive, deps, admission, reconcile, environment } = await createWriteSide()
+  const historyOf = getHistory(deps)
+  right(await createLive(owner, requestOf())())
+  const admit = admitCommand({ commandId: 'c', instance: 'dead', at: environment.now() })
+  right(await admission.send({ command: admit, commandId: 'c', correlationId: 'c', actor: 'user:1' })())
+  right(await reconcile())
+  const unknown = E.left({ _tag: 'LiveNotFound' } as const)
+  t.deepEqual(await historyOf(callerOf(2), 1, ALL)(), unknown)
+  t.deepEqual(await historyOf(owner, 2, ALL)(), unknown)
+  right(await deleteLive(owner, 1)())
+  t.deepEqual(await historyOf(owner, 1, ALL)(), unknown)
+})

@@ -1,0 +1,172 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { EventStore } from '../../../../application/ports/event-store.ts'
+import { reconcileLives, createReconciler } from '../../../../application/lives/policies/reconcile-lives.ts'
+import { creatorStateAmong } from '../../../../application/lives/policies/creator-state.ts'
+import type { AdmissionCommand } from '../../../../domain/admission/decider.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
+import { memberNamed, scriptedMembers } from '../admission/members.ts'
+import { dataOf } from '../../../support/tools/stored-data.ts'
+
+type WriteSide = Awaited<ReturnType<typeof createWriteSide>>
+
+/** An admission whose create never came further. */
+const orphan = async ({ admission, environment }: WriteSide, instance = environment.instance): Promise<void> => {
+  const commandId = environment.newId()
+  const command = admitCommand({ commandId, instance, at: environment.now() })
+  right(await admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' })())
+}
+
+/** The same stores and admission under another process: what a start finds. */
+const restarted = (side: WriteSide) =>
+  writeSideOf({ ...side.deps, environment: { ...side.environment, instance: 'restarted' } }, side.admission)
+
+test('at start raw lives that ran are finished, pending ones stay, and what ended holds no memory [D53 R104]', async (t) => {
+  const side = await createWriteSide()
+  const create = async (changes: Parameters<typeof requestOf>[0] = {}) => right(await side.createLive(callerOf(1), requestOf(changes))()).id
+  const pending = await create()
+  const active = await create()
+  const left = await create()
+  const byConfig = await create({ audioFormat: 'hls', audioUrl: 'http://h/a' })
+  const waiting = await create({ audioFormat: 'hls', audioUrl: 'http://h/b', autoStart: true })
+  const attachedOnly = await create()
+  for (const id of [active, left, byConfig, attachedOnly]) right(await side.lifecycle.attachSender(id)())
+  for (const id of [active, left, byConfig]) right(await side.lifecycle.startLive(id)())
+  right(await side.lifecycle.detachSender(left, 1)())
+  await orphan(side)
+
+  right(await restarted(side).start())
+  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [pending, waiting, attachedOnly, 7])
+  for (const id of [active, left, byConfig]) t.is(side.typesOf(`live-${id}`).at(-1), 'LiveFinished')
+  t.is(side.typesOf(`live-${attachedOnly}`).at(-1), 'SenderDetached', 'a sender is not of the process that starts')
+  right(await restarted(side).reconcile())
+  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [pending, waiting, attachedOnly])
+  t.deepEqual(side.typesOf('live-7'), ['LiveAborted'])
+
+  const before = side.log().length
+  right(await restarted(side).start())
+  right(await restarted(side).reconcile())
+  t.is(side.log().length, before)
+})
+
+test('a live that was created while its owner was being disabled ends in the next round, others stay [A4]', async (t) => {
+  const side = await createWriteSide()
+  const { id } = right(await side.createLive(callerOf(1), requestOf())())
+  const other = right(await side.createLive(callerOf(2), requestOf())()).id
+  right(await createReconciler({ ...side.deps, isDisabled: async (userId) => userId === 1 }).round())
+  t.deepEqual(side.log().filter(({ type }) => type === 'LiveFinished').map(dataOf).map((data) => [data['liveId'], data['reason']]), [[id, 'owner_disabled']])
+  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [other])
+})
+
+test('Memory of a live whose release was lost is given back', async (t) => {
+  const side = await createWriteSide()
+  const { id } = right(await side.createLive(callerOf(1), requestOf())())
+  const broken = { ...side.admission, send: () => async () => E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const) }
+  t.true(E.isLeft(await writeSideOf(side.deps, broken).finishLive(callerOf(1), id)()))
+  t.is(side.admission.state().open.length, 1)
+  right(await side.reconcile())
+  t.is(side.admission.state().open.length, 0)
+})
+
+test('an admission of a process that is there is not taken from it for a minute, one of a process that nobody sees after 10 s, one that is gone at once', async (t) => {
+  const side = await createWriteSide()
+  await orphan(side, 'gone')
+  await orphan(side, 'slow')
+  await orphan(side, 'unseen')
+  let clock = 0
+  const creatorStateOf = (instance: string) => (instance === 'slow' ? 'alive' : instance === 'gone' ? 'gone' : 'unseen')
+  const { round, isWatching } = createReconciler({ ...side.deps, creatorStateOf, environment: { ...side.deps.environment, monotonic: () => clock } })
+  const left = async (now: number) => {
+    clock = now
+    right(await round())
+    return side.admission.state().open.map(({ instance }) => instance)
+  }
+  t.deepEqual(await left(0), ['slow', 'unseen'])
+  t.deepEqual(await left(9999), ['slow', 'unseen'])
+  t.deepEqual(await left(10_000), ['slow'])
+  t.deepEqual(await left(59_999), ['slow'])
+  t.true(isWatching())
+  t.deepEqual(await left(60_000), [])
+  await left(60_000)
+  t.false(isWatching())
+})
+
+test('a process knows who of the creators is there by the members, and where it is alone who is not', (t) => {
+  const { members } = scriptedMembers(memberNamed('api'), memberNamed('api-2', null))
+  const [many, alone] = [creatorStateAmong(members, false), creatorStateAmong(members, true)]
+  t.deepEqual(['api-1', 'api-2-1', 'another'].map(many), ['unseen', 'alive', 'unseen'])
+  t.deepEqual(['api-1', 'another'].map(alone), ['unseen', 'gone'])
+})
+
+test('a live for which no worker has room waits for the grace by our own clock, and begins to wait anew when it lost another worker', async (t) => {
+  let clock = 0
+  const environment = { ...createTestEnvironment(), monotonic: () => clock }
+  const side = await createWriteSide({ environment, takeoverGrace: 60_000 })
+  const { id } = right(await side.createLive(callerOf(1), requestOf())())
+  const send = async (command: AdmissionCommand) => right(await side.admission.send({ command, commandId: environment.newId(), correlationId: 'c', actor: 'service' })())
+  const of = (incarnation: string) => ({ worker: 'worker-1', incarnation, at: environment.now() })
+  const { round, isWatching } = createReconciler(side.deps)
+  const typeAfter = async (now: number) => {
+    clock = now
+    right(await round())
+    return side.typesOf(`live-${id}`).at(-1)
+  }
+  await send({ type: 'Leave', reason: 'lost', ...of(environment.instance) })
+  t.is(await typeAfter(0), 'LiveCreated')
+  t.is(await typeAfter(59_999), 'LiveCreated')
+  t.true(isWatching())
+  await send({ type: 'Join', vram: 10, ...of('second') })
+  t.is(await typeAfter(60_000), 'LiveCreated')
+  await send({ type: 'Leave', reason: 'lost', ...of('second') })
+  t.is(await typeAfter(61_000), 'LiveCreated')
+  t.is(await typeAfter(120_999), 'LiveCreated')
+  t.is(await typeAfter(121_000), 'LiveFailed')
+  t.deepEqual(side.admission.state().open, [])
+})
+
+test('Every 30 s: an admission is fenced once it was watched for 10 s; failures are logged and tried again', async (t) => {
+  let clock = 0
+  let isAway = false
+  const memory = createMemoryEventStore()
+  const store: EventStore = {
+    ...memory,
+    read: (...args) => async () => (isAway ? E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const) : await memory.read(...args)()),
+  }
+  const side = await createWriteSide({ store, environment: { ...createTestEnvironment(), monotonic: () => clock } })
+  const logger = createRecordingLogger()
+  const planned: Array<{ readonly ms: number; readonly task: () => void }> = []
+  const after = (ms: number, task: () => void) => {
+    planned.push({ ms, task })
+    return () => undefined
+  }
+  const reconciler = reconcileLives({ ...side.deps, logger, timers: { after }, every: 30_000 })
+  const round = async (): Promise<void> => {
+    const { length } = planned
+    planned.at(-1)?.task()
+    await eventually(() => { if (planned.length === length) throw new Error('the round is not over') })
+  }
+
+  await round()
+  await orphan(side)
+  await round()
+  clock = 9999
+  await round()
+  t.is(side.admission.state().open.length, 1)
+
+  clock = 10_000
+  isAway = true
+  await round()
+  t.is(logger.lines.length, 1)
+  isAway = false
+  await round()
+  t.is(side.admission.state().open.length, 0)
+  t.true(memory.allEvents().some(({ type }) => type === 'LiveAborted'))
+  await round()
+  t.deepEqual(planned.map(({ ms }) => ms), [30_000, 30_000, 10_000, 10_000, 10_000, 10_000, 30_000])
+  await reconciler.stop()
+})

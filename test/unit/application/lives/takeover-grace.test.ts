@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { AUDIO } from '../../../support/worlds/sessions.ts'
+import { dataOf } from '../../../support/tools/stored-data.ts'
+import { me, startWorker, stores, typesOf } from '../one-worker.ts'
+import type { WorkerStores } from '../../../simulation/workers/worker-world.ts'
+import { requestOf } from '../write-side.ts'
+
+const GRACE = 60_000
+const URL_OF_SENDER = { audioFormat: 'hls', audioUrl: 'http://radio.example/live' } as const
+
+/** Lives that ran at a worker which is gone, and the one that takes them over. */
+const takenOver = async (t: Parameters<typeof startWorker>[0], on: WorkerStores, requests: ReadonlyArray<Parameters<typeof requestOf>[0]>) => {
+  const first = await startWorker(t, on)
+  const ids: Array<number> = []
+  for (const request of requests) {
+    const { id } = right(await first.side.createLive(me, requestOf(request))())
+    const sender = await first.attach(id)
+    sender.configure({})
+    if (request?.audioFormat === undefined) sender.audio(AUDIO)
+    else await eventually(() => first.pullers.latest().events.audio(AUDIO, 7))
+    await eventually(async () => assert.ok((await typesOf(on, `live-${id}`)).includes('LiveStarted')))
+    await first.pipelines.of(id).final(1, 'one')
+    ids.push(id)
+  }
+  await first.running.stop()
+  const timers = createManualTimers()
+  const second = await startWorker(t, { ...on, timers }, { takeoverGrace: GRACE })
+  return { first, second, timers, ids }
+}
+
+test('a live whose sender was at another worker loads its model at once, waits for the sender and goes on with it', async (t) => {
+  const on = stores()
+  const { second, timers, ids: [id = 0] } = await takenOver(t, on, [{}])
+  await eventually(() => assert.equal(second.pipelines.all.length, 1))
+  t.is(second.pipelines.of(id).nextSegment, 2)
+  timers.advance(GRACE - 1)
+  const sender = await second.attach(id)
+  t.is(sender.configure({ max_chars: 30 }), 'ok', 'settings as it sends them again')
+  t.is(sender.audio(AUDIO), 'ok')
+  timers.advance(GRACE)
+  await second.pipelines.of(id).final(2, 'two')
+  t.is(second.pipelines.all.length, 1)
+  const segments = right(await on.store.read(`segments-${id}`)()).map(dataOf)
+  t.deepEqual(segments.map((data) => [data['segment'] ?? 'fence', data['term']]), [[1, 1], ['fence', 2], [2, 2]])
+  t.deepEqual((await typesOf(on, `live-${id}`)).filter((type) => type === 'LiveFinished'), [])
+})
+
+test('without its sender it ends when the grace is over, and is given back', async (t) => {
+  const on = stores()
+  const { second, timers, ids: [id = 0] } = await takenOver(t, on, [{}])
+  await eventually(() => assert.equal(second.pipelines.all.length, 1))
+  // Settling it again begins no grace anew.
+  timers.advance(GRACE / 2)
+  second.running.settle(id)
+  await new Promise((resolve) => { setImmediate(resolve) })
+  timers.advance(GRACE / 2)
+  await eventually(async () => assert.equal((await typesOf(on, `live-${id}`)).at(-1), 'LiveFinished'))
+  await eventually(() => assert.deepEqual(second.admission.state().open, []))
+  t.like(dataOf(right(await on.store.read(`live-${id}`)()).at(-1) ?? assert.fail()), { reason: 'restart' })
+  t.true(E.isLeft(await second.sessions.attachSender(id)()))
+})
+
+test('a URL that a sender started waits for the sender as well, and is pulled on from where it stopped', async (t) => {
+  const on = stores()
+  const { second, ids: [id = 0] } = await takenOver(t, on, [URL_OF_SENDER])
+  await eventually(() => assert.equal(second.pipelines.all.length, 1))
+  t.is(second.pullers.all.length, 0)
+  const sender = await second.attach(id)
+  t.is(sender.configure({}), 'ok')
+  await eventually(() => assert.equal(second.pullers.all.length, 1))
+})
+
+test('a live that waits for its sender is dropped when it moves on, and ends nothing', async (t) => {
+  const on = stores()
+  const { second, timers, ids: [id = 0] } = await takenOver(t, on, [{}])
+  await eventually(() => assert.equal(second.pipelines.all.length, 1))
+  const third = await startWorker(t, on, { worker: 'w9', vram: 100, takeoverGrace: GRACE })
+  const move = { type: 'Move', liveId: id, term: 2, to: 'w9', at: third.side.deps.environment.now() } as const
+  right(await third.admission.send({ command: move, commandId: 'm', correlationId: 'm', actor: 'service' })())
+  await eventually(() => assert.equal(second.sessions.count(), 0))
+  timers.advance(2 * GRACE)
+  await eventually(() => assert.equal(third.pipelines.all.length, 1))
+  t.deepEqual((await typesOf(on, `live-${id}`)).filter((type) => type === 'LiveFinished'), [])
+})

@@ -1,0 +1,183 @@
+import test from 'ava'
+import type { Live } from '../../../../domain/live/state.ts'
+import { reconcileLives } from '../../../../application/lives/policies/reconcile-lives.ts'
+import { endInTerm } from '../../../../application/lives/end-and-release.ts'
+import type { EndRequest } from '../../../../application/lives/end-by-worker.ts'
+import { expireLives, expiryCheckMs } from '../../../../application/lives/policies/expire-lives.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { createTestEnvironment, silentLogger } from '../../../support/doubles/test-environment.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf } from '../write-side.ts'
+import { dataOf } from '../../../support/tools/stored-data.ts'
+
+/** A worker that lets a live speak out and ends it. */
+const speakOut =
+  ({ deps }: Awaited<ReturnType<typeof createWriteSide>>, spoken: Promise<void>) =>
+  async (liveId: number, { cause, origin }: EndRequest) => {
+    await spoken
+    return { position: right(await endInTerm(deps)(liveId, { cause, origin, term: 1 })()) }
+  }
+
+test('the reconciler finishes lives that have reached a limit, speaks them out, and gives their memory back [R105]', async (t) => {
+  let clock = Date.parse('2026-11-21T09:30:00Z')
+  const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
+  const side = await createWriteSide({ environment: { ...createTestEnvironment(), now } })
+  for (let count = 0; count < 3; count++) right(await side.createLive(callerOf(1), requestOf())())
+  right(await side.lifecycle.attachSender(2)())
+  right(await side.lifecycle.startLive(2)())
+  right(await side.lifecycle.attachSender(3)())
+  const flushed: Array<number> = []
+  const expiry = expireLives({
+    ...side.deps,
+    limits: { pendingTimeout: 60_000, maxDuration: 120_000 },
+    endByWorker: (liveId, end) => {
+      flushed.push(liveId)
+      return speakOut(side, Promise.resolve())(liveId, end)
+    },
+  })
+  let due: () => void = () => undefined
+  let plans = 0
+  const after = (_ms: number, task: () => void) => {
+    due = task
+    plans += 1
+    return () => undefined
+  }
+  const reconciler = reconcileLives({ ...side.deps, logger: silentLogger, timers: { after }, expiry, every: 1000 })
+  const open = (): ReadonlyArray<number> => side.admission.state().open.map(({ liveId }) => liveId)
+  const round = async (at: number, expected: ReadonlyArray<number>): Promise<void> => {
+    clock = Date.parse('2026-11-21T09:30:00Z') + at
+    const before = plans
+    due()
+    await eventually(() => {
+      if (plans === before) throw new Error('the round is not over')
+      if (open().join() !== expected.join()) throw new Error(`open are ${open().join()}`)
+    })
+  }
+  await round(59_999, [1, 2, 3])
+  await round(60_000, [2, 3])
+  t.deepEqual(flushed, [], 'nothing was said')
+  await round(119_999, [2, 3])
+  await round(120_000, [])
+  t.deepEqual(flushed, [2])
+  const reasons = side.log().filter(({ type }) => type === 'LiveFinished').map((event) => [dataOf(event)['liveId'], dataOf(event)['reason'], event.metadata.actor])
+  t.deepEqual(reasons.toSorted((a, b) => Number(a[0]) - Number(b[0])), [[1, 'pending_timeout', 'service'], [2, 'max_duration', 'service'], [3, 'max_duration', 'service']])
+  await reconciler.stop()
+})
+
+test('a sender that comes at the last moment keeps its live [R105]', async (t) => {
+  const { deps, lifecycle, createLive, typesOf, admission } = await createWriteSide()
+  right(await createLive(callerOf(1), requestOf())())
+  const expiry = expireLives({ ...deps, limits: { pendingTimeout: 1, maxDuration: 0 } })
+  right(await lifecycle.attachSender(1)())
+  // As it was read before the sender came.
+  const seen = { status: 'pending', sender: null, senderAt: null, autoStartPid: null, created: { at: '2026-01-01T00:00:00.000000+00:00' } } as unknown as Live
+  t.true(expiry.isDue(seen))
+  right(await expiry.end(1, seen))
+  t.deepEqual(typesOf('live-1'), ['LiveCreated', 'SenderAttached'])
+  t.is(admission.state().open.length, 1)
+})
+
+test('open lives are looked at often enough for the shortest limit', (t) => {
+  const every = (pendingTimeout: number, maxDuration: number) => expiryCheckMs({ pendingTimeout, maxDuration })
+  t.deepEqual([every(3_600_000, 86_400_000), every(0, 0), every(2000, 0), every(0, 100), every(60_000, 10_000)], [30_000, 30_000, 500, 250, 2500])
+})
+
+test('lives that expire together speak out side by side, a bounded number at a time, and fences do not wait for them', async (t) => {
+  let clock = Date.parse('2026-11-21T09:30:00Z')
+  const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
+  const timers = createManualTimers()
+  const { monotonic } = timers
+  const side = await createWriteSide({ environment: { ...createTestEnvironment(), now, monotonic }, capacity: 1000 })
+  const { admission, lifecycle, typesOf } = side
+  for (let id = 1; id <= 200; id++) {
+    right(await side.createLive(callerOf(1, { maxSessions: 1000 }), requestOf())())
+    right(await lifecycle.attachSender(id)())
+    right(await lifecycle.startLive(id)())
+  }
+  /** Ends of the flushes that have begun and are not over. */
+  const speaking: Array<() => void> = []
+  const spokeOut: Array<number> = []
+  const flush = async (liveId: number): Promise<void> => {
+    await new Promise<void>((resolve) => { speaking.push(resolve) })
+    spokeOut.push(liveId)
+  }
+  const expiry = expireLives({
+    ...side.deps, timers: createManualTimers(), limits: { pendingTimeout: 0, maxDuration: 60_000 },
+    endByWorker: (liveId, end) => speakOut(side, flush(liveId))(liveId, end),
+  })
+  const reconciler = reconcileLives({ ...side.deps, logger: silentLogger, timers, expiry, every: 30_000 })
+  const orphan = async (): Promise<number> => {
+    const commandId = side.environment.newId()
+    const command = admitCommand({ commandId, instance: 'died', at: now() })
+    right(await admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' })())
+    return admission.state().lastLiveId
+  }
+  const fencedSoon = async (liveId: number): Promise<void> => {
+    await eventually(() => {
+      timers.advance(10_000)
+      if (admission.state().open.some((held) => held.liveId === liveId)) throw new Error('not released')
+      if (timers.size() === 0) throw new Error('the next round is not planned')
+    })
+    t.deepEqual(typesOf(`live-${liveId}`), ['LiveAborted'])
+  }
+
+  clock += 60_000
+  await fencedSoon(await orphan())
+  const most = speaking.length
+  t.true(most > 16 && most < 200, `${most} at a time`)
+  await fencedSoon(await orphan())
+  t.is(speaking.length, most, 'who speaks out already is not asked again')
+  t.is(admission.state().open.length, 200)
+
+  let batches = 0
+  while (spokeOut.length < 200) {
+    const before = spokeOut.length
+    batches += 1
+    speaking.splice(0).forEach((over) => over())
+    await eventually(() => {
+      const left = 200 - before - most
+      if (spokeOut.length < 200 && speaking.length < Math.min(most, left)) throw new Error('the next have not begun')
+    })
+    t.true(speaking.length <= most)
+  }
+  t.is(batches, Math.ceil(200 / most))
+  await eventually(() => {
+    if (admission.state().open.length > 0) throw new Error('not all are released')
+  })
+  t.is(new Set(spokeOut).size, 200)
+  t.is(speaking.length, 0, 'none is asked twice')
+  t.is(side.log().filter(({ type }) => type === 'LiveFinished').length, 200)
+  await reconciler.stop()
+})
+
+test('who stops the reconciler waits for the ends that have begun, and for no others', async (t) => {
+  let clock = Date.parse('2026-11-21T09:30:00Z')
+  const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
+  const side = await createWriteSide({ environment: { ...createTestEnvironment(), now }, capacity: 1000 })
+  for (let id = 1; id <= 40; id++) {
+    right(await side.createLive(callerOf(1, { maxSessions: 1000 }), requestOf())())
+    right(await side.lifecycle.attachSender(id)())
+    right(await side.lifecycle.startLive(id)())
+  }
+  const speaking: Array<() => void> = []
+  const flush = (): Promise<void> => new Promise((resolve) => { speaking.push(resolve) })
+  const timers = createManualTimers()
+  const expiry = expireLives({
+    ...side.deps, timers: createManualTimers(), limits: { pendingTimeout: 0, maxDuration: 60_000 },
+    endByWorker: (liveId, end) => speakOut(side, flush())(liveId, end),
+  })
+  const reconciler = reconcileLives({ ...side.deps, logger: silentLogger, timers, expiry, every: 30_000 })
+  clock += 60_000
+  timers.advance(30_000)
+  await eventually(() => { if (speaking.length < 32) throw new Error('not all places are taken') })
+  let over = false
+  const stopping = reconciler.stop().then(() => { over = true })
+  await eventually(() => { if (timers.size() > 0) throw new Error('a round is planned') })
+  t.false(over)
+  speaking.forEach((end) => end())
+  await eventually(() => { if (!over) throw new Error('it waits for others, too') })
+  await stopping
+  t.is(speaking.length, 32)
+  t.is(side.admission.state().open.length, 8)
+})

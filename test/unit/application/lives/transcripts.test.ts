@@ -1,0 +1,170 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { ResumePoint } from '../../../../application/lives/queries/resume-point.ts'
+import type { EventStore } from '../../../../application/ports/event-store.ts'
+import { forgetText } from '../../../../application/lives/policies/forget-text.ts'
+import { getTranscript } from '../../../../application/lives/queries/get-transcript.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
+import { placed } from '../../../support/doubles/memory/keyring.ts'
+
+const owner = callerOf(1, { permissions: ['user_retention'] })
+const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
+const NO_TRANSCRIPT = E.left({ _tag: 'TranscriptNotFound' } as const)
+
+const said = (segment: number, language: string) => ({
+  liveId: 1, segment, start: segment, end: segment + 1, text: `${segment} in ${language}`,
+  kind: language === 'en' ? ('transcription' as const) : ('translation' as const), language,
+})
+
+const start = async (options: { readonly retention: boolean; readonly retentionMax?: number; readonly now?: () => string }) => {
+  const { now, retention, retentionMax = 0 } = options
+  const side = await createWriteSide(now === undefined ? {} : { environment: { ...createTestEnvironment(), now } })
+  right(await side.createLive(owner, requestOf({ retention }))())
+  return { ...side, getTranscript: getTranscript({ ...side.deps, retentionMax }) }
+}
+
+test('the transcript is all that was recorded, by segment, the speaker before the translators [R87]', async (t) => {
+  const { lifecycle, getTranscript } = await start({ retention: true })
+  t.deepEqual(right(await getTranscript(owner, 1)()), [])
+  for (const [segment, language] of [[1, 'en'], [2, 'en'], [1, 'fr'], [1, 'es'], [2, 'es']] as const) right(await lifecycle.recordSegment(said(segment, language))())
+  const expected = [said(1, 'en'), said(1, 'es'), said(1, 'fr'), said(2, 'en'), said(2, 'es')]
+  t.deepEqual(right(await getTranscript(owner, 1)()), expected, 'while it runs')
+  right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
+  t.deepEqual(right(await getTranscript(owner, 1)()), expected)
+})
+
+test('words are sealed with the text, are told with it, and are gone with it [B43]', async (t) => {
+  const { lifecycle, getTranscript, deps } = await start({ retention: true })
+  const words = [{ start: 1, end: 2, text: 'secretly', confidence: 0.5 }]
+  right(await lifecycle.recordSegment({ ...said(1, 'en'), text: 'secretly', words })())
+  const [stored] = right(await deps.store.read('segments-1', {})()).map(({ data }) => data as { words: object })
+  t.deepEqual(Object.keys(stored?.words ?? {}).toSorted(), ['c', 'iv', 'k', 'm'])
+  t.deepEqual(right(await getTranscript(owner, 1)())[0]?.words, words)
+  const missed = right(await lifecycle.storedFinals(1, { kind: 'last', count: 1 })())
+  t.deepEqual(right(await missed.next())?.[0]?.words, words, 'for who comes back too')
+})
+
+test('a long transcript is whole [R87]', async (t) => {
+  const { lifecycle, getTranscript } = await start({ retention: true })
+  for (let segment = 1; segment <= 1001; segment++) right(await lifecycle.recordSegment(said(segment, 'en'))())
+  t.deepEqual(right(await getTranscript(owner, 1)()).map(({ segment }) => segment), Array.from({ length: 1001 }, (_, i) => i + 1))
+})
+
+test('no transcript of a live that keeps none, of another user, of a deleted or an unknown live [R36 R86 R87]', async (t) => {
+  const { lifecycle, getTranscript, createLive, deleteLive } = await start({ retention: false })
+  right(await lifecycle.recordSegment(said(1, 'en'))())
+  t.deepEqual(await getTranscript(owner, 1)(), NO_TRANSCRIPT, 'not even while it runs')
+  t.deepEqual(await getTranscript(callerOf(2), 1)(), NOT_FOUND)
+  t.deepEqual(await getTranscript(owner, 3)(), NOT_FOUND)
+  right(await createLive(owner, requestOf({ retention: true }))())
+  right(await deleteLive(owner, 2)())
+  t.deepEqual(await getTranscript(owner, 2)(), NOT_FOUND)
+})
+
+test('RETENTION_MAX: that long after its end a kept text is no longer told, and is erased', async (t) => {
+  let clock = Date.parse('2026-11-21T09:30:00Z')
+  const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
+  const { lifecycle, getTranscript, deps, store, documents } = await start({ retention: true, retentionMax: 3_600_000, now })
+  right(await lifecycle.recordSegment(said(1, 'en'))())
+  clock += 7_200_000
+  t.is(right(await getTranscript(owner, 1)()).length, 1, 'counted from the end')
+  right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
+  clock += 3_599_999
+  t.is(right(await getTranscript(owner, 1)()).length, 1)
+  clock += 1
+  t.deepEqual(await getTranscript(owner, 1)(), NO_TRANSCRIPT)
+  t.is(right(await store.read('segments-1')()).length, 1)
+  const forgetting = forgetText({ ...deps, documents, logger: createRecordingLogger(), timers: immediateTimers, retentionMax: 3_600_000 })
+  await eventually(async () => {
+    if (right(await store.read('segments-1')()).length > 0) throw new Error('not erased yet')
+  })
+  await forgetting.stop()
+  t.like(await deps.keyring.seal('text-1', placed(['again']))(), { left: { _tag: 'KeyErased' } })
+})
+
+test('whoever comes back within a minute after the end gets the stored finals, page by page; later, or of a deleted live, none [R88 D58]', async (t) => {
+  let clock = Date.parse('2026-11-21T09:30:00Z')
+  const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
+  const { lifecycle, deleteLive } = await start({ retention: true, now })
+  const told = async (point: ResumePoint): Promise<ReadonlyArray<string>> => {
+    const { next } = right(await lifecycle.storedFinals(1, point)())
+    const frames: Array<string> = []
+    for (let page = right(await next()); page !== null; page = right(await next())) frames.push(...page.map(({ text, language }) => `${text} ${language}`))
+    return frames
+  }
+  t.deepEqual(await told({ kind: 'after', segment: 0 }), [])
+  const words = 'one two three four'
+  for (let segment = 1; segment <= 300; segment++) {
+    right(await lifecycle.recordSegment({ ...said(segment, 'en'), text: words, maxChars: 9 })())
+    right(await lifecycle.recordSegment({ ...said(segment, 'es'), text: words })())
+  }
+  const [narrow, wide] = ['one two\nthree\nfour en', 'one two three four es']
+  t.deepEqual(await told({ kind: 'after', segment: 299 }), [wide, narrow, wide], 'as wide as it was told, else as the live asked')
+  t.deepEqual(await told({ kind: 'last', count: 2 }), [narrow, wide, narrow, wide])
+  t.is((await told({ kind: 'after', segment: 0 })).length, 600)
+  t.is((await told({ kind: 'last', count: 100 })).length, 200)
+  right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
+  clock += 57_000
+  t.is((await told({ kind: 'after', segment: 0 })).length, 600)
+  clock += 1000
+  t.deepEqual(await told({ kind: 'after', segment: 0 }), [], 'kept for its owner, not for listeners')
+  clock -= 1000
+  right(await deleteLive(owner, 1)())
+  t.deepEqual(await told({ kind: 'after', segment: 0 }), [])
+})
+
+test('who asks again behind the last stored final gets what was stored since [D58]', async (t) => {
+  const { lifecycle } = await start({ retention: true })
+  right(await lifecycle.recordSegment(said(1, 'en'))())
+  const { next } = right(await lifecycle.storedFinals(1, { kind: 'after', segment: 0 })())
+  const segments = async () => right(await next())?.map(({ segment }) => segment) ?? null
+  t.deepEqual([await segments(), await segments()], [[1], null])
+  right(await lifecycle.recordSegment(said(2, 'en'))())
+  t.deepEqual([await segments(), await segments()], [[1, 2], null])
+})
+
+test('finals of the log tell in which term they were stored', async (t) => {
+  const { lifecycle } = await start({ retention: true })
+  right(await lifecycle.recordSegment(said(1, 'en'))())
+  right(await lifecycle.recordSegment({ ...said(2, 'en'), term: 3 })())
+  const { next } = right(await lifecycle.storedFinals(1, { kind: 'after', segment: 0 })())
+  t.deepEqual(right(await next())?.map(({ term }) => term), [1, 3], 'those of the first versions have one alone')
+})
+
+test('a crowd that wants the past of a live costs little more than one of them', async (t) => {
+  const inner = createMemoryEventStore()
+  let events = 0
+  const store: EventStore = {
+    ...inner,
+    read: (stream, options) => async () => {
+      const read = await inner.read(stream, options)()
+      if (stream === 'segments-1' && E.isRight(read)) events += read.right.length
+      return read
+    },
+  }
+  const side = await createWriteSide({ store })
+  right(await side.createLive(owner, requestOf({}))())
+  const count = 1500
+  for (let segment = 1; segment <= count; segment += 1) right(await side.lifecycle.recordSegment(said(segment, 'en'))())
+  const told = async (after: number): Promise<ReadonlyArray<number>> => {
+    const { next } = right(await side.lifecycle.storedFinals(1, { kind: 'after', segment: after })())
+    const segments: Array<number> = []
+    for (let page = right(await next()); page !== null; page = right(await next())) segments.push(...page.map(({ segment }) => segment))
+    return segments
+  }
+  events = 0
+  const crowd = Array.from({ length: 50 }, (_, n) => n * 29)
+  const all = await Promise.all(crowd.map(told))
+  t.deepEqual(all, crowd.map((after) => Array.from({ length: count - after }, (_, i) => after + 1 + i)))
+  // Each reads a few to find its place, and all of them together the pages.
+  t.true(events < 8 * count, `${events} events were read`)
+  const before = events
+  t.deepEqual(await told(count - 1), [count])
+  t.true(events - before < count / 2, `${events - before} events for the last one`)
+})

@@ -1,0 +1,47 @@
+import test from 'ava'
+import { getHistory } from '../../../../application/lives/queries/get-history.ts'
+import { takeOver } from '../../../../application/lives/terms/take-over.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
+
+const owner = callerOf(1)
+const ASKED = { prompt: 'Zebra crossing', hotwords: ['Okapi', 'Quagga'] }
+const LATER = { prompt: 'Zebra crossing', hotwords: ['Gerenuk'] }
+
+test('what is expected is sealed with the live, shown to its owner, masked in its history [B44 D59]', async (t) => {
+  const side = await createWriteSide()
+  const created = right(await side.createLive(owner, requestOf({ vocabulary: ASKED }))())
+  t.deepEqual(created.vocabulary, ASKED)
+  right(await side.lifecycle.changeVocabulary(1, { vocabulary: LATER, term: 1 })())
+  right(await side.lifecycle.changeVocabulary(1, { vocabulary: LATER, term: 1 })())
+  t.deepEqual(side.typesOf('live-1'), ['LiveCreated', 'VocabularyChanged'])
+  const stored = right(await side.store.read('live-1')())
+  for (const secret of ['Zebra', 'Okapi', 'Gerenuk']) t.false(JSON.stringify(stored).includes(secret))
+  t.deepEqual(right(await side.deps.viewOf(stored)()).vocabulary, LATER)
+  const { items } = right(await getHistory(side.deps)(owner, 1, { skip: 0, limit: 10 })())
+  t.deepEqual(items.map(({ data }) => data['vocabulary']), ['***', '***'])
+})
+
+test('another worker that takes the live over expects the same; one of an older term changes nothing [B44]', async (t) => {
+  const side = await createWriteSide()
+  right(await side.createLive(owner, requestOf({ vocabulary: ASKED }))())
+  right(await side.lifecycle.changeVocabulary(1, { vocabulary: LATER, term: 1 })())
+  t.deepEqual(right(await takeOver(side.deps)(1, 2)()).state.vocabulary, LATER)
+  t.like(await side.lifecycle.changeVocabulary(1, { vocabulary: ASKED, term: 1 })(), { left: { _tag: 'Superseded' } })
+})
+
+test('with the live it is erased for good [B44 D59]', async (t) => {
+  const side = await createWriteSide()
+  right(await side.createLive(owner, requestOf({ vocabulary: ASKED }))())
+  right(await side.lifecycle.changeVocabulary(1, { vocabulary: LATER, term: 1 })())
+  const stored = right(await side.store.read('live-1')())
+  right(await side.deleteLive(owner, 1)())
+  t.deepEqual(right(await side.deps.viewOf(stored)()).vocabulary, {})
+})
+
+test('a live of which nobody said what to expect has no such member, in the log as before', async (t) => {
+  const side = await createWriteSide()
+  const created = right(await side.createLive(owner, requestOf())())
+  const [first] = right(await side.store.read('live-1')())
+  for (const one of [created, first?.data as object]) t.false('vocabulary' in one)
+})

@@ -1,0 +1,32 @@
+import test from 'ava'
+import { watchEnds } from '../../../../application/lives/policies/watch-ends.ts'
+import type { Position, StoredEvent } from '../../../../application/ports/event-store.ts'
+
+const at = '2026-11-21T09:30:00.123456+00:00'
+
+const eventAt = (n: number, type: string, data: Readonly<Record<string, unknown>>): StoredEvent => ({
+  id: String(n), type, data, stream: `live-${n}`, revision: n, position: String(n).padStart(4, '0') as Position,
+  metadata: { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: at },
+})
+const about = (liveId: number) => ({ liveId, userId: 1, at })
+const released = (n: number, liveId: number) => eventAt(n, 'Released', { liveId, at })
+
+test('an end is complete once it is released; what has not ended, or cannot be read, never', (t) => {
+  const completedBy = watchEnds()
+  const told = [
+    eventAt(1, 'LiveStarted', about(1)),
+    eventAt(2, 'LiveFinished', { ...about(2), reason: 'no reason of ours' }),
+    eventAt(6, 'LiveFinished', { ...about(6), reason: 'finish_route' }),
+    eventAt(7, 'LiveFailed', { ...about(7), code: 'engine_failed', detail: 'broken' }),
+    released(8, 7),
+    released(9, 6),
+    released(10, 6),
+    eventAt(11, 'LiveFinished', { ...about(11), reason: 'finish_route' }),
+    released(12, 2),
+  ].map(completedBy)
+  t.deepEqual(told.filter((end) => end !== undefined), [
+    { liveId: 7, cause: { status: 'error', code: 'engine_failed', detail: 'broken' }, position: '0007' as Position },
+    { liveId: 6, cause: { status: 'finished', reason: 'finish_route' }, position: '0006' as Position },
+  ])
+  t.deepEqual(told.map((end) => end?.liveId ?? null), [null, null, null, null, 7, 6, null, null, null])
+})

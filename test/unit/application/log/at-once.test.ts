@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { createSlots, mapAtOnce, traverseAtOnce } from '../../../../application/at-once.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+
+/** Tasks that end when the test says so. */
+const createGates = () => {
+  const open = new Map<number, (outcome: 'right' | 'left' | 'defect') => void>()
+  const begun: Array<number> = []
+  const task = async (item: number): Promise<E.Either<string, number>> => {
+    begun.push(item)
+    const outcome = await new Promise<'right' | 'left' | 'defect'>((resolve) => { open.set(item, resolve) })
+    if (outcome === 'defect') throw new Error(`defect of ${item}`)
+    return outcome === 'left' ? E.left(`failure of ${item}`) : E.right(item * 10)
+  }
+  const end = (item: number, outcome: 'right' | 'left' | 'defect' = 'right'): void => open.get(item)?.(outcome)
+  const haveBegun = (...items: ReadonlyArray<number>) => eventually(() => assert.deepEqual(begun, items))
+  return { task, end, begun, haveBegun }
+}
+
+test('so many tasks run at a time, the others in the order in which they came, also behind one that breaks', async (t) => {
+  const { task, end, haveBegun } = createGates()
+  const inSlot = createSlots(2)
+  const [first, second, third, fourth] = [1, 2, 3, 4].map((item) => inSlot(() => task(item)))
+  await haveBegun(1, 2)
+  end(2, 'defect')
+  await t.throwsAsync(async () => second, { message: 'defect of 2' })
+  await haveBegun(1, 2, 3)
+  end(3)
+  await haveBegun(1, 2, 3, 4)
+  end(1)
+  end(4)
+  t.deepEqual(await Promise.all([first, third, fourth]), [E.right(10), E.right(30), E.right(40)])
+  const late = inSlot(() => task(5))
+  await haveBegun(1, 2, 3, 4, 5)
+  end(5)
+  t.deepEqual(await late, E.right(50), 'its places are free again')
+})
+
+test('all items have their turn although one breaks, which is told when all are over', async (t) => {
+  const { task, end, haveBegun } = createGates()
+  let over = false
+  const mapped = mapAtOnce(2, [1, 2, 3], task).finally(() => { over = true })
+  mapped.catch(() => undefined)
+  await haveBegun(1, 2)
+  end(1, 'defect')
+  await haveBegun(1, 2, 3)
+  end(3)
+  t.false(over)
+  end(2)
+  await t.throwsAsync(mapped, { message: 'defect of 1' })
+})
+
+test('after a failure no further task begins, and the results come in the order of the items', async (t) => {
+  const failing = createGates()
+  const failed = traverseAtOnce(2, [1, 2, 3, 4], failing.task)
+  await failing.haveBegun(1, 2)
+  failing.end(2, 'left')
+  failing.end(1)
+  let outcome: unknown
+  void failed.then((answer) => { outcome = answer })
+  await eventually(() => assert.deepEqual(outcome, E.left('failure of 2')))
+  t.deepEqual(failing.begun, [1, 2])
+
+  const { task, end, haveBegun } = createGates()
+  const all = traverseAtOnce(2, [1, 2], task)
+  await haveBegun(1, 2)
+  end(2)
+  end(1)
+  t.deepEqual(await all, E.right([10, 20]))
+})

@@ -1,0 +1,144 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { nextId } from '../../../../application/log/next-id.ts'
+import { openEvents, sealEvents } from '../../../../application/log/event-serialization.ts'
+import { handleCommand } from '../../../../application/log/handle-command.ts'
+import type { EventStore } from '../../../../application/ports/event-store.ts'
+import { listenerTokenClaim } from '../../../../domain/live/listener-token-claim.ts'
+import { ERASED } from '../../../../domain/shared/event.ts'
+import { liveCreated } from '../../domain/samples.ts'
+import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
+import { right, stored } from '../../../support/worlds/projecting.ts'
+import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { createFailingStore } from '../failing-store.ts'
+import type { Fate } from '../failing-store.ts'
+
+const STREAM = 'listener-token-x'
+
+const claiming = (store: EventStore, environment = createTestEnvironment()) => {
+  const deps = { store, keyring: createMemoryKeyring(), environment, timers: immediateTimers }
+  return (userId: number, commandId: string = environment.newId()) =>
+    handleCommand(deps)({
+      stream: STREAM,
+      decider: listenerTokenClaim,
+      command: { userId, at: environment.now() },
+      commandId,
+      correlationId: 'request-1',
+      actor: `user:${userId}`,
+    })()
+}
+
+const withFates = (...fates: ReadonlyArray<Fate>) => {
+  const memory = createMemoryEventStore()
+  const failing = createFailingStore(memory, { [STREAM]: fates })
+  return { memory, claim: claiming(failing.store), appends: () => failing.appendsTo(STREAM) }
+}
+
+test('A command is appended with who, why and when', async (t) => {
+  const { memory, claim } = withFates()
+  const handled = right(await claim(7, 'command-1'))
+  const [event] = memory.allEvents()
+  t.deepEqual(handled.stored, memory.allEvents())
+  t.is(handled.position, event?.position ?? null)
+  t.like(event?.metadata, { correlationId: 'request-1', causationId: 'command-1', actor: 'user:7' })
+})
+
+test('an event that a request caused has the correlation id of the request [B15]', async (t) => {
+  const store = createMemoryEventStore()
+  const environment = { ...createTestEnvironment(), correlationId: () => 'the request' }
+  right(await claiming(store, environment)(7, 'command-1'))
+  right(await nextId({ store, keyring: createMemoryKeyring(), environment, timers: immediateTimers })('profile', { correlationId: 'c', causationId: 'c', actor: 'a' })())
+  t.deepEqual(store.allEvents().map(({ metadata }) => metadata.correlationId), ['the request', 'the request'])
+})
+
+test('An append that was not made is repeated with the same ids', async (t) => {
+  const { memory, claim, appends } = withFates('not-made', 'not-made')
+  right(await claim(7))
+  t.is(memory.allEvents().length, 1)
+  t.is(appends().length, 3)
+  t.is(new Set(appends().flatMap(({ ids }) => ids)).size, 1)
+})
+
+test('An append whose answers were all lost is found in the stream and not made again', async (t) => {
+  const { memory, claim } = withFates('lost-answer', 'lost-answer', 'lost-answer')
+  const handled = right(await claim(7))
+  t.is(memory.allEvents().length, 1)
+  t.deepEqual(handled.stored, memory.allEvents())
+})
+
+test('A store that stays away gives StoreUnavailable and nothing is written', async (t) => {
+  const { memory, claim } = withFates('not-made', 'not-made', 'not-made')
+  t.like(await claim(7), { left: { _tag: 'StoreUnavailable' } })
+  t.deepEqual(memory.allEvents(), [])
+})
+
+test('A repeated command finds its events', async (t) => {
+  const { memory, claim } = withFates()
+  const first = right(await claim(7, 'command-1'))
+  t.deepEqual(right(await claim(7, 'command-1')), first)
+  t.is(memory.allEvents().length, 1)
+})
+
+test('A lost race is decided again on what won it', async (t) => {
+  const memory = createMemoryEventStore()
+  const other = claiming(memory)
+  let raced = false
+  const claim = claiming({
+    ...memory,
+    append: (...args) => async () => {
+      if (!raced) right(await other(8))
+      raced = true
+      return await memory.append(...args)()
+    },
+  })
+  t.like(await claim(7), { left: { _tag: 'ListenerTokenTaken' } })
+  t.is(memory.allEvents().length, 1)
+})
+
+test('After the first decision and four more it is Contended', async (t) => {
+  let appends = 0
+  const claim = claiming({
+    ...createMemoryEventStore(),
+    append: (stream) => async () => {
+      appends += 1
+      return E.left({ _tag: 'WrongRevision', stream, actual: appends })
+    },
+  })
+  t.deepEqual(await claim(7), E.left({ _tag: 'Contended', stream: STREAM }))
+  t.is(appends, 5)
+})
+
+test('A deleted stream goes on numbering', async (t) => {
+  const { memory, claim } = withFates()
+  right(await claim(7))
+  right(await memory.deleteStream(STREAM)())
+  // The next one decides on the empty stream although its revisions go on.
+  t.is(right(await claim(8)).stored[0]?.revision, 1)
+})
+
+test('So does a stream whose events have all expired', async (t) => {
+  const { memory, claim } = withFates()
+  right(await claim(7))
+  right(await memory.setMetadata(STREAM, { maxAgeSeconds: -1 })())
+  t.is(right(await claim(8)).stored[0]?.revision, 1)
+})
+
+test('personal members are sealed on the way in, opened on the way out, and unreadable once their key is erased [D59]', async (t) => {
+  const keyring = createMemoryKeyring()
+  const event = liveCreated({ audioUrl: 'rtsp://camera/secret', senderToken: 'the-sender-token' })
+  const sealed = stored(right(await sealEvents(keyring, `live-${event.data.liveId}`)([event])()))
+  t.notRegex(JSON.stringify(sealed), /camera|the-sender-token/)
+  t.deepEqual(right(await openEvents(keyring)(sealed)()), [event])
+
+  right(await keyring.erase([`live-${event.data.liveId}`])())
+  const [opened] = right(await openEvents(keyring)(sealed)())
+  t.like(opened?.data, { audioUrl: ERASED, senderToken: ERASED, vram: event.data.vram })
+})
+
+test('a stored event that does not fit its codec, or of a type of a newer version, refuses the decision', async (t) => {
+  const open = openEvents(createMemoryKeyring())
+  t.like(await open(stored([{ type: 'Released', data: { liveId: 'seven' } }]))(), { left: { _tag: 'LogCorrupted' } })
+  t.like(await open(stored([{ type: 'NeverDefined', data: {} }]))(), { left: { _tag: 'EventTypeUnknown', type: 'NeverDefined' } })
+})

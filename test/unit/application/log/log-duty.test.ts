@@ -1,0 +1,105 @@
+import { setImmediate } from 'node:timers/promises'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { startLogDuty } from '../../../../application/log/log-duty.ts'
+import type { EventStore, Position, StoredEvent, SubscriptionMessage } from '../../../../application/ports/event-store.ts'
+import type { Timers } from '../../../../application/ports/timers.ts'
+import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { dataOf } from '../../../support/tools/stored-data.ts'
+import type { Checkpoint } from '../../../../application/ports/documents.ts'
+import { NO_CHECKPOINT } from '../../../../application/ports/documents.ts'
+
+const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: '2026-11-21T09:30:00.000000+00:00' }
+const positionOf = (number: number): Position => String(number).padStart(20, '0') as Position
+const event = (number: number): StoredEvent => ({
+  id: String(number), type: 'Happened', data: { number }, metadata, stream: 'live-1', revision: number - 1, position: positionOf(number),
+})
+const EVENTS = [1, 2, 3].map(event)
+
+/** What is behind the position, then nothing more: the subscription ends, as one does whose store went away. */
+const subscribe: EventStore['subscribe'] = async function* (from): AsyncGenerator<SubscriptionMessage, void> {
+  for (const one of EVENTS) if (one.position > from) yield { kind: 'event', event: one }
+}
+
+/** A duty on three events that fails as often as it is told; answers what it waited for and what it did. */
+const dutyThatFails = async (failuresBefore: ReadonlyMap<number, number>, waitsWanted: number) => {
+  const left = new Map(failuresBefore)
+  const done: Array<number> = []
+  const waits: Array<number> = []
+  const enough = Promise.withResolvers<void>()
+  const timers: Timers = {
+    after: (ms, over) => {
+      waits.push(ms)
+      if (waits.length === waitsWanted) enough.resolve()
+      else void setImmediate().then(over)
+      return () => undefined
+    },
+  }
+  let checkpoint = NO_CHECKPOINT
+  const documents = {
+    checkpoint: () => async () => E.right(checkpoint),
+    commit: (_: unknown, __: unknown, reached: Checkpoint) => async () => {
+      checkpoint = reached
+      return E.right(undefined)
+    },
+  }
+  // Random 1: the longest that each wait may be.
+  const deps = { store: { subscribe }, documents, environment: { random: () => 1, monotonic: () => 0 }, logger: createRecordingLogger(), timers }
+  const duty = startLogDuty(deps, {
+    name: 'duty',
+    prefixes: ['live-'],
+    concerns: () => true,
+    perform: async (event) => {
+      const number = Number(dataOf(event)['number'])
+      const failures = left.get(number) ?? 0
+      left.set(number, failures - 1)
+      if (failures > 0) throw new Error('not yet')
+      done.push(number)
+    },
+    failure: 'not done; trying again',
+  })
+  await enough.promise
+  void duty.stop()
+  return { waits, done }
+}
+
+test('a duty that keeps failing is tried again later and later, at most half a minute apart', async (t) => {
+  const { waits, done } = await dutyThatFails(new Map([[1, 1000]]), 9)
+  t.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000])
+  t.deepEqual(done, [])
+})
+
+test('a duty that gets on waits briefly again after its next failure, and does nothing twice', async (t) => {
+  const { waits, done } = await dutyThatFails(new Map([[1, 3], [2, 2]]), 6)
+  t.deepEqual(waits.slice(0, 5), [500, 1000, 2000, 500, 1000])
+  t.deepEqual(done, [1, 2, 3])
+})
+
+test('what concerns nobody moves the checkpoint every 500 events or 5 s, so that a restart passes little again', async (t) => {
+  const saved: Array<string> = []
+  let clock = 0
+  const passed = Promise.withResolvers<void>()
+  const subscribe: EventStore['subscribe'] = async function* (): AsyncGenerator<SubscriptionMessage, void> {
+    const data = { userId: 1, at: metadata.recordedAt }
+    for (let number = 1; number <= 1200; number++) yield { kind: 'event', event: { ...event(number), type: 'UserDisabled', data } }
+    yield { kind: 'checkpoint', position: positionOf(1300) }
+    clock = 5000
+    yield { kind: 'checkpoint', position: positionOf(1400) }
+    passed.resolve()
+  }
+  const documents = {
+    checkpoint: () => async () => E.right(NO_CHECKPOINT),
+    commit: (_: unknown, __: unknown, { position, last }: Checkpoint) => async () => {
+      saved.push(`${Number(position)}, ${String(last?.revision)}`)
+      return E.right(undefined)
+    },
+  }
+  const environment = { random: () => 1, monotonic: () => clock }
+  const timers: Timers = { after: () => () => undefined }
+  const duty = startLogDuty({ store: { subscribe }, documents, environment, logger: createRecordingLogger(), timers }, {
+    name: 'duty', prefixes: ['live-'], concerns: () => false, perform: () => Promise.reject(new Error('not asked for')), failure: '',
+  })
+  await passed.promise
+  void duty.stop()
+  t.deepEqual(saved, ['500, 499', '1000, 999', '1400, 1199'])
+})

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { AUDIO } from '../../../support/worlds/sessions.ts'
+import { dataOf } from '../../../support/tools/stored-data.ts'
+import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { me, startWorker, stores, typesOf, URL_LIVE } from '../one-worker.ts'
+import { requestOf } from '../write-side.ts'
+
+const MINUTES = 600_000
+
+test('at a planned stop each live speaks out and goes on at another worker, and the worker leaves', async (t) => {
+  const on = stores()
+  // A worker whose pipelines have something left to say.
+  const first = await startWorker(t, on, { drainTimeout: MINUTES, script: { tail: () => 'last words' } })
+  const pulled = right(await first.side.createLive(me, requestOf(URL_LIVE))()).id
+  const raw = right(await first.side.createLive(me, requestOf())()).id
+  const waiting = right(await first.side.createLive(me, requestOf())()).id
+  await eventually(() => assert.equal(first.pullers.all.length, 1))
+  first.pullers.latest().events.audio(AUDIO, null)
+  const sender = await first.attach(raw)
+  sender.configure({})
+  sender.audio(AUDIO)
+  await eventually(async () => assert.ok((await typesOf(on, `live-${raw}`)).includes('LiveStarted')))
+  const second = await startWorker(t, on, { worker: 'w2', takeoverGrace: MINUTES })
+  await first.admission.refresh()
+  await first.drain()
+  t.deepEqual(await typesOf(on, 'admission'), [
+    'WorkerJoined', 'Admitted', 'Admitted', 'Admitted', 'WorkerJoined', 'WorkerDraining', 'Moved', 'Moved', 'WorkerLeft', 'Moved',
+  ])
+  t.is(first.sessions.count(), 0)
+  await eventually(() => assert.deepEqual(new Set(second.pipelines.all.map(({ liveId }) => liveId)), new Set([pulled, raw])))
+  t.deepEqual(second.admission.state().open.map(({ liveId, worker, term }) => [liveId, worker, term]), [[pulled, 'w2', 2], [raw, 'w2', 2], [waiting, 'w2', 2]])
+  for (const id of [pulled, raw]) {
+    const [said, fence] = right(await on.store.read(`segments-${id}`)()).map(dataOf)
+    t.deepEqual([said?.['term'], fence?.['term']], [1, 2], 'what was heard is said before the next worker goes on')
+    t.deepEqual((await typesOf(on, `live-${id}`)).filter((type) => type === 'LiveFinished'), [])
+  }
+  t.is(sender.audio(AUDIO), 'over')
+})
+
+test('what no other worker can run stays until DRAIN_TIMEOUT, and waits for one that can when the worker leaves', async (t) => {
+  const on = stores()
+  const offering = () => new Map([['w1', new Set(['m1', 'm2'])], ['w2', new Set(['m2'])]])
+  const environment = createTestEnvironment()
+  const first = await startWorker(t, on, { environment, drainTimeout: 200, offering, script: { tail: () => null } })
+  const [stays, goes] = [
+    right(await first.side.createLive(me, requestOf(URL_LIVE))()).id,
+    right(await first.side.createLive(me, requestOf({ ...URL_LIVE, model: 'm2' }))()).id,
+  ]
+  await eventually(() => assert.equal(first.pullers.all.length, 2))
+  const second = await startWorker(t, on, { worker: 'w2', offering })
+  await first.admission.refresh()
+  const draining = first.drain()
+  await eventually(() => assert.deepEqual(second.pipelines.all.map(({ liveId }) => liveId), [goes]))
+  t.deepEqual(first.pipelines.of(stays).finishes, [], 'it is heard on')
+  t.is(first.sessions.count(), 1)
+  environment.advance(200)
+  await draining
+  await eventually(() => assert.equal(first.sessions.count(), 0))
+  t.deepEqual(first.admission.state().open.map(({ liveId, worker }) => [liveId, worker]), [[goes, 'w2'], [stays, null]])
+})
+
+test('alone it says nothing to the log: its lives are its own again when it starts again', async (t) => {
+  const on = stores()
+  const environment = createTestEnvironment()
+  const only = await startWorker(t, on, { environment, drainTimeout: 200, script: { tail: () => null } })
+  right(await only.side.createLive(me, requestOf(URL_LIVE))())
+  await eventually(() => assert.equal(only.pullers.all.length, 1))
+  const draining = only.drain()
+  environment.advance(200)
+  await draining
+  t.deepEqual(await typesOf(on, 'admission'), ['WorkerJoined', 'Admitted'])
+  t.is(only.pipelines.all[0]?.finishes.length, 1)
+})
+
+test('DRAIN_TIMEOUT=0 waits for nothing: all lives move as the worker leaves', async (t) => {
+  const on = stores()
+  const first = await startWorker(t, on)
+  right(await first.side.createLive(me, requestOf(URL_LIVE))())
+  await eventually(() => assert.equal(first.pullers.all.length, 1))
+  const second = await startWorker(t, on, { worker: 'w2' })
+  await first.admission.refresh()
+  await first.drain()
+  await eventually(() => assert.equal(second.pullers.all.length, 1))
+  t.deepEqual(first.pipelines.all[0]?.finishes, [])
+  t.deepEqual((await typesOf(on, 'admission')).slice(-2), ['WorkerLeft', 'Moved'])
+})

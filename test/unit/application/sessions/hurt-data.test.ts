@@ -1,0 +1,235 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { endLivesOf } from '../../../../application/lives/commands/end-lives-of.ts'
+import { startLogDuty } from '../../../../application/log/log-duty.ts'
+import { BEGINNING } from '../../../../application/ports/event-store.ts'
+import type { EventStore, Position, SubscriptionMessage } from '../../../../application/ports/event-store.ts'
+import { watchLog } from '../../../../application/log/watched-log.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
+import { createMemoryDocuments } from '../../../support/doubles/memory/documents.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { createTestEnvironment, silentLogger } from '../../../support/doubles/test-environment.ts'
+import { callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
+
+const environment = createTestEnvironment()
+
+const append = async (store: EventStore, stream: string, type: string, data: object = {}): Promise<Position> => {
+  const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
+  return right(await store.append(stream, 'any', [{ id: environment.newId(), type, data: { ...data }, metadata }])()).position
+}
+
+/** The store, with damage where an event of this type stands. */
+const damagedAt = (store: EventStore, damage: string): EventStore => ({
+  ...store,
+  subscribe: async function* (from, prefixes, signal) {
+    for await (const message of store.subscribe(from, prefixes, signal)) {
+      if (message.kind === 'event' && message.event.type === damage) {
+        const { position, stream } = message.event
+        throw new Error('damaged', { cause: { _tag: 'LogCorrupted', reason: 'r', row: { position, stream } } })
+      }
+      yield message
+    }
+  },
+})
+
+test('who follows the log goes on behind what cannot be read, and each stream is told once', async (t) => {
+  const memory = createMemoryEventStore()
+  const logger = createRecordingLogger()
+  const watched = watchLog(damagedAt(memory, 'Damaged'), logger)
+  const about = { userId: 3, at: environment.now() }
+  await append(memory, 'user-3', 'UserDisabled', about)
+  for (const stream of ['user-1', 'user-1', 'user-2']) await append(memory, stream, 'Damaged')
+  await append(memory, 'user-4', 'InventedLater')
+  await append(memory, 'user-5', 'UserDisabled', { userId: 'five' })
+  const last = await append(memory, 'user-3', 'UserEnabled', about)
+  const read = async (): Promise<ReadonlyArray<string>> => {
+    const stop = new AbortController()
+    const types: string[] = []
+    for await (const message of watched.store.subscribe(BEGINNING, ['user-'], stop.signal)) {
+      if (message.kind === 'event') types.push(message.event.type)
+      if (message.kind === 'event' && message.event.position === last) stop.abort()
+    }
+    return types
+  }
+  // Those of other types are handed on: each fold says what they mean to it.
+  for (const _ of [1, 2]) t.deepEqual(await read(), ['UserDisabled', 'InventedLater', 'UserDisabled', 'UserEnabled'])
+  t.deepEqual(watched.hurt().map(({ stream, problem }) => `${stream} ${problem}`), [
+    'user-1 damaged', 'user-2 damaged', 'user-4 unknown-event', 'user-5 damaged',
+  ])
+  t.is(logger.lines.filter(({ level }) => level === 'error').length, 4)
+})
+
+test('an older copy of the log under a running service is told once and stays told, and no feed goes on', async (t) => {
+  const [memory, copy, logger] = [createMemoryEventStore(), createMemoryEventStore(), createRecordingLogger()]
+  let current = memory
+  const watched = watchLog({ ...memory, subscribe: (...asked) => current.subscribe(...asked) }, logger)
+  const last = await append(memory, 'user-1', 'UserDisabled')
+  const follow = async (): Promise<void> => {
+    for await (const _ of watched.store.subscribe(last, ['user-'], new AbortController().signal)) return
+  }
+  await follow()
+  t.false(watched.isOlder())
+  current = copy
+  for (const _ of [1, 2]) t.like((await t.throwsAsync(follow()))?.cause, { _tag: 'OlderLog' })
+  t.true(watched.isOlder())
+  t.is(logger.lines.filter(({ level }) => level === 'error').length, 1)
+  current = memory
+  await follow()
+  t.true(watched.isOlder())
+})
+
+test('a damaged row that a store hands out again and again ends the subscription', async (t) => {
+  const row = { stream: 'user-1', position: '0001' as Position }
+  const subscribe = async function* (): AsyncGenerator<SubscriptionMessage> {
+    yield { kind: 'checkpoint', position: '0000' as Position }
+    throw new Error('damaged', { cause: { _tag: 'LogCorrupted', reason: 'r', row } })
+  }
+  const { store, hurt } = watchLog({ ...createMemoryEventStore(), subscribe }, silentLogger)
+  const follow = async (): Promise<void> => {
+    let messages = 0
+    for await (const _ of store.subscribe(BEGINNING, [''], new AbortController().signal)) if (++messages > 10) return
+  }
+  await t.throwsAsync(follow(), { message: 'damaged' })
+  t.is(hurt().length, 1)
+})
+
+test('what a read meets is told as well', async (t) => {
+  const memory = createMemoryEventStore()
+  const { store, hurt } = watchLog({ ...memory, read: (stream, options) =>
+    stream === 'a' ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) : memory.read(stream, options) }, silentLogger)
+  await append(memory, 'segments-7', 'InventedLater')
+  await store.read('a')()
+  await store.read('segments-7')()
+  await store.read('seq-user')()
+  t.deepEqual(hurt(), [
+    { stream: 'a', problem: 'damaged', detail: 'a flipped bit' },
+    { stream: 'segments-7', problem: 'unknown-event', detail: 'revision 0 is a InventedLater: a newer version wrote it' },
+  ])
+})
+
+test('beyond the thousand streams that are described, it is still known which are damaged and of what kind', async (t) => {
+  const read: EventStore['read'] = () => async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
+  const { store, hurt, isHurt, isDamaged } = watchLog({ ...createMemoryEventStore(), read }, silentLogger)
+  for (let liveId = 1; liveId <= 1000; liveId++) await store.read(`live-${liveId}`)()
+  t.false(isHurt('user'))
+  await store.read('user-7')()
+  t.is(hurt().length, 1000)
+  t.deepEqual([isHurt('user'), isHurt('username'), isDamaged('user-7'), isDamaged('user-8')], [true, false, true, false])
+})
+
+/** Two lives of a process that died while they ran; nobody can tell what the first one's stream says at its end. */
+const abandoned = async () => {
+  const side = await createWriteSide()
+  for (const id of [1, 2]) {
+    right(await side.createLive(callerOf(1), requestOf())())
+    right(await side.lifecycle.attachSender(id)())
+    right(await side.lifecycle.startLive(id)())
+  }
+  await append(side.store, 'live-1', 'InventedLater')
+  return side
+}
+
+test('at start a live that cannot be read is left alone, and the others do not wait for it', async (t) => {
+  const side = await abandoned()
+  const restarted = writeSideOf({ ...side.deps, environment: { ...side.environment, instance: 'restarted' } }, side.admission)
+  right(await restarted.start())
+  t.is(side.typesOf('live-1').at(-1), 'InventedLater')
+  t.is(side.typesOf('live-2').at(-1), 'LiveFinished')
+  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [1], 'who may still run keeps the memory')
+})
+
+test('lives of a process that died end also where the admissions cannot be read, and keep their memory', async (t) => {
+  const side = await abandoned()
+  await append(side.store, 'admission', 'InventedLater')
+  const restarted = writeSideOf({ ...side.deps, environment: { ...side.environment, instance: 'restarted' } }, side.admission)
+  right(await restarted.start())
+  t.is(side.typesOf('live-2').at(-1), 'LiveFinished')
+  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [1, 2])
+})
+
+test('a live that cannot be read keeps no other of its owner from being ended, by its URL or because the owner is disabled', async (t) => {
+  const side = await createWriteSide()
+  const audioUrl = 'https://example.org/audio.m3u8'
+  for (const _ of [1, 2, 3]) right(await side.createLive(callerOf(1), requestOf({ audioUrl, audioFormat: 'hls' }))())
+  right(await side.createLive(callerOf(1), requestOf())())
+  await append(side.store, 'live-1', 'InventedLater')
+  const finished = right(await side.finishLivesByAudioUrl(callerOf(1), audioUrl, { skip: 0, limit: 10 })())
+  t.deepEqual(finished.items.map(({ id }) => id), [3, 2])
+  const ended = await endLivesOf(side.deps)(1, { commandId: 'c', correlationId: 'c', actor: 'user:9' })
+  t.like(ended, { left: { _tag: 'EventTypeUnknown', stream: 'live-1' } }, 'who disables hears of it')
+  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [1])
+})
+
+test('a live that cannot be read does not hide that the store is away for another', async (t) => {
+  const side = await abandoned()
+  const store: EventStore = {
+    ...side.deps.store,
+    read: (stream, options) => (stream === 'live-2' ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'away' }) : side.deps.store.read(stream, options)),
+  }
+  const restarted = writeSideOf({ ...side.deps, store, environment: { ...side.environment, instance: 'restarted' } }, side.admission)
+  t.like(await restarted.start(), { left: { _tag: 'StoreUnavailable' } })
+})
+
+test('a duty passes over what asks for data that cannot be read, and tries again what a store refused', async (t) => {
+  const store = createMemoryEventStore()
+  const documents = createMemoryDocuments()
+  const logger = createRecordingLogger()
+  for (const liveId of [1, 2, 3]) await append(store, `live-${liveId}`, 'LiveDeleted', { liveId, userId: 1, at: environment.now(), lastStatus: 'finished' })
+  const tried: string[] = []
+  const failures = [
+    ['live-1', { _tag: 'LogCorrupted', reason: 'r' }], ['live-2', { _tag: 'StoreUnavailable', reason: 'r' }],
+  ] as const
+  const duty = startLogDuty({ store, documents, environment, logger, timers: immediateTimers }, {
+    name: 'test-duty',
+    prefixes: ['live-'],
+    concerns: () => true,
+    perform: async ({ stream }) => {
+      tried.push(stream)
+      const failure = failures.find(([hurt]) => hurt === stream)
+      if (failure !== undefined && tried.filter((one) => one === stream).length === 1) throw new Error('refused', { cause: failure[1] })
+    },
+    failure: 'not done',
+  })
+  await eventually(() => { if (!tried.includes('live-3')) throw new Error('not there yet') })
+  await duty.stop()
+  t.deepEqual(tried, ['live-1', 'live-2', 'live-2', 'live-3'])
+  t.deepEqual(logger.lines.map(({ level }) => level).filter((level) => level === 'error'), ['error'])
+})
+
+for (const what of ['a damaged row', 'an event of a newer version', 'data that cannot be read'] as const)
+  test(`a duty that has passed over ${what} does all behind it, and at the next start that and all behind it again`, async (t) => {
+    const memory = createMemoryEventStore()
+    const documents = createMemoryDocuments()
+    const logger = createRecordingLogger()
+    const positions: Position[] = []
+    for (const liveId of [1, 2, 3]) {
+      const type = liveId === 2 && what !== 'data that cannot be read' ? 'InventedLater' : 'LiveDeleted'
+      const stream = `live-${liveId}`
+      positions.push(await append(memory, stream, type, { liveId, userId: 1, at: environment.now(), lastStatus: 'finished' }))
+    }
+    let isRepaired = false
+    const during = async (): Promise<ReadonlyArray<string>> => {
+      const store = what === 'a damaged row' && !isRepaired ? watchLog(damagedAt(memory, 'InventedLater'), logger).store : memory
+      const done: string[] = []
+      const duty = startLogDuty({ store, documents, environment, logger, timers: immediateTimers }, {
+        name: 'test-duty',
+        prefixes: ['live-'],
+        concerns: ({ type }) => isRepaired || type === 'LiveDeleted',
+        perform: async ({ stream }) => {
+          if (stream === 'live-2' && !isRepaired) throw new Error('refused', { cause: { _tag: 'LogCorrupted', reason: 'r' } })
+          done.push(stream)
+        },
+        failure: 'not done',
+      })
+      await eventually(() => { if (!done.includes('live-3')) throw new Error('not there yet') })
+      await duty.stop()
+      return done
+    }
+    t.deepEqual(await during(), ['live-1', 'live-3'])
+    t.deepEqual([right(await documents.checkpoint({ projection: 'test-duty', collection: null })()).position], positions.slice(0, 1))
+    isRepaired = true
+    t.deepEqual(await during(), ['live-2', 'live-3'])
+  })

@@ -1,0 +1,221 @@
+import test from 'ava'
+import assert from 'node:assert/strict'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/sessions.ts'
+
+test('FINISH lets the pipeline speak out for at most 30 s, then the live finishes; repeats and audio after it do nothing [R144]', async (t) => {
+  const { lifecycle, pipelines, attach, listen } = startSessions(t)
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  const heard = listen(live.id)
+  session.configure({})
+  await eventually(() => assert.deepEqual(kindsOf(heard), ['started']))
+  session.audio(AUDIO)
+  session.finish()
+  session.finish()
+  session.closed('sender_closed')
+  t.is(session.audio(AUDIO), 'over')
+  t.is(session.configure({}), 'over')
+  await eventually(() => assert.deepEqual(kindsOf(heard), ['started', 'transcription', 'ended']))
+  t.deepEqual(pipelines.of(live.id).finishes, [30_000])
+  t.deepEqual(live.cause, { status: 'finished', reason: 'finish_message' })
+  t.deepEqual(live.writes, ['start', 'segment 1', 'end'])
+  t.true(pipelines.of(live.id).isAborted())
+})
+
+for (const reason of ['sender_closed', 'audio_too_fast', 'rate_limited', 'bad_frames'] as const) {
+  test(`a sender that is gone (${reason}) leaves 10 s for what arrived, then the live finishes [R145]`, async (t) => {
+    const { lifecycle, pipelines, attach, sessions } = startSessions(t)
+    const live = lifecycle.add()
+    const session = await attach(live.id)
+    session.configure({})
+    session.audio(AUDIO)
+    session.closed(reason)
+    await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason }))
+    t.deepEqual(pipelines.of(live.id).finishes, [10_000])
+    t.is(live.segments.length, 1)
+    await eventually(() => assert.equal(sessions.count(), 0))
+  })
+}
+
+test('a pipeline that never finishes does not keep its live open', async (t) => {
+  const { lifecycle, attach, timers } = startSessions(t, { beforeTail: async () => Promise.withResolvers<void>().promise })
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  session.configure({})
+  session.audio(AUDIO)
+  session.closed('sender_closed')
+  await eventually(() => {
+    timers.advance(1000)
+    assert.equal(live.status, 'finished')
+  })
+  t.deepEqual(live.cause, { status: 'finished', reason: 'sender_closed' })
+})
+
+test('a sender that leaves an auto-started live only detaches, and the next one gets the same pipeline (D55) [R145]', async (t) => {
+  const { lifecycle, pipelines, attach } = startSessions(t)
+  const live = lifecycle.add({ audioFormat: 'hls', autoStart: true })
+  const first = await attach(live.id)
+  first.configure({})
+  first.closed('sender_closed')
+  await eventually(() => assert.deepEqual(live.writes, ['detach']))
+  t.is(live.status, 'pending')
+  const second = await attach(live.id)
+  second.configure({})
+  t.is(pipelines.all.length, 1)
+  second.finish()
+  await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'finish_message' }))
+})
+
+test('a handshake that never completed gives the place back and leaves no trace', async (t) => {
+  const { lifecycle, attach, sessions } = startSessions(t)
+  const live = lifecycle.add()
+  const lost = await attach(live.id)
+  lost.abandoned()
+  await eventually(() => assert.ok(!live.attached))
+  t.is(sessions.count(), 0)
+  const next = await attach(live.id)
+  t.is(next.configure({}), 'ok')
+})
+
+test('a model that does not load and an engine that fails are errors of the live [R102]', async (t) => {
+  const { lifecycle, pipelines, attach, listen } = startSessions(t, { loads: false })
+  const [unloadable, broken] = [lifecycle.add(), lifecycle.add()]
+  const first = await attach(unloadable.id)
+  const heard = listen(unloadable.id)
+  first.configure({})
+  pipelines.of(unloadable.id).load({ _tag: 'ModelLoadFailed', model: 'demo-en', reason: 'a path that is nobody’s business' })
+  await eventually(() => assert.partialDeepStrictEqual(unloadable.cause, { status: 'error', code: 'model_load_failed' }))
+  await eventually(() => assert.deepEqual(kindsOf(heard), ['ended']))
+  t.notRegex(JSON.stringify(unloadable.cause), /business/)
+  t.is(first.audio(AUDIO), 'over')
+
+  const second = await attach(broken.id)
+  second.configure({})
+  second.audio(AUDIO)
+  pipelines.of(broken.id).fail({ _tag: 'JobFailed', reason: 'it died' })
+  second.closed('sender_closed')
+  await eventually(() => assert.partialDeepStrictEqual(broken.cause, { status: 'error', code: 'engine_failed' }))
+})
+
+test('an end by another process is told once and stops the pipeline [R93]', async (t) => {
+  const { lifecycle, pipelines, attach, listen, sessions, finish } = startSessions(t)
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  const heard = listen(live.id)
+  session.configure({})
+  await eventually(() => assert.deepEqual(kindsOf(heard), ['started']))
+  session.audio(AUDIO)
+  const finishing = finish(live.id, 2000)
+  t.is(session.audio(AUDIO), 'over', 'the route speaks out what was heard')
+  await finishing
+  lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'finish_route' })
+  await eventually(() => assert.deepEqual(kindsOf(heard), ['started', 'transcription', 'ended']))
+  session.closed('sender_closed')
+  t.true(pipelines.of(live.id).isAborted())
+  t.is(sessions.count(), 0)
+  t.deepEqual(heard.at(-1), { kind: 'ended', cause: { status: 'finished', reason: 'finish_route' } })
+})
+
+test('a route that has two seconds does not wait for the thirty of a FINISH', async (t) => {
+  const { lifecycle, pipelines, attach, finish, timers } = startSessions(t, { beforeTail: () => new Promise(() => undefined) })
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  session.configure({})
+  session.audio(AUDIO)
+  session.finish()
+  let flushed = false
+  void finish(live.id, 2000).then(() => { flushed = true })
+  t.deepEqual(pipelines.of(live.id).finishes, [30_000, 2000])
+  await eventually(() => {
+    if (timers.monotonic() < 5000) timers.advance(1000)
+    assert.ok(flushed)
+  })
+})
+
+test('an end of our own is told without the subscription too, and once when that comes back', async (t) => {
+  const { lifecycle, attach, listen, timers, sessions } = startSessions(t)
+  const live = lifecycle.add()
+  lifecycle.setDelivering(false)
+  const session = await attach(live.id)
+  const heard = listen(live.id)
+  session.configure({})
+  session.finish()
+  await eventually(() => assert.equal(live.status, 'finished'))
+  await eventually(() => {
+    timers.advance(1000)
+    assert.equal(heard.at(-1)?.kind, 'ended')
+  })
+  t.is(kindsOf(heard).filter((kind) => kind === 'ended').length, 1)
+  t.is(sessions.count(), 0)
+})
+
+test('an end that the store does not take is tried until it does; who speaks to the live hears of it within 2 s, and nobody is let in', async (t) => {
+  const { lifecycle, attach, listen, timers, logger, sessions } = startSessions(t)
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  const heard = listen(live.id)
+  session.configure({})
+  await eventually(() => assert.deepEqual(kindsOf(heard), ['started']))
+  lifecycle.setAway(true)
+  session.finish()
+  await eventually(() => assert.ok(logger.lines.length > 0))
+  timers.advance(1999)
+  t.deepEqual(kindsOf(heard), ['started'], 'a store that is merely slow tells the true cause')
+  timers.advance(1)
+  t.deepEqual(kindsOf(heard), ['started', 'ended'])
+  t.is(session.audio(AUDIO), 'over')
+  session.closed('sender_closed')
+  t.like(await sessions.attachSender(live.id)(), { left: { _tag: 'LiveOver' } })
+  t.is(sessions.count(), 1, 'its end is still to be written')
+  lifecycle.setAway(false)
+  await eventually(() => {
+    timers.advance(5000)
+    assert.equal(sessions.count(), 0)
+  })
+  t.deepEqual([live.status, live.writes], ['finished', ['end']])
+  t.deepEqual(kindsOf(heard), ['started', 'ended'])
+})
+
+test('a live that others end is told as over while the store is away, and ends once it is back', async (t) => {
+  const { lifecycle, attach, listen, timers, sessions, finish } = startSessions(t)
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  const heard = listen(live.id)
+  session.configure({})
+  session.audio(AUDIO)
+  lifecycle.setAway(true)
+  const finishing = finish(live.id, 2000)
+  t.is(session.audio(AUDIO), 'over')
+  await eventually(() => {
+    timers.advance(500)
+    assert.equal(heard.at(-1)?.kind, 'ended')
+  })
+  session.lost()
+  t.is(lifecycle.attached(live.id).status, 'pending')
+  lifecycle.setAway(false)
+  await eventually(() => {
+    timers.advance(5000)
+    assert.equal(sessions.count(), 0)
+  })
+  t.deepEqual(await finishing, { position: null })
+  t.is(live.status, 'finished')
+})
+
+test('200 lives come and go and leave nothing behind', async (t) => {
+  const { lifecycle, pipelines, attach, sessions, timers } = startSessions(t)
+  const lives = Array.from({ length: 200 }, () => lifecycle.add())
+  for (const [index, { id }] of lives.entries()) {
+    const session = await attach(id)
+    if (index % 4 !== 0) session.configure({})
+    if (index % 4 > 1) session.audio(AUDIO)
+    if (index % 2 === 0) session.finish()
+    else session.closed('sender_closed')
+  }
+  await eventually(() => assert.equal(sessions.count(), 0))
+  t.true(lives.every(({ status }) => status === 'finished'))
+  t.true(pipelines.all.every((pipeline) => pipeline.isAborted()))
+  // For as long as who comes back may hear what it missed.
+  timers.advance(60_000)
+  t.is(timers.size(), 0)
+})

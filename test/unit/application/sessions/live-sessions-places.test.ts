@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { AUDIO, startSessions } from '../../../support/worlds/sessions.ts'
+
+test('of two senders one is given the place; who was refused by a store that is away leaves it free', async (t) => {
+  const { lifecycle, sessions } = startSessions(t)
+  const live = lifecycle.add()
+  lifecycle.setAway(true)
+  t.like(await sessions.attachSender(live.id)(), { left: { _tag: 'StoreUnavailable' } })
+  t.false(sessions.runs.hasSender(live.id))
+  lifecycle.setAway(false)
+  const answers = await Promise.all(Array.from({ length: 20 }, () => sessions.attachSender(live.id)()))
+  t.deepEqual(answers.map((answer) => (E.isLeft(answer) ? answer.left._tag : 'given')).toSorted().slice(-2), ['SenderAlreadyConnected', 'given'])
+  t.is(answers.filter(E.isRight).length, 1)
+  t.true(sessions.runs.hasSender(live.id))
+})
+
+test('a live that moved to another worker is dropped: its sockets are told, and nothing is written of it', async (t) => {
+  const { lifecycle, attach, listen, sessions, pipelines, finish } = startSessions(t)
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  const heard = listen(live.id)
+  session.configure({})
+  session.audio(AUDIO)
+  await eventually(() => assert.deepEqual(live.writes, ['start']))
+  const asked = finish(live.id, 0)
+  sessions.runs.drop(live.id)
+  t.is(await asked, null, 'whoever asked ends it otherwise')
+  t.is(heard.at(-1)?.kind, 'moved')
+  t.true(pipelines.of(live.id).isAborted())
+  t.is(session.audio(AUDIO), 'over')
+  session.closed('sender_closed')
+  await sessions.close()
+  t.deepEqual(live.writes, ['start'])
+})

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { AUDIO, startSessions } from '../../../support/worlds/sessions.ts'
+
+test('what a config expects is there from the first pass on, and is put on record [B44]', async (t) => {
+  const { lifecycle, pipelines, attach } = startSessions(t)
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  t.is(session.configure({ max_chars: 40 }, { prompt: 'Ada speaks.', hotwords: ['Babbage'] }), 'ok')
+  t.deepEqual(pipelines.of(live.id).expected, [{ prompt: 'Ada speaks.', hotwords: ['Babbage'] }])
+  await eventually(() => assert.deepEqual(live.vocabularies, [{ prompt: 'Ada speaks.', hotwords: ['Babbage'] }]))
+})
+
+test('after the first audio a config with prompt or hotwords alone counts, any other is too late as ever [B44]', async (t) => {
+  const { lifecycle, pipelines, attach } = startSessions(t)
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  session.configure({}, { prompt: 'Ada speaks.' })
+  session.audio(AUDIO)
+  t.is(session.configure({}), 'config_too_late')
+  t.is(session.configure({ max_chars: 40 }, { hotwords: ['Babbage'] }), 'config_too_late')
+  t.is(session.configure({ words: true }), 'config_too_late')
+  t.is(session.configure({}, { hotwords: ['Babbage'] }), 'ok')
+  t.deepEqual(pipelines.of(live.id).expected, [
+    { prompt: 'Ada speaks.', hotwords: [] }, { prompt: 'Ada speaks.', hotwords: ['Babbage'] },
+  ])
+  t.is(pipelines.all.length, 1)
+})
+
+test('a source that began by itself is told as well [B44]', async (t) => {
+  const { lifecycle, pipelines, pullers, attach, pull } = startSessions(t)
+  const live = lifecycle.add({ audioFormat: 'hls', audioUrl: 'https://media.example/a.m3u8', autoStart: true })
+  pull(live.id)
+  pullers.latest().events.audio(AUDIO, null)
+  const session = await attach(live.id)
+  t.is(session.configure({ max_chars: 5 }), 'config_too_late')
+  t.is(session.configure({}, { hotwords: ['Babbage'] }), 'ok')
+  t.deepEqual(pipelines.of(live.id).expected.at(-1), { prompt: '', hotwords: ['Babbage'] })
+})
+
+test('of many changes within a second the log is told the first and the last, and the same again never [B44]', async (t) => {
+  const { lifecycle, pipelines, attach, timers } = startSessions(t)
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  for (let i = 0; i < 20; i += 1) session.configure({}, { prompt: `${i}` })
+  t.is(pipelines.of(live.id).expected.length, 20, 'each counts at once')
+  await eventually(() => assert.deepEqual(live.vocabularies, [{ prompt: '0' }]))
+  await eventually(() => {
+    timers.advance(1000)
+    assert.deepEqual(live.vocabularies, [{ prompt: '0' }, { prompt: '19' }])
+  })
+  session.configure({}, { prompt: '19' })
+  session.audio(AUDIO)
+  await eventually(() => {
+    timers.advance(1000)
+    assert.deepEqual(live.writes, ['vocabulary', 'vocabulary', 'start'])
+  })
+})

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import type { TranscriptFrame } from '../../../../application/pipeline/signals.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { AUDIO, startSessions } from '../../../support/worlds/sessions.ts'
+
+const WORDS = [
+  { start: 0.1004, end: 0.25, text: 'Good', confidence: 0.98764 },
+  { start: 0.25, end: 0.5, text: ' morning.', confidence: 1 },
+]
+const TOLD = [
+  { start: 0.1, end: 0.25, text: 'Good', confidence: 0.988 },
+  { start: 0.25, end: 0.5, text: ' morning.', confidence: 1 },
+]
+
+/** What a live tells of one final with words, after its sender's config. */
+const toldAfter = async (t: Parameters<typeof startSessions>[0], config: { readonly words?: boolean }, sampleOffset = 0) => {
+  const { lifecycle, pipelines, attach, listen } = startSessions(t)
+  const live = lifecycle.add({ translations: [{ model: 'en-es', from: 'en', to: 'es' }] })
+  live.point = { ...live.point, sampleOffset }
+  const session = await attach(live.id)
+  const heard = listen(live.id)
+  session.configure(config)
+  session.audio(AUDIO)
+  pipelines.of(live.id).partial(1, 'Good mor')
+  await pipelines.of(live.id).final(1, 'Good morning.', { words: WORDS })
+  await eventually(() => assert.ok(heard.some(({ kind }) => kind === 'translation')))
+  const frames = heard.filter((signal): signal is TranscriptFrame => 'segment' in signal)
+  return { frames, segments: live.segments }
+}
+
+test('a session that asks for words gets those of each final, in its frame and in the log, to the thousandth [B43]', async (t) => {
+  const { frames, segments } = await toldAfter(t, { words: true })
+  t.deepEqual(frames.map(({ final, words }) => [final, words]), [[false, undefined], [true, TOLD], [true, undefined]])
+  t.deepEqual(segments.map(({ kind, words }) => [kind, words]), [['transcription', TOLD], ['translation', undefined]])
+})
+
+test('words stand on the clock of the live, as their final does [B43]', async (t) => {
+  const { frames } = await toldAfter(t, { words: true }, 16_000 * 60)
+  t.deepEqual(frames[1]?.words?.map(({ start, end }) => [start, end]), [[60.1, 60.25], [60.25, 60.5]])
+})
+
+test('who does not ask gets none [B43]', async (t) => {
+  for (const config of [{}, { words: false }]) {
+    const { frames, segments } = await toldAfter(t, config)
+    for (const one of [...frames, ...segments]) t.false('words' in one)
+  }
+})

@@ -1,0 +1,117 @@
+import test from 'ava'
+import assert from 'node:assert/strict'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/sessions.ts'
+
+test('every accepted config is followed by one started, once the model is ready [R137]', async (t) => {
+  const { lifecycle, pipelines, attach, listen } = startSessions(t, { loads: false })
+  const { id } = lifecycle.add()
+  const session = await attach(id)
+  const heard = listen(id)
+  t.is(session.configure({ max_chars: 40 }), 'ok')
+  t.is(session.configure({ max_lines: 1 }), 'ok')
+  t.deepEqual(kindsOf(heard), [])
+  pipelines.of(id).load()
+  await eventually(() => assert.deepEqual(kindsOf(heard), ['started', 'started']))
+  t.is(session.configure({}), 'ok')
+  t.is(heard.length, 2, 'never before configure has answered')
+  await eventually(() => assert.equal(heard.length, 3))
+  t.is(pipelines.all.length, 1)
+})
+
+test('a config is laid over the settings of the live, not over an earlier config; crossed buffers are invalid [R138]', async (t) => {
+  const { lifecycle, pipelines, attach } = startSessions(t)
+  const { id } = lifecycle.add()
+  const session = await attach(id)
+  t.is(session.configure({ min_buffer: 11 }), 'invalid', 'above the max_buffer of the live')
+  t.is(session.audio(AUDIO), 'config_required', 'an invalid config does not count')
+  t.is(session.configure({ min_buffer: 11, max_buffer: 12, max_chars: 40 }), 'ok')
+  t.is(session.configure({ max_lines: 7 }), 'ok')
+  const { min_buffer, max_buffer, max_chars, max_lines } = pipelines.of(id).settings()
+  t.deepEqual({ min_buffer, max_buffer, max_chars, max_lines }, { min_buffer: 1, max_buffer: 10, max_chars: 80, max_lines: 7 })
+})
+
+test('the first accepted audio starts the live exactly once, without waiting for the store; config is too late then', async (t) => {
+  const { lifecycle, pipelines, attach, timers } = startSessions(t)
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  session.configure({})
+  t.is(session.audio(new Int16Array(0)), 'ok')
+  lifecycle.setAway(true)
+  for (let i = 0; i < 3; i += 1) t.is(session.audio(AUDIO), 'ok')
+  t.is(session.configure({}), 'config_too_late')
+  t.is(pipelines.of(live.id).samples(), 3 * AUDIO.length)
+  t.is(live.status, 'pending')
+  lifecycle.setAway(false)
+  await eventually(() => {
+    timers.advance(5000)
+    assert.deepEqual(live.writes, ['start'])
+  })
+})
+
+test('audio that comes before the model is ready reaches the pipeline [R141]', async (t) => {
+  const { lifecycle, pipelines, attach } = startSessions(t, { loads: false })
+  const { id } = lifecycle.add()
+  const session = await attach(id)
+  session.configure({})
+  t.is(session.audio(AUDIO), 'ok')
+  t.is(pipelines.of(id).samples(), AUDIO.length)
+})
+
+test('audio on a live with a URL is not expected, before and after its config [R148]', async (t) => {
+  const { lifecycle, pipelines, attach } = startSessions(t)
+  const live = lifecycle.add({ audioFormat: 'hls' })
+  const session = await attach(live.id)
+  t.is(session.audio(AUDIO), 'audio_not_expected')
+  t.is(session.configure({}), 'ok')
+  t.is(session.audio(AUDIO), 'audio_not_expected')
+  t.is(pipelines.of(live.id).samples(), 0)
+  t.is(live.status, 'pending')
+})
+
+test('a final is stored unwrapped, then sent as caption; a partial is only sent', async (t) => {
+  const { lifecycle, pipelines, attach, listen } = startSessions(t)
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  const heard = listen(live.id)
+  session.configure({})
+  session.audio(AUDIO)
+  pipelines.of(live.id).partial(1, 'hel')
+  await pipelines.of(live.id).final(1, 'hello')
+  t.deepEqual(live.writes, ['start', 'segment 1'])
+  t.is(live.segments[0]?.text, 'hello')
+  t.deepEqual(
+    heard.filter(({ kind }) => kind === 'transcription'),
+    [
+      { kind: 'transcription', segment: 1, final: false, start: 0, end: 0.5, text: 'hel', language: 'en' },
+      { kind: 'transcription', segment: 1, final: true, start: 0, end: 0.5, text: 'hello', language: 'en' },
+    ],
+  )
+})
+
+test('while the store is away a final waits a second, those after it do not wait, and all are recorded in order later', async (t) => {
+  const { lifecycle, pipelines, attach, listen, timers } = startSessions(t)
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  const heard = listen(live.id)
+  const texts = (): ReadonlyArray<string> => heard.flatMap((signal) => (signal.kind === 'transcription' ? [signal.text] : []))
+  session.configure({})
+  session.audio(AUDIO)
+  await eventually(() => assert.deepEqual(live.writes, ['start']))
+  lifecycle.setAway(true)
+  const first = pipelines.of(live.id).final(1, 'one')
+  await eventually(() => assert.ok(timers.size() >= 2, 'the retry and the patience'))
+  timers.advance(900)
+  t.deepEqual(texts(), [])
+  timers.advance(100)
+  await first
+  t.deepEqual(texts(), ['one'])
+  await pipelines.of(live.id).final(2, 'two')
+  t.deepEqual(texts(), ['one', 'two'])
+  session.finish()
+  lifecycle.setAway(false)
+  await eventually(() => {
+    timers.advance(5000)
+    assert.deepEqual(live.writes, ['start', 'segment 1', 'segment 2', 'segment 3', 'end'])
+  })
+})

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import { FAILED } from '../../../support/doubles/scripted/puller.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { AUDIO, autoStarted, startSessions, URL_LIVE } from '../../../support/worlds/sessions.ts'
+
+const COMPLETE = { kind: 'complete' } as const
+
+test('an auto-started live is active as soon as its process has a pid, and pulls its URL once [R67 D24]', async (t) => {
+  const { live, pullers, pull } = await autoStarted(t)
+  t.is(live.status, 'active')
+  t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: null }])
+  pull(live.id)
+  t.is(pullers.all.length, 1)
+})
+
+test('without auto_start the config starts the source, its first audio the live; no pid is told [R139]', async (t) => {
+  const { lifecycle, pullers, pipelines, attach } = startSessions(t)
+  const live = lifecycle.add({ ...URL_LIVE, autoStart: false })
+  const session = await attach(live.id)
+  t.is(pullers.all.length, 0)
+  t.is(session.configure({}), 'ok')
+  t.is(session.configure({}), 'ok', 'until the first audio')
+  t.is(pullers.all.length, 1)
+  await eventually(() => assert.deepEqual(live.writes, ['source null at 0 after null']))
+  t.is(live.status, 'pending')
+  pullers.latest().events.audio(AUDIO, null)
+  await eventually(() => assert.equal(live.status, 'active'))
+  t.is(pipelines.of(live.id).samples(), AUDIO.length)
+  t.is(session.configure({}), 'config_too_late')
+  t.is(session.audio(AUDIO), 'audio_not_expected')
+  session.closed('sender_closed')
+  await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'sender_closed' }))
+  t.true(pullers.latest().stopped)
+})
+
+test('no socket owns an auto-started source; FINISH ends it all the same [D55]', async (t) => {
+  const { live, pullers, attach } = await autoStarted(t)
+  const first = await attach(live.id)
+  first.closed('sender_closed')
+  await eventually(() => assert.ok(live.writes.includes('detach')))
+  t.false(pullers.latest().stopped)
+  const second = await attach(live.id)
+  second.finish()
+  await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'finish_message' }))
+  t.true(pullers.latest().stopped)
+})
+
+test('a source that is over finishes the live, after its last words; the process is stopped [D56]', async (t) => {
+  const { live, pullers, pipelines } = await autoStarted(t)
+  pullers.latest().events.audio(AUDIO, null)
+  pullers.latest().events.ended(COMPLETE)
+  await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'source_ended' }))
+  t.true(pullers.latest().stopped)
+  t.is(pipelines.of(live.id).samples(), AUDIO.length)
+})
+
+test('a stream that said it was over finishes the live when nothing comes back, and fails it when audio came back in between [D56]', async (t) => {
+  for (const [heard, cause] of [[false, { status: 'finished', reason: 'source_ended' }], [true, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }]] as const) {
+    const { live, pullers, timers } = await autoStarted(t)
+    const { events } = pullers.latest()
+    events.audio(AUDIO, null)
+    events.ended({ kind: 'interrupted' })
+    timers.advance(1000)
+    if (heard) events.audio(AUDIO, null)
+    for (const seconds of [2, 4, 8, 16]) {
+      events.ended(FAILED)
+      timers.advance(seconds * 1000)
+    }
+    t.is(live.cause, undefined)
+    events.ended(FAILED)
+    await eventually(() => assert.deepEqual(live.cause, cause))
+  }
+})
+
+test('retries after 1, 2, 4, 8, 16 s by the same process, then source_failed [D56]', async (t) => {
+  const { live, pullers, timers } = await autoStarted(t)
+  const { targets, events } = pullers.latest()
+  for (const [index, seconds] of [1, 2, 4, 8, 16].entries()) {
+    events.ended(FAILED)
+    timers.advance(seconds * 1000 - 1)
+    t.is(targets.length, index + 1, `not before ${seconds} s`)
+    timers.advance(1)
+    t.is(targets.length, index + 2)
+  }
+  t.is(live.cause, undefined)
+  events.ended(FAILED)
+  await eventually(() => assert.deepEqual(live.cause, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }))
+  t.is(pullers.all.length, 1)
+})
+
+test('whether a port is open, closed or silent is for the log: the owner is told the same of each', async (t) => {
+  for (const code of ['unreachable', 'timeout', 'closed', 'tls', 'bad_answer', 'http_404', 'rtsp_401', 'not_audio', 'unresolved']) {
+    const { live, pullers, timers, logger } = await autoStarted(t)
+    for (const seconds of [1, 2, 4, 8, 16, 0]) {
+      pullers.latest().events.ended({ kind: 'failed', code, retry: true })
+      timers.advance(seconds * 1000)
+    }
+    await eventually(() => assert.deepEqual(live.cause, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }))
+    t.true(logger.lines.some(({ message, fields }) => message === 'a source was given up' && fields['code'] === code), code)
+  }
+})
+
+test('what another attempt cannot change is not tried again, and told', async (t) => {
+  const { live, pullers } = await autoStarted(t)
+  pullers.latest().events.ended({ kind: 'failed', code: 'address_forbidden', retry: false })
+  await eventually(() => assert.deepEqual(live.cause, { status: 'error', code: 'source_failed', detail: 'The audio source failed: address_forbidden' }))
+  t.is(pullers.latest().targets.length, 1)
+})
+
+test('after 60 s of audio the count of failures starts anew [D56]', async (t) => {
+  const { live, pullers, timers } = await autoStarted(t)
+  const { targets, events } = pullers.latest()
+  for (let round = 0; round < 4; round += 1) {
+    for (const seconds of [1, 2, 4, 8, 16]) {
+      events.ended(FAILED)
+      timers.advance(seconds * 1000)
+    }
+    for (let second = 0; second < 60; second += 1) events.audio(new Int16Array(16_000), null)
+  }
+  t.is(targets.length, 21)
+  t.is(live.cause, undefined)
+})
+
+test('without audio for 10 s, or three segments, the process is replaced and goes on where it was [F9 S8]', async (t) => {
+  const { live, pullers, timers } = await autoStarted(t)
+  const first = pullers.latest()
+  first.events.targetDuration(6)
+  first.events.audio(AUDIO, null)
+  first.events.heard(41)
+  timers.advance(17_999)
+  t.false(first.stopped, 'three segments of 6 s')
+  timers.advance(1)
+  t.true(first.stopped)
+  timers.advance(1000)
+  t.is(pullers.all.length, 2)
+  t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: 41 }])
+  await eventually(() => assert.equal(live.writes.at(-1), `source 1001 at ${AUDIO.length} after 41`))
+  timers.advance(59_999)
+  t.false(pullers.latest().stopped, 'a loaded machine may take long to start processes')
+  pullers.latest().events.began()
+  timers.advance(10_000)
+  t.true(pullers.latest().stopped, 'once they run there are ten seconds again')
+})
+
+test('a puller that dies is started again, and counts as a failure', async (t) => {
+  const { live, pullers, timers } = await autoStarted(t)
+  for (const seconds of [1, 2, 4, 8, 16]) {
+    pullers.latest().events.died('SIGKILL')
+    timers.advance(seconds * 1000)
+  }
+  t.is(pullers.all.length, 6)
+  pullers.latest().events.died('SIGKILL')
+  await eventually(() => assert.equal(live.cause?.status, 'error'))
+})
+
+test('no more audio is taken than 30 s, and the watchdog waits meanwhile [F10]', async (t) => {
+  const { live, pullers, pipelines, timers } = await autoStarted(t, { consumes: false })
+  const puller = pullers.latest()
+  puller.events.audio(new Int16Array(30 * 16_000 - 1), null)
+  t.false(puller.paused)
+  puller.events.audio(AUDIO, null)
+  t.true(puller.paused)
+  timers.advance(60_000)
+  t.false(puller.stopped, 'it is silent because we do not listen')
+  pipelines.of(live.id).consume(1)
+  t.false(puller.paused)
+  timers.advance(10_000)
+  t.true(puller.stopped)
+})
+
+test('an end by another road stops the process, also between two attempts [R92]', async (t) => {
+  const { live, lifecycle, pullers, timers, sessions } = await autoStarted(t)
+  pullers.latest().events.ended(FAILED)
+  lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'finish_route' })
+  await eventually(() => assert.equal(sessions.count(), 0))
+  t.true(pullers.latest().stopped)
+  timers.advance(60_000)
+  t.is(pullers.latest().targets.length, 1)
+})
+
+test('a later process goes on with the clock, the segments and the media sequence of the earlier one [D53]', async (t) => {
+  const { lifecycle, pullers, pipelines, pull, listen } = startSessions(t)
+  const live = lifecycle.add(URL_LIVE)
+  live.point = { sampleOffset: 160_000, nextSegment: 7, mediaSequence: 12 }
+  pull(live.id)
+  t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: 12 }])
+  const heard = listen(live.id)
+  t.is(pipelines.of(live.id).nextSegment, 7)
+  pullers.latest().events.audio(AUDIO, null)
+  await pipelines.of(live.id).final(7, 'again')
+  t.like(heard.at(-1), { segment: 7, start: 16 })
+  t.like(live.segments.at(-1), { segment: 7, start: 16, mediaSequence: 12 })
+})
+
+test('each final keeps what of an HLS source was heard by its end, for the process after a kill [D53]', async (t) => {
+  const { live, pullers, pipelines } = await autoStarted(t)
+  const { events } = pullers.latest()
+  const second = new Int16Array(16_000)
+  for (const sequence of [40, 41, 42]) {
+    events.audio(second, null)
+    events.heard(sequence)
+  }
+  // They end after 0.5, 2.5 and 3.5 s.
+  for (const number of [1, 3, 4]) await pipelines.of(live.id).final(number, 'words')
+  t.deepEqual(live.segments.map(({ mediaSequence }) => mediaSequence), [undefined, 41, 42])
+})
+
+test('where a source begins in its playlist is recorded at once, once: for a worker that takes over before any final', async (t) => {
+  const { live, pullers } = await autoStarted(t)
+  const { events } = pullers.latest()
+  events.audio(AUDIO, null)
+  for (const sequence of [-1, 0, 1]) events.heard(sequence)
+  await eventually(() => assert.equal(live.writes.length, 3))
+  t.deepEqual(live.writes, ['source 1000 at 0 after null', 'start', 'source 1000 at 0 after -1'])
+})

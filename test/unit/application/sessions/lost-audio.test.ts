@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import type { PullerEvents } from '../../../../application/ports/audio-source.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import type { ManualTimers } from '../../../support/doubles/manual-timers.ts'
+import { FAILED } from '../../../support/doubles/scripted/puller.ts'
+import { autoStarted } from '../../../support/worlds/sessions.ts'
+
+/** Seconds of audio as a source plays it, from second `from` of the media's clock on; null: it has none. */
+const play = (events: PullerEvents, timers: ManualTimers, seconds: number, from: number | null): void => {
+  for (let second = 0; second < seconds; second += 1) {
+    timers.advance(1000)
+    events.audio(new Int16Array(16_000), from === null ? null : from + second)
+  }
+}
+
+const UNTOLD = { lost: null, newClock: false } as const
+
+test('audio that is missing counts for finals and who goes on; the pipeline hears little silence [D61]', async (t) => {
+  const { live, pullers, pipelines, timers, sessions } = await autoStarted(t)
+  const { events } = pullers.latest()
+  events.stretch(UNTOLD)
+  play(events, timers, 10, 700)
+  events.heard(5)
+  events.stretch({ lost: 240, newClock: false })
+  play(events, timers, 2, 950)
+  events.heard(30)
+  // As long as ends a phrase, and a second.
+  t.is(pipelines.of(live.id).samples(), 14 * 16_000)
+  t.is(sessions.lostSeconds(), 240)
+  // They end at 9.5 s of what the pipeline hears, before the silence, and behind it at 13.5 s.
+  for (const number of [10, 14]) await pipelines.of(live.id).final(number, 'words')
+  const told = live.segments.map(({ start, end, mediaSequence }) => [start, end, mediaSequence])
+  t.deepEqual(told, [[9, 9.5, undefined], [251, 251.5, 5]])
+  events.died('SIGKILL')
+  timers.advance(1000)
+  await eventually(() => assert.equal(live.writes.at(-1), `source 1001 at ${252 * 16_000} after 30`))
+})
+
+test('without times a reconnect leaves the gap that passed, and none where the source catches up [D61]', async (t) => {
+  const { pullers, sessions, timers } = await autoStarted(t)
+  const { events } = pullers.latest()
+  events.stretch(UNTOLD)
+  play(events, timers, 20, null)
+  events.ended(FAILED)
+  timers.advance(6000)
+  events.stretch(UNTOLD)
+  play(events, timers, 5, null)
+  t.is(sessions.lostSeconds(), 6)
+  // It kept what it could not send, and sends it at once.
+  timers.advance(4000)
+  for (let second = 0; second < 5; second += 1) events.audio(new Int16Array(16_000), null)
+  play(events, timers, 3, null)
+  t.is(sessions.lostSeconds(), 6)
+})
+
+test('however often the clock of a source jumps, little silence is heard, and a day at most put in [S8]', async (t) => {
+  const { live, pullers, pipelines, sessions, timers } = await autoStarted(t)
+  const { events } = pullers.latest()
+  const crumbs = 20_000
+  for (let index = 0; index < crumbs; index += 1) {
+    timers.advance(20)
+    events.audio(new Int16Array(320), index * 500)
+  }
+  t.true(Math.abs(sessions.lostSeconds() - 24 * 3600) < 0.001, `${sessions.lostSeconds()} s`)
+  t.true(pipelines.of(live.id).samples() / 16_000 <= (crumbs / 50) * 3.1, 'for a second of audio two of silence')
+})

@@ -1,0 +1,174 @@
+import test from 'ava'
+import fc from 'fast-check'
+import {
+  BETWEEN_GAPS, continued, hear, LONGEST_GAP, MOST_LOST, MOST_REPEATED, TOLERANCE, UNHEARD, WRAP,
+} from '../../../../application/sessions/clock/media-clock.ts'
+import type { MediaClock, TimedAudio } from '../../../../application/sessions/clock/media-clock.ts'
+import { createLiveClock } from '../../../../application/sessions/clock/live-clock.ts'
+import type { Continuity } from '../../../../application/ports/audio-source.ts'
+
+/** Audio, of a second unless told; how it follows where a stretch begins with it, and when its first bytes came. */
+type Heard = Partial<TimedAudio> & { readonly follows?: Continuity; readonly began?: number }
+
+const SAME: Continuity = { lost: null, newClock: false }
+
+/** The gaps before each audio, in seconds; it comes as it is played unless something else is told. */
+const gapsOf = (heard: ReadonlyArray<Heard>): ReadonlyArray<number> => {
+  let clock: MediaClock = UNHEARD
+  let arrived = 0
+  return heard.map(({ length = 1, time = null, follows, began, arrived: told }) => {
+    arrived = told ?? arrived + length
+    if (follows !== undefined) clock = continued(clock, follows, began ?? arrived)
+    const next = hear(clock, { length, time, arrived })
+    clock = next.clock
+    return Math.round(next.gap * 1000) / 1000
+  })
+}
+
+test('the first audio is second 0, whatever time it bears; what follows it by its times leaves no gap', (t) => {
+  const times = [5000, 5001, 5002.09, null, 5003.95]
+  t.deepEqual(gapsOf(times.map((time) => ({ time }))), [0, 0, 0, 0, 0])
+  t.deepEqual(gapsOf([{ time: 7, follows: { lost: 30, newClock: false } }]), [0], 'nothing can be lost before it')
+})
+
+test('times that jump ahead leave a gap as long, in a stretch and between two [D61]', (t) => {
+  t.deepEqual(gapsOf([{ time: 10 }, { time: 15 }, { time: 16 }]), [0, 4, 0])
+  t.deepEqual(gapsOf([{ time: 10 }, { time: 17, follows: { lost: 6, newClock: false } }, { time: 18 }]), [0, 6, 0])
+  t.deepEqual(gapsOf([{ time: 10 }, { time: null }, { time: 15 }]), [0, 0, 3], 'audio without a time goes on')
+})
+
+test('a discontinuity, a clock that goes back and one that jumps by hours tell no gap: others do [D61]', (t) => {
+  t.deepEqual(gapsOf([{ time: 10 }, { time: 500, follows: { lost: 0, newClock: true } }, { time: 501 }]), [0, 0, 0])
+  const chance = gapsOf([{ time: 10 }, { time: 16, follows: { lost: 0, newClock: true } }])
+  t.deepEqual(chance, [0, 0], 'by chance a little later')
+  const lost = { time: 0, follows: { lost: 12, newClock: true } }
+  t.deepEqual(gapsOf([{ time: 10 }, lost, { time: 1 }, { time: 5 }]), [0, 12, 0, 3])
+  for (const time of [0, 100_000 - WRAP, 30_000]) {
+    const begun = { time: 1000, arrived: 50 }
+    t.deepEqual(gapsOf([begun, { time, arrived: 51 }, { time: time + 1 }]), [0, 0, 0], `${time}, nobody waited`)
+    t.deepEqual(gapsOf([begun, { time, arrived: 59 }, { time: time + 1 }]), [0, 8, 0], `${time}, it was silent`)
+    const late = { time, arrived: 59, follows: SAME }
+    t.deepEqual(gapsOf([begun, late, { time: time + 1 }]), [0, 8, 0], `${time}, a break`)
+  }
+})
+
+test('behind a break without a word the clock is believed where the time here allows it', (t) => {
+  const back = (time: number, arrived: number) =>
+    gapsOf([{ time: 1000, arrived: 50 }, { time, arrived, follows: SAME }, { time: time + 1 }])
+  t.deepEqual(back(1008, 57), [0, 7, 0], 'less passed than is missing: the server had buffered')
+  t.deepEqual(back(1003, 57), [0, 2, 0], 'more passed than is missing: it kept some')
+  t.deepEqual(back(1300, 57), [0, 6, 0], 'a clock set anew')
+  t.deepEqual(back(999, 51), [0, 0, 0], 'it repeats what was buffered')
+  t.deepEqual(gapsOf([{ arrived: 50 }, { arrived: 59, follows: SAME }]), [0, 8], 'without any clock')
+})
+
+test('what a server sends at once is not missed, and what was repeated is taken off the next gap', (t) => {
+  // Eight seconds at once at each connection, five of which are not heard from anybody.
+  const burst = { length: 8, arrived: 100 }
+  const brokenUntil = (arrived: number) =>
+    gapsOf([burst, { arrived: 101 }, { arrived: 102 }, { length: 8, arrived, follows: SAME }]).at(-1)
+  t.deepEqual([107, 122].map(brokenUntil), [0, 12])
+  t.deepEqual(gapsOf([{ time: 50 }, { time: 49, follows: { lost: 0, newClock: false } }, { time: 60 }]), [0, 0, 8])
+})
+
+test('how long a decoder takes to begin is neither missed nor ahead', (t) => {
+  const slow = { length: 2, began: 10, arrived: 12, follows: SAME }
+  t.deepEqual(gapsOf([slow, { arrived: 13 }, { arrived: 14 }, { began: 18, follows: SAME }]), [0, 0, 0, 4])
+  const slowAgain = { began: 8, arrived: 11, length: 3, follows: SAME }
+  t.deepEqual(gapsOf([{ began: 0, follows: SAME }, { arrived: 2 }, slowAgain]), [0, 0, 6])
+})
+
+test('of a stretch that began and was never heard it is remembered that its clock is new', (t) => {
+  const { clock: begun } = hear(UNHEARD, { length: 1, time: 10, arrived: 0 })
+  const clock = continued(continued(begun, { lost: 0, newClock: true }, 0), SAME, 0)
+  t.is(hear(clock, { length: 1, time: 13, arrived: 1 }).gap, 0)
+})
+
+test('a gap that is due too soon behind another waits for a second of audio, and is not forgotten', (t) => {
+  const cut = { time: 0, length: 0.3, follows: { lost: 6, newClock: true } }
+  const crumbs = [{ time: 10 }, { time: 15, length: 0.2 }, { time: 17, length: 0.3 }, cut]
+  t.deepEqual(gapsOf([...crumbs, { time: 0.3, length: 0.3 }, { time: 0.6 }, { time: 1.6 }]), [0, 4, 0, 0, 0, 6, 0])
+})
+
+const between = (min: number, max: number) => fc.double({ min, max, noNaN: true })
+
+const JUMPY = fc.record({
+  length: between(0.01, 5),
+  time: fc.option(fc.oneof(between(-1e6, 1e6), fc.double(), between(0, 2000))),
+  wait: fc.oneof(fc.constant(0), between(0, 2000)),
+  follows: fc.option(fc.record({ lost: fc.option(between(0, 1e12)), newClock: fc.boolean() })),
+})
+
+test('whatever a source tells, a gap is bounded, all together are, and audio lies between them [S8]', (t) => {
+  fc.assert(fc.property(fc.array(JUMPY, { maxLength: 200 }), (told) => {
+    let [clock, arrived, sinceGap, lost]: [MediaClock, number, number, number] = [UNHEARD, 0, Infinity, 0]
+    for (const { length, time, wait, follows } of told) {
+      arrived += wait
+      if (follows !== null) clock = continued(clock, follows, arrived)
+      const next = hear(clock, { length, time: time !== null && Number.isFinite(time) ? time : null, arrived })
+      clock = next.clock
+      lost += next.gap
+      t.true(next.gap === 0 || (next.gap > TOLERANCE && next.gap <= LONGEST_GAP && sinceGap >= BETWEEN_GAPS - 1e-9))
+      t.true(lost <= MOST_LOST + 1e-6 && Math.abs(clock.lost - lost) < 1e-6)
+      sinceGap = (next.gap > 0 ? 0 : sinceGap) + length
+    }
+  }))
+})
+
+test('all gaps together are bounded', (t) => {
+  const jumps = Array.from({ length: 400 }, (_, index) => ({ time: index * 500 }))
+  t.is(gapsOf(jumps).reduce((sum, gap) => sum + gap, 0), MOST_LOST)
+})
+
+/** Pieces of a recording, each with the seconds that are missing before it. */
+const PIECES = fc.array(fc.record({
+  length: between(1, 10), missing: fc.oneof(fc.constant(0), between(0, 60)), isCut: fc.boolean(),
+}), { minLength: 1, maxLength: 100 })
+
+test('with losses anywhere all audio stands where it was recorded, also where times begin anew [D61]', (t) => {
+  fc.assert(fc.property(PIECES, between(WRAP - 100, WRAP), (pieces, origin) => {
+    let [clock, recorded, placed, drift]: [MediaClock, number, number, number] = [UNHEARD, 0, 0, 0]
+    for (const [index, { length, missing, isCut }] of pieces.entries()) {
+      const lost = index === 0 ? 0 : missing
+      recorded += lost
+      // The playlist says about how much it leaves out.
+      if (isCut) clock = continued(clock, { lost: lost * 1.1, newClock: false }, recorded / 20)
+      const next = hear(clock, { length, time: (origin + recorded) % WRAP, arrived: recorded / 20 })
+      clock = next.clock
+      placed += next.gap
+      drift = Math.max(drift, Math.abs(placed - recorded))
+      recorded += length
+      placed += length
+    }
+    t.true(drift <= TOLERANCE + 1e-6, `${drift} s`)
+  }))
+})
+
+test('jitter is smoothed: however long it lasts, no more is put between than it is wide', (t) => {
+  fc.assert(fc.property(fc.array(between(0, 0.5), { minLength: 1, maxLength: 300 }), (jitter) => {
+    const gaps = gapsOf(jitter.map((late, index) => ({ length: 0.02, time: index * 0.02 + late })))
+    t.true(gaps.reduce((sum, gap) => sum + gap, 0) <= 0.5 + 0.001)
+  }))
+})
+
+test(`a source may repeat ${MOST_REPEATED} s and is still on its clock; more is another clock`, (t) => {
+  const follows = { lost: 0, newClock: false }
+  const behind = (step: number) => gapsOf([{ time: 100 }, { time: 101 + step, follows }, { time: 120 }]).at(-1)
+  t.is(behind(-MOST_REPEATED + 0.5), 18)
+  t.is(behind(-MOST_REPEATED - 0.5), 28.5)
+})
+
+test('a live’s clock is ahead of its pipeline’s by what was lost, from the middle of the silence on', (t) => {
+  const clock = createLiveClock(16_000)
+  clock.heard(32_000)
+  t.deepEqual([0, 1.5, 3].map(clock.at), [1, 2.5, 4])
+  t.is(clock.lost(16_000, 1).length, 16_000)
+  clock.heard(16_000)
+  t.is(clock.at(3.5), 4.5, 'all of it was heard as silence')
+  t.is(clock.lost(160_000, 1).length, 32_000)
+  t.is(clock.samples(), 32_000 + 16_000 + 16_000 + 160_000)
+  clock.heard(16_000)
+  // Silence from 4 to 6.
+  const tenths = [3.9, 4.9, 5.1, 6.5].map((seconds) => Math.round(clock.at(seconds) * 10))
+  t.deepEqual(tenths, [49, 59, 141, 155])
+})

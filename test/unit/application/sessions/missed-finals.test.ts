@@ -1,0 +1,182 @@
+import test from 'ava'
+import fc from 'fast-check'
+import * as E from 'fp-ts/lib/Either.js'
+import { finalKey, createBackwardSearch } from '../../../../application/lives/queries/resume-point.ts'
+import type { ResumePoint } from '../../../../application/lives/queries/resume-point.ts'
+import type { StoredFinals } from '../../../../application/lives/queries/stored-finals.ts'
+import type { TranscriptFrame } from '../../../../application/pipeline/signals.ts'
+import { openMissedFinals } from '../../../../application/sessions/missed-finals.ts'
+import { createRecentFinals } from '../../../../application/sessions/recent-finals.ts'
+import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+
+const PAGE = 3
+
+/** Each segment, then its translation. */
+const frame = (index: number): TranscriptFrame => ({
+  ...(index % 2 === 0 ? { kind: 'transcription', language: 'en' } : { kind: 'translation', language: 'es' }),
+  segment: Math.floor(index / 2) + 1, final: true, start: 0, end: 1, text: `final ${index}`,
+})
+
+/** A live of which memory keeps `kept` finals, and a listener that comes; `between` is called wherever it waits. */
+const startLive = (kept: number, between: (moment: 'opening' | 'reading' | 'read' | 'sending' | 'end') => void) => {
+  const recent = createRecentFinals(createManualTimers(), kept)
+  const finals = recent.open(1, true)
+  const log: Array<TranscriptFrame> = []
+  const heard: Array<string> = []
+  let count = 0
+  let reads = 0
+  let toldBefore = 0
+  let hasJoined = false
+  let untold: (() => void) | null = null
+
+  const tell = (): void => {
+    untold?.()
+    untold = null
+  }
+  /** Stores one more, and tells it, now or with the next. */
+  const speak = (isToldLater = false): void => {
+    tell()
+    const final = frame(count)
+    count += 1
+    const added = finals.add(final)
+    log.push(final)
+    added.stored()
+    untold = () => {
+      added.told()
+      if (hasJoined) heard.push(finalKey(final))
+    }
+    if (!isToldLater) tell()
+  }
+  const storedFinals: StoredFinals = (_, point) => async () => {
+    between('opening')
+    // Which are the last ones is decided here.
+    if (point.kind === 'last') toldBefore = count - (untold === null ? 0 : 1)
+    const search = createBackwardSearch(point)
+    log.toReversed().some(search.found)
+    const wanted = search.wanted()
+    let [page, isAtEnd] = [0, false]
+    return E.right({
+      wanted,
+      next: async () => {
+        if (isAtEnd) {
+          isAtEnd = false
+          return E.right(null)
+        }
+        between('reading')
+        reads += 1
+        const read = log.slice(page * PAGE, (page + 1) * PAGE)
+        await Promise.resolve()
+        between('read')
+        if (read.length === PAGE) page += 1
+        else isAtEnd = true
+        return E.right(read.filter(wanted).map((one) => ({ ...one, term: 1 })))
+      },
+    })
+  }
+  /** As the socket does: page by page, then the rest and the bus in one tick. */
+  const listen = async (point: ResumePoint): Promise<void> => {
+    toldBefore = count - (untold === null ? 0 : 1)
+    const missed = right(await openMissedFinals({ recent, storedFinals })(1, point)())
+    for (;;) {
+      const page = right(await missed.next())
+      for (const final of page ?? []) heard.push(finalKey(final))
+      between(page === null ? 'end' : 'sending')
+      const rest = page === null ? missed.rest() : null
+      if (rest === null) continue
+      heard.push(...rest.map(finalKey))
+      hasJoined = true
+      return
+    }
+  }
+  const all = (from = 0): ReadonlyArray<string> => Array.from({ length: count - from }, (_, n) => finalKey(frame(from + n)))
+  return { speak, listen, heard, all, reads: () => reads, toldBefore: () => toldBefore }
+}
+
+const times = (count: number, run: () => void): void => {
+  for (let n = 0; n < count; n += 1) run()
+}
+
+test('finals that memory lets go of between the last page and the first told to a listener are read [D58]', async (t) => {
+  let left = 2
+  const live = startLive(4, (moment) => {
+    if (moment !== 'end' || left === 0) return
+    left -= 1
+    times(10, () => live.speak())
+  })
+  times(7, () => live.speak())
+  await live.listen({ kind: 'after', segment: 0 })
+  t.deepEqual(live.heard, live.all())
+})
+
+test('a final that was stored, not yet told when its page was read, and is told and let go of since, is not lost [D58]', async (t) => {
+  let sent = 0
+  const live = startLive(1, (moment) => {
+    if (moment !== 'sending') return
+    sent += 1
+    if (sent === 2) times(3, () => live.speak())
+  })
+  times(5, () => live.speak())
+  live.speak(true)
+  await live.listen({ kind: 'after', segment: 0 })
+  t.deepEqual(live.heard, live.all())
+})
+
+test('what memory held when a listener came, and let go of before it listened, is not lost [D58]', async (t) => {
+  for (const during of [1, 4, 20]) {
+    let isOver = false
+    const live = startLive(4, () => {
+      if (isOver) return
+      isOver = true
+      times(during, () => live.speak())
+    })
+    times(8, () => live.speak())
+    await live.listen({ kind: 'last', count: 1 })
+    t.deepEqual(live.heard, live.all(6), `${during} finals meanwhile`)
+  }
+})
+
+test('of a live that has not spoken yet a replay tells what was told since it was asked for [D58]', async (t) => {
+  const live = startLive(4, (moment) => {
+    if (moment === 'end' && live.all().length < 3) live.speak()
+  })
+  await live.listen({ kind: 'last', count: 5 })
+  live.speak()
+  t.deepEqual(live.heard, live.all())
+  t.true(live.heard.length > 1)
+})
+
+test('memory that lets go of nothing unseen has nothing read twice [D58]', async (t) => {
+  const live = startLive(4, (moment) => {
+    if (moment === 'sending' && live.all().length < 12) live.speak()
+  })
+  times(7, () => live.speak())
+  await live.listen({ kind: 'after', segment: 0 })
+  t.deepEqual(live.heard, live.all())
+  t.is(live.reads(), 4, 'three full pages and what came meanwhile')
+})
+
+test('whatever is told while a listener catches up, it hears each final once and in order [D58]', async (t) => {
+  const anyPoint = fc.oneof(
+    fc.record({ kind: fc.constant('after' as const), segment: fc.nat({ max: 6 }) }),
+    fc.record({ kind: fc.constant('last' as const), count: fc.integer({ min: 1, max: 4 }) }),
+  )
+  const silence = fc.constant<Array<boolean>>([])
+  const anySpeech = fc.array(fc.oneof(silence, fc.array(fc.boolean(), { maxLength: 8 })), { maxLength: 20 })
+  const [anyKept, anyPast] = [fc.integer({ min: 1, max: 6 }), fc.array(fc.boolean(), { maxLength: 16 })]
+  await fc.assert(
+    fc.asyncProperty(anyKept, anyPast, anyPoint, anySpeech, async (kept, before, point, speech) => {
+      const left = [...speech]
+      const live = startLive(kept, () => left.shift()?.forEach((isToldLater) => live.speak(isToldLater)))
+      before.forEach((isToldLater) => live.speak(isToldLater))
+      await live.listen(point)
+      times(2, () => live.speak())
+      const all = live.all()
+      t.deepEqual(live.heard, all.slice(all.length - live.heard.length))
+      const due = point.kind === 'last' ? all.slice(live.toldBefore()) : all.filter((key) =>
+        Number.parseInt(key, 10) > point.segment || key === `${point.segment} translation es`)
+      t.deepEqual(live.heard.slice(live.heard.length - due.length), due)
+    }),
+    { numRuns: 1000 },
+  )
+})

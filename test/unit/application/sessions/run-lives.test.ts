@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import test from 'ava'
+import { v7 } from 'uuid'
+import type { EventStore, SubscriptionMessage } from '../../../../application/ports/event-store.ts'
+import { openSqliteEventStore } from '../../../../infrastructure/sqlite/event-log/event-store.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { AUDIO } from '../../../support/worlds/sessions.ts'
+import { dataOf } from '../../../support/tools/stored-data.ts'
+import { temporaryDirectory } from '../../../support/tools/temporary-directory.ts'
+import { admitted, appendElsewhere, me, startWorker, stores, typesOf, URL_LIVE } from '../one-worker.ts'
+import { startsAndStops } from './starts-and-stops.ts'
+import { requestOf } from '../write-side.ts'
+
+test('an admitted live that anybody creates is pulled, and stops when anybody finishes it; one without a reservation does not start', async (t) => {
+  await startsAndStops(t, stores())
+})
+
+test('the same on SQLite', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  const store = await openSqliteEventStore({ file: join(path, 'log.db') })
+  t.teardown(async () => {
+    await store.close()
+    await remove()
+  })
+  await startsAndStops(t, { ...stores(), store })
+})
+
+test('no create starts anything while the feed is held back; released, all start', async (t) => {
+  const on = stores()
+  let release: () => void = () => undefined
+  const held = new Promise<void>((resolve) => { release = resolve })
+  const subscribe: EventStore['subscribe'] = async function* (...from): AsyncGenerator<SubscriptionMessage> {
+    await held
+    yield* on.store.subscribe(...from)
+  }
+  const { side, pullers } = await startWorker(t, on, { subscribe })
+  for (let count = 0; count < 5; count++) right(await side.createLive(me, requestOf(URL_LIVE))())
+  await new Promise((resolve) => { setImmediate(resolve) })
+  t.is(pullers.all.length, 0)
+  release()
+  await eventually(() => assert.equal(pullers.all.length, 5))
+})
+
+test('a subscription that breaks goes on behind what was heard', async (t) => {
+  const on = stores()
+  let broken = 0
+  const subscribe: EventStore['subscribe'] = async function* (...from): AsyncGenerator<SubscriptionMessage> {
+    for await (const message of on.store.subscribe(...from)) {
+      yield message
+      if (message.kind === 'event' && message.event.type === 'LiveCreated') {
+        broken += 1
+        throw new Error('the store went away')
+      }
+    }
+  }
+  const { side, pullers, logger } = await startWorker(t, on, { subscribe })
+  for (let count = 0; count < 3; count++) right(await side.createLive(me, requestOf(URL_LIVE))())
+  await eventually(() => assert.equal(pullers.all.length, 3))
+  t.is(broken, 3)
+  t.true(logger.lines.some(({ message }) => message === 'the subscription to lives was lost'))
+})
+
+test('a process that starts again takes its lives over in the next term: URLs go on, raw ones that ran finish, others wait [D53]', async (t) => {
+  const on = stores()
+  const first = await startWorker(t, on)
+  const [pulled, spoken, waiting] = [
+    right(await first.side.createLive(me, requestOf(URL_LIVE))()).id,
+    right(await first.side.createLive(me, requestOf())()).id,
+    right(await first.side.createLive(me, requestOf())()).id,
+  ]
+  await eventually(() => assert.equal(first.pullers.all.length, 1))
+  first.pullers.latest().events.audio(AUDIO, null)
+  await first.pipelines.of(pulled).final(4, 'four')
+  const sender = await first.attach(spoken)
+  sender.configure({})
+  sender.audio(AUDIO)
+  await first.attach(waiting)
+  await eventually(async () => assert.deepEqual((await typesOf(on, `live-${spoken}`)).at(-1), 'LiveStarted'))
+  await first.running.stop()
+
+  const second = await startWorker(t, on)
+  t.deepEqual(await typesOf(on, `live-${spoken}`), ['LiveCreated', 'SenderAttached', 'LiveStarted', 'LiveTakenOver', 'LiveFinished'])
+  t.deepEqual(await typesOf(on, `live-${waiting}`), ['LiveCreated', 'SenderAttached', 'LiveTakenOver'])
+  t.deepEqual(await typesOf(on, `segments-${pulled}`), ['SegmentFinalised', 'SegmentsFenced'])
+  t.is(second.pipelines.of(pulled).nextSegment, 5)
+  t.deepEqual(second.admission.state().open.map(({ liveId, term }) => [liveId, term]), [[pulled, 2], [waiting, 2]])
+  t.is((await second.attach(waiting)).liveId, waiting)
+
+  // The process before was only taken for dead: all that it writes is refused, and it drops what it hears of.
+  await first.pipelines.of(pulled).final(5, 'too late')
+  await eventually(() => assert.equal(first.sessions.runs.termOf(pulled), null))
+  t.true(first.pullers.latest().stopped)
+  sender.finish()
+  await second.pipelines.of(pulled).final(5, 'five')
+  const segments = right(await on.store.read(`segments-${pulled}`)()).map(dataOf)
+  t.deepEqual(segments.map((data) => [data['segment'] ?? 'fence', data['term']]), [[4, 1], ['fence', 2], [5, 2]])
+  t.deepEqual((await typesOf(on, `live-${spoken}`)).at(-1), 'LiveFinished')
+})
+
+test('a worker drops what moved to another one, and ends nothing of it', async (t) => {
+  const on = stores()
+  const mine = await startWorker(t, on)
+  const { id } = right(await mine.side.createLive(me, requestOf(URL_LIVE))())
+  await eventually(() => assert.equal(mine.pullers.all.length, 1))
+  await appendElsewhere(on, 'admission', 'Moved', { liveId: id, worker: 'w2', term: 2, at: admitted.at })
+  await eventually(() => assert.ok(mine.pullers.latest().stopped))
+  t.is(mine.sessions.count(), 0)
+  t.deepEqual(await typesOf(on, `live-${id}`), ['LiveCreated', 'SourceStarted', 'LiveStarted'])
+  await appendElsewhere(on, 'admission', 'Moved', { liveId: id, worker: 'w1', term: 3, at: admitted.at })
+  await eventually(() => assert.equal(mine.pullers.all.length, 2))
+  t.deepEqual((await typesOf(on, `live-${id}`)).slice(3, 4), ['LiveTakenOver'])
+})
+
+test('a live that cannot be read is left as it is, and the others do not wait for it', async (t) => {
+  const on = stores()
+  const first = await startWorker(t, on)
+  const ids = [right(await first.side.createLive(me, requestOf(URL_LIVE))()).id, right(await first.side.createLive(me, requestOf(URL_LIVE))()).id]
+  await eventually(() => assert.equal(first.pullers.all.length, 2))
+  await first.close()
+  right(await on.store.append(`live-${ids[0]}`, 'any', [{ id: v7(), type: 'InventedLater', data: {}, metadata: { correlationId: 'c', causationId: 'c', actor: 'a', recordedAt: admitted.at } }])())
+  const second = await startWorker(t, on)
+  t.deepEqual(second.pipelines.all.map(({ liveId }) => liveId), [ids[1]])
+  second.running.settle(ids[0] ?? 0)
+  await eventually(() => assert.deepEqual(second.logger.lines.map(({ level, message }) => [level, message]), [['error', 'a live cannot be read: it is left as it is']]))
+})

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { createWriteQueue } from '../../../../application/sessions/write-queue.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
+import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+
+test('a segment that cannot be written because of a defect does not keep its live from ending', async (t) => {
+  const timers = createManualTimers()
+  const logger = createRecordingLogger()
+  const closing = new AbortController()
+  const queue = createWriteQueue({ liveId: 7, logger, timers, environment: { random: () => 0.5 }, signal: closing.signal, track: () => undefined, superseded: () => undefined })
+  let ends = 0
+  const segment = queue.add('segment', async () => { throw new Error('a misfit') })
+  const end = queue.add('end', async () => {
+    ends += 1
+    // An end is never given up: without it the memory of its live would be lost until the next start.
+    if (ends < 6) throw new Error('not yet')
+    return E.right(undefined)
+  })
+  await eventually(() => {
+    timers.advance(5000)
+    assert.equal(queue.size(), 0)
+  })
+  t.deepEqual(await Promise.all([segment, end]), [false, true])
+  t.is(ends, 6)
+  t.is(logger.lines.filter(({ fields }) => fields['write'] === 'segment' && fields['hopeless'] === true).length, 1)
+})
+
+test('a write is durable only when the store took it: not when it was refused, found no room or was given up at close', async (t) => {
+  const timers = createManualTimers()
+  const closing = new AbortController()
+  const options = { liveId: 7, logger: createRecordingLogger(), timers, environment: { random: () => 0.5 }, track: () => undefined }
+  const queue = createWriteQueue({ ...options, signal: closing.signal, superseded: () => undefined })
+  t.true(await queue.add('segment', async () => E.right(undefined)))
+  t.false(await queue.add('segment', async () => E.left({ _tag: 'LogCorrupted', reason: 'damaged' })))
+  t.false(await queue.add('segment', async () => E.left({ _tag: 'KeyErased', key: 'text-7' })))
+
+  let away = true
+  const write = async () => (away ? E.left({ _tag: 'StoreUnavailable', reason: 'away' } as const) : E.right(undefined))
+  const waiting = Array.from({ length: 10_000 }, () => queue.add('segment', write))
+  t.false(await queue.add('segment', write), 'no room')
+  away = false
+  await eventually(() => {
+    timers.advance(5000)
+    assert.equal(queue.size(), 0)
+  })
+  t.true((await Promise.all(waiting)).every(Boolean))
+
+  away = true
+  const late = queue.add('segment', write)
+  closing.abort()
+  t.false(await late)
+})

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import fc from 'fast-check'
+import * as E from 'fp-ts/lib/Either.js'
+import { loadState } from '../../../../application/log/handle-command.ts'
+import { originOf } from '../../../../application/log/origin.ts'
+import type { EventStore } from '../../../../application/ports/event-store.ts'
+import { createAdministrators } from '../../../../application/users/administrators.ts'
+import { countAdministrators } from '../../../../application/users/policies/count-administrators.ts'
+import { isSetUp } from '../../../../application/users/queries/is-set-up.ts'
+import { DEFAULT_QUOTAS } from '../../../../application/users/commands/register-user.ts'
+import { sendToUser } from '../../../../application/users/user-writes.ts'
+import { administratorsDecider } from '../../../../domain/administrators/decider.ts'
+import { ADMINISTRATORS_STREAM } from '../../../../domain/administrators/events.ts'
+import type { AdministratorsEvent } from '../../../../domain/administrators/events.ts'
+import { administers, userDecider } from '../../../../domain/user/decider.ts'
+import type { UserCommand, UserState } from '../../../../domain/user/decider.ts'
+import type { Permission, UserEvent } from '../../../../domain/user/events.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { immediateTimers as timers } from '../../../support/doubles/immediate-timers.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { dataOf } from '../../../support/tools/stored-data.ts'
+import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { ada, startUserWorld } from '../../../support/worlds/user-world.ts'
+
+const away = { _tag: 'StoreUnavailable', reason: 'the test says so' } as const
+
+/** Users 1 to `count` in a log, of which each process has its own way. */
+const openLog = async (permissions: ReadonlyArray<ReadonlyArray<Permission>>) => {
+  const store: EventStore = createMemoryEventStore()
+  const write = { store, keyring: createMemoryKeyring(), environment: createTestEnvironment(), timers }
+  const send = (deps: typeof write, userId: number, command: UserCommand) =>
+    sendToUser(deps)(userId, command, originOf(deps, 'test'))()
+  for (const [index, its] of permissions.entries()) {
+    const userId = index + 1
+    const name = { username: `user ${userId}`, usernameHash: `hash ${userId}`, passwordHash: 'hash' }
+    const data = { userId, ...name, permissions: its, maxSessions: 1, maxTranslations: 1, at: write.environment.now() }
+    right(await send(write, userId, { type: 'Register', data }))
+  }
+  const ids = permissions.map((_, index) => index + 1)
+  const which = async (is: (userId: number) => Promise<boolean>): Promise<ReadonlyArray<number>> => {
+    const found = await Promise.all(ids.map(async (id) => ((await is(id)) ? [id] : [])))
+    return found.flat()
+  }
+  const counted = async (): Promise<ReadonlyArray<number>> => {
+    const load = loadState(write)<ReturnType<typeof administratorsDecider.evolve>, AdministratorsEvent>
+    const { state } = right(await load(ADMINISTRATORS_STREAM, administratorsDecider)())
+    return await which(async (id) => state.get(id)?.administers === true)
+  }
+  const administering = () => which(async (id) => {
+    const { state } = right(await loadState(write)<UserState, UserEvent>(`user-${id}`, userDecider)())
+    return administers(state)
+  })
+  return { store, write, send, ids, counted, administering }
+}
+
+type Log = Awaited<ReturnType<typeof openLog>>
+
+/** A process whose calls of the store come whenever the scheduler says, until it dies at an append. */
+const processOn = ({ write, send }: Log, scheduler: fc.Scheduler, diesAt: { readonly append: number; readonly isWritten: boolean }) => {
+  let appends = 0
+  const store: EventStore = {
+    ...write.store,
+    append: (...append) => async () => {
+      await scheduler.schedule(Promise.resolve())
+      appends += 1
+      if (appends < diesAt.append) return await write.store.append(...append)()
+      if (appends === diesAt.append && diesAt.isWritten) await write.store.append(...append)()
+      return E.left(away)
+    },
+    read: (...read) => async () => {
+      await scheduler.schedule(Promise.resolve())
+      return appends < diesAt.append ? await write.store.read(...read)() : E.left(away)
+    },
+  }
+  const deps = { ...write, store }
+  const { removeThen, synchronise } = createAdministrators(deps)
+  const change = (userId: number, changes: Extract<UserCommand, { type: 'Change' }>['changes'], nobodyElseAdministers = false) => () =>
+    send(deps, userId, { type: 'Change', changes, nobodyElseAdministers, at: deps.environment.now() })
+  return {
+    end: (userId: number, by: 'disable' | 'demote') => {
+      const changes = by === 'disable' ? { isActive: false } : { permissions: [] }
+      return removeThen(userId, originOf(deps, 'test'), (nobodyElse) => change(userId, changes, nobodyElse))()
+    },
+    begin: async (userId: number) => {
+      const changed = await change(userId, { isActive: true, permissions: ['admin'] })()
+      return E.isLeft(changed) ? changed : await synchronise(userId, originOf(deps, 'test'))()
+    },
+  }
+}
+
+const ADMINISTRATORS: ReadonlyArray<ReadonlyArray<Permission>> = [['admin'], ['admin'], ['admin'], []]
+const departure = fc.record({
+  process: fc.nat({ max: 1 }),
+  userId: fc.integer({ min: 1, max: 4 }),
+  by: fc.constantFrom('disable' as const, 'demote' as const),
+})
+const death = fc.record({ append: fc.integer({ min: 1, max: 12 }), isWritten: fc.boolean() })
+
+test('however two processes take administrators away, and wherever they die, somebody administers and nobody else is counted', async (t) => {
+  const runs = fc.asyncProperty(
+    fc.scheduler(), fc.array(departure, { minLength: 1, maxLength: 6 }), fc.tuple(death, death),
+    async (scheduler, departures, deaths) => {
+      const log = await openLog(ADMINISTRATORS)
+      right(await countAdministrators(log.write)())
+      assert.deepEqual(await log.counted(), [1, 2, 3])
+      const processes = deaths.map((diesAt) => processOn(log, scheduler, diesAt))
+      const ends = departures.map(async ({ process, userId, by }) => await processes[process]?.end(userId, by))
+      await scheduler.waitFor(Promise.all(ends))
+      const administering = await log.administering()
+      assert.notEqual(administering.length, 0)
+      for (const id of await log.counted()) assert(administering.includes(id), `${id} is counted`)
+
+      // What is left to do is done by others, and then all come back.
+      const next = processOn(log, scheduler, { append: Infinity, isWritten: false })
+      for (const id of log.ids) right((await scheduler.waitFor(next.begin(id))) ?? E.left('nothing'))
+      for (const id of await log.counted()) assert((await log.administering()).includes(id))
+      for (const id of log.ids) await scheduler.waitFor(next.end(id, 'disable'))
+      assert.equal((await log.administering()).length, 1)
+    },
+  )
+  await fc.assert(runs, { numRuns: 60 })
+  t.pass()
+})
+
+test('of a log without the stream it is made once, in one append, from all that users did', async (t) => {
+  const log = await openLog([['admin'], ['admin'], [], ['admin'], [], ['admin'], ['admin']])
+  const change = (userId: number, changes: Extract<UserCommand, { type: 'Change' }>['changes']) =>
+    log.send(log.write, userId, { type: 'Change', changes, at: log.write.environment.now() })
+  right(await change(2, { permissions: [] }))
+  right(await change(3, { permissions: ['admin'] }))
+  right(await change(4, { isActive: false }))
+  right(await change(5, { isActive: false }))
+  right(await change(5, { permissions: ['admin'] }))
+  right(await change(6, { isActive: false, maxSessions: 3 }))
+  right(await change(6, { isActive: true }))
+  right(await log.send(log.write, 7, { type: 'Delete', at: log.write.environment.now() }))
+  const killed = { ...log.write, store: { ...log.store, append: () => async () => E.left(away) } }
+  t.deepEqual(await countAdministrators(killed)(), E.left(away))
+  t.deepEqual(right(await log.store.read(ADMINISTRATORS_STREAM)()), [])
+  let appends = 0
+  const append: EventStore['append'] = (...events) => {
+    appends += 1
+    return log.store.append(...events)
+  }
+  const counting = { ...log.write, store: { ...log.store, append } }
+  const both = await Promise.all([countAdministrators(counting)(), countAdministrators(counting)()])
+  t.true(both.every(E.isRight))
+  t.deepEqual(await log.counted(), [1, 3, 6])
+  t.deepEqual(await log.administering(), [1, 3, 6])
+  t.is(right(await log.store.read(ADMINISTRATORS_STREAM)()).length, 3)
+  t.is(appends, 2, 'one of each')
+})
+
+test('a log without users, or without an administrator, is not set up; whose users cannot be read, is', async (t) => {
+  const log = await openLog([[]])
+  right(await countAdministrators(log.write)())
+  t.deepEqual(await log.counted(), [])
+  const asked = (isHurt: boolean, store: Pick<EventStore, 'read'> = log.store) => isSetUp({ store, log: { isHurt: () => isHurt } })()()
+  t.deepEqual(await asked(false), E.right(false))
+  t.deepEqual(await asked(true), E.right(true))
+  t.deepEqual(await asked(false, { read: () => async () => E.left(away) }), E.left(away))
+  t.deepEqual(await asked(false, { read: () => async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) }), E.right(true))
+  right(await createAdministrators(log.write).synchronise(1, originOf(log.write, 'test'))())
+  t.deepEqual(await asked(false), E.right(false), 'who does not administer is not counted')
+})
+
+test('an administrator whose registration or promotion was broken off is counted by the duty', async (t) => {
+  const store = createMemoryEventStore()
+  const world = await startUserWorld(t, { store })
+  right(await world.users.registerUser({ ...ada, permissions: ['admin'] }, 'setup')())
+  const bob = right(await world.users.registerUser({ ...ada, username: 'Bob' }, 'setup')())
+  const about = { nobodyElseAdministers: false, at: world.environment.now() }
+  const promote = { type: 'Change', changes: { permissions: ['admin'] }, ...about } as const
+  right(await sendToUser(world.write)(bob.id, promote, originOf(world.write, 'test'))())
+  const name = { username: 'Cy', usernameHash: 'hash of Cy', passwordHash: 'hash' }
+  const cy = { ...name, ...DEFAULT_QUOTAS, userId: bob.id + 1, permissions: ['admin' as const], at: about.at }
+  right(await sendToUser(world.write)(cy.userId, { type: 'Register', data: cy }, originOf(world.write, 'test'))())
+  const duty = world.users.completeUsers()
+  await eventually(async () => {
+    assert.equal(right(await store.read(ADMINISTRATORS_STREAM)()).length, 3)
+  })
+  await duty.stop()
+  const counted = right(await store.read(ADMINISTRATORS_STREAM)()).map(dataOf)
+  t.deepEqual(counted.map(({ userId, revision }) => [userId, revision]), [[1, 0], [bob.id, 1], [cy.userId, 0]])
+})

@@ -1,0 +1,220 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { Caller } from '../../../../application/caller.ts'
+import type { Credentials, ShownJwt } from '../../../../application/ports/credentials.ts'
+import { handleCommand } from '../../../../application/log/handle-command.ts'
+import { BEGINNING } from '../../../../application/ports/event-store.ts'
+import type { EventStore, StreamMetadata } from '../../../../application/ports/event-store.ts'
+import { logIn } from '../../../../application/users/commands/log-in.ts'
+import { startLoginDirectory } from '../../../../application/users/policies/login-directory.ts'
+import { createRehash } from '../../../../application/users/policies/rehash.ts'
+import { userDecider } from '../../../../domain/user/decider.ts'
+import type { UserCommand } from '../../../../domain/user/decider.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { ada, startUserWorld } from '../../../support/worlds/user-world.ts'
+
+const startWithAda = async (t: Parameters<typeof startUserWorld>[0]) => {
+  const store = createMemoryEventStore()
+  const keyring = createMemoryKeyring()
+  const environment = createTestEnvironment()
+  const world = await startUserWorld(t, { store, keyring })
+  const user = right(await world.users.registerUser({ ...ada, permissions: ['admin'] }, 'setup')())
+  const change = async (command: UserCommand): Promise<void> => {
+    const about = { commandId: environment.newId(), correlationId: 'c', actor: 'service' }
+    const handle = handleCommand({ store, keyring, environment, timers: immediateTimers })
+    const { position } = right(await handle({ stream: `user-${user.id}`, decider: userDecider, command, ...about })())
+    if (position !== null) await world.directory.whenSeen(position)
+  }
+  const at = environment.now()
+  return { ...world, user, change, at, store, keyring }
+}
+
+const ADDRESS = '192.0.2.1'
+const wrong = E.left({ _tag: 'WrongLogin' })
+const tokenOf = (token: E.Either<unknown, string>): string => right(token)
+
+test('the token of a login tells who is asking [R27]', async (t) => {
+  const { authentication, user } = await startWithAda(t)
+  const token = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
+  const { tokenId, expiresAt } = JSON.parse(token) as ShownJwt
+  const expected: Caller = {
+    userId: user.id, permissions: ['admin'], maxSessions: 10, maxTranslations: 5, credential: 'jwt',
+    login: { tokenId, expiresAt },
+  }
+  t.deepEqual(await authentication.authenticate(token)(), E.right(O.some(expected)))
+})
+
+test('wrong names, wrong passwords and disabled users get the same answer at the same price [R28 S14]', async (t) => {
+  const { authentication, credentials, change, at } = await startWithAda(t)
+  t.deepEqual(await authentication.logIn('Ada', 'wrong', ADDRESS), wrong)
+  t.deepEqual(await authentication.logIn('ada', ada.password, ADDRESS), wrong)
+  t.deepEqual(await authentication.logIn('nobody', ada.password, ADDRESS), wrong)
+  await change({ type: 'Change', changes: { isActive: false }, at })
+  t.deepEqual(await authentication.logIn('Ada', ada.password, ADDRESS), wrong)
+  t.is(credentials.verifications.length, 4, 'each of them cost a verification')
+})
+
+test('a name with an accent logs in however it is typed', async (t) => {
+  const { authentication, users } = await startWithAda(t)
+  right(await users.registerUser({ ...ada, username: 'Zoë' }, 'setup')())
+  t.true(E.isRight(await authentication.logIn('Zoe\u0308', ada.password, ADDRESS)))
+})
+
+test('what is no token of ours is refused [R34]', async (t) => {
+  const { authentication } = await startWithAda(t)
+  t.deepEqual(await authentication.authenticate('no token')(), E.right(O.none))
+  t.deepEqual(await authentication.authenticate(JSON.stringify({ userId: 999, generation: 0 }))(), E.right(O.none))
+})
+
+test('a new password ends the tokens of the old one [R34]', async (t) => {
+  const { authentication, change, at } = await startWithAda(t)
+  const old = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
+  await change({ type: 'ChangePassword', passwordHash: 'hash of another', at })
+  t.deepEqual(await authentication.authenticate(old)(), E.right(O.none))
+  t.deepEqual(await authentication.logIn('Ada', ada.password, ADDRESS), wrong)
+  t.true(O.isSome(right(await authentication.authenticate(tokenOf(await authentication.logIn('Ada', 'another', ADDRESS)))())))
+})
+
+/** Who is asking in two processes on one log, and Ada's logins. */
+const startTwo = async (t: Parameters<typeof startUserWorld>[0]) => {
+  const here = await startWithAda(t)
+  const there = await startUserWorld(t, { store: here.store, keyring: here.keyring })
+  const { logIn, logOut } = here.authentication
+  const knownBy = async ({ authentication }: Pick<typeof here, 'authentication'>, token: string): Promise<boolean> =>
+    O.isSome(right(await authentication.authenticate(token)()))
+  return {
+    ...here,
+    there,
+    login: async () => tokenOf(await logIn('Ada', ada.password, ADDRESS)),
+    logOut: async (token: string, everywhere: boolean) => {
+      const caller = right(await here.authentication.authenticate(token)())
+      if (O.isNone(caller)) throw new Error('the token is none')
+      right(await logOut(caller.value, everywhere)())
+    },
+    isKnownHere: (token: string) => knownBy(here, token),
+    isKnownThere: (token: string) => knownBy(there, token),
+  }
+}
+
+test('a log-out ends its token alone, in another process and after a restart too, and is one event [R160]', async (t) => {
+  const world = await startTwo(t)
+  const [ended, other] = [await world.login(), await world.login()]
+  t.true(await world.isKnownThere(ended))
+  await Promise.all([world.logOut(ended, false), world.logOut(ended, false)])
+  t.false(await world.isKnownHere(ended))
+  await eventually(async () => t.false(await world.isKnownThere(ended)))
+  t.deepEqual([await world.isKnownHere(other), await world.isKnownThere(other)], [true, true])
+  const later = await startUserWorld(t, { store: world.store, keyring: world.keyring })
+  t.deepEqual(right(await later.authentication.authenticate(ended)()), O.none)
+  const { tokenId } = JSON.parse(ended) as ShownJwt
+  t.deepEqual(right(await world.store.read(`login-token-${tokenId}`)()).map(({ type }) => type), ['LoggedOut'])
+})
+
+test('what is kept of a log-out goes ten minutes after the token would have [R160]', async (t) => {
+  const kept: Array<readonly [string, StreamMetadata]> = []
+  const setMetadata: EventStore['setMetadata'] = (stream, metadata) => {
+    kept.push([stream, metadata])
+    return TE.right(undefined)
+  }
+  const world = await startUserWorld(t, { store: { ...createMemoryEventStore(), setMetadata } })
+  right(await world.users.registerUser(ada, 'setup')())
+  const token = tokenOf(await world.authentication.logIn('Ada', ada.password, ADDRESS))
+  const caller = right(await world.authentication.authenticate(token)())
+  if (O.isSome(caller)) right(await world.authentication.logOut(caller.value, false)())
+  const { tokenId, expiresAt } = JSON.parse(token) as ShownJwt
+  const [, metadata] = kept.find(([stream]) => stream === `login-token-${tokenId}`) ?? []
+  const left = expiresAt - Date.parse('2026-11-21T09:30:00Z') / 1000
+  t.is(metadata?.maxAgeSeconds, left + 600)
+})
+
+test('a log-out everywhere ends every login of the user and leaves the password [R161]', async (t) => {
+  const world = await startTwo(t)
+  const [one, two] = [await world.login(), await world.login()]
+  await world.logOut(one, true)
+  for (const token of [one, two]) t.false(await world.isKnownHere(token))
+  await eventually(async () => t.false(await world.isKnownThere(two)))
+  t.true(await world.isKnownHere(await world.login()))
+})
+
+test('what cannot tell whether a token was logged out says so, and a damaged log-out counts', async (t) => {
+  const away = { _tag: 'StoreUnavailable', reason: 'the test says so' } as const
+  const damaged = { _tag: 'LogCorrupted', reason: 'the test says so' } as const
+  const { write, logger, environment } = await startWithAda(t)
+  const answerOf = async (left: typeof away | typeof damaged) => {
+    const stop = new AbortController()
+    t.teardown(() => { stop.abort() })
+    const store = { ...write.store, read: () => TE.left(left) }
+    const logins = startLoginDirectory({ store, from: BEGINNING, logger, environment, timers: immediateTimers, signal: stop.signal })
+    return await logins.isLoggedOut('a token')()
+  }
+  t.deepEqual(await answerOf(away), E.left(away))
+  t.deepEqual(await answerOf(damaged), E.right(true))
+})
+
+test('a login with a hash of lower cost stores one of today, and every login goes on [S12]', async (t) => {
+  const { authentication, change, at, store, user, directory, rehash, credentials } = await startWithAda(t)
+  await change({ type: 'ChangePassword', passwordHash: 'old hash of another', at })
+  const login = () => authentication.logIn('Ada', 'another', ADDRESS)
+  t.deepEqual(await authentication.logIn('Ada', 'wrong', ADDRESS), wrong)
+  await rehash.settled()
+  const types = async () => right(await store.read(`user-${user.id}`)()).map(({ type }) => type)
+  t.deepEqual(await types(), ['UserRegistered', 'PasswordChanged'], 'a wrong password stores nothing')
+
+  const before = await Promise.all([login(), login()])
+  await rehash.settled()
+  t.deepEqual(await types(), ['UserRegistered', 'PasswordChanged', 'PasswordRehashed'])
+  await directory.whenSeen(right(await store.head()()))
+  const after = await login()
+  t.deepEqual(credentials.verifications.at(-1), O.some('hash of another'))
+  for (const token of [...before, after]) t.true(O.isSome(right(await authentication.authenticate(tokenOf(token))())))
+  await rehash.settled()
+  t.is((await types()).length, 3, 'once is enough')
+})
+
+test('a login waits for no new hash, and none that fails, or that is late, changes anything [S12]', async (t) => {
+  const { change, at, store, keyring, user, environment, directory, credentials, logger, throttle } = await startWithAda(t)
+  await change({ type: 'ChangePassword', passwordHash: 'old hash of another', at })
+  const loginWith = async (hashPassword: Credentials['hashPassword']) => {
+    const hashing = { ...credentials, hashPassword }
+    const rehash = createRehash({ store, keyring, environment, timers: immediateTimers, credentials: hashing, logger })
+    const attempt = logIn({ directory, credentials, throttle, rehash })
+    t.true(E.isRight(await attempt('Ada', 'another', ADDRESS)))
+    return rehash
+  }
+  await (await loginWith(() => async () => E.left({ _tag: 'TooBusy' }))).settled()
+  await (await loginWith(() => () => Promise.reject(new Error('no memory')))).settled()
+  t.deepEqual(logger.lines.map(({ level }) => level), ['warn', 'error'])
+
+  const hashed = Promise.withResolvers<E.Either<never, string>>()
+  const late = await loginWith(() => () => hashed.promise)
+  await change({ type: 'ChangePassword', passwordHash: 'hash of a third', at })
+  hashed.resolve(E.right('hash of another'))
+  await late.settled()
+  const types = right(await store.read(`user-${user.id}`)()).map(({ type }) => type)
+  t.deepEqual(types, ['UserRegistered', 'PasswordChanged', 'PasswordChanged'])
+})
+
+test('a disabled user is refused with a token that was good, until enabled again [R34]', async (t) => {
+  const { authentication, change, at } = await startWithAda(t)
+  const token = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
+  await change({ type: 'Change', changes: { isActive: false }, at })
+  t.deepEqual(await authentication.authenticate(token)(), E.right(O.none))
+  await change({ type: 'Change', changes: { isActive: true }, at })
+  t.true(O.isSome(right(await authentication.authenticate(token)())))
+})
+
+test('a user whose key was erased cannot log in after a restart', async (t) => {
+  const { store, keyring, stop, user } = await startWithAda(t)
+  await stop()
+  right(await keyring.erase([`user-${user.id}`])())
+  const { authentication, credentials } = await startUserWorld(t, { store, keyring })
+  t.deepEqual(await authentication.logIn('Ada', ada.password, ADDRESS), wrong)
+  t.deepEqual(credentials.verifications, [O.none])
+})

@@ -1,0 +1,228 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { EventStore } from '../../../../application/ports/event-store.ts'
+import { createLoginThrottle, throttledName } from '../../../../application/users/login-throttle.ts'
+import { after } from '../../domain/samples.ts'
+import { immediateTimers as timers } from '../../../support/doubles/immediate-timers.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
+import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { createTestCredentials, createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+
+const HOME = '192.0.2.1'
+
+const createWorld = (store: EventStore = createMemoryEventStore()) => {
+  let milliseconds = 0
+  const inner = createTestEnvironment()
+  const environment = { ...inner, now: () => after(milliseconds) }
+  const pass = (more: number): void => {
+    milliseconds += more
+    inner.advance(more)
+  }
+  const logger = createRecordingLogger()
+  const throttle = createLoginThrottle({
+    store, keyring: createMemoryKeyring(), environment, timers, credentials: createTestCredentials(), logger, enabled: true,
+  })
+  let verifications = 0
+  const attempt = async (password: string, name = 'ada', address = HOME): Promise<string> => {
+    const answer = await throttle(name, address, async () => {
+      verifications += 1
+      await Promise.resolve()
+      return E.right(password === 'right' ? O.some('in') : O.none)
+    })
+    if (E.isLeft(answer)) return answer.left._tag === 'TooManyRequests' ? `wait ${answer.left.seconds}` : answer.left._tag
+    return O.isSome(answer.right) ? 'in' : 'wrong'
+  }
+  const attempts = async (count: number, name?: string, address?: string): Promise<ReadonlyArray<string>> => {
+    const answers: Array<string> = []
+    for (let n = 0; n < count; n += 1) answers.push(await attempt('guess', name, address))
+    return answers
+  }
+  return { attempt, attempts, pass, store, logger, verifications: () => verifications }
+}
+
+test('after five failures a name waits, each further failure twice as long, and nothing is verified meanwhile [S24]', async (t) => {
+  const { attempt, attempts, pass, verifications } = createWorld()
+  t.deepEqual(await attempts(6), ['wrong', 'wrong', 'wrong', 'wrong', 'wrong', 'wait 1'])
+  t.is(await attempt('right'), 'wait 1', 'also who knows the password')
+  t.is(verifications(), 5)
+  pass(1000)
+  t.deepEqual(await attempts(2), ['wrong', 'wait 2'])
+  pass(1999)
+  t.is(await attempt('right'), 'wait 1')
+  pass(1)
+  t.is(await attempt('right'), 'in')
+})
+
+test('guesses leave nothing behind for longer than a day, where nobody ever logged in', async (t) => {
+  const inner = createMemoryEventStore()
+  const kept = new Map<string, number | undefined>()
+  const { attempt, attempts } = createWorld({
+    ...inner,
+    setMetadata: (stream, metadata) => {
+      kept.set(stream, metadata.maxAgeSeconds)
+      return inner.setMetadata(stream, metadata)
+    },
+  })
+  await attempts(3, 'nobody')
+  t.deepEqual([...kept.values()], [86_400, 86_400], 'the name, and the network it was guessed from')
+  kept.clear()
+  await attempt('right', 'ada')
+  t.deepEqual([...kept.values()], [30 * 86_400], 'the network that is trusted from now on')
+  kept.clear()
+  await attempts(2, 'ada')
+  t.deepEqual([...kept.values()].map(Number).toSorted((a, b) => a - b), [86_400, 30 * 86_400])
+})
+
+test('a success resets the count [S24]', async (t) => {
+  const { attempt, attempts } = createWorld()
+  await attempts(4)
+  t.is(await attempt('right'), 'in')
+  t.deepEqual(await attempts(5), ['wrong', 'wrong', 'wrong', 'wrong', 'wrong'])
+})
+
+test('names are counted apart [S24]', async (t) => {
+  const { attempt, attempts } = createWorld()
+  await attempts(6)
+  t.is(await attempt('right', 'grace'), 'in')
+})
+
+test('an address that failed twenty times within a minute waits, whatever the names [S24]', async (t) => {
+  const { attempt, pass } = createWorld()
+  for (let n = 0; n < 20; n += 1) {
+    t.is(await attempt('guess', `user ${n}`), 'wrong')
+    pass(1000)
+  }
+  t.is(await attempt('right', 'grace'), 'wait 40', 'until the first of them is a minute old')
+  t.is(await attempt('right', 'grace', '198.51.100.7'), 'in', 'another address')
+  pass(40_000)
+  t.is(await attempt('right', 'grace'), 'in')
+})
+
+test('successes count for nothing [S24]', async (t) => {
+  const { attempt } = createWorld()
+  for (let n = 0; n < 60; n += 1) t.is(await attempt('right'), 'in')
+})
+
+test('guesses that come together are counted one by one [S24]', async (t) => {
+  const { attempt, verifications } = createWorld()
+  const answers = await Promise.all(Array.from({ length: 50 }, () => attempt('guess')))
+  t.is(answers.filter((answer) => answer === 'wrong').length, 5)
+  t.is(answers.filter((answer) => answer === 'wait 1').length, 45)
+  t.is(verifications(), 5)
+  const spread = await Promise.all(Array.from({ length: 50 }, (_, n) => attempt('guess', `user ${n}`)))
+  t.is(spread.filter((answer) => answer === 'wrong').length, 15, 'with the five before')
+})
+
+const OFFICE = '198.51.100.7'
+
+test('guesses from elsewhere keep nobody out, however many they are', async (t) => {
+  const { attempt, attempts, pass } = createWorld()
+  for (let n = 0; n < 30; n += 1) {
+    await attempts(6)
+    pass(60_000)
+  }
+  t.regex(await attempt('right'), /^wait \d{3}$/, 'where they come from')
+  t.is(await attempt('guess', 'ada', OFFICE), 'wrong', 'the first mistake of another network is one')
+  t.is(await attempt('right', 'ada', '203.0.113.9'), 'in')
+})
+
+test('a network from which the name was logged in is judged by its own failures alone, also after a restart', async (t) => {
+  const first = createWorld()
+  t.is(await first.attempt('right', 'ada', OFFICE), 'in')
+  const attack = async ({ attempt }: ReturnType<typeof createWorld>): Promise<void> => {
+    for (let n = 0; n < 150; n += 1) await attempt('guess', 'ada', `203.0.${n}.1`)
+  }
+  await attack(first)
+  t.is(await first.attempt('guess', 'ada', OFFICE), 'wrong')
+  t.is(await first.attempt('right', 'ada', OFFICE), 'in')
+  const second = createWorld(first.store)
+  await attack(second)
+  t.is(await second.attempt('guess', 'ada', OFFICE), 'wrong')
+  t.is(await second.attempt('right', 'ada', OFFICE), 'in')
+})
+
+test('one name is guessed at from many networks a bounded number of times', async (t) => {
+  const { attempt, pass, verifications } = createWorld()
+  for (let minute = 0; minute < 60; minute += 1) {
+    for (let n = 0; n < 50; n += 1) await attempt('guess', 'ada', `203.0.${minute}.${n}`)
+    pass(60_000)
+  }
+  // A hundred each quarter of an hour, and what the doubling wait of the name lets through.
+  t.true(verifications() <= 420, `${verifications()} of 3000`)
+  t.is(await attempt('right', 'grace', '203.0.1.1'), 'in', 'another name')
+})
+
+test('a network that failed waits with the name, and only for so long', async (t) => {
+  const { attempt, pass } = createWorld()
+  for (let n = 0; n < 30; n += 1) t.is(await attempt('guess', 'ada', `203.0.113.${n}`), 'wrong')
+  t.is(await attempt('right', 'ada', '203.0.113.1'), 'wait 900')
+  t.is(await attempt('guess', 'ada', '203.0.113.200'), 'wrong', 'one that had not failed does not')
+  pass(900_000)
+  t.is(await attempt('right', 'ada', '203.0.113.1'), 'in')
+})
+
+test('the networks of a /48 are one', async (t) => {
+  const { attempt } = createWorld()
+  for (let n = 0; n < 5; n += 1) t.is(await attempt('guess', 'ada', `2001:db8:1:${n}::/64`), 'wrong')
+  t.is(await attempt('right', 'ada', '2001:db8:1:ffff::/64'), 'wait 1')
+  t.is(await attempt('right', 'ada', '2001:db8:2:0::/64'), 'in')
+})
+
+test('of a new password there are no wrong guesses yet', async (t) => {
+  const { attempt, attempts } = createWorld()
+  await attempts(6, throttledName('ada', 0))
+  t.is(await attempt('right', throttledName('ada', 0)), 'wait 1')
+  t.is(await attempt('right', throttledName('ada', 1)), 'in')
+})
+
+test('failures that were written down before networks were told apart count for the name', async (t) => {
+  const store = createMemoryEventStore()
+  const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: after(0) }
+  const old = { id: '01890000-0000-7000-8000-000000000000', type: 'LoginFailed', data: { failures: 40, at: after(0) }, metadata }
+  t.true(E.isRight(await store.append('login-failures-ada', 'no-stream', [old])()))
+  const { attempt } = createWorld(store)
+  t.is(await attempt('guess'), 'wrong')
+  t.is(await attempt('right'), 'wait 900')
+  t.is(await attempt('right', 'ada', OFFICE), 'in')
+  t.is(await attempt('right'), 'in')
+})
+
+test('of more than a hundred attempts in hand the last are refused at once [S13]', async (t) => {
+  const { attempt } = createWorld()
+  const answers = await Promise.all(Array.from({ length: 150 }, () => attempt('right')))
+  t.deepEqual([answers.filter((answer) => answer === 'in').length, answers.filter((answer) => answer === 'TooBusy').length], [100, 50])
+  t.is(await attempt('right'), 'in')
+})
+
+test('a restart forgets no failure of a name, and one event a name is kept [S24]', async (t) => {
+  const first = createWorld()
+  await first.attempts(6)
+  const { store } = first
+  t.is(await createWorld(store).attempt('right'), 'wait 1')
+  const events = await store.read('login-failures-ada')()
+  t.is(E.isRight(events) && events.right.length, 1)
+})
+
+test('while the store is away failures are counted in memory [S24]', async (t) => {
+  const inner = createMemoryEventStore()
+  let isAway = false
+  const away = TE.left({ _tag: 'StoreUnavailable' as const, reason: 'the test says so' })
+  const store: EventStore = {
+    ...inner,
+    append: (...append) => (isAway ? away : inner.append(...append)),
+    read: (...read) => (isAway ? away : inner.read(...read)),
+  }
+  const { attempt, attempts, pass, logger } = createWorld(store)
+  await attempts(2)
+  isAway = true
+  t.deepEqual(await attempts(4), ['wrong', 'wrong', 'wrong', 'wait 1'])
+  t.true(logger.lines.length > 0)
+  isAway = false
+  t.is(await attempt('right'), 'wait 1', 'what was counted in memory counts on')
+  pass(1000)
+  t.is(await attempt('right'), 'in')
+  t.is(await attempt('right'), 'in')
+})

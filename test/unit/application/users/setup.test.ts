@@ -1,0 +1,98 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import { registerFirstAdmin } from '../../../../application/users/commands/register-first-admin.ts'
+import type { RegisterUser } from '../../../../application/users/commands/register-user.ts'
+import { openSetupLink } from '../../../../application/users/commands/set-up.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { createTestCredentials } from '../../../support/doubles/test-environment.ts'
+import { startUserWorld } from '../../../support/worlds/user-world.ts'
+
+const refused = (reason: string) => E.left({ _tag: 'SetupRefused', reason })
+const away = { _tag: 'StoreUnavailable' as const, reason: 'the test says so' }
+
+const start = async (t: Parameters<typeof startUserWorld>[0], registration: { isAway: boolean } = { isAway: false }) => {
+  const { users, authentication } = await startUserWorld(t)
+  let milliseconds = Date.UTC(2026, 10, 21)
+  const clock = {
+    now: () => new Date(milliseconds).toISOString(),
+    advance: (by: number) => { milliseconds += by },
+  }
+  const { isSetUp } = users
+  const registerUser: RegisterUser = (...user) => (registration.isAway ? TE.left(away) : users.registerUser(...user))
+  const deps = { environment: clock, credentials: createTestCredentials(), isSetUp, registerUser }
+  const setup = openSetupLink(deps)
+  const issued = async () => right(await setup.token())
+  const otherProcess = openSetupLink(deps)
+  return { setup, issued, otherProcess, token: (await issued()) ?? '', clock, isSetUp, registerUser, authentication }
+}
+
+test('the token makes the first user an administrator who may do everything [B2]', async (t) => {
+  const { setup, token } = await start(t)
+  const made = await setup.setUp(token, 'root', 'password')()
+  if (E.isLeft(made)) return t.fail(made.left._tag)
+  t.like(made.right, { id: 1, username: 'root', permissions: ['admin', 'user_retention'], maxSessions: 10, maxTranslations: 5 })
+})
+
+test('a token works once', async (t) => {
+  const { setup, token, issued } = await start(t)
+  t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
+  t.is(await issued(), null)
+  t.deepEqual(await setup.setUp(token, 'second', 'password')(), refused('used'))
+})
+
+test('of 20 redeems at the same time one wins', async (t) => {
+  const { setup, token } = await start(t)
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => setup.setUp(token, `root ${n}`, 'password')()))
+  t.is(answers.filter(E.isRight).length, 1)
+  t.is(answers.filter((answer) => E.isLeft(answer) && answer.left._tag === 'SetupRefused' && answer.left.reason === 'used').length, 19)
+})
+
+test('a wrong token is refused and changes nothing', async (t) => {
+  const { setup, token } = await start(t)
+  const later = token.replace(/^\d+/, (expiresAt) => String(Number(expiresAt) + 1))
+  for (const wrong of ['', '.', token.slice(1), `${token}x`, later, `0${token}`, ` ${token}`]) t.deepEqual(await setup.setUp(wrong, 'root', 'password')(), refused('invalid'))
+  t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
+})
+
+test('a token lives for 30 minutes', async (t) => {
+  const { setup, token, clock } = await start(t)
+  clock.advance(30 * 60 * 1000)
+  t.deepEqual(await setup.setUp(token, 'root', 'password')(), refused('expired'))
+  clock.advance(-1)
+  t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
+})
+
+test('any process of the installation takes the token, also after a restart, and none of them twice', async (t) => {
+  const { setup, otherProcess, token } = await start(t)
+  t.true(E.isRight(await otherProcess.setUp(token, 'root', 'password')()))
+  t.deepEqual(await setup.setUp(token, 'second', 'password')(), refused('used'))
+})
+
+test('a registration that fails does not burn the token', async (t) => {
+  const registration = { isAway: true }
+  const { setup, token } = await start(t, registration)
+  t.deepEqual(await setup.setUp(token, 'root', 'password')(), E.left(away))
+  registration.isAway = false
+  t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
+})
+
+test('with an administrator there is no token to redeem', async (t) => {
+  const { setup, token, issued, registerUser } = await start(t)
+  const first = { username: 'first', password: 'password', maxSessions: 1, maxTranslations: 1 }
+  await registerUser({ ...first, permissions: [] }, 'cli')()
+  t.not(await issued(), null, 'somebody has to administer')
+  await registerUser({ ...first, username: 'second', permissions: ['admin'] }, 'cli')()
+  t.is(await issued(), null)
+  t.deepEqual(await setup.setUp(token, 'root', 'password')(), refused('used'))
+})
+
+test('the settings make the first administrator once', async (t) => {
+  const { isSetUp, registerUser, authentication } = await start(t)
+  const made = await registerFirstAdmin({ isSetUp, registerUser })('root', 'password')()
+  t.like(made, { _tag: 'Right', right: { id: 1, permissions: ['admin', 'user_retention'] } })
+  t.deepEqual(await registerFirstAdmin({ isSetUp, registerUser })('root', 'another')(), E.right(null))
+  const late = { isSetUp: () => TE.right(false), registerUser }
+  t.deepEqual(await registerFirstAdmin(late)('root', 'another')(), E.right(null), 'another process was faster')
+  t.is((await authentication.logIn('root', 'password', '192.0.2.1'))._tag, 'Right')
+})

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import { handleCommand } from '../../../../application/log/handle-command.ts'
+import { apiTokenDecider } from '../../../../domain/api-token/decider.ts'
+import { systemTimers } from '../../../../infrastructure/node/system-timers.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { callerOf, startTokenWorld, tokenCommands } from '../../../support/worlds/token-world.ts'
+
+const ci = { name: 'ci', expiresAt: null }
+
+for (const directory of ['that follow', 'that have heard of nothing yet'] as const)
+  test(`however many are issued at once, a user has a hundred API tokens in the end, with lists ${directory}`, async (t) => {
+    const world = await startTokenWorld(t)
+    const lists = directory === 'that follow' ? {} : { tokenIdsOf: () => TE.right([]) }
+    const tokens = tokenCommands({ ...world, ...lists, timers: systemTimers, tokens: world.tokenDirectory })
+    const caller = callerOf(await world.register('Ada'))
+    const answers = await Promise.all(Array.from({ length: 130 }, () => tokens.issueToken(caller, ci)()))
+    t.is(answers.filter(E.isRight).length, 100)
+    for (const refused of answers.filter(E.isLeft)) t.deepEqual(refused.left, { _tag: 'TooManyApiTokens', maximum: 100 })
+    t.true(E.isRight(await tokens.issueToken(callerOf(await world.register('Bob')), ci)()), 'others have their own')
+    const [first] = answers.flatMap((answer) => (E.isRight(answer) ? [answer.right.token.id] : []))
+    right(await tokens.revokeToken(caller, first ?? 0)())
+    t.true(E.isRight(await tokens.issueToken(caller, ci)()))
+    t.deepEqual(await tokens.issueToken(caller, ci)(), E.left({ _tag: 'TooManyApiTokens', maximum: 100 }))
+  })
+
+test('a set of API tokens that is larger than the limit can be used, changed and made smaller', async (t) => {
+  const world = await startTokenWorld(t)
+  const { store, keyring, environment, tokens, tokenIdsOf, authenticateKey, credentials } = world
+  const userId = await world.register('Ada')
+  const handle = handleCommand({ store, keyring, environment, timers: systemTimers })
+  const secrets: Array<string> = []
+  for (let tokenId = 1001; tokenId <= 1105; tokenId += 1) {
+    const { secret, prefix, hash } = credentials.newApiToken()
+    secrets.push(secret)
+    const data = { tokenId, userId, name: 'old', prefix, secretHash: hash, expiresAt: null, at: environment.now() }
+    const about = { commandId: environment.newId(), correlationId: 'c', actor: 'test' }
+    right(await handle({ stream: `api-token-${tokenId}`, decider: apiTokenDecider, command: { type: 'Issue', data }, ...about })())
+  }
+  await eventually(async () => assert.equal(right(await tokenIdsOf(userId)()).length, 105))
+  const caller = callerOf(userId)
+  t.true(O.isSome(right(await authenticateKey(secrets[104] ?? '')())))
+  t.like(right(await tokens.changeToken(caller, 1105, { name: 'newer' })()), { name: 'newer' })
+  for (let tokenId = 1001; tokenId <= 1005; tokenId += 1) {
+    t.true(E.isLeft(await tokens.issueToken(caller, ci)()))
+    right(await tokens.revokeToken(caller, tokenId)())
+  }
+  t.true(E.isLeft(await tokens.issueToken(caller, ci)()))
+  right(await tokens.revokeToken(caller, 1006)())
+  t.true(E.isRight(await tokens.issueToken(caller, ci)()))
+})

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import { BEGINNING } from '../../../../application/ports/event-store.ts'
+import type { EventStore } from '../../../../application/ports/event-store.ts'
+import { FIRST_PROFILE_NAME } from '../../../../domain/profiles/first-profile.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
+import { right } from '../../../support/worlds/projecting.ts'
+import { ada, startUserWorld } from '../../../support/worlds/user-world.ts'
+import { sealedIn } from '../../../support/tools/stored-data.ts'
+
+const taken = E.left({ _tag: 'UsernameTaken' })
+const away = { _tag: 'StoreUnavailable' as const, reason: 'the test says so' }
+
+const eventTypes = (store: ReturnType<typeof createMemoryEventStore>): ReadonlyArray<string> => store.allEvents().map(({ type }) => type)
+
+test('a registered user can log in and is listed with the answer [R15]', async (t) => {
+  const { users, authentication } = await startUserWorld(t)
+  const user = right(await users.registerUser({ ...ada, permissions: ['user_retention'] }, 'user:1')())
+  t.like(user, { id: 1, username: 'Ada', permissions: ['user_retention'], maxSessions: 10, maxTranslations: 5, isActive: true })
+  t.is(user.updatedAt, null)
+  t.true(E.isRight(await authentication.logIn('Ada', ada.password, '192.0.2.1')))
+  t.deepEqual(right(await users.listUsers({ skip: 0, limit: 10 })()), { items: [user], total: 1 })
+})
+
+test('a user begins with one profile named Default [D30]', async (t) => {
+  const store = createMemoryEventStore()
+  const keyring = createMemoryKeyring()
+  const { users } = await startUserWorld(t, { store, keyring })
+  const { id } = right(await users.registerUser(ada, 'setup')())
+  const profiles = right(await store.read(`profiles-${id}`)())
+  t.deepEqual(profiles.map(({ type }) => type), ['ProfileAdded'])
+  t.deepEqual(right(await keyring.open(profiles.flatMap(sealedIn))()), [E.right(FIRST_PROFILE_NAME)])
+})
+
+test('neither the name nor the password is anywhere in the log [D59]', async (t) => {
+  const store = createMemoryEventStore()
+  const { users } = await startUserWorld(t, { store })
+  right(await users.registerUser({ ...ada, username: 'Grace Hopper' }, 'setup')())
+  const log = JSON.stringify(store.allEvents())
+  t.false(log.includes('Grace'))
+  t.false(log.includes(ada.password))
+})
+
+test('users are numbered from 1, each once [R14]', async (t) => {
+  const { users } = await startUserWorld(t)
+  const names = Array.from({ length: 12 }, (_, n) => `user ${n}`)
+  const made = await Promise.all(names.map((username) => users.registerUser({ ...ada, username }, 'setup')()))
+  t.deepEqual(made.map((user) => right(user).id).toSorted((a, b) => a - b), names.map((_, n) => n + 1))
+})
+
+test('a name is taken in its exact case, however its accents are written', async (t) => {
+  const { users } = await startUserWorld(t)
+  right(await users.registerUser({ ...ada, username: 'Zoë' }, 'setup')())
+  t.deepEqual(await users.registerUser({ ...ada, username: 'Zoe\u0308' }, 'setup')(), taken)
+  t.true(E.isRight(await users.registerUser({ ...ada, username: 'zoë' }, 'setup')()))
+})
+
+test('of 20 registrations of one name at the same time exactly one wins', async (t) => {
+  const store = createMemoryEventStore()
+  const { users } = await startUserWorld(t, { store })
+  const answers = await Promise.all(Array.from({ length: 20 }, () => users.registerUser(ada, 'setup')()))
+  t.is(answers.filter(E.isRight).length, 1)
+  t.is(answers.filter((answer) => E.isLeft(answer) && answer.left._tag === 'UsernameTaken').length, 19)
+  t.is(eventTypes(store).filter((type) => type === 'UserRegistered').length, 1)
+  t.is(eventTypes(store).filter((type) => type === 'ProfileAdded').length, 1)
+})
+
+test('of 20 who take up an unfinished registration exactly one wins', async (t) => {
+  const store = createMemoryEventStore()
+  const keyring = createMemoryKeyring()
+  const first = await startUserWorld(t, { store: cutOff(store, 3, false), keyring })
+  t.true(E.isLeft(await first.users.registerUser(ada, 'setup')()))
+  const { users } = await startUserWorld(t, { store, keyring })
+  const answers = await Promise.all(Array.from({ length: 20 }, () => users.registerUser(ada, 'setup')()))
+  t.is(answers.filter(E.isRight).length, 1)
+  t.is(eventTypes(store).filter((type) => type === 'UserRegistered').length, 1)
+  t.is(eventTypes(store).filter((type) => type === 'ProfileAdded').length, 1)
+})
+
+type World = Awaited<ReturnType<typeof startUserWorld>>
+
+/** Until the duty has been through all registrations, from the first one on. */
+const completeUsers = async ({ users, documents }: World, store: ReturnType<typeof createMemoryEventStore>): Promise<void> => {
+  const whose = { projection: 'complete-users', collection: null }
+  right(await documents.discard(whose)())
+  const last = store.allEvents().findLast(({ type }) => type === 'UserRegistered')?.position ?? BEGINNING
+  const duty = users.completeUsers()
+  await eventually(async () => { assert.equal(right(await documents.checkpoint(whose)()).position, last) })
+  await duty.stop()
+}
+
+/** From the nth append on nothing is answered; whether the nth itself was written is the other half of the test. */
+const cutOff = (inner: EventStore, nth: number, isWritten: boolean): EventStore => {
+  let appends = 0
+  return {
+    ...inner,
+    append: (...append) => async () => {
+      appends += 1
+      if (appends < nth) return await inner.append(...append)()
+      if (appends === nth && isWritten) await inner.append(...append)()
+      return E.left(away)
+    },
+    read: (...read) => (appends < nth ? inner.read(...read) : TE.left(away)),
+  }
+}
+
+const STEPS = ['the id', 'the claim', 'the user', 'the id of the profile', 'the profile']
+
+for (const [index, step] of STEPS.entries()) {
+  for (const isWritten of [false, true]) {
+    const where = `${step}, ${isWritten ? 'written but not answered' : 'not written'}`
+    test(`cut off at ${where}: the next registration and the next process complete it`, async (t) => {
+      const store = createMemoryEventStore()
+      const keyring = createMemoryKeyring()
+      const first = await startUserWorld(t, { store: cutOff(store, index + 1, isWritten), keyring })
+      const answer = await first.users.registerUser(ada, 'setup')()
+      t.deepEqual(answer, E.left(away))
+      await first.stop()
+
+      const second = await startUserWorld(t, { store, keyring })
+      const retried = await second.users.registerUser(ada, 'setup')()
+      const existed = index > 2 || (index === 2 && isWritten)
+      if (existed) t.deepEqual(retried, taken)
+      else t.true(E.isRight(retried))
+      for (const _ of ['', 'repeating it does nothing']) await completeUsers(second, store)
+
+      t.is(eventTypes(store).filter((type) => type === 'UsernameClaimed').length, 1)
+      t.is(eventTypes(store).filter((type) => type === 'UserRegistered').length, 1)
+      t.is(eventTypes(store).filter((type) => type === 'ProfileAdded').length, 1)
+      t.true(E.isRight(await second.authentication.logIn('Ada', ada.password, '192.0.2.1')))
+    })
+  }
+}
+
+test('two processes that start at the same time add one first profile', async (t) => {
+  const store = createMemoryEventStore()
+  const keyring = createMemoryKeyring()
+  const first = await startUserWorld(t, { store: cutOff(store, 4, false), keyring })
+  t.true(E.isLeft(await first.users.registerUser(ada, 'setup')()))
+  const worlds = [await startUserWorld(t, { store, keyring }), await startUserWorld(t, { store, keyring })]
+  await Promise.all(worlds.map((world) => completeUsers(world, store)))
+  t.is(eventTypes(store).filter((type) => type === 'ProfileAdded').length, 1)
+})
+
+test('only the newest event of a sequence is kept', async (t) => {
+  const store = createMemoryEventStore()
+  const { users } = await startUserWorld(t, { store })
+  for (const username of ['a', 'b', 'c']) right(await users.registerUser({ ...ada, username }, 'setup')())
+  t.deepEqual(right(await store.read('seq-user')()).map(({ revision }) => revision), [2])
+})
+
+test('users are listed by id, with their true number on every page [R23]', async (t) => {
+  const { users } = await startUserWorld(t)
+  for (let n = 1; n <= 12; n++) right(await users.registerUser({ ...ada, username: `user ${n}` }, 'setup')())
+  const page = async (skip: number, limit: number) => {
+    const { items, total } = right(await users.listUsers({ skip, limit })())
+    return { ids: items.map(({ id }) => id), total }
+  }
+  t.deepEqual(await page(0, 5), { ids: [1, 2, 3, 4, 5], total: 12 })
+  t.deepEqual(await page(10, 5), { ids: [11, 12], total: 12 })
+  t.deepEqual(await page(12, 5), { ids: [], total: 12 })
+})
