@@ -14,7 +14,7 @@ import type { LiveSessions } from '../application/sessions/runs/socket-sessions.
 import { createLiveSessions } from '../application/sessions/live-sessions.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
 import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'
-import { placeHere } from '../interfaces/ws/senders/places.ts'
+import { placeLocally } from '../interfaces/ws/senders/sender-placement.ts'
 import { attachSocketServer } from '../interfaces/ws/socket-server.ts'
 import { QUIET } from './audio.ts'
 import type { ServerOrder, ServerReport, Side } from './socket-processes.ts'
@@ -82,8 +82,8 @@ const openSessions = (): LiveSessions =>
 const openOurs = () => {
   const sessions = openSessions()
   attachSocketServer({
-    server, prefixes: [''], sessions, placeSender: placeHere(sessions), bus, logger: QUIET, environment, timers, draining: () => false,
-    settings: { origins: '*', strict: false, rateLimits: true, idleTimeout: 600_000, trustedProxies: [], failedHandshakesPerMinute: 0, placesForSenders: 0, mostSockets: 10_000 },
+    server, prefixes: [''], sessions, placeSender: placeLocally(sessions), bus, logger: QUIET, environment, timers, draining: () => false,
+    settings: { origins: '*', strict: false, rateLimits: true, idleTimeout: 600_000, trustedProxies: [], failedHandshakesPerMinute: 0, senderSlots: 0, maxSockets: 10_000 },
   })
   let segment = 0
   return (due: number): void => {

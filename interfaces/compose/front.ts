@@ -14,10 +14,10 @@ import { createRequestLimits } from '../http/clients/request-limits.ts'
 import { prefixes } from '../http/route-table.ts'
 import { createHttpServer } from '../http/connections/server.ts'
 import { NO_WAITING_LIMITS, WAITING_LIMITS } from '../http/connections/waiting-connections.ts'
-import { asksForWebSocket } from '../ws/handshakes/handshake.ts'
-import type { PlaceSender } from '../ws/senders/places.ts'
+import { isWebSocketRequest } from '../ws/handshakes/handshake.ts'
+import type { PlaceSender } from '../ws/senders/sender-placement.ts'
 import { attachSocketServer } from '../ws/socket-server.ts'
-import { mostSockets, placesForSenders } from './most-sockets.ts'
+import { maxSockets, senderSlots } from './socket-limits.ts'
 
 /** Time for the close handshakes of sockets, and for requests that are being answered: a finish waits for last words. */
 const SOCKETS_MS = 1000
@@ -51,7 +51,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
   const { settings, sessions, placeSender, bus, logger, environment, timers, draining, inRequest } = options
   const handle = createHttpApp({ ...options, limits: createRequestLimits(environment, settings.rateLimit) }).callback()
   let closing = false
-  const most = mostSockets()
+  const most = maxSockets()
   // One client leaves descriptors to others, however few there are.
   const bounded = { ...WAITING_LIMITS, maxOpen: Math.min(WAITING_LIMITS.maxOpen, most) }
   const waiting = settings.rateLimit > 0 ? bounded : NO_WAITING_LIMITS
@@ -61,7 +61,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
       if (closing) setImmediate(() => server.closeIdleConnections())
     })
     void handle(request, response)
-  }, { logger, trustedProxies: settings.trustedProxies ?? [], waiting, shouldUpgrade: asksForWebSocket })
+  }, { logger, trustedProxies: settings.trustedProxies ?? [], waiting, shouldUpgrade: isWebSocketRequest })
   const sockets = attachSocketServer({
     server,
     prefixes: prefixes(settings.basePath),
@@ -75,8 +75,8 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
       idleTimeout: settings.idleTimeout,
       trustedProxies: settings.trustedProxies ?? [],
       failedHandshakesPerMinute: 30,
-      mostSockets: most,
-      placesForSenders: placesForSenders(most),
+      maxSockets: most,
+      senderSlots: senderSlots(most),
     },
     logger,
     environment,

@@ -1,4 +1,4 @@
-/** A text for many sockets: its frame is made once, and each socket takes the very same bytes in one write. */
+/** A text for many sockets. Its frame is encoded once, and every socket sends the same bytes. */
 export interface Broadcast {
   readonly text: string
   /** The whole frame, header included. */
@@ -9,7 +9,7 @@ const FINAL_TEXT = 0x81
 const MEDIUM = 126
 const LONG = 127
 
-/** RFC 6455, 5.2: one unfragmented text frame without a mask, as servers send them. */
+/** Header of an unfragmented text frame without a mask (RFC 6455, 5.2). */
 const headerOf = (length: number): Buffer => {
   if (length < MEDIUM) return Buffer.from([FINAL_TEXT, length])
   if (length < 2 ** 16) {
@@ -24,8 +24,8 @@ const headerOf = (length: number): Buffer => {
   return header
 }
 
-/** Texts up to 4 GiB. */
-export const broadcastOf = (text: string): Broadcast => {
+/** Encodes a text of at most 4 GiB. */
+export const encodeBroadcast = (text: string): Broadcast => {
   const payload = Buffer.from(text)
   return { text, framed: Buffer.concat([headerOf(payload.length), payload]) }
 }

@@ -3,43 +3,43 @@ import type { WebSocket } from 'ws'
 import type { Broadcast } from './broadcast.ts'
 import type { Ending } from './ends.ts'
 
-/** What the protocol's state machines may do with their socket. */
+/** A WebSocket as the protocols of senders and listeners use it. */
 export interface Connection {
   readonly send: (frame: string) => void
-  /** `taken` is called once the operating system has it, or nobody ever will. */
-  readonly broadcast: (frame: Broadcast, taken?: () => void) => void
-  /** The last frame and the close handshake; nothing is sent after it. */
+  /** `onWritten` is called when the operating system has the frame, or when the connection has ended. */
+  readonly broadcast: (frame: Broadcast, onWritten?: () => void) => void
+  /** Sends the last frame and closes the connection. Later frames are dropped. */
   readonly end: (ending: Ending) => void
-  /** The peer is gone or not worth a word. */
+  /** Closes the connection without a close frame. */
   readonly drop: () => void
-  /** Stops reading: TCP holds the sender back. */
+  /** Stops reading, so TCP slows the sender down. */
   readonly pause: () => void
   readonly resume: () => void
   readonly isPaused: () => boolean
-  /** Bytes that the peer has not taken yet. */
+  /** Bytes that the operating system has not taken yet. */
   readonly buffered: () => number
 }
 
 /**
- * A socket as the protocol sees it; `reading` hears when we stop and begin to read. `wire` is what it runs on: without
- * compression the library writes every frame at once, so a frame made beforehand can be written in between.
+ * Wraps a WebSocket. `onPaused` is called when reading stops (true) and continues (false). `wire` is the underlying
+ * stream: without compression the library writes each frame at once, so encoded frames can be written in between.
  */
-export const connect = (socket: WebSocket, wire: Duplex, reading: (paused: boolean) => void): Connection => {
+export const connect = (socket: WebSocket, wire: Duplex, onPaused: (isPaused: boolean) => void): Connection => {
   let ended = false
 
   const resume = (): void => {
     if (!socket.isPaused) return
     socket.resume()
-    reading(false)
+    onPaused(false)
   }
 
   return {
     send: (frame) => {
       if (!ended && socket.readyState === socket.OPEN) socket.send(frame)
     },
-    broadcast: ({ framed }, taken) => {
-      if (!ended && socket.readyState === socket.OPEN) wire.write(framed, taken)
-      else taken?.()
+    broadcast: ({ framed }, onWritten) => {
+      if (!ended && socket.readyState === socket.OPEN) wire.write(framed, onWritten)
+      else onWritten?.()
     },
     end: ({ frame, close, reason }) => {
       if (ended) return
@@ -47,7 +47,7 @@ export const connect = (socket: WebSocket, wire: Duplex, reading: (paused: boole
       if (socket.readyState !== socket.OPEN) return
       socket.send(frame)
       socket.close(close, reason)
-      // The peer's answer to the close frame has to be read.
+      // Reading must continue for the close frame of the peer.
       resume()
     },
     drop: () => {
@@ -57,7 +57,7 @@ export const connect = (socket: WebSocket, wire: Duplex, reading: (paused: boole
     pause: () => {
       if (ended || socket.isPaused) return
       socket.pause()
-      reading(true)
+      onPaused(true)
     },
     resume,
     isPaused: () => socket.isPaused,

@@ -4,10 +4,11 @@ import type { EndCause } from '../../application/pipeline/signals.ts'
 import { errorFrame, FINISHED } from './frames.ts'
 import type { ErrorCode } from './frames.ts'
 
-/** Last words to a socket: a frame, then the close code and its reason (the error's code, empty after `finished`). */
+/** The end of a connection: the last frame, the close code and the close reason. */
 export interface Ending {
   readonly frame: string
   readonly close: number
+  /** The code of the error. Empty after `finished`. */
   readonly reason: string
 }
 
@@ -31,7 +32,7 @@ const CLOSE_CODES: Readonly<Record<ClosingCode, number>> = {
   source_failed: 1011,
 }
 
-/** The ending of an error that closes (A4). */
+/** Returns the ending for an error that closes the connection. */
 export const errorEnding = (code: ClosingCode, detail?: string): Ending => ({
   frame: errorFrame(code, detail),
   close: CLOSE_CODES[code],
@@ -44,7 +45,7 @@ type Row = Readonly<Record<SocketRole, Ending | null>>
 
 const both = (ending: Ending): Row => ({ sender: ending, listener: ending })
 
-/** A4's table of ends, one row a cause; null where that socket is gone already. */
+/** The endings by cause and role. Null when that socket is already closed. */
 const ENDS: Readonly<Record<FinishReason, Row>> = {
   finish_message: both(finished),
   finish_route: both(finished),
@@ -67,6 +68,6 @@ const FAILURES: Readonly<Record<FailureCode, (detail: string) => Row>> = {
   source_failed: (detail) => both(errorEnding('source_failed', detail)),
 }
 
-/** What a socket of `role` gets when the live ended for `cause`. */
+/** Returns the ending of a socket when its session ends. Null when that socket is already closed. */
 export const endingFor = (cause: EndCause, role: SocketRole): Ending | null =>
   cause.status === 'finished' ? ENDS[cause.reason][role] : FAILURES[cause.code](cause.detail)[role]

@@ -3,7 +3,7 @@ import type { LiveStatus, SocketRole } from '../../application/ports/read-models
 import type { TranscriptFrame } from '../../application/pipeline/signals.ts'
 import type { BadFrame } from './protocol.ts'
 
-/** Codes of error frames (A4). */
+/** Codes of error frames. */
 export type ErrorCode =
   | BadFrame
   | 'config_required'
@@ -22,7 +22,7 @@ export type ErrorCode =
 
 const DETAILS: Readonly<Record<ErrorCode, string>> = {
   invalid_message: 'The message is not a JSON object with a known type',
-  invalid_config: 'The config holds a value that is out of bounds',
+  invalid_config: 'The config has a value that is invalid or out of bounds',
   invalid_audio: 'The audio is not padded base64 of at most 10 seconds of 16-bit PCM',
   config_required: 'Send a config message before audio',
   config_too_late: 'The config cannot change after the first audio',
@@ -31,10 +31,10 @@ const DETAILS: Readonly<Record<ErrorCode, string>> = {
   audio_too_fast: 'Audio arrives faster than it can be transcribed',
   rate_limited: 'Too many messages',
   sender_already_connected: 'Another sender is connected to this session',
-  session_finished: 'The session is over',
+  session_finished: 'The session has ended',
   session_idle: 'Nothing was sent for too long',
   token_revoked: 'The token is no longer valid',
-  slow_consumer: 'The connection does not take the messages fast enough',
+  slow_consumer: 'The client does not read its messages fast enough',
   server_restart: 'The server restarts: connect again in 5 to 30 seconds',
   engine_failed: 'The transcription engine failed',
   model_load_failed: 'The model could not be loaded',
@@ -43,7 +43,7 @@ const DETAILS: Readonly<Record<ErrorCode, string>> = {
 
 export const ERROR_CODES: ReadonlyArray<string> = Object.keys(DETAILS)
 
-/** The documented status frames, byte for byte (D38, D43). */
+/** The status frames. The interface fixes every byte. */
 export const ASR_STARTED = '{"status":"ASR process started"}'
 export const STARTED = '{"status":"started"}'
 export const FINISHED = '{"status":"finished"}'
@@ -52,16 +52,17 @@ export const PONG = '{"type":"pong"}'
 export const connectionFrame = (role: SocketRole, liveId: number, state: LiveStatus): string =>
   JSON.stringify({ type: 'connection', status: 'connected', role, session_id: liveId, state })
 
-/** `detail` is for people; the code's own sentence where none is given. */
-export const errorFrame = (code: ErrorCode, detail: string = DETAILS[code]): string => JSON.stringify({ type: 'error', code, detail })
+/** Returns an error frame. `detail` is a sentence for people, by default the sentence of the code. */
+export const errorFrame = (code: ErrorCode, detail: string = DETAILS[code]): string =>
+  JSON.stringify({ type: 'error', code, detail })
 
-const milliseconds = (seconds: number): number => Math.round(seconds * 1000) / 1000
+const roundToMs = (seconds: number): number => Math.round(seconds * 1000) / 1000
 
-/** Members in the order of A3; `strict` leaves exactly the interface's five (D45). */
+/** Returns a text frame. `strict` (COMPAT_STRICT) keeps only the five members of the interface. */
 export const transcriptFrame = (
   { kind, start, end, text, language, segment, final, words }: TranscriptFrame,
   strict: boolean,
 ): string => {
-  const members = { type: kind, start: milliseconds(start), end: milliseconds(end), text, language }
+  const members = { type: kind, start: roundToMs(start), end: roundToMs(end), text, language }
   return JSON.stringify(strict ? members : { ...members, segment, final, words })
 }

@@ -2,44 +2,44 @@ import type { Environment } from '../../application/ports/environment.ts'
 import { afterLastLook } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 
-/** D44. */
-const PING_EVERY = 25_000
-const PONG_WITHIN = 10_000
+const PING_EVERY_MS = 25_000
+const PONG_WITHIN_MS = 10_000
 
 export interface Heartbeat {
   readonly pong: () => void
-  /** While we do not read the socket its pong cannot be seen: the time allowed for it stands still. */
-  readonly reading: (paused: boolean) => void
+  /** Stops the pong timeout while the socket is paused, because a pong is not read then. */
+  readonly setPaused: (isPaused: boolean) => void
   readonly stop: () => void
 }
 
 export interface HeartbeatOptions {
   readonly ping: () => void
-  /** No pong in time. */
+  /** Called when no pong came in time. */
   readonly lost: () => void
   readonly timers: Timers
   readonly environment: Pick<Environment, 'monotonic'>
 }
 
+/** Pings the peer regularly, and calls `lost` when a pong does not come in time. */
 export const startHeartbeat = ({ ping, lost, timers, environment }: HeartbeatOptions): Heartbeat => {
   let cancelPing: () => void = () => undefined
   let cancelWait: () => void = () => undefined
-  let paused = false
-  /** Milliseconds left for the pong when the wait began, null when none is owed. */
+  let isPaused = false
+  /** Milliseconds left for the pong when the wait began. Null when no pong is expected. */
   let left: number | null = null
-  let since = 0
+  let waitingSince = 0
 
   const wait = (): void => {
-    if (left === null || paused) return
-    since = environment.monotonic()
+    if (left === null || isPaused) return
+    waitingSince = environment.monotonic()
     cancelWait = afterLastLook(timers, left, lost)
   }
 
   const schedule = (): void => {
-    cancelPing = timers.after(PING_EVERY, () => {
+    cancelPing = timers.after(PING_EVERY_MS, () => {
       ping()
       if (left === null) {
-        left = PONG_WITHIN
+        left = PONG_WITHIN_MS
         wait()
       }
       schedule()
@@ -52,12 +52,12 @@ export const startHeartbeat = ({ ping, lost, timers, environment }: HeartbeatOpt
       left = null
       cancelWait()
     },
-    reading: (nowPaused) => {
-      if (paused === nowPaused) return
-      paused = nowPaused
-      if (!paused) return wait()
+    setPaused: (paused) => {
+      if (isPaused === paused) return
+      isPaused = paused
+      if (!isPaused) return wait()
       cancelWait()
-      if (left !== null) left = Math.max(0, left - (environment.monotonic() - since))
+      if (left !== null) left = Math.max(0, left - (environment.monotonic() - waitingSince))
     },
     stop: () => {
       cancelPing()

@@ -2,35 +2,35 @@ import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import type { ErrorCode } from './frames.ts'
 import type { BadFrame } from './protocol.ts'
 
-/** D39. */
-const BAD_FRAMES = 10
-/** A4, rate_limited. */
-const CONTROL_FRAMES_PER_SECOND = 20
-const AUDIO_FRAMES_PER_SECOND = 200
+/** Invalid frames that a connection may send. */
+const MAX_BAD_FRAMES = 10
+const MAX_CONTROL_FRAMES_PER_SECOND = 20
+const MAX_AUDIO_FRAMES_PER_SECOND = 200
 const AUDIO_WINDOW_MS = 5000
-const SMALLEST_MEAN_SAMPLES = 0.005 * SAMPLE_RATE
+/** Mean length of an audio frame, 5 ms. */
+const MIN_MEAN_SAMPLES = 0.005 * SAMPLE_RATE
 
-/** True for the 11th bad frame of a connection. */
+/** Returns a counter that is true from the 11th bad frame of a connection. */
 export const createBadFrameCounter = (): ((code: BadFrame) => boolean) => {
   let count = 0
   return () => {
     count += 1
-    return count > BAD_FRAMES
+    return count > MAX_BAD_FRAMES
   }
 }
 
-/** True at most once a second for each code (D39). */
+/** Returns a check that allows each error code once a second. */
 export const createErrorThrottle = (monotonic: () => number): ((code: ErrorCode) => boolean) => {
-  const last = new Map<ErrorCode, number>()
+  const lastSentAt = new Map<ErrorCode, number>()
   return (code) => {
     const now = monotonic()
-    if (now - (last.get(code) ?? -Infinity) < 1000) return false
-    last.set(code, now)
+    if (now - (lastSentAt.get(code) ?? -Infinity) < 1000) return false
+    lastSentAt.set(code, now)
     return true
   }
 }
 
-/** True when a connection sent more than 20 control frames within a second. */
+/** Returns a counter that is true when a connection sent more than 20 control frames within a second. */
 export const createControlLimit = (monotonic: () => number, enabled: boolean): (() => boolean) => {
   let since = -Infinity
   let count = 0
@@ -41,26 +41,26 @@ export const createControlLimit = (monotonic: () => number, enabled: boolean): (
       count = 0
     }
     count += 1
-    return enabled && count > CONTROL_FRAMES_PER_SECOND
+    return enabled && count > MAX_CONTROL_FRAMES_PER_SECOND
   }
 }
 
-/** True when more than 200 frames a second came for 5 s and carried less than 5 ms of audio each on average. */
+/** Returns a counter that is true when, for 5 s, more than 200 audio frames a second came with a mean below 5 ms. */
 export const createAudioLimit = (monotonic: () => number, enabled: boolean): ((samples: number) => boolean) => {
   let since = -Infinity
   let frames = 0
-  let total = 0
+  let totalSamples = 0
   return (samples) => {
     const elapsed = monotonic() - since
-    const over =
-      elapsed >= AUDIO_WINDOW_MS && frames / (elapsed / 1000) > AUDIO_FRAMES_PER_SECOND && total / frames < SMALLEST_MEAN_SAMPLES
+    const isFrequent = frames / (elapsed / 1000) > MAX_AUDIO_FRAMES_PER_SECOND
+    const isOver = elapsed >= AUDIO_WINDOW_MS && isFrequent && totalSamples / frames < MIN_MEAN_SAMPLES
     if (elapsed >= AUDIO_WINDOW_MS) {
       since = monotonic()
       frames = 0
-      total = 0
+      totalSamples = 0
     }
     frames += 1
-    total += samples
-    return enabled && over
+    totalSamples += samples
+    return enabled && isOver
   }
 }

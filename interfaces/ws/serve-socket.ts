@@ -12,29 +12,29 @@ import { connectionFrame } from './frames.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import type { Hub, Member } from './listeners/hub.ts'
 import { createListener } from './listeners/listener.ts'
-import type { PlacedSender } from './senders/places.ts'
+import type { PlacedSender } from './senders/sender-placement.ts'
 
-/** Why a socket is closed as soon as it is open. */
+/** Why a socket is closed right after it opens. A browser cannot read the reason of a refused handshake. */
 type Refusal = 'sender_already_connected' | 'session_finished' | 'invalid_message'
 
-/** What a socket that is opened is there for. */
+/** The result of a handshake that may open a socket. */
 export interface Admission {
   readonly liveId: number
   readonly role: SocketRole
   readonly status: LiveStatus
-  /** The sender's, null for listeners and for those refused. */
+  /** Null for a listener and for a refused sender. */
   readonly sender: PlacedSender | null
-  /** Said right after the connection message, and after what the socket missed. */
+  /** Sent after the connection frame and after the missed finals. */
   readonly refusal: Refusal | null
-  /** What it asked for of the time before it came; null for nothing. */
+  /** The earlier finals that the client requested with `after` or `replay`. Null without such a request. */
   readonly missed: MissedFinals | null
 }
 
 interface ServeSocketOptions {
   readonly socket: WebSocket
-  /** What the socket runs on. */
+  /** The underlying stream of the socket. */
   readonly wire: Duplex
-  /** Of the handshake, for the log. */
+  /** Id of the handshake request, for the log. */
   readonly requestId: string
   readonly admission: Admission
   readonly hub: Hub
@@ -42,43 +42,44 @@ interface ServeSocketOptions {
   readonly environment: Pick<Environment, 'monotonic'>
   readonly timers: Timers
   readonly rateLimits: boolean
-  /** Milliseconds, 0 is never (D46). */
+  /** Milliseconds without a frame from the sender. 0 switches the timeout off. */
   readonly idleTimeout: number
 }
 
 export interface OpenSocket {
   readonly role: SocketRole
-  /** Closes it without the sender's live taking notice; resolves when it is closed. */
+  /** Closes the socket without an effect on its session. Resolves when the socket is closed. */
   readonly end: (ending: Ending) => Promise<void>
   readonly cut: () => void
 }
 
-/** No close frame came. */
-const BROKEN_OFF = 1006
+/** Close code of a connection that broke without a close frame. */
+const BROKEN = 1006
 
-const BAD_RESUME_POINT = 'after and replay are whole numbers from 0'
+const BAD_RESUME_POINT = 'after and replay should be integers, at least 0'
 
 const bytesOf = (data: RawData): Buffer => {
   if (Array.isArray(data)) return Buffer.concat(data)
   return Buffer.isBuffer(data) ? data : Buffer.from(data)
 }
 
-/** Wires an accepted socket to its role's protocol, the hub and the heartbeat, in the tick in which it opened. */
+/** Connects a socket with the protocol of its role, the hub and the heartbeat. Call it in the tick of the open. */
 export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
   const { socket, wire, admission, hub, logger, environment, timers, rateLimits, idleTimeout } = options
   const { liveId, role, sender, missed } = admission
-  const since = environment.monotonic()
+  const openedAt = environment.monotonic()
   const about = { requestId: options.requestId, liveId, role }
   const heartbeat = startHeartbeat({ ping: () => socket.ping(), lost: () => connection.drop(), timers, environment })
-  const connection = connect(socket, wire, heartbeat.reading)
+  const connection = connect(socket, wire, heartbeat.setPaused)
   const member: Member = { role, connection }
-  const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()))
-  let spared = false
-  let isGone = false
-  let failed = false
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  /** True when the service closes the socket: the session must not notice it. */
+  let isEndedByService = false
+  let isClosed = false
+  let hasFailed = false
 
-  // Joined before the connection message and in the same tick: nothing can be published in between. Who missed something
-  // joins once that is sent.
+  // The socket joins the hub in the same tick as the connection frame, so it misses no text. A client with missed
+  // finals joins after them.
   const ended = admission.refusal === null && missed === null ? hub.join(liveId, member) : undefined
   const refusal = ended === undefined ? admission.refusal : 'session_finished'
   const shared = { connection, environment, timers, rateLimits }
@@ -88,7 +89,7 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
     try {
       handle()
     } catch (error) {
-      logger.error({ ...about, error: String(error) }, 'a socket broke')
+      logger.error({ ...about, error: String(error) }, 'unexpected error on a socket')
       socket.close(1011)
     }
   }
@@ -99,45 +100,46 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
   socket.on('ping', () => guarded(incoming.ping))
   socket.on('pong', heartbeat.pong)
   socket.on('error', (error) => {
-    // The client broke the protocol, which is as good as a close.
-    failed = true
+    // The client violated the protocol, which counts as a clean close.
+    hasFailed = true
     logger.info({ ...about, error: error.message }, 'socket error')
   })
   socket.once('close', (code) => {
-    isGone = true
+    isClosed = true
     heartbeat.stop()
     hub.leave(liveId, member)
-    if (!spared) guarded(() => incoming.closed(code !== BROKEN_OFF || failed))
-    logger.info({ ...about, code, ms: Math.round(environment.monotonic() - since) }, 'socket closed')
+    if (!isEndedByService) guarded(() => incoming.closed(code !== BROKEN || hasFailed))
+    logger.info({ ...about, code, ms: Math.round(environment.monotonic() - openedAt) }, 'socket closed')
   })
 
-  const refuse = (code: Refusal): void => connection.end(errorEnding(code, code === 'invalid_message' ? BAD_RESUME_POINT : undefined))
+  const refuse = (code: Refusal): void =>
+    connection.end(errorEnding(code, code === 'invalid_message' ? BAD_RESUME_POINT : undefined))
 
-  /** The live's own end where it ended meanwhile. */
-  const join = (ahead: ReadonlySet<string>): void => {
+  /** Joins the hub after the missed finals. Ends the socket if the session has ended meanwhile. */
+  const join = (sentAhead: ReadonlySet<string>): void => {
     if (refusal !== null) return refuse(refusal)
-    if (isGone) return
-    if (ahead.size > 0) member.ahead = new Set(ahead)
+    if (isClosed) return
+    if (sentAhead.size > 0) member.sentAhead = new Set(sentAhead)
     const cause = hub.join(liveId, member)
     const ending = cause === undefined ? null : endingFor(cause, role)
     if (ending !== null) connection.end(ending)
   }
 
   connection.send(connectionFrame(role, liveId, ended?.status ?? admission.status))
-  if (missed !== null) void catchUp({ missed, connection, encode: hub.encode, join, isGone: () => isGone, logger })
+  if (missed !== null) void catchUp({ missed, connection, encode: hub.encode, join, isClosed: () => isClosed, logger })
   else if (refusal !== null) refuse(refusal)
 
   return {
     role,
     end: async (ending) => {
-      spared = true
-      isGone = true
+      isEndedByService = true
+      isClosed = true
       hub.leave(liveId, member)
       connection.end(ending)
-      await gone
+      await closed
     },
     cut: () => {
-      spared = true
+      isEndedByService = true
       connection.drop()
     },
   }

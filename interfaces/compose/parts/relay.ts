@@ -15,9 +15,9 @@ import { serveLinks } from '../../../application/sessions/relay/serve-links.ts'
 import { whereabouts } from '../../../application/sessions/relay/whereabouts.ts'
 import type { LiveRuns } from '../../../application/sessions/runs/live-runs.ts'
 import { takeoverGraceOf } from '../../../infrastructure/settings.ts'
-import { placeThere } from '../../ws/relay/place-there.ts'
+import { placeRemotely } from '../../ws/relay/remote-placement.ts'
 import { createWorkerSenders } from '../../ws/relay/worker-senders.ts'
-import type { PlaceSender } from '../../ws/senders/places.ts'
+import type { PlaceSender } from '../../ws/senders/sender-placement.ts'
 import { assemble } from '../assemble.ts'
 import { succeed } from '../succeed.ts'
 import type { Foundation } from './foundation.ts'
@@ -88,7 +88,7 @@ export const openRelay = (needs: Needs) =>
       environment, timers, logger,
     })
     opened({ stop: async () => remote.close() })
-    const placeSender = placeThere({ links: remote, environment, timers, logger })
+    const placeSender = placeRemotely({ links: remote, environment, timers, logger })
     const { whenProjected, lives: { resolveToken } } = readSide
     // A process that runs lives hears of ends with them.
     if (hearing === null) {

@@ -5,7 +5,7 @@ import { assemble } from '../assemble.ts'
 import { clusterFigures } from '../cluster-figures.ts'
 import { createPullRefusal } from '../sources.ts'
 import { succeed } from '../succeed.ts'
-import { placeHere } from '../../ws/senders/places.ts'
+import { placeLocally } from '../../ws/senders/sender-placement.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
 import { openHearing } from './hearing.ts'
@@ -28,7 +28,7 @@ interface Needs {
 
 /** Within one process that does everything, sessions are a function call away. */
 const accessHere = ({ sessions, bus }: Hearing): SessionAccess =>
-  ({ sessions, bus, placeSender: placeHere(sessions), endByWorker: sessions.endByWorker, runs: sessions.runs })
+  ({ sessions, bus, placeSender: placeLocally(sessions), endByWorker: sessions.endByWorker, runs: sessions.runs })
 
 /**
  * Sessions as this process has part in them: it runs its own as a worker, reaches those of others, and sees to what is to

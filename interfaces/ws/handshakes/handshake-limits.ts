@@ -6,63 +6,63 @@ import { createBuckets } from '../../http/clients/request-limits.ts'
 import { tooMany } from './handshake.ts'
 import type { HandshakeRefusal } from './handshake.ts'
 
-/** What a token opens. */
-interface Opened {
+/** The session and the role of a valid token. */
+interface TokenTarget {
   readonly liveId: number
   readonly role: SocketRole
 }
 
-/** How often an address may shake hands, with tokens that are right and with others. */
+/** Limits of handshakes by address. */
 export interface HandshakeLimits {
-  /** Asked before a token is looked up and again when it was found: may this address try it? */
+  /** Checks whether an address may try a token. Call it before and after the token lookup. */
   readonly mayTry: (address: string, token: string) => boolean
-  /** A wrong token, or none: counts it; the answer in place of 401 where there were too many. */
-  readonly wrong: (address: string) => HandshakeRefusal | null
-  /** A right token: counts the handshake with this live; the answer where there were too many. */
-  readonly right: (address: string, token: string, opened: Opened) => HandshakeRefusal | null
+  /** Counts a wrong or missing token. Returns the response above the limit, which replaces 401. */
+  readonly countWrong: (address: string) => HandshakeRefusal | null
+  /** Counts a handshake with a valid token. Returns the response above the limit. */
+  readonly countValid: (address: string, token: string, target: TokenTarget) => HandshakeRefusal | null
 }
 
-/** Characters from which on no token is found by trying. The service's own are longer; users may choose shorter ones. */
-const UNGUESSABLE = 16
-/** Short tokens that were right, each with the address that brought it. */
-const MAX_KNOWN = 10_000
-const WRONG: HandshakeRefusal = tooMany(60)
+/** Tokens of this length cannot be guessed. The service's own tokens are longer, but users may choose shorter ones. */
+const MIN_UNGUESSABLE_CHARS = 16
+/** Short valid tokens to remember, each with its address. */
+const MAX_KNOWN_TOKENS = 10_000
+const TOO_MANY_WRONG: HandshakeRefusal = tooMany(60)
 
-/** Two thousand behind one address may come to a live at once, and all of them again every twenty seconds. */
+/** 2,000 clients at one address may connect to a session at once, and again after twenty seconds. */
 const PER_SECOND = 100
 const BURST_SECONDS = 20
 
-const NO_LIMITS: HandshakeLimits = { mayTry: () => true, wrong: () => null, right: () => null }
+const NO_LIMITS: HandshakeLimits = { mayTry: () => true, countWrong: () => null, countValid: () => null }
 
-/** `failuresPerMinute` 0 switches all of them off. */
+/** Creates the limits of handshakes. `failuresPerMinute` 0 switches them off. */
 export const createHandshakeLimits = (
   environment: Pick<Environment, 'monotonic'>,
   failuresPerMinute: number,
 ): HandshakeLimits => {
   if (failuresPerMinute === 0) return NO_LIMITS
   const failures = createFailureLimit(environment, failuresPerMinute)
-  const take = createBuckets(environment.monotonic, PER_SECOND, MAX_KNOWN, BURST_SECONDS)
+  const take = createBuckets(environment.monotonic, PER_SECOND, MAX_KNOWN_TOKENS, BURST_SECONDS)
   const known = new Set<string>()
 
   const remember = (pair: string): void => {
     known.delete(pair)
     known.add(pair)
     const [oldest] = known
-    if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest)
+    if (known.size > MAX_KNOWN_TOKENS && oldest !== undefined) known.delete(oldest)
   }
 
   return {
-    // A right token passes whatever else its address sent: others may share the address. Only for a token that can be
-    // guessed would that be an answer to every guess, so it passes where it was right before.
+    // A long token always passes, because other clients may share the address. A short token passes only if the same
+    // address used it before. Otherwise an attacker could still guess tokens above the limit.
     mayTry: (address, token) =>
-      token.length >= UNGUESSABLE || !failures.isReached(address) || known.has(`${address} ${token}`),
-    wrong: (address) => {
+      token.length >= MIN_UNGUESSABLE_CHARS || !failures.isReached(address) || known.has(`${address} ${token}`),
+    countWrong: (address) => {
       const isReached = failures.isReached(address)
       failures.countFailure(address)
-      return isReached ? WRONG : null
+      return isReached ? TOO_MANY_WRONG : null
     },
-    right: (address, token, { liveId, role }) => {
-      if (token.length < UNGUESSABLE) remember(`${address} ${token}`)
+    countValid: (address, token, { liveId, role }) => {
+      if (token.length < MIN_UNGUESSABLE_CHARS) remember(`${address} ${token}`)
       const taken = take(`${address} ${liveId} ${role}`)
       return E.isLeft(taken) ? tooMany(taken.left.seconds) : null
     },

@@ -3,13 +3,13 @@ import type { Duplex } from 'node:stream'
 import type { ResumePoint } from '../../../application/lives/queries/resume-point.ts'
 
 /**
- * Is a WebSocket asked for? Every other upgrade is an offer that the server may ignore (RFC 9110, 7.8): clients that
- * know HTTP/2 offer `h2c` with any request, which is then answered over HTTP/1.1.
+ * Returns whether a request is a WebSocket handshake. Other upgrades are optional (RFC 9110, 7.8): HTTP/2 clients offer
+ * `h2c` with any request, and get the response over HTTP/1.1.
  */
-export const asksForWebSocket = ({ method, headers }: IncomingMessage): boolean =>
+export const isWebSocketRequest = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && (headers.upgrade ?? '').split(',').some((offer) => offer.trim().toLowerCase() === 'websocket')
 
-/** An answer instead of 101 (D36). */
+/** An HTTP response instead of a WebSocket. */
 export interface HandshakeRefusal {
   readonly status: 401 | 403 | 404 | 429 | 500 | 503
   readonly detail: string
@@ -33,26 +33,27 @@ export const BAD_TOKEN: HandshakeRefusal = { status: 401, detail: 'Could not val
 export const FOREIGN_ORIGIN: HandshakeRefusal = { status: 403, detail: 'Origin not allowed' }
 export const tooMany = (seconds: number): HandshakeRefusal =>
   ({ status: 429, detail: 'Too many requests', headers: { 'Retry-After': String(seconds) } })
-/** There is no place left for a socket of this role. */
+/** No socket is free for this role. */
 export const FULL = tooMany(30)
 export const BROKEN: HandshakeRefusal = { status: 500, detail: 'Internal Server Error' }
-export const UNAVAILABLE: HandshakeRefusal = { status: 503, detail: 'Service Unavailable', headers: { 'Retry-After': '5' } }
-export const DRAINING: HandshakeRefusal = { status: 503, detail: 'The server is shutting down', headers: { 'Retry-After': '5' } }
+const RETRY_SOON = { 'Retry-After': '5' }
+export const UNAVAILABLE: HandshakeRefusal = { status: 503, detail: 'Service Unavailable', headers: RETRY_SOON }
+export const DRAINING: HandshakeRefusal = { status: 503, detail: 'The server is shutting down', headers: RETRY_SOON }
 
-const LONGEST_TOKEN = 512
+const MAX_TOKEN_CHARS = 512
 
-/** One value, under either name, as often as it likes; empty ones are as good as none, different ones are refused. */
+/** Returns the token of a query. It may be repeated, but must have one value. An empty token counts as missing. */
 export const findToken = (query: string): string | HandshakeRefusal => {
   const parameters = new URLSearchParams(query)
   const values = new Set([...parameters.getAll('token'), ...parameters.getAll('token_sender')])
   values.delete('')
   const [token] = values
   if (token === undefined) return NOT_AUTHENTICATED
-  return values.size > 1 || token.length > LONGEST_TOKEN ? BAD_TOKEN : token
+  return values.size > 1 || token.length > MAX_TOKEN_CHARS ? BAD_TOKEN : token
 }
 
-/** B24. */
-const MOST_REPLAYED = 100
+/** Final segments that `replay` may request. */
+const MAX_REPLAYED = 100
 
 const countOf = (parameters: URLSearchParams, name: string): number | null | 'bad' => {
   const values = new Set(parameters.getAll(name))
@@ -62,24 +63,24 @@ const countOf = (parameters: URLSearchParams, name: string): number | null | 'ba
 }
 
 /**
- * D58: `after` (the last segment that the client has) or `replay` (so many last segments, at most 100); null for neither.
- * Who gives both resumes.
+ * Parses `after` (the last segment that the client has) or `replay` (the number of last segments, at most 100). `after`
+ * takes precedence. Null without both.
  */
 export const findResumePoint = (query: string): ResumePoint | null | 'bad' => {
   const parameters = new URLSearchParams(query)
   const [segment, count] = [countOf(parameters, 'after'), countOf(parameters, 'replay')]
   if (segment === 'bad' || count === 'bad') return 'bad'
   if (segment !== null) return { kind: 'after', segment }
-  return count === null || count === 0 ? null : { kind: 'last', count: Math.min(count, MOST_REPLAYED) }
+  return count === null || count === 0 ? null : { kind: 'last', count: Math.min(count, MAX_REPLAYED) }
 }
 
-/** S27: browsers send an Origin, other programs need not. */
+/** Browsers always send an Origin. Requests without one come from other programs, and are allowed. */
 export const isOriginAllowed = (request: IncomingMessage, allowed: '*' | ReadonlyArray<string>): boolean => {
   const { origin } = request.headers
   return allowed === '*' || origin === undefined || allowed.includes(origin)
 }
 
-/** Answers and closes; the request never became a socket. */
+/** Sends an HTTP response and closes the connection. */
 export const refuse = (socket: Duplex, { status, detail, headers }: HandshakeRefusal): void => {
   const body = JSON.stringify({ detail })
   const head = {

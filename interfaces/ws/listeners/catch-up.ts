@@ -10,40 +10,42 @@ interface CatchUpOptions {
   readonly missed: MissedFinals
   readonly connection: Connection
   readonly encode: (frame: TranscriptFrame) => Broadcast
-  /** Begins to listen, or ends the socket; `ahead`: what it has that may be told yet. */
-  readonly join: (ahead: ReadonlySet<string>) => void
-  readonly isGone: () => boolean
+  /** Joins the hub, or ends the socket. `sentAhead`: finals that the socket has, and that the hub may still publish. */
+  readonly join: (sentAhead: ReadonlySet<string>) => void
+  readonly isClosed: () => boolean
   readonly logger: Logger
 }
 
-/** Sends and waits until the last frame left this process, so that a long past does not pile up in memory. */
+/** Resolves when the last frame has left this process, so a long transcript does not fill memory. */
 const sendAll = (connection: Connection, frames: ReadonlyArray<Broadcast>): Promise<void> =>
   new Promise((resolve) => {
     if (frames.length === 0) resolve()
-    frames.forEach((frame, index) => connection.broadcast(frame, index === frames.length - 1 ? () => resolve() : undefined))
+    const lastIndex = frames.length - 1
+    frames.forEach((frame, index) => connection.broadcast(frame, index === lastIndex ? () => resolve() : undefined))
   })
 
-/** Tells a socket what it missed (D58), page by page, then lets it join. */
-export const catchUp = async ({ missed, connection, encode, join, isGone, logger }: CatchUpOptions): Promise<void> => {
+/** Sends the missed finals page by page, then joins the hub. */
+export const catchUp = async (options: CatchUpOptions): Promise<void> => {
+  const { missed, connection, encode, join, isClosed, logger } = options
   try {
     for (;;) {
       const page = await missed.next()
-      if (isGone()) return
-      // It may come back with what it has by now.
+      if (isClosed()) return
+      // The client can reconnect and continue after the last final that it got.
       if (E.isLeft(page)) return connection.end(errorEnding('server_restart'))
       if (page.right !== null) {
         await sendAll(connection, page.right.map(encode))
-        if (isGone()) return
+        if (isClosed()) return
         continue
       }
-      // In one tick: nothing can be told in between.
+      // The rest and the join happen in one tick, so no final can be published in between.
       const rest = missed.rest()
       if (rest === null) continue
       for (const frame of rest) connection.broadcast(encode(frame))
       return join(missed.ahead())
     }
   } catch (error) {
-    logger.error({ error: String(error) }, 'a socket could not be told what it missed')
+    logger.error({ error: String(error) }, 'missed finals could not be sent')
     connection.end(errorEnding('server_restart'))
   }
 }

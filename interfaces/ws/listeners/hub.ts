@@ -1,63 +1,65 @@
 import type { LiveBus, LiveSignal, EndCause, TranscriptFrame } from '../../../application/pipeline/signals.ts'
 import { finalTextKey } from '../../../application/lives/queries/resume-point.ts'
 import type { SocketRole } from '../../../application/ports/read-models.ts'
-import { broadcastOf } from '../broadcast.ts'
+import { encodeBroadcast } from '../broadcast.ts'
 import type { Broadcast } from '../broadcast.ts'
 import type { Connection } from '../connection.ts'
 import { endingFor, errorEnding } from '../ends.ts'
 import type { Ending } from '../ends.ts'
 import { STARTED, transcriptFrame } from '../frames.ts'
 
-/** S31: what a socket may leave untaken. */
-const LONGEST_BACKLOG = 1024 * 1024
+/** Unread bytes that a socket may have. */
+const MAX_BACKLOG_BYTES = 1024 * 1024
 
-const STARTED_FRAME = broadcastOf(STARTED)
+const STARTED_FRAME = encodeBroadcast(STARTED)
 
 export interface Member {
   readonly role: SocketRole
   readonly connection: Connection
-  /** Finals that it has from the log and that are still to be told: each is left out once. */
-  ahead?: Set<string>
+  /** Finals that the member has from the log before the hub publishes them. Each is skipped once. */
+  sentAhead?: Set<string>
 }
 
+/** The sockets of one session. */
 interface Topic {
   readonly members: Set<Member>
   ended: EndCause | undefined
-  leave: () => void
+  unsubscribe: () => void
 }
 
+/** Distributes the frames of sessions to their sockets. */
 export interface Hub {
-  /** From now on the member gets every frame of the live; the cause where the live ended already: then it did not join. */
+  /** Adds a member, which then gets every frame. If the session has ended, returns the cause and adds nothing. */
   readonly join: (liveId: number, member: Member) => EndCause | undefined
   readonly leave: (liveId: number, member: Member) => void
-  /** The bytes that members get, or got, for this frame. */
+  /** Returns the bytes of a frame, equal for every member. */
   readonly encode: (frame: TranscriptFrame) => Broadcast
-  /** How many listen to the live. */
+  /** Number of listeners of a session. */
   readonly listenersOf: (liveId: number) => number
-  /** Lives with a socket. */
+  /** Number of sessions with a socket. */
   readonly size: () => number
 }
 
-/** One topic a live: a frame is serialised once and goes to the sender and all listeners in the same order. */
+/** Creates a hub. A frame is encoded once, and goes to the sender and all listeners in the same order. */
 export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly strict: boolean }): Hub => {
   const topics = new Map<number, Topic>()
-  /** Of finals: whoever comes back gets the same bytes for as long as the final is remembered. */
+  /** Encoded finals, for members that reconnect. Dropped together with the final itself. */
   const encoded = new WeakMap<TranscriptFrame, Broadcast>()
 
   const encode = (frame: TranscriptFrame): Broadcast => {
     const known = encoded.get(frame)
     if (known !== undefined) return known
-    const bytes = broadcastOf(transcriptFrame(frame, strict))
+    const bytes = encodeBroadcast(transcriptFrame(frame, strict))
     if (frame.final) encoded.set(frame, bytes)
     return bytes
   }
 
   const deliver = ({ role, connection }: Member, frame: Broadcast): boolean => {
-    if (connection.buffered() <= LONGEST_BACKLOG) {
+    if (connection.buffered() <= MAX_BACKLOG_BYTES) {
       connection.broadcast(frame)
       return true
     }
-    // A sender that does not read loses captions, not its live; the heartbeat decides about it.
+    // A sender that does not read loses captions, but keeps its session. The heartbeat ends a dead connection.
     if (role === 'sender') return true
     connection.end(errorEnding('slow_consumer'))
     return false
@@ -65,17 +67,17 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
 
   const broadcast = (topic: Topic, frame: Broadcast, final: TranscriptFrame | null = null): void => {
     for (const member of topic.members) {
-      if (final !== null && member.ahead?.delete(finalTextKey(final)) === true) continue
+      if (final !== null && member.sentAhead?.delete(finalTextKey(final)) === true) continue
       if (!deliver(member, frame)) topic.members.delete(member)
     }
   }
 
   const close = (liveId: number, topic: Topic): void => {
-    topic.leave()
+    topic.unsubscribe()
     topics.delete(liveId)
   }
 
-  const sendAway = (liveId: number, topic: Topic, endingOf: (role: SocketRole) => Ending | null): void => {
+  const disconnectAll = (liveId: number, topic: Topic, endingOf: (role: SocketRole) => Ending | null): void => {
     close(liveId, topic)
     for (const { role, connection } of topic.members) {
       const ending = endingOf(role)
@@ -87,10 +89,10 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
 
   const finish = (liveId: number, topic: Topic, cause: EndCause): void => {
     topic.ended = cause
-    sendAway(liveId, topic, (role) => endingFor(cause, role))
+    disconnectAll(liveId, topic, (role) => endingFor(cause, role))
   }
 
-  const hear = (liveId: number, topic: Topic, signal: LiveSignal): void => {
+  const handleSignal = (liveId: number, topic: Topic, signal: LiveSignal): void => {
     switch (signal.kind) {
       case 'started':
         return broadcast(topic, STARTED_FRAME)
@@ -100,19 +102,19 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
       case 'ended':
         return finish(liveId, topic, signal.cause)
       case 'moved':
-        return sendAway(liveId, topic, () => errorEnding('server_restart'))
+        return disconnectAll(liveId, topic, () => errorEnding('server_restart'))
     }
   }
 
   const open = (liveId: number): Topic => {
-    const topic: Topic = { members: new Set(), ended: undefined, leave: () => undefined }
-    const leave = bus.subscribe(liveId, (signal) => hear(liveId, topic, signal))
-    // The bus tells an end that is past while we subscribe.
+    const topic: Topic = { members: new Set(), ended: undefined, unsubscribe: () => undefined }
+    const unsubscribe = bus.subscribe(liveId, (signal) => handleSignal(liveId, topic, signal))
+    // During `subscribe` the bus repeats the end of a session that has ended.
     if (topic.ended !== undefined) {
-      leave()
+      unsubscribe()
       return topic
     }
-    topic.leave = leave
+    topic.unsubscribe = unsubscribe
     topics.set(liveId, topic)
     return topic
   }

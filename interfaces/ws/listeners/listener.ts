@@ -5,55 +5,56 @@ import type { Incoming, IncomingOptions } from '../incoming.ts'
 import { createBadFrameCounter, createControlLimit } from '../limits.ts'
 import { parseFrame } from '../protocol.ts'
 
-/** R146: the fourth attempt to control closes. */
-const ATTEMPTS = 3
+/** Forbidden frames that a listener may send. The fourth one ends the connection. */
+const MAX_FORBIDDEN_FRAMES = 3
 
-/** The listener's protocol: it may ping, and nothing that it sends reaches the live. */
+/** Creates the protocol of a listener. A listener may only ping. */
 export const createListener = ({ connection, environment, rateLimits }: IncomingOptions): Incoming => {
-  const isOneTooMany = createBadFrameCounter()
-  const tooManyControls = createControlLimit(environment.monotonic, rateLimits)
-  let attempts = 0
-  let open = true
+  const hasTooManyBadFrames = createBadFrameCounter()
+  const isControlLimitReached = createControlLimit(environment.monotonic, rateLimits)
+  let forbiddenFrames = 0
+  let isOpen = true
 
-  const expel = (code: 'forbidden' | 'invalid_message' | 'rate_limited'): void => {
-    open = false
+  const disconnect = (code: 'forbidden' | 'invalid_message' | 'rate_limited'): void => {
+    isOpen = false
     connection.end(errorEnding(code))
   }
 
   const forbid = (): void => {
-    attempts += 1
-    if (attempts > ATTEMPTS) expel('forbidden')
+    forbiddenFrames += 1
+    if (forbiddenFrames > MAX_FORBIDDEN_FRAMES) disconnect('forbidden')
     else connection.send(errorFrame('forbidden'))
   }
 
-  const limited = (): boolean => {
-    if (!open) return true
-    if (!tooManyControls()) return false
-    expel('rate_limited')
+  /** True when a frame must be ignored. Counts the frame, and disconnects above the limit. */
+  const isLimited = (): boolean => {
+    if (!isOpen) return true
+    if (!isControlLimitReached()) return false
+    disconnect('rate_limited')
     return true
   }
 
   const refuse = (): void => {
-    if (isOneTooMany('invalid_message')) expel('invalid_message')
+    if (hasTooManyBadFrames('invalid_message')) disconnect('invalid_message')
     else connection.send(errorFrame('invalid_message'))
   }
 
   return {
     text: (text) => {
-      if (limited()) return
+      if (isLimited()) return
       const frame = parseFrame(text)
       if (E.isLeft(frame)) refuse()
       else if (frame.right.type === 'ping') connection.send(PONG)
       else forbid()
     },
     binary: () => {
-      if (!limited()) forbid()
+      if (!isLimited()) forbid()
     },
     ping: () => {
-      limited()
+      isLimited()
     },
     closed: () => {
-      open = false
+      isOpen = false
     },
   }
 }

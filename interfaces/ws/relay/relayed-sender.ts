@@ -10,70 +10,76 @@ import type { Ending } from '../ends.ts'
 import type { Incoming } from '../incoming.ts'
 import { createSentFrames } from './sent-frames.ts'
 
-/** How long a handshake waits for the worker's answer. */
-const PLACE_LIMIT = 5000
-/** How long a socket is held for the next worker. */
-const HOLD_LIMIT = 15_000
-/** Before a worker that could not say is asked again. */
-const ASK_AGAIN = 500
-/** How long a full memory waits for the worker, which may be unable to store what it heard; then the oldest is let go. */
-const FULL_PATIENCE = 5000
+/** How long a handshake waits for the worker. */
+const PLACEMENT_TIMEOUT_MS = 5000
+/** How long a socket waits for the next worker. */
+const NEXT_WORKER_TIMEOUT_MS = 15_000
+/** Pause before a request to an unavailable worker is repeated. */
+const RETRY_AFTER_MS = 500
+/** When the kept audio is full, the worker has this time to store its text. Then the oldest audio is dropped. */
+const FULL_PATIENCE_MS = 5000
 
-/** Why the handshake of a sender whose live runs elsewhere is refused, or its place. */
-export type Asked = 'admitted' | SenderRefusal
+/** The result of a placement request. */
+export type Placement = 'admitted' | SenderRefusal
 
-/** The sender of a live that another process runs, at the process with its socket. */
+/**
+ * A sender whose socket is in this process and whose session runs in another process. It passes frames to that worker,
+ * and keeps them until their text is stored. If the worker is lost, it sends the kept frames to the next worker.
+ */
 export interface RelayedSender {
-  /** For the links of its live. */
+  /** Receives the messages of the link. */
   readonly onLink: RemoteSender
-  /** The answer to its first question. */
-  readonly asked: Promise<Asked>
+  /** The result of the first placement request. */
+  readonly firstOutcome: Promise<Placement>
   readonly serve: (connection: Connection) => Incoming
-  /** Its socket never opened. */
+  /** Call it when the socket does not open. */
   readonly abandoned: () => void
 }
 
 export interface RelayedSenderOptions {
   readonly liveId: number
-  /** Nobody else's. */
+  /** Unique for each sender. */
   readonly requestId: string
   readonly timers: Timers
   readonly logger: Pick<Logger, 'warn' | 'info'>
-  /** It hears nothing of the live's links any more. */
+  /** Removes the sender from the link. */
   readonly leave: () => void
-  /** Bytes of audio that are kept; 2 MiB unless told. */
-  readonly mostKept?: number
+  /** Bytes of audio to keep. The default is 2 MiB. */
+  readonly maxKeptBytes?: number
 }
 
-/** `no`: nobody was asked, or the link is gone; `ending`: the worker takes nothing more, the live's end is awaited. */
-type Place = 'no' | 'asked' | 'held' | 'ending'
+/**
+ * Whether the sender has the one sender place of its session. `none`: not requested, or the link is lost. `ending`: the
+ * worker takes no more audio, and the sender waits for the end of the session.
+ */
+type PlaceState = 'none' | 'requested' | 'held' | 'ending'
 
 export const createRelayedSender = (options: RelayedSenderOptions): RelayedSender => {
   const { liveId, requestId, timers, logger } = options
-  const frames = createSentFrames((frame) => link?.send(frame), options.mostKept)
-  const first = Promise.withResolvers<Asked>()
+  const frames = createSentFrames((frame) => link?.send(frame), options.maxKeptBytes)
+  const firstOutcome = Promise.withResolvers<Placement>()
   let connection: Connection | null = null
   let link: Pick<LiveLink, 'send'> | null = null
-  let place: Place = 'no'
-  let [isAdmitted, isOver, isHeld, isOverfull] = [false, false, false, false]
-  /** How its socket went, once it has. */
-  let gone: 'clean' | 'broken' | null = null
-  let cancelHold: (() => void) | null = null
+  let place: PlaceState = 'none'
+  let [isAdmitted, isOver, isPausedByWorker, isOverfull] = [false, false, false, false]
+  /** How the socket closed. Null while it is open. */
+  let closedHow: 'clean' | 'broken' | null = null
+  let cancelWorkerTimeout: (() => void) | null = null
   let cancelFull: (() => void) | null = null
-  let cancelAsk: () => void = () => undefined
+  let cancelRetry: () => void = () => undefined
 
   const leave = (): void => {
     if (isOver) return
     isOver = true
-    for (const cancel of [cancelHold, cancelFull, cancelAsk, cancelPlace]) cancel?.()
-    first.resolve('unavailable')
+    for (const cancel of [cancelWorkerTimeout, cancelFull, cancelRetry, cancelPlacementTimeout]) cancel?.()
+    firstOutcome.resolve('unavailable')
     options.leave()
   }
 
-  const cancelPlace = timers.after(PLACE_LIMIT, () => abandon())
+  const cancelPlacementTimeout = timers.after(PLACEMENT_TIMEOUT_MS, () => abandon())
 
   const abandon = (): void => {
-    if (place === 'asked' || place === 'held') link?.send({ kind: 'gone', requestId, how: 'abandoned' })
+    if (place === 'requested' || place === 'held') link?.send({ kind: 'gone', requestId, how: 'abandoned' })
     leave()
   }
 
@@ -82,92 +88,92 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
     leave()
   }
 
-  /** Reads the socket while somebody takes what comes and there is room to keep it. */
-  const read = (): void => {
+  /** Reads the socket while the worker takes frames and the kept audio is not full. */
+  const updateReading = (): void => {
     if (isOver) return
-    const isAwaited = place === 'ending' || (place === 'held' && !isHeld)
-    if (isAwaited && !frames.isFull()) connection?.resume()
+    const takesFrames = place === 'ending' || (place === 'held' && !isPausedByWorker)
+    if (takesFrames && !frames.isFull()) connection?.resume()
     else connection?.pause()
   }
 
   const overfull = (): void => {
     cancelFull = null
     isOverfull = true
-    logger.warn({ liveId }, 'more of a sender waits to be stored than is kept: if its worker is lost now, some is too')
+    logger.warn({ liveId }, 'kept audio of a sender is full and is dropped: it is lost if its worker is lost now')
     makeRoom()
   }
 
   const makeRoom = (): void => {
     if (isOverfull) frames.letGo()
-    if (place === 'held' && frames.isFull() && !isOverfull) cancelFull ??= timers.after(FULL_PATIENCE, overfull)
-    else stopWaiting()
-    read()
+    if (place === 'held' && frames.isFull() && !isOverfull) cancelFull ??= timers.after(FULL_PATIENCE_MS, overfull)
+    else stopFullTimeout()
+    updateReading()
   }
 
-  const stopWaiting = (): void => {
+  const stopFullTimeout = (): void => {
     cancelFull?.()
     cancelFull = null
   }
 
-  const hold = (): void => {
-    // A process that stood still finds the next worker when it runs again: its sender has lost nothing.
-    cancelHold ??= afterRunning(timers, HOLD_LIMIT, () => {
-      logger.warn({ liveId }, 'no worker took a sender in time')
+  const startWorkerTimeout = (): void => {
+    // Only running time counts. A process that was suspended can still find the next worker, and has lost no audio.
+    cancelWorkerTimeout ??= afterRunning(timers, NEXT_WORKER_TIMEOUT_MS, () => {
+      logger.warn({ liveId }, 'no worker accepted a sender in time')
       endAs(errorEnding('server_restart'))
     })
   }
 
-  const release = (): void => {
-    cancelHold?.()
-    cancelHold = null
+  const stopWorkerTimeout = (): void => {
+    cancelWorkerTimeout?.()
+    cancelWorkerTimeout = null
   }
 
-  const ask = (): void => {
-    place = 'asked'
+  const requestPlace = (): void => {
+    place = 'requested'
     link?.send({ kind: 'sender', requestId, from: isAdmitted ? frames.from() : null })
   }
 
-  /** What was said before a clean close is seen to until the live has ended. */
-  const sayGoodbye = (how: 'clean' | 'broken'): void => {
+  /** After a clean close the sender stays until the kept frames are transcribed, or the session has ended. */
+  const reportClose = (how: 'clean' | 'broken'): void => {
     link?.send({ kind: 'gone', requestId, how })
     if (how === 'broken' || frames.isEmpty()) leave()
   }
 
-  /** What the worker before may not have turned into stored text. */
+  /** Sends the kept frames to the next worker, because the earlier worker may not have stored their text. */
   const repeat = (): void => {
     frames.repeat()
-    if (gone !== null) sayGoodbye(gone)
+    if (closedHow !== null) reportClose(closedHow)
   }
 
   const admitted = (isOwn: boolean): void => {
-    // The place is given once it is free: ours was given back, or somebody was faster when we came again.
+    // Another sender has the place. After a lost link it was faster than this sender.
     if (!isOwn) return isAdmitted ? endAs(errorEnding('sender_already_connected')) : undefined
     place = 'held'
-    isHeld = false
-    release()
-    cancelPlace()
+    isPausedByWorker = false
+    stopWorkerTimeout()
+    cancelPlacementTimeout()
     if (isAdmitted) repeat()
     isAdmitted = true
-    first.resolve('admitted')
+    firstOutcome.resolve('admitted')
     makeRoom()
   }
 
   const refused = (why: SenderRefusal): void => {
-    place = 'no'
+    place = 'none'
     if (!isAdmitted) {
-      first.resolve(why)
+      firstOutcome.resolve(why)
       leave()
     } else if (why === 'already_connected') endAs(errorEnding('sender_already_connected'))
-    else if (why === 'unavailable') cancelAsk = timers.after(ASK_AGAIN, ask)
+    else if (why === 'unavailable') cancelRetry = timers.after(RETRY_AFTER_MS, requestPlace)
     else {
-      // It speaks out, or the log has its end: that is told as listeners are told it.
+      // The session is ending. The sender gets its end through the hub, like the listeners.
       place = 'ending'
-      release()
-      read()
+      stopWorkerTimeout()
+      updateReading()
     }
   }
 
-  const hear = (message: ToSender): void => {
+  const handleMessage = (message: ToSender): void => {
     switch (message.kind) {
       case 'admitted':
         return admitted(message.requestId === requestId)
@@ -178,8 +184,8 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
       case 'close':
         return endAs(message)
       case 'hold':
-        isHeld = message.on
-        return read()
+        isPausedByWorker = message.on
+        return updateReading()
       case 'heard':
         frames.done(message)
         return makeRoom()
@@ -191,39 +197,39 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
   }
 
   const take = (frame: SenderFrame): void => {
-    if (isOver || gone !== null) return
+    if (isOver || closedHow !== null) return
     frames.take(frame, place === 'held')
     if (frames.isFull()) makeRoom()
   }
 
   return {
-    asked: first.promise,
+    firstOutcome: firstOutcome.promise,
     onLink: {
       linkUp: (up) => {
         if (isOver) return
         link = up.link
-        ask()
+        requestPlace()
       },
       message: (message) => {
         const isAnswer = message.kind === 'admitted' || message.kind === 'refused'
-        if (!isOver && (isAnswer || place === 'held')) hear(message)
+        if (!isOver && (isAnswer || place === 'held')) handleMessage(message)
       },
       linkDown: (loss) => {
         link = null
-        place = 'no'
-        cancelAsk()
+        place = 'none'
+        cancelRetry()
         if (isOver || !isAdmitted) return
-        if (cancelHold === null) logger.info({ liveId, loss }, 'a sender is held: its worker is gone')
-        hold()
-        stopWaiting()
-        read()
+        if (cancelWorkerTimeout === null) logger.info({ liveId, loss }, 'worker lost: a sender waits for the next one')
+        startWorkerTimeout()
+        stopFullTimeout()
+        updateReading()
       },
       over: leave,
     },
     serve: (socket) => {
       connection = socket
       if (isOver) socket.end(errorEnding('server_restart'))
-      else read()
+      else updateReading()
       return {
         text: (text) => take({ kind: 'text', text }),
         binary: (bytes) => take({ kind: 'binary', bytes }),
@@ -231,10 +237,10 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
           if (place === 'held') link?.send({ kind: 'text', text: null })
         },
         closed: (isClean) => {
-          gone = isClean ? 'clean' : 'broken'
+          closedHow = isClean ? 'clean' : 'broken'
           connection = null
           if (isOver) return
-          if (place === 'held') sayGoodbye(gone)
+          if (place === 'held') reportClose(closedHow)
           else if (place === 'ending') leave()
         },
       }

@@ -2,59 +2,60 @@ import * as E from 'fp-ts/lib/Either.js'
 import { decodeConfig } from '../protocol.ts'
 import type { SentConfig } from '../protocol.ts'
 
-/** A config frame that was passed on. */
+/** A config frame that was passed to a worker. */
 export interface PassedConfig {
-  /** Of its frame. */
+  /** Number of the frame. */
   readonly number: number
   readonly body: object
-  /** Audio was passed on before it. */
-  readonly isBehindAudio: boolean
+  /** True when audio was passed before it. */
+  readonly isAfterAudio: boolean
 }
 
-/** What a sender has set, so that another worker can be told. */
-export interface ConfigSoFar {
+/** The accepted config of a sender, so it can be repeated to another worker. */
+export interface AcceptedConfig {
   readonly passed: (config: PassedConfig) => void
-  /** The worker took it. */
+  /** The worker accepted the config frame with this number. */
   readonly accepted: (number: number) => void
-  /** The worker is done with all frames before this one: answers which of them it has refused. */
+  /** The worker has handled all frames before this number. Returns the config frames that it refused. */
   readonly done: (number: number) => ReadonlyArray<number>
-  /** Frames are numbered anew: those that nobody has answered. */
+  /** Replaces the unanswered config frames, which have new numbers after a repeat. */
   readonly repeated: (configs: ReadonlyArray<PassedConfig>) => void
-  /** One frame that has the effect of all that were taken; null where there are none. */
+  /** Returns one frame with the effect of all accepted config frames. Null without any. */
   readonly text: () => string | null
 }
 
-const NOTHING: SentConfig = { settings: {}, vocabulary: {} }
+const NO_CONFIG: SentConfig = { settings: {}, vocabulary: {} }
 
-/** The last settings hold, but for those that cannot change any more; of what is likely to be said each tells a part. */
-const over = (before: SentConfig | null, { body, isBehindAudio }: PassedConfig): SentConfig | null => {
+/** Settings replace earlier settings, but are fixed after the first audio. Prompt and hotwords may always change. */
+const merged = (before: SentConfig | null, { body, isAfterAudio }: PassedConfig): SentConfig | null => {
   const sent = decodeConfig(body)
   if (E.isLeft(sent)) return before
-  const { settings, vocabulary } = before ?? NOTHING
-  const isFixed = isBehindAudio && before !== null
+  const { settings, vocabulary } = before ?? NO_CONFIG
+  const isFixed = isAfterAudio && before !== null
   return { settings: isFixed ? settings : sent.right.settings, vocabulary: { ...vocabulary, ...sent.right.vocabulary } }
 }
 
-export const createConfigSoFar = (): ConfigSoFar => {
-  let taken: SentConfig | null = null
+export const createAcceptedConfig = (): AcceptedConfig => {
+  let current: SentConfig | null = null
   let unanswered: ReadonlyArray<PassedConfig> = []
   return {
     passed: (config) => {
       unanswered = [...unanswered, config]
     },
     accepted: (number) => {
-      const config = unanswered.find((one) => one.number === number)
-      if (config !== undefined) taken = over(taken, config)
-      unanswered = unanswered.filter((one) => one !== config)
+      const accepted = unanswered.find((config) => config.number === number)
+      if (accepted !== undefined) current = merged(current, accepted)
+      unanswered = unanswered.filter((config) => config !== accepted)
     },
     done: (number) => {
-      const refused = unanswered.filter((one) => one.number < number)
-      if (refused.length > 0) unanswered = unanswered.filter((one) => one.number >= number)
-      return refused.map((one) => one.number)
+      const refused = unanswered.filter((config) => config.number < number)
+      if (refused.length > 0) unanswered = unanswered.filter((config) => config.number >= number)
+      return refused.map((config) => config.number)
     },
     repeated: (configs) => {
       unanswered = configs
     },
-    text: () => (taken === null ? null : JSON.stringify({ type: 'config', ...taken.settings, ...taken.vocabulary })),
+    text: () =>
+      current === null ? null : JSON.stringify({ type: 'config', ...current.settings, ...current.vocabulary }),
   }
 }

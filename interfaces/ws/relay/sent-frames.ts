@@ -5,20 +5,20 @@ import type { SenderFrame, UnheardAudio } from '../../../application/sessions/re
 import { ASR_STARTED } from '../frames.ts'
 import { parseFrame } from '../protocol.ts'
 import type { ClientFrame } from '../protocol.ts'
-import { createConfigSoFar } from './sent-config.ts'
+import { createAcceptedConfig } from './sent-config.ts'
 import type { PassedConfig } from './sent-config.ts'
 
-/** What a sender sent, as far as another worker would have to hear it. */
+/** The frames of a sender that another worker would need, because their text is not stored. */
 export interface SentFrames extends Pick<UnheardAudio, 'covered' | 'letGo' | 'isFull' | 'from'> {
-  /** A frame of the socket. While nobody takes it (`isTaken`) it is kept, unless it would be late afterwards. */
-  readonly take: (frame: SenderFrame, isTaken: boolean) => void
-  /** To a worker that has just given the place. */
+  /** Passes a frame to the worker. Without a worker (`hasWorker` false) keeps config and audio for the next worker. */
+  readonly take: (frame: SenderFrame, hasWorker: boolean) => void
+  /** Sends the kept frames to a worker that has just admitted the sender. */
   readonly repeat: () => void
-  /** The worker is done with all frames up to there. */
+  /** The worker has handled all frames up to this one. */
   readonly done: (at: AudioPlace) => void
-  /** It answers the last of them; false where that was answered before. */
+  /** The worker answers the last handled frame. False when an earlier worker has answered it. */
   readonly answer: (frame: string) => boolean
-  /** Nothing would be lost with the worker. */
+  /** True when the loss of the worker would lose no frame. */
   readonly isEmpty: () => boolean
 }
 
@@ -28,32 +28,33 @@ const parsed = (frame: SenderFrame): ClientFrame | null => {
   return E.isRight(found) ? found.right : null
 }
 
-export const createSentFrames = (pass: (frame: SenderFrame) => void, most?: number): SentFrames => {
-  const unheard = createUnheardAudio(most)
-  const config = createConfigSoFar()
+/** `pass` sends a frame to the worker. `maxBytes` limits the kept frames. */
+export const createSentFrames = (pass: (frame: SenderFrame) => void, maxBytes?: number): SentFrames => {
+  const unheard = createUnheardAudio(maxBytes)
+  const config = createAcceptedConfig()
   let hasAudio = false
-  /** FINISH, which no audio covers. */
+  /** The FINISH frame. It has no audio, so stored text cannot show whether a worker handled it. */
   let finish: SenderFrame | null = null
-  /** The last frame that was sent again and may have been answered before. */
+  /** Number of the last repeated frame that an earlier worker may have answered. */
   let repeatedTo = 0
-  /** The last frame that the worker is done with. */
+  /** Number of the last frame that the worker has handled. */
   let doneTo = 0
 
   return {
     ...unheard,
     isEmpty: () => unheard.isEmpty() && finish === null,
-    take: (frame, isTaken) => {
+    take: (frame, hasWorker) => {
       const { type = null, body = {} } = parsed(frame) ?? {}
       const isKept = type === 'config' || (type === 'audio' && finish === null)
       if (type === 'audio') hasAudio = true
       if (type === 'finish') finish ??= frame
-      if (!isTaken) {
+      if (!hasWorker) {
         if (isKept) unheard.held(frame)
         return
       }
-      // Within a process the answer comes while it is passed.
+      // Recorded before `pass`, because a worker in the same process answers during `pass`.
       const number = unheard.sent(frame, isKept)
-      if (type === 'config') config.passed({ number, body, isBehindAudio: hasAudio })
+      if (type === 'config') config.passed({ number, body, isAfterAudio: hasAudio })
       pass(frame)
     },
     repeat: () => {
@@ -64,12 +65,12 @@ export const createSentFrames = (pass: (frame: SenderFrame) => void, most?: numb
       const kept = unheard.again()
       for (const { frame, number } of kept) {
         const found = frame.kind === 'text' ? parsed(frame) : null
-        if (found?.type === 'config') configs.push({ number, body: found.body, isBehindAudio: hasAudio })
+        if (found?.type === 'config') configs.push({ number, body: found.body, isAfterAudio: hasAudio })
         if (configs.length === 0) repeatedTo = number
       }
       config.repeated(configs)
       if (finish !== null) unheard.sent(finish, false)
-      for (const frame of [first, ...kept.map((one) => one.frame), finish]) if (frame !== null) pass(frame)
+      for (const frame of [first, ...kept.map((entry) => entry.frame), finish]) if (frame !== null) pass(frame)
     },
     done: (at) => {
       doneTo = at.frame
@@ -78,7 +79,7 @@ export const createSentFrames = (pass: (frame: SenderFrame) => void, most?: numb
     },
     answer: (frame) => {
       if (frame === ASR_STARTED) config.accepted(doneTo)
-      // A config that had an answer is part of what was set, or refused for good.
+      // An answered config is either part of the accepted config, or refused. It must not be repeated.
       unheard.answered(doneTo)
       return doneTo > repeatedTo
     },

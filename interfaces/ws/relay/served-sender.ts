@@ -9,42 +9,42 @@ import type { Ending } from '../ends.ts'
 import { createSender } from '../senders/sender.ts'
 import type { SenderOptions } from '../senders/sender.ts'
 
-/** How often the other process is told what it need not keep. */
-const TELL_EVERY = 1000
-/** Places nearer to one another are told as one. */
-const APART = 0.1 * SAMPLE_RATE
+/** How often the other process gets the progress, so it can drop kept frames. */
+const REPORT_EVERY_MS = 1000
+/** Frames that are closer together than this are reported as one position. */
+const MIN_DISTANCE_SAMPLES = 0.1 * SAMPLE_RATE
 
-/** A frame of a sender, or how it went. */
-export type SentByPlaced = Exclude<FromSender, { readonly kind: 'sender' }>
+/** A frame of an admitted sender, or the close of its socket. */
+export type FromAdmittedSender = Exclude<FromSender, { readonly kind: 'sender' }>
 
 export interface ServedSenderOptions extends Omit<SenderOptions, 'connection'> {
   readonly link: { readonly send: (message: FromWorker) => void; readonly buffered: () => number }
-  /** Where its first frame stands; null: it is new. */
+  /** Position of the first frame. Null for a new sender. */
   readonly from: AudioPlace | null
-  /** Milliseconds for which its live waits for it at least when the link breaks. */
+  /** Milliseconds that the session waits at least for the sender after a lost link. */
   readonly grace: number
   readonly logger: Pick<Logger, 'error'>
-  /** It has left its place. */
+  /** Called when the sender has left its session. */
   readonly left: () => void
 }
 
-/** A sender whose socket another process has, at the worker of its live: its protocol over a link. */
+/** A sender whose session runs here and whose socket is in another process. It runs the sender protocol over a link. */
 export interface ServedSender {
-  /** Once, when the other process knows that it has the place. */
+  /** Call it once, after `admitted` was sent. */
   readonly begin: () => void
-  readonly message: (message: SentByPlaced) => void
-  /** Nothing comes through its link any more. */
+  readonly message: (message: FromAdmittedSender) => void
+  /** The link of the sender is lost. */
   readonly lost: () => void
 }
 
-export const serveSender = (session: SenderSession, options: ServedSenderOptions): ServedSender => {
+export const createServedSender = (session: SenderSession, options: ServedSenderOptions): ServedSender => {
   const { link, from, grace, timers, logger } = options
   let number = (from?.frame ?? 1) - 1
   let sample = from?.sample ?? session.progress().heard
-  /** Where frames end, in order, from what is covered on. */
+  /** Ends of frames, in order, from the last reported stored position. */
   let places: Array<AudioPlace> = [{ frame: number, sample }]
-  let toldDone = number
-  let toldCovered = number
+  let reportedHandled = number
+  let reportedStored = number
   let [isPaused, isBroken, hasLeft] = [false, false, false]
   let cancel: () => void = () => undefined
 
@@ -55,25 +55,25 @@ export const serveSender = (session: SenderSession, options: ServedSenderOptions
     options.left()
   }
 
-  const tellDone = (): void => {
-    if (number === toldDone) return
-    toldDone = number
+  const reportHandled = (): void => {
+    if (number === reportedHandled) return
+    reportedHandled = number
     link.send({ kind: 'heard', frame: number, sample })
   }
 
-  const tellCovered = (): void => {
+  const reportStored = (): void => {
     const { stored } = session.progress()
     const at = places.findLastIndex((place) => place.sample <= stored)
     const place = places[at]
-    if (place === undefined || place.frame === toldCovered) return
+    if (place === undefined || place.frame === reportedStored) return
     places = places.slice(at)
-    toldCovered = place.frame
+    reportedStored = place.frame
     link.send({ kind: 'covered', ...place })
   }
 
-  const place = (): void => {
+  const addPlace = (): void => {
     const [before, last] = [places.at(-2), places.at(-1)]
-    const isNear = last?.sample === sample || (before !== undefined && sample - before.sample < APART)
+    const isNear = last?.sample === sample || (before !== undefined && sample - before.sample < MIN_DISTANCE_SAMPLES)
     if (isNear) places.pop()
     places.push({ frame: number, sample })
   }
@@ -85,8 +85,8 @@ export const serveSender = (session: SenderSession, options: ServedSenderOptions
   }
 
   const send = (frame: string): void => {
-    // What is answered is told first.
-    tellDone()
+    // `heard` names the frame that this reply answers, so it goes first.
+    reportHandled()
     link.send({ kind: 'reply', frame })
   }
 
@@ -98,9 +98,9 @@ export const serveSender = (session: SenderSession, options: ServedSenderOptions
 
   const connection: Connection = {
     send,
-    broadcast: ({ text }, taken) => {
+    broadcast: ({ text }, onWritten) => {
       send(text)
-      taken?.()
+      onWritten?.()
     },
     end,
     drop: () => end(errorEnding('server_restart')),
@@ -110,7 +110,7 @@ export const serveSender = (session: SenderSession, options: ServedSenderOptions
     buffered: link.buffered,
   }
 
-  const counted: SenderSession = {
+  const countingSession: SenderSession = {
     ...session,
     audio: (samples) => {
       const outcome = session.audio(samples)
@@ -119,64 +119,64 @@ export const serveSender = (session: SenderSession, options: ServedSenderOptions
     },
     lost: () => session.lost(isBroken ? grace : 0),
   }
-  const incoming = createSender(counted, { ...options, connection })
+  const incoming = createSender(countingSession, { ...options, connection })
 
   const guarded = (handle: () => void): void => {
     try {
       handle()
     } catch (error) {
-      logger.error({ liveId: session.liveId, error: String(error) }, 'a sender of another process broke')
+      logger.error({ liveId: session.liveId, error: String(error) }, 'unexpected error on a relayed sender')
       end(errorEnding('server_restart'))
       session.lost(grace)
     }
   }
 
-  const tell = (): void => {
-    tellDone()
-    tellCovered()
-    tellAgain()
+  const report = (): void => {
+    reportHandled()
+    reportStored()
+    scheduleReport()
   }
 
-  /** Within a process the other end may answer what it was told by leaving. */
-  const tellAgain = (): void => {
-    if (!hasLeft) cancel = timers.after(TELL_EVERY, tell)
+  /** In the same process a report may end the sender at once, so `hasLeft` is checked. */
+  const scheduleReport = (): void => {
+    if (!hasLeft) cancel = timers.after(REPORT_EVERY_MS, report)
   }
 
-  const hear = (handle: () => void): void => {
+  const handleFrame = (handle: () => void): void => {
     number += 1
     guarded(handle)
-    place()
+    addPlace()
   }
 
-  const go = (how: 'clean' | 'broken' | 'abandoned'): void => {
+  const disconnect = (how: 'clean' | 'broken' | 'abandoned'): void => {
     if (how === 'abandoned') session.abandoned(grace)
     else guarded(() => incoming.closed(how === 'clean'))
     leave()
   }
 
-  const beginning: FromWorker = { kind: 'covered', frame: number, sample }
+  const startPosition: FromWorker = { kind: 'covered', frame: number, sample }
 
   return {
     begin: () => {
       if (hasLeft) return
-      link.send(beginning)
-      tellAgain()
+      link.send(startPosition)
+      scheduleReport()
     },
     message: (message) => {
       switch (message.kind) {
         case 'text': {
           const { text } = message
-          return text === null ? guarded(incoming.ping) : hear(() => incoming.text(text))
+          return text === null ? guarded(incoming.ping) : handleFrame(() => incoming.text(text))
         }
         case 'binary':
-          return hear(() => incoming.binary(message.bytes))
+          return handleFrame(() => incoming.binary(message.bytes))
         case 'gone':
-          return go(message.how)
+          return disconnect(message.how)
       }
     },
     lost: () => {
       isBroken = true
-      go('broken')
+      disconnect('broken')
     },
   }
 }

@@ -5,102 +5,108 @@ import type { Timers } from '../../../application/ports/timers.ts'
 import type { FromSender, LinkSenders, ServedLink } from '../../../application/sessions/relay/link-senders.ts'
 import type { LiveSessions } from '../../../application/sessions/runs/socket-sessions.ts'
 import type { SenderSession } from '../../../application/sessions/sender-session.ts'
-import { whyNoPlace } from '../senders/places.ts'
-import { serveSender } from './served-sender.ts'
+import { senderRefusalOf } from '../senders/sender-placement.ts'
+import { createServedSender } from './served-sender.ts'
 import type { ServedSender } from './served-sender.ts'
 
 interface WorkerSendersOptions {
   readonly sessions: Pick<LiveSessions, 'attachSender'>
-  /** Milliseconds for which a live waits at least for a sender whose link broke (TAKEOVER_GRACE). */
+  /** Milliseconds that a session waits at least for its sender after a lost link (TAKEOVER_GRACE). */
   readonly takeoverGrace: number
   readonly rateLimits: boolean
-  /** Milliseconds without a frame after which an active raw live ends, 0 is never (IDLE_TIMEOUT). */
+  /** Milliseconds without a frame until an active raw session ends. 0 switches the timeout off (IDLE_TIMEOUT). */
   readonly idleTimeout: number
   readonly environment: Pick<Environment, 'monotonic'>
   readonly timers: Timers
   readonly logger: Logger
 }
 
-type Ask = Extract<FromSender, { readonly kind: 'sender' }>
+type PlaceRequest = Extract<FromSender, { readonly kind: 'sender' }>
 
-/** A sender that asked for a place. */
-interface Asking {
+/** A place request of a sender. */
+interface PendingSender {
+  /** Resolves when the request has an answer. */
   readonly done: Promise<void>
-  /** Its sender, once it has the place. */
+  /** The sender after it was admitted. */
   served: ServedSender | null
 }
 
-/** The senders that other processes have, in front of the lives that run here. */
+/** Creates the worker's end of relayed senders: the sockets are in other processes, and the sessions run here. */
 export const createWorkerSenders = ({ sessions, takeoverGrace, ...options }: WorkerSendersOptions): LinkSenders => {
-  /** Those that wait for an answer or have a place, by their ids. */
-  const asked = new Map<string, Asking>()
+  /** Senders that wait for an answer or are admitted, by request id. */
+  const senders = new Map<string, PendingSender>()
 
-  const forget = (requestId: string, own: Asking): void => {
-    if (asked.get(requestId) === own) asked.delete(requestId)
+  const forget = (requestId: string, own: PendingSender): void => {
+    if (senders.get(requestId) === own) senders.delete(requestId)
   }
 
   const open = ({ liveId, link }: ServedLink): ReturnType<LinkSenders['open']> => {
     let isClosed = false
-    /** Which sender has the place through this link, and who asks through it; of them, who is gone again. */
+    /** The sender that is admitted through this link. */
     let served: ServedSender | null = null
-    const asking = new Set<string>()
+    /** Request ids that wait for an answer. */
+    const pending = new Set<string>()
+    /** Those of `pending` whose sender has disconnected. */
     const abandoned = new Set<string>()
 
     const answer = (message: FromWorker): void => {
       if (!isClosed) link.send(message)
     }
 
-    /** It came too late: the live is as if it had been here and was lost. */
-    const missed = (session: SenderSession, { from }: Ask): void => {
-      if (from === null) session.abandoned(takeoverGrace)
+    /** The sender disconnected before its answer. The session treats it like a sender that was lost after that. */
+    const tooLate = (session: SenderSession, isNew: boolean): void => {
+      if (isNew) session.abandoned(takeoverGrace)
       else session.lost(takeoverGrace)
     }
 
-    const place = async (ask: Ask, own: Asking, before: Asking | undefined): Promise<void> => {
-      // The same sender: its link has broken, and we have not seen it yet.
+    const place = async (
+      { requestId, from }: PlaceRequest, own: PendingSender, before: PendingSender | undefined,
+    ): Promise<void> => {
+      // `before` is the same sender on an earlier link, whose loss is not known here yet.
       await before?.done
       before?.served?.lost()
-      const attached = await sessions.attachSender(liveId, ask.from?.sample ?? null)()
-      if (E.isLeft(attached)) return answer({ kind: 'refused', requestId: ask.requestId, why: whyNoPlace(attached.left) })
-      if (isClosed || abandoned.has(ask.requestId)) return missed(attached.right, ask)
-      const sender = serveSender(attached.right, {
-        ...options, link, from: ask.from, grace: takeoverGrace,
+      const attached = await sessions.attachSender(liveId, from?.sample ?? null)()
+      if (E.isLeft(attached)) return answer({ kind: 'refused', requestId, why: senderRefusalOf(attached.left) })
+      if (isClosed || abandoned.has(requestId)) return tooLate(attached.right, from === null)
+      const sender = createServedSender(attached.right, {
+        ...options, link, from, grace: takeoverGrace,
         left: () => {
           if (served === sender) served = null
           own.served = null
-          forget(ask.requestId, own)
+          forget(requestId, own)
         },
       })
       served = sender
       own.served = sender
-      answer({ kind: 'admitted', requestId: ask.requestId })
+      answer({ kind: 'admitted', requestId })
       sender.begin()
     }
 
-    const ask = async (message: Ask): Promise<void> => {
-      const before = asked.get(message.requestId)
+    const handleRequest = async (request: PlaceRequest): Promise<void> => {
+      const { requestId } = request
+      const before = senders.get(requestId)
       const done = Promise.withResolvers<void>()
-      const own: Asking = { done: done.promise, served: null }
-      asked.set(message.requestId, own)
-      asking.add(message.requestId)
+      const own: PendingSender = { done: done.promise, served: null }
+      senders.set(requestId, own)
+      pending.add(requestId)
       try {
-        await place(message, own, before)
+        await place(request, own, before)
       } catch (error) {
-        options.logger.error({ liveId, error: String(error) }, 'a sender of another process could not be given its place')
-        answer({ kind: 'refused', requestId: message.requestId, why: 'unavailable' })
+        options.logger.error({ liveId, error: String(error) }, 'unexpected error: a relayed sender was refused')
+        answer({ kind: 'refused', requestId, why: 'unavailable' })
       }
-      asking.delete(message.requestId)
-      abandoned.delete(message.requestId)
+      pending.delete(requestId)
+      abandoned.delete(requestId)
       done.resolve()
-      if (own.served === null) forget(message.requestId, own)
+      if (own.served === null) forget(requestId, own)
     }
 
     return {
       message: (message) => {
-        if (message.kind === 'sender') void ask(message)
-        // Another one of its process may ask in vain meanwhile.
-        else if (message.kind === 'gone' && asking.has(message.requestId)) abandoned.add(message.requestId)
-        else if (message.kind !== 'gone' || asked.get(message.requestId)?.served === served) served?.message(message)
+        if (message.kind === 'sender') void handleRequest(message)
+        else if (message.kind === 'gone' && pending.has(message.requestId)) abandoned.add(message.requestId)
+        // `gone` of another sender of that process, which was refused, must not end the admitted sender.
+        else if (message.kind !== 'gone' || senders.get(message.requestId)?.served === served) served?.message(message)
       },
       closed: () => {
         isClosed = true

@@ -2,39 +2,40 @@ import { afterLastLook } from '../../../application/waiting.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
 
 interface IdleOptions {
-  /** Milliseconds; 0 is never. */
+  /** Milliseconds. 0 switches the timeout off. */
   readonly limit: number
   readonly monotonic: () => number
   readonly timers: Timers
-  /** We do not read, so nothing can be heard. */
+  /** True while we do not read the socket. This time does not count as idle. */
   readonly isPaused: () => boolean
   readonly expired: () => void
 }
 
-/** Tells when nothing was heard for too long (D46), from `begin` on. */
+/** Calls `expired` when a sender sends nothing for too long. */
 export interface IdleWatch {
-  /** Repeats are ignored. */
+  /** Starts the timeout. Further calls have no effect. */
   readonly begin: () => void
-  readonly heard: () => void
+  /** Restarts the timeout, for a frame. */
+  readonly onFrame: () => void
   readonly stop: () => void
 }
 
-/** Of Node's timers. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+/** The limit of Node's timers. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 export const createIdleWatch = ({ limit, monotonic, timers, isPaused, expired }: IdleOptions): IdleWatch => {
-  let last = 0
+  let lastFrameAt = 0
   let state: 'waiting' | 'watching' | 'stopped' = limit === 0 ? 'stopped' : 'waiting'
   let cancel: () => void = () => undefined
 
   const wait = (ms: number): void => {
-    cancel = afterLastLook(timers, Math.min(ms, LONGEST_TIMER_MS), check)
+    cancel = afterLastLook(timers, Math.min(ms, MAX_TIMER_MS), check)
   }
 
-  // One timer, not one for each of a hundred frames a second: it looks when the last one came.
+  // One timer checks the time of the last frame. A timer for each of a hundred frames a second would be expensive.
   const check = (): void => {
-    if (isPaused()) last = monotonic()
-    const left = last + limit - monotonic()
+    if (isPaused()) lastFrameAt = monotonic()
+    const left = lastFrameAt + limit - monotonic()
     if (left > 0) wait(left)
     else expired()
   }
@@ -43,11 +44,11 @@ export const createIdleWatch = ({ limit, monotonic, timers, isPaused, expired }:
     begin: () => {
       if (state !== 'waiting') return
       state = 'watching'
-      last = monotonic()
+      lastFrameAt = monotonic()
       wait(limit)
     },
-    heard: () => {
-      last = monotonic()
+    onFrame: () => {
+      lastFrameAt = monotonic()
     },
     stop: () => {
       state = 'stopped'

@@ -10,34 +10,35 @@ import { createAudioLimit, createBadFrameCounter, createControlLimit, createErro
 import { decodeAudio, decodeConfig, decodePcm, parseFrame } from '../protocol.ts'
 import type { BadFrame, ClientFrame } from '../protocol.ts'
 
-/** D41: seconds of audio held before we stop reading, and how long nothing may move then. */
-const FULL_BACKLOG = 30
-const STALLED_AFTER = 60_000
+/** Above this backlog of audio the service stops reading the socket. */
+const MAX_BACKLOG_SECONDS = 30
+/** The session ends if the backlog does not shrink for this time. */
+const STALLED_AFTER_MS = 60_000
 
 export interface SenderOptions extends IncomingOptions {
-  /** Milliseconds without any frame, once there was audio, after which the live ends; 0 is never (D46). */
+  /** Milliseconds without a frame after the first audio, until the session ends. 0 switches the timeout off. */
   readonly idleTimeout: number
 }
 
-/** The sender's protocol: R137–R149, D39–D42. */
+/** Creates the protocol of a sender. */
 export const createSender = (session: SenderSession, options: SenderOptions): Incoming => {
   const { connection, timers, rateLimits } = options
   const { monotonic } = options.environment
-  const isOneTooMany = createBadFrameCounter()
-  const mayTell = createErrorThrottle(monotonic)
-  const tooManyControls = createControlLimit(monotonic, rateLimits)
-  const tooManyFrames = createAudioLimit(monotonic, rateLimits)
-  let open = true
-  let finishing = false
+  const hasTooManyBadFrames = createBadFrameCounter()
+  const mayReport = createErrorThrottle(monotonic)
+  const isControlLimitReached = createControlLimit(monotonic, rateLimits)
+  const isAudioLimitReached = createAudioLimit(monotonic, rateLimits)
+  let isOpen = true
+  let isFinishing = false
   let cancelStall: () => void = () => undefined
 
   const stop = (): void => {
-    open = false
+    isOpen = false
     cancelStall()
     idle.stop()
   }
 
-  const expel = (code: BadFrame | 'audio_too_fast' | 'rate_limited' | 'session_idle'): void => {
+  const disconnect = (code: BadFrame | 'audio_too_fast' | 'rate_limited' | 'session_idle'): void => {
     stop()
     if (code === 'session_idle') session.closed('idle')
     else session.closed(code === 'audio_too_fast' || code === 'rate_limited' ? code : 'bad_frames')
@@ -45,27 +46,28 @@ export const createSender = (session: SenderSession, options: SenderOptions): In
   }
 
   const idle = createIdleWatch({
-    limit: options.idleTimeout, monotonic, timers, isPaused: connection.isPaused, expired: () => expel('session_idle'),
+    limit: options.idleTimeout, monotonic, timers, isPaused: connection.isPaused,
+    expired: () => disconnect('session_idle'),
   })
 
   const refuse = (code: BadFrame): void => {
-    if (isOneTooMany(code)) expel(code)
+    if (hasTooManyBadFrames(code)) disconnect(code)
     else connection.send(errorFrame(code))
   }
 
-  const tell = (state: InvalidState): void => {
-    // After the end nothing is owed but the tail.
-    if (state !== 'over' && mayTell(state)) connection.send(errorFrame(state))
+  const report = (state: InvalidState): void => {
+    // After the end of a session, frames of the sender get no error.
+    if (state !== 'over' && mayReport(state)) connection.send(errorFrame(state))
   }
 
   const watchStall = (): void => {
     cancelStall()
-    cancelStall = afterLastLook(timers, STALLED_AFTER, () => expel('audio_too_fast'))
+    cancelStall = afterLastLook(timers, STALLED_AFTER_MS, () => disconnect('audio_too_fast'))
   }
 
   session.onDrained(() => {
-    if (!open || !connection.isPaused()) return
-    if (session.backlogSeconds() >= FULL_BACKLOG) return watchStall()
+    if (!isOpen || !connection.isPaused()) return
+    if (session.backlogSeconds() >= MAX_BACKLOG_SECONDS) return watchStall()
     cancelStall()
     connection.resume()
   })
@@ -76,62 +78,62 @@ export const createSender = (session: SenderSession, options: SenderOptions): In
     const outcome = session.configure(sent.right.settings, sent.right.vocabulary)
     if (outcome === 'ok') connection.send(ASR_STARTED)
     else if (outcome === 'invalid') refuse('invalid_config')
-    else tell(outcome)
+    else report(outcome)
   }
 
-  const hear = (audio: Either<'invalid_audio', Int16Array>): void => {
-    if (tooManyFrames(E.isRight(audio) ? audio.right.length : 0)) return expel('rate_limited')
+  const takeAudio = (audio: Either<'invalid_audio', Int16Array>): void => {
+    if (isAudioLimitReached(E.isRight(audio) ? audio.right.length : 0)) return disconnect('rate_limited')
     if (E.isLeft(audio)) return refuse(audio.left)
     if (audio.right.length === 0) return
     const outcome = session.audio(audio.right)
-    if (outcome !== 'ok') return tell(outcome)
+    if (outcome !== 'ok') return report(outcome)
     idle.begin()
-    if (session.backlogSeconds() < FULL_BACKLOG || connection.isPaused()) return
+    if (session.backlogSeconds() < MAX_BACKLOG_SECONDS || connection.isPaused()) return
     connection.pause()
     watchStall()
   }
 
   const finish = (): void => {
-    if (finishing) return
-    finishing = true
+    if (isFinishing) return
+    isFinishing = true
     cancelStall()
     idle.stop()
     session.finish()
   }
 
-  const obey = ({ type, body }: ClientFrame): void => {
+  const handle = ({ type, body }: ClientFrame): void => {
     switch (type) {
       case 'ping':
         return connection.send(PONG)
       case 'finish':
         return finish()
       case 'config':
-        return finishing ? undefined : configure(body)
+        return isFinishing ? undefined : configure(body)
       case 'audio':
-        return finishing ? undefined : hear(decodeAudio(body))
+        return isFinishing ? undefined : takeAudio(decodeAudio(body))
     }
   }
 
   return {
     text: (text) => {
-      if (!open) return
-      idle.heard()
+      if (!isOpen) return
+      idle.onFrame()
       const frame = parseFrame(text)
       const isAudio = E.isRight(frame) && frame.right.type === 'audio'
-      if (!isAudio && tooManyControls()) expel('rate_limited')
-      else if (E.isRight(frame)) obey(frame.right)
-      else if (!finishing) refuse(frame.left)
+      if (!isAudio && isControlLimitReached()) disconnect('rate_limited')
+      else if (E.isRight(frame)) handle(frame.right)
+      else if (!isFinishing) refuse(frame.left)
     },
     binary: (bytes) => {
-      idle.heard()
-      if (open && !finishing) hear(decodePcm(bytes))
+      idle.onFrame()
+      if (isOpen && !isFinishing) takeAudio(decodePcm(bytes))
     },
     ping: () => {
-      if (open && tooManyControls()) expel('rate_limited')
+      if (isOpen && isControlLimitReached()) disconnect('rate_limited')
     },
-    closed: (clean) => {
+    closed: (isClean) => {
       stop()
-      if (clean) session.closed('sender_closed')
+      if (isClean) session.closed('sender_closed')
       else session.lost()
     },
   }

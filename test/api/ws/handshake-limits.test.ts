@@ -84,7 +84,7 @@ test('an address shakes hands with a live two thousand times at once, then a hun
 })
 
 test('listeners leave places free, in which senders still find room; a sender that is sent away takes none of them', async (t) => {
-  const fixture = await start(t, { mostSockets: 3, placesForSenders: 1 })
+  const fixture = await start(t, { maxSockets: 3, senderSlots: 1 })
   const live = fixture.lifecycle.add()
   const [first] = [await fixture.listener(live), await fixture.listener(live)]
   t.is(await statusOf(fixture, live.listenerToken), 429)
@@ -97,7 +97,7 @@ test('listeners leave places free, in which senders still find room; a sender th
 })
 
 test('a sender that comes second finds no place among those kept for senders', async (t) => {
-  const fixture = await start(t, { mostSockets: 4, placesForSenders: 2 })
+  const fixture = await start(t, { maxSockets: 4, senderSlots: 2 })
   const live = fixture.lifecycle.add()
   await Promise.all([fixture.listener(live), fixture.listener(live)])
   const sender = await fixture.sender(live)
@@ -109,7 +109,7 @@ test('a sender that comes second finds no place among those kept for senders', a
 })
 
 test('a handshake that is refused or malformed gives its place back', async (t) => {
-  const fixture = await start(t, { mostSockets: 2, placesForSenders: 1 })
+  const fixture = await start(t, { maxSockets: 2, senderSlots: 1 })
   const live = fixture.lifecycle.add()
   for (const token of [live.senderToken, live.listenerToken])
     for (let n = 0; n < 3; n += 1) {

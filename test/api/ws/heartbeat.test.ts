@@ -46,10 +46,10 @@ test('no pong within 10 s of a ping is a loss, once [S32]', (t) => {
 test('while we do not read the socket the time for its pong stands still [D44]', (t) => {
   const { timers, counted, heartbeat } = beat()
   timers.advance(25_000 + 4000)
-  heartbeat.reading(true)
+  heartbeat.setPaused(true)
   timers.advance(600_000)
   t.is(counted.lost, 0)
-  heartbeat.reading(false)
+  heartbeat.setPaused(false)
   timers.advance(5999)
   t.is(counted.lost, 0)
   timers.advance(1)

@@ -1,10 +1,10 @@
 import test from 'ava'
-import { createConfigSoFar } from '../../../interfaces/ws/relay/sent-config.ts'
+import { createAcceptedConfig } from '../../../interfaces/ws/relay/sent-config.ts'
 
-const told = (configs: ReadonlyArray<readonly [body: object, isBehindAudio: boolean]>): unknown => {
-  const config = createConfigSoFar()
-  configs.forEach(([body, isBehindAudio], i) => {
-    config.passed({ number: i + 1, body: { type: 'config', ...body }, isBehindAudio })
+const told = (configs: ReadonlyArray<readonly [body: object, isAfterAudio: boolean]>): unknown => {
+  const config = createAcceptedConfig()
+  configs.forEach(([body, isAfterAudio], i) => {
+    config.passed({ number: i + 1, body: { type: 'config', ...body }, isAfterAudio })
     config.accepted(i + 1)
   })
   return JSON.parse(config.text() ?? 'null')
@@ -21,9 +21,9 @@ test('one frame says what all that were taken said: the last settings before aud
 })
 
 test('what was refused, or not answered, is not in it', (t) => {
-  const config = createConfigSoFar()
-  config.passed({ number: 1, body: { max_chars: 40 }, isBehindAudio: false })
-  config.passed({ number: 2, body: { max_chars: 50 }, isBehindAudio: true })
+  const config = createAcceptedConfig()
+  config.passed({ number: 1, body: { max_chars: 40 }, isAfterAudio: false })
+  config.passed({ number: 2, body: { max_chars: 50 }, isAfterAudio: true })
   config.accepted(1)
   t.deepEqual(config.done(2), [])
   t.deepEqual(config.done(3), [2])

@@ -8,7 +8,7 @@ const WEBSOCKET_PLACES = 'test/e2e/service/websocket-places.test.ts'
 export const handshakeMutants: ReadonlyArray<Mutant> = [
   {
     file: 'interfaces/compose/front.ts',
-    before: ', shouldUpgrade: asksForWebSocket }',
+    before: ', shouldUpgrade: isWebSocketRequest }',
     after: ' }',
     rows: ['a request that offers h2c is answered over HTTP/1.1'], test: WEBSOCKET_UPGRADE,
   },
@@ -38,13 +38,13 @@ export const handshakeMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/handshakes/handshake-limits.ts',
-    before: 'const UNGUESSABLE = 16',
-    after: 'const UNGUESSABLE = 0',
+    before: 'const MIN_UNGUESSABLE_CHARS = 16',
+    after: 'const MIN_UNGUESSABLE_CHARS = 0',
     rows: ['a token short enough to be guessed is not tried'], test: HANDSHAKE_LIMITS,
   },
   {
     file: 'interfaces/ws/handshakes/handshake-limits.ts',
-    before: 'token.length >= UNGUESSABLE || !failures.isReached',
+    before: 'token.length >= MIN_UNGUESSABLE_CHARS || !failures.isReached',
     after: '!failures.isReached',
     rows: ['a right token gets in from an address that failed too often'], test: HANDSHAKE_LIMITS,
   },
@@ -74,24 +74,24 @@ export const handshakeMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/socket-server.ts',
-    before: "places.take(admission.sender === null ? 'listener' : 'sender')",
-    after: 'places.take(admission.role)',
+    before: "slots.take(admission.sender === null ? 'listener' : 'sender')",
+    after: 'slots.take(admission.role)',
     rows: ['a sender that comes second finds no place'], test: HANDSHAKE_LIMITS,
   },
   {
     file: 'interfaces/ws/socket-server.ts',
-    before: '        judged.leave()\n',
+    before: '        admitted.releaseSlot()\n',
     after: '',
     rows: ['a handshake that is refused or malformed gives its place back'], test: HANDSHAKE_LIMITS,
   },
   {
-    file: 'interfaces/ws/handshakes/places.ts',
-    before: 'taken.listener < most - keptForSenders',
-    after: 'taken.listener < most',
+    file: 'interfaces/ws/handshakes/socket-slots.ts',
+    before: 'taken.listener < max - reserved',
+    after: 'taken.listener < max',
     rows: ['listeners leave places free, in which senders still find room'], test: HANDSHAKE_LIMITS,
   },
   {
-    file: 'interfaces/compose/most-sockets.ts',
+    file: 'interfaces/compose/socket-limits.ts',
     before: 'Math.ceil(most / 8)',
     after: '0',
     rows: ['listeners that take every place they get keep no sender out'], test: WEBSOCKET_PLACES,

@@ -64,7 +64,7 @@ export const limitMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/socket-server.ts',
-    before: 'return limits.wrong(address) ?? admission',
+    before: 'return limits.countWrong(address) ?? admission',
     after: 'return admission',
     rows: ['S25'], test: SERVICE,
   },

@@ -34,7 +34,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/handshakes/handshake.ts',
-    before: 'Math.min(count, MOST_REPLAYED)',
+    before: 'Math.min(count, MAX_REPLAYED)',
     after: 'count',
     rows: ['D58'], test: RESUME,
   },
@@ -70,8 +70,8 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/listeners/hub.ts',
-    before: 'if (connection.buffered() <= LONGEST_BACKLOG) {',
-    after: 'if (connection.buffered() < LONGEST_BACKLOG) {',
+    before: 'if (connection.buffered() <= MAX_BACKLOG_BYTES) {',
+    after: 'if (connection.buffered() < MAX_BACKLOG_BYTES) {',
     rows: ['S31'], test: HUB,
   },
   {

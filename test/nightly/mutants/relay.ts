@@ -80,7 +80,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/listeners/hub.ts',
-    before: 'if (final !== null && member.ahead?.delete(finalTextKey(final)) === true) continue',
+    before: 'if (final !== null && member.sentAhead?.delete(finalTextKey(final)) === true) continue',
     after: '',
     rows: [HEARD_ONCE], test: PROPERTY,
   },

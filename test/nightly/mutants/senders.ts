@@ -14,7 +14,7 @@ const RELAYED = 'interfaces/ws/relay/relayed-sender.ts'
 export const senderMutants: ReadonlyArray<Mutant> = [
   { file: SESSION, before: 'Math.max(0, heard - at)', after: '0', rows: [EACH_ONCE], test: PROPERTY },
   { file: SESSION, before: 'if (at > heard) running.skip(at - heard)', after: '', rows: [EACH_ONCE], test: PROPERTY },
-  { file: FRAMES, before: '...kept.map((one) => one.frame), ', after: '', rows: [EACH_ONCE], test: PROPERTY },
+  { file: FRAMES, before: '...kept.map((entry) => entry.frame), ', after: '', rows: [EACH_ONCE], test: PROPERTY },
   { file: FRAMES, before: 'return doneTo > repeatedTo', after: 'return true', rows: ['answers nothing twice'], test: SENDERS },
   {
     file: FRAMES,
@@ -48,20 +48,20 @@ export const senderMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: RELAYED,
-    before: "place === 'ending' || (place === 'held' && !isHeld)",
-    after: '!isHeld',
+    before: "place === 'ending' || (place === 'held' && !isPausedByWorker)",
+    after: '!isPausedByWorker',
     rows: ['while its worker is gone a socket is not read'], test: SENDERS,
   },
   {
     file: RELAYED,
-    before: 'if (isAwaited && !frames.isFull()) connection',
-    after: "if (isAwaited && (place === 'ending' || !frames.isFull())) connection",
+    before: 'if (takesFrames && !frames.isFull()) connection',
+    after: "if (takesFrames && (place === 'ending' || !frames.isFull())) connection",
     rows: ['a sender whose live is over is read on'], test: RELAYED_SENDER,
   },
   {
     file: RELAYED,
-    before: 'isHeld = message.on',
-    after: 'isHeld = false',
+    before: 'isPausedByWorker = message.on',
+    after: 'isPausedByWorker = false',
     rows: ['who sends faster than is heard'], test: SENDERS,
   },
   {
@@ -90,13 +90,13 @@ export const senderMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/relay/worker-senders.ts',
-    before: "message.kind !== 'gone' || asked.get(message.requestId)?.served === served",
+    before: "message.kind !== 'gone' || senders.get(message.requestId)?.served === served",
     after: 'served !== null',
     rows: ['a sender that asks in vain and goes takes no place with it'], test: WORKER_SENDERS,
   },
   {
     file: 'interfaces/ws/relay/worker-senders.ts',
-    before: 'isClosed || abandoned.has(ask.requestId)',
+    before: 'isClosed || abandoned.has(requestId)',
     after: 'isClosed',
     rows: ['a sender that goes while it is given its place'], test: WORKER_SENDERS,
   },

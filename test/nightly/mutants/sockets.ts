@@ -23,8 +23,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/handshakes/handshake.ts',
-    before: 'return values.size > 1 || token.length > LONGEST_TOKEN ?',
-    after: 'return token.length > LONGEST_TOKEN ?',
+    before: 'return values.size > 1 || token.length > MAX_TOKEN_CHARS ?',
+    after: 'return token.length > MAX_TOKEN_CHARS ?',
     rows: [129], test: CONNECTING,
   },
   {
@@ -89,14 +89,14 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/listeners/listener.ts',
-    before: 'if (attempts > ATTEMPTS) expel',
-    after: 'if (attempts >= ATTEMPTS) expel',
+    before: 'if (forbiddenFrames > MAX_FORBIDDEN_FRAMES) disconnect',
+    after: 'if (forbiddenFrames >= MAX_FORBIDDEN_FRAMES) disconnect',
     rows: [146], test: FRAMES,
   },
   {
     file: 'interfaces/ws/limits.ts',
-    before: 'return count > BAD_FRAMES',
-    after: 'return count >= BAD_FRAMES',
+    before: 'return count > MAX_BAD_FRAMES',
+    after: 'return count >= MAX_BAD_FRAMES',
     rows: [147], test: FRAMES,
   },
   {
@@ -125,7 +125,7 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/senders/idle.ts',
-    before: 'if (isPaused()) last = monotonic()',
+    before: 'if (isPaused()) lastFrameAt = monotonic()',
     after: '',
     rows: [105], test: 'test/api/ws/idle.test.ts',
   },

@@ -29,11 +29,11 @@ const judge = (world: RelayLog, listeners: ReadonlyArray<Listener>): ReadonlyArr
   const again = repeatedIn(said)
   const stored = new Set(world.log.map(wordOf))
   const words = world.log.map(wordOf).filter((word) => !again.has(word))
-  return listeners.flatMap(({ api, point, heard, endings, hasJoined, isGone, owedFrom }, index) => {
+  return listeners.flatMap(({ api, point, heard, endings, hasJoined, isClosed, owedFrom }, index) => {
     const who = `listener ${index} at ${api} ${point === null ? 'from now on' : 'from the first on'}`
     const told = heard.map(wordOf)
     const places = told.map((word) => words.indexOf(word)).filter((place) => place !== -1)
-    const isUntil = isGone() || endings[0] === 'unavailable' || endings[0] === 'server_restart'
+    const isUntil = isClosed() || endings[0] === 'unavailable' || endings[0] === 'server_restart'
     const since = new Set(said.slice(owedFrom()))
     const before = new Set(said.slice(0, owedFrom()))
     const missed = [...again].filter((word) => stored.has(word) && since.has(word) && !before.has(word) && !told.includes(word))
@@ -62,9 +62,9 @@ interface Processes {
 
 /** What is said now that all is reached again comes at once: nobody needs the end for it. */
 const deafTo = (newest: TranscriptFrame | undefined, listeners: ReadonlyArray<Listener>): ReadonlyArray<string> =>
-  listeners.flatMap(({ api, heard, endings, hasJoined, isGone }, index) => {
+  listeners.flatMap(({ api, heard, endings, hasJoined, isClosed }, index) => {
     const isHeard = newest === undefined || heard.some((frame) => wordOf(frame) === wordOf(newest))
-    return isHeard || isGone() || !hasJoined() || endings.length > 0 ? [] : [`listener ${index} at ${api} hears nothing any more`]
+    return isHeard || isClosed() || !hasJoined() || endings.length > 0 ? [] : [`listener ${index} at ${api} hears nothing any more`]
   })
 
 /** All is reached again, some more is said, and the live ends. Who is deaf meanwhile. */

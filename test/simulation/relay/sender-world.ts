@@ -20,7 +20,7 @@ import type { AdmissionState, Reservation } from '../../../domain/admission/stat
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import type { SegmentFinalised } from '../../../domain/transcript/events.ts'
 import { createHub } from '../../../interfaces/ws/listeners/hub.ts'
-import { placeThere } from '../../../interfaces/ws/relay/place-there.ts'
+import { placeRemotely } from '../../../interfaces/ws/relay/remote-placement.ts'
 import { createWorkerSenders } from '../../../interfaces/ws/relay/worker-senders.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { createMemoryLinks } from '../../support/doubles/memory/links.ts'
@@ -43,7 +43,7 @@ interface SenderWorldOptions {
   readonly createPipeline?: CreatePipeline
   readonly reconnectGrace?: number
   readonly takeoverGrace?: number
-  readonly mostKept?: number
+  readonly maxKeptBytes?: number
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
@@ -184,9 +184,9 @@ export const createSenderWorld = ({
       links, whereabouts: where, environment, timers, logger, storedFinals, recent, bus: createLiveBus({ logger }),
     })
     const hub = createHub({ bus: remote.bus, strict: false })
-    const place = placeThere({
+    const place = placeRemotely({
       links: remote, timers, logger, environment: { newId: () => `sender ${(ids += 1)}` },
-      ...(options.mostKept !== undefined && { mostKept: options.mostKept }),
+      ...(options.maxKeptBytes !== undefined && { maxKeptBytes: options.maxKeptBytes }),
     })
     const shared = { environment, timers, rateLimits: true, idleTimeout: 0 }
     const api = { name, remote, hub, connect: () => createRemoteClient({ hub, place, shared, liveId: LIVE }) }

@@ -8,7 +8,7 @@ import type { LiveBus } from '../../../application/pipeline/signals.ts'
 import type { LiveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
 import type { RunningSessions } from '../../../application/sessions/live-sessions.ts'
-import { placeHere } from '../../../interfaces/ws/senders/places.ts'
+import { placeLocally } from '../../../interfaces/ws/senders/sender-placement.ts'
 import { attachSocketServer } from '../../../interfaces/ws/socket-server.ts'
 import type { SocketServer, SocketSettings } from '../../../interfaces/ws/socket-server.ts'
 import { openSocket } from './client.ts'
@@ -76,10 +76,10 @@ export const startSockets = async (
     server,
     prefixes: ['', '/api/v1'],
     sessions,
-    placeSender: placeHere(sessions),
+    placeSender: placeLocally(sessions),
     bus,
     settings: {
-      origins: '*', strict: false, rateLimits: true, idleTimeout: 0, trustedProxies: [], failedHandshakesPerMinute: 0, mostSockets: 10_000, placesForSenders: 0, ...settings,
+      origins: '*', strict: false, rateLimits: true, idleTimeout: 0, trustedProxies: [], failedHandshakesPerMinute: 0, maxSockets: 10_000, senderSlots: 0, ...settings,
     },
     logger,
     environment,

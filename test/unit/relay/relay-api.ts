@@ -42,7 +42,7 @@ export const createRelayApi = (
   const listen = (point: ResumePoint | null) => {
     const heard: Array<TranscriptFrame> = []
     const endings: Array<string> = []
-    let [hasJoined, isGone, owedFrom] = [false, false, 0]
+    let [hasJoined, isClosed, owedFrom] = [false, false, 0]
     const connection: Connection = {
       send: () => undefined,
       broadcast: ({ text }, taken) => {
@@ -59,8 +59,8 @@ export const createRelayApi = (
     }
     const member: Parameters<typeof hub.join>[1] = { role: 'listener', connection }
     const join = (ahead: ReadonlySet<string>): void => {
-      if (isGone) return
-      if (ahead.size > 0) member.ahead = new Set(ahead)
+      if (isClosed) return
+      if (ahead.size > 0) member.sentAhead = new Set(ahead)
       hasJoined = true
       // Nobody knows what is past while neither its worker nor the log answers.
       owedFrom = remote.isUnknown(LIVE) ? Infinity : said.length
@@ -71,16 +71,16 @@ export const createRelayApi = (
       if (point === null) return join(new Set())
       const missed = await sessions.missed(LIVE, point)()
       if (E.isLeft(missed)) return void endings.push('unavailable')
-      await catchUp({ missed: missed.right, connection, encode: hub.encode, join, isGone: () => isGone, logger })
+      await catchUp({ missed: missed.right, connection, encode: hub.encode, join, isClosed: () => isClosed, logger })
     })()
     return {
       api: name, point, heard, endings, coming,
       hasJoined: () => hasJoined,
-      isGone: () => isGone,
+      isClosed: () => isClosed,
       /** Of all that was said. */
       owedFrom: () => (point === null ? owedFrom : 0),
       leave: () => {
-        isGone = true
+        isClosed = true
         hub.leave(LIVE, member)
       },
     }

@@ -4,7 +4,7 @@ import type { Environment } from '../../../application/ports/environment.ts'
 import type { Connection } from '../../../interfaces/ws/connection.ts'
 import type { Incoming } from '../../../interfaces/ws/incoming.ts'
 import type { Hub } from '../../../interfaces/ws/listeners/hub.ts'
-import type { PlaceSender } from '../../../interfaces/ws/senders/places.ts'
+import type { PlaceSender } from '../../../interfaces/ws/senders/sender-placement.ts'
 
 interface RemoteClientOptions {
   readonly hub: Hub

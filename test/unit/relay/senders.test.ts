@@ -212,7 +212,7 @@ test('too many control frames and bad frames are answered as by a worker without
 
 test('more unheard audio than is kept: the socket is not read until the worker has stored some, or cannot for 5 seconds', async (t) => {
   const pipelines = createScriptedPipelines()
-  const { world, api } = start(t, { createPipeline: pipelines.create, mostKept: 10 * second.length })
+  const { world, api } = start(t, { createPipeline: pipelines.create, maxKeptBytes: 10 * second.length })
   const client = await configured(world, api)
   client.send(...Array.from({ length: 10 }, () => second))
   await world.pass(1000)

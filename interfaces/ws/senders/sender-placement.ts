@@ -6,18 +6,18 @@ import type { Incoming } from '../incoming.ts'
 import { createSender } from './sender.ts'
 import type { SenderOptions } from './sender.ts'
 
-/** Whoever was given a live's one place, before there is a socket. */
+/** A sender that is attached to its session, before its socket opens. A session has one sender at a time. */
 export interface PlacedSender {
   readonly serve: (options: SenderOptions) => Incoming
-  /** Its socket never opened. */
+  /** Call it when the socket does not open. */
   readonly abandoned: () => void
 }
 
-/** Gives out the places of senders. */
+/** Attaches a sender to a session, in this process or in another one. */
 export type PlaceSender = (liveId: number) => Promise<Either<SenderRefusal, PlacedSender>>
 
-/** Why there is no place, as every process says it. */
-export const whyNoPlace = (
+/** Converts an error of `attachSender` for a client. */
+export const senderRefusalOf = (
   refusal: Extract<Awaited<ReturnType<ReturnType<LiveSessions['attachSender']>>>, { readonly _tag: 'Left' }>['left'],
 ): SenderRefusal => {
   switch (refusal._tag) {
@@ -38,12 +38,12 @@ export const whyNoPlace = (
   }
 }
 
-/** Places in lives that this process runs. */
-export const placeHere =
+/** Attaches senders to the sessions of this process. */
+export const placeLocally =
   ({ attachSender }: Pick<LiveSessions, 'attachSender'>): PlaceSender =>
   async (liveId) => {
     const attached = await attachSender(liveId)()
-    if (E.isLeft(attached)) return E.left(whyNoPlace(attached.left))
+    if (E.isLeft(attached)) return E.left(senderRefusalOf(attached.left))
     const session = attached.right
     return E.right({ serve: (options) => createSender(session, options), abandoned: () => session.abandoned() })
   }

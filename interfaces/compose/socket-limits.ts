@@ -6,7 +6,7 @@ const KEPT_DESCRIPTORS = 256
 const MOST_SOCKETS = 65_536
 
 /** Sockets that may be open at once, so that REST still finds a descriptor (S38). */
-export const mostSockets = (): number => {
+export const maxSockets = (): number => {
   try {
     const limit = Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
     return Number.isInteger(limit) ? Math.max(Math.floor(limit / 4), limit - KEPT_DESCRIPTORS) : MOST_SOCKETS
@@ -19,4 +19,4 @@ export const mostSockets = (): number => {
 const MOST_PLACES_FOR_SENDERS = 1000
 
 /** Of `most` sockets those that no listener may take, so that a crowd never keeps a speaker out. */
-export const placesForSenders = (most: number): number => Math.min(MOST_PLACES_FOR_SENDERS, Math.ceil(most / 8))
+export const senderSlots = (most: number): number => Math.min(MOST_PLACES_FOR_SENDERS, Math.ceil(most / 8))

@@ -1,18 +1,18 @@
 import type { SocketRole } from '../../../application/ports/read-models.ts'
 
-/** The places for sockets, some of which are kept for senders. */
-export interface Places {
+/** Slots for open sockets. Some of them are reserved for senders. */
+export interface SocketSlots {
   readonly isFree: (role: SocketRole) => boolean
-  /** Takes a place until the answer is called, once or more often; null where none is free. */
+  /** Takes a slot and returns its release function, which may be called repeatedly. Null when no slot is free. */
   readonly take: (role: SocketRole) => (() => void) | null
 }
 
-/** At most `most` sockets, of which listeners get all but `keptForSenders`. */
-export const createPlaces = (most: number, keptForSenders: number): Places => {
+/** Creates `max` slots. Listeners may use all except `reserved`. */
+export const createSocketSlots = (max: number, reserved: number): SocketSlots => {
   const taken: Record<SocketRole, number> = { sender: 0, listener: 0 }
 
   const isFree = (role: SocketRole): boolean =>
-    taken.sender + taken.listener < most && (role === 'sender' || taken.listener < most - keptForSenders)
+    taken.sender + taken.listener < max && (role === 'sender' || taken.listener < max - reserved)
 
   return {
     isFree,
