@@ -2,19 +2,19 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Position, StoredEvent, SubscriptionMessage } from '../application/ports/event-store.ts'
 
-/** A run of messages handled as one. */
+/** Messages of a subscription that are handled together. */
 export interface Batch {
   readonly events: ReadonlyArray<StoredEvent>
-  /** Everything up to here was considered. */
+  /** Position of the last message. */
   readonly position: Position
-  /** Among these the subscription said that it had delivered all there was. */
+  /** The subscription has delivered the whole log as it was when the subscription began. */
   readonly caughtUp: boolean
 }
 
-const IDLE = Symbol('nothing is ready')
+const IDLE = Symbol('no message is ready')
 
-/** Resolves in the next turn of the event loop; one timer serves all who ask within a turn. */
-const turns = (): (() => Promise<typeof IDLE>) => {
+/** Returns a function that resolves in the next turn of the event loop. Calls in the same turn share one timer. */
+const createIdleCheck = (): (() => Promise<typeof IDLE>) => {
   let current: Promise<typeof IDLE> | null = null
   return () =>
     (current ??= new Promise((resolve) => {
@@ -32,11 +32,14 @@ const batchOf = (messages: ReadonlyArray<SubscriptionMessage>, last: Subscriptio
 })
 
 /**
- * At most `limit` messages at a time, fewer when no more are ready: a backlog is taken in large steps, and a lone
- * event waits for nothing. While a batch is worked on, at most one further message is asked for.
+ * Yields batches of at most `limit` messages. A batch ends early when no further message is ready, so a single event is
+ * not delayed. While the caller works on a batch, at most one further message is requested.
  */
-export async function* inBatches(messages: AsyncIterable<SubscriptionMessage>, limit: number): AsyncGenerator<Batch, void> {
-  const idle = turns()
+export async function* inBatches(
+  messages: AsyncIterable<SubscriptionMessage>,
+  limit: number,
+): AsyncGenerator<Batch, void> {
+  const idle = createIdleCheck()
   const iterator = messages[Symbol.asyncIterator]()
   let waiting: Array<SubscriptionMessage> = []
   const take = (): ReadonlyArray<Batch> => {
@@ -52,7 +55,7 @@ export async function* inBatches(messages: AsyncIterable<SubscriptionMessage>, l
       if (waiting.length > 0 && (await Promise.race([next, idle()])) === IDLE) yield* take()
       const message = await next
       if (E.isLeft(message) || message.right.done === true) {
-        // What came before the end counts: a subscription that dies early each time still gets somewhere.
+        // Messages before an error still count, so a subscription that breaks again and again makes progress.
         yield* take()
         if (E.isLeft(message)) throw message.left
         return

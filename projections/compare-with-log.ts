@@ -5,29 +5,30 @@ import type { EventStore, Position } from '../application/ports/event-store.ts'
 import { orThrow } from '../domain/shared/or-throw.ts'
 import { differencesOf, foldLog } from './fold-log.ts'
 import type { Difference, ReadableCollection } from './fold-log.ts'
-import { whyOlder } from './older-log.ts'
+import { olderLogReason } from './older-log.ts'
 import { modelOf } from './projection.ts'
 import type { Projection } from './projection.ts'
 
 export interface ComparedWithLog {
   readonly store: Pick<EventStore, 'subscribe' | 'head' | 'read'>
   readonly documents: Pick<Documents, 'checkpoint' | 'find' | 'scan'>
-  /** Keeps what the log says meanwhile. */
+  /** Temporary documents, which are folded from the log for the comparison. */
   readonly scratch: Documents
 }
 
-const drain = async <A>(all: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
+const drain = async <A>(items: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
   const found: Array<A> = []
-  for await (const one of all) found.push(one)
+  for await (const item of items) found.push(item)
   return found
 }
 
 /**
- * Where the documents of a projection are not what the log says, also while they are being written. One that stands no
- * further than the checkpoint must be the fold of the log up to there. Where a store writes documents before their
- * checkpoint, others are ahead of it, for as long as it takes to write it, or after a death in between until it moves
- * again; one that was removed no longer says so. Such documents are right when the fold from the checkpoint on, which
- * the next start makes, ends where the fold of the whole log does. Throws when the log is an older copy.
+ * Finds documents of a projection that differ from the log, also while the projection writes. A document up to the
+ * checkpoint must equal the fold of the log up to the checkpoint.
+ *
+ * Stores that write documents before the checkpoint may hold documents ahead of it, also after a crash. A removed
+ * document cannot show that it was ahead. Such documents are correct when folding on from the checkpoint, as the next
+ * start does, gives the same as folding the whole log. Throws when the log is an older copy.
  */
 export const differencesFromLog = async (
   { store, documents, scratch }: ComparedWithLog,
@@ -35,9 +36,9 @@ export const differencesFromLog = async (
 ): Promise<ReadonlyArray<Difference>> => {
   const { signal } = new AbortController()
   const checkpoint = orThrow(await documents.checkpoint(modelOf(projection))())
-  const reason = orThrow(await whyOlder(store, checkpoint)())
+  const reason = orThrow(await olderLogReason(store, checkpoint)())
   if (reason !== null) throw new Error(`${reason} (checkpoint ${checkpoint.position})`)
-  // The next start makes it: this version is the first to have it, or it was discarded.
+  // The read model is new or was discarded. The next start builds it.
   if (checkpoint.position === BEGINNING) return []
 
   const { collection } = projection
@@ -51,13 +52,13 @@ export const differencesFromLog = async (
   const ids = new Set(found.filter(isOpen).map(({ id }) => id))
   if (ids.size === 0) return found
 
-  const documentsOf = async ({ documents: its, collection: name }: ReadableCollection) =>
-    orThrow(await its.find(name, [...ids])())
+  const documentsOf = async (side: ReadableCollection) =>
+    orThrow(await side.documents.find(side.collection, [...ids])())
   const sides = [['is', await documentsOf(is)], ['should', await documentsOf(should)]] as const
-  // Asked for last: it lies behind all that was read.
+  // Read the head last, so that it is at or after all positions read above.
   const head = orThrow(await store.head()())
-  const foldedOn = async ([name, its]: (typeof sides)[number]): Promise<ReadableCollection> => {
-    const on: Projection = {
+  const foldOn = async ([name, found]: (typeof sides)[number]): Promise<ReadableCollection> => {
+    const continued: Projection = {
       ...projection,
       name: `${projection.name}-${name}`,
       collection: { name: `${collection.name}-${name}`, indexes: [] },
@@ -65,13 +66,13 @@ export const differencesFromLog = async (
     }
     const put = ([id, document]: readonly [string, Document]): Change => {
       const position = String(document['position']) as Position
-      return { kind: 'put', collection: on.collection.name, id, document, position }
+      return { kind: 'put', collection: continued.collection.name, id, document, position }
     }
-    orThrow(await scratch.ensure([on.collection])())
-    orThrow(await scratch.commit(modelOf(on), [...its].map(put), checkpoint)())
-    await foldLog({ store, documents: scratch }, on, { from: checkpoint, to: head, signal })
-    return { documents: scratch, collection: on.collection.name }
+    orThrow(await scratch.ensure([continued.collection])())
+    orThrow(await scratch.commit(modelOf(continued), [...found].map(put), checkpoint)())
+    await foldLog({ store, documents: scratch }, continued, { from: checkpoint, to: head, signal })
+    return { documents: scratch, collection: continued.collection.name }
   }
-  const left = await drain(differencesOf(await foldedOn(sides[0]), await foldedOn(sides[1])))
+  const left = await drain(differencesOf(await foldOn(sides[0]), await foldOn(sides[1])))
   return [...found.filter((difference) => !isOpen(difference)), ...left]
 }

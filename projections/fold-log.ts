@@ -5,14 +5,14 @@ import { changesOf } from './apply.ts'
 import { lastOf, modelOf } from './projection.ts'
 import type { Projection } from './projection.ts'
 
-/** Events of one step, at most. */
+/** Maximum number of events in one step. */
 export const BATCH_SIZE = 2000
-/** As a store that went away says it. */
+/** An ended subscription is retried like an unavailable store. */
 const ENDED: StoreUnavailable = { _tag: 'StoreUnavailable', reason: 'the subscription ended' }
 const SCAN_SIZE = 500
 
 export interface Folded {
-  /** Events of this step. */
+  /** Number of events in this step. */
   readonly events: number
   readonly reached: Checkpoint
 }
@@ -22,27 +22,27 @@ interface Stores {
   readonly documents: Pick<Documents, 'find' | 'commit'>
 }
 
-interface Stretch {
+interface Range {
   /** Exclusive. */
   readonly from: Checkpoint
-  /** Inclusive; not past the end of the log. */
+  /** Inclusive. Must not be after the end of the log. */
   readonly to: Position
   readonly signal: AbortSignal
-  /** Events of one step, at most; BATCH_SIZE unless told. */
+  /** Maximum number of events in one step. Default: BATCH_SIZE. */
   readonly batchSize?: number
   readonly onStep?: (step: Folded) => void
 }
 
-/** Brings a projection's read model, which stands at `from`, to `to`. Throws when a store goes away or the signal is given. */
+/** Folds the log from `from` to `to` into a read model. Throws when a store is unavailable or the signal aborts. */
 export const foldLog = async (
   { store, documents }: Stores,
   projection: Projection,
-  { from, to, signal, batchSize = BATCH_SIZE, onStep }: Stretch,
+  { from, to, signal, batchSize = BATCH_SIZE, onStep }: Range,
 ): Promise<void> => {
-  // A subscription that waits for more ends by its signal alone, also when it is left because of an error.
-  const enough = new AbortController()
+  // A waiting subscription ends only by its signal, so it is aborted at the end and after errors.
+  const ending = new AbortController()
   let done = false
-  /** Writes one batch while the next is read; what is folded next needs it. */
+  /** One batch is written while the next is read. The next fold needs the written documents. */
   let writing: Promise<void> = Promise.resolve()
   const write = async (changes: ReadonlyArray<Change>, step: Folded): Promise<void> => {
     orThrow(await documents.commit(modelOf(projection), changes, step.reached)())
@@ -58,33 +58,35 @@ export const foldLog = async (
     await writing
     const changes = orThrow(await changesOf(documents, projection, events))
     writing = write(changes, { events: events.length, reached })
-    // Whoever awaits it next hears of its failure; until then nobody may call it unhandled.
+    // A failure is handled at the next await. Until then it must not count as an unhandled rejection.
     writing.catch(() => undefined)
     if (done) await writing
   }
   try {
-    for await (const message of store.subscribe(from.position, projection.prefixes, AbortSignal.any([signal, enough.signal]))) {
+    const stopping = AbortSignal.any([signal, ending.signal])
+    for await (const message of store.subscribe(from.position, projection.prefixes, stopping)) {
       if (done) continue
       const position = message.kind === 'event' ? message.event.position : message.position
       if (message.kind === 'event' && position <= to) waiting.push(message.event)
       done = message.kind === 'caught-up' || position >= to
       if (!done && message.kind === 'event' && waiting.length < batchSize) continue
       await step(done ? to : position)
-      if (done) enough.abort()
+      if (done) ending.abort()
     }
     await writing
   } finally {
-    enough.abort()
-    // Whoever goes on after an error does so from the last step that it was told of: none may come later.
+    ending.abort()
+    // After an error the caller continues from the last reported step, so no report may come later.
     await writing.catch(() => undefined)
   }
   signal.throwIfAborted()
   if (!done) throw new Error('the subscription ended', { cause: ENDED })
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
 
-/** Whether two JSON values are the same, whatever the order of members. */
+/** True when two JSON values are equal, ignoring the order of members. */
 const isSame = (a: unknown, b: unknown): boolean => {
   if (!isObject(a) || !isObject(b)) return a === b
   const names = Object.keys(a)
@@ -95,7 +97,7 @@ const isSame = (a: unknown, b: unknown): boolean => {
   )
 }
 
-/** Positions aside: they tell in which batches a document was made. */
+/** Ignores positions, because they depend on the batches in which a document was folded. */
 const isSameDocument = (a: Document, b: Document): boolean => {
   const { position: _, ...left } = a
   const { position: __, ...right } = b
@@ -107,15 +109,15 @@ export interface ReadableCollection {
   readonly collection: string
 }
 
-/** Goes through all documents of a collection by their ids. */
+/** Reads all documents of a collection in the order of their ids. */
 interface Cursor {
-  /** Null behind the last one. */
+  /** Null after the last document. */
   readonly current: () => ScannedDocument | null
-  /** To the next; a promise only where that must be read, for most are there already. */
+  /** Goes to the next document. Returns a promise only when the next page must be read. */
   readonly advance: () => Promise<void> | null
 }
 
-/** Rejects, as its `advance`, when the documents cannot be read. */
+/** Opens a cursor. It and `advance` reject when the documents cannot be read. */
 const openCursor = async ({ documents, collection }: ReadableCollection): Promise<Cursor> => {
   let [page, at]: [ReadonlyArray<ScannedDocument>, number] = [[], 0]
   const load = async (after: string | null): Promise<void> => {
@@ -133,20 +135,25 @@ const openCursor = async ({ documents, collection }: ReadableCollection): Promis
 }
 
 /**
- * `missing`: there is none where one should be; `surplus`: there should be none; `unreadable`: what is stored is no document;
- * `misguarded`: its guard is not the position of its last change, which it carries too.
+ * `differs`: the document has other contents. `missing`: a document should exist. `surplus`: no document should exist.
+ * `unreadable`: the stored value is not a document. `misguarded`: the stored guard differs from the position in the
+ * document.
  */
 export interface Difference {
   readonly id: string
   readonly kind: 'differs' | 'missing' | 'surplus' | 'unreadable' | 'misguarded'
-  /** Of the stored document; null where there is none. */
+  /** Position of the stored document. Null when none is stored. */
   readonly position: Position | null
 }
 
-const differenceOf = (id: string, is: ScannedDocument | null, should: ScannedDocument | null): ReadonlyArray<Difference> => {
+const differenceOf = (
+  id: string,
+  is: ScannedDocument | null,
+  should: ScannedDocument | null,
+): ReadonlyArray<Difference> => {
   if (is === null) return should === null ? [] : [{ id, kind: 'missing', position: null }]
   const { position } = is
-  // Most are the same to the letter: no need to take them apart.
+  // Fast path: most documents have equal texts.
   if (should !== null && is.text !== undefined && is.text === should.text && position === should.position) return []
   const [document, wanted] = [is.document, should?.document ?? null]
   if (document === null) return [{ id, kind: 'unreadable', position }]
@@ -155,29 +162,34 @@ const differenceOf = (id: string, is: ScannedDocument | null, should: ScannedDoc
   return position === document['position'] ? [] : [{ id, kind: 'misguarded', position }]
 }
 
-const withId = (document: ScannedDocument | null, id: string): ScannedDocument | null => (document?.id === id ? document : null)
+const withId = (document: ScannedDocument | null, id: string): ScannedDocument | null =>
+  document?.id === id ? document : null
 
-const lesser = (a: ScannedDocument | null, b: ScannedDocument | null): string => {
+const smallerId = (a: ScannedDocument | null, b: ScannedDocument | null): string => {
   if (a === null || b === null) return a?.id ?? b?.id ?? ''
   return a.id < b.id ? a.id : b.id
 }
 
-/** Where the documents of one collection are not those of another; both are read in the order of their ids (ASCII). */
-export async function* differencesOf(is: ReadableCollection, should: ReadableCollection): AsyncGenerator<Difference, undefined> {
+/** Compares the documents of two collections. Both are read in the order of their ids (ASCII). */
+export async function* differencesOf(
+  is: ReadableCollection,
+  should: ReadableCollection,
+): AsyncGenerator<Difference, undefined> {
   const [left, right] = [await openCursor(is), await openCursor(should)]
   for (;;) {
     const [a, b] = [left.current(), right.current()]
     if (a === null && b === null) return undefined
-    const id = lesser(a, b)
-    const [mine, other] = [withId(a, id), withId(b, id)]
-    yield* differenceOf(id, mine, other)
-    const reading = [mine === null ? null : left.advance(), other === null ? null : right.advance()].filter((page) => page !== null)
-    if (reading.length > 0) await Promise.all(reading)
+    const id = smallerId(a, b)
+    const [stored, wanted] = [withId(a, id), withId(b, id)]
+    yield* differenceOf(id, stored, wanted)
+    const advances = [stored === null ? null : left.advance(), wanted === null ? null : right.advance()]
+    const pages = advances.filter((page) => page !== null)
+    if (pages.length > 0) await Promise.all(pages)
   }
 }
 
-/** Those of the differences that are still there: writes during the comparison may have made the others. */
-export const stillThere = async (
+/** Returns the differences that still exist. Writes during the comparison can cause differences that disappear. */
+export const remainingDifferences = async (
   found: ReadonlyArray<Difference>,
   is: ReadableCollection,
   should: ReadableCollection,

@@ -1,11 +1,12 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import type { DocumentsUnavailable, Filter, PageQuery } from '../application/ports/documents.ts'
 import type { TypedDocuments } from './typed-documents.ts'
 
 /**
- * A page by id, descending, of `total` documents, more than `skip`. From the nearer end: what is skipped is read, so
- * the last page of a long list costs as little as the first.
+ * Returns a page of documents by descending id. `total`: the number of all documents, more than `skip`. The page is
+ * read from the nearer end of the list, because skipping costs time.
  */
 export const newestFirst = <View>(
   { page }: Pick<TypedDocuments<View>, 'page'>,
@@ -13,10 +14,10 @@ export const newestFirst = <View>(
   { skip, limit }: PageQuery,
   total: number,
 ): TaskEither<DocumentsUnavailable, ReadonlyArray<View>> => {
-  const behind = Math.max(0, total - skip - limit)
-  if (skip <= behind) return page({ filter, sort: { by: 'id', direction: 'descending' }, skip, limit })
-  const fromTheEnd = { skip: behind, limit: Math.min(limit, total - skip) }
-  return TE.map((found: ReadonlyArray<View>) => found.toReversed())(
-    page({ filter, sort: { by: 'id', direction: 'ascending' }, ...fromTheEnd }),
+  const after = Math.max(0, total - skip - limit)
+  if (skip <= after) return page({ filter, sort: { by: 'id', direction: 'descending' }, skip, limit })
+  return pipe(
+    page({ filter, sort: { by: 'id', direction: 'ascending' }, skip: after, limit: Math.min(limit, total - skip) }),
+    TE.map((found) => found.toReversed()),
   )
 }

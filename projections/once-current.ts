@@ -6,37 +6,40 @@ import type { Projection } from './projection.ts'
 
 type Readable = Pick<Documents, 'get' | 'find' | 'page'>
 
-/** Whether the projection of a collection is on its first way through what was in the log at start. */
-export const firstWay = (
+/**
+ * Returns a function that says whether the projection of a collection is still catching up with the log as it was at
+ * the start of the service.
+ */
+export const catchingUpAfterStart = (
   projections: ReadonlyArray<Projection>,
   { lag }: Pick<Projector, 'lag'>,
 ): ((collection: string) => boolean) => {
-  const behind = new Map(projections.map(({ name, collection }) => [collection.name, name]))
+  const catchingUp = new Map(projections.map(({ name, collection }) => [collection.name, name]))
   return (collection) => {
-    const projection = behind.get(collection)
+    const projection = catchingUp.get(collection)
     if (projection === undefined) return false
-    const isCurrent = lag().some((one) => one.projection === projection && one.hasCaughtUp)
-    if (isCurrent) behind.delete(collection)
+    const isCurrent = lag().some((state) => state.projection === projection && state.hasCaughtUp)
+    if (isCurrent) catchingUp.delete(collection)
     return !isCurrent
   }
 }
 
-/** The refusal of who asks a read model that has not come to all that was there at start. */
-export const behindSinceStart: DocumentsUnavailable = {
+/** The error while a read model is still catching up after the start. */
+export const CATCHING_UP: DocumentsUnavailable = {
   _tag: 'DocumentsUnavailable',
-  reason: 'the read model is behind the log since the start',
+  reason: 'the read model is still catching up with the log after the start',
 }
 
 /**
- * The documents for who answers from them: not to be had, as if the store were away, while they are behind since the
- * start. What their projection has not come to yet would read as if it did not exist.
+ * Makes documents unavailable while their projection catches up after the start. Otherwise documents that are not
+ * projected yet would look as if they did not exist.
  */
 export const onceCurrent = ({ get, find, page }: Readable, isBehind: (collection: string) => boolean): Readable => {
-  const unless = <A>(collection: string, read: TaskEither<DocumentsUnavailable, A>) =>
-    isBehind(collection) ? TE.left(behindSinceStart) : read
+  const ifCurrent = <A>(collection: string, read: TaskEither<DocumentsUnavailable, A>) =>
+    isBehind(collection) ? TE.left(CATCHING_UP) : read
   return {
-    get: (collection, id) => unless(collection, get(collection, id)),
-    find: (collection, ids) => unless(collection, find(collection, ids)),
-    page: (collection, request) => unless(collection, page(collection, request)),
+    get: (collection, id) => ifCurrent(collection, get(collection, id)),
+    find: (collection, ids) => ifCurrent(collection, find(collection, ids)),
+    page: (collection, request) => ifCurrent(collection, page(collection, request)),
   }
 }

@@ -3,16 +3,16 @@ import type { StoredEvent } from '../application/ports/event-store.ts'
 import type { StoredEventOf } from '../domain/shared/event.ts'
 import { eventReader } from '../domain/read-event.ts'
 
-/** A read model as a pure fold: each document follows from the events that touch it and from nothing else. */
+/** Folds events into the documents of a read model. Each document depends only on the events that touch it. */
 export interface Projection {
-  /** Names its checkpoint. */
+  /** Also the name of its checkpoint. */
   readonly name: string
   readonly collection: CollectionSpec
-  /** Streams that hold its events. */
+  /** Name prefixes of the streams with its events. */
   readonly prefixes: ReadonlyArray<string>
-  /** Ids of the documents that an event may change; none for events that do not matter here. */
+  /** Returns the ids of the documents that an event may change. */
   readonly touches: (event: StoredEvent) => ReadonlyArray<string>
-  /** The document `id` after the event; null where there is none. The same object back means unchanged. */
+  /** Returns the document `id` after the event, or null for no document. The same object means no change. */
   readonly project: (current: Document | null, event: StoredEvent, id: string) => Document | null
 }
 
@@ -28,30 +28,29 @@ interface ProjectionSpec<Definition, View> extends Pick<Projection, 'name' | 'co
 }
 
 /**
- * A projection in the types of its events and documents. The casts of documents are sound because nobody but the
- * projection writes its collection. Events of a type that is not listed may come from a newer version that shares the
- * log: they change nothing, no more than those that cannot be read, so that neither stops the read side.
+ * Defines a projection with typed events and documents. The casts are safe, because only the projection writes its
+ * collection. Events of other types and damaged events change nothing, so they do not stop the projection.
  */
 export const defineProjection = <Definition extends { readonly type: string }, View extends object>(
   spec: ProjectionSpec<Definition, View>,
 ): Projection => {
-  const known = eventReader(spec.events)
+  const decode = eventReader(spec.events)
   return {
     name: spec.name,
     collection: spec.collection,
     prefixes: spec.prefixes,
     touches: (event) => {
-      const said = known(event)
-      return said === undefined ? [] : spec.touches(said)
+      const decoded = decode(event)
+      return decoded === undefined ? [] : spec.touches(decoded)
     },
     project: (current, event, id) => {
-      const said = known(event)
-      return said === undefined ? current : (spec.project(current as View | null, said, id) as Document | null)
+      const decoded = decode(event)
+      return decoded === undefined ? current : (spec.project(current as View | null, decoded, id) as Document | null)
     },
   }
 }
 
-/** The name of the newest of some events in their order, `before` where there are none. */
+/** Returns the name of the last event, or `before` when there are no events. */
 export const lastOf = (events: ReadonlyArray<EventName>, before: EventName | null): EventName | null => {
   const last = events.at(-1)
   return last === undefined ? before : { stream: last.stream, revision: last.revision, id: last.id }

@@ -3,7 +3,7 @@ import type { HeldLease, Leases } from '../application/ports/peers/leases.ts'
 import type { Projector } from '../application/ports/projector.ts'
 import { followProgress } from './progress/follow-progress.ts'
 import { createProgress } from './progress/progress.ts'
-import { tellProgress } from './progress/tell-progress.ts'
+import { publishProgress } from './progress/publish-progress.ts'
 import { modelOf } from './projection.ts'
 import type { Projection } from './projection.ts'
 import { createRebuildRequests } from './rebuild/rebuild-requests.ts'
@@ -12,40 +12,41 @@ import type { Runner, RunnerDeps } from './runner.ts'
 
 export interface ProjectorDeps extends Omit<RunnerDeps, 'prefixes' | 'token'> {
   readonly projections: ReadonlyArray<Projection>
-  /** Null: this process runs none of them. */
+  /** Null: this process runs no projections. */
   readonly leases: Pick<Leases, 'hold' | 'isAlone'> | null
-  /** Stops all of it. */
+  /** Stops the projector. */
   readonly signal: AbortSignal
 }
 
-/** Under which one process at a time runs a projection. */
+/** Name of the lease with which only one process at a time runs a projection. */
 export const leaseOf = ({ name }: Pick<Projection, 'name'>): string => `projection:${name}`
 
-const given = (signal: AbortSignal): Promise<void> =>
+const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve()
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
 /**
- * Keeps the read models up to date until the signal: runs each projection whose lease it has, on its own, so that one that
- * fails holds up no other, and follows those that other processes run. Who asks how far they are is answered alike.
+ * Keeps the read models up to date until the signal aborts. It runs the projections whose leases it holds, each on its
+ * own, so a failing projection does not stop the others. It follows the progress of projections in other processes.
  */
 export const startProjector = (deps: ProjectorDeps): Projector => {
   const { documents, projections, leases, environment, timers, logger, signal } = deps
   const names = projections.map(({ name }) => name)
-  // Each projection hears the streams of all: an event that others consume then moves this one too, at once, and
-  // nobody who waits for that event depends on how often a store sends checkpoints.
-  const prefixes = [...new Set(projections.flatMap((one) => one.prefixes))]
+  // Every projection subscribes to the streams of all projections. So its position passes every event at once, and
+  // callers that wait for a position do not depend on how often a store sends checkpoints.
+  const prefixes = [...new Set(projections.flatMap((projection) => projection.prefixes))]
   const progress = createProgress(names, deps)
   const runners = new Map<string, Runner>()
   let finishes = false
 
   const isShared = leases?.isAlone !== true
   const requests = createRebuildRequests(deps)
-  const teller = isShared && leases !== null ? tellProgress({ documents, progress, timers, logger, signal }) : null
-  const beside = !isShared ? [] : [
-    teller?.stopped,
+  const publisher =
+    isShared && leases !== null ? publishProgress({ documents, progress, timers, logger, signal }) : null
+  const backgroundTasks = !isShared ? [] : [
+    publisher?.stopped,
     followProgress({ documents, models: projections.map(modelOf), progress, environment, timers, signal }),
     requests.serve(names, (name) => runners.get(name) ?? null),
   ]
@@ -56,28 +57,29 @@ export const startProjector = (deps: ProjectorDeps): Projector => {
     const runner = createRunner({ ...deps, prefixes, token: held.token, signal: holding }, projection, report)
     runners.set(projection.name, runner)
     report.owned(true)
-    const endTelling = teller?.begin(modelOf(projection), held.token)
+    const endPublishing = publisher?.begin(modelOf(projection), held.token)
     const finishing = finishes ? runner.finishRebuild() : Promise.resolve()
     try {
       await runner.run()
       await finishing
     } finally {
-      endTelling?.()
+      endPublishing?.()
       runners.delete(projection.name)
       report.owned(false)
     }
   }
-  const holds = leases === null ? [] : projections.map((one) => leases.hold(leaseOf(one), (held) => runUnder(one, held)))
-  const stopped = given(signal)
-    .then(() => Promise.all([...holds.map(({ stop }) => stop()), ...beside]))
+  const holds = leases === null ? [] : projections.map((projection) =>
+    leases.hold(leaseOf(projection), (held) => runUnder(projection, held)))
+  const stopped = aborted(signal)
+    .then(() => Promise.all([...holds.map(({ stop }) => stop()), ...backgroundTasks]))
     .then(progress.close)
 
   const rebuild: Projector['rebuild'] = async (name, onProgress) => {
-    if (!names.includes(name)) return E.left(`no projection is named ${name}; there are ${names.join(', ')}`)
+    if (!names.includes(name)) return E.left(`unknown projection ${name}. Use one of ${names.join(', ')}`)
     const runner = runners.get(name)
     if (runner === undefined) return await requests.ask(name, onProgress)
     const outcome = await runner.rebuild(onProgress)
-    const isTakenOver = E.isLeft(outcome) && runner.isOver() && !signal.aborted
+    const isTakenOver = E.isLeft(outcome) && runner.hasStopped() && !signal.aborted
     return isTakenOver ? await requests.ask(name, onProgress) : outcome
   }
   const finishRebuilds = async (): Promise<void> => {

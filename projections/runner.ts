@@ -12,47 +12,47 @@ import { orThrow } from '../domain/shared/or-throw.ts'
 import { changesOf } from './apply.ts'
 import { inBatches } from './batches.ts'
 import type { Batch } from './batches.ts'
-import { whyOlder } from './older-log.ts'
+import { olderLogReason } from './older-log.ts'
 import type { Reporter } from './progress/progress.ts'
 import { lastOf, modelOf } from './projection.ts'
 import type { Projection } from './projection.ts'
-import { findHalfBuilt } from './rebuild/half-built.ts'
+import { findUnfinishedRebuild } from './rebuild/unfinished-rebuild.ts'
 import { rebuildReadModel } from './rebuild/rebuild.ts'
 
 export interface RunnerDeps {
   readonly store: Pick<EventStore, 'subscribe' | 'head' | 'read'>
   readonly documents: Documents
-  /** Streams that any projection hears. */
+  /** Name prefixes of the streams that all projections subscribe to. */
   readonly prefixes: ReadonlyArray<string>
-  /** Names the code that folds: a rebuild that other code has begun is not gone on with. */
+  /** Identifies the version of the code. A rebuild that another version began is not continued. */
   readonly code: string
   readonly logger: Logger
   readonly environment: Pick<Environment, 'monotonic' | 'random'>
   readonly timers: Timers
-  /** Of the lease under which it runs. */
+  /** Fencing token of the lease. */
   readonly token: number
-  /** The lease is over, or the process is to stop. */
+  /** Aborts when the lease has ended or the process stops. */
   readonly signal: AbortSignal
 }
 
-/** One projection for as long as this process has its lease. */
+/** Runs one projection while this process holds its lease. */
 export interface Runner {
-  /** Resolves after the signal. */
+  /** Resolves after the signal has aborted. */
   readonly run: () => Promise<void>
   readonly rebuild: (onProgress: (progress: RebuildProgress) => void) => Promise<Either<string, Rebuilt>>
-  /** Goes on with a rebuild that was left unfinished, if there is one. */
+  /** Continues an unfinished rebuild, if there is one. */
   readonly finishRebuild: () => Promise<void>
-  /** The lease is over: what it still answers tells nothing of the read model. */
-  readonly isOver: () => boolean
+  /** True after the lease has ended. Then failed results of this runner say nothing about the read model. */
+  readonly hasStopped: () => boolean
 }
 
 const BATCH_SIZE = 500
 /**
- * Events, or milliseconds, without a change for this projection after which its checkpoint is written all the same: in
- * the hours of a live the log may say nothing but segments, which no projection hears, and a restart passes them again.
+ * Writes the checkpoint after this many events or milliseconds even if no document changed. During a long session the
+ * log may grow only by events without documents, and a restart would read them all again.
  */
 const SAVED_EVERY = { events: 500, ms: 5000 }
-/** Never long: the service says that it is ready only when all of them have the log again. */
+/** Milliseconds. The waits are short, because the service is ready only when all projections work. */
 const RETRY = { first: 20, longest: 1000 }
 
 const describe = (error: unknown): string => {
@@ -66,18 +66,18 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
   const failed = async (error: unknown, attempt: number): Promise<void> => {
     const reason = describe(error)
     report.failing(reason)
-    logger.warn({ projection: projection.name, attempt, reason }, 'projection is held up and tries again')
+    logger.warn({ projection: projection.name, attempt, reason }, 'projection failed, retrying')
     await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
   }
 
-  /** Until it works: a projection that gave up would show old data for ever. Throws once the signal is given. */
-  const persistently = async <A>(step: () => Promise<Either<unknown, A>>): Promise<A> => {
+  /** Repeats a step until it succeeds, so the read model does not stay outdated. Throws when the signal aborts. */
+  const untilSuccess = async <A>(step: () => Promise<Either<unknown, A>>): Promise<A> => {
     for (let attempt = 0; ; attempt++) {
       signal.throwIfAborted()
       try {
         const done = await step()
         if (E.isRight(done)) {
-          // Who was deposed meanwhile has nothing to tell any more.
+          // After losing the lease this process must not report progress.
           signal.throwIfAborted()
           report.succeeding()
           return done.right
@@ -90,7 +90,7 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
     }
   }
 
-  /** Whoever writes the read model, this projection or its rebuild. */
+  /** The projection and its rebuild write the read model in turn. */
   const turns = createTurns()
   const inTurn = <A>(task: () => Promise<A>): Promise<A> => turns(projection.name, task)
   let applied = NO_CHECKPOINT
@@ -114,27 +114,27 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
     return committed
   }
 
-  /** Throws where the log is an older copy: what it goes on to say would be folded onto what it does not know. */
+  /** Throws when the log is an older copy, because its events would be folded into newer documents. */
   const requireSameLog = async (): Promise<void> => {
-    const reason = orThrow(await whyOlder(store, applied)())
-    if (reason !== null) throw new Error(`${reason}; put the newer one back, or rebuild the read model`)
+    const reason = orThrow(await olderLogReason(store, applied)())
+    if (reason !== null) throw new Error(`${reason}; restore the newer log, or rebuild the read model`)
   }
 
-  const readCheckpoint = () => persistently(documents.checkpoint(modelOf(projection)))
+  const readCheckpoint = () => untilSuccess(documents.checkpoint(modelOf(projection)))
 
   /**
-   * Where the documents stand. Read anew each time: what a rebuild has put in their place stands elsewhere. Under a lease
-   * our token comes first, so that who had it before moves nothing any more.
+   * Reads the checkpoint again for each subscription, because a rebuild may have moved it. The commit stores our lease
+   * token, so an earlier holder of the lease cannot write afterwards.
    */
   const findPlace = async (): Promise<void> => {
     applied = await readCheckpoint()
     if (token === 0) return
-    await persistently(documents.commit(modelOf(projection), [], applied, token))
+    await untilSuccess(documents.commit(modelOf(projection), [], applied, token))
     applied = await readCheckpoint()
   }
 
-  /** One subscription, from where the documents stand to its end; `passed` is told of every batch. */
-  const consume = async (passed: () => void): Promise<void> => {
+  /** Runs one subscription from the checkpoint to its end. Calls `onBatch` after every batch. */
+  const consume = async (onBatch: () => void): Promise<void> => {
     await findPlace()
     unsaved = 0
     report.reached(applied.position)
@@ -142,16 +142,16 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
     let hasCaughtUp = false
     for await (const batch of inBatches(store.subscribe(applied.position, prefixes, signal), BATCH_SIZE)) {
       report.working()
-      await persistently(() => inTurn(() => apply(batch)))
+      await untilSuccess(() => inTurn(() => apply(batch)))
       report.reached(batch.position)
-      passed()
+      onBatch()
       hasCaughtUp ||= batch.caughtUp
       if (hasCaughtUp) report.resting()
     }
   }
 
   const follow = async (): Promise<void> => {
-    await persistently(documents.ensure([projection.collection]))
+    await untilSuccess(documents.ensure([projection.collection]))
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
         await consume(() => {
@@ -164,23 +164,23 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
     }
   }
 
-  const rebuildOnce = async (tell: (progress: RebuildProgress) => void): Promise<Either<string, Rebuilt>> => {
+  const rebuildOnce = async (send: (progress: RebuildProgress) => void): Promise<Either<string, Rebuilt>> => {
     report.rebuilding(true)
-    logger.info({ projection: projection.name }, 'the read model is being rebuilt')
-    let held: string | null = null
+    logger.info({ projection: projection.name }, 'rebuild started')
+    let waitsFor: string | null = null
     const onProgress = (progress: RebuildProgress): void => {
-      if (progress.held !== null && progress.held !== held)
-        logger.warn({ projection: projection.name, reason: progress.held }, 'the rebuild is held up and tries again')
-      held = progress.held
-      tell(progress)
+      if (progress.held !== null && progress.held !== waitsFor)
+        logger.warn({ projection: projection.name, reason: progress.held }, 'rebuild waits for a store')
+      waitsFor = progress.held
+      send(progress)
     }
     const standing = async (): Promise<Position | null> => (report.error() === null ? applied.position : null)
     const rebuilt = await rebuildReadModel({ ...deps, projection, standing, exclusively: inTurn, onProgress })
     if (!signal.aborted) report.rebuilding(false)
     const about = { projection: projection.name }
-    if (E.isRight(rebuilt)) logger.info({ ...rebuilt.right }, 'the read model was rebuilt')
-    else if (signal.aborted) logger.info(about, 'the rebuild was broken off; the next start goes on with it')
-    else logger.error({ ...about, reason: rebuilt.left }, 'the rebuild was given up; the old read model serves on')
+    if (E.isRight(rebuilt)) logger.info({ ...rebuilt.right }, 'rebuild finished')
+    else if (signal.aborted) logger.info(about, 'rebuild interrupted; the next start continues it')
+    else logger.error({ ...about, reason: rebuilt.left }, 'rebuild failed; the old read model stays in use')
     return rebuilt
   }
 
@@ -203,7 +203,7 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
       try {
         await follow()
       } catch (error) {
-        // Given up by the signal while it was retrying; anything else is a defect.
+        // The signal ends a retry by throwing. Any other error is a defect.
         if (!signal.aborted) throw error
       }
       await running
@@ -211,15 +211,18 @@ export const createRunner = (deps: RunnerDeps, projection: Projection, report: R
     rebuild,
     finishRebuild: async () => {
       try {
-        const found = await persistently(async () => E.right(await findHalfBuilt({ store, documents, projection, code })))
+        const find = async () => E.right(await findUnfinishedRebuild({ store, documents, projection, code }))
+        const found = await untilSuccess(find)
         if (found === 'unfinished') await rebuild(() => undefined)
-        if (found === 'outdated')
-          logger.warn({ projection: projection.name }, 'a rebuild that another version began is discarded: ask for it again')
+        if (found === 'outdated') {
+          const about = { projection: projection.name }
+          logger.warn(about, 'unfinished rebuild of another version discarded; start the rebuild again')
+        }
       } catch (error) {
-        // Stopped while it asked; anything else is a defect.
+        // The signal ends a retry by throwing. Any other error is a defect.
         if (!signal.aborted) throw error
       }
     },
-    isOver: () => signal.aborted,
+    hasStopped: () => signal.aborted,
   }
 }

@@ -5,16 +5,16 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Document, Documents, DocumentsUnavailable, PageRequest } from '../application/ports/documents.ts'
 
-/** What a query asks of the read models. */
+/** The part of the documents port that queries use. */
 export type ReadDocuments = Pick<Documents, 'get' | 'page'>
 
-/** The documents of one collection, in their type. */
+/** The documents of one collection, typed. */
 export interface TypedDocuments<View> {
   readonly get: (id: string) => TaskEither<DocumentsUnavailable, Option<View>>
   readonly page: (request: PageRequest) => TaskEither<DocumentsUnavailable, ReadonlyArray<View>>
 }
 
-/** Reads a collection in the type of its documents. Its projection alone writes them, so the cast is sound. */
+/** Reads typed documents of a collection. The cast is safe, because only its projection writes the collection. */
 export const typedDocuments = <View extends object>(collection: string) => {
   const typed = (document: Document): View => document as View
   return (documents: ReadDocuments): TypedDocuments<View> => ({

@@ -12,32 +12,38 @@ export interface DocumentsUnavailable {
   readonly reason: string
 }
 
-/** Why a commit is refused whose token is lower than the one of the stored checkpoint. */
+/** The refusal of a commit whose token is lower than the token of the stored checkpoint. */
 export const OUTRANKED: DocumentsUnavailable = {
   _tag: 'DocumentsUnavailable',
-  reason: 'another process has taken over what this one writes',
+  reason: 'another process has taken over this read model',
 }
 
-/** Why a promotion is refused whose documents are not where they were. */
+/** The refusal of a promotion whose documents are not in the expected places. */
 export const MOVED: DocumentsUnavailable = {
   _tag: 'DocumentsUnavailable',
-  reason: 'another process has put another read model in its place',
+  reason: 'another process has replaced this read model',
 }
 
-/** Of who never committed. */
+/** The checkpoint before the first commit. */
 export const NO_CHECKPOINT: Checkpoint = { position: BEGINNING, last: null }
 
-/** Replaces the whole document, or removes it, unless what is stored came from `position` or later. */
+/** Replaces or removes a document, unless the stored document has this position or a later one. */
 export type Change =
-  | { readonly kind: 'put'; readonly collection: string; readonly id: string; readonly document: Document; readonly position: Position }
+  | {
+      readonly kind: 'put'
+      readonly collection: string
+      readonly id: string
+      readonly document: Document
+      readonly position: Position
+    }
   | { readonly kind: 'remove'; readonly collection: string; readonly id: string; readonly position: Position }
 
-/** Top-level members to compare; a list means any of its values. */
+/** Top-level members to compare. A list matches any of its values. */
 export type Filter = Readonly<Record<string, Scalar | ReadonlyArray<Scalar>>>
 
 export interface PageRequest {
   readonly filter: Filter
-  /** By a member that every document of the collection has, and that is never null. */
+  /** `by`: a member that every document of the collection has and that is never null. */
   readonly sort: { readonly by: string; readonly direction: 'ascending' | 'descending' }
   readonly skip: number
   readonly limit: number
@@ -45,67 +51,74 @@ export interface PageRequest {
 
 export interface CollectionSpec {
   readonly name: string
-  /** Each one: the top-level members that a query filters and sorts by, in that order. */
+  /** Each index lists top-level members in the order in which a query filters and sorts by them. */
   readonly indexes: ReadonlyArray<ReadonlyArray<string>>
 }
 
-/** A document as it is stored. */
+/** A document with its guard, as it is stored. */
 export interface ScannedDocument {
   readonly id: string
-  /** Of the change that wrote it. */
+  /** Position of the change that wrote the document. */
   readonly position: Position
-  /** Null: what is stored there is no document. */
+  /** Null: the stored value is not a document. */
   readonly document: Document | null
-  /** As it lies in a store that keeps text: what has the same text is the same document. */
+  /** The stored text, in stores that keep documents as text. Equal texts mean equal documents. */
   readonly text?: string
 }
 
-/** A projection and the collection of its documents, with which its checkpoint lies. */
+/** A projection and the collection of its documents. */
 export interface ReadModel {
   readonly projection: string
   readonly collection: string
 }
 
-/** Who has a checkpoint: a read model, or a duty, which has no documents. */
+/** The owner of a checkpoint: a read model, or a duty, which has no documents. */
 export type Checkpointed = ReadModel | { readonly projection: string; readonly collection: null }
 
-/** Names an event, so that a log can be asked whether it holds it. */
+/** Identifies an event, to check whether a log contains it. */
 export type EventName = Pick<StoredEvent, 'stream' | 'revision' | 'id'>
 
-/** How far a read model or a duty has come. */
+/** Progress of a read model or a duty. */
 export interface Checkpoint {
-  /** Everything up to here was considered. */
+  /** All events up to this position are processed. */
   readonly position: Position
-  /** The newest event that was considered; null where none is known. */
+  /** The last processed event. Null when no event is known. */
   readonly last: EventName | null
 }
 
-/** What the process that runs a projection tells the others of it, between checkpoints and without any. */
-export interface Told {
-  /** Everything up to here is in the documents. */
+/** Progress of a projection, published by the process that runs it for other processes. */
+export interface PublishedProgress {
+  /** All events up to this position are in the documents. */
   readonly passed: Position
-  /** Another one each time: who sees it change knows that somebody runs the projection. */
+  /** Changes with each update. A changing beat shows that a process runs the projection. */
   readonly beat: number
-  /** It has done all that it knows of. */
+  /** All known events are projected. */
   readonly isResting: boolean
+  /** The projection failed and retries. */
   readonly isHeldUp: boolean
   readonly isRebuilding: boolean
 }
 
-/** `token` is that of the teller's lease. */
-export interface Telling {
+/** `token`: fencing token of the publisher's lease. */
+export interface ProgressUpdate {
   readonly model: ReadModel
   readonly token: number
-  readonly told: Told
+  readonly progress: PublishedProgress
 }
 
 /** The read models: documents with a position guard, and the checkpoint of each projection. */
 export interface Documents {
-  /** Answers where the documents of each lie: elsewhere as soon as they were discarded, or another took their place. */
-  readonly ensure: (collections: ReadonlyArray<CollectionSpec>) => TaskEither<DocumentsUnavailable, ReadonlyArray<string>>
   /**
-   * All changes, then the checkpoint, which never goes back. Repeating it changes nothing. `token` is that of the
-   * writer's lease, 0 where there is one process alone: once a higher one has written the checkpoint it is refused.
+   * Creates missing collections and indexes. Returns the place of each collection, which changes when a collection is
+   * discarded or replaced.
+   */
+  readonly ensure: (
+    collections: ReadonlyArray<CollectionSpec>,
+  ) => TaskEither<DocumentsUnavailable, ReadonlyArray<string>>
+  /**
+   * Writes all changes, then the checkpoint, which never goes back. Repeating a commit changes nothing. `token`:
+   * fencing token of the writer's lease, 0 without leases. A commit is refused after a higher token has written the
+   * checkpoint.
    */
   readonly commit: (
     whose: Checkpointed,
@@ -113,30 +126,39 @@ export interface Documents {
     checkpoint: Checkpoint,
     token?: number,
   ) => TaskEither<DocumentsUnavailable, void>
-  /** Only of read models that have a checkpoint, and that no higher token has written. What was told may be forgotten. */
-  readonly tell: (tellings: ReadonlyArray<Telling>) => TaskEither<DocumentsUnavailable, void>
-  /** What was told of each last, in one request; null where nothing was. */
-  readonly told: (models: ReadonlyArray<ReadModel>) => TaskEither<DocumentsUnavailable, ReadonlyArray<Told | null>>
-  /** NO_CHECKPOINT for who never committed. */
+  /**
+   * Publishes progress. Ignores read models without a checkpoint, and those that a higher token has written. Published
+   * progress may be lost.
+   */
+  readonly publishProgress: (updates: ReadonlyArray<ProgressUpdate>) => TaskEither<DocumentsUnavailable, void>
+  /** Returns the last published progress of each read model, in one request. Null: none was published. */
+  readonly publishedProgress: (
+    models: ReadonlyArray<ReadModel>,
+  ) => TaskEither<DocumentsUnavailable, ReadonlyArray<PublishedProgress | null>>
+  /** Returns the last checkpoint, or NO_CHECKPOINT before the first commit. */
   readonly checkpoint: (whose: Checkpointed) => TaskEither<DocumentsUnavailable, Checkpoint>
   readonly get: (collection: string, id: string) => TaskEither<DocumentsUnavailable, Option<Document>>
-  /** Those of the documents `ids` that are there, by their ids: one request, however many they are. */
+  /** Returns the existing documents by id, in one request. Ids without a document are left out. */
   readonly find: (
     collection: string,
     ids: ReadonlyArray<string>,
   ) => TaskEither<DocumentsUnavailable, ReadonlyMap<string, Document>>
   readonly page: (collection: string, request: PageRequest) => TaskEither<DocumentsUnavailable, ReadonlyArray<Document>>
-  /** At most `limit` documents after the id `after` (null: from the first), in the order of the bytes of their ids. */
-  readonly scan: (collection: string, after: string | null, limit: number) => TaskEither<DocumentsUnavailable, ReadonlyArray<ScannedDocument>>
+  /** Returns up to `limit` documents after the id `after` (null: from the first), in the byte order of their ids. */
+  readonly scan: (
+    collection: string,
+    after: string | null,
+    limit: number,
+  ) => TaskEither<DocumentsUnavailable, ReadonlyArray<ScannedDocument>>
   /**
-   * Forgets a read model as if its projection had never committed; its collection is to be ensured again. Of a duty the
-   * checkpoint alone. One that does not exist is no error.
+   * Deletes the checkpoint and the documents of a read model. Its collection must be ensured again. A duty has only a
+   * checkpoint. Discarding a missing read model is no error.
    */
   readonly discard: (whose: Checkpointed) => TaskEither<DocumentsUnavailable, void>
   /**
-   * At one moment for all readers: `to` is what `from` was, documents and checkpoint, and what `to` was is gone, as is
-   * the name `from`. Repeating it changes nothing. What is still written to the former `to` reaches nobody. Refused where
-   * the documents of `from` or `to` lie elsewhere than in `places`, unless this is what put them there.
+   * Replaces the read model `to` by `from`, with documents and checkpoint, at one moment for all readers. The name
+   * `from` and the old documents are removed. Repeating it changes nothing. Later writes to the old documents are lost.
+   * Refused when the documents are not in `places` before the call.
    */
   readonly promote: (
     from: ReadModel, to: ReadModel, places?: readonly [from: string, to: string],

@@ -4,7 +4,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import type { Collection, Db } from 'mongodb'
 import { OUTRANKED } from '../../application/ports/documents.ts'
 import type {
-  Change, Checkpointed, Document, Documents, DocumentsUnavailable, EventName, Told,
+  Change, Checkpointed, Document, Documents, DocumentsUnavailable, EventName, PublishedProgress,
 } from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { Position } from '../../application/ports/event-store.ts'
@@ -25,7 +25,7 @@ interface StoredCheckpoint {
   readonly last?: EventName | null
   /** Of the lease of who wrote it; absent before there were leases. */
   readonly token?: number
-  readonly told?: Told
+  readonly told?: PublishedProgress
 }
 
 /** Also where there is none: nobody with a higher one has written. */
@@ -115,18 +115,18 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
       if (E.isLeft(done)) return done
       return done.right ? E.right(undefined) : E.left(OUTRANKED)
     },
-    tell: (tellings) => async () => {
-      const ids = Promise.all(tellings.map(({ model }) => checkpointId(model)))
+    publishProgress: (updates) => async () => {
+      const ids = Promise.all(updates.map(({ model }) => checkpointId(model)))
       return asked(async ({ check }) => {
         const named = await ids
         check()
-        const updates = tellings.map(({ token, told }, index) => ({
-          updateOne: { filter: { _id: named[index] ?? '', token: upTo(token) }, update: { $set: { told } } },
+        const writes = updates.map(({ token, progress }, index) => ({
+          updateOne: { filter: { _id: named[index] ?? '', token: upTo(token) }, update: { $set: { told: progress } } },
         }))
-        if (updates.length > 0) await checkpoints.bulkWrite(updates, { ordered: false })
+        if (writes.length > 0) await checkpoints.bulkWrite(writes, { ordered: false })
       })
     },
-    told: (models) => async () => {
+    publishedProgress: (models) => async () => {
       const ids = Promise.all(models.map(checkpointId))
       return asked(async ({ maxTimeMS }) => {
         const named = await ids

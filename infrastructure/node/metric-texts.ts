@@ -38,7 +38,7 @@ export const METRIC_TEXTS = {
   },
   stenolog_projection_failing: {
     help: '1 while a projection retries after an error',
-    watch: 'Alarm after a minute. The log names the error: `projection is held up and tries again`.',
+    watch: 'Alarm after a minute. The log names the error: `projection failed, retrying`.',
   },
   stenolog_projection_failures_total: { help: 'Failed attempts of a projection, which it retried' },
   stenolog_projection_rebuilding: { help: '1 while a read model is rebuilt' },

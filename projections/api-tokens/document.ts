@@ -4,7 +4,7 @@ import { typedDocuments } from '../typed-documents.ts'
 
 export const API_TOKENS = 'api-tokens'
 export const API_TOKEN_TOTALS = 'api-token-totals'
-/** The one document of the totals. */
+/** Id of the only document of the totals. */
 export const ALL_API_TOKENS = 'all'
 
 export interface ApiTokenDocument extends ApiTokenFacts {

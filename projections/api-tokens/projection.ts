@@ -25,7 +25,7 @@ const project = (token: ApiTokenDocument | null, event: StoredApiTokenEvent): Ap
   }
 }
 
-/** A user's list of API tokens, without their hashes. */
+/** The API tokens of each user, without their hashes. */
 export const apiTokens = defineProjection({
   name: 'api-tokens',
   collection: { name: API_TOKENS, indexes: [['id'], ['userId', 'id'], ['prefix', 'id']] },
@@ -35,7 +35,7 @@ export const apiTokens = defineProjection({
   project,
 })
 
-/** How many there are of all users, so that no listing ever counts documents. */
+/** The number of API tokens of all users, so that lists need not count documents. */
 export const apiTokenTotals = defineProjection({
   name: API_TOKEN_TOTALS,
   collection: { name: API_TOKEN_TOTALS, indexes: [] },

@@ -10,7 +10,7 @@ import { textOrErased } from '../../domain/shared/erased.ts'
 import { userKey } from '../../domain/user/events.ts'
 import { idsOfUser } from '../ids-of-user.ts'
 import { newestFirst } from '../newest-first.ts'
-import { behindSinceStart } from '../once-current.ts'
+import { CATCHING_UP } from '../once-current.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
 import { ALL_API_TOKENS, API_TOKENS, apiTokensIn, apiTokenTotalsIn } from './document.ts'
 import type { ApiTokenDocument } from './document.ts'
@@ -20,24 +20,25 @@ export interface ApiTokenQueryDeps {
   readonly keyring: Pick<Keyring, 'open'>
 }
 
-/** What a token's name was sealed as. */
-const NAMES = [`${ApiTokenIssued.type}.name`, `${ApiTokenRenamed.type}.name`]
+/** Members of events that seal a token name. */
+const NAME_MEMBERS = [`${ApiTokenIssued.type}.name`, `${ApiTokenRenamed.type}.name`]
 
 const openTokens =
   (keyring: Pick<Keyring, 'open'>) =>
   (tokens: ReadonlyArray<ApiTokenDocument>): TaskEither<KeyringUnavailable, ReadonlyArray<ApiTokenView>> => {
-    const placeOf = ({ id, userId }: ApiTokenDocument) => ({ key: userKey(userId), stream: apiTokenStream(id), members: NAMES })
+    const placeOf = ({ id, userId }: ApiTokenDocument) =>
+      ({ key: userKey(userId), stream: apiTokenStream(id), members: NAME_MEMBERS })
     return pipe(
       keyring.open(tokens.map((token) => ({ envelope: token.name, ...placeOf(token) }))),
       TE.map((opened) => tokens.map((token, index) => ({ ...token, name: textOrErased(opened[index]) }))),
     )
   }
 
-/** Those of all that a user ever issued that are not revoked. */
+/** Returns the ids of a user's tokens that are not revoked. */
 export const tokenIdsOf = ({ documents }: { readonly documents: Pick<Documents, 'page'> }): IdsOfUser =>
   idsOfUser(documents, API_TOKENS)
 
-/** A user's own, newest first. */
+/** Lists the tokens of a user, newest first. */
 export type ListTokens = (
   userId: number,
   page: PageQuery,
@@ -46,12 +47,15 @@ export type ListTokens = (
 const countAll = (documents: ReadDocuments): TaskEither<DocumentsUnavailable, number> =>
   pipe(apiTokenTotalsIn(documents).get(ALL_API_TOKENS), TE.map(O.match(() => 0, ({ count }) => count)))
 
-/** Of all users where `userId` is null. */
+const countOf = (documents: ReadDocuments, userId: number): TaskEither<DocumentsUnavailable, number> =>
+  pipe(tokenIdsOf({ documents })(userId), TE.map((ids) => ids.length))
+
+/** Returns a page of the tokens of a user, or of all users when `userId` is null. */
 export const pageOfTokens =
   ({ documents, keyring }: ApiTokenQueryDeps): PageOfTokens =>
   (userId, { skip, limit }) =>
     pipe(
-      userId === null ? countAll(documents) : TE.map((ids: ReadonlyArray<number>) => ids.length)(tokenIdsOf({ documents })(userId)),
+      userId === null ? countAll(documents) : countOf(documents, userId),
       TE.chainW((total) => {
         const filter = userId === null ? {} : { userId }
         if (skip >= total) return TE.right({ items: [], total })
@@ -67,19 +71,22 @@ export const listTokens = (deps: ApiTokenQueryDeps): ListTokens => pageOfTokens(
 
 interface PrefixDeps {
   readonly documents: Pick<Documents, 'page'>
-  /** Whether the list has not come to all that was in the log at start. */
+  /** True while the collection is still catching up with the log after the start. */
   readonly isBehind: (collection: string) => boolean
 }
 
-/** A token that is listed is found also while the list is behind; of another one nobody can tell then. */
+/**
+ * Finds a token by the public part of its secret. While the list is catching up, a listed token is found, and any other
+ * token is an error, because it may exist.
+ */
 export const tokenIdByPrefix =
   ({ documents, isBehind }: PrefixDeps): TokenIdByPrefix =>
   (prefix) => {
-    // Before it is read: the list may catch up meanwhile.
-    const otherwise = isBehind(API_TOKENS) ? TE.left(behindSinceStart) : TE.right(O.none)
+    // Decided before the list is read, because the list may catch up during the read.
+    const notListed = isBehind(API_TOKENS) ? TE.left(CATCHING_UP) : TE.right(O.none)
     const request = { filter: { prefix }, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 1 } as const
     return pipe(
       documents.page(API_TOKENS, request),
-      TE.chain(([token]) => (token === undefined ? otherwise : TE.right(O.some(Number(token['id']))))),
+      TE.chain(([token]) => (token === undefined ? notListed : TE.right(O.some(Number(token['id']))))),
     )
   }

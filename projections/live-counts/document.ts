@@ -1,13 +1,13 @@
 import { typedDocuments } from '../typed-documents.ts'
 
 export const LIVE_COUNTS = 'live-counts'
-/** The lives of all users by status: one document, ALL_LIVES, like that of a user. */
+/** Holds one document, `ALL_LIVES`, with the counts of all users. */
 export const LIVE_TOTALS = 'live-totals'
 export const ALL_LIVES = 'all'
 
 /**
- * A user's lives by status (id: the user's id as text; userId 0 stands for all users), folded from events alone: open
- * ones by id, ended ones as totals.
+ * A user's sessions by status: ids of pending and active sessions, numbers of finished and failed ones. The id of the
+ * document is the user's id as text. `userId` 0 means all users.
  */
 export interface LiveCountsDocument {
   readonly userId: number

@@ -8,7 +8,7 @@ const none = (userId: number): LiveCountsDocument => ({ userId, pending: [], act
 
 const without = (ids: ReadonlyArray<number>, id: number): ReadonlyArray<number> => ids.filter((other) => other !== id)
 
-/** An ended live leaves the open ones and adds to a total; one that is not open here was counted already. */
+/** Moves an open session to a total. A session that is not open was counted before. */
 const ended = (counts: LiveCountsDocument, liveId: number, total: 'finished' | 'error'): LiveCountsDocument =>
   counts.pending.includes(liveId) || counts.active.includes(liveId)
     ? {
@@ -24,7 +24,11 @@ const started = (counts: LiveCountsDocument, liveId: number): LiveCountsDocument
     ? { ...counts, pending: without(counts.pending, liveId), active: [...counts.active, liveId] }
     : counts
 
-const fold = (current: LiveCountsDocument | null, event: StoredLiveEvent, userId: number): LiveCountsDocument | null => {
+const fold = (
+  current: LiveCountsDocument | null,
+  event: StoredLiveEvent,
+  userId: number,
+): LiveCountsDocument | null => {
   const { liveId } = event.data
   const counts = current ?? none(userId)
   switch (event.type) {
@@ -37,7 +41,11 @@ const fold = (current: LiveCountsDocument | null, event: StoredLiveEvent, userId
     case 'LiveFailed':
       return ended(counts, liveId, 'error')
     case 'LiveAborted':
-      return current && { ...current, pending: without(current.pending, liveId), active: without(current.active, liveId) }
+      return current && {
+        ...current,
+        pending: without(current.pending, liveId),
+        active: without(current.active, liveId),
+      }
     case 'LiveDeleted':
       return current && { ...current, [event.data.lastStatus]: current[event.data.lastStatus] - 1 }
     case 'SourceStarted':
@@ -52,8 +60,8 @@ const fold = (current: LiveCountsDocument | null, event: StoredLiveEvent, userId
 }
 
 /**
- * Totals of a user's lives by status, so that no listing ever counts documents. Folded from events alone: a counter
- * derived from the lives' documents would count twice when a crash repeats an event.
+ * Counts a user's sessions by status, so that lists need not count documents. It is folded only from events, because a
+ * counter derived from other documents would count twice when events come again after a crash.
  */
 export const liveCounts = defineProjection({
   name: 'live-counts',
@@ -64,7 +72,7 @@ export const liveCounts = defineProjection({
   project: (current: LiveCountsDocument | null, event) => fold(current, event, event.data.userId),
 })
 
-/** The same of all users together, for administrators. */
+/** Counts the sessions of all users by status, for administrators. */
 export const liveTotals = defineProjection({
   name: 'live-totals',
   collection: { name: LIVE_TOTALS, indexes: [] },

@@ -8,7 +8,7 @@ import type { ReadDocuments } from '../typed-documents.ts'
 import { ALL_LIVES, liveCountsIn, liveTotalsIn } from './document.ts'
 import type { LiveCountsDocument } from './document.ts'
 
-/** How many lives have this status. */
+/** Returns the number of sessions with this status. */
 const totalOf = (counts: LiveCountsDocument, status: LiveStatus): number => {
   switch (status) {
     case 'pending':
@@ -22,13 +22,13 @@ const totalOf = (counts: LiveCountsDocument, status: LiveStatus): number => {
   }
 }
 
-/** How many lives of a user, or of all (null), have one of the statuses. */
+/** Counts the sessions of a user, or of all users (null), that have one of the statuses. */
 type CountLives = (
   userId: number | null,
   statuses: ReadonlyArray<LiveStatus>,
 ) => TaskEither<DocumentsUnavailable, number>
 
-/** From the counters, so that its cost does not grow with the number of lives. */
+/** Reads the counters, so the cost does not depend on the number of sessions. */
 export const countLives =
   (documents: ReadDocuments): CountLives =>
   (userId, statuses) =>
@@ -42,7 +42,7 @@ export const countLives =
       ),
     )
 
-/** Ids of a user's open lives. */
+/** Returns the ids of a user's pending and active sessions. */
 type OpenLivesOf = (userId: number) => TaskEither<DocumentsUnavailable, ReadonlyArray<number>>
 
 export const openLivesOf =

@@ -4,8 +4,8 @@ import { typedDocuments } from '../typed-documents.ts'
 export const LIVE_TOKENS = 'live-tokens'
 
 /**
- * One of a live's two tokens; id `<liveId>-<role>`. A custom listener token's hash may belong to several lives of one
- * user.
+ * One of the two tokens of a session. The id of the document is `<liveId>-<role>`. Several sessions of one user may
+ * share a custom listener token, so they have equal hashes.
  */
 export interface LiveTokenDocument {
   readonly liveId: number

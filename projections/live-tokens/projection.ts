@@ -13,7 +13,7 @@ const touches = (event: StoredLiveEvent): ReadonlyArray<string> => {
     case 'LiveAborted':
     case 'LiveDeleted':
       return [senderId(event.data.liveId), listenerId(event.data.liveId)]
-    // A terminal live keeps its tokens: a socket that comes late is told what became of it.
+    // An ended session keeps its tokens, so a late socket learns how the session ended.
     case 'LiveStarted':
     case 'LiveFinished':
     case 'LiveFailed':
@@ -53,7 +53,7 @@ const project = (current: LiveTokenDocument | null, event: StoredLiveEvent, id: 
   }
 }
 
-/** Which live and role a socket's token opens. */
+/** Finds the session and the role (sender or listener) of a token. */
 export const liveTokens = defineProjection({
   name: 'live-tokens',
   collection: { name: LIVE_TOKENS, indexes: [['hash', 'liveId']] },

@@ -31,11 +31,11 @@ export interface ResolveTokenDeps {
   readonly documents: ReadDocuments
 }
 
-/** Only hashes are compared. */
+/** Finds the session and role of a token by its hash. */
 export const resolveToken = ({ credentials, documents }: ResolveTokenDeps): ResolveToken => {
   const newestToken = newestTokenIn(documents)
 
-  /** Tokens and lives are read models of their own: a token may show first, and every live begins as pending. */
+  /** The token may be projected before its session. A session that is not projected yet counts as pending. */
   const resolved = ({ liveId, role }: LiveTokenDocument): TaskEither<DocumentsUnavailable, ResolvedToken> =>
     pipe(
       livesIn(documents).get(String(liveId)),
@@ -47,7 +47,7 @@ export const resolveToken = ({ credentials, documents }: ResolveTokenDeps): Reso
       ),
     )
 
-  /** A custom token may name thousands of ended lives, but few open ones. */
+  /** Prefers an open session, because a custom token may belong to thousands of ended sessions. */
   const newestOpen = (hash: string, token: LiveTokenDocument): TaskEither<DocumentsUnavailable, LiveTokenDocument> =>
     pipe(
       openLivesOf(documents)(token.userId),
@@ -57,11 +57,11 @@ export const resolveToken = ({ credentials, documents }: ResolveTokenDeps): Reso
 
   return (token, liveId) => {
     const hash = credentials.keyedHash('live-token', token)
-    const meant = (newest: LiveTokenDocument): TaskEither<DocumentsUnavailable, LiveTokenDocument> =>
+    const preferOpen = (newest: LiveTokenDocument): TaskEither<DocumentsUnavailable, LiveTokenDocument> =>
       liveId !== null || newest.role === 'sender' ? TE.right(newest) : newestOpen(hash, newest)
     return pipe(
       newestToken(liveId === null ? { hash } : { hash, liveId }),
-      TE.chain(O.traverse(TE.ApplicativeSeq)((newest) => pipe(meant(newest), TE.chain(resolved)))),
+      TE.chain(O.traverse(TE.ApplicativeSeq)((newest) => pipe(preferOpen(newest), TE.chain(resolved)))),
     )
   }
 }

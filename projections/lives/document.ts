@@ -4,7 +4,7 @@ import { typedDocuments } from '../typed-documents.ts'
 
 export const LIVES = 'lives'
 
-/** A live as the read model holds it: `_id` is the id as text; personal members sealed. */
+/** A session in the read model, with sealed personal members. The id of the document is the session id as text. */
 export interface LiveDocument extends LiveFacts {
   readonly audioUrl: Envelope | null
   readonly senderToken: Envelope

@@ -42,7 +42,7 @@ const changed = (live: LiveDocument, event: LaterEvent): LiveDocument | null => 
     case 'LiveFailed':
       return { ...live, status: 'error', vram: 0, updatedAt: event.data.at }
     case 'SourceStarted':
-      // The pid belongs to auto-started lives only and outlives their end (D26).
+      // Only auto-started sessions show a pid, and they keep it after their end.
       return live.autoStart ? { ...live, autoStartPid: event.data.pid, updatedAt: event.data.at } : live
     case 'VocabularyChanged':
       return { ...live, vocabulary: event.data.vocabulary }
@@ -63,7 +63,7 @@ const project = (live: LiveDocument | null, event: StoredLiveEvent): LiveDocumen
   return live && changed(live, event)
 }
 
-/** What the owner's listings and single reads show, and the administrators' list. */
+/** Sessions for the owner's lists and single reads, and for the administrators' list. */
 export const lives = defineProjection({
   name: 'lives',
   collection: {
@@ -82,7 +82,7 @@ export const lives = defineProjection({
   project,
 })
 
-/** The document that the events of one live make: answers to writes come from the same fold as the lists. */
+/** Folds the events of one session into its document. Answers to writes use the same fold as the lists. */
 export const foldLive = (events: ReadonlyArray<StoredEvent>): LiveDocument | null =>
   events.reduce<LiveDocument | null>(
     (live, event) => lives.project(live && { ...live }, event, '') as LiveDocument | null,

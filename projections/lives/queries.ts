@@ -24,7 +24,7 @@ export interface LiveQueryDeps {
 
 type Unavailable = DocumentsUnavailable | KeyringUnavailable
 
-/** One of a user's lives. */
+/** Reads one session of a user. */
 export type GetLive = (userId: number, liveId: number) => TaskEither<Unavailable, Option<LiveView>>
 
 export const getLive =
@@ -32,7 +32,7 @@ export const getLive =
   (userId, liveId) =>
     pipe(
       livesIn(documents).get(String(liveId)),
-      // Somebody else's live is as unknown as one that never was.
+      // Another user's session is reported like an unknown session.
       TE.map(O.filter((live) => live.userId === userId)),
       TE.chainW(O.traverse(TE.ApplicativeSeq)(openLive(keyring))),
     )
@@ -41,9 +41,9 @@ type PageOfLives = (query: AllLivesQuery, page: PageQuery) => TaskEither<Documen
 
 const pageOfLives =
   (documents: ReadDocuments): PageOfLives =>
-  ({ userId, statuses: asked }, { skip, limit }) => {
-    // A status that was asked for twice counts once.
-    const statuses = LIVE_STATUSES.filter((status) => asked.length === 0 || asked.includes(status))
+  ({ userId, statuses: requested }, { skip, limit }) => {
+    // Ignores duplicate statuses. An empty list means all statuses.
+    const statuses = LIVE_STATUSES.filter((status) => requested.length === 0 || requested.includes(status))
     const everyStatus = statuses.length === LIVE_STATUSES.length
     const filter = { ...(userId === null ? {} : { userId }), ...(everyStatus ? {} : { status: statuses }) }
     return pipe(
@@ -55,7 +55,7 @@ const pageOfLives =
     )
   }
 
-/** A user's lives, newest first; no statuses means all. */
+/** Lists a user's sessions, newest first. An empty list of statuses means all statuses. */
 export type ListLives = (
   userId: number,
   statuses: ReadonlyArray<LiveStatus>,
@@ -80,5 +80,5 @@ export const factsOfLive =
   (liveId) =>
     pipe(livesIn(documents).get(String(liveId)), TE.map(O.map(factsOf)))
 
-/** Ids of a user's lives that are listed. */
+/** Returns the ids of a user's sessions that are not deleted. */
 export const liveIdsOf = ({ documents }: Pick<LiveQueryDeps, 'documents'>): IdsOfUser => idsOfUser(documents, LIVES)

@@ -1,6 +1,6 @@
-import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import type { Keyring, KeyringUnavailable, SealedMember } from '../../application/ports/keyring.ts'
 import type { FactsOf, LiveFacts, LiveView, ViewOf } from '../../application/ports/read-models.ts'
 import { LiveCreated, liveKey, liveStream, openedVocabulary, VocabularyChanged } from '../../domain/live/events.ts'
@@ -10,7 +10,7 @@ import type { Envelope } from '../../domain/shared/event.ts'
 import type { LiveDocument } from './document.ts'
 import { foldLive } from './projection.ts'
 
-/** Named one by one: a stored document holds members (its position) that are nobody's business. */
+/** Lists the members one by one, so that internal members of the document, such as its position, stay hidden. */
 export const factsOf = (live: LiveDocument): LiveFacts => ({
   id: live.id,
   userId: live.userId,
@@ -33,7 +33,7 @@ export const factsOf = (live: LiveDocument): LiveFacts => ({
 
 const SECRETS = ['senderToken', 'listenerToken', 'audioUrl', 'vocabulary'] as const
 
-/** Of the events that may have sealed it. */
+/** Returns the event members that can have sealed a member of the document. */
 const sealedBy = (name: (typeof SECRETS)[number]): ReadonlyArray<string> =>
   [LiveCreated, ...(name === 'vocabulary' ? [VocabularyChanged] : [])].map(({ type }) => `${type}.${name}`)
 
@@ -43,49 +43,54 @@ const sealedIn = (live: LiveDocument, name: (typeof SECRETS)[number]): ReadonlyA
   return [{ envelope, key: liveKey(live.id), stream: liveStream(live.id), members: sealedBy(name) }]
 }
 
-/** The sealed members of lives, opened in one call; what was erased reads ERASED. */
+const openedView = (live: LiveDocument, textOf: (envelope: Envelope) => string): LiveView => ({
+  ...factsOf(live),
+  audioUrl: live.audioUrl && textOf(live.audioUrl),
+  senderToken: textOf(live.senderToken),
+  listenerToken: textOf(live.listenerToken),
+  ...(live.vocabulary && { vocabulary: openedVocabulary(textOf(live.vocabulary)) }),
+})
+
+/** Opens the sealed members of sessions in one call. Erased members read `[erased]`. */
 export const openLives =
   (keyring: Pick<Keyring, 'open'>) =>
   (lives: ReadonlyArray<LiveDocument>): TaskEither<KeyringUnavailable, ReadonlyArray<LiveView>> =>
-  async () => {
-    if (lives.length === 0) return E.right([])
+  {
+    if (lives.length === 0) return TE.right([])
     const sealed = lives.flatMap((live) => SECRETS.flatMap((name) => sealedIn(live, name)))
-    const opened = await keyring.open(sealed)()
-    if (E.isLeft(opened)) return opened
-    const texts = new Map(sealed.map(({ envelope }, index) => [envelope, textOrErased(opened.right[index])] as const))
-    const textOf = (envelope: Envelope): string => texts.get(envelope) ?? ERASED
-    return E.right(
-      lives.map((live) => ({
-        ...factsOf(live),
-        audioUrl: live.audioUrl && textOf(live.audioUrl),
-        senderToken: textOf(live.senderToken),
-        listenerToken: textOf(live.listenerToken),
-        ...(live.vocabulary && { vocabulary: openedVocabulary(textOf(live.vocabulary)) }),
-      })),
+    return pipe(
+      keyring.open(sealed),
+      TE.map((opened) => {
+        const texts = new Map(sealed.map(({ envelope }, index) => [envelope, textOrErased(opened[index])]))
+        return lives.map((live) => openedView(live, (envelope) => texts.get(envelope) ?? ERASED))
+      }),
     )
   }
 
-/** One live with its sealed members opened. */
+/** Opens the sealed members of one session. */
 export const openLive =
   (keyring: Pick<Keyring, 'open'>) =>
   (live: LiveDocument): TaskEither<KeyringUnavailable, LiveView> =>
-    TE.map(([view]: ReadonlyArray<LiveView>) => {
-      if (view === undefined) throw new Error('one live in, no live out')
-      return view
-    })(openLives(keyring)([live]))
+    pipe(
+      openLives(keyring)([live]),
+      TE.map(([view]) => {
+        if (view === undefined) throw new Error('one session in, none out')
+        return view
+      }),
+    )
 
-/** The same without what is sealed. */
+/** Folds the events of a session and leaves out the sealed members. */
 export const factsOfEvents: FactsOf = (events) => {
   const live = foldLive(events)
   return live && factsOf(live)
 }
 
-/** From the same fold that makes the lists, so that an answer to a write and the next read agree. */
+/** Answers to writes use the same fold as the lists, so an answer and the next read agree. */
 export const viewOf =
   ({ keyring }: { readonly keyring: Pick<Keyring, 'open'> }): ViewOf =>
   (events) =>
   async () => {
     const live = foldLive(events)
-    if (live === null) throw new Error('these events make no live')
+    if (live === null) throw new Error('the events contain no created session')
     return await openLive(keyring)(live)()
   }

@@ -5,8 +5,8 @@ import { typedDocuments } from '../typed-documents.ts'
 export const PROFILES = 'profiles'
 
 /**
- * All profiles of one user, ascending by id (`_id` is the user's id as text): a set is never large, and always needed
- * whole to be counted.
+ * All profiles of one user, by ascending id. The id of the document is the user's id as text. One document for all
+ * profiles makes counting them cheap, and a user has few profiles.
  */
 export interface ProfilesDocument {
   readonly userId: number

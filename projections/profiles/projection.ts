@@ -7,12 +7,16 @@ import { PROFILES } from './document.ts'
 import type { ProfilesDocument } from './document.ts'
 
 type Profiles = ProfilesDocument['profiles']
-type Whole = Extract<StoredProfileEvent, { readonly type: 'ProfileAdded' | 'ProfileChanged' }>['data']
+type ProfileData = Extract<StoredProfileEvent, { readonly type: 'ProfileAdded' | 'ProfileChanged' }>['data']
 
-/** All that a user decides of a profile. */
-const contentOf = ({ name, settings, vocabulary }: Whole) => ({ name, settings, ...(vocabulary && { vocabulary }) })
+/** The members that a user can change. */
+const contentOf = ({ name, settings, vocabulary }: ProfileData) =>
+  ({ name, settings, ...(vocabulary && { vocabulary }) })
 
-const project = (current: ProfilesDocument | null, event: StoredProfileEvent | StoredEventOf<typeof UserDeleted>): ProfilesDocument | null => {
+const project = (
+  current: ProfilesDocument | null,
+  event: StoredProfileEvent | StoredEventOf<typeof UserDeleted>,
+): ProfilesDocument | null => {
   if (event.type === 'UserDeleted') return null
   const { profileId, userId } = event.data
   const known: Profiles = current?.profiles ?? []
@@ -20,12 +24,13 @@ const project = (current: ProfilesDocument | null, event: StoredProfileEvent | S
   switch (event.type) {
     case 'ProfileAdded': {
       const added = { id: profileId, ...contentOf(event.data), createdAt: event.data.at, updatedAt: null }
-      // Of two that are added at once the one with the larger id may come first.
+      // When two profiles are added at once, the larger id may be stored first.
       return { userId, profiles: [...others, added].toSorted((a, b) => a.id - b.id) }
     }
     case 'ProfileChanged': {
       const changed = { ...contentOf(event.data), updatedAt: event.data.at }
-      const profiles = known.map((one) => (one.id === profileId ? { id: one.id, createdAt: one.createdAt, ...changed } : one))
+      const profiles = known.map((profile) =>
+        profile.id === profileId ? { id: profileId, createdAt: profile.createdAt, ...changed } : profile)
       return current && { ...current, profiles }
     }
     case 'ProfileRemoved':
@@ -35,7 +40,7 @@ const project = (current: ProfilesDocument | null, event: StoredProfileEvent | S
   }
 }
 
-/** A user's list of profiles, one document a user; gone with the user. */
+/** One document for each user with all profiles. It is removed with the user. */
 export const profiles = defineProjection({
   name: 'profiles',
   collection: { name: PROFILES, indexes: [] },

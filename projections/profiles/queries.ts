@@ -24,7 +24,7 @@ export interface ProfileQueryDeps {
 type Unavailable = DocumentsUnavailable | KeyringUnavailable
 type Sealed = ReadonlyArray<ProfilesDocument['profiles'][number]>
 
-/** What a personal member of a profile was sealed as. */
+/** Returns the event members that can have sealed a member of a profile. */
 const sealedAs = (member: 'name' | 'vocabulary'): ReadonlyArray<string> =>
   [ProfileAdded, ProfileChanged].map(({ type }) => `${type}.${member}`)
 
@@ -56,7 +56,7 @@ const openProfiles =
     )
   }
 
-/** A user's own, by id, ascending. */
+/** Lists the profiles of a user by ascending id. */
 export type ListProfiles = (userId: number, page: PageQuery) => TaskEither<Unavailable, Page<ProfileView>>
 
 export const listProfiles =
@@ -69,7 +69,7 @@ export const listProfiles =
       TE.map(({ all, items }) => ({ items, total: all.length })),
     )
 
-/** None of another user's. */
+/** Reads one profile of a user. Profiles of other users are not found. */
 export type GetProfile = (userId: number, profileId: number) => TaskEither<Unavailable, Option<ProfileView>>
 
 export const getProfile =

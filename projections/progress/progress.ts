@@ -4,22 +4,22 @@ import type { Position } from '../../application/ports/event-store.ts'
 import type { ProjectionLag, Projector } from '../../application/ports/projector.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 
-/** How long a writer waits for its projections: D52's two seconds, less what the write itself takes. */
+/** A write request waits at most this long for the projections, so that it answers within two seconds. */
 const MAX_WAIT_MS = 1500
 
-/** What is told of one projection: by itself where this process runs it, else by who follows it. */
+/** Reports about one projection, from its runner in this process, or read from another process. */
 export interface Reporter {
-  /** Whether this process runs it from now on. */
-  readonly owned: (is: boolean) => void
+  /** True: this process begins to run the projection. False: it stops. */
+  readonly owned: (isOwn: boolean) => void
   readonly reached: (position: Position) => void
-  /** There may be more to do than is known: from the start and whenever the subscription is gone. */
+  /** More events may follow: at the start, for each batch, and after the subscription broke. */
   readonly working: () => void
-  /** All that is known of is done. */
+  /** All known events are projected. */
   readonly resting: () => void
   readonly failing: (error: string) => void
   readonly succeeding: () => void
-  readonly rebuilding: (is: boolean) => void
-  /** What it is retrying after, null while all is well. */
+  readonly rebuilding: (isRebuilding: boolean) => void
+  /** The error that is being retried. Null without an error. */
   readonly error: () => string | null
 }
 
@@ -27,7 +27,7 @@ interface State {
   readonly projection: string
   position: Position
   hasCaughtUp: boolean
-  /** Monotonic time since when there is something to do; null at rest. */
+  /** Monotonic time since which events are waiting to be projected. Null at rest. */
   busySince: number | null
   error: string | null
   failures: number
@@ -42,15 +42,15 @@ interface Waiter {
 
 export type Progress = Pick<Projector, 'whenProjected' | 'caughtUp' | 'lag' | 'timeouts'> & {
   readonly reporter: (projection: string) => Reporter
-  /** Somebody waits. */
+  /** True while a caller waits for progress. */
   readonly isAwaited: () => boolean
-  /** Hears that somebody waits, or that something was told. */
-  readonly onNews: (hear: () => void) => void
-  /** Nobody will report any more: lets those go who wait for the catching up. */
+  /** Calls the listener when a caller begins to wait and after each report. */
+  readonly onChange: (listener: () => void) => void
+  /** Ends the waits of `caughtUp`, because no more reports will come. */
   readonly close: () => void
 }
 
-/** Keeps how far each projection is, and wakes those who wait for it. */
+/** Keeps the progress of each projection, and resolves the promises of callers that wait for it. */
 export const createProgress = (
   names: ReadonlyArray<string>,
   { environment, timers }: { readonly environment: Pick<Environment, 'monotonic'>; readonly timers: Timers },
@@ -58,16 +58,25 @@ export const createProgress = (
   const states = new Map(
     names.map((projection): [string, State] => [
       projection,
-      { projection, position: BEGINNING, hasCaughtUp: false, busySince: environment.monotonic(), error: null, failures: 0, rebuilding: false, isOwn: false },
+      {
+        projection,
+        position: BEGINNING,
+        hasCaughtUp: false,
+        busySince: environment.monotonic(),
+        error: null,
+        failures: 0,
+        rebuilding: false,
+        isOwn: false,
+      },
     ]),
   )
   const waiters = new Set<Waiter>()
-  const hearers = new Set<() => void>()
+  const listeners = new Set<() => void>()
   let timeouts = 0
   let isClosed = false
 
   const wake = (): void => {
-    for (const hear of hearers) hear()
+    for (const listener of listeners) listener()
     for (const waiter of waiters) {
       if (!waiter.isDone()) continue
       waiters.delete(waiter)
@@ -96,7 +105,7 @@ export const createProgress = (
         },
       }
       waiters.add(waiter)
-      for (const hear of hearers) hear()
+      for (const listener of listeners) listener()
     })
 
   const caughtUp = (): Promise<void> =>
@@ -112,10 +121,10 @@ export const createProgress = (
 
   const reporter = (projection: string): Reporter => {
     const state = states.get(projection)
-    if (state === undefined) throw new Error(`no projection is named ${projection}`)
+    if (state === undefined) throw new Error(`unknown projection ${projection}`)
     return {
-      owned: (is) => {
-        state.isOwn = is
+      owned: (isOwn) => {
+        state.isOwn = isOwn
         state.error = null
         state.rebuilding = false
         state.busySince ??= environment.monotonic()
@@ -142,8 +151,8 @@ export const createProgress = (
       succeeding: () => {
         state.error = null
       },
-      rebuilding: (is) => {
-        state.rebuilding = is
+      rebuilding: (isRebuilding) => {
+        state.rebuilding = isRebuilding
       },
       error: () => state.error,
     }
@@ -154,7 +163,7 @@ export const createProgress = (
     caughtUp,
     lag: () => [...states.values()].map(lagOf),
     isAwaited: () => waiters.size > 0,
-    onNews: (hear) => void hearers.add(hear),
+    onChange: (listener) => void listeners.add(listener),
     timeouts: () => timeouts,
     reporter,
     close: () => {

@@ -5,28 +5,28 @@ import type { Position } from '../../application/ports/event-store.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
 import type { Projection } from '../projection.ts'
 
-/** One note a projection that was ever rebuilt: what a later process must know of its half-built documents. */
+/** One document for each projection that was ever rebuilt, for a later process that finds the rebuild unfinished. */
 const NOTES: CollectionSpec = { name: 'rebuilds', indexes: [] }
 const WITHOUT_CHECKPOINT = { projection: NOTES.name, collection: NOTES.name }
 
 export interface RebuildNote {
-  /** What code folded the documents: no other may go on with them. */
+  /** The version of the code that folded the documents. Only the same version may continue. */
   readonly code: string
-  /** `promoting`: all is built, and may have been put in its place already. `ended`: there is nothing to go on with. */
+  /** `promoting`: all documents are built and may have replaced the old ones. `ended`: nothing is left to do. */
   readonly state: 'building' | 'promoting' | 'ended'
-  /** Where they lie: what is staged elsewhere is not what this tells of. */
+  /** Place of the staged documents. Documents in another place belong to another rebuild. */
   readonly place: string
 }
 
 interface StoredNote extends RebuildNote {
-  /** Of the note itself, which changes its own position with it. */
+  /** Revision of this document. Its position in the store is made from it. */
   readonly revision: number
 }
 
 const positionOf = (revision: number): Position => String(revision).padStart(20, '0') as Position
 
 export interface RebuildNotes {
-  /** Null: there was never a rebuild. Rejects, as `write`, when the documents cannot be reached. */
+  /** Null: the projection was never rebuilt. Like `write`, it rejects when the documents are unavailable. */
   readonly read: () => Promise<RebuildNote | null>
   readonly write: (note: RebuildNote) => Promise<void>
 }

@@ -9,24 +9,24 @@ import type { Timers } from '../../application/ports/timers.ts'
 import { pause } from '../../application/waiting.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
-import { insistently } from '../insistently.ts'
+import { retryWhileUnavailable } from '../retry-while-unavailable.ts'
 
-/** One document a projection of which a rebuild was ever asked for where another process runs it. */
+/** One document for each projection whose rebuild was requested by a process that does not run it. */
 const REQUESTS: CollectionSpec = { name: 'rebuild-requests', indexes: [] }
 const WITHOUT_CHECKPOINT = { projection: REQUESTS.name, collection: REQUESTS.name }
 
-/** Between two looks of who asks, and of who may be asked. */
-const ASKER_MS = 250
-const ASKED_MS = 1000
+/** Polling intervals of the requesting process and of the process that runs the projection. */
+const REQUESTER_POLL_MS = 250
+const RUNNER_POLL_MS = 1000
 
-const NOBODY_YET = 'the process that runs the projection has not begun'
+const NOT_BEGUN = 'the process that runs the projection has not begun the rebuild'
 
 interface RebuildRequest {
-  /** Names the request: its own revision when it was made. */
+  /** Id of the request: the revision of the document when the request was made. */
   readonly asked: number
-  /** Of this document, which changes its own position with it. */
+  /** Revision of this document. Its position in the store is made from it. */
   readonly revision: number
-  /** Null until somebody is at it. */
+  /** Null until the rebuild begins. */
   readonly progress: RebuildProgress | null
   readonly outcome: { readonly rebuilt: Rebuilt } | { readonly refused: string } | null
 }
@@ -42,13 +42,19 @@ interface RequestsDeps {
 
 type Rebuild = (onProgress: (progress: RebuildProgress) => void) => Promise<Either<string, Rebuilt>>
 
-/** Someone who can rebuild: null where this process does not run the projection (any more). */
-type FindRebuild = (projection: string) => { readonly rebuild: Rebuild; readonly isOver: () => boolean } | null
+/** Finds the runner of a projection in this process. Null when this process does not run the projection. */
+type FindRebuild = (projection: string) => { readonly rebuild: Rebuild; readonly hasStopped: () => boolean } | null
 
 export interface RebuildRequests {
-  /** Has the process that runs the projection rebuild it, whichever that is by then; joins a request that is open. */
-  readonly ask: (projection: string, onProgress: (progress: RebuildProgress) => void) => Promise<Either<string, Rebuilt>>
-  /** Does what is asked for, for as long as this process runs the projection; resolves after the signal. */
+  /**
+   * Requests a rebuild from the process that runs the projection, and waits for its result. Joins an open request.
+   * Left: why there is no result.
+   */
+  readonly ask: (
+    projection: string,
+    onProgress: (progress: RebuildProgress) => void,
+  ) => Promise<Either<string, Rebuilt>>
+  /** Serves requests for the projections that this process runs. Resolves after the signal has aborted. */
   readonly serve: (projections: ReadonlyArray<string>, find: FindRebuild) => Promise<void>
 }
 
@@ -59,9 +65,11 @@ const answerOf = ({ outcome }: RebuildRequest): Either<string, Rebuilt> | null =
 
 export const createRebuildRequests = (deps: RequestsDeps): RebuildRequests => {
   const { documents, timers, signal } = deps
-  const read = async (projections: ReadonlyArray<string>): Promise<ReadonlyMap<string, RebuildRequest>> =>
-    orThrow(await documents.find(REQUESTS.name, projections)()) as ReadonlyMap<string, unknown> as ReadonlyMap<string, RebuildRequest>
-  /** One of two writers of the same revision is passed over: who must know reads again. */
+  const read = async (projections: ReadonlyArray<string>): Promise<ReadonlyMap<string, RebuildRequest>> => {
+    const found: ReadonlyMap<string, unknown> = orThrow(await documents.find(REQUESTS.name, projections)())
+    return found as ReadonlyMap<string, RebuildRequest>
+  }
+  /** Of two writers of one revision, the second changes nothing. A caller that must know reads again. */
   const write = async (projection: string, request: RebuildRequest): Promise<void> => {
     const { revision } = request
     const change = {
@@ -77,72 +85,79 @@ export const createRebuildRequests = (deps: RequestsDeps): RebuildRequests => {
     const revision = (last?.revision ?? 0) + 1
     await write(projection, { asked: revision, revision, progress: null, outcome: null })
     const made = (await read([projection])).get(projection)
-    if (made === undefined) throw new Error('a request was stored and is not there')
+    if (made === undefined) throw new Error('the stored rebuild request was not found')
     return made
   }
 
   const ask: RebuildRequests['ask'] = async (projection, onProgress) => {
     const nothingYet: RebuildProgress = { projection, events: 0, share: null, held: null }
     let progress = nothingYet
-    const insist = insistently({ ...deps, onHeld: (held) => onProgress({ ...progress, held }) })
+    const retrying = retryWhileUnavailable({ ...deps, onWait: (held) => onProgress({ ...progress, held }) })
     try {
-      const { asked } = await insist(() => open(projection))
+      const { asked } = await retrying(() => open(projection))
       for (;;) {
-        const request = (await insist(() => read([projection]))).get(projection)
-        if (request?.asked !== asked) return E.left('another rebuild was asked for before the outcome of this one was heard of')
+        const request = (await retrying(() => read([projection]))).get(projection)
+        if (request?.asked !== asked) return E.left('another rebuild was requested before this result was read')
         const answer = answerOf(request)
         if (answer !== null) return answer
-        progress = request.progress ?? { ...nothingYet, held: NOBODY_YET }
+        progress = request.progress ?? { ...nothingYet, held: NOT_BEGUN }
         onProgress(progress)
-        await pause(timers, ASKER_MS, signal)
+        await pause(timers, REQUESTER_POLL_MS, signal)
         signal.throwIfAborted()
       }
     } catch (error) {
-      if (signal.aborted) return E.left('the process that asked stops; whoever runs the projection goes on with the rebuild')
-      return E.left(messageOf(error))
+      const reason = 'this process stops. The process that runs the projection continues the rebuild'
+      return E.left(signal.aborted ? reason : messageOf(error))
     }
   }
 
-  const serveOne = async (projection: string, found: NonNullable<ReturnType<FindRebuild>>, request: RebuildRequest): Promise<void> => {
-    let [told, latest]: [RebuildRequest, RebuildProgress] = [request, { projection, events: 0, share: null, held: null }]
-    const tell = async (change: Partial<RebuildRequest>): Promise<void> => {
-      told = { ...told, ...change, revision: told.revision + 1 }
-      await write(projection, told)
+  const serveRequest = async (
+    projection: string,
+    runner: NonNullable<ReturnType<FindRebuild>>,
+    request: RebuildRequest,
+  ): Promise<void> => {
+    let written = request
+    let latest: RebuildProgress = { projection, events: 0, share: null, held: null }
+    const update = async (change: Partial<RebuildRequest>): Promise<void> => {
+      written = { ...written, ...change, revision: written.revision + 1 }
+      await write(projection, written)
     }
     const ending = new AbortController()
-    const telling = async (): Promise<void> => {
+    const writeProgress = async (): Promise<void> => {
       while (!ending.signal.aborted) {
-        // What is not told now is told the next time.
-        if (told.progress !== latest) await tell({ progress: latest }).catch(() => undefined)
-        await pause(timers, ASKER_MS, ending.signal)
+        // A failed write is repeated with the next progress.
+        if (written.progress !== latest) await update({ progress: latest }).catch(() => undefined)
+        await pause(timers, REQUESTER_POLL_MS, ending.signal)
       }
     }
-    const told_ = telling()
+    const writing = writeProgress()
     let outcome: Awaited<ReturnType<Rebuild>>
     try {
-      outcome = await found.rebuild((progress) => {
+      outcome = await runner.rebuild((progress) => {
         latest = progress
       })
     } finally {
       ending.abort()
-      await told_
+      await writing
     }
-    // Broken off with the lease: whoever has it next goes on, and answers.
-    if (E.isLeft(outcome) && found.isOver()) return
-    const insist = insistently({ ...deps, onHeld: () => undefined })
-    const said = E.isRight(outcome) ? { rebuilt: outcome.right } : { refused: outcome.left }
-    await insist(() => tell({ outcome: said }))
+    // The lease was lost: the next holder continues the rebuild and answers the request.
+    if (E.isLeft(outcome) && runner.hasStopped()) return
+    const retrying = retryWhileUnavailable({ ...deps, onWait: () => undefined })
+    const result = E.isRight(outcome) ? { rebuilt: outcome.right } : { refused: outcome.left }
+    await retrying(() => update({ outcome: result }))
   }
 
   const serve: RebuildRequests['serve'] = async (projections, find) => {
     const serving = new Map<string, Promise<void>>()
-    const look = async (): Promise<void> => {
-      const mine = projections.filter((projection) => find(projection) !== null && !serving.has(projection))
-      if (mine.length === 0) return
-      for (const [projection, request] of await read(mine)) {
-        const found = find(projection)
-        if (request.outcome !== null || found === null) continue
-        const served = serveOne(projection, found, request).catch(() => undefined).finally(() => serving.delete(projection))
+    const poll = async (): Promise<void> => {
+      const own = projections.filter((projection) => find(projection) !== null && !serving.has(projection))
+      if (own.length === 0) return
+      for (const [projection, request] of await read(own)) {
+        const runner = find(projection)
+        if (request.outcome !== null || runner === null) continue
+        const served = serveRequest(projection, runner, request)
+          .catch(() => undefined)
+          .finally(() => serving.delete(projection))
         serving.set(projection, served)
       }
     }
@@ -151,11 +166,11 @@ export const createRebuildRequests = (deps: RequestsDeps): RebuildRequests => {
       try {
         if (!isEnsured) orThrow(await documents.ensure([REQUESTS])())
         isEnsured = true
-        await look()
+        await poll()
       } catch {
-        // The documents are away: asked again with the next look.
+        // The documents are unavailable. The next poll tries again.
       }
-      await pause(timers, ASKED_MS, signal)
+      await pause(timers, RUNNER_POLL_MS, signal)
     }
     await Promise.all(serving.values())
   }

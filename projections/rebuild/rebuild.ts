@@ -9,41 +9,41 @@ import type { RebuildProgress, Rebuilt } from '../../application/ports/projector
 import type { Timers } from '../../application/ports/timers.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
-import { BATCH_SIZE, differencesOf, foldLog, stillThere } from '../fold-log.ts'
+import { BATCH_SIZE, differencesOf, foldLog, remainingDifferences } from '../fold-log.ts'
 import type { Difference, Folded } from '../fold-log.ts'
-import { discardStaged, isStaged, resumeOrBegin, stagedOf } from './half-built.ts'
-import { insistently } from '../insistently.ts'
+import { discardStaged, isStaged, resumeOrBegin, stagedOf } from './unfinished-rebuild.ts'
 import { modelOf } from '../projection.ts'
 import type { Projection } from '../projection.ts'
+import { retryWhileUnavailable } from '../retry-while-unavailable.ts'
 import { createRebuildNotes } from './rebuild-notes.ts'
 
-/** Rounds of catching up before writers are made to wait. */
+/** Rounds of catching up with a growing log before writers must wait. */
 const MAX_ROUNDS = 20
-/** Events of one step where a store has no time for more. */
-const SMALLEST_BATCH = 50
-/** Differences that are looked at again while writers wait. */
-const MAX_SECOND_LOOKS = 1000
+/** Events in one step when the store is slow. */
+const MIN_BATCH_SIZE = 50
+/** Limit for differences that are compared again while writers wait. */
+const MAX_SECOND_COMPARISONS = 1000
 
 export interface RebuildDeps {
   readonly store: Pick<EventStore, 'subscribe' | 'head' | 'read'>
   readonly documents: Documents
   readonly projection: Projection
-  /** Names the code that folds: what other code has begun is not gone on with. */
+  /** Identifies the version of the code. A rebuild that another version began is not continued. */
   readonly code: string
   readonly environment: Pick<Environment, 'monotonic' | 'random'>
   readonly timers: Timers
-  /** Where the read model in use stands; null while it cannot be trusted to get anywhere. */
+  /** Position of the read model in use. Null while its projection fails and may make no progress. */
   readonly standing: () => Promise<Position | null>
-  /** Runs while nobody writes the read model in use. */
+  /** Runs a function while the read model in use is not written. */
   readonly exclusively: <A>(run: () => Promise<A>) => Promise<A>
-  /** Breaks it off; the next one goes on from there. */
+  /** Interrupts the rebuild. The next rebuild continues from there. */
   readonly signal: AbortSignal
   readonly onProgress: (progress: RebuildProgress) => void
 }
 
 /**
- * What share of the log lies before a position. Opaque as positions are, those of all our stores begin with a number
- * of fixed width that grows with the log; null where one does not.
+ * Returns the part of the log before a position, 0 to 1. Positions are opaque, but in all our stores they begin with a
+ * number of fixed width that grows with the log. Returns null for any other position.
  */
 export const shareOf = (position: Position, head: Position): number | null => {
   const [done, all] = [position, head].map((text) => /^\d+/.exec(text)?.[0])
@@ -51,14 +51,14 @@ export const shareOf = (position: Position, head: Position): number | null => {
   return Math.min(1, Number(done) / Number(all))
 }
 
-/** The log, where it is whole: what a damaged row said may be known to the read model in use, and to nobody else. */
-const wholeLog = (store: RebuildDeps['store']): RebuildDeps['store'] => ({
+/** Throws on a damaged event, because the old read model may be the only place that still has its data. */
+const undamagedLog = (store: RebuildDeps['store']): RebuildDeps['store'] => ({
   ...store,
-  subscribe: async function* (...asked): AsyncGenerator<SubscriptionMessage, void> {
-    for await (const message of store.subscribe(...asked)) {
+  subscribe: async function* (...request): AsyncGenerator<SubscriptionMessage, void> {
+    for await (const message of store.subscribe(...request)) {
       if (message.kind === 'damaged') {
         const { position, stream } = message
-        throw new Error(`position ${position} (${stream}) is not what was written: restore a backup first`)
+        throw new Error(`the event at position ${position} (${stream}) is damaged. Restore a backup first`)
       }
       yield message
     }
@@ -67,14 +67,14 @@ const wholeLog = (store: RebuildDeps['store']): RebuildDeps['store'] => ({
 
 const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
   const { documents, projection, code, environment, signal, onProgress } = deps
-  const store = wholeLog(deps.store)
+  const store = undamagedLog(deps.store)
   const staged = stagedOf(projection)
   const since = environment.monotonic()
   let events = 0
   let share: number | null = null
-  const tell = (held: string | null): void => onProgress({ projection: projection.name, events, share, held })
-  const insist = insistently({ ...deps, onHeld: tell })
-  const begun = await insist(() => resumeOrBegin(deps))
+  const report = (held: string | null): void => onProgress({ projection: projection.name, events, share, held })
+  const retrying = retryWhileUnavailable({ ...deps, onWait: report })
+  const begun = await retrying(() => resumeOrBegin(deps))
   let { reached } = begun
   const resumed = reached.position !== BEGINNING
 
@@ -82,57 +82,61 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
     events += step.events
     reached = step.reached
     share = shareOf(reached.position, to)
-    tell(null)
+    report(null)
   }
   const advance = (to: Position): Promise<void> => {
-    // Half as many after each failure: a store that is too slow for a step is not asked for the same again and again.
+    // The size is halved for each retry, in case the store is too slow for large steps.
     let next = BATCH_SIZE
-    return insist(async () => {
+    return retrying(async () => {
       if (to <= reached.position) return
       const batchSize = next
-      next = Math.max(SMALLEST_BATCH, next / 2)
+      next = Math.max(MIN_BATCH_SIZE, next / 2)
       const follow = (step: Folded): void => onStep(step, to)
       await foldLog({ store, documents }, staged, { from: reached, to, signal, batchSize, onStep: follow })
     }, () => reached.position)
   }
-  /** The position to reach, and whether the read model in use stands there too, so that the two can be compared. */
+  /** Returns the position to reach, and whether the read model in use can be compared there. */
   const goal = (): Promise<readonly [Position, boolean]> =>
-    insist(async () => {
+    retrying(async () => {
       const [standing, head] = [await deps.standing(), orThrow(await store.head()())]
       return standing === null || standing > head ? [head, false] : [standing, standing >= reached.position]
     })
-  const [inUse, anew] = [projection, staged].map(({ collection }) => ({ documents, collection: collection.name }))
-  if (inUse === undefined || anew === undefined) throw new Error('unreachable')
+  const inUse = { documents, collection: projection.collection.name }
+  const rebuilt = { documents, collection: staged.collection.name }
 
   const compare = async (): Promise<ReadonlyArray<Difference> | null> => {
     if (!(await goal())[1]) return null
-    const patient = (one: typeof inUse) => ({ ...one, documents: { ...documents, scan: scanning } })
-    const scanning: Documents['scan'] =
+    const scan: Documents['scan'] =
       (...page) =>
       () =>
-        insist(async () => E.right(orThrow(await documents.scan(...page)())))
+        retrying(async () => E.right(orThrow(await documents.scan(...page)())))
+    const withRetries = (collection: typeof inUse) => ({ ...collection, documents: { ...documents, scan } })
     const found: Array<Difference> = []
-    for await (const difference of differencesOf(patient(inUse), patient(anew))) found.push(difference)
+    for await (const difference of differencesOf(withRetries(inUse), withRetries(rebuilt))) found.push(difference)
     return found
   }
-  const secondLook = async (found: ReadonlyArray<Difference>): Promise<number> =>
-    found.length > MAX_SECOND_LOOKS ? found.length : (await insist(() => stillThere(found, inUse, anew))).length
+  const compareAgain = async (found: ReadonlyArray<Difference>): Promise<number> => {
+    if (found.length > MAX_SECOND_COMPARISONS) return found.length
+    return (await retrying(() => remainingDifferences(found, inUse, rebuilt))).length
+  }
 
   const promote = async (): Promise<void> => {
-    await insist(() => createRebuildNotes(documents, projection).write({ code, state: 'promoting', place: begun.places[0] }))
-    await insist(async () => {
+    const notes = createRebuildNotes(documents, projection)
+    await retrying(() => notes.write({ code, state: 'promoting', place: begun.places[0] }))
+    await retrying(async () => {
       const done = await documents.promote(modelOf(staged), modelOf(projection), begun.places)()
       if (E.isRight(done)) return
       if (done.left.reason === MOVED.reason) throw new Error(MOVED.reason)
-      // It may have been done all the same, or in part: only what still stands as it was can be tried again.
-      if (orThrow(await documents.checkpoint(modelOf(staged))()).position === BEGINNING && reached.position !== BEGINNING) return
+      // The failed call may have succeeded, or half succeeded. Only unchanged staged documents allow a retry.
+      const { position } = orThrow(await documents.checkpoint(modelOf(staged))())
+      if (position === BEGINNING && reached.position !== BEGINNING) return
       if (await isStaged(deps)) orThrow(done)
-      throw new Error(`what was built could not be put in its place: ${done.left.reason}`)
+      throw new Error(`the rebuilt documents could not be put in place: ${done.left.reason}`)
     })
-    await insist(() => createRebuildNotes(documents, projection).write({ code, state: 'ended', place: '' }))
+    await retrying(() => notes.write({ code, state: 'ended', place: '' }))
   }
 
-  // Each round is as long as the log grew in the one before.
+  // Each round folds the events that were appended during the round before.
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const [to] = await goal()
     if (to <= reached.position) break
@@ -142,9 +146,9 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
   const corrected = await deps.exclusively(async () => {
     const [to, isComparable] = await goal()
     await advance(to)
-    const differing = suspects === null || !isComparable ? null : await secondLook(suspects)
-    // Whoever writes the model in use may be behind; what comes to it again changes nothing.
-    await advance(await insist(async () => orThrow(await store.head()())))
+    const differing = suspects === null || !isComparable ? null : await compareAgain(suspects)
+    // Go past the read model in use, which may be behind the log. Its runner may repeat events without effect.
+    await advance(await retrying(async () => orThrow(await store.head()())))
     await promote()
     return differing
   })
@@ -153,17 +157,17 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
 }
 
 /**
- * Blue/green: folds the log into documents of its own, compares, and puts them in the place of those in use, which
- * serve until then. It goes on from where an interrupted one has come, and waits for stores that are away. Any other
- * error, and a damaged row, ends it, and nothing has changed.
+ * Rebuilds a read model next to the one in use (blue/green): folds the log into staged documents, compares, and puts
+ * them in place. It continues an interrupted rebuild and waits while stores are unavailable. Any other error ends it
+ * and leaves the read model in use unchanged. Left: the reason.
  */
 export const rebuildReadModel = async (deps: RebuildDeps): Promise<Either<string, Rebuilt>> => {
   try {
     return E.right(await build(deps))
   } catch (error) {
-    if (deps.signal.aborted) return E.left('it was broken off; the next one goes on from there')
+    if (deps.signal.aborted) return E.left('the rebuild was interrupted. The next rebuild continues it')
     const reason = messageOf(error)
-    // What is left of it where this fails too is discarded by the next one; what others build is theirs.
+    // If this fails too, the next rebuild discards the staged documents. After MOVED they belong to another process.
     if (reason !== MOVED.reason) await discardStaged(deps).catch(() => undefined)
     return E.left(reason)
   }

@@ -4,7 +4,7 @@ import { typedDocuments } from '../typed-documents.ts'
 
 export const USERS = 'users'
 export const USER_TOTALS = 'user-totals'
-/** The one document of the totals. */
+/** Id of the only document of the totals. */
 export const ALL_USERS = 'all'
 
 export interface UserDocument extends UserFacts {

@@ -49,7 +49,7 @@ export const users = defineProjection({
   project,
 })
 
-/** How many there are, so that no listing ever counts documents. */
+/** The number of users, so that lists need not count documents. */
 export const userTotals = defineProjection({
   name: USER_TOTALS,
   collection: { name: USER_TOTALS, indexes: [] },

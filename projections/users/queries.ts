@@ -24,7 +24,7 @@ const openUsers =
     return pipe(
       keyring.open(users.map(({ id, username: envelope }) => ({ envelope, ...placeOf(id) }))),
       TE.map((opened) =>
-        // Named one by one: a stored document holds members that are nobody's business.
+        // Members are listed one by one, so that internal members of the document stay hidden.
         users.map(({ id, permissions, maxSessions, maxTranslations, isActive, createdAt, updatedAt }, index) => {
           const username = textOrErased(opened[index])
           return { id, username, permissions, maxSessions, maxTranslations, isActive, createdAt, updatedAt }
@@ -33,7 +33,7 @@ const openUsers =
     )
   }
 
-/** For administrators: by id, ascending. */
+/** Lists all users by ascending id, for administrators. */
 export type ListUsers = (page: PageQuery) => TaskEither<DocumentsUnavailable | KeyringUnavailable, Page<UserView>>
 
 export const listUsers =

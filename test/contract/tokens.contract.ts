@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import { OUTRANKED } from '../../application/ports/documents.ts'
-import type { Change, Documents, ReadModel, Told } from '../../application/ports/documents.ts'
+import type { Change, Documents, ReadModel, PublishedProgress } from '../../application/ports/documents.ts'
 import type { Position } from '../../application/ports/event-store.ts'
 import { checkpointAt, duty } from '../support/tools/checkpoints.ts'
 import { right } from './event-store-support.ts'
@@ -36,18 +36,18 @@ export const tokensContract = (on: On): void => {
   })
 
   on('what is told beside a checkpoint is read of many at once, and not heard of lower tokens', async (t, documents) => {
-    const told = (passed: number): Told => ({ passed: at(passed), beat: passed, isResting: true, isHeldUp: false, isRebuilding: false })
+    const told = (passed: number): PublishedProgress => ({ passed: at(passed), beat: passed, isResting: true, isHeldUp: false, isRebuilding: false })
     const tell = (model: ReadModel, token: number, passed: number) =>
-      right(documents.tell([{ model, token, told: told(passed) }, { model: STAGED, token, told: told(passed) }]))
+      right(documents.publishProgress([{ model, token, progress: told(passed) }, { model: STAGED, token, progress: told(passed) }]))
     await tell(MODEL, 1, 1)
-    t.deepEqual(await right(documents.told([MODEL, OTHER])), [null, null], 'there is no checkpoint')
+    t.deepEqual(await right(documents.publishedProgress([MODEL, OTHER])), [null, null], 'there is no checkpoint')
     await right(documents.commit(MODEL, [], checkpointAt(at(2)), 2))
     await tell(MODEL, 1, 2)
-    t.deepEqual(await right(documents.told([MODEL])), [null])
+    t.deepEqual(await right(documents.publishedProgress([MODEL])), [null])
     await tell(MODEL, 2, 3)
     await right(documents.commit(MODEL, [], checkpointAt(at(4)), 2))
-    t.deepEqual(await right(documents.told([OTHER, MODEL])), [null, told(3)], 'it outlasts the next checkpoint')
+    t.deepEqual(await right(documents.publishedProgress([OTHER, MODEL])), [null, told(3)], 'it outlasts the next checkpoint')
     t.is((await right(documents.checkpoint(MODEL))).position, at(4), 'and moves none')
-    t.deepEqual([await right(documents.told([])), await right(documents.tell([]))], [[], undefined])
+    t.deepEqual([await right(documents.publishedProgress([])), await right(documents.publishProgress([]))], [[], undefined])
   })
 }

@@ -1,6 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
-import type { Checkpointed, CollectionSpec, ReadModel, Telling } from '../../../application/ports/documents.ts'
+import type { Checkpointed, CollectionSpec, ReadModel, ProgressUpdate } from '../../../application/ports/documents.ts'
 import { openForWriting } from '../database.ts'
 import { ensureCheckpoints, ensureIndex, tableOf, tableSchema } from './documents-schema.ts'
 import { serveGroupCommit } from '../group-commit.ts'
@@ -27,7 +27,7 @@ export type DocumentsJob =
       readonly last: string | null
       readonly token: number
     }
-  | { readonly kind: 'tell'; readonly tellings: ReadonlyArray<Telling> }
+  | { readonly kind: 'publish'; readonly updates: ReadonlyArray<ProgressUpdate> }
   | { readonly kind: 'discard'; readonly whose: Checkpointed }
   | { readonly kind: 'promote'; readonly from: ReadModel; readonly to: ReadModel }
 
@@ -77,8 +77,8 @@ const apply = (job: DocumentsJob): DocumentsAnswer => {
         setCheckpoint.run(job.projection, job.position, job.last, job.token).changes > 0
         || higherToken.get(job.projection, job.token) === undefined
       )
-    case 'tell':
-      for (const { model, token, told } of job.tellings) setTold.run(JSON.stringify(told), model.projection, token)
+    case 'publish':
+      for (const { model, token, progress } of job.updates) setTold.run(JSON.stringify(progress), model.projection, token)
       return true
     case 'discard':
       discard(job.whose)

@@ -12,7 +12,7 @@ import type {
   PageRequest,
   Scalar,
   ScannedDocument,
-  Told,
+  PublishedProgress,
 } from '../../../application/ports/documents.ts'
 import { BEGINNING, type Position } from '../../../application/ports/event-store.ts'
 import { requireCount } from '../../stores/require-count.ts'
@@ -137,7 +137,7 @@ const reading =
     }
   }
 
-type DocumentsReader = Pick<Documents, 'checkpoint' | 'told' | 'get' | 'find' | 'page' | 'scan' | 'close'>
+type DocumentsReader = Pick<Documents, 'checkpoint' | 'publishedProgress' | 'get' | 'find' | 'page' | 'scan' | 'close'>
 
 /** The embedded read models for those who only read them, beside the process that writes them. */
 export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): DocumentsReader => {
@@ -149,8 +149,8 @@ export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): 
     prepare('SELECT * FROM checkpoints WHERE projection = ?').get(projection) as unknown as CheckpointRow | undefined
   return {
     checkpoint: ({ projection }) => reading(() => checkpointOf(checkpointRow(projection))),
-    told: (models) =>
-      reading(() => models.map(({ projection }) => JSON.parse(checkpointRow(projection)?.told ?? 'null') as Told | null)),
+    publishedProgress: (models) =>
+      reading(() => models.map(({ projection }) => JSON.parse(checkpointRow(projection)?.told ?? 'null') as PublishedProgress | null)),
     get: (collection, id) =>
       reading(() => {
         const row = prepare(`SELECT body FROM ${tableOf(collection)} WHERE id = ? AND body IS NOT NULL`).get(id)
@@ -210,7 +210,7 @@ export const openSqliteDocuments = async ({ file }: { readonly file: string }): 
       }))
       return submit({ kind: 'commit', projection, changes: encoded, position, last: last && JSON.stringify(last), token })
     },
-    tell: (tellings) => () => submit({ kind: 'tell', tellings }),
+    publishProgress: (updates) => () => submit({ kind: 'publish', updates }),
     discard: (whose) => () => submit({ kind: 'discard', whose }),
     promote: (from, to) => () => submit({ kind: 'promote', from, to }),
     close: async () => {

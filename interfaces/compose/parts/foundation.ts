@@ -6,8 +6,8 @@ import { systemTimers as timers } from '../../../infrastructure/node/system-time
 import { createCredentials } from '../../../infrastructure/keys/credentials.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
-import { stagedOf } from '../../../projections/rebuild/half-built.ts'
-import { discardLostFuture, dutyCheckpoint } from '../../../projections/rebuild/lost-future.ts'
+import { stagedOf } from '../../../projections/rebuild/unfinished-rebuild.ts'
+import { discardNewerThanLog, dutyCheckpoint } from '../../../projections/rebuild/discard-newer-than-log.ts'
 import { assemble } from '../assemble.ts'
 import { DUTIES } from '../duties.ts'
 import { isolationHere } from '../sources.ts'
@@ -39,7 +39,7 @@ export const layFoundation = (settings: Settings, onReplaced: (why: string) => v
     const asked = isServer
       ? { projections: allProjections, duties: [] }
       : { projections: [...allProjections, ...allProjections.map(stagedOf)], duties: DUTIES }
-    const compared = discardLostFuture({ store, documents, ...asked, keepsReadModels: isServer, logger })
+    const compared = discardNewerThanLog({ store, documents, ...asked, keepsReadModels: isServer, logger })
     await succeed('compare the read models with the log', compared)
     const dutyDocuments = { ...documents, checkpoint: dutyCheckpoint({ store, documents, logger }) }
     const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds: settings.jwtTtl / 1000, environment })

@@ -5,7 +5,7 @@ import { atMost } from '../../../application/waiting.ts'
 import { foldingCode } from '../../../infrastructure/files/folding-code.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { tokenIdByPrefix, tokenIdsOf } from '../../../projections/api-tokens/queries.ts'
-import { firstWay, onceCurrent } from '../../../projections/once-current.ts'
+import { catchingUpAfterStart, onceCurrent } from '../../../projections/once-current.ts'
 import { startProjector } from '../../../projections/projector.ts'
 import { assemble } from '../assemble.ts'
 import { watchStore } from '../store-watch.ts'
@@ -29,7 +29,7 @@ export const startReadSide = (foundation: Foundation) =>
     const stopping = new AbortController()
     const following = { store, logger, environment, timers, signal: stopping.signal }
     const projector = startProjector({ ...following, documents: all, projections: allProjections, code, leases })
-    const isBehind = firstWay(allProjections, projector)
+    const isBehind = catchingUpAfterStart(allProjections, projector)
     const documents = onceCurrent(all, isBehind)
     const directory = startUserDirectory({ ...following, from, keyring })
     const tokens = startTokenDirectory({ ...following, from, tokenIdByPrefix: tokenIdByPrefix({ documents: all, isBehind }) })

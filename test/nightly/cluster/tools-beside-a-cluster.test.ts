@@ -33,7 +33,7 @@ test.serial('commands beside the processes of a cluster take no sessions, and ha
     t.is(rebuilt.code, 0, rebuilt.stderr)
     t.like(JSON.parse(rebuilt.stdout), { projection: 'lives', corrected: 0 })
   }
-  t.is(lists.log().match(/the read model was rebuilt/g)?.length, places.length)
+  t.is(lists.log().match(/rebuild finished/g)?.length, places.length)
   t.is(await (await sender).over, 1000)
 
   const second = await speaker.createLive()

@@ -70,7 +70,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const)
     await service.start()
     const asked = stenolog(service.dataDirectory, ['rebuild', 'lives'])
     const release = await holdHalfBuilt(t, service.dataDirectory)
-    await eventually(() => assert.match(service.log(), /the rebuild is held up and tries again/))
+    await eventually(() => assert.match(service.log(), /rebuild waits for a store/))
     await service.kill(signal)
     release()
     const { code, stderr } = await asked
@@ -78,7 +78,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const)
     t.regex(stderr, /lives: not rebuilt: the connection to the service was lost; the next start of the service continues the rebuild/)
     await service.start()
     const line = await eventually(() => {
-      const found = service.log().split('\n').find((text) => text.includes('the read model was rebuilt'))
+      const found = service.log().split('\n').find((text) => text.includes('rebuild finished'))
       assert.ok(found !== undefined)
       return found
     })

@@ -9,7 +9,7 @@ import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
 import { createMongoDocuments } from '../../../infrastructure/mongodb/documents.ts'
 import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
 import { foldLog } from '../../../projections/fold-log.ts'
-import { findHalfBuilt, stagedOf } from '../../../projections/rebuild/half-built.ts'
+import { findUnfinishedRebuild, stagedOf } from '../../../projections/rebuild/unfinished-rebuild.ts'
 import { lives } from '../../../projections/lives/projection.ts'
 import { rebuildReadModel } from '../../../projections/rebuild/rebuild.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
@@ -120,13 +120,13 @@ test('a rebuild whose process died goes on behind what is built, and only the sa
   const first = dyingAfter(2, world)
   t.true(E.isLeft(await rebuild(first.world, { signal: first.signal })))
   const half = { ...world, projection: lives }
-  t.is(await findHalfBuilt({ ...half, code: 'one' }), 'unfinished')
+  t.is(await findUnfinishedRebuild({ ...half, code: 'one' }), 'unfinished')
   await createLive(world.store, EVENTS + 1)
   const second = counting(world.store)
   t.like(right(await rebuild({ ...world, store: second.store })), { resumed: true, events: EVENTS + 1 - 4000 })
   t.is(second.folded(), EVENTS + 1 - 4000)
   await isRight(t, world)
-  t.is(await findHalfBuilt({ ...half, code: 'one' }), 'none')
+  t.is(await findUnfinishedRebuild({ ...half, code: 'one' }), 'none')
 
   const third = dyingAfter(2, world)
   t.true(E.isLeft(await rebuild(third.world, { signal: third.signal })))
@@ -135,9 +135,9 @@ test('a rebuild whose process died goes on behind what is built, and only the sa
 
   const fourth = dyingAfter(2, world)
   t.true(E.isLeft(await rebuild(fourth.world, { signal: fourth.signal })))
-  t.is(await findHalfBuilt({ ...half, code: 'two' }), 'outdated')
+  t.is(await findUnfinishedRebuild({ ...half, code: 'two' }), 'outdated')
   t.is(right(await world.documents.checkpoint(modelOf(stagedOf(lives)))()).position, BEGINNING)
-  t.is(await findHalfBuilt({ ...half, code: 'one' }), 'none')
+  t.is(await findUnfinishedRebuild({ ...half, code: 'one' }), 'none')
 })
 
 test('a rebuild goes on behind no more than the log holds', async (t) => {
@@ -184,9 +184,9 @@ test('what an earlier version has left half built is discarded, and is in the wa
   const position = '00000000000000000005' as Position
   const change = { kind: 'put', collection: old.name, id: '1', document: { id: 1 }, position } as const
   right(await world.documents.commit(UNNOTED, [change], checkpointAt(change.position))())
-  t.is(await findHalfBuilt({ ...world, projection: lives, code: 'one' }), 'outdated')
+  t.is(await findUnfinishedRebuild({ ...world, projection: lives, code: 'one' }), 'outdated')
   t.is(right(await world.documents.checkpoint(UNNOTED)()).position, BEGINNING)
-  t.is(await findHalfBuilt({ ...world, projection: lives, code: 'one' }), 'none')
+  t.is(await findUnfinishedRebuild({ ...world, projection: lives, code: 'one' }), 'none')
   right(await world.documents.ensure([old])())
   right(await world.documents.commit(UNNOTED, [change], checkpointAt(change.position))())
   t.like(right(await rebuild(world)), { resumed: false, events: EVENTS })

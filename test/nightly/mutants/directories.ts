@@ -75,13 +75,13 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/api-tokens/queries.ts',
-    before: 'isBehind(API_TOKENS) ? TE.left(behindSinceStart) : TE.right(O.none)',
+    before: 'isBehind(API_TOKENS) ? TE.left(CATCHING_UP) : TE.right(O.none)',
     after: 'TE.right(O.none)',
     rows: ['while the list is behind, a token that it knows is found'], test: ONCE_CURRENT,
   },
   {
     file: 'projections/once-current.ts',
-    before: 'isBehind(collection) ? TE.left(behindSinceStart) : read',
+    before: 'isBehind(collection) ? TE.left(CATCHING_UP) : read',
     after: 'read',
     rows: ['documents are not to be had before their projection'], test: ONCE_CURRENT,
   },

@@ -109,8 +109,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/lives/queries.ts',
-    before: 'asked.length === 0 || asked.includes(status)',
-    after: 'asked.length === 0 || asked[0] === status',
+    before: 'requested.length === 0 || requested.includes(status)',
+    after: 'requested.length === 0 || requested[0] === status',
     rows: [80], test: LIVES,
   },
   {

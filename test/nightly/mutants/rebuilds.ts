@@ -46,14 +46,14 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
     rows: ['of a stream is named by the check'], test: STREAM_DIGEST,
   },
   {
-    file: 'projections/rebuild/half-built.ts',
+    file: 'projections/rebuild/unfinished-rebuild.ts',
     before: 'note.code === code && ',
     after: '',
     rows: ['a rebuild whose process died goes on behind what is built'], test: REBUILD_RESUMED,
   },
   {
-    file: 'projections/rebuild/half-built.ts',
-    before: 'if (orThrow(await whyOlder(store, reached)()) === null) return {',
+    file: 'projections/rebuild/unfinished-rebuild.ts',
+    before: 'if (orThrow(await olderLogReason(store, reached)()) === null) return {',
     after: 'return {',
     rows: ['a rebuild goes on behind no more than the log holds'], test: REBUILD_RESUMED,
   },
@@ -65,7 +65,7 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/rebuild/rebuild-requests.ts',
-    before: 'if (E.isLeft(outcome) && found.isOver()) return',
+    before: 'if (E.isLeft(outcome) && runner.hasStopped()) return',
     after: '',
     rows: ['a rebuild that is broken off with the lease is answered by the next holder'], test: REBUILD_REQUESTS,
   },
@@ -77,7 +77,7 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/rebuild/rebuild-requests.ts',
-    before: '      ending.abort()\n      await told_\n',
+    before: '      ending.abort()\n      await writing\n',
     after: '',
     rows: ['a rebuild that throws is tried again'], test: REBUILD_REQUESTS,
   },

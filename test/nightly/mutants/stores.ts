@@ -36,7 +36,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/older-log.ts',
-    before: 'there.id === id ? null',
+    before: 'stored.id === id ? null',
     after: 'true ? null',
     rows: ['an older copy that has grown since is told by the last event'], test: 'test/unit/projections/lost-future.test.ts',
   },
@@ -47,7 +47,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     rows: ['an older copy that has grown since is told by the last event'], test: 'test/unit/projections/lost-future.test.ts',
   },
   {
-    file: 'projections/rebuild/lost-future.ts',
+    file: 'projections/rebuild/discard-newer-than-log.ts',
     before: 'keepsReadModels && collection !== null',
     after: 'false',
     rows: ['of a log on a server read models are kept'], test: 'test/unit/projections/lost-future.test.ts',

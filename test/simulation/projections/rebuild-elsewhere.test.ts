@@ -37,7 +37,7 @@ test('a rebuild asked for where another process runs the projection is done ther
   t.deepEqual(await world.differences(), [])
   const again = await rebuildJob(asker.projector).run({ subject: 'lives' } as never, () => undefined, new AbortController().signal)
   t.like(again, { right: { read_models: [{ name: 'lives', events: 30, corrected: 0 }] } })
-  t.deepEqual(await asker.projector.rebuild('nobody', () => undefined), E.left('no projection is named nobody; there are lives'))
+  t.deepEqual(await asker.projector.rebuild('nobody', () => undefined), E.left('unknown projection nobody. Use one of lives'))
 })
 
 test('nobody runs the projection: who asks is told that it waits, and the next that runs it does the rebuild', async (t) => {

@@ -117,7 +117,7 @@ test('a rebuild while events are written serves every read, corrects what was wr
   t.true(steps.length >= 2 && steps.every(({ share }) => share !== null && share > 0 && share <= 1))
   await projector.whenProjected(await createLives(store, 900_000, 1))
   t.deepEqual(await differences(store, documents), [])
-  t.true(logger.lines.some(({ message }) => message === 'the read model was rebuilt'))
+  t.true(logger.lines.some(({ message }) => message === 'rebuild finished'))
   t.like(right(await projector.rebuild('lives', () => undefined)), { corrected: 0 }, 'once more, and nothing is left to correct')
   t.deepEqual(await differences(store, documents), [])
 })

@@ -69,8 +69,8 @@ const torn = (documents: Documents, { passing, through }: Gate): Documents => ({
   ensure: passing(documents.ensure),
   find: passing(documents.find),
   checkpoint: passing(documents.checkpoint),
-  tell: passing(documents.tell),
-  told: passing(documents.told),
+  publishProgress: passing(documents.publishProgress),
+  publishedProgress: passing(documents.publishedProgress),
   promote: passing(documents.promote),
   discard: passing(documents.discard),
   commit: (whose, changes, checkpoint, token) => async () => {

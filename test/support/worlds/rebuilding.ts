@@ -8,7 +8,7 @@ import type { EventStore, NewEvent, Position } from '../../../application/ports/
 import type { Rebuilt } from '../../../application/ports/projector.ts'
 import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
 import { differencesOf, foldLog } from '../../../projections/fold-log.ts'
-import { stagedOf } from '../../../projections/rebuild/half-built.ts'
+import { stagedOf } from '../../../projections/rebuild/unfinished-rebuild.ts'
 import { lives } from '../../../projections/lives/projection.ts'
 import { rebuildReadModel } from '../../../projections/rebuild/rebuild.ts'
 import type { RebuildDeps } from '../../../projections/rebuild/rebuild.ts'

@@ -6,10 +6,10 @@ import type { Checkpoint } from '../../../application/ports/documents.ts'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import type { EventStore, ExpectedRevision, Position } from '../../../application/ports/event-store.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
-import { whyOlder } from '../../../projections/older-log.ts'
+import { olderLogReason } from '../../../projections/older-log.ts'
 import { startProjector } from '../../../projections/projector.ts'
 import { ALONE } from '../../support/tools/alone.ts'
-import { discardLostFuture } from '../../../projections/rebuild/lost-future.ts'
+import { discardNewerThanLog } from '../../../projections/rebuild/discard-newer-than-log.ts'
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
@@ -54,7 +54,7 @@ test('what stands past the end of the log is discarded, all else stays', async (
   const later = right(await (await logOf(10)).head()())
   const [store, documents, logger] = [await logOf(4), await standingAt(later), createRecordingLogger()]
   const projections = allProjections.filter(({ name }) => name !== 'live-counts')
-  right(await discardLostFuture({ store, documents, projections, duties: ['duty'], keepsReadModels: false, logger })())
+  right(await discardNewerThanLog({ store, documents, projections, duties: ['duty'], keepsReadModels: false, logger })())
   t.is(right(await documents.checkpoint(modelOf(lives))()).position, BEGINNING)
   t.is(right(await documents.checkpoint(duty('duty'))()).position, BEGINNING)
   t.is(right(await documents.checkpoint(modelOf(liveCounts))()).position, later, 'not asked for')
@@ -65,7 +65,7 @@ test('what stands at the very end of the log, as after every clean stop, stays',
   const store = await logOf(10)
   const head = right(await store.head()())
   const [documents, logger] = [await standingAt(head), createRecordingLogger()]
-  right(await discardLostFuture({ store, documents, projections: allProjections, duties: ['duty'], keepsReadModels: false, logger })())
+  right(await discardNewerThanLog({ store, documents, projections: allProjections, duties: ['duty'], keepsReadModels: false, logger })())
   for (const whose of [...allProjections.map(modelOf), duty('duty')])
     t.is(right(await documents.checkpoint(whose)()).position, head)
   t.is(right(await documents.scan('lives', null, 10)()).length, 1)
@@ -78,11 +78,11 @@ test('an older copy that has grown since is told by the last event that was seen
   assert.ok(last !== undefined)
   const checkpoint: Checkpoint = { position: last.position, last: { stream: last.stream, revision: last.revision, id: last.id } }
   const grown = await logOf(20)
-  t.is(right(await whyOlder(seen, checkpoint)()), null)
-  t.regex(right(await whyOlder(grown, checkpoint)()) ?? '', /event 0 of live-10 is another one than before/)
-  t.regex(right(await whyOlder(await logOf(4), checkpoint)()) ?? '', /ends before this checkpoint/)
+  t.is(right(await olderLogReason(seen, checkpoint)()), null)
+  t.regex(right(await olderLogReason(grown, checkpoint)()) ?? '', /event 0 of live-10 has another id/)
+  t.regex(right(await olderLogReason(await logOf(4), checkpoint)()) ?? '', /ends before this checkpoint/)
   const longer: Checkpoint = { ...checkpoint, last: { stream: 'live-10', revision: 3, id: last.id } }
-  t.regex(right(await whyOlder(grown, longer)()) ?? '', /live-10 ends before event 3/)
+  t.regex(right(await olderLogReason(grown, longer)()) ?? '', /live-10 ends before event 3/)
 })
 
 test('a stream that has lost its first events does not make the log an older copy', async (t) => {
@@ -92,18 +92,18 @@ test('a stream that has lost its first events does not make the log an older cop
   await createLive(store, 10, 0)
   right(await store.setMetadata('live-10', { maxCount: 1 })())
   const checkpoint: Checkpoint = { position: first.position, last: { stream: 'live-10', revision: 0, id: first.id } }
-  t.is(right(await whyOlder(store, checkpoint)()), null)
+  t.is(right(await olderLogReason(store, checkpoint)()), null)
 })
 
 test('of a log on a server read models are kept and the reason told, duties begin anew', async (t) => {
   const later = right(await (await logOf(10)).head()())
   const [store, documents, logger] = [await logOf(4), await standingAt(later), createRecordingLogger()]
   const stores = { store, documents, logger, keepsReadModels: true }
-  right(await discardLostFuture({ ...stores, projections: [], duties: ['duty'] })())
+  right(await discardNewerThanLog({ ...stores, projections: [], duties: ['duty'] })())
   t.is(right(await documents.checkpoint(duty('duty'))()).position, BEGINNING)
-  const refused = await discardLostFuture({ ...stores, projections: allProjections, duties: [] })()
+  const refused = await discardNewerThanLog({ ...stores, projections: allProjections, duties: [] })()
   t.like(refused, { left: { _tag: 'OlderLog' } })
-  t.regex(E.isLeft(refused) && 'reason' in refused.left ? refused.left.reason : '', /the read model lives: .* stenolog rebuild lives/)
+  t.regex(E.isLeft(refused) && 'reason' in refused.left ? refused.left.reason : '', /read model lives: .* stenolog rebuild lives/)
   for (const whose of allProjections.map(modelOf)) t.is(right(await documents.checkpoint(whose)()).position, later)
 })
 

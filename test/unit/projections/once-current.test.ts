@@ -4,7 +4,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import type { Position } from '../../../application/ports/event-store.ts'
 import { apiTokens } from '../../../projections/api-tokens/projection.ts'
-import { firstWay, onceCurrent } from '../../../projections/once-current.ts'
+import { catchingUpAfterStart, onceCurrent } from '../../../projections/once-current.ts'
 import { tokenIdByPrefix } from '../../../projections/api-tokens/queries.ts'
 import { modelOf } from '../../../projections/projection.ts'
 import { users } from '../../../projections/users/projection.ts'
@@ -20,7 +20,7 @@ test('documents are not to be had before their projection has been through the l
       projection, position: BEGINNING, secondsBehind: 0, error: null, failures: 0, rebuilding: false, isOwn: true,
       hasCaughtUp: current.includes(projection),
     }))
-  const documents = onceCurrent(all, firstWay([users, apiTokens], { lag }))
+  const documents = onceCurrent(all, catchingUpAfterStart([users, apiTokens], { lag }))
   const page = { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 1 } as const
   const reads = async (collection: string): Promise<ReadonlyArray<E.Either<unknown, unknown>>> =>
     Promise.all([documents.get(collection, '1')(), documents.find(collection, ['1'])(), documents.page(collection, page)()])

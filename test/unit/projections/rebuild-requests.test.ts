@@ -9,14 +9,14 @@ import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts
 const REBUILT = { projection: 'lives', events: 3, corrected: 1, resumed: false } as unknown as Rebuilt
 
 /** A process that asks and one that is asked; each attempt of the latter becomes what `attempt` says of it. */
-const start = (attempt: (number: number) => Promise<Either<string, Rebuilt>>, isOver: () => boolean = () => false) => {
+const start = (attempt: (number: number) => Promise<Either<string, Rebuilt>>, hasStopped: () => boolean = () => false) => {
   const timers = createManualTimers()
   const documents = createMemoryDocuments()
   const stopping = new AbortController()
   const requests = createRebuildRequests({ documents, environment: { random: () => 0 }, timers, signal: stopping.signal })
   const state = { attempts: 0 }
   const serving = requests.serve(['lives'], () => ({
-    isOver,
+    hasStopped,
     rebuild: async () => {
       state.attempts += 1
       return await attempt(state.attempts)

@@ -1,7 +1,7 @@
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import { MOVED, NO_CHECKPOINT, OUTRANKED } from '../../../../application/ports/documents.ts'
-import type { Checkpoint, Document, Documents, Filter, Scalar, Told } from '../../../../application/ports/documents.ts'
+import type { Checkpoint, Document, Documents, Filter, Scalar, PublishedProgress } from '../../../../application/ports/documents.ts'
 import type { Position } from '../../../../application/ports/event-store.ts'
 
 interface Stored {
@@ -28,7 +28,7 @@ const matches = (document: Document, filter: Filter): boolean =>
 /** The read models in memory. */
 export const createMemoryDocuments = (): Documents => {
   const collections = new Map<string, Map<string, Stored>>()
-  const checkpoints = new Map<string, { readonly checkpoint: Checkpoint; readonly token: number; readonly told: Told | null }>()
+  const checkpoints = new Map<string, { readonly checkpoint: Checkpoint; readonly token: number; readonly told: PublishedProgress | null }>()
   /** How often each name came to stand for other documents. */
   const places = new Map<string, number>()
   const placeOf = (name: string): string => `${name} ${places.get(name) ?? 0}`
@@ -59,14 +59,14 @@ export const createMemoryDocuments = (): Documents => {
         checkpoints.set(projection, { checkpoint, token, told: before?.told ?? null })
       return TE.right(undefined)()
     },
-    tell: (tellings) => async () => {
-      for (const { model: { projection }, token, told } of tellings) {
+    publishProgress: (updates) => async () => {
+      for (const { model: { projection }, token, progress } of updates) {
         const stored = checkpoints.get(projection)
-        if (stored !== undefined && stored.token <= token) checkpoints.set(projection, { ...stored, told })
+        if (stored !== undefined && stored.token <= token) checkpoints.set(projection, { ...stored, told: progress })
       }
       return TE.right(undefined)()
     },
-    told: (models) => async () => TE.right(models.map(({ projection }) => checkpoints.get(projection)?.told ?? null))(),
+    publishedProgress: (models) => async () => TE.right(models.map(({ projection }) => checkpoints.get(projection)?.told ?? null))(),
     checkpoint: ({ projection }) => () => TE.right(checkpoints.get(projection)?.checkpoint ?? NO_CHECKPOINT)(),
     get: (name, id) => async () => TE.right(O.fromNullable(collection(name).get(id)?.document))(),
     find: (name, ids) => async () => {

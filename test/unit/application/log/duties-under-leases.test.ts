@@ -5,7 +5,7 @@ import { dutyLease, startLogDuty } from '../../../../application/log/log-duty.ts
 import { whileHeld } from '../../../../application/while-held.ts'
 import type { Documents } from '../../../../application/ports/documents.ts'
 import { systemTimers } from '../../../../infrastructure/node/system-timers.ts'
-import { dutyCheckpoint } from '../../../../projections/rebuild/lost-future.ts'
+import { dutyCheckpoint } from '../../../../projections/rebuild/discard-newer-than-log.ts'
 import { checkpointAt, duty as named } from '../../../support/tools/checkpoints.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
