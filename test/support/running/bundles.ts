@@ -40,7 +40,7 @@ export const bundled = (files: ReadonlyArray<string>): ReadonlyArray<string> => 
     }))
   })
   for (const { path, of } of bundles)
-    writeFileSync(path, of.map((file) => `import '../../../${file}'\n`).join(''))
+    writeFileSync(path, of.map((file) => `import '../../${file}'\n`).join(''))
   const inside = new Set(bundles.flatMap(({ of }) => of))
   return [...bundles.map(({ path }) => path), ...files.filter((file) => !inside.has(file))]
 }
