@@ -1,7 +1,9 @@
 import { jsonEvent, MaxAppendSizeExceededError, WrongExpectedVersionError } from '@eventstore/db-client'
 import type { AppendExpectedRevision, AppendResult, JSONEventData } from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Appended, EventStore, ExpectedRevision, NewEvent, StoreUnavailable } from '../../application/ports/event-store.ts'
+import type {
+  Appended, EventStore, ExpectedRevision, NewEvent, StoreUnavailable,
+} from '../../application/ports/event-store.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import { requireWellFormed } from '../stores/append-outcome.ts'
 import type { Calls } from './calls.ts'
@@ -10,8 +12,8 @@ import { toPosition } from './positions.ts'
 
 /** The server's default limit for one append. */
 const MAX_BYTES = 1024 * 1024
-/** How far back an append with `any` looks for itself: others may have appended since its first try. */
-const LOOK_BACK = 20
+/** Events of other writers that an append with `any` skips when it searches the stream for its own first attempt. */
+const MAX_LATER_EVENTS = 20
 
 const toServer = (expected: ExpectedRevision): AppendExpectedRevision => {
   if (expected === 'no-stream') return 'no_stream'
@@ -19,8 +21,8 @@ const toServer = (expected: ExpectedRevision): AppendExpectedRevision => {
 }
 
 /**
- * Events as the client takes them. Encoded here first: what cannot be encoded would reject inside the client, where
- * nobody hears it. Throws on what no server takes.
+ * Converts events for the client. Encodes them here first, because an encoding error inside the client becomes an
+ * unhandled rejection. Throws a TypeError on an append that no server can accept.
  */
 const encode = (events: ReadonlyArray<NewEvent>): JSONEventData[] => {
   requireWellFormed(events)
@@ -35,7 +37,8 @@ const encode = (events: ReadonlyArray<NewEvent>): JSONEventData[] => {
       metadata: JSON.parse(metadataText) as Record<string, unknown>,
     })
   })
-  if (bytes > MAX_BYTES) throw new TypeError(`an append of ${bytes} bytes is more than the ${MAX_BYTES} that the event store takes`)
+  if (bytes > MAX_BYTES)
+    throw new TypeError(`an append of ${bytes} bytes is larger than the limit of the event store (${MAX_BYTES})`)
   return encoded
 }
 
@@ -45,11 +48,14 @@ interface Parts {
   readonly logger: Logger | undefined
 }
 
-/** Appends of the port, each tried once: an identical one settles an outcome that is unknown. */
+/** Creates the append of the port. It tries once; an identical retry by the caller resolves an unknown outcome. */
 export const createAppends = ({ calls, reads, logger }: Parts): EventStore['append'] => {
-  /** The server remembers ids only for a while where no revision is expected, so those are looked for here. */
-  const findAmongLast = async (stream: string, events: ReadonlyArray<NewEvent>): Promise<E.Either<StoreUnavailable, Appended | null>> => {
-    const tail = await reads.read(stream, { direction: 'backwards', limit: events.length + LOOK_BACK })()
+  /** Searches the end of the stream: with `any` the server detects a repeated id only for a short time. */
+  const findAmongLast = async (
+    stream: string,
+    events: ReadonlyArray<NewEvent>,
+  ): Promise<E.Either<StoreUnavailable, Appended | null>> => {
+    const tail = await reads.read(stream, { direction: 'backwards', limit: events.length + MAX_LATER_EVENTS })()
     if (E.isLeft(tail)) return E.left(unavailable(tail.left.reason))
     const ids = events.map(({ id }) => id).toReversed()
     const start = tail.right.findIndex((_, from) => ids.every((id, index) => tail.right[from + index]?.id === id))
@@ -57,8 +63,10 @@ export const createAppends = ({ calls, reads, logger }: Parts): EventStore['appe
     return E.right(last === undefined ? null : { revision: last.revision, position: last.position })
   }
 
-  /** Only the retry of an append whose events were deleted since is answered without its position. */
-  const toAppended = async ({ nextExpectedRevision, position }: AppendResult): Promise<E.Either<StoreUnavailable, Appended>> => {
+  /** The server omits the position only in one case: a retry whose events were deleted after the first attempt. */
+  const toAppended = async (
+    { nextExpectedRevision, position }: AppendResult,
+  ): Promise<E.Either<StoreUnavailable, Appended>> => {
     const revision = Number(nextExpectedRevision)
     if (position !== undefined) return E.right({ revision, position: toPosition(position) })
     const head = await reads.head()()
@@ -74,18 +82,20 @@ export const createAppends = ({ calls, reads, logger }: Parts): EventStore['appe
     }
     try {
       const expectedRevision = toServer(expected)
-      return await toAppended(
-        await calls.write((client, options) => client.appendToStream(stream, encoded, { ...options, expectedRevision })),
+      const result = await calls.write((client, options) =>
+        client.appendToStream(stream, encoded, { ...options, expectedRevision }),
       )
+      return await toAppended(result)
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) {
         const { actualVersion } = error
         const actual = typeof actualVersion === 'bigint' && actualVersion >= 0n ? Number(actualVersion) : 'no-stream'
         return E.left({ _tag: 'WrongRevision', stream, actual })
       }
-      if (error instanceof MaxAppendSizeExceededError) throw new TypeError('an append is larger than the event store takes', { cause: error })
+      if (error instanceof MaxAppendSizeExceededError)
+        throw new TypeError('an append is larger than the limit of the event store', { cause: error })
       const reason = reasonOf(error)
-      logger?.error({ stream, reason }, 'the event store did not take a write')
+      logger?.error({ stream, reason }, 'a write to the event store failed')
       return E.left(unavailable(reason))
     }
   }

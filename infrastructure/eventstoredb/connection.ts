@@ -1,42 +1,45 @@
 import * as E from 'fp-ts/lib/Either.js'
 
-/** Where a node answers, HTTP and gRPC alike. */
+/** The address of a node, for HTTP and gRPC. */
 export interface Address {
   readonly host: string
   readonly port: number
-  /** The name under which it was found, where `host` is one of that name's numbers. */
+  /** The DNS name that resolved to `host`, if any. */
   readonly alias?: string
 }
 
 export interface Connection {
   readonly hosts: ReadonlyArray<Address>
-  /** Whether the first host is a name, and each of its numbers a node (`+discover`). */
+  /** `+discover`: the first host is a DNS name, and each of its IP addresses is a node. */
   readonly discovers: boolean
   /** Paths of certificate files; null for a server without TLS. */
   readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
   /**
-   * Sent with every call; without them the client appends over one shared stream that ignores deadlines and ends the
-   * process when the connection drops. An insecure server ignores their value.
+   * Sent with every call, because without credentials the client appends over one shared stream. That stream ignores
+   * deadlines, and a lost connection ends the process. A server without TLS ignores the value.
    */
   readonly credentials: { readonly username: string; readonly password: string }
-  /** Milliseconds between pings while a call runs, and until one counts as unanswered; the client's own where none are given. */
+  /** Milliseconds between pings during a call, and until a ping counts as unanswered. Absent: the client's default. */
   readonly keepAlive: { readonly keepAliveInterval?: number; readonly keepAliveTimeout?: number }
   readonly connectionName?: string
 }
 
-/** The schemes of the server under its older and its newer name, which mean the same; our client knows `esdb` alone. */
-const SHAPE = /^(?:esdb|kurrentdb|kurrent|kdb)(\+discover)?:\/\/(?:([^:@/?]+):([^:@/?]+)@)?([^@/?]+)\/?(?:\?(.+))?$/
+/** The schemes of EventStoreDB and of its newer name KurrentDB are equivalent. */
+const CONNECTION_STRING =
+  /^(?:esdb|kurrentdb|kurrent|kdb)(\+discover)?:\/\/(?:([^:@/?]+):([^:@/?]+)@)?([^@/?]+)\/?(?:\?(.+))?$/
 const HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$/
 
-/** Those that the client knows. What it says of a search for the leader means nothing here: the search is ours. */
+/** Numeric options. The first three are accepted and ignored, because this adapter searches for the leader itself. */
+const NUMERIC_OPTIONS: ReadonlySet<string> = new Set([
+  'maxDiscoverAttempts', 'discoveryInterval', 'gossipTimeout', 'keepAliveInterval', 'keepAliveTimeout',
+])
+
+/** The options that the client of the server accepts. */
 const OPTIONS: ReadonlySet<string> = new Set([
-  'tls', 'tlsCAFile', 'userCertFile', 'userKeyFile', 'maxDiscoverAttempts', 'discoveryInterval', 'gossipTimeout', 'connectionName',
-  'keepAliveInterval', 'keepAliveTimeout',
+  'tls', 'tlsCAFile', 'userCertFile', 'userKeyFile', 'connectionName', ...NUMERIC_OPTIONS,
 ])
 
 const DEFAULT_PORT = 2113
-
-const NUMBERS: ReadonlySet<string> = new Set(['maxDiscoverAttempts', 'discoveryInterval', 'gossipTimeout', 'keepAliveInterval', 'keepAliveTimeout'])
 
 const decoded = (text: string): string | null => {
   try {
@@ -52,23 +55,29 @@ const optionsOf = (query: string): E.Either<string, Options> => {
   const options = new Map<string, string>()
   for (const pair of query === '' ? [] : query.split('&')) {
     const [name = '', raw = ''] = pair.split('=')
-    if (!OPTIONS.has(name)) return E.left(`may have the options ${[...OPTIONS].join(', ')} and no others`)
+    if (!OPTIONS.has(name)) return E.left(`has an unknown option. Known options: ${[...OPTIONS].join(', ')}`)
     const value = decoded(raw)
-    if (value === null || value === '') return E.left(`lacks a value for its option ${name}`)
-    if (NUMBERS.has(name) && !/^(?:-1|\d{1,9})$/.test(value)) return E.left(`should have a number for its option ${name}`)
+    if (value === null || value === '') return E.left(`has no value for the option ${name}`)
+    if (NUMERIC_OPTIONS.has(name) && !/^(?:-1|\d{1,9})$/.test(value))
+      return E.left(`should have a number for the option ${name}`)
     options.set(name, value)
   }
   const tls = options.get('tls') ?? 'true'
   if (tls !== 'true' && tls !== 'false') return E.left('should have tls=true or tls=false')
-  if (options.has('userCertFile') !== options.has('userKeyFile')) return E.left('should have both userCertFile and userKeyFile, or none')
+  if (options.has('userCertFile') !== options.has('userKeyFile'))
+    return E.left('should have both userCertFile and userKeyFile, or neither')
   return E.right(options)
 }
 
-/** The account in a URL; a server without TLS needs none, and gets one that it ignores. */
-const credentialsOf = (rawUser: string | undefined, rawPassword: string | undefined, isSecure: boolean): E.Either<string, Connection['credentials']> => {
+/** The account of a URL. A server without TLS needs no account and ignores the one that it gets. */
+const credentialsOf = (
+  rawUser: string | undefined,
+  rawPassword: string | undefined,
+  isSecure: boolean,
+): E.Either<string, Connection['credentials']> => {
   if (rawUser === undefined || rawPassword === undefined)
     return isSecure
-      ? E.left('should hold user:password@ (or tls=false for a server without both)')
+      ? E.left('should contain user:password@, or tls=false for a server without TLS and accounts')
       : E.right({ username: 'none', password: 'none' })
   const [username, password] = [decoded(rawUser), decoded(rawPassword)]
   return username === null || password === null
@@ -81,18 +90,23 @@ const toAddress = (text: string): Address => {
   return { host, port: port === undefined ? DEFAULT_PORT : Number(port) }
 }
 
-/** Without the members that are undefined. */
-const present = <A extends object>(all: A): { readonly [K in keyof A]?: Exclude<A[K], undefined> } =>
-  Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as { [K in keyof A]?: Exclude<A[K], undefined> }
+type Present<A> = { readonly [K in keyof A]?: Exclude<A[K], undefined> }
 
-/** The connection that a setting describes, or what is wrong with it, to be read after the setting's name; it never repeats the value. */
+/** Removes the undefined members. */
+const present = <A extends object>(all: A): Present<A> =>
+  Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Present<A>
+
+/**
+ * Parses a connection string. Left: the problem, worded to follow the name of the setting, without the value, which
+ * contains a password.
+ */
 export const parseConnection = (text: string): E.Either<string, Connection> => {
-  const shape = SHAPE.exec(text.trim())
-  const [, discover = '', rawUser, rawPassword, hosts = '', query = ''] = shape ?? []
-  if (shape === null || !hosts.split(',').every((host) => HOST.test(host)))
+  const match = CONNECTION_STRING.exec(text.trim())
+  const [, discover = '', rawUser, rawPassword, hosts = '', query = ''] = match ?? []
+  if (match === null || !hosts.split(',').every((host) => HOST.test(host)))
     return E.left(
-      'should look like esdb://user:password@host:2113?option=value, special characters percent-encoded ' +
-        '(kurrentdb://, kurrent:// and kdb:// mean the same, each also with +discover)',
+      'should look like esdb://user:password@host:2113?option=value, with special characters percent-encoded '
+        + '(kurrentdb://, kurrent:// and kdb:// are equivalent; each scheme also accepts +discover)',
     )
   const options = optionsOf(query)
   if (E.isLeft(options)) return options
@@ -100,15 +114,22 @@ export const parseConnection = (text: string): E.Either<string, Connection> => {
   const credentials = credentialsOf(rawUser, rawPassword, isSecure)
   if (E.isLeft(credentials)) return credentials
   const numberOf = (name: string): number | undefined => {
-    const given = options.right.get(name)
-    return given === undefined ? undefined : Number(given)
+    const value = options.right.get(name)
+    return value === undefined ? undefined : Number(value)
   }
+  const certificates = present({
+    ca: options.right.get('tlsCAFile'),
+    cert: options.right.get('userCertFile'),
+    key: options.right.get('userKeyFile'),
+  })
   return E.right({
     hosts: hosts.split(',').map(toAddress),
     discovers: discover !== '',
-    tls: isSecure ? present({ ca: options.right.get('tlsCAFile'), cert: options.right.get('userCertFile'), key: options.right.get('userKeyFile') }) : null,
+    tls: isSecure ? certificates : null,
     credentials: credentials.right,
-    keepAlive: present({ keepAliveInterval: numberOf('keepAliveInterval'), keepAliveTimeout: numberOf('keepAliveTimeout') }),
+    keepAlive: present({
+      keepAliveInterval: numberOf('keepAliveInterval'), keepAliveTimeout: numberOf('keepAliveTimeout'),
+    }),
     ...present({ connectionName: options.right.get('connectionName') }),
   })
 }

@@ -4,13 +4,13 @@ export const unavailable = (reason: string): StoreUnavailable => ({ _tag: 'Store
 
 export const olderLog = (reason: string): OlderLog => ({ _tag: 'OlderLog', reason })
 
-/** `row` says which, so that whoever follows the log can go on behind it. */
+/** `row`: the damaged event, so that readers of the log can continue after it. */
 export const corrupted = (reason: string, row?: NonNullable<LogCorrupted['row']>): LogCorrupted =>
   row === undefined ? { _tag: 'LogCorrupted', reason } : { _tag: 'LogCorrupted', reason, row }
 
 /**
- * Why a call failed, for logs. Whatever it was that the store or the connection said, the outcome of an append is then
- * unknown: of those rejected in a crash of a real server up to 45 % had been stored.
+ * Returns the reason of a failed call, for logs. After any failure the outcome of an append is unknown: during a crash
+ * of a real server, up to 45 % of the rejected appends had been stored.
  */
 export const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)

@@ -3,159 +3,164 @@ import type { Logger } from '../../application/ports/environment.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { pause } from '../../application/waiting.ts'
 import type { Address } from './connection.ts'
-import type { Channel, Look } from './nodes/channel.ts'
+import type { Channel, Probe } from './nodes/channel.ts'
 import { textOf } from './nodes/addresses.ts'
 import type { Candidate, Discovery } from './nodes/discovery.ts'
 import { reasonOf, unavailable } from './failures.ts'
 
 /**
- * The connection to the node that leads now, which is another one after an election: asked for anew with every call and
- * every subscription. Both throw an Error whose cause is StoreUnavailable while nobody is known to lead.
+ * The connection to the present leader, which changes with an election. Read both members for every call and every
+ * subscription. Both throw an Error with the cause StoreUnavailable while there is no known leader.
  */
 export interface Connected {
   readonly client: () => EventStoreDBClient
-  /** Aborts when the node that `client` gives now leads no longer, or fell silent: what runs on it is to end. */
+  /** Aborts when the present node stops leading or falls silent. Everything that runs on it must then end. */
   readonly lost: () => AbortSignal
 }
 
 export interface Leader extends Connected {
-  /** A call on this client ended without an answer: whether its node still leads is looked at now. */
+  /** Reports a call on this client that ended without an answer, so the node is probed at once. */
   readonly failed: (client: EventStoreDBClient, error: unknown) => void
-  /** Resolves once somebody leads, or with the signal. */
-  readonly known: (signal: AbortSignal) => Promise<void>
-  /** How often another node, or the same one in another epoch, was found to lead. */
+  /** Resolves when there is a leader or when the signal aborts. */
+  readonly untilKnown: (signal: AbortSignal) => Promise<void>
+  /** Returns the number of changes to another node, or to another epoch of the same node. */
   readonly changes: () => number
   readonly close: () => void
 }
 
-/** Milliseconds between two looks at a leader that answers. */
-const LOOK_EVERY_MS = 1000
-/** Milliseconds between two searches while nobody leads, and two looks at a leader whose calls go unanswered. */
-const SEARCH_EVERY_MS = 200
-/** Looks without an answer after which a leader is given up: with the usual limit about three seconds. */
-const SILENT_LOOKS = 4
+/** Milliseconds between probes of a leader that answers. */
+const PROBE_INTERVAL_MS = 1000
+/** Milliseconds between searches without a leader, and between probes of a leader with failed calls. */
+const SEARCH_INTERVAL_MS = 200
+/** A leader is lost after this number of probes without an answer: about three seconds with the usual timeout. */
+const MAX_SILENT_PROBES = 4
 
 interface Parts {
   readonly discovery: Discovery
   readonly open: (address: Address) => Channel
   readonly timers: Timers
-  /** Milliseconds for a look. */
+  /** Timeout of a probe in milliseconds. */
   readonly limit: number
-  /** Called when another node, or the same one anew, leads. */
+  /** Called when there is a new leader, or a new epoch of the same leader. */
   readonly onFound?: () => void
   readonly logger: Logger | undefined
 }
 
-/** A node from when it was found to lead until it is lost. */
-interface Led extends Candidate {
+/** A node while it is the known leader. */
+interface Leadership extends Candidate {
   readonly channel: Channel
   readonly lost: AbortController
 }
 
-/** A node that was elected again has a later epoch too, and its channel serves on. */
+/** Whether another node leads in a later epoch. The channel to a node that was elected again stays in use. */
 const isLater = (candidate: Candidate, present: Candidate): boolean =>
   textOf(candidate.address) !== textOf(present.address) && (candidate.epoch ?? -1) > (present.epoch ?? Infinity)
 
 /**
- * Keeps one channel to the leader. Servers look at who leads only when a subscription begins, followers pass appends on,
- * and a frozen leader says nothing: so the end of the log is read every second, as from the leader. A node that refuses
- * is lost at once, a silent one after three seconds, or as soon as another one answers as the leader.
+ * Keeps one channel to the leader. Servers check who leads only when a subscription starts, followers forward appends,
+ * and a frozen leader is silent. So this reads the end of the log from the leader every second. A node that refuses is
+ * lost at once. A silent node is lost after three seconds, or earlier when another node answers as the leader.
  */
 export const followLeader = ({ discovery, open, timers, limit, onFound, logger }: Parts): Leader => {
   const closing = new AbortController()
-  let led: Led | null = null
-  let whyNone = 'its nodes were not asked yet'
-  let isDoubted = false
-  let isLookedAtOften = false
+  let leadership: Leadership | null = null
+  let searchResult = 'its nodes were not asked yet'
+  let hasFailedCall = false
+  let isProbedOften = false
   let changes = 0
-  let lastNamed: string | null = null
-  /** Resolved while somebody leads. */
+  let lastLeader: string | null = null
+  /** Resolved while there is a leader. */
   let found = Promise.withResolvers<void>()
   let resting = new AbortController()
 
-  const current = (): Led | null => led
+  const current = (): Leadership | null => leadership
   const rest = async (ms: number): Promise<void> => {
     resting = new AbortController()
     await pause(timers, ms, resting.signal)
   }
 
-  const leave = (one: Led): void => {
-    led = null
+  const release = (former: Leadership): void => {
+    leadership = null
     found = Promise.withResolvers<void>()
-    one.lost.abort()
-    one.channel.retire()
+    former.lost.abort()
+    former.channel.retire()
     resting.abort()
   }
 
-  const lose = (one: Led, reason: string): void => {
-    whyNone = reason
-    leave(one)
-    logger?.warn({ node: textOf(one.address), epoch: one.epoch, reason }, 'the leader of the event store is lost and looked for')
+  const lose = (former: Leadership, reason: string): void => {
+    searchResult = reason
+    release(former)
+    const node = textOf(former.address)
+    logger?.warn({ node, epoch: former.epoch, reason }, 'the leader of the event store is lost, searching for another')
   }
 
-  const take = (candidate: Candidate, channel: Channel): void => {
-    if (led !== null) leave(led)
-    led = { ...candidate, channel, lost: new AbortController() }
+  const follow = (candidate: Candidate, channel: Channel): void => {
+    if (leadership !== null) release(leadership)
+    leadership = { ...candidate, channel, lost: new AbortController() }
     onFound?.()
     found.resolve()
-    const about = { node: textOf(candidate.address), epoch: candidate.epoch }
-    const named = JSON.stringify(about)
-    if (lastNamed !== null && named !== lastNamed) changes += 1
-    lastNamed = named
-    logger?.info(about, 'this node of the event store leads')
+    const fields = { node: textOf(candidate.address), epoch: candidate.epoch }
+    const leader = JSON.stringify(fields)
+    if (lastLeader !== null && leader !== lastLeader) changes += 1
+    lastLeader = leader
+    logger?.info(fields, 'the event store has a leader')
   }
 
-  /** Why a node is not taken; whom it named is asked from now on. */
-  const refused = (look: Look): string => {
-    if (look.kind === 'leads') return 'it came too late'
-    if (look.kind === 'refuses' && look.leader !== null) discovery.hear(look.leader)
-    return look.reason
+  /** Returns why a node does not lead. Adds the node that it named to the search. */
+  const refusalOf = (probe: Probe): string => {
+    if (probe.kind === 'leads') return 'its answer came too late'
+    if (probe.kind === 'refuses' && probe.leader !== null) discovery.addNode(probe.leader)
+    return probe.reason
   }
 
   /**
-   * Takes the first node that answers as the leader, and that may be taken; of a later epoch than `present`, where that
-   * one answers too.
+   * Follows the first candidate that answers as the leader and that `mayFollow` accepts. With `present`, it considers
+   * only candidates of a later epoch.
    */
-  const search = async (present: Led | null, mayTake?: (candidate: Candidate) => Promise<boolean>): Promise<void> => {
+  const search = async (
+    present: Leadership | null,
+    mayFollow?: (candidate: Candidate) => Promise<boolean>,
+  ): Promise<void> => {
     const candidates = await discovery.candidates()
-    if (candidates.length === 0) whyNone = 'no node says that it leads'
+    if (candidates.length === 0) searchResult = 'no node says that it leads'
     for (const candidate of candidates) {
       if (closing.signal.aborted || (present !== null && !isLater(candidate, present))) return
       const channel = open(candidate.address)
-      const look = await channel.look(limit)
-      const isFree = look.kind === 'leads' && (await mayTake?.(candidate)) !== false
-      if (isFree && !closing.signal.aborted) return take(candidate, channel)
+      const probe = await channel.probe(limit)
+      const isAccepted = probe.kind === 'leads' && (await mayFollow?.(candidate)) !== false
+      if (isAccepted && !closing.signal.aborted) return follow(candidate, channel)
       channel.retire()
-      whyNone = refused(look)
+      searchResult = refusalOf(probe)
     }
   }
 
-  const watch = async (one: Led): Promise<void> => {
+  const watch = async (present: Leadership): Promise<void> => {
     let silent = 0
-    while (!one.lost.signal.aborted) {
-      isLookedAtOften = isDoubted
-      isDoubted = false
-      const looking = one.channel.look(limit)
-      // A new channel to this same node would end all feeds: only where the present one stays silent.
-      const insteadOfThis = async (candidate: Candidate): Promise<boolean> =>
-        textOf(candidate.address) !== textOf(one.address) || (await looking).kind !== 'leads'
-      // Where this one is silent, whoever answers leads.
-      const [look]: [Look, unknown] = await Promise.all([looking, silent === 0 ? null : search(null, insteadOfThis)])
-      if (one.lost.signal.aborted) return
-      silent = look.kind === 'silent' ? silent + 1 : 0
-      if (look.kind === 'refuses' || silent === SILENT_LOOKS) return lose(one, refused(look))
+    while (!present.lost.signal.aborted) {
+      isProbedOften = hasFailedCall
+      hasFailedCall = false
+      const probing = present.channel.probe(limit)
+      // A new channel to the same node would end all subscriptions, so it is used only if the old channel is silent.
+      const mayReplace = async (candidate: Candidate): Promise<boolean> =>
+        textOf(candidate.address) !== textOf(present.address) || (await probing).kind !== 'leads'
+      // After a silent probe, any node that answers as the leader replaces the present one.
+      const [probe]: [Probe, unknown] = await Promise.all([probing, silent === 0 ? null : search(null, mayReplace)])
+      if (present.lost.signal.aborted) return
+      silent = probe.kind === 'silent' ? silent + 1 : 0
+      if (probe.kind === 'refuses' || silent === MAX_SILENT_PROBES) return lose(present, refusalOf(probe))
       if (silent > 0) continue
-      // It answers this, and yet not what was asked: a leader that was deposed does so for a moment.
-      if (isLookedAtOften) await search(one)
-      if (!one.lost.signal.aborted) await rest(isLookedAtOften || isDoubted ? SEARCH_EVERY_MS : LOOK_EVERY_MS)
+      // A deposed leader may answer probes for a moment although calls fail, so look for a later epoch.
+      if (isProbedOften) await search(present)
+      if (!present.lost.signal.aborted)
+        await rest(isProbedOften || hasFailedCall ? SEARCH_INTERVAL_MS : PROBE_INTERVAL_MS)
     }
   }
 
   const step = async (): Promise<void> => {
-    if (led === null) await search(null)
-    const one = current()
-    if (one === null) await rest(SEARCH_EVERY_MS)
-    else await watch(one)
+    if (leadership === null) await search(null)
+    const present = current()
+    if (present === null) await rest(SEARCH_INTERVAL_MS)
+    else await watch(present)
   }
 
   const run = async (): Promise<void> => {
@@ -163,15 +168,16 @@ export const followLeader = ({ discovery, open, timers, limit, onFound, logger }
       try {
         await step()
       } catch (error) {
-        logger?.error({ reason: reasonOf(error) }, 'the search for the leader of the event store failed and goes on')
-        await rest(SEARCH_EVERY_MS)
+        logger?.error({ reason: reasonOf(error) }, 'the search for the leader of the event store failed, retrying')
+        await rest(SEARCH_INTERVAL_MS)
       }
   }
   void run()
 
-  const known = (): Led => {
-    if (led !== null) return led
-    const reason = closing.signal.aborted ? 'the event store was closed' : `no node of the event store leads: ${whyNone}`
+  const known = (): Leadership => {
+    if (leadership !== null) return leadership
+    const isClosed = closing.signal.aborted
+    const reason = isClosed ? 'the event store was closed' : `the event store has no leader: ${searchResult}`
     throw new Error(reason, { cause: unavailable(reason) })
   }
 
@@ -179,15 +185,15 @@ export const followLeader = ({ discovery, open, timers, limit, onFound, logger }
     client: () => known().channel.client,
     lost: () => known().lost.signal,
     failed: (client, error) => {
-      if (led?.channel.client !== client) return
+      if (leadership?.channel.client !== client) return
       if (error instanceof NotLeaderError) {
         const { address: host, port } = error.leader
-        return lose(led, refused({ kind: 'refuses', reason: reasonOf(error), leader: { host, port } }))
+        return lose(leadership, refusalOf({ kind: 'refuses', reason: reasonOf(error), leader: { host, port } }))
       }
-      isDoubted = true
-      if (!isLookedAtOften) resting.abort()
+      hasFailedCall = true
+      if (!isProbedOften) resting.abort()
     },
-    known: async (signal) => {
+    untilKnown: async (signal) => {
       const aborted = Promise.withResolvers<void>()
       signal.addEventListener('abort', () => aborted.resolve(), { once: true })
       if (!signal.aborted) await Promise.race([found.promise, aborted.promise])
@@ -195,7 +201,7 @@ export const followLeader = ({ discovery, open, timers, limit, onFound, logger }
     changes: () => changes,
     close: () => {
       closing.abort()
-      if (led !== null) leave(led)
+      if (leadership !== null) release(leadership)
       found.resolve()
       resting.abort()
     },

@@ -4,15 +4,16 @@ import type { Calls } from './calls.ts'
 import { toPosition } from './positions.ts'
 import { toStoredEvent } from './stored-event.ts'
 
-/** The reading half of the port. */
+/** Creates the reads of the port. */
 export const createReads = (calls: Calls): Pick<EventStore, 'read' | 'head'> => ({
   read: (stream, { from, direction = 'forwards', limit } = {}) => async () => {
-    // The server refuses to read no events.
+    // The server refuses a read of zero events.
     if (limit === 0) return E.right([])
     const end = direction === 'forwards' ? 'start' : 'end'
     const fromRevision = from === undefined ? end : BigInt(from)
+    const count = limit === undefined ? {} : { maxCount: limit }
     const found = await calls.read((client, options) =>
-      client.readStream(stream, { ...options, direction, fromRevision, ...(limit === undefined ? {} : { maxCount: limit }) }),
+      client.readStream(stream, { ...options, direction, fromRevision, ...count }),
     )
     if (E.isLeft(found)) return found
     const events: StoredEvent[] = []

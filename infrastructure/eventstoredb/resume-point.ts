@@ -3,10 +3,10 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore, OlderLog, Position, StoreUnavailable } from '../../application/ports/event-store.ts'
 import { olderLog, reasonOf, unavailable } from './failures.ts'
 import { collect } from './nodes/channel.ts'
-import type { Patience } from './patience.ts'
+import type { CallTimeouts } from './call-timeouts.ts'
 import { fromPosition } from './positions.ts'
 
-/** Position of a record, which need not be an event of ours; `start` is before the first. */
+/** Position of any record of the log, also of the server's own records; `start` is before the first record. */
 export type ResumePoint = ServerPosition | 'start'
 
 export const isSamePoint = (one: ResumePoint, other: ResumePoint): boolean =>
@@ -14,24 +14,24 @@ export const isSamePoint = (one: ResumePoint, other: ResumePoint): boolean =>
 
 export interface ResumeParts {
   readonly client: EventStoreDBClient
-  /** Aborts when the client's node leads no longer. */
+  /** Aborts when the client's node stops leading. */
   readonly lost: AbortSignal
-  readonly patience: Pick<Patience, 'confirmation'>
+  readonly timeouts: Pick<CallTimeouts, 'confirmation'>
   readonly head: EventStore['head']
 }
 
-/** What the server says of a position that it does not have, and now and then of what it cannot do at the moment. */
+/** The server's answer to an unknown position, and sometimes to a request that it cannot serve at the moment. */
 interface Refused {
   readonly _tag: 'Refused'
 }
 
 const readBack = async (
-  { client, lost, patience }: ResumeParts,
+  { client, lost, timeouts }: ResumeParts,
   fromPosition: ServerPosition,
 ): Promise<E.Either<StoreUnavailable | Refused, ResumePoint>> => {
   try {
     const reading = client.readAll({ direction: 'backwards', fromPosition, maxCount: 1, requiresLeader: true })
-    const [before] = await collect(reading, patience.confirmation, lost)
+    const [before] = await collect(reading, timeouts.confirmation, lost)
     return E.right(before?.event?.position ?? 'start')
   } catch (error) {
     return E.left(error instanceof UnknownError ? { _tag: 'Refused' } : unavailable(reasonOf(error)))
@@ -39,9 +39,9 @@ const readBack = async (
 }
 
 /**
- * The last record before a position: a subscription that begins there tells all that lies behind the position. At the
- * position itself the server skips the first record that it finds, which is another one once a scavenge has taken that
- * of the position. Left OlderLog where the server, which answers for its head, refuses twice to read back from there.
+ * Returns the last record before a position. A subscription that starts there delivers every event after the position.
+ * A subscription at the position itself would skip the first record found, which is a later event after a scavenge
+ * removed the record of the position. Left OlderLog: the server reads its head but twice refuses this position.
  */
 export const resumePointOf = async (
   parts: ResumeParts,
@@ -58,5 +58,5 @@ export const resumePointOf = async (
     if (E.isLeft(head)) return head
     newest = head.right
   }
-  return E.left(olderLog(`the log, whose newest event is at ${newest}, has no position ${position}`))
+  return E.left(olderLog(`the log has no position ${position}; its newest event is at ${newest}`))
 }

@@ -7,16 +7,19 @@ import { toPosition } from './positions.ts'
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
 
-/** An event as the client hands it out; what we did not write that way is reported, not guessed at. */
+/** Converts an event of the client. Left: the event does not have the form in which this service writes events. */
 export const toStoredEvent = (recorded: RecordedEvent | undefined): E.Either<LogCorrupted, StoredEvent> => {
   if (recorded === undefined) return E.left(corrupted('a record without an event'))
   const { id, type, data, metadata, streamId, revision, position } = recorded
-  const reason = `revision ${revision} of ${streamId} is no event of this service`
+  const reason = `revision ${revision} of ${streamId} is not an event of this service`
   if (position === undefined) return E.left(corrupted(reason))
-  // The client hands out what it cannot parse as text or bytes.
+  // The client returns text or bytes for data that it cannot parse.
   if (!isObject(data) || !isObject(metadata))
     return E.left(corrupted(reason, { stream: streamId, position: toPosition(position) }))
-  // Our own appends wrote the metadata.
-  const ours = metadata as unknown as EventMetadata
-  return E.right({ id, type, data, metadata: ours, stream: streamId, revision: Number(revision), position: toPosition(position) })
+  return E.right({
+    id, type, data,
+    // Only appends of this service write these streams, so the metadata has our form.
+    metadata: metadata as unknown as EventMetadata,
+    stream: streamId, revision: Number(revision), position: toPosition(position),
+  })
 }

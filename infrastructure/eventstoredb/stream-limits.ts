@@ -8,7 +8,7 @@ import { reasonOf, unavailable } from './failures.ts'
 const ATTEMPTS = 3
 interface Metadata {
   readonly revision: bigint | 'no_stream'
-  /** Members as stored, their names with `$`. */
+  /** The stored members, with `$` in the server's names. */
   readonly members: Readonly<Record<string, unknown>>
 }
 
@@ -17,7 +17,7 @@ interface Parts {
   readonly logger: Logger | undefined
 }
 
-/** Read from the metadata's own stream: the client's answer for it names a wrong revision. */
+/** Reads the metadata from its own stream, because `getStreamMetadata` of the client returns a wrong revision. */
 export const metadataOf = async (calls: Calls, stream: string): Promise<E.Either<StoreUnavailable, Metadata>> => {
   const found = await calls.read((client, options) =>
     client.readStream(`$$${stream}`, { ...options, direction: 'backwards', fromRevision: 'end', maxCount: 1 }),
@@ -28,20 +28,23 @@ export const metadataOf = async (calls: Calls, stream: string): Promise<E.Either
   return E.right({ revision: event.revision, members: event.data as Record<string, unknown> })
 }
 
-/** `$tb`, the first revision that is read, is then the largest there can be, which a double does not hold. */
+/** A deleted stream has the largest 64-bit integer as first readable revision (`$tb`), which no double represents. */
 const isDeleted = ({ members: { $tb } }: Metadata): boolean => typeof $tb === 'number' && !Number.isSafeInteger($tb)
 
-/** Limits of streams, and their deletion: both are members of one metadata event, and setting one must not undo the other. */
+/** Creates limits and deletion of streams. Both change one metadata event, so one change must keep the other. */
 export const createStreamLimits = ({ calls, logger }: Parts): Pick<EventStore, 'setMetadata' | 'deleteStream'> => {
-  /** Right true when it is done, false when somebody else wrote first. */
-  const attempt = async (stream: string, write: Parameters<Calls['write']>[0]): Promise<E.Either<StoreUnavailable, boolean>> => {
+  /** Right true: done. Right false: another writer was first. */
+  const attempt = async (
+    stream: string,
+    write: Parameters<Calls['write']>[0],
+  ): Promise<E.Either<StoreUnavailable, boolean>> => {
     try {
       await calls.write(write)
       return E.right(true)
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) return E.right(false)
       const reason = reasonOf(error)
-      logger?.error({ stream, reason }, 'the event store did not take the limits of a stream')
+      logger?.error({ stream, reason }, 'changing the limits of a stream failed')
       return E.left(unavailable(reason))
     }
   }
@@ -50,7 +53,7 @@ export const createStreamLimits = ({ calls, logger }: Parts): Pick<EventStore, '
     for (let tries = 0; tries < ATTEMPTS; tries++) {
       const known = await metadataOf(calls, stream)
       if (E.isLeft(known)) return known
-      // Any write to its metadata brings a deleted stream back: the server then puts its next revision for `$tb`.
+      // A metadata write would restore a deleted stream: the server replaces `$tb` with the next revision.
       if (isDeleted(known.right)) return E.right(undefined)
       const others = Object.entries(known.right.members).filter(([name]) => name !== '$maxCount' && name !== '$maxAge')
       const metadata: ServerMetadata = {
@@ -59,16 +62,18 @@ export const createStreamLimits = ({ calls, logger }: Parts): Pick<EventStore, '
         ...(maxAgeSeconds === undefined ? {} : { maxAge: maxAgeSeconds }),
       }
       const expectedRevision = known.right.revision
-      const done = await attempt(stream, (client, options) => client.setStreamMetadata(stream, metadata, { ...options, expectedRevision }))
+      const done = await attempt(stream, (client, options) =>
+        client.setStreamMetadata(stream, metadata, { ...options, expectedRevision }),
+      )
       if (E.isLeft(done)) return done
       if (done.right) return E.right(undefined)
     }
-    return E.left(unavailable(`the limits of ${stream} are being changed by others`))
+    return E.left(unavailable(`other processes keep changing the limits of ${stream}`))
   }
 
   return {
     setMetadata,
-    // Refused, whatever revision it has, only where there is no such stream: then nothing is left to do.
+    // Without an expected revision, the server refuses only to delete a missing stream, which needs no deletion.
     deleteStream: (stream) => async () => {
       const done = await attempt(stream, (client, options) => client.deleteStream(stream, options))
       return E.isLeft(done) ? done : E.right(undefined)

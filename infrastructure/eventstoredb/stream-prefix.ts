@@ -3,68 +3,68 @@ import { pipe } from 'fp-ts/lib/function.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { EventStore, LogCorrupted, StoredEvent, SubscriptionMessage } from '../../application/ports/event-store.ts'
 
-/** Behind a prefix; in no name of a stream of the service's own. */
+/** Separates the prefix from the name. The service's own stream names do not contain it. */
 const SEPARATOR = '.'
 
-/** The name on the server of a stream of the service with STREAM_PREFIX (null: none). */
+/** Returns the name of a stream on the server. `prefix`: STREAM_PREFIX, or null. */
 export const onServer = (prefix: string | null, stream: string): string =>
   prefix === null ? stream : `${prefix}${SEPARATOR}${stream}`
 
-/** The name in the service of a stream on the server; null for one of another service. */
+/** Returns the name of a stream within the service; null: the stream belongs to another service. */
 const inService = (prefix: string | null, stream: string): string | null => {
-  const begin = onServer(prefix, '')
-  const name = stream.startsWith(begin) ? stream.slice(begin.length) : SEPARATOR
+  const start = onServer(prefix, '')
+  const name = stream.startsWith(start) ? stream.slice(start.length) : SEPARATOR
   return name.includes(SEPARATOR) ? null : name
 }
 
 /**
- * The log of one of several services on the same servers: its streams have names of their own, and it sees no others.
- * Positions are those of the whole log.
+ * Restricts a log to the streams of one service with this prefix, when several services share the servers. Positions
+ * refer to the whole log.
  */
 export const withStreamPrefix = (store: EventStore, prefix: string | null): EventStore => {
-  const named = (stream: string): string => onServer(prefix, stream)
-  const unnamed = (stream: string): string => inService(prefix, stream) ?? stream
-  const seen = (event: StoredEvent): StoredEvent => ({ ...event, stream: unnamed(event.stream) })
+  const prefixed = (stream: string): string => onServer(prefix, stream)
+  const unprefixed = (stream: string): string => inService(prefix, stream) ?? stream
+  const toEvent = (event: StoredEvent): StoredEvent => ({ ...event, stream: unprefixed(event.stream) })
 
-  const damagedHere = <R extends { readonly _tag: string }>(refusal: R): R => {
+  const toRefusal = <R extends { readonly _tag: string }>(refusal: R): R => {
     const { row } = refusal as Partial<LogCorrupted>
-    return row === undefined ? refusal : { ...refusal, row: { ...row, stream: unnamed(row.stream) } }
+    return row === undefined ? refusal : { ...refusal, row: { ...row, stream: unprefixed(row.stream) } }
   }
-  /** What a subscription throws names a row in its cause. */
-  const thrownHere = (error: unknown): unknown => {
+  /** The error of a subscription names the damaged row in its cause. */
+  const toError = (error: unknown): unknown => {
     if (!(error instanceof Error)) return error
     const cause = error.cause as LogCorrupted | undefined
-    return cause?._tag === 'LogCorrupted' ? new Error(error.message, { cause: damagedHere(cause) }) : error
+    return cause?._tag === 'LogCorrupted' ? new Error(error.message, { cause: toRefusal(cause) }) : error
   }
 
-  /** What another service wrote moves nobody but the position. */
-  const translated = (message: SubscriptionMessage): SubscriptionMessage => {
+  /** An event of another service becomes a checkpoint, so only the position advances. */
+  const toMessage = (message: SubscriptionMessage): SubscriptionMessage => {
     if (message.kind === 'event') {
       const stream = inService(prefix, message.event.stream)
       const { position } = message.event
       return stream === null ? { kind: 'checkpoint', position } : { ...message, event: { ...message.event, stream } }
     }
-    return message.kind === 'damaged' ? { ...message, stream: unnamed(message.stream) } : message
+    return message.kind === 'damaged' ? { ...message, stream: unprefixed(message.stream) } : message
   }
 
   return {
     ...store,
     append: (stream, expected, events) => async () => {
-      const appended = await store.append(named(stream), expected, events)()
+      const appended = await store.append(prefixed(stream), expected, events)()
       return E.isLeft(appended) && appended.left._tag === 'WrongRevision'
         ? E.left({ ...appended.left, stream })
         : appended
     },
     read: (stream, options) =>
-      pipe(store.read(named(stream), options), TE.bimap(damagedHere, (events) => events.map(seen))),
+      pipe(store.read(prefixed(stream), options), TE.bimap(toRefusal, (events) => events.map(toEvent))),
     subscribe: async function* (from, prefixes, signal) {
       try {
-        for await (const message of store.subscribe(from, prefixes.map(named), signal)) yield translated(message)
+        for await (const message of store.subscribe(from, prefixes.map(prefixed), signal)) yield toMessage(message)
       } catch (error) {
-        throw thrownHere(error)
+        throw toError(error)
       }
     },
-    setMetadata: (stream, metadata) => store.setMetadata(named(stream), metadata),
-    deleteStream: (stream) => store.deleteStream(named(stream)),
+    setMetadata: (stream, metadata) => store.setMetadata(prefixed(stream), metadata),
+    deleteStream: (stream) => store.deleteStream(prefixed(stream)),
   }
 }

@@ -1,48 +1,53 @@
-import { eventTypeFilter, streamNameFilter, type AllStreamResolvedEvent, type EventStoreDBClient } from '@eventstore/db-client'
+import {
+  eventTypeFilter, streamNameFilter, type AllStreamResolvedEvent, type EventStoreDBClient,
+} from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
 import { createSlots } from '../../application/at-once.ts'
-import type { EventStore, LogCorrupted, OlderLog, Position, StoreUnavailable, SubscriptionMessage } from '../../application/ports/event-store.ts'
+import type {
+  EventStore, LogCorrupted, OlderLog, Position, StoreUnavailable, SubscriptionMessage,
+} from '../../application/ports/event-store.ts'
 import { reasonOf, unavailable } from './failures.ts'
 import type { Connected } from './leader.ts'
-import { startAlarm, TimedOut, type Patience } from './patience.ts'
+import { startTimeout, TimedOut, type CallTimeouts } from './call-timeouts.ts'
 import { toPosition } from './positions.ts'
 import { isSamePoint, resumePointOf, type ResumePoint } from './resume-point.ts'
 import { toStoredEvent } from './stored-event.ts'
 
-const failure = (cause: StoreUnavailable | LogCorrupted | OlderLog): Error => new Error(`the subscription ended: ${cause.reason}`, { cause })
+const failure = (cause: StoreUnavailable | LogCorrupted | OlderLog): Error =>
+  new Error(`the subscription ended: ${cause.reason}`, { cause })
 
-/** Something that the server said between two events. */
+/** A message of the server between two events. A position is a checkpoint. */
 interface Mark {
-  /** Number of events that were sent before it. */
+  /** Number of events that the server sent before this message. */
   readonly after: number
   readonly mark: Position | 'confirmed' | 'caught-up'
 }
 
-/** What a subscription of the client says, in the order in which the server said it. */
-type Said = AllStreamResolvedEvent | Mark['mark']
+/** A message of a subscription. */
+type Received = AllStreamResolvedEvent | Mark['mark']
 
-/** For the empty prefix: the server's own events are in no stream of ours. */
-const NOT_THE_SERVERS = '^[^$]'
+/** Filter for the empty prefix. It excludes the server's own events, whose types start with `$`. */
+const NO_SYSTEM_EVENTS = '^[^$]'
 
-interface Begun {
+interface FeedOptions {
   readonly client: EventStoreDBClient
-  /** Aborts when what runs on the client is to end. */
+  /** Aborts when everything that runs on the client must end. */
   readonly lost: AbortSignal
   readonly confirmationMs: number
   readonly prefixes: ReadonlyArray<string>
 }
 
 /**
- * Subscribes with the client, whose events are pulled while what lies between them arrives through callbacks, ahead of a
- * consumer that is slow. Each such mark is therefore kept until the events before it are taken: those taken so far and
- * those that still wait in the client's buffer.
+ * Subscribes with the client and restores the server's order of messages. Events are pulled, but the messages between
+ * them (marks) arrive through callbacks, too early for a slow consumer. So each mark waits until the consumer has taken
+ * all events before it: the events taken so far plus the events in the client's buffer.
  */
-const follow = ({ client, lost, confirmationMs, prefixes }: Begun, point: ResumePoint) => {
+const openFeed = ({ client, lost, confirmationMs, prefixes }: FeedOptions, point: ResumePoint) => {
   const marks: Mark[] = []
   let taken = 0
   let failed: Error | null = null
   let wake: () => void = () => undefined
-  const say = (mark: Mark['mark']): void => {
+  const addMark = (mark: Mark['mark']): void => {
     marks.push({ after: taken + subscription.readableLength, mark })
     wake()
   }
@@ -50,31 +55,33 @@ const follow = ({ client, lost, confirmationMs, prefixes }: Begun, point: Resume
     failed ??= error
     wake()
   }
-  const checkpoints = { checkpointInterval: 1, checkpointReached: (_: unknown, position: Parameters<typeof toPosition>[0]) => say(toPosition(position)) }
+  const checkpointReached = (_: unknown, position: Parameters<typeof toPosition>[0]): void =>
+    addMark(toPosition(position))
+  const checkpoints = { checkpointInterval: 1, checkpointReached }
   const subscription = client.subscribeToAll({
     requiresLeader: true,
     fromPosition: point,
     filter: prefixes.includes('')
-      ? eventTypeFilter({ regex: NOT_THE_SERVERS, ...checkpoints })
+      ? eventTypeFilter({ regex: NO_SYSTEM_EVENTS, ...checkpoints })
       : streamNameFilter({ prefixes: [...prefixes], ...checkpoints }),
   })
-  // The server asks who leads only when a subscription begins: a running one stays on whom it began with.
-  const leave = (): void => fail(new Error('its node leads no longer'))
-  if (lost.aborted) leave()
-  lost.addEventListener('abort', leave)
-  const alarm = startAlarm(confirmationMs, () => fail(new TimedOut(confirmationMs)))
+  // The server checks who leads only when a subscription starts. A running subscription would stay on a deposed leader.
+  const onLost = (): void => fail(new Error('the node is no longer the leader'))
+  if (lost.aborted) onLost()
+  lost.addEventListener('abort', onLost)
+  const timeout = startTimeout(confirmationMs, () => fail(new TimedOut(confirmationMs)))
   subscription
     .on('confirmation', () => {
-      alarm.stop()
-      say('confirmed')
+      timeout.stop()
+      addMark('confirmed')
     })
-    .on('caughtUp', () => say('caught-up'))
+    .on('caughtUp', () => addMark('caught-up'))
     .on('readable', () => wake())
-    .on('end', () => fail(new Error('the server ended it')))
-    // Also after the end: without a listener a late error would end the process.
+    .on('end', () => fail(new Error('the server ended the subscription')))
+    // Stays after the end, because an unhandled late error would end the process.
     .on('error', fail)
 
-  const next = (): Said | null => {
+  const next = (): Received | null => {
     const [first] = marks
     if (first !== undefined && first.after <= taken) {
       marks.shift()
@@ -88,7 +95,7 @@ const follow = ({ client, lost, confirmationMs, prefixes }: Begun, point: Resume
   return {
     next,
     failed: () => failed,
-    /** Resolves when there may be something to take, a failure, or `signal` is given. */
+    /** Resolves when there may be a message or a failure, or when `signal` aborts. */
     more: (signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
         wake = () => {
@@ -98,32 +105,33 @@ const follow = ({ client, lost, confirmationMs, prefixes }: Begun, point: Resume
         signal.addEventListener('abort', wake)
       }),
     end: () => {
-      alarm.stop()
-      lost.removeEventListener('abort', leave)
-      // The call on the server outlives the stream that the client wraps around it.
+      timeout.stop()
+      lost.removeEventListener('abort', onLost)
+      // Destroying the client's stream would not end the call on the server.
       subscription.unsubscribe().catch(() => undefined)
     },
   }
 }
 
-type Feed = ReturnType<typeof follow>
+type Feed = ReturnType<typeof openFeed>
 
 interface SubscriptionParts {
   readonly connected: Connected
-  readonly patience: Patience
+  readonly timeouts: CallTimeouts
   readonly head: EventStore['head']
 }
 
-/** Subscriptions that begin together: a leader that was just elected stood still for seconds when 14 asked it at once. */
-const BEGINNING_AT_ONCE = 2
+/** Subscriptions that may start at the same time. A newly elected leader stalled for seconds when 14 did so. */
+const MAX_STARTING = 2
 
 /**
- * Pulled subscriptions; one that fails throws, and whoever pulls subscribes again from its own position. Each resumes one
- * record back and drops what does not lie behind its position. A scavenge may have taken that record before the server
- * looked for it; since no record ever returns, one that is still there when the subscription is confirmed was there then.
+ * Creates the subscription of the port: an async iterator that throws on a failure. The consumer then subscribes again
+ * from its own position. Each subscription resumes one record before its position and drops events up to the position.
+ * A scavenge may remove that record between finding it and subscribing. So the record is read again after the
+ * confirmation: if it still exists, it existed all the time, because removed records never return.
  */
-export const createSubscriptions = ({ connected, patience, head }: SubscriptionParts): EventStore['subscribe'] => {
-  const inSlot = createSlots(BEGINNING_AT_ONCE)
+export const createSubscriptions = ({ connected, timeouts, head }: SubscriptionParts): EventStore['subscribe'] => {
+  const inSlot = createSlots(MAX_STARTING)
 
   const untilConfirmed = async (feed: Feed, signal: AbortSignal): Promise<void> => {
     while (!signal.aborted && feed.next() !== 'confirmed') {
@@ -133,18 +141,18 @@ export const createSubscriptions = ({ connected, patience, head }: SubscriptionP
     }
   }
 
-  /** A subscription that is confirmed, at the right record; null with the signal. */
-  const begin = async (from: Position, prefixes: ReadonlyArray<string>, signal: AbortSignal): Promise<Feed | null> => {
+  /** Returns a confirmed subscription from the right record; null: the signal aborted first. */
+  const start = async (from: Position, prefixes: ReadonlyArray<string>, signal: AbortSignal): Promise<Feed | null> => {
     if (signal.aborted) return null
     const [client, lost] = [connected.client(), connected.lost()]
     const resumePoint = async (): Promise<ResumePoint> => {
-      const point = await resumePointOf({ client, lost, patience, head }, from)
+      const point = await resumePointOf({ client, lost, timeouts, head }, from)
       if (E.isLeft(point)) throw failure(point.left)
       return point.right
     }
     let point = await resumePoint()
     for (;;) {
-      const feed = follow({ client, lost, confirmationMs: patience.confirmation, prefixes }, point)
+      const feed = openFeed({ client, lost, confirmationMs: timeouts.confirmation, prefixes }, point)
       try {
         await untilConfirmed(feed, signal)
         const again = signal.aborted ? point : await resumePoint()
@@ -161,33 +169,33 @@ export const createSubscriptions = ({ connected, patience, head }: SubscriptionP
   return async function* (from, prefixes, signal): AsyncGenerator<SubscriptionMessage, void> {
     let position = from
 
-    /** None when it says nothing new. */
-    const toMessage = (said: Exclude<Said, 'confirmed'>): SubscriptionMessage | null => {
-      if (said === 'caught-up') return { kind: 'caught-up', position }
-      if (typeof said === 'string') {
-        if (said <= position) return null
-        position = said
+    /** Null: the consumer already knows this position. */
+    const toMessage = (received: Exclude<Received, 'confirmed'>): SubscriptionMessage | null => {
+      if (received === 'caught-up') return { kind: 'caught-up', position }
+      if (typeof received === 'string') {
+        if (received <= position) return null
+        position = received
         return { kind: 'checkpoint', position }
       }
-      const place = said.event?.position
+      const place = received.event?.position
       if (place !== undefined && toPosition(place) <= position) return null
-      const stored = toStoredEvent(said.event)
+      const stored = toStoredEvent(received.event)
       if (E.isLeft(stored)) throw failure(stored.left)
       position = stored.right.position
       return { kind: 'event', event: stored.right }
     }
 
-    const feed = await inSlot(() => begin(from, prefixes, signal))
+    const feed = await inSlot(() => start(from, prefixes, signal))
     if (feed === null) return
     try {
       while (!signal.aborted) {
-        const said = feed.next()
-        if (said === null) {
+        const received = feed.next()
+        if (received === null) {
           const error = feed.failed()
           if (error !== null) throw failure(unavailable(reasonOf(error)))
           await feed.more(signal)
-        } else if (said !== 'confirmed') {
-          const message = toMessage(said)
+        } else if (received !== 'confirmed') {
+          const message = toMessage(received)
           if (message !== null) yield message
         }
       }

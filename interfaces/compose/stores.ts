@@ -201,7 +201,7 @@ export const openStores = (settings: Settings, { logger, environment, takesOver 
     const taken = Promise.withResolvers<string>()
     const owner = { ...claim, cluster }
     const { whyNot } = members
-    const ownership = { owner, takesOver, whyNot, timers, lookEvery: ttl / 5, onTaken: taken.resolve }
+    const ownership = { owner, takesOver, whyNot, timers, checkIntervalMs: ttl / 5, onTaken: taken.resolve }
     const log = await openEventStore(settings, file(EVENTS_FILE), logger, ownership)
     opened({ stop: log.store.close })
     const replaced = Promise.race([members.replaced, taken.promise])

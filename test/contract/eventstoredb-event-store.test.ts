@@ -42,7 +42,7 @@ const openAs = async (t: ExecutionContext, url: string, claimed: Partial<LogOwne
   const owner = { name: 'alpha', incarnation: v7(), directory: 'here', host: 'h', pid: 7, since: 'now', cluster: null, ...claimed }
   const timers: Timers = { after: (_ms, task) => systemTimers.after(1, task) }
   const whyNot = () => Promise.resolve(null)
-  const ownership = { owner, takesOver: false, whyNot, timers, lookEvery: 1, onTaken: taken.resolve, ...others }
+  const ownership = { owner, takesOver: false, whyNot, timers, checkIntervalMs: 1, onTaken: taken.resolve, ...others }
   const store = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS, ownership, prefix })
   t.teardown(store.close)
   return { store, taken: taken.promise }
@@ -60,8 +60,8 @@ test.serial('a log belongs to the data directory that opened it first, or to its
   const url = await startLog(t)
   const { store } = await openAs(t, url, {})
   const head = await right(store.head())
-  const told = 'the log of the event store belongs to another data directory, that of "alpha" (process 7 on h, since now): ' +
-    'two processes share a log only where they share a MongoDB. Once that one is gone for good, `stenolog log take-over` gives the log to this one'
+  const told = 'the log of the event store belongs to another data directory, used by "alpha" (process 7 on h, since now). ' +
+    'Processes can share a log only if they share a MongoDB. If that directory is gone for good, `stenolog log take-over` gives the log to this one'
   for (const other of [{ directory: 'there' }, { name: 'beta', directory: 'there', cluster: 'c' }])
     await t.throwsAsync(openAs(t, url, other), { message: told })
   const reader = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS })
@@ -72,7 +72,7 @@ test.serial('a log belongs to the data directory that opened it first, or to its
   await openAs(t, url, { directory: 'there', cluster: 'c' })
   // Also from the first one's directory: what shares the log with it may still run.
   for (const other of [{ directory: 'elsewhere', cluster: 'd' }, { cluster: 'd' }, {}])
-    await t.throwsAsync(openAs(t, url, other), { message: /belongs to the processes of another MongoDB, "renamed" .* among them: two processes/ })
+    await t.throwsAsync(openAs(t, url, other), { message: /belongs to the processes of another MongoDB, such as "renamed" .*\. Processes can share/ })
 })
 
 test.serial('processes of one MongoDB share a log: none takes it from another, and all hear of who does', async (t) => {
@@ -91,7 +91,7 @@ test.serial('processes of one MongoDB share a log: none takes it from another, a
   const fourth = await openAs(t, url, { name: 'epsilon', directory: 'far', cluster: 'c' })
   await openAs(t, url, { name: 'zeta', directory: 'away' }, { takesOver: true })
   for (const { taken } of [first, second, third, fourth])
-    t.is(await taken, 'the process "zeta" (process 7 on h, since now) has taken the log of the event store over')
+    t.is(await taken, 'the process "zeta" (process 7 on h, since now) has taken over the log of the event store')
 })
 
 test.serial('a member raises the format of a log that it shares, and leaves whose it is', async (t) => {
@@ -110,7 +110,7 @@ test.serial('whose log was taken is told so, and the mark keeps its other member
   const first = await openAs(t, url, {})
   await right(first.store.setMetadata('stenolog', { maxCount: 9 }))
   const second = await openAs(t, url, { name: 'beta', directory: 'there' }, { takesOver: true })
-  t.is(await first.taken, 'the process "beta" (process 7 on h, since now) has taken the log of the event store over')
+  t.is(await first.taken, 'the process "beta" (process 7 on h, since now) has taken over the log of the event store')
   t.is(await Promise.race([second.taken, first.taken.then(() => 'kept')]), 'kept')
   const client = EventStoreDBClient.connectionString(url)
   t.teardown(() => client.dispose())

@@ -7,77 +7,78 @@ import type { Calls } from '../calls.ts'
 import { metadataOf } from '../stream-limits.ts'
 
 /**
- * The stream whose metadata is the log's mark: its format, and whose it is. It has no events, so nothing that follows or
- * folds the log meets it.
+ * The stream whose metadata is the mark of the log: its storage format and its owner. The stream has no events, so
+ * readers of the log do not see it.
  */
 export const MARKED_STREAM = 'stenolog'
 
 const logOwner = t.intersection([
   claim,
   t.readonly(t.type({
-    /** The MongoDB whose members share the log, by its id; null where the log is the data directory's alone. */
+    /** Id of the MongoDB whose members share the log; null: the log belongs to one data directory. */
     cluster: t.union([t.string, t.null]),
   })),
 ])
 export type LogOwner = t.TypeOf<typeof logOwner>
 
-/** Whether both are members of one MongoDB, which share the log. */
-export const isSibling = (owner: LogOwner | null, own: LogOwner): boolean => owner !== null && owner.cluster !== null && owner.cluster === own.cluster
+/** Whether both owners are members of one MongoDB and so share the log. */
+export const isSibling = (owner: LogOwner | null, own: LogOwner): boolean =>
+  owner !== null && owner.cluster !== null && owner.cluster === own.cluster
 
-/** What a process that appends to a log says of itself, and how it hears that the log is another's. */
+/** The claim of a process that appends to a log. */
 export interface Ownership {
   readonly owner: LogOwner
-  /** Takes the log from whomever it belongs to. */
+  /** Takes the log from its present owner. */
   readonly takesOver: boolean
-  /** Why the process is not the one that may have the log, for people; null where it is. */
+  /** Returns why this process must not own the log, as a message for users; null: it may. */
   readonly whyNot: () => Promise<string | null>
-  /** Is told at most once why this process must end, for people. */
+  /** Called at most once, with the reason for users, when this process must end because another one owns the log. */
   readonly onTaken: (why: string) => void
   readonly timers: Timers
-  /** Milliseconds between looks at the mark. */
-  readonly lookEvery: number
+  /** Milliseconds between two reads of the mark. */
+  readonly checkIntervalMs: number
 }
 
-/** Whose the log is by the members of its mark; null: nobody's yet. */
+/** Returns the owner in the mark; null: the log has no owner yet. */
 export const ownerIn = (members: Readonly<Record<string, unknown>>): LogOwner | null => {
   const owner = members['owner']
   return logOwner.is(owner) ? owner : null
 }
 
 /**
- * Why the log is not for `own`, in words for people; null where it is. An earlier process of the same data directory is
- * gone, since the directory is taken for one; but where the log is a MongoDB's, others may be at it. Of anybody else
- * nothing is known.
+ * Returns why `own` must not use the log, as a message for users; null: it may. The lock of the data directory proves
+ * that an earlier process of the same directory has ended. Members of one MongoDB share the log. Every other owner may
+ * still be running.
  */
-export const whyNotOwner = (owner: LogOwner | null, own: LogOwner): string | null => {
+export const ownerProblem = (owner: LogOwner | null, own: LogOwner): string | null => {
   if (owner === null || isSibling(owner, own)) return null
   if (owner.cluster === null && owner.directory === own.directory) return null
   const [whose, hint] = owner.cluster === null
-    ? [`another data directory, that of ${describeClaim(owner)}`, 'Once that one is gone for good']
-    : [`the processes of another MongoDB, ${describeClaim(owner)} among them`, 'Once those are gone for good']
-  return `the log of the event store belongs to ${whose}: two processes share a log only where they share a MongoDB. ` +
-    `${hint}, \`stenolog log take-over\` gives the log to this one`
+    ? [`another data directory, used by ${describeClaim(owner)}`, 'If that directory is gone for good']
+    : [`the processes of another MongoDB, such as ${describeClaim(owner)}`, 'If these processes are gone for good']
+  return `the log of the event store belongs to ${whose}. Processes can share a log only if they share a MongoDB. `
+    + `${hint}, \`stenolog log take-over\` gives the log to this one`
 }
 
 interface Watched {
   readonly calls: Calls
   readonly marked: string
   readonly ownership: Ownership
-  /** Of the mark by which the log is ours: what a node that lags behind still says is older. */
+  /** Revision of our mark. A lagging node may return older marks, which are ignored. */
   readonly revision: bigint
 }
 
-/** Looks at the mark again and again, until somebody stands in it who does not share the log with us, or `signal`. */
+/** Reads the mark periodically until it names an owner that does not share the log with us, or until `signal`. */
 export const watchOwner = async (
-  { calls, marked, ownership: { owner, timers, lookEvery, onTaken }, revision }: Watched, signal: AbortSignal,
+  { calls, marked, ownership: { owner, timers, checkIntervalMs, onTaken }, revision }: Watched, signal: AbortSignal,
 ): Promise<void> => {
   for (;;) {
-    await pause(timers, lookEvery, signal)
+    await pause(timers, checkIntervalMs, signal)
     if (signal.aborted) return
     const found = await metadataOf(calls, marked)
     if (E.isLeft(found) || found.right.revision === 'no_stream' || found.right.revision <= revision) continue
-    const now = ownerIn(found.right.members)
-    if (now !== null && now.incarnation !== owner.incarnation && !isSibling(now, owner))
-      return onTaken(`the process ${describeClaim(now)} has taken the log of the event store over`)
+    const present = ownerIn(found.right.members)
+    if (present !== null && present.incarnation !== owner.incarnation && !isSibling(present, owner))
+      return onTaken(`the process ${describeClaim(present)} has taken over the log of the event store`)
   }
 }

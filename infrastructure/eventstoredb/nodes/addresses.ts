@@ -1,20 +1,21 @@
 import { lookup } from 'node:dns/promises'
 import type { Address } from '../connection.ts'
-import { within } from '../patience.ts'
+import { withTimeout } from '../call-timeouts.ts'
 
-export const textOf = ({ host, port }: Address): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)
+export const textOf = ({ host, port }: Address): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 
-/** Each once. */
+/** Removes duplicates. */
 export const unique = (addresses: ReadonlyArray<Address>): ReadonlyArray<Address> => {
   const texts = addresses.map(textOf)
   return addresses.filter((_, index) => texts.indexOf(texts[index] ?? '') === index)
 }
 
-/** All numbers of a name. Rejects where there is none. */
+/** Resolves a DNS name to all its IP addresses. Rejects for an unknown name. */
 export type Resolve = (name: string) => Promise<ReadonlyArray<string>>
 
-/** As the system resolves names, its hosts file included; a name service that is silent must not hold a search up. */
+/** Resolves names as the system does, including its hosts file. The limit keeps a silent DNS from blocking a search. */
 export const resolveWithin = (limitMs: number): Resolve => async (name) => {
-  const found = await within(limitMs, lookup(name, { all: true }))
+  const found = await withTimeout(limitMs, lookup(name, { all: true }))
   return found.map(({ address }) => address)
 }

@@ -3,60 +3,59 @@ import { EventStoreDBClient, NotLeaderError, type StreamingRead } from '@eventst
 import type { Address, Connection } from '../connection.ts'
 import type { Certificates } from './gossip.ts'
 import { reasonOf } from '../failures.ts'
-import { startAlarm, TimedOut } from '../patience.ts'
+import { startTimeout, TimedOut } from '../call-timeouts.ts'
 
 const ignore = (): void => undefined
 
-/** The client's own: less makes it complain on standard error. */
+/** Default of the client, which prints a warning for smaller values. */
 const KEEP_ALIVE_MS = 10_000
-/** Longer than any call may take. */
+/** Longer than any call takes. */
 const LAST_CALLS_MS = 5000
 
-/** What a node says when it is asked for the end of its log as the leader. */
-export type Look =
+/** The result of reading the end of the log from a node as the leader. */
+export type Probe =
   | { readonly kind: 'leads' }
   | { readonly kind: 'silent'; readonly reason: string }
-  /** `leader` where it named another. */
+  /** `leader`: the node that it named instead, if any. */
   | { readonly kind: 'refuses'; readonly reason: string; readonly leader: Address | null }
 
 /** A connection to one node. */
 export interface Channel {
   readonly client: EventStoreDBClient
-  /** Never rejects. */
-  readonly look: (limitMs: number) => Promise<Look>
-  /** For a channel that gets no further calls: those that run still get their answers. */
+  /** Checks whether the node leads. Never rejects. */
+  readonly probe: (limitMs: number) => Promise<Probe>
+  /** Closes the channel after its running calls have ended. The channel must get no new calls. */
   readonly retire: () => void
 }
 
 /**
- * All that a read delivers, until `lost`. Reads ignore the client's deadline, so a silence as long as the limit ends it, and leaving
- * the loop does not end the call on the server, so it is cancelled. An error that comes later finds a listener: without
- * one it would end the process.
+ * Collects the results of a read. Fails when `lost` aborts. Reads of the client ignore deadlines, so this also fails
+ * after a silence of `limitMs`. Leaving the loop does not end the call on the server, so this cancels it. A listener
+ * for errors stays, because an unhandled late error would end the process.
  */
 export const collect = async <A>(
-  reading: StreamingRead<A>, limit: number, lost?: AbortSignal,
+  reading: StreamingRead<A>, limitMs: number, lost?: AbortSignal,
 ): Promise<ReadonlyArray<A>> => {
   const items: A[] = []
   reading.on('error', ignore)
-  const leave = (): void => void reading.destroy(new Error('its node leads no longer'))
-  if (lost?.aborted === true) leave()
-  lost?.addEventListener('abort', leave)
-  const alarm = startAlarm(limit, () => reading.destroy(new TimedOut(limit)))
+  const stop = (): void => void reading.destroy(new Error('the node is no longer the leader'))
+  if (lost?.aborted === true) stop()
+  lost?.addEventListener('abort', stop)
+  const timeout = startTimeout(limitMs, () => reading.destroy(new TimedOut(limitMs)))
   try {
-    // The stream carries nothing else.
     for await (const item of reading as AsyncIterable<A>) {
       items.push(item)
-      alarm.restart()
+      timeout.restart()
     }
     return items
   } finally {
-    alarm.stop()
-    lost?.removeEventListener('abort', leave)
+    timeout.stop()
+    lost?.removeEventListener('abort', stop)
     if (!reading.readableEnded) reading.cancel().catch(ignore)
   }
 }
 
-/** Throws an Error for people where a file cannot be read; it never repeats the connection string. */
+/** Reads the certificate files. Throws an Error for users that does not contain the connection string. */
 export const loadCertificates = async ({ tls }: Connection): Promise<Certificates> => {
   if (tls === null) return null
   const loaded: { ca?: Buffer; cert?: Buffer; key?: Buffer } = {}
@@ -66,18 +65,19 @@ export const loadCertificates = async ({ tls }: Connection): Promise<Certificate
     try {
       loaded[name] = await readFile(path)
     } catch (error) {
-      throw new Error(`its certificate file ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? reasonOf(error)})`, { cause: error })
+      const reason = (error as NodeJS.ErrnoException).code ?? reasonOf(error)
+      throw new Error(`the certificate file ${path} cannot be read (${reason})`, { cause: error })
     }
   }
   return loaded
 }
 
-/** A client whose connection can be closed, which it does not offer. */
+/** Adds a way to close the connection, which the client lacks. */
 class OneNodeClient extends EventStoreDBClient {
   readonly closeConnection = async (): Promise<void> => (await this.getChannel()).close()
 }
 
-/** Opens channels to nodes; a new one to the same node has a connection of its own. */
+/** Returns a function that opens channels to nodes. Every channel has its own connection, also to the same node. */
 export const channelsOver = (connection: Connection, certificates: Certificates): ((address: Address) => Channel) => {
   const { credentials, keepAlive, connectionName } = connection
   const tls = certificates === null
@@ -90,14 +90,15 @@ export const channelsOver = (connection: Connection, certificates: Certificates)
   let opened = 0
 
   return ({ host, port }) => {
-    // gRPC gives channels whose options are alike one connection between them, and a new one is wanted because that one
-    // does not answer any more.
-    const keepAliveInterval = (keepAlive.keepAliveInterval ?? KEEP_ALIVE_MS) + (keepAlive.keepAliveInterval === -1 ? 0 : opened++ % 1000)
+    // gRPC shares one connection between channels with equal options. A different interval forces a new connection,
+    // because the old one may not answer any more.
+    const offset = keepAlive.keepAliveInterval === -1 ? 0 : opened++ % 1000
+    const keepAliveInterval = (keepAlive.keepAliveInterval ?? KEEP_ALIVE_MS) + offset
     const settings = { ...keepAlive, keepAliveInterval, ...(connectionName === undefined ? {} : { connectionName }) }
     const client = new OneNodeClient({ endpoint: { address: host, port }, ...settings }, tls, credentials)
     return {
       client,
-      look: async (limitMs) => {
+      probe: async (limitMs) => {
         try {
           const end = { direction: 'backwards', fromPosition: 'end', maxCount: 1, requiresLeader: true } as const
           await collect(client.readAll(end), limitMs)
@@ -105,12 +106,12 @@ export const channelsOver = (connection: Connection, certificates: Certificates)
         } catch (error) {
           const reason = reasonOf(error)
           if (error instanceof TimedOut) return { kind: 'silent', reason }
-          const leader = error instanceof NotLeaderError ? { host: error.leader.address, port: error.leader.port } : null
-          return { kind: 'refuses', reason, leader }
+          if (!(error instanceof NotLeaderError)) return { kind: 'refuses', reason, leader: null }
+          return { kind: 'refuses', reason, leader: { host: error.leader.address, port: error.leader.port } }
         }
       },
       retire: () => {
-        // Not by the client's `dispose`: a read that it cuts off looks like one that is complete.
+        // Does not use `dispose` of the client: a read that it interrupts looks complete.
         setTimeout(() => {
           client.closeConnection().catch(ignore)
         }, LAST_CALLS_MS).unref()

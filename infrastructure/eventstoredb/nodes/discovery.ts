@@ -4,48 +4,49 @@ import type { Address } from '../connection.ts'
 import { textOf, unique, type Resolve } from './addresses.ts'
 import type { AskNode, Gossip } from './gossip.ts'
 
-/** A node to be tried as the leader. */
+/** A node that may be the leader. */
 export interface Candidate {
   readonly address: Address
-  /** In which it says that it leads; null where it was not asked. */
+  /** The epoch in which the node says that it leads; null: it was not asked. */
   readonly epoch: number | null
 }
 
 export interface Discovery {
-  /** Who may lead now, the likeliest first. Never rejects. */
+  /** Returns the nodes that may lead now, the most likely one first. Never rejects. */
   readonly candidates: () => Promise<ReadonlyArray<Candidate>>
-  /** A node named this one as the leader: it will be asked, no more. */
-  readonly hear: (named: Address) => void
+  /** Adds a node that another node named as the leader. The next search asks it, too. */
+  readonly addNode: (named: Address) => void
 }
 
 interface Parts {
-  /** Of the connection string. */
+  /** Hosts of the connection string. */
   readonly hosts: ReadonlyArray<Address>
-  /** Whether the first of them is a name whose numbers are the nodes. */
+  /** Whether the first host is a DNS name whose IP addresses are the nodes. */
   readonly discovers: boolean
   readonly ask: AskNode
   readonly resolve: Resolve
   readonly timers: Timers
 }
 
-/** Milliseconds that a search waits for answers: a frozen node must not hold up what the others say. */
+/** Time that a search waits for answers, so a frozen node does not delay it. */
 const WAIT_MS = 400
 
 /**
- * Finds the leader of a cluster by asking every node about itself alone. What nodes say about each other is wrong just
- * when it matters: during an election they still name the one that fell silent. Of several that say they lead the one
- * with the highest epoch is right: a leader that was deposed while it was frozen claims its old one for a moment.
+ * Finds the leader of a cluster by asking every node about itself. The nodes' reports about each other are wrong exactly
+ * during an election: they still name the leader that fell silent. If several nodes claim to lead, the highest epoch
+ * wins, because a leader that was deposed while it was frozen claims its old epoch for a moment.
  */
 export const createDiscovery = ({ hosts, discovers, ask, resolve, timers }: Parts): Discovery => {
-  /** By the nodes that answered last. */
+  /** Nodes that the last answers named. */
   let named: ReadonlyArray<Address> = []
-  /** Kept for a name service that is away. */
+  /** The last resolved addresses, for times when DNS is unavailable. */
   let resolved: ReadonlyArray<Address> = []
-  /** Questions without an answer yet, and answers that no search has seen; both by address. */
-  const open = new Map<string, Promise<void>>()
-  let heard = new Map<string, { readonly address: Address; readonly gossip: Gossip }>()
+  /** Requests without an answer, by address. */
+  const pending = new Map<string, Promise<void>>()
+  /** Answers that no search has used, by address. */
+  let answers = new Map<string, { readonly address: Address; readonly gossip: Gossip }>()
   const isSingle = hosts.length === 1 && !discovers
-  const given: ReadonlyArray<Candidate> = hosts.map((address) => ({ address, epoch: null }))
+  const configured: ReadonlyArray<Candidate> = hosts.map((address) => ({ address, epoch: null }))
 
   const seeds = async (): Promise<ReadonlyArray<Address>> => {
     const [first] = hosts
@@ -54,39 +55,39 @@ export const createDiscovery = ({ hosts, discovers, ask, resolve, timers }: Part
       const numbers = await resolve(first.host)
       resolved = numbers.map((host) => ({ host, port: first.port, alias: first.host }))
     } catch {
-      // The numbers of before, and the name itself, may still answer.
+      // The addresses resolved earlier, and the name itself, may still answer.
     }
     return [...resolved, first]
   }
 
-  const put = async (address: Address): Promise<void> => {
+  const askAndKeep = async (address: Address): Promise<void> => {
     const gossip = await ask(address)
-    if (gossip !== null) heard.set(textOf(address), { address, gossip })
-    open.delete(textOf(address))
+    if (gossip !== null) answers.set(textOf(address), { address, gossip })
+    pending.delete(textOf(address))
   }
-  /** One that is open is not put again: its answer counts when it comes, since who is found is then asked as the leader. */
-  const question = (address: Address): Promise<void> => {
-    const asking = open.get(textOf(address)) ?? put(address)
-    open.set(textOf(address), asking)
+  /** Does not repeat a pending request. Its late answer counts in the next search; the probe then checks the node. */
+  const askOnce = (address: Address): Promise<void> => {
+    const asking = pending.get(textOf(address)) ?? askAndKeep(address)
+    pending.set(textOf(address), asking)
     return asking
   }
 
   return {
-    hear: (address) => {
+    addNode: (address) => {
       named = unique([...named, address])
     },
     candidates: async () => {
-      // One host is taken as it is given, until it turns out to be one of several.
-      if (isSingle && named.length === 0) return given
-      const asked = unique([...(await seeds()), ...named])
-      await atMost(timers, WAIT_MS, Promise.all(asked.map(question)))
-      const answers = [...heard.values()]
-      heard = new Map()
-      if (answers.length === 0) return isSingle ? given : []
-      named = unique(answers.flatMap(({ gossip }) => gossip.named))
-      return answers
+      // A single host needs no search until it names other nodes.
+      if (isSingle && named.length === 0) return configured
+      const nodes = unique([...(await seeds()), ...named])
+      await atMost(timers, WAIT_MS, Promise.all(nodes.map(askOnce)))
+      const received = [...answers.values()]
+      answers = new Map()
+      if (received.length === 0) return isSingle ? configured : []
+      named = unique(received.flatMap(({ gossip }) => gossip.named))
+      return received
         .flatMap(({ address, gossip: { leadsIn } }) => (leadsIn === null ? [] : { address, epoch: leadsIn }))
-        .toSorted((one, other) => other.epoch - one.epoch)
+        .toSorted((a, b) => b.epoch - a.epoch)
     },
   }
 }

@@ -2,23 +2,26 @@ import { request as requestPlain, type IncomingMessage } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import type { Address } from '../connection.ts'
-import { startAlarm } from '../patience.ts'
+import { startTimeout } from '../call-timeouts.ts'
 
-/** What a node says about itself, and whom it knows. What it says about the others is hearsay, and is not read. */
+/**
+ * A node's report about itself, and the addresses of the other nodes. Its report about the other nodes may be outdated,
+ * so it is ignored.
+ */
 export interface Gossip {
-  /** The epoch in which it leads, null while it does not. */
+  /** The epoch in which the node leads; null: it does not lead. */
   readonly leadsIn: number | null
-  /** Nodes of the cluster; only to ask them as well. */
+  /** Addresses of the nodes of the cluster, to be asked themselves. */
   readonly named: ReadonlyArray<Address>
 }
 
-/** Asks one node; null without an answer that can be read. Never rejects. */
+/** Asks one node. Null: no valid answer. Never rejects. */
 export type AskNode = (address: Address) => Promise<Gossip | null>
 
-/** Certificates of the connection, as Buffers; null for a server without TLS. */
+/** Certificates of the connection; null: a server without TLS. */
 export type Certificates = { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer } | null
 
-/** An answer for a large cluster has some kilobytes. */
+/** Answers of large clusters have a few kilobytes. */
 const MAX_BYTES = 1024 * 1024
 
 interface Member {
@@ -30,14 +33,17 @@ interface Member {
 }
 
 const addressOf = (host: unknown, port: unknown): Address | null =>
-  typeof host === 'string' && host !== '' && typeof port === 'number' && port > 0 && port < 65_536 ? { host, port } : null
+  typeof host === 'string' && host !== '' && typeof port === 'number' && port > 0 && port < 65_536
+    ? { host, port }
+    : null
 
-/** The answer of a server 20 or later, at the path /gossip; throws on what is none. */
+/** Parses the answer of the path /gossip of server 20 or later. Throws on another answer. */
 export const readGossip = (text: string): Gossip => {
   const { members, serverIp, serverPort } = JSON.parse(text) as Record<string, unknown>
   if (!Array.isArray(members)) throw new TypeError('an answer without members')
   const known = members as ReadonlyArray<Member>
-  const own = known.find(({ httpEndPointIp, httpEndPointPort }) => httpEndPointIp === serverIp && httpEndPointPort === serverPort)
+  const own = known.find(({ httpEndPointIp, httpEndPointPort }) =>
+    httpEndPointIp === serverIp && httpEndPointPort === serverPort)
   const leads = own?.state === 'Leader' && own.isReadOnlyReplica !== true
   return {
     leadsIn: leads ? Number(own.epochNumber ?? -1) : null,
@@ -57,19 +63,24 @@ const bodyOf = async (response: IncomingMessage): Promise<string> => {
 }
 
 /**
- * Asks over HTTP: the client's own question, over gRPC, is not answered with the epoch. Without an account, as the client
- * does: a node that names another must not learn it.
+ * Creates a function that asks a node over HTTP, because the gRPC answer does not contain the epoch. The request has no
+ * credentials, so a false node that another node named cannot learn them.
  */
-export const askOver = (certificates: Certificates, limitMs: number): AskNode => async ({ host, port, alias }) => {
+export const createAskNode = (
+  certificates: Certificates,
+  limitMs: number,
+): AskNode => async ({ host, port, alias }) => {
   const target = { host, port, path: '/gossip', headers: { accept: 'application/json' }, agent: false }
   const names = alias === undefined ? [host] : [host, alias]
-  /** A node found by its number may have a certificate for the name that led to it. */
+  /** A node that was found by its IP address may have a certificate for the DNS name. */
   const identity = (_: string, certificate: PeerCertificate): Error | undefined => {
     const errors = names.map((name) => checkServerIdentity(name, certificate))
     return errors.every((error) => error !== undefined) ? errors[0] : undefined
   }
-  const request = certificates === null ? requestPlain(target) : requestSecure({ ...target, ...certificates, checkServerIdentity: identity })
-  const alarm = startAlarm(limitMs, () => request.destroy(new Error('no answer')))
+  const request = certificates === null
+    ? requestPlain(target)
+    : requestSecure({ ...target, ...certificates, checkServerIdentity: identity })
+  const timeout = startTimeout(limitMs, () => request.destroy(new Error('no answer')))
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request.on('response', resolve).on('error', reject).end()
@@ -78,7 +89,7 @@ export const askOver = (certificates: Certificates, limitMs: number): AskNode =>
   } catch {
     return null
   } finally {
-    alarm.stop()
+    timeout.stop()
     request.destroy()
   }
 }

@@ -5,7 +5,7 @@ import { WrongExpectedVersionError } from '@eventstore/db-client'
 import type { Position, StoredEvent } from '../../../application/ports/event-store.ts'
 import { createAppends } from '../../../infrastructure/eventstoredb/appends.ts'
 import { createCalls, type Calls } from '../../../infrastructure/eventstoredb/calls.ts'
-import { createPatience } from '../../../infrastructure/eventstoredb/patience.ts'
+import { createCallTimeouts } from '../../../infrastructure/eventstoredb/call-timeouts.ts'
 import { toPosition } from '../../../infrastructure/eventstoredb/positions.ts'
 import { createStreamLimits } from '../../../infrastructure/eventstoredb/stream-limits.ts'
 import { newEvent, newEvents, right } from '../event-store-support.ts'
@@ -14,7 +14,7 @@ import { dataOf } from '../../support/tools/stored-data.ts'
 const credentials = { username: 'u', password: 'p' }
 const LIMITS = { usual: 60_000, short: 60_000, suspicion: 0, confirmation: 60_000 }
 const callsOn = (client: EventStoreDBClient): Calls =>
-  createCalls({ leader: { client: () => client, failed: () => undefined }, credentials, patience: createPatience(LIMITS) })
+  createCalls({ leader: { client: () => client, failed: () => undefined }, credentials, timeouts: createCallTimeouts(LIMITS) })
 const position = (n: bigint) => ({ commit: n, prepare: n })
 
 interface Sent {
@@ -73,7 +73,7 @@ test('every append is sent with the account, to the leader alone, with its expec
 test('an append that is larger than the server takes is a defect, and is not sent', async (t) => {
   const { append, sent } = startAppends()
   const large = { ...newEvent(), data: { text: 'x'.repeat(600_000) } }
-  await t.throwsAsync(append('a', 'any', [large, { ...large, id: newEvent().id }])(), { instanceOf: TypeError, message: /is more than the \d+/ })
+  await t.throwsAsync(append('a', 'any', [large, { ...large, id: newEvent().id }])(), { instanceOf: TypeError, message: /is larger than the limit of the event store \(\d+\)/ })
   t.deepEqual(sent, [])
   await right(append('a', 'no-stream', [large]))
   t.is(sent.length, 1)

@@ -2,7 +2,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { BEGINNING, type Position } from '../../../application/ports/event-store.ts'
 import { parseConnection } from '../../../infrastructure/eventstoredb/connection.ts'
-import { createPatience } from '../../../infrastructure/eventstoredb/patience.ts'
+import { createCallTimeouts } from '../../../infrastructure/eventstoredb/call-timeouts.ts'
 import { fromPosition, toPosition } from '../../../infrastructure/eventstoredb/positions.ts'
 
 const ada = { username: 'ada', password: 'x' }
@@ -60,19 +60,19 @@ test('a position of another store is refused', (t) => {
 
 test('only the first of the calls that get no answer waits long', (t) => {
   let now = 0
-  const patience = createPatience({ usual: 800, short: 200, suspicion: 3000, confirmation: 1500 }, () => now)
-  const limits = [patience.limit()]
+  const timeouts = createCallTimeouts({ usual: 800, short: 200, suspicion: 3000, confirmation: 1500 }, () => now)
+  const limits = [timeouts.limit()]
   for (const passes of [800, 200, 1800, 200]) {
     now += passes
-    patience.unanswered()
-    limits.push(patience.limit())
+    timeouts.unanswered()
+    limits.push(timeouts.limit())
   }
   // The suspicion ends by itself: a store that has become slow gets its time again.
   now = 3801
-  limits.push(patience.limit())
-  patience.unanswered()
-  limits.push(patience.limit())
-  patience.answered()
-  limits.push(patience.limit())
+  limits.push(timeouts.limit())
+  timeouts.unanswered()
+  limits.push(timeouts.limit())
+  timeouts.answered()
+  limits.push(timeouts.limit())
   t.deepEqual(limits, [800, 200, 200, 200, 200, 800, 200, 800])
 })

@@ -11,7 +11,7 @@ import fc from 'fast-check'
 import type { Address } from '../../../infrastructure/eventstoredb/connection.ts'
 import { textOf } from '../../../infrastructure/eventstoredb/nodes/addresses.ts'
 import { createDiscovery, type Discovery } from '../../../infrastructure/eventstoredb/nodes/discovery.ts'
-import { askOver, type AskNode, type Certificates } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
+import { createAskNode, type AskNode, type Certificates } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
 import { addressFrom, answerOf, noNames, startCluster, startServers, waitForAll, type EventStoreDbNode } from '../../support/worlds/eventstoredb-nodes.ts'
 import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
 import { listen } from '../../support/tools/listen.ts'
@@ -35,7 +35,7 @@ test('a node is believed about itself alone: what the others say of it gives its
     { state: 'Leader', epoch: 5, hearsay: 'Leader' },
   )
   const [frozen, follower, leader] = nodes as [Address, Address, Address]
-  const ask: AskNode = (address) => askOver(null, address.port === frozen.port ? SHORT_MS : LONG_MS)(address)
+  const ask: AskNode = (address) => createAskNode(null, address.port === frozen.port ? SHORT_MS : LONG_MS)(address)
   const discovery = createDiscovery({ hosts: [frozen, follower], discovers: false, ask, resolve: noNames, timers: waitForAll })
   t.is(await leaderOf(discovery), null, 'the leader is not known yet, only named')
   t.deepEqual(await discovery.candidates(), [{ address: leader, epoch: 5 }])
@@ -44,19 +44,19 @@ test('a node is believed about itself alone: what the others say of it gives its
 test('an answer that cannot be read, breaks off, is endless or never comes is none', async (t) => {
   for (const body of ['{}', 'no JSON', '{"members":3}', `{"members":[],"more":"${'x'.repeat(2 * 1024 * 1024)}"}`]) {
     const server = createServer((_, response) => response.end(body))
-    t.is(await askOver(null, LONG_MS)(addressFrom(await listen(t, server))), null, body.slice(0, 20))
+    t.is(await createAskNode(null, LONG_MS)(addressFrom(await listen(t, server))), null, body.slice(0, 20))
   }
   const broken = createServer((_, response) => {
     response.writeHead(200, { 'content-length': 100 }).write('{"members":')
     response.destroy()
   })
-  t.is(await askOver(null, LONG_MS)(addressFrom(await listen(t, broken))), null)
+  t.is(await createAskNode(null, LONG_MS)(addressFrom(await listen(t, broken))), null)
   // As a frozen process: the kernel takes the connection, nobody reads it.
   const frozen = createTcpServer()
   await new Promise<void>((resolve) => frozen.listen(0, '127.0.0.1', resolve))
   t.teardown(() => void frozen.close())
-  t.is(await askOver(null, SHORT_MS)({ host: '127.0.0.1', port: (frozen.address() as AddressInfo).port }), null)
-  t.is(await askOver(null, LONG_MS)({ host: '127.0.0.1', port: 1 }), null)
+  t.is(await createAskNode(null, SHORT_MS)({ host: '127.0.0.1', port: (frozen.address() as AddressInfo).port }), null)
+  t.is(await createAskNode(null, LONG_MS)({ host: '127.0.0.1', port: 1 }), null)
 })
 
 testWith(OPENSSL)('the certificates of the connection hold for the question too, and a node found by its number may show the name', async (t) => {
@@ -78,7 +78,7 @@ testWith(OPENSSL)('the certificates of the connection hold for the question too,
   }
   const [first, second] = [await serve(numbered), await serve(named)]
   const own = { cert: client.cert, key: client.key }
-  const says = async (certificates: Certificates, address: Address) => (await askOver(certificates, LONG_MS)(address))?.leadsIn ?? null
+  const says = async (certificates: Certificates, address: Address) => (await createAskNode(certificates, LONG_MS)(address))?.leadsIn ?? null
   t.is(await says({ ...own, ca: numbered.cert }, first), 1)
   t.is(await says({ ...own, ca: named.cert }, first), null, 'signed by somebody else')
   t.is(await says({ ca: numbered.cert }, first), null, 'without the certificate that the server asks for')
@@ -158,7 +158,7 @@ test('one host is taken as it is given, unasked, until a node names another lead
   })
   t.deepEqual(await discovery.candidates(), [{ address: addressOf(0), epoch: null }])
   t.deepEqual(asked, [])
-  discovery.hear(addressOf(1))
+  discovery.addNode(addressOf(1))
   t.deepEqual(await discovery.candidates(), [{ address: addressOf(1), epoch: 1 }])
   for (const node of nodes) node.isFrozen = true
   t.deepEqual(await discovery.candidates(), [{ address: addressOf(0), epoch: null }], 'where nobody answers at all the given one is tried again')

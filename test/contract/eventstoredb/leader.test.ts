@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import { NotLeaderError, type EventStoreDBClient } from '@eventstore/db-client'
 import { followLeader } from '../../../infrastructure/eventstoredb/leader.ts'
-import type { Look } from '../../../infrastructure/eventstoredb/nodes/channel.ts'
+import type { Probe } from '../../../infrastructure/eventstoredb/nodes/channel.ts'
 import { createDiscovery } from '../../../infrastructure/eventstoredb/nodes/discovery.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { noNames, startCluster, waitForAll, type EventStoreDbNode } from '../../support/worlds/eventstoredb-nodes.ts'
@@ -13,7 +13,7 @@ import { createRecordingLogger } from '../../support/doubles/recording-logger.ts
 const LONG_MS = 60_000
 
 /** The leader of a cluster whose channels are scripted: `looks` says what a node answers, the latest for ever. */
-const startLeader = (t: ExecutionContext, cluster: ReturnType<typeof startCluster>, looks: (host: string) => Look = () => ({ kind: 'leads' })) => {
+const startLeader = (t: ExecutionContext, cluster: ReturnType<typeof startCluster>, looks: (host: string) => Probe = () => ({ kind: 'leads' })) => {
   const logger = createRecordingLogger()
   const opened: Array<{ readonly host: string; readonly client: EventStoreDBClient; isRetired: boolean }> = []
   const hosts = cluster.nodes.map((_, index) => cluster.addressOf(index))
@@ -25,7 +25,7 @@ const startLeader = (t: ExecutionContext, cluster: ReturnType<typeof startCluste
       opened.push(one)
       return {
         client: one.client,
-        look: async () => {
+        probe: async () => {
           await turn()
           return looks(host)
         },
@@ -50,21 +50,21 @@ const until = (condition: () => boolean): Promise<void> =>
     if (!condition()) throw new Error(`not yet: ${String(condition)}`)
   })
 
-const LEADS: Look = { kind: 'leads' }
-const SILENT: Look = { kind: 'silent', reason: 'no answer' }
-const REFUSES: Look = { kind: 'refuses', reason: 'not ready', leader: null }
+const LEADS: Probe = { kind: 'leads' }
+const SILENT: Probe = { kind: 'silent', reason: 'no answer' }
+const REFUSES: Probe = { kind: 'refuses', reason: 'not ready', leader: null }
 
 test('a leader that refuses is lost at once: what runs on it ends, and the next one is found, told once each', async (t) => {
   const cluster = startCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
   const { leader, logger, opened, leads } = startLeader(t, cluster, (host) => (host === 'node0' && cluster.nodes[0]?.state !== 'Leader' ? REFUSES : LEADS))
-  await leader.known(new AbortController().signal)
+  await leader.untilKnown(new AbortController().signal)
   await leads('node0')
   const lost = leader.lost()
   Object.assign(cluster.nodes[0] as EventStoreDbNode, { state: 'Unknown' })
   await leads(null)
   t.true(lost.aborted)
-  t.throws(() => leader.client(), { message: /^no node of the event store leads: / })
-  const known = leader.known(new AbortController().signal)
+  t.throws(() => leader.client(), { message: /^the event store has no leader: / })
+  const known = leader.untilKnown(new AbortController().signal)
   Object.assign(cluster.nodes[1] as EventStoreDbNode, { state: 'Leader', epoch: 2 })
   await known
   await leads('node1')
@@ -177,7 +177,7 @@ test('nothing that fails in a search is lost or ends it', async (t) => {
   const leader = followLeader({
     timers: immediateTimers, limit: LONG_MS, logger,
     discovery: {
-      hear: () => undefined,
+      addNode: () => undefined,
       candidates: async () => {
         times += 1
         if (times === 1) throw new Error('a defect')
@@ -186,21 +186,21 @@ test('nothing that fails in a search is lost or ends it', async (t) => {
     },
     open: () => {
       if (times === 2) throw new Error('another')
-      return { client: {} as EventStoreDBClient, look: async () => LEADS, retire: () => undefined }
+      return { client: {} as EventStoreDBClient, probe: async () => LEADS, retire: () => undefined }
     },
   })
   t.teardown(leader.close)
-  await leader.known(new AbortController().signal)
+  await leader.untilKnown(new AbortController().signal)
   t.deepEqual(logger.lines.map(({ fields }) => fields['reason']), ['a defect', 'another', undefined])
 })
 
 test('waiting for a leader ends with the signal, and with the end of it all', async (t) => {
   const { leader } = startLeader(t, startCluster({ state: 'Follower', epoch: 1 }, { state: 'Follower', epoch: 1 }))
   const stop = new AbortController()
-  const waiting = leader.known(stop.signal)
+  const waiting = leader.untilKnown(stop.signal)
   stop.abort()
   await waiting
-  const closing = leader.known(new AbortController().signal)
+  const closing = leader.untilKnown(new AbortController().signal)
   leader.close()
   await closing
   t.throws(() => leader.client(), { message: /was closed/ })

@@ -5,7 +5,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client'
 import test from 'ava'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
-import { createPatience, LIMITS } from '../../../infrastructure/eventstoredb/patience.ts'
+import { createCallTimeouts, LIMITS } from '../../../infrastructure/eventstoredb/call-timeouts.ts'
 import { createSubscriptions } from '../../../infrastructure/eventstoredb/subscriptions.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 
@@ -25,7 +25,7 @@ test('subscriptions that are begun together are asked for two at a time, and one
   const over = new AbortController()
   const lost = new AbortController().signal
   const connected = { client: () => client, lost: () => lost }
-  const subscribe = createSubscriptions({ connected, patience: createPatience(LIMITS), head: () => TE.right(BEGINNING) })
+  const subscribe = createSubscriptions({ connected, timeouts: createCallTimeouts(LIMITS), head: () => TE.right(BEGINNING) })
   const first = new AbortController()
   const feeds = Array.from({ length: 5 }, (_, i) => {
     const signal = i === 0 ? first.signal : over.signal

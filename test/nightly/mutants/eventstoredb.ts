@@ -15,7 +15,7 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/appends.ts',
-    before: 'limit: events.length + LOOK_BACK',
+    before: 'limit: events.length + MAX_LATER_EVENTS',
     after: 'limit: events.length',
     rows: ['an append with any that is among the last of its stream is not sent again'], test: EVENTSTOREDB_CALLS,
   },
@@ -33,8 +33,8 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/calls.ts',
-    before: ', deadline: limit + DEADLINE_MARGIN_MS',
-    after: '',
+    before: 'requiresLeader: true, deadline }',
+    after: 'requiresLeader: true }',
     rows: ['every append is sent with the account, to the leader alone, with its expected revision, and a limit'], test: EVENTSTOREDB_CALLS,
   },
   {
@@ -45,8 +45,8 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/appends.ts',
-    before: 'if (bytes > MAX_BYTES) throw',
-    after: 'if (bytes < 0) throw',
+    before: 'if (bytes > MAX_BYTES)',
+    after: 'if (bytes < 0)',
     rows: ['an append that is larger than the server takes is a defect'], test: EVENTSTOREDB_CALLS,
   },
   {
@@ -56,13 +56,13 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
     rows: ['a wrong revision is told with the one that is there'], test: EVENTSTOREDB_CALLS,
   },
   {
-    file: 'infrastructure/eventstoredb/patience.ts',
+    file: 'infrastructure/eventstoredb/call-timeouts.ts',
     before: 'limits.short : limits.usual',
     after: 'limits.usual : limits.usual',
     rows: ['only the first of the calls that get no answer waits long'], test: EVENTSTOREDB_CONNECTION,
   },
   {
-    file: 'infrastructure/eventstoredb/patience.ts',
+    file: 'infrastructure/eventstoredb/call-timeouts.ts',
     before: '      suspectUntil = 0\n',
     after: '',
     rows: ['only the first of the calls that get no answer waits long'], test: EVENTSTOREDB_CONNECTION,
@@ -75,7 +75,7 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/calls.ts',
-    before: 'return isAbsent(error) ?',
+    before: 'return isMissingStream(error) ?',
     after: 'return error === null ?',
     rows: ['an unknown stream reads as empty'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
   },
@@ -141,8 +141,8 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/resume-point.ts',
-    before: 'return E.left(olderLog(`the log, whose newest event is at ${newest}, has no position ${position}`))',
-    after: 'return E.left(unavailable(`the log, whose newest event is at ${newest}, has no position ${position}`))',
+    before: 'return E.left(olderLog(`the log has no position ${position}',
+    after: 'return E.left(unavailable(`the log has no position ${position}',
     rows: ['a position that is none of the log, which has grown beyond it, is that of an older copy'], test: EVENTSTOREDB_RESUMES,
   },
   {

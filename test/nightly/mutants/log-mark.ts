@@ -18,7 +18,7 @@ export const logMarkMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/mark/log-owner.ts',
-    before: 'now.incarnation !== owner.incarnation &&',
+    before: 'present.incarnation !== owner.incarnation &&',
     after: 'now.incarnation === owner.incarnation &&',
     rows: ['whose log was taken is told so'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
   },
@@ -42,7 +42,7 @@ export const logMarkMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/mark/log-owner.ts',
-    before: ' && !isSibling(now, owner)',
+    before: ' && !isSibling(present, owner)',
     after: '',
     rows: ['processes of one MongoDB share a log'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
   },

@@ -234,6 +234,6 @@ serialTestHere('a server that cannot be reached at start, or whose name a cluste
   await right(store.append('a', 'no-stream', [newEvent()]))
   await store.close()
   await double.kill()
-  await t.throwsAsync(openEventStoreDb({ url: double.url, limits }), { message: /^the event store cannot be used: / })
+  await t.throwsAsync(openEventStoreDb({ url: double.url, limits }), { message: /^cannot connect to the event store: / })
   await t.throwsAsync(openEventStoreDb({ url: 'esdb://ada:secret@127.0.0.1:1?tlsCAFile=/no/such', limits }), { message: /certificate file .* cannot be read/ })
 })

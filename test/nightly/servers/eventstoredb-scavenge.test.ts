@@ -8,7 +8,7 @@ import test, { type ExecutionContext } from 'ava'
 import type { Documents } from '../../../application/ports/documents.ts'
 import { BEGINNING, type EventStore, type Position, type SubscriptionMessage } from '../../../application/ports/event-store.ts'
 import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
-import { createPatience } from '../../../infrastructure/eventstoredb/patience.ts'
+import { createCallTimeouts } from '../../../infrastructure/eventstoredb/call-timeouts.ts'
 import { createSubscriptions } from '../../../infrastructure/eventstoredb/subscriptions.ts'
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
@@ -190,7 +190,7 @@ serial('a scavenge between the look back and the subscription loses nothing to p
     },
   })
   const connected = { client: () => late, lost: () => never }
-  reader.start({ ...store, subscribe: createSubscriptions({ connected, patience: createPatience(PATIENT_LIMITS), head: store.head }) })
+  reader.start({ ...store, subscribe: createSubscriptions({ connected, timeouts: createCallTimeouts(PATIENT_LIMITS), head: store.head }) })
   await reader.reached(await writer.issue())
   t.true(looks > 1)
   t.deepEqual(await differences(store, reader), [])

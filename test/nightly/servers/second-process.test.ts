@@ -62,7 +62,7 @@ test.serial('without MongoDB the log is the data directory\'s that took it; anot
   const [here, there] = [await folder(t), await folder(t)]
   const first = startIn(t, here, onLog)
   await first.url()
-  const refused = /^error: Stenolog cannot start: the log of the event store belongs to another data directory, that of "node-[0-9a-f]{16}" \(process \d+ on \S+, since [^)]+\): .*stenolog log take-over.*\n$/m
+  const refused = /^error: Stenolog cannot start: the log of the event store belongs to another data directory, used by "node-[0-9a-f]{16}" \(process \d+ on \S+, since [^)]+\)\. .*stenolog log take-over.*\n$/m
   await isRefused(t, startIn(t, there, onLog), onLog, refused)
   await isRefused(t, startIn(t, there, { ...onLog, NODE_NAME: 'another' }), onLog, refused)
   const tool = await stenolog(there, ['users', 'list'], onLog)
@@ -80,7 +80,7 @@ test.serial('without MongoDB the log is the data directory\'s that took it; anot
   const taken = await stenolog(there, ['log', 'take-over'], onLog)
   t.is(taken.code, 0, taken.stderr)
   t.is(await again.exited, 1)
-  t.regex(again.stderr(), /^error: Stenolog ends: the process "node-[0-9a-f]{16}" .* has taken the log of the event store over$/m)
+  t.regex(again.stderr(), /^error: Stenolog ends: the process "node-[0-9a-f]{16}" .* has taken over the log of the event store$/m)
   await isRefused(t, startIn(t, here, onLog), onLog, /belongs to another data directory/)
 })
 

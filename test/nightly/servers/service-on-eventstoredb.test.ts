@@ -224,7 +224,7 @@ test.serial('an event store that cannot be reached ends the start with one messa
     STENOLOG_MASTER_KEY_FILE: keyFile,
   })
   t.is(await second.exited, 1)
-  t.regex(second.stderr(), /^error: Stenolog cannot start: .*the event store cannot be used: .*\n$/m)
+  t.regex(second.stderr(), /^error: Stenolog cannot start: .*cannot connect to the event store: .*\n$/m)
   t.is(second.stdout(), '')
   t.false(existsSync(join(path, 'events.sqlite')))
 })

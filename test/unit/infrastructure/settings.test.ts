@@ -146,7 +146,7 @@ test('keys in MongoDB need a master key whose place is known', (t) => {
 test('an event store beside this machine needs a master key of its own, and its URL is checked', (t) => {
   const url = (text: string) => errorsOf({ STENOLOG_EVENTSTORE_URL: text, STENOLOG_MASTER_KEY_FILE: 'k' })
   t.deepEqual(url('esdb://user:pass@h'), [])
-  t.regex(url('esdb://h')[0] ?? '', /^STENOLOG_EVENTSTORE_URL should hold user:password@/)
+  t.regex(url('esdb://h')[0] ?? '', /^STENOLOG_EVENTSTORE_URL should contain user:password@/)
   t.regex(errorsOf({ STENOLOG_EVENTSTORE_URL: 'esdb://u:p@h' })[0] ?? '', /^STENOLOG_EVENTSTORE_URL needs STENOLOG_MASTER_KEY_FILE: /)
 })
 
