@@ -1,4 +1,4 @@
-/** A frame with text, as the service sends it; `segment` and `final` are left out with COMPAT_STRICT. */
+/** A text frame of the service. COMPAT_STRICT leaves out `segment` and `final`. */
 export interface TextFrame {
   readonly type: 'transcription' | 'translation'
   /** Seconds since the audio began. */
@@ -11,22 +11,23 @@ export interface TextFrame {
 }
 
 export interface Caption {
-  /** Unique among the lines, and stays: the segment, or where it starts. */
+  /** Unique and stable: the segment, or the start without a segment. */
   readonly key: number
   readonly start: number
   readonly end: number
   readonly text: string
   readonly language: string
-  /** By language, as they come. */
+  /** By language. Translations come later than their line. */
   readonly translations: Readonly<Record<string, string>>
 }
 
-/** What has been said so far. */
+/** The text of a session so far. */
 export interface Captions {
+  /** Final lines. */
   readonly lines: ReadonlyArray<Caption>
-  /** What is being said: later frames replace it. */
+  /** The current draft. Later frames replace it. */
   readonly running: TextFrame | null
-  /** The last segment that was heard to its end: what to ask for after a reconnect. */
+  /** The last final segment, for `after` in a reconnect. */
   readonly cursor: number | null
 }
 
@@ -41,7 +42,7 @@ const lineOf = (frame: TextFrame): Caption => ({
   translations: {},
 })
 
-/** Adds a line; one that is there already stays as it is, for a reconnect may bring it again. */
+/** Adds a final line. A known line stays as it is, because a reconnect may send it again. */
 const withLine = (captions: Captions, frame: TextFrame): Captions => {
   const line = lineOf(frame)
   const cursor = frame.segment === undefined ? null : Math.max(captions.cursor ?? 0, frame.segment)
@@ -50,14 +51,14 @@ const withLine = (captions: Captions, frame: TextFrame): Captions => {
   return { lines, running: null, cursor }
 }
 
-/** Nothing says whether it is final: what begins behind the text before it follows that text, else it replaces it. */
+/** A frame without a segment makes the running text final if it starts after it. Otherwise it replaces that text. */
 const withUnnumbered = (captions: Captions, frame: TextFrame): Captions => {
   const { running } = captions
   const before = running !== null && frame.start >= running.end ? withLine(captions, running) : captions
   return { ...before, running: frame }
 }
 
-/** A translation tells that its text is final, even where that does not say so itself. */
+/** Adds a translation to its line. Without segments, a translation also shows that the running text is final. */
 const withTranslation = (captions: Captions, frame: TextFrame): Captions => {
   const { running } = captions
   const isOfRunning = frame.segment === undefined && running?.start === frame.start && running.end === frame.end
@@ -70,14 +71,14 @@ const withTranslation = (captions: Captions, frame: TextFrame): Captions => {
   return { ...settled, lines: settled.lines.with(at, translated) }
 }
 
-/** What has been said, with one more frame of the service. */
+/** Adds a text frame of the service. */
 export const withFrame = (captions: Captions, frame: TextFrame): Captions => {
   if (frame.type === 'translation') return frame.final === false ? captions : withTranslation(captions, frame)
   if (frame.segment === undefined) return withUnnumbered(captions, frame)
   return frame.final === false ? { ...captions, running: frame } : withLine(captions, frame)
 }
 
-/** What has been said when no more will be: a last text without number counts as heard. */
+/** Returns the captions after the end of a session. The last text without a segment becomes final. */
 export const ended = (captions: Captions): Captions => {
   const { running } = captions
   return running !== null && running.segment === undefined ? withLine(captions, running)

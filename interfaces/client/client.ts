@@ -1,7 +1,7 @@
 import { OPERATIONS } from './operations.ts'
 import type { Operations } from './operations.ts'
 
-/** An answer other than 2xx. */
+/** A response with a status other than 2xx. */
 export class ApiError extends Error {
   readonly status: number
   readonly body: unknown
@@ -18,9 +18,9 @@ export class ApiError extends Error {
 type OperationId = keyof Operations
 type Request<K extends OperationId> = Operations[K]['request']
 
-/** The interface of one service, typed by its description. */
+/** A typed client of the REST interface. */
 export interface ApiClient {
-  /** Asks; throws an ApiError for any answer but 2xx. */
+  /** Sends a request. Throws an ApiError if the status is not 2xx. */
   readonly call: <K extends OperationId>(
     operation: K,
     ...request: Readonly<Record<string, never>> extends Request<K> ? [request?: Request<K>] : [request: Request<K>]
@@ -30,7 +30,7 @@ export interface ApiClient {
 interface ClientOptions {
   /** Address of the interface, such as `http://127.0.0.1:8080`. */
   readonly url: string
-  /** Token of a login, or secret of an API token. */
+  /** Token of a login, or the secret of an API token. */
   readonly token?: string | undefined
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
 }
@@ -45,7 +45,8 @@ interface Parts {
 const addressOf = (template: string, { path = {}, query = {} }: Parts): string => {
   const address = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])))
   const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) for (const one of [value].flat()) search.append(name, String(one))
+  for (const [name, values] of Object.entries(query))
+    for (const value of [values].flat()) search.append(name, String(value))
   return search.size === 0 ? address : `${address}?${search.toString()}`
 }
 
@@ -57,17 +58,18 @@ const encoded = (type: string | null, body: Parts['body']): string | URLSearchPa
 
 const read = async (response: Response): Promise<unknown> => {
   const text = await response.text()
-  return response.headers.get('content-type')?.startsWith('application/json') === true ? (JSON.parse(text) as unknown) : text
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+  return isJson ? (JSON.parse(text) as unknown) : text
 }
 
-/** A client of the service at `url`, as whoever `token` is of. */
-export const createApiClient = ({ url, token, fetch: ask = fetch }: ClientOptions): ApiClient => ({
+/** Creates a client of the service at `url`, with the permissions of `token`. */
+export const createApiClient = ({ url, token, fetch: send = fetch }: ClientOptions): ApiClient => ({
   call: async (operation, ...[request]) => {
     const { method, path, body: type } = OPERATIONS[operation]
     const parts: Parts = request ?? {}
     const authorization: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const contentType: Record<string, string> = type === null ? {} : { 'content-type': type }
-    const response = await ask(url + addressOf(path, parts), {
+    const response = await send(url + addressOf(path, parts), {
       method,
       headers: { ...authorization, ...contentType, ...parts.headers },
       body: encoded(type, parts.body),

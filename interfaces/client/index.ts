@@ -1,4 +1,4 @@
-/** What a program or a page needs of Stenolog; it runs on browsers and on Node 22 and later, and needs nothing else. */
+/** The client library of Stenolog, for browsers and for Node 22 or later. It has no dependencies. */
 export { ApiError, createApiClient } from './client.ts'
 export type { ApiClient } from './client.ts'
 export { ended, NO_CAPTIONS, withFrame } from './captions.ts'

@@ -3,18 +3,21 @@ import type { TextFrame } from './captions.ts'
 /** Any frame that the service sends. */
 export type LiveFrame =
   | TextFrame
-  | { readonly type: 'connection'; readonly role: 'sender' | 'listener'; readonly session_id: number; readonly state: string }
+  | {
+      readonly type: 'connection'
+      readonly role: 'sender' | 'listener'
+      readonly session_id: number
+      readonly state: string
+    }
   | { readonly type: 'error'; readonly code: string; readonly detail: string }
   | { readonly type: 'pong' }
   | { readonly type?: undefined; readonly status: 'ASR process started' | 'started' | 'finished' }
 
-/**
- * Why a socket opens no more: `finished`, the code of an error frame, or `refused` (the token is wrong, or the session
- * long over).
- */
+/** Why a socket does not connect again. */
 export interface SocketEnd {
+  /** `finished`, the code of an error frame, `closed`, or `refused` (the token is wrong, or the session is deleted). */
   readonly reason: string
-  /** Of the close; 0 where there was none. */
+  /** Close code. 0 without a close. */
   readonly code: number
   readonly detail: string
 }
@@ -29,40 +32,39 @@ interface LiveSocketOptions {
   /** `ws://…/ws/live/7`, without a query. */
   readonly url: string
   readonly token: string
-  /** The last segment that was heard to its end, null for none: a reconnect goes on behind it. */
+  /** The last final segment, null without any. A reconnect requests the text after it. */
   readonly cursor?: () => number | null
-  /** So many of the last final segments, at most 100, for a listener who comes late: where there is no cursor yet. */
+  /** Number of earlier final segments to request on the first connection, at most 100. A cursor takes precedence. */
   readonly replay?: number
-  /** Whether the service could take a socket: pages are not told why a handshake failed. */
+  /** Whether the service accepts connections. Browsers hide why a handshake failed, so this is checked separately. */
   readonly isReady: () => Promise<boolean>
   readonly onFrame: (frame: LiveFrame) => void
   readonly onState: (state: SocketState) => void
-  /** How many milliseconds to wait, made of those that the rules give; tests wait less. */
+  /** Changes the wait before a reconnect, in milliseconds. Tests use it to wait less. */
   readonly wait?: (ms: number) => number
 }
 
 export interface LiveSocket {
-  /** False where nothing could be sent: there is no connection. */
+  /** Returns false when there is no connection. */
   readonly send: (data: string | Uint8Array<ArrayBuffer>) => boolean
-  /** Bytes that have not left yet. */
+  /** Bytes that are not sent yet. */
   readonly unsent: () => number
-  /** For good, without a word to the service. */
+  /** Closes the connection. It does not connect again, and sends no FINISH. */
   readonly close: () => void
 }
 
-/** Milliseconds. */
-const PING_EVERY = 20_000
-const [FIRST_WAIT, LONGEST_WAIT] = [1000, 30_000]
-const [SHORTEST_RESTART, FURTHER_RESTART] = [5000, 25_000]
-/** The service answers and takes no socket: after so many times it never will. */
-const MOST_REFUSALS = 3
+const PING_EVERY_MS = 20_000
+const [FIRST_WAIT_MS, MAX_WAIT_MS] = [1000, 30_000]
+const [MIN_RESTART_WAIT_MS, RESTART_WAIT_SPREAD_MS] = [5000, 25_000]
+/** Refused handshakes of a ready service, after which the socket ends. */
+const MAX_REFUSALS = 3
 
-/** Closes after which the service may be asked again: it restarts, we were slow, or the connection broke. */
-const COMES_BACK: ReadonlySet<number> = new Set([1001, 1005, 1006, 1012, 1013])
+/** Close codes after which a reconnect may succeed: a restart, a slow client or a broken connection. */
+const RECONNECT_CODES: ReadonlySet<number> = new Set([1001, 1005, 1006, 1012, 1013])
 
 /**
- * A socket of a live that opens again when its connection breaks: after 1 to 30 s, after 5 to 30 s where the service
- * said that it restarts. It asks for a sign of life every 20 s, and it ends when the live does.
+ * Opens a WebSocket of a session. After a broken connection it reconnects in 1 to 30 s, after a restart of the service
+ * in 5 to 30 s. It pings every 20 s, and ends when the session ends.
  */
 export const openLiveSocket = (options: LiveSocketOptions): LiveSocket => {
   const { url, token, cursor = () => null, replay = 0, isReady, onFrame, onState, wait = (ms) => ms } = options
@@ -80,28 +82,29 @@ export const openLiveSocket = (options: LiveSocketOptions): LiveSocket => {
     onState({ name: 'over', end })
   }
 
-  const again = (): void => {
+  const reconnectLater = (): void => {
     const isRestart = lastError?.code === 'server_restart'
-    const most = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** failures)
-    const ms = wait(isRestart ? SHORTEST_RESTART + Math.random() * FURTHER_RESTART : most * (0.5 + Math.random() / 2))
+    const maxMs = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** failures)
+    const restartMs = MIN_RESTART_WAIT_MS + Math.random() * RESTART_WAIT_SPREAD_MS
+    const ms = wait(isRestart ? restartMs : maxMs * (0.5 + Math.random() / 2))
     failures += 1
     lastError = null
     onState({ name: 'waiting', ms, isRestart })
     timer = setTimeout(connect, ms)
   }
 
-  const gone = async (hadOpened: boolean, code: number): Promise<void> => {
+  const onClosed = async (hadOpened: boolean, code: number): Promise<void> => {
     socket = null
     if (isOver) return
     if (isFinished) return finish({ reason: 'finished', code, detail: '' })
-    if (hadOpened && !COMES_BACK.has(code))
+    if (hadOpened && !RECONNECT_CODES.has(code))
       return finish({ reason: lastError?.code ?? 'closed', code, detail: lastError?.detail ?? '' })
     if (!hadOpened) refusals = (await isReady()) ? refusals + 1 : 0
-    if (refusals >= MOST_REFUSALS) return finish({ reason: 'refused', code: 0, detail: '' })
-    if (!isOver) again()
+    if (refusals >= MAX_REFUSALS) return finish({ reason: 'refused', code: 0, detail: '' })
+    if (!isOver) reconnectLater()
   }
 
-  const hear = (frame: LiveFrame): void => {
+  const handleFrame = (frame: LiveFrame): void => {
     if (frame.type === 'connection') refusals = 0
     if (frame.type === 'transcription') failures = 0
     if (frame.type === 'error') lastError = frame
@@ -117,34 +120,34 @@ export const openLiveSocket = (options: LiveSocketOptions): LiveSocket => {
     const opening = new WebSocket(`${url}?${query.toString()}`)
     socket = opening
     let hasOpened = false
-    let isGone = false
+    let isClosed = false
     let isAlive = true
-    const leave = (code: number): void => {
+    const closed = (code: number): void => {
       clearInterval(pinging)
-      if (isGone) return
-      isGone = true
-      void gone(hasOpened, code)
+      if (isClosed) return
+      isClosed = true
+      void onClosed(hasOpened, code)
     }
-    // A network that went away tells nobody: the answer to a ping stays out.
+    // A lost network causes no event, so a missing frame after a ping counts as a broken connection.
     const pinging = setInterval(() => {
       if (!hasOpened) return
       if (!isAlive) {
         opening.close()
-        return leave(1006)
+        return closed(1006)
       }
       isAlive = false
       opening.send('{"type":"ping"}')
-    }, PING_EVERY)
+    }, PING_EVERY_MS)
     opening.addEventListener('open', () => {
       hasOpened = true
       if (!isOver) onState({ name: 'open' })
     })
     opening.addEventListener('message', ({ data }) => {
-      if (isGone || isOver) return
+      if (isClosed || isOver) return
       isAlive = true
-      hear(JSON.parse(String(data)) as LiveFrame)
+      handleFrame(JSON.parse(String(data)) as LiveFrame)
     })
-    opening.addEventListener('close', ({ code }) => leave(code))
+    opening.addEventListener('close', ({ code }) => closed(code))
   }
 
   connect()

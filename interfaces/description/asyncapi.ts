@@ -15,24 +15,27 @@ const EXAMPLES: Readonly<Record<string, JsonSchema>> = {
   asrStarted: { status: 'ASR process started' },
   started: { status: 'started' },
   transcription: {
-    type: 'transcription', start: 0.5, end: 2.8, text: 'Good morning, everybody.', language: 'en', segment: 1, final: true,
+    type: 'transcription', start: 0.5, end: 2.8, text: 'Good morning, everybody.', language: 'en', segment: 1,
+    final: true,
     words: [
       { start: 0.5, end: 0.9, text: 'Good', confidence: 0.98 },
       { start: 0.9, end: 1.6, text: ' morning,', confidence: 0.97 },
       { start: 1.8, end: 2.8, text: ' everybody.', confidence: 0.91 },
     ],
   },
-  translation: { type: 'translation', start: 0.5, end: 2.8, text: 'Buenos días a todos.', language: 'es', segment: 1, final: true },
+  translation: {
+    type: 'translation', start: 0.5, end: 2.8, text: 'Buenos días a todos.', language: 'es', segment: 1, final: true,
+  },
   finished: { status: 'finished' },
   error: { type: 'error', code: 'config_required', detail: 'Send a config message before audio' },
   pong: { type: 'pong' },
 }
 
-/** Audio without base64: the samples as a binary frame. */
+/** The binary frame. It is not in the tables of messages, because it has no JSON codec. */
 const AUDIO_BYTES = {
   name: 'audioBytes',
   title: 'audioBytes',
-  summary: '16-bit little-endian mono PCM at 16 kHz, at most ten seconds, as a binary frame',
+  summary: 'Audio as a binary frame: 16-bit little-endian mono PCM at 16 kHz, at most ten seconds.',
   contentType: 'application/octet-stream',
   payload: { type: 'string', contentEncoding: 'binary' },
 }
@@ -47,8 +50,11 @@ const messageRefs = (place: string, names: ReadonlyArray<string>) => names.map((
 const QUERY = {
   type: 'object',
   properties: {
-    token: { type: 'string', description: 'sender_token or listener_token of a live, which decides the role; empty is absent' },
-    token_sender: { type: 'string', description: 'The same under its other name' },
+    token: {
+      type: 'string',
+      description: 'The sender_token or listener_token of a session. It decides the role. Empty counts as missing.',
+    },
+    token_sender: { type: 'string', description: 'Another name of `token`.' },
   },
 }
 
@@ -61,8 +67,8 @@ const channel = (address: string, summary: string, parameters: JsonSchema = {}) 
 })
 
 const CHANNELS = {
-  live: channel('/ws/live/{id}', 'The WebSocket of a live', { parameters: { id: { description: 'Id of the live.' } } }),
-  liveOfToken: channel('/ws/live', 'The WebSocket of the live that the token belongs to'),
+  live: channel('/ws/live/{id}', 'The WebSocket of a session', { parameters: { id: { description: 'Session id.' } } }),
+  liveOfToken: channel('/ws/live', 'The WebSocket of the session that the token belongs to'),
 }
 
 const operations = (name: keyof typeof CHANNELS) => {
@@ -71,39 +77,52 @@ const operations = (name: keyof typeof CHANNELS) => {
     action, title, channel: { $ref: `#/channels/${name}` }, messages: messageRefs(place, names),
   })
   return {
-    [`${name}FromSender`]: operation('receive', 'What a sender may send', FROM_SENDERS),
-    [`${name}FromListener`]: operation('receive', 'What a listener may send', ['ping']),
-    [`${name}ToSender`]: operation('send', 'What a sender gets', TO_SENDERS),
-    [`${name}ToListener`]: operation('send', 'What a listener gets', TO_LISTENERS),
+    [`${name}FromSender`]: operation('receive', 'Frames from a sender', FROM_SENDERS),
+    [`${name}FromListener`]: operation('receive', 'Frames from a listener', ['ping']),
+    [`${name}ToSender`]: operation('send', 'Frames to a sender', TO_SENDERS),
+    [`${name}ToListener`]: operation('send', 'Frames to a listener', TO_LISTENERS),
   }
 }
 
-/** A server of the HTTP interface as one of its WebSockets; a path alone names none. */
+/** Converts an address of the HTTP interface. Null for a path, because AsyncAPI needs a host. */
 const serverOf = (address: string): JsonSchema | null => {
   const url = URL.parse(address)
   if (url === null) return null
   const pathname = url.pathname === '/' ? {} : { pathname: url.pathname }
-  return { host: url.host, protocol: url.protocol === 'https:' ? 'wss' : 'ws', ...pathname, security: [{ $ref: '#/components/securitySchemes/token' }] }
+  return {
+    host: url.host,
+    protocol: url.protocol === 'https:' ? 'wss' : 'ws',
+    ...pathname,
+    security: [{ $ref: '#/components/securitySchemes/token' }],
+  }
 }
 
-/** The description of the WebSocket as an AsyncAPI 3.0 document; `addresses` are those of the HTTP interface. */
+/** Returns the AsyncAPI 3.0 document of the WebSocket. `addresses` are the addresses of the HTTP interface. */
 export const describeSocket = (addresses: ReadonlyArray<string>): JsonSchema => {
   const schemas = createSchemas()
   const messages = Object.entries({ ...CLIENT_MESSAGES, ...SERVICE_MESSAGES }).map(([name, { codec, summary }]) => [
     name,
-    { name, title: name, summary, contentType: 'application/json', payload: schemas.of(codec), examples: [{ payload: EXAMPLES[name] }] },
+    {
+      name,
+      title: name,
+      summary,
+      contentType: 'application/json',
+      payload: schemas.of(codec),
+      examples: [{ payload: EXAMPLES[name] }],
+    },
   ])
-  const servers = addresses.map(serverOf).flatMap((server, index) => (server === null ? [] : [[`server${index + 1}`, server] as const]))
+  const servers = addresses.map(serverOf).flatMap((server, index) =>
+    server === null ? [] : [[`server${index + 1}`, server] as const])
   return {
     asyncapi: '3.0.0',
     info: {
       title: `${INFO.title} WebSocket`,
       version: INFO.version,
       description:
-        'Audio in, text out. The tokens come from creating a live session over REST, which `openapi.json` describes. ' +
-        'A handshake that is refused is answered in HTTP with `{"detail": …}`: 401 without a right token, 403 for an Origin ' +
-        'that may not connect, 429 with Retry-After for too many handshakes or sockets, 503 with Retry-After while the ' +
-        'service cannot serve it. A request without `Upgrade: websocket` is answered 426.',
+        'Senders send audio, and listeners get text. Create a session over REST (`openapi.json`) to get its tokens. ' +
+        'A refused handshake gets an HTTP response with `{"detail": …}`: 401 for a wrong or missing token, 403 for ' +
+        'an Origin that is not allowed, 429 with Retry-After for too many handshakes or sockets, 503 with Retry-After ' +
+        'while the service is unavailable. A request without `Upgrade: websocket` gets 426.',
     },
     defaultContentType: 'application/json',
     ...(servers.length > 0 && { servers: Object.fromEntries(servers) }),
@@ -112,7 +131,9 @@ export const describeSocket = (addresses: ReadonlyArray<string>): JsonSchema => 
     components: {
       schemas: schemas.components(),
       messages: { ...(Object.fromEntries(messages) as JsonSchema), [AUDIO_BYTES.name]: AUDIO_BYTES },
-      securitySchemes: { token: { type: 'httpApiKey', in: 'query', name: 'token', description: 'A token of the live.' } },
+      securitySchemes: {
+        token: { type: 'httpApiKey', in: 'query', name: 'token', description: 'A token of the session.' },
+      },
     },
   }
 }

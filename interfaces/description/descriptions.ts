@@ -3,7 +3,7 @@ import type { DescriptionCalls } from '../http/routes/description.ts'
 import { describeSocket } from './asyncapi.ts'
 import { describeInterface } from './openapi.ts'
 
-/** The descriptions of the interface as a client reaches it. */
+/** Returns the use cases that produce the OpenAPI and AsyncAPI documents for the addresses of a client. */
 export const createDescriptions = (): DescriptionCalls => {
   const document = describeInterface(ROUTES)
   return {

@@ -4,7 +4,7 @@ import type { JsonSchema } from '../http/codecs/shapes.ts'
 const AT = '2026-11-21T09:30:00.123456+00:00'
 const TOKEN = 'Zm9yIHRoZSBkZXNjcmlwdGlvbiBvbmx5'
 
-/** What members hold in examples, by their name, or by that of their type and their own where a name has several meanings. */
+/** Example values by member name, or by `Type.member` when a member name has several meanings. */
 const VALUES: Readonly<Record<string, unknown>> = {
   ...DEFAULT_ENGINE_SETTINGS,
   id: 7,
@@ -128,27 +128,34 @@ const VALUES: Readonly<Record<string, unknown>> = {
   is_active: true,
 }
 
-/** Bodies whose members depend on each other. */
+/** Examples of request bodies whose members depend on each other, by operation id. */
 const BODIES: Readonly<Record<string, unknown>> = {
-  createLive: { model: 'demo-en', language: 'en', translations: ['es'], config: { max_chars: 42, words: true, hotwords: ['Babbage'] } },
+  createLive: {
+    model: 'demo-en',
+    language: 'en',
+    translations: ['es'],
+    config: { max_chars: 42, words: true, hotwords: ['Babbage'] },
+  },
   startJob: { kind: 'pull', subject: 'base' },
   finishLivesByAudioUrl: { audio_url: 'https://radio.example/stream.m3u8' },
 }
 
-type Named = Readonly<Record<string, JsonSchema>>
+type Components = Readonly<Record<string, JsonSchema>>
 
-const ofType = (type: unknown): unknown => {
+const exampleOfType = (type: unknown): unknown => {
   if (type === 'integer' || type === 'number') return 1
   if (type === 'boolean') return true
   return type === 'object' ? {} : 'text'
 }
 
-const fits = (schema: JsonSchema, value: unknown): boolean => !Array.isArray(schema['enum']) || schema['enum'].includes(value)
+const isAllowed = (schema: JsonSchema, value: unknown): boolean =>
+  !Array.isArray(schema['enum']) || schema['enum'].includes(value)
 
-const record = (value: unknown): Readonly<Record<string, JsonSchema>> => (value ?? {}) as Readonly<Record<string, JsonSchema>>
+const record = (value: unknown): Readonly<Record<string, JsonSchema>> =>
+  (value ?? {}) as Readonly<Record<string, JsonSchema>>
 
-/** A value that fits `schema`; `components` are the schemas that it refers to by name. */
-export const exampleOf = (schema: JsonSchema, components: Named, typeName = ''): unknown => {
+/** Returns an example value for `schema`. `components` are the schemas that `$ref` may name. */
+export const exampleOf = (schema: JsonSchema, components: Components, typeName = ''): unknown => {
   const referred = typeof schema['$ref'] === 'string' ? schema['$ref'].replace('#/components/schemas/', '') : null
   if (referred !== null) return exampleOf(components[referred] ?? {}, components, referred)
   const [alternative] = Array.isArray(schema['anyOf']) ? (schema['anyOf'] as ReadonlyArray<JsonSchema>) : []
@@ -156,16 +163,17 @@ export const exampleOf = (schema: JsonSchema, components: Named, typeName = ''):
   if (schema['default'] !== undefined) return schema['default']
   if (Array.isArray(schema['enum'])) return schema['enum'][0] as unknown
   if (schema['type'] === 'array') return [exampleOf(record(schema)['items'] ?? {}, components)]
-  if (schema['properties'] === undefined) return ofType(Array.isArray(schema['type']) ? schema['type'][0] : schema['type'])
+  if (schema['properties'] === undefined)
+    return exampleOfType(Array.isArray(schema['type']) ? schema['type'][0] : schema['type'])
   return Object.fromEntries(
     Object.entries(record(schema['properties'])).map(([name, member]) => {
-      // A named type shows itself, whatever the member that holds it is called.
+      // A member with a named type gets the example of that type.
       const value = VALUES[`${typeName}.${name}`] ?? ('$ref' in member ? undefined : VALUES[name])
-      return [name, value === undefined || !fits(member, value) ? exampleOf(member, components) : value]
+      return [name, value === undefined || !isAllowed(member, value) ? exampleOf(member, components) : value]
     }),
   )
 }
 
-/** Body of a request as an example. */
-export const exampleBody = (operationId: string, schema: JsonSchema, components: Named): unknown =>
+/** Returns an example of a request body. */
+export const exampleBody = (operationId: string, schema: JsonSchema, components: Components): unknown =>
   BODIES[operationId] ?? exampleOf(schema, components)

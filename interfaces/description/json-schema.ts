@@ -5,32 +5,34 @@ import type { Bounds } from '../../domain/shared/codecs.ts'
 import { shapeOf } from '../http/codecs/shapes.ts'
 import type { JsonSchema, Shape } from '../http/codecs/shapes.ts'
 
-/** Turns codecs into JSON Schema (2020-12); codecs named like a type become components, and are referred to. */
+/** Converts codecs to JSON Schema (2020-12). Codecs with a type name become components, and are used by `$ref`. */
 export interface Schemas {
   readonly of: (codec: t.Mixed) => JsonSchema
-  /** Schema of a member of a request: what it reads where it is sent, whether it must be, what counts where it is not. */
+  /** Converts the codec of a member of a request. */
   readonly member: (codec: t.Mixed) => Member
-  /** Puts a schema under a name and refers to it; a name stands for one schema. */
+  /** Adds a named component and returns a `$ref` to it. Throws if the name has another schema. */
   readonly component: (name: string, schema: JsonSchema) => JsonSchema
-  /** All of them so far, by name. */
+  /** All components so far, by name. */
   readonly components: () => Readonly<Record<string, JsonSchema>>
 }
 
+/** A member of a request. */
 interface Member {
+  /** Schema in a query or path, which cannot contain null. */
   readonly schema: JsonSchema
   readonly required: boolean
-  /** The same where `null` can be sent, as JSON can and a query cannot. */
+  /** Schema in a JSON body, which may contain null. */
   readonly inJson: JsonSchema
 }
 
-/** `schema` or null. */
 const orNull = (schema: JsonSchema): JsonSchema => {
   const { type, enum: values, ...rest } = schema
   if (typeof type !== 'string' || 'const' in schema) return { anyOf: [schema, { type: 'null' }] }
-  return { type: [type, 'null'], ...(Array.isArray(values) ? { enum: [...(values as ReadonlyArray<unknown>), null] } : {}), ...rest }
+  const withNull = Array.isArray(values) && { enum: [...(values as ReadonlyArray<unknown>), null] }
+  return { type: [type, 'null'], ...withNull, ...rest }
 }
 
-const ofBounds = (bounds: Bounds): JsonSchema => {
+const boundsSchema = (bounds: Bounds): JsonSchema => {
   if (bounds.kind !== 'string') return { type: bounds.kind, minimum: bounds.min, maximum: bounds.max }
   const { min, max, pattern } = bounds
   return {
@@ -41,20 +43,23 @@ const ofBounds = (bounds: Bounds): JsonSchema => {
   }
 }
 
-const CONSTANTS: ReadonlyMap<unknown, string> = new Map([['string', 'string'], ['number', 'number'], ['boolean', 'boolean']])
+/** JSON Schema types by `typeof`. */
+const CONSTANT_TYPES: ReadonlyMap<unknown, string> =
+  new Map([['string', 'string'], ['number', 'number'], ['boolean', 'boolean']])
 
-const ofValues = (values: ReadonlyArray<unknown>): JsonSchema => ({ type: CONSTANTS.get(typeof values[0]) ?? 'null', enum: values })
+const enumSchema = (values: ReadonlyArray<unknown>): JsonSchema =>
+  ({ type: CONSTANT_TYPES.get(typeof values[0]) ?? 'null', enum: values })
 
-/** What io-ts' own codecs without parts read. */
-const ofSimple = (codec: t.Mixed): JsonSchema | null => {
+/** Converts the simple codecs of io-ts. Null for any other codec. */
+const simpleSchema = (codec: t.Mixed): JsonSchema | null => {
   if (codec instanceof t.StringType) return { type: 'string' }
   if (codec instanceof t.NumberType) return { type: 'number' }
   if (codec instanceof t.BooleanType) return { type: 'boolean' }
   if (codec instanceof t.NullType) return { type: 'null' }
   if (codec instanceof t.UnknownType) return {}
   if (codec instanceof t.AnyDictionaryType) return { type: 'object' }
-  if (codec instanceof t.LiteralType) return ofValues([codec.value])
-  if (codec instanceof t.KeyofType) return ofValues(Object.keys(codec.keys as object))
+  if (codec instanceof t.LiteralType) return enumSchema([codec.value])
+  if (codec instanceof t.KeyofType) return enumSchema(Object.keys(codec.keys as object))
   return null
 }
 
@@ -63,7 +68,7 @@ interface ObjectParts {
   readonly optional: t.Props
 }
 
-/** The members of an object's codec; null for any other codec. */
+/** Returns the members of an object codec. Null for any other codec. */
 export const objectParts = (codec: t.Mixed): ObjectParts | null => {
   if (codec instanceof t.ExactType) return objectParts(codec.type as t.Mixed)
   if (codec instanceof t.InterfaceType) return { required: codec.props as t.Props, optional: {} }
@@ -76,22 +81,20 @@ export const objectParts = (codec: t.Mixed): ObjectParts | null => {
   }
 }
 
-const objectSchema = (properties: Readonly<Record<string, JsonSchema>>, required: ReadonlyArray<string>): JsonSchema => ({
-  type: 'object',
-  properties,
-  ...(required.length > 0 && { required }),
-})
+const objectSchema = (
+  properties: Readonly<Record<string, JsonSchema>>, required: ReadonlyArray<string>,
+): JsonSchema => ({ type: 'object', properties, ...(required.length > 0 && { required }) })
 
 const hasTypeName = (codec: t.Mixed): boolean =>
   (codec instanceof t.ExactType || codec instanceof t.UnionType) && /^[A-Z][A-Za-z]*$/.test(codec.name)
 
-/** An empty collection of components, and what fills it. */
+/** Creates a converter without components. */
 export const createSchemas = (): Schemas => {
   const components = new Map<string, JsonSchema>()
 
   const component = (name: string, schema: JsonSchema): JsonSchema => {
     const known = components.get(name)
-    if (known !== undefined && !isDeepStrictEqual(known, schema)) throw new Error(`two schemas are named ${name}`)
+    if (known !== undefined && !isDeepStrictEqual(known, schema)) throw new Error(`two schemas have the name ${name}`)
     components.set(name, schema)
     return { $ref: `#/components/schemas/${name}` }
   }
@@ -112,7 +115,7 @@ export const createSchemas = (): Schemas => {
     return { schema, inJson: shape.nullable ? orNull(schema) : schema, required: false }
   }
 
-  const ofShape = (shape: Shape): JsonSchema => {
+  const shapeSchema = (shape: Shape): JsonSchema => {
     switch (shape.kind) {
       case 'schema':
         return shape.schema
@@ -135,26 +138,28 @@ export const createSchemas = (): Schemas => {
     }
   }
 
-  const ofParts = ({ required, optional }: ObjectParts): JsonSchema =>
+  const partsSchema = ({ required, optional }: ObjectParts): JsonSchema =>
     objectSchema(
       Object.fromEntries(Object.entries({ ...required, ...optional }).map(([name, codec]) => [name, schemaOf(codec)])),
       Object.keys(required),
     )
 
-  const unnamed = (codec: t.Mixed & { readonly bounds?: Bounds }): JsonSchema => {
+  const inlineSchema = (codec: t.Mixed & { readonly bounds?: Bounds }): JsonSchema => {
     const shape = shapeOf(codec)
-    if (shape !== undefined) return ofShape(shape)
-    if (codec === instant) return { ...ofBounds(instant.bounds), format: 'date-time' }
-    if (codec.bounds !== undefined) return ofBounds(codec.bounds)
-    if (codec instanceof t.ReadonlyArrayType || codec instanceof t.ArrayType) return { type: 'array', items: schemaOf(codec.type as t.Mixed) }
+    if (shape !== undefined) return shapeSchema(shape)
+    if (codec === instant) return { ...boundsSchema(instant.bounds), format: 'date-time' }
+    if (codec.bounds !== undefined) return boundsSchema(codec.bounds)
+    if (codec instanceof t.ReadonlyArrayType || codec instanceof t.ArrayType)
+      return { type: 'array', items: schemaOf(codec.type as t.Mixed) }
     if (codec instanceof t.UnionType) return union(codec.types as ReadonlyArray<t.Mixed>)
     const parts = objectParts(codec)
-    const schema = parts === null ? ofSimple(codec) : ofParts(parts)
-    if (schema === null) throw new Error(`no JSON Schema for the codec ${codec.name}`)
+    const schema = parts === null ? simpleSchema(codec) : partsSchema(parts)
+    if (schema === null) throw new Error(`the codec ${codec.name} cannot be converted to JSON Schema`)
     return schema
   }
 
-  const schemaOf = (codec: t.Mixed): JsonSchema => (hasTypeName(codec) ? component(codec.name, unnamed(codec)) : unnamed(codec))
+  const schemaOf = (codec: t.Mixed): JsonSchema =>
+    hasTypeName(codec) ? component(codec.name, inlineSchema(codec)) : inlineSchema(codec)
 
   return {
     of: schemaOf,

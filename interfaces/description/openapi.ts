@@ -15,7 +15,7 @@ const issuesBody = t.strict({ detail: t.readonlyArray(issue) }, 'Issues')
 
 const JSON_TYPE = 'application/json'
 
-/** `/lives/:id` as `/lives/{id}`. */
+/** Converts `/lives/:id` to `/lives/{id}`. */
 const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
 
 const pascal = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
@@ -25,13 +25,14 @@ const headersOf = (names: ReadonlyArray<string>): JsonSchema =>
 
 type Part = 'path' | 'query' | 'header'
 
-/** Headers are decoded by their names in lower case and known by those in title case. */
-const parameterName = (part: Part, name: string): string => (part === 'header' ? name.split('-').map(pascal).join('-') : name)
+/** Route codecs have header names in lower case. The description shows them in title case. */
+const parameterName = (part: Part, name: string): string =>
+  part === 'header' ? name.split('-').map(pascal).join('-') : name
 
 const parametersOf = (part: Part, codec: t.Mixed | undefined, schemas: Schemas): ReadonlyArray<JsonSchema> => {
   const shape = codec === undefined ? undefined : shapeOf(codec)
   if (shape?.kind !== 'object') return []
-  // No parameter may be named so; the summaries say what it is for.
+  // OpenAPI does not allow a parameter named Authorization. The summaries explain it.
   return Object.entries(shape.members).filter(([member]) => member !== 'authorization').map(([member, memberCodec]) => {
     const { schema, required } = schemas.member(memberCodec)
     const name = parameterName(part, member)
@@ -49,12 +50,13 @@ const parametersOf = (part: Part, codec: t.Mixed | undefined, schemas: Schemas):
 
 const BODY_TYPES = { json: JSON_TYPE, form: 'application/x-www-form-urlencoded' } as const
 
-/** The schema of a request with the texts of its members. */
+/** Adds descriptions to the members of a request schema. */
 const withTexts = (schema: JsonSchema): JsonSchema => {
   const properties = schema['properties'] as Readonly<Record<string, JsonSchema>> | undefined
   if (properties === undefined) return schema
-  const texts = Object.entries(properties).map(([name, member]) => [name, { ...withTexts(member), description: PROPERTIES[name] ?? name }])
-  return { ...schema, properties: Object.fromEntries(texts) }
+  const described = Object.entries(properties).map(([name, member]) =>
+    [name, { ...withTexts(member), description: PROPERTIES[name] ?? name }])
+  return { ...schema, properties: Object.fromEntries(described) }
 }
 
 const requestBodyOf = (route: Route, operationId: string, schemas: Schemas): JsonSchema => {
@@ -62,7 +64,7 @@ const requestBodyOf = (route: Route, operationId: string, schemas: Schemas): Jso
   const body = withTexts(schemas.of(route.body.codec))
   const schema = schemas.component(`${pascal(operationId)}Request`, body)
   const example = exampleBody(operationId, body, schemas.components())
-  // Without a body all its members are left out.
+  // A missing body counts as `{}`, so it is required only if a member is required.
   const required = body['required'] !== undefined
   return { requestBody: { required, content: { [BODY_TYPES[route.body.kind]]: { schema, example } } } }
 }
@@ -74,7 +76,7 @@ const jsonCodec = (route: Route): t.Mixed => {
   return (codec.types as ReadonlyArray<t.Mixed>).find((type) => type !== textFile) ?? codec
 }
 
-/** A media type without its parameters. */
+/** Removes the parameters of a media type. */
 const bareType = (mediaType: string): string => mediaType.split(';', 1)[0] ?? mediaType
 
 const contentOf = (route: Route, codec: t.Mixed, schemas: Schemas): JsonSchema => {
@@ -93,8 +95,9 @@ const answersOf = (route: Route, schemas: Schemas): JsonSchema => {
   return Object.fromEntries(
     byStatus.map(([status, codec]) => {
       const content = contentOf(route, codec, schemas)
-      const names = ['X-Request-ID', 'X-Service-Version', ...(route.method === 'GET' && isList(content) ? ['Link'] : [])]
-      return [status, { description: status === '200' ? 'Done' : 'Not done', headers: headersOf(names), content }]
+      const links = route.method === 'GET' && isList(content) ? ['Link'] : []
+      const names = ['X-Request-ID', 'X-Service-Version', ...links]
+      return [status, { description: status === '200' ? 'Success' : 'Unavailable', headers: headersOf(names), content }]
     }),
   )
 }
@@ -102,7 +105,8 @@ const answersOf = (route: Route, schemas: Schemas): JsonSchema => {
 const refusalsSchema = (route: Route, schemas: Schemas): JsonSchema =>
   Object.fromEntries(
     Array.from(refusalsByStatus(route), ([status, refusals]) => {
-      const details = refusals.map(({ response }) => (typeof response.body.detail === 'string' ? response.body.detail : 'The request is not valid'))
+      const details = refusals.map(({ response: { body } }) =>
+        typeof body.detail === 'string' ? body.detail : 'The request is not valid')
       const names = new Set(refusals.flatMap(({ response }) => Object.keys(response.headers)))
       const isText = refusals.every(({ response }) => typeof response.body.detail === 'string')
       const examples = Object.fromEntries(refusals.map(({ tag, response }) => [tag, { value: response.body }]))
@@ -118,7 +122,7 @@ const refusalsSchema = (route: Route, schemas: Schemas): JsonSchema =>
     }),
   )
 
-/** Alternatives that open a route. */
+/** The credentials that a route accepts. */
 const SECURITY: Readonly<Record<Access, ReadonlyArray<JsonSchema>>> = {
   public: [],
   private: [{ bearer: [] }, { apiKey: [] }],
@@ -136,7 +140,7 @@ const operationOf = (route: Route, operationId: string, schemas: Schemas): JsonS
   return {
     operationId,
     summary: route.summary ?? operationId,
-    ...(onlyLogins && { description: 'Takes the token of a login; an API key is answered 403.' }),
+    ...(onlyLogins && { description: 'Accepts only the token of a login. An API key gets 403.' }),
     tags: [route.access === 'public' ? 'Public' : 'Private'],
     security: SECURITY[route.access],
     ...(parameters.length > 0 && { parameters }),
@@ -145,7 +149,7 @@ const operationOf = (route: Route, operationId: string, schemas: Schemas): JsonS
   }
 }
 
-/** The description of all routes that have an operationId, as an OpenAPI 3.1 document without its servers. */
+/** Returns the OpenAPI 3.1 document of all routes that have an operationId, without `servers`. */
 export const describeInterface = (routes: ReadonlyArray<Route>): JsonSchema => {
   const schemas = createSchemas()
   const paths: Record<string, Record<string, JsonSchema>> = {}

@@ -1,4 +1,4 @@
-/** What people read in the description of the interface, and what is the same for all operations. */
+/** The texts of the OpenAPI document, and its parts that are equal for all operations. */
 import { SETTING_TEXTS } from '../http/codecs/setting-texts.ts'
 import { INTERFACE_VERSION } from '../http/interface-version.ts'
 
@@ -7,23 +7,37 @@ export const INFO = {
   version: INTERFACE_VERSION,
   summary: 'Live transcription that you host yourself',
   description: [
-    'A client creates a live session over REST, sends audio over its WebSocket, and any number of listeners read the text while it is spoken.',
-    'The WebSocket is described in `asyncapi.json` beside this document.',
-    'What is no valid HTTP, too slow or too large in its head is answered 400, 408, 413, 417 or 431 with `detail`, on any path.',
-    'The language `auto` and the settings `words`, `task`, `prompt` and `hotwords` go beyond the interface: they are told only where they were sent.',
-    'Every path answers with and without a trailing slash. Members and query parameters that are not described are ignored.',
+    'A client creates a session over REST and sends audio over its WebSocket. Any number of listeners get the text.',
+    '`asyncapi.json`, next to this document, describes the WebSocket.',
+    'A request that is malformed, too slow or too large gets 400, 408, 413, 417 or 431 with `detail`, on any path.',
+    'The settings `words`, `task`, `prompt` and `hotwords` are in a response only if a client has sent them.',
+    'Every path works with and without a trailing slash. Unknown members and query parameters are ignored.',
   ].join('\n\n'),
   license: { name: 'MIT', identifier: 'MIT' },
 }
 
 export const TAGS = [
-  { name: 'Public', description: 'Needs no credentials, and ignores them.' },
-  { name: 'Private', description: 'Needs the token of a login (bearer) or, where that is offered, an API key (bearer or X-API-Key).' },
+  { name: 'Public', description: 'Needs no credentials. Credentials are ignored.' },
+  {
+    name: 'Private',
+    description: 'Needs the token of a login (bearer). Operations that list `apiKey` also accept an API key (bearer or '
+      + 'X-API-Key).',
+  },
 ]
 
 export const SECURITY_SCHEMES = {
-  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: '`access_token` of POST /login; where `apiKey` is offered, an API token too.' },
-  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Secret of an API token. Authorization decides where both are sent.' },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: '`access_token` of POST /login. Operations that list `apiKey` also accept the secret of an API token.',
+  },
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: 'Secret of an API token. It is ignored if Authorization is sent too.',
+  },
 }
 
 const text = (description: string, members: Readonly<Record<string, unknown>> = {}) => ({
@@ -33,64 +47,66 @@ const text = (description: string, members: Readonly<Record<string, unknown>> = 
 })
 
 export const HEADERS = {
-  'X-Request-ID': text('Id of the request: the one that was sent if it is well formed, else a new one.', { pattern: '^[A-Za-z0-9._-]{1,64}$' }),
+  'X-Request-ID': text('Id of the request: the X-Request-ID of the request if it is well formed, otherwise a new id.', {
+    pattern: '^[A-Za-z0-9._-]{1,64}$',
+  }),
   'X-Service-Version': text('Version of the product.'),
-  'Retry-After': text('Seconds after which to try again.', { pattern: '^[0-9]+$' }),
-  'WWW-Authenticate': text('The scheme of authentication.', { enum: ['Bearer'] }),
+  'Retry-After': text('Seconds until the next attempt.', { pattern: '^[0-9]+$' }),
+  'WWW-Authenticate': text('Authentication scheme.', { enum: ['Bearer'] }),
   Link: { ...text('First, previous, next and last page (RFC 8288).'), required: false },
 }
 
 export const PARAMETERS: Readonly<Record<string, string>> = {
   id: 'Id of the resource.',
-  entry: 'Place of the event in the history, from 1.',
-  skip: 'How many items to skip.',
-  limit: 'How many items to answer at most; more than 1000 counts as 1000.',
-  name: 'Exactly this name.',
-  iso_639_1: 'Exactly this ISO 639-1 code.',
-  lang_from: 'Code of the spoken language.',
-  lang_to: 'Code of the language of the translation.',
-  model: 'Only what the model with this name hears.',
-  status: 'Only these states; may be repeated.',
-  user_id: 'Only what belongs to this user.',
-  kind: 'Only jobs of this kind; may be repeated.',
-  minutes: 'So many minutes back, at most 360.',
-  format: 'Form of the transcript.',
-  language: 'Only text of this language.',
-  chars_per_line: 'Longest line of text and subtitles.',
-  lines: 'Most lines of a subtitle.',
-  'Idempotency-Key': 'Makes a repeated request safe: for 24 hours the same key and body get the first answer.',
+  entry: 'Position of the event in the history, from 1.',
+  skip: 'Number of items to skip.',
+  limit: 'Maximum number of items. More than 1000 counts as 1000.',
+  name: 'Only the item with exactly this name.',
+  iso_639_1: 'Only the language with exactly this ISO 639-1 code.',
+  lang_from: 'Only pairs from the language with this code.',
+  lang_to: 'Only pairs into the language with this code.',
+  model: 'Only languages of the model with this name.',
+  status: 'Only items with this status. May be repeated.',
+  user_id: 'Only items of this user.',
+  kind: 'Only jobs of this kind. May be repeated.',
+  minutes: 'Number of minutes to look back, at most 360.',
+  format: 'Format of the transcript.',
+  language: 'Only text in the language with this code.',
+  chars_per_line: 'Longest line of text and subtitles, in characters.',
+  lines: 'Most lines in a subtitle.',
+  'Idempotency-Key': 'Makes a repeated request safe. For 24 hours, an equal key and body get the first response again.',
 }
 
-/** Of the members of requests, by their names. */
+/** Descriptions of the members of requests. */
 export const PROPERTIES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(SETTING_TEXTS).map(([name, { meaning }]) => [name, meaning])),
-  name: 'Name, to find it again.',
+  name: 'Name of the profile or token.',
   username: 'Name of the user, 1 to 100 characters.',
   password: 'Password, at least 8 characters.',
-  current_password: 'Password until now.',
-  new_password: 'Password from now on.',
-  token: 'Secret of the set-up link.',
-  everywhere: 'Ends every login of the user instead of this one.',
-  permissions: '`admin`: may administer; `user_retention`: may keep text.',
-  max_sessions: 'Most sessions that may be open at once.',
-  max_translations: 'Most translations of a session.',
-  is_active: 'Whether it may be used.',
-  expires_at: 'Refused from then on; left out: never.',
-  kind: 'What to do.',
-  subject: 'A model (a name, or owner/name), or a list; left out: all.',
-  precision: 'Of the weights; left out: what the machine runs best, int8 on a CPU, fp32 on a GPU.',
-  force: 'Replaces a model of that name.',
-  model: 'Name of a model, as `GET /models/` lists it.',
-  language: 'Code of the spoken language, as `GET /languages/` lists it, or `auto`.',
-  audio_format: '`raw`: a sender sends the audio; else the service pulls `audio_url`.',
-  audio_url: 'Address of the audio; http(s) for `hls`, rtmp(s), rtsp(s).',
-  translations: 'Codes of the languages to translate into.',
-  auto_start: 'Pull the audio at once instead of when a sender sends its config.',
-  live_retention: 'Keep the text after the end; needs the permission `user_retention`.',
+  current_password: 'Your current password.',
+  new_password: 'Your new password, at least 8 characters.',
+  token: 'Token of the set-up link.',
+  everywhere: 'End all your logins instead of this login.',
+  permissions: '`admin`: may administer the service. `user_retention`: may keep text.',
+  max_sessions: 'Maximum number of open sessions.',
+  max_translations: 'Maximum number of translations of a session.',
+  is_active: '`true`: switched on. `false`: switched off.',
+  expires_at: 'Time when the token expires. Default: never.',
+  kind: 'Kind of the job.',
+  subject: 'Name of a model or read model, or the repository of a model (owner/name). Default: all.',
+  precision: 'Precision of the weights. Default: int8 on a CPU, fp32 on a GPU.',
+  force: 'Replace an installed model with this name.',
+  model: 'Name of a model. `GET /models/` lists the models.',
+  language: 'Code of the spoken language, or `auto`. `GET /languages/` lists the languages.',
+  audio_format: '`raw`: a sender sends the audio. Otherwise the service reads the audio from `audio_url`.',
+  audio_url: 'Address of the audio: http(s) for `hls`, rtmp(s) for `rtmp`, rtsp(s) for `rtsp`.',
+  translations: 'Codes of the target languages.',
+  auto_start: 'Read the audio URL at once. Default: when a sender sends its config.',
+  live_retention: 'Keep the text after the end. Needs the permission `user_retention`.',
   config: 'Settings of the session.',
-  background_color: 'Background of the embedded captions, 3, 4, 6 or 8 hexadecimal digits.',
-  color_text: 'Colour of their letters, the same way.',
-  size_text: 'Size of their letters in pixels.',
-  listener_token: 'Listener token of your choice; left out: a random one.',
+  background_color: 'Background colour of the embedded captions: 3, 4, 6 or 8 hexadecimal digits.',
+  color_text: 'Text colour of the embedded captions: 3, 4, 6 or 8 hexadecimal digits.',
+  size_text: 'Text size of the embedded captions, in pixels.',
+  listener_token: 'Listener token of your choice. Default: a random token.',
   custom_listener_token: 'Another name of `listener_token`.',
 }

@@ -142,8 +142,8 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/client/live-socket.ts',
-    before: 'if (refusals >= MOST_REFUSALS) return',
-    after: 'if (refusals > MOST_REFUSALS) return',
+    before: 'if (refusals >= MAX_REFUSALS) return',
+    after: 'if (refusals > MAX_REFUSALS) return',
     rows: ['S22'], test: EMBED,
   },
   {
