@@ -9,19 +9,26 @@ const SAMPLE = join(ROOT, 'interfaces/cli/streaming/demo/sample')
 
 export const QUIET: Logger = { info: () => undefined, warn: console.warn, error: console.error }
 
-/** Where somebody speaks, in seconds. */
+/** A spoken sentence with its start and end, in seconds. */
 export interface Sentence {
   readonly start: number
   readonly end: number
 }
 
-/** The demo's minute of speech, and where its sentences lie. */
-export const demoSpeech = async (): Promise<{ readonly samples: Int16Array; readonly sentences: ReadonlyArray<Sentence> }> => {
-  const { sentences } = JSON.parse(await readFile(`${SAMPLE}.json`, 'utf8')) as { readonly sentences: ReadonlyArray<Sentence> }
+interface Sentences {
+  readonly sentences: ReadonlyArray<Sentence>
+}
+
+/** Reads the demo's minute of speech and the times of its sentences. */
+export const demoSpeech = async (): Promise<Sentences & { readonly samples: Int16Array }> => {
+  const { sentences } = JSON.parse(await readFile(`${SAMPLE}.json`, 'utf8')) as Sentences
   return { samples: await readAudioFile(`${SAMPLE}.flac`), sentences }
 }
 
-/** Loud noise, music-like chords with overtones and vibrato, and both cut off at full scale, two seconds of each in turn; the same every time. */
+/**
+ * Makes loud noise, chords with overtones and vibrato, and both together clipped at full scale: two seconds each in
+ * turn. Every call returns equal samples.
+ */
 export const garbage = (seconds: number): Int16Array => {
   let state = 1
   const noise = (): number => {
@@ -29,9 +36,17 @@ export const garbage = (seconds: number): Int16Array => {
     return state / 0x40000000 - 1
   }
   const tone = (at: number, hertz: number): number =>
-    [1, 2, 3].reduce((sum, overtone) => sum + Math.sin(2 * Math.PI * overtone * hertz * at + 0.5 * Math.sin(2 * Math.PI * 5 * at)) / overtone, 0)
-  const chord = (at: number): number => [0, 4, 7].reduce((sum, step) => sum + tone(at, 196 * 2 ** ((step + (Math.floor(at * 4) % 5)) / 12)), 0) / 5
-  const kinds = [(): number => noise() * 0.9, (at: number): number => chord(at) * 0.8, (at: number): number => (chord(at) + noise()) * 4]
+    [1, 2, 3].reduce((sum, overtone) => {
+      const vibrato = 0.5 * Math.sin(2 * Math.PI * 5 * at)
+      return sum + Math.sin(2 * Math.PI * overtone * hertz * at + vibrato) / overtone
+    }, 0)
+  const chord = (at: number): number =>
+    [0, 4, 7].reduce((sum, step) => sum + tone(at, 196 * 2 ** ((step + (Math.floor(at * 4) % 5)) / 12)), 0) / 5
+  const kinds = [
+    (): number => noise() * 0.9,
+    (at: number): number => chord(at) * 0.8,
+    (at: number): number => (chord(at) + noise()) * 4,
+  ]
   return Int16Array.from({ length: seconds * SAMPLE_RATE }, (_, index) => {
     const at = index / SAMPLE_RATE
     return Math.max(-1, Math.min(1, kinds[Math.floor(at / 2) % kinds.length]?.(at) ?? 0)) * 32_767

@@ -1,4 +1,4 @@
-/** WebSocket clients that do as little as they can: bare TCP, small frames, read where they lie. */
+/** Minimal WebSocket clients over plain TCP, so the client costs little CPU time. They support only small frames. */
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 
@@ -6,16 +6,16 @@ const FINAL_TEXT = 0x81
 const CLOSE = 0x88
 const PING = 0x89
 const PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0])
-/** Of a connection that broke off. */
-const BROKEN_OFF = 1006
+/** Close code of a connection without a close frame. */
+const NO_CLOSE_FRAME = 1006
 
-interface Heard {
+interface Listener {
   readonly text: (payload: Buffer) => void
-  /** The code of the server's close frame, 1006 without one. */
+  /** Receives the code of the server's close frame; 1006 without a close frame. */
   readonly closed: (code: number) => void
 }
 
-/** A frame of a client, with a mask of its own choice. */
+/** Builds a client frame. The mask is fixed, because the benchmark needs no randomness. */
 const masked = (kind: number, payload: Buffer): Buffer => {
   const header = Buffer.alloc(payload.length < 126 ? 6 : 8)
   header.writeUInt8(kind, 0)
@@ -28,10 +28,10 @@ const masked = (kind: number, payload: Buffer): Buffer => {
   return Buffer.concat([header, payload.map((byte, at) => byte ^ ((at % 4) + 1))])
 }
 
-/** Text of at most 65,535 bytes. */
+/** Builds a text frame of at most 65,535 bytes. */
 export const maskedText = (text: string): Buffer => masked(FINAL_TEXT, Buffer.from(text))
 
-/** Bytes of the header and of the payload of the frame at `at`; null while its header is not whole. */
+/** Returns the byte lengths of header and payload of the frame at `at`; null while the header is incomplete. */
 const sizeOf = (bytes: Buffer, at: number): readonly [number, number] | null => {
   if (bytes.length < at + 2) return null
   const short = bytes.readUInt8(at + 1)
@@ -39,9 +39,9 @@ const sizeOf = (bytes: Buffer, at: number): readonly [number, number] | null => 
   return bytes.length < at + 4 ? null : [4, bytes.readUInt16BE(at + 2)]
 }
 
-const serve = (socket: Socket, begun: Buffer, { text, closed }: Heard): void => {
+const serve = (socket: Socket, begun: Buffer, { text, closed }: Listener): void => {
   let held = begun
-  let code = BROKEN_OFF
+  let code = NO_CLOSE_FRAME
   const take = (kind: number, payload: Buffer): void => {
     if (kind === FINAL_TEXT) text(payload)
     if (kind === PING) socket.write(PONG)
@@ -52,7 +52,8 @@ const serve = (socket: Socket, begun: Buffer, { text, closed }: Heard): void => 
   const read = (chunk: Buffer): void => {
     const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
     let at = 0
-    for (let size = sizeOf(bytes, at); size !== null && bytes.length >= at + size[0] + size[1]; size = sizeOf(bytes, at)) {
+    const nextSize = () => sizeOf(bytes, at)
+    for (let size = nextSize(); size !== null && bytes.length >= at + size[0] + size[1]; size = nextSize()) {
       take(bytes.readUInt8(at), bytes.subarray(at + size[0], at + size[0] + size[1]))
       at += size[0] + size[1]
     }
@@ -63,13 +64,13 @@ const serve = (socket: Socket, begun: Buffer, { text, closed }: Heard): void => 
   socket.once('close', () => closed(code))
 }
 
-/** Opens `path` on 127.0.0.1; rejects when it is not answered with 101. */
-export const openBare = (port: number, path: string, heard: Heard): Promise<Socket> =>
+/** Opens `path` on 127.0.0.1. Rejects when the response is not 101. */
+export const openBare = (port: number, path: string, heard: Listener): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
     socket.setNoDelay(true)
     let answer = Buffer.alloc(0)
-    const onClose = (): void => reject(new Error('the connection broke off before its handshake was answered'))
+    const onClose = (): void => reject(new Error('the connection closed before the handshake response'))
     const onData = (chunk: Buffer): void => {
       answer = Buffer.concat([answer, chunk])
       const end = answer.indexOf('\r\n\r\n')
@@ -82,7 +83,7 @@ export const openBare = (port: number, path: string, heard: Heard): Promise<Sock
       serve(socket, answer.subarray(end + 4), heard)
       resolve(socket)
     }
-    // 'close' follows.
+    // The event 'close' follows and is handled.
     socket.on('error', () => undefined).on('data', onData).once('close', onClose)
     socket.write(
       `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +

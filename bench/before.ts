@@ -16,19 +16,19 @@ import { appendAtOnce } from './durable-append.ts'
 import type { Benchmark, Contest, Round, Skipped } from './harness.ts'
 import { PASSWORD, settingsFor, untilReady, USERNAME } from './start.ts'
 
-/** A checkout of another version with its packages. */
-const BEFORE = process.env['STENOLOG_BENCH_BEFORE']
+/** Folder of a checkout of another version, with installed packages. */
+const OTHER_CHECKOUT = process.env['STENOLOG_BENCH_BEFORE']
 const SKIPPED: Skipped = {
-  skipped: 'set STENOLOG_BENCH_BEFORE to the folder of another checkout, its packages installed',
+  skipped: 'set STENOLOG_BENCH_BEFORE to the folder of another checkout with installed packages',
 }
 
-/** By how much a start may take longer, with what each open session adds to it. */
-const START_SECONDS = 0.05
-const START_SECONDS_A_SESSION = 0.005
+/** Seconds that our start may take longer, and seconds in addition for each open session. */
+const EXTRA_START_SECONDS = 0.05
+const EXTRA_START_SECONDS_PER_SESSION = 0.005
 
 const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i)
 
-/** What a checkout is asked for: both versions have it, with the same signature. */
+/** The modules that the benchmark uses. Both versions must have them with equal signatures. */
 interface Modules {
   readonly openSqliteEventStore: typeof openSqliteEventStore
   readonly startServiceProcess: typeof startServiceProcess
@@ -48,14 +48,14 @@ interface Side {
   readonly close: () => Promise<void>
 }
 
-/** Our checkout and the other one at the same work, each in a directory of its own. */
+/** Runs our checkout and the other checkout on equal work, each in its own directory. */
 const contest = async (
   open: (modules: Modules, directory: string, isOurs: boolean) => Promise<Side>,
 ): Promise<Contest | Skipped> => {
-  if (BEFORE === undefined) return SKIPPED
+  if (OTHER_CHECKOUT === undefined) return SKIPPED
   const directory = await mkdtemp(join(tmpdir(), 'stenolog-bench-'))
   const ours = await open(await modulesOf(ROOT), join(directory, 'ours'), true)
-  const before = await open(await modulesOf(BEFORE), join(directory, 'before'), false)
+  const before = await open(await modulesOf(OTHER_CHECKOUT), join(directory, 'before'), false)
   return {
     ours: ours.round,
     peers: before.round,
@@ -68,8 +68,9 @@ const contest = async (
 
 const appends = (name: string, writers: number, count: number): Benchmark => ({
   name,
-  meaning: `durable appends by ${writers} writers at once, each to a stream of its own and waiting for each answer`,
-  peer: 'the same by the checkout of STENOLOG_BENCH_BEFORE',
+  meaning: `durable appends by ${writers} concurrent writers, each to its own stream; each writer waits for its `
+    + `answers`,
+  peer: 'the same with the checkout of STENOLOG_BENCH_BEFORE',
   unit: 'appends',
   basis: 'wall',
   atLeast: 0.95,
@@ -78,7 +79,8 @@ const appends = (name: string, writers: number, count: number): Benchmark => ({
   prepare: () =>
     contest(async ({ openSqliteEventStore }, directory) => ({
       round: async () => {
-        // Opened anew: where the system puts the writer's thread makes three times the difference, and it stays there.
+        // Opens new stores for each round: the core that the system picks for the writer's thread changes the time
+        // threefold.
         const store = await openSqliteEventStore({ file: `${directory}.sqlite` })
         await appendAtOnce(store, writers, count)
         const round = await appendAtOnce(store, writers, count)
@@ -89,9 +91,9 @@ const appends = (name: string, writers: number, count: number): Benchmark => ({
     })),
 })
 
-/** A service with an administrator who may have as many sessions as they like. */
+/** Starts a service with an administrator without a session limit. */
 const openService = async ({ startServiceProcess, readSettings }: Modules, directory: string) => {
-  // A version that knows no such setting admits by memory alone.
+  // Older versions lack this setting and admit sessions by memory only.
   const unlimited = { STENOLOG_OVERCOMMIT: '0' }
   const service = await startServiceProcess({
     ...settingsFor(directory), STENOLOG_RATE_LIMIT: '0', STENOLOG_VRAM_MB: '1000000', STENOLOG_PENDING_TIMEOUT: '0',
@@ -110,8 +112,9 @@ const openService = async ({ startServiceProcess, readSettings }: Modules, direc
 
 const creates = (name: string, clients: number, count: number, rounds: number): Benchmark => ({
   name,
-  meaning: `sessions created over HTTP by ${clients} clients at once, each waiting for each answer; no ends counted`,
-  peer: 'the same by the service of the checkout of STENOLOG_BENCH_BEFORE',
+  meaning: `sessions created over HTTP by ${clients} concurrent clients; each client waits for its answer; finishing `
+    + `the sessions does not count`,
+  peer: 'the same with the service of the checkout of STENOLOG_BENCH_BEFORE',
   unit: 'creates',
   basis: 'wall',
   atLeast: 0.95,
@@ -139,10 +142,10 @@ const creates = (name: string, clients: number, count: number, rounds: number): 
     }),
 })
 
-/** Lets somebody speak to a session: it is active. */
+/** Connects a sender, so the session becomes active. */
 const speak = async (url: string, { relative_path: path, sender_token: token }: LiveSession): Promise<void> => {
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}${path}?token=${encodeURIComponent(token)}`)
-  // The service that it speaks to is killed.
+  // The benchmark kills the service, so errors of this socket are expected.
   socket.on('error', () => undefined)
   const started = Promise.withResolvers<void>()
   socket.on('message', (message: Buffer) => {
@@ -155,10 +158,10 @@ const speak = async (url: string, { relative_path: path, sender_token: token }: 
 
 const starts = (name: string, open: number): Benchmark => ({
   name,
-  meaning: 'the service from the beginning of its process until it says ready, behind one that was killed with '
-    + `${open} open sessions, every other one of them spoken to`,
-  peer: `the same of the checkout of STENOLOG_BENCH_BEFORE, which is given ${START_SECONDS * 1000} ms more, `
-    + `and ${START_SECONDS_A_SESSION * 1000} ms for each session`,
+  meaning: 'starts the service until it is ready, after a kill with '
+    + `${open} open sessions; every second session was active`,
+  peer: `the same with the checkout of STENOLOG_BENCH_BEFORE, which gets ${EXTRA_START_SECONDS * 1000} ms more, `
+    + `and ${EXTRA_START_SECONDS_PER_SESSION * 1000} ms more per session`,
   unit: 'starts',
   basis: 'wall',
   atLeast: 1,
@@ -172,11 +175,11 @@ const starts = (name: string, open: number): Benchmark => ({
         if (number % 2 === 0) await speak(url, live)
       }
       await end('SIGKILL')
-      const allowed = isOurs ? 0 : START_SECONDS + open * START_SECONDS_A_SESSION
+      const allowed = isOurs ? 0 : EXTRA_START_SECONDS + open * EXTRA_START_SECONDS_PER_SESSION
       return {
         round: async () => {
           const copy = `${directory}-copy`
-          // Its socket cannot be copied.
+          // A control socket cannot be copied.
           await cp(directory, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') })
           const { promise: isReady, resolve: ready } = Promise.withResolvers<void>()
           const round = timed(1, () => isReady)
@@ -193,8 +196,8 @@ const starts = (name: string, open: number): Benchmark => ({
     }),
 })
 
-/** What the version of another checkout does, beside ours. */
-export const beside: ReadonlyArray<Benchmark> = [
+/** Comparisons of our checkout with another checkout. */
+export const comparisons: ReadonlyArray<Benchmark> = [
   appends('before-append-1', 1, 1000),
   appends('before-append', 64, 12_800),
   creates('before-create-1', 1, 20, 101),

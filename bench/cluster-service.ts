@@ -6,12 +6,12 @@ import { speakerAt } from '../test/support/cluster/numbered-session.ts'
 import { childrenOf, cpuSecondsOf } from './cpu-time.ts'
 import type { Round } from './harness.ts'
 
-/** A service of several processes, each with all roles, on servers of its own. */
+/** A service of several processes with all roles, on its own database servers. */
 export interface ClusterService {
   readonly urls: ReadonlyArray<string>
-  /** Of a user who may have many sessions, one a process. */
+  /** One API client per process, of a user with a high session limit. */
   readonly clients: ReadonlyArray<ApiClient>
-  /** One round; tells on stderr which part of a core each process had. */
+  /** Runs one round and prints the CPU share of each process on stderr. */
   readonly shared: (what: string, run: () => Promise<Round>) => Promise<Round>
   readonly close: () => Promise<void>
 }
@@ -23,11 +23,11 @@ const kindOf = (pid: number): string => {
   return command.includes('eventstore') ? 'EventStoreDB' : 'others'
 }
 
-/** CPU seconds by who spent them, of those that have a name by it. */
+/** Returns the CPU seconds by process name. */
 const spentBy = (pids: ReadonlyArray<number>, names: ReadonlyMap<number, string>): ReadonlyMap<string, number> =>
   new Map(pids.map((pid) => [names.get(pid) ?? kindOf(pid), cpuSecondsOf(pid) ?? Number.NaN]))
 
-/** Starts so many processes, whose engine hears numbered words. */
+/** Starts `count` processes with an engine that returns numbered words. */
 export const openCluster = async (count: number): Promise<ClusterService> => {
   const ends: Array<() => unknown> = []
   const earlier = new Set(childrenOf(process.pid))

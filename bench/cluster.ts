@@ -16,13 +16,12 @@ import { appendAtOnce } from './durable-append.ts'
 import type { Benchmark, Round } from './harness.ts'
 
 const CLIENTS = 16
-/** Of a user who may have a hundred. */
+/** Below the limit of 100 sessions of the user. */
 const CREATES = 96
 const SESSIONS = 8
-/** Of a session. */
+/** Words of each session. */
 const WORDS = 200
-/** Samples. */
-const FRAME = 1600
+const FRAME_SAMPLES = 1600
 const [WRITERS, APPENDS] = [64, 12_800]
 
 const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i)
@@ -32,7 +31,7 @@ const at = <A>(all: ReadonlyArray<A>, index: number): A => all[index % all.lengt
 const create = async ({ clients }: ClusterService, index: number): Promise<LiveSession> =>
   (await at(clients, index).call('createLive', { body: { model: 'demo-en', language: 'en' } })).data
 
-const createdBy = async (service: ClusterService): Promise<Round> => {
+const createSessions = async (service: ClusterService): Promise<Round> => {
   let made: ReadonlyArray<number> = []
   const one = async (client: number): Promise<ReadonlyArray<number>> => {
     const ids: Array<number> = []
@@ -53,8 +52,16 @@ const open = async (url: string, { relative_path: path }: LiveSession, token: st
   return socket
 }
 
-/** Says all words as fast as they are taken, with one who listens through the next process; how many words that one was told. */
-const hear = async ({ urls }: ClusterService, live: LiveSession, index: number, audio: Int16Array): Promise<number> => {
+/**
+ * Sends all words at full speed to one process. Resolves to the number of words that a listener at the next process
+ * received.
+ */
+const wordsReceived = async (
+  { urls }: ClusterService,
+  live: LiveSession,
+  index: number,
+  audio: Int16Array,
+): Promise<number> => {
   const sender = await open(at(urls, index), live, live.sender_token)
   const listener = await open(at(urls, index + 1), live, live.listener_token)
   let words = 0
@@ -64,8 +71,8 @@ const hear = async ({ urls }: ClusterService, live: LiveSession, index: number, 
   })
   const over = once(listener, 'close')
   sender.send(JSON.stringify({ type: 'config' }))
-  for (let from = 0; from < audio.length; from += FRAME) {
-    const frame = audio.subarray(from, from + FRAME)
+  for (let from = 0; from < audio.length; from += FRAME_SAMPLES) {
+    const frame = audio.subarray(from, from + FRAME_SAMPLES)
     await new Promise((resolve) => sender.send(Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength), resolve))
   }
   sender.send(JSON.stringify({ type: 'FINISH' }))
@@ -73,25 +80,26 @@ const hear = async ({ urls }: ClusterService, live: LiveSession, index: number, 
   return words
 }
 
-const heardBy = async (service: ClusterService, audio: Int16Array): Promise<Round> => {
+const sendWords = async (service: ClusterService, audio: Int16Array): Promise<Round> => {
   const lives = await Promise.all(range(SESSIONS).map((index) => create(service, index)))
   return service.shared('words', async () => {
     let words = 0
     const round = await timed(0, async () => {
-      const each = await Promise.all(lives.map((live, index) => hear(service, live, index, audio)))
+      const each = await Promise.all(lives.map((live, index) => wordsReceived(service, live, index, audio)))
       words = each.reduce((sum, count) => sum + count, 0)
     })
-    if (words !== SESSIONS * WORDS) throw new Error(`${words} of ${SESSIONS * WORDS} words were told`)
+    if (words !== SESSIONS * WORDS) throw new Error(`${words} of ${SESSIONS * WORDS} words were received`)
     return { ...round, work: words }
   })
 }
 
-const beside = (
-  what: 'creates' | 'words', processes: number, meaning: string, rounds: number, run: (service: ClusterService) => Promise<Round>,
+const clusterBenchmark = (
+  what: 'creates' | 'words', processes: number, meaning: string, rounds: number,
+  run: (service: ClusterService) => Promise<Round>,
 ): Benchmark => ({
   name: `cluster-${what}-${processes}`,
-  meaning: `${meaning}, by ${processes} processes with all roles on one EventStoreDB and one double of MongoDB`,
-  peer: 'the same by one process on servers of its own',
+  meaning: `${meaning}, by ${processes} processes with all roles on one EventStoreDB and one MongoDB test double`,
+  peer: 'the same with one process on its own servers',
   unit: what,
   basis: 'wall',
   atLeast: null,
@@ -111,18 +119,26 @@ const beside = (
 })
 
 const creates = (processes: number): Benchmark =>
-  beside('creates', processes, `sessions created over HTTP by ${CLIENTS} clients at once, each waiting for each answer`, 5, createdBy)
+  clusterBenchmark(
+    'creates',
+    processes,
+    `sessions created over HTTP by ${CLIENTS} concurrent clients; each client waits for its answer`,
+    5,
+    createSessions,
+  )
 
 const wordsBy = (processes: number): Benchmark => {
   const audio = numberedAudio(WORDS)
-  return beside('words', processes, `words of ${SESSIONS} sessions that are spoken to as fast as they hear, told to a listener at another process, once each`, 3,
-    (service) => heardBy(service, audio))
+  const meaning = `words of ${SESSIONS} sessions with audio at full speed; `
+    + 'each word is sent once to a listener at another process'
+  return clusterBenchmark('words', processes, meaning, 3, (service) => sendWords(service, audio))
 }
 
-/** What one EventStoreDB carries of our appends. */
+/** Appends to a single EventStoreDB. */
 const appends: Benchmark = {
   name: 'cluster-append',
-  meaning: `durable appends by ${WRITERS} writers at once, each to a stream of its own and waiting for each answer, to a real EventStoreDB of one node`,
+  meaning: `durable appends by ${WRITERS} concurrent writers, each to its own stream, to a real EventStoreDB of one `
+    + `node; each writer waits for its answers`,
   peer: 'the same to the embedded event store',
   unit: 'appends',
   basis: 'wall',
@@ -130,10 +146,14 @@ const appends: Benchmark = {
   rounds: 3,
   warmUp: true,
   prepare: async () => {
-    if (EVENTSTORE_FOLDER === undefined) return { skipped: 'set STENOLOG_TEST_EVENTSTORE_BIN to the folder of an EventStoreDB' }
+    if (EVENTSTORE_FOLDER === undefined)
+      return { skipped: 'set STENOLOG_TEST_EVENTSTORE_BIN to the folder of an EventStoreDB' }
     const server = await startEventStoreServer({ nodes: 1 })
     const directory = await mkdtemp(join(tmpdir(), 'stenolog-bench-'))
-    const [ours, embedded] = [await openEventStoreDb({ url: server.url }), await openSqliteEventStore({ file: join(directory, 'events.sqlite') })]
+    const [ours, embedded] = [
+      await openEventStoreDb({ url: server.url }),
+      await openSqliteEventStore({ file: join(directory, 'events.sqlite') }),
+    ]
     return {
       ours: () => appendAtOnce(ours, WRITERS, APPENDS),
       peers: () => appendAtOnce(embedded, WRITERS, APPENDS),

@@ -1,24 +1,26 @@
 import { readFileSync } from 'node:fs'
 import type { Round } from './harness.ts'
 
-/** Ticks of /proc's times a second, on every Linux that Node runs on. */
-const TICKS = 100
+/** Clock ticks per second in /proc. The value is 100 on every Linux that Node supports. */
+const TICKS_PER_SECOND = 100
 
-/** Of its first thread, which starts all that this project starts. */
+/** Returns the child processes of the main thread, which starts all processes of this project. */
 export const childrenOf = (pid: number): ReadonlyArray<number> =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter((text) => text !== '').map(Number)
 
-/** User and system time of a process, of its threads, and of the children that it has waited for. */
+/** Returns user and system time of a process with its threads and the children that it has waited for. */
 const ownSeconds = (pid: number): number => {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The second field, a name in brackets, may hold anything; the times are fields 14 to 17.
+  // The second field is a name in brackets that may contain spaces, so the fields are counted after it: times are 14 to
+  // 17.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / TICKS
+  return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / TICKS_PER_SECOND
 }
 
-const treeSeconds = (pid: number): number => childrenOf(pid).reduce((sum, child) => sum + treeSeconds(child), ownSeconds(pid))
+const treeSeconds = (pid: number): number =>
+  childrenOf(pid).reduce((sum, child) => sum + treeSeconds(child), ownSeconds(pid))
 
-/** CPU seconds of one process, its own children left out unless it has waited for them; null where there is no /proc. */
+/** Returns the CPU seconds of one process, with only the children that it has waited for. Null without /proc. */
 export const cpuSecondsOf = (pid: number): number | null => {
   try {
     return ownSeconds(pid)
@@ -27,7 +29,7 @@ export const cpuSecondsOf = (pid: number): number | null => {
   }
 }
 
-/** CPU seconds of this process and of all that it started; null where there is no /proc. */
+/** Returns the CPU seconds of this process and all its descendants. Null without /proc. */
 const cpuSeconds = (): number | null => {
   try {
     return treeSeconds(process.pid)
@@ -36,7 +38,7 @@ const cpuSeconds = (): number | null => {
   }
 }
 
-/** One round of `run`, which does `work`. */
+/** Measures one round of `run`, which does `work` units. */
 export const timed = async (work: number, run: () => Promise<void> | void): Promise<Round> => {
   const [began, cpu] = [performance.now(), cpuSeconds()]
   await run()

@@ -9,12 +9,15 @@ import { promptFor } from '../infrastructure/onnx/whisper/whisper-model.ts'
 import type { Benchmark, Contest, Skipped } from './harness.ts'
 import { openTinyModel, TINY_ABSENT, TINY_TOKENS } from './tiny-model.ts'
 
-/** Milliseconds of a step that may pass outside the model. */
-const LIMIT = 3
-/** Seconds of what the encoder gives: it plays no part here. */
+/** Budget of a step outside the model. */
+const LIMIT_MS = 3
+/** Frames of the encoder's output. The number does not matter here. */
 const FRAMES = 150
 
-/** Time spent in a session's runs. What their logits take to be copied once, as from a device, is not: it is ours. */
+/**
+ * Wraps a session and adds the time of its runs to `spent.runs`. The copy of the logits does not count: it belongs to
+ * the time outside the model.
+ */
 const watched = (session: InferenceSession, spent: { runs: number }): InferenceSession => {
   const run = session.run.bind(session)
   return Object.assign(session, {
@@ -38,17 +41,20 @@ const contest = async (rows: number): Promise<Contest | Skipped> => {
   const spent = { runs: 0 }
   const open = async (file: string): Promise<InferenceSession> => watched(await openSession(file), spent)
   const { decoder: files } = model.weights
-  const decoder = files.kind === 'two' ? twoFileDecoder(await open(files.prompt), await open(files.next)) : mergedDecoder(await open(files.file), model)
+  const decoder = files.kind === 'two'
+    ? twoFileDecoder(await open(files.prompt), await open(files.next))
+    : mergedDecoder(await open(files.file), model)
   const prompted = promptFor(model, { language: 'en' }, true)
   if (E.isLeft(prompted)) throw new Error(prompted.left)
   const wanted = Array.from({ length: rows }, () => ({ prompt: prompted.right, limit: TINY_TOKENS }))
   const width = model.decoderHeads * model.headSize
   const encoded = new Tensor('float32', new Float32Array(rows * FRAMES * width), [rows, FRAMES, width])
   const rules = {
-    suppressed: model.suppressed, suppressedAtBegin: model.suppressedAtBegin, endOfText: model.endOfText, timestamps: model.timestampRules,
+    suppressed: model.suppressed, suppressedAtBegin: model.suppressedAtBegin, endOfText: model.endOfText,
+    timestamps: model.timestampRules,
   }
   return {
-    ours: () => Promise.resolve({ work: LIMIT, seconds: 1, cpuSeconds: null }),
+    ours: () => Promise.resolve({ work: LIMIT_MS, seconds: 1, cpuSeconds: null }),
     peers: async () => {
       spent.runs = 0
       let steps = 0
@@ -67,8 +73,9 @@ const contest = async (rows: number): Promise<Contest | Skipped> => {
 
 const decoderStep = (rows: number): Benchmark => ({
   name: `decoder-step-${rows}`,
-  meaning: `${LIMIT} ms, which a step of a decoder may take outside its model; ${rows} ${rows === 1 ? 'text' : 'texts together'}, a vocabulary of 51,865`,
-  peer: 'what it takes on this machine: rules, choice of tokens, feeds, and a copy of the logits',
+  meaning: `the budget of ${LIMIT_MS} ms of a decoder step outside its model; `
+    + `${rows} ${rows === 1 ? 'text' : 'texts together'}, vocabulary of 51,865`,
+  peer: 'the measured time on this machine: rules, choice of tokens, feeds and a copy of the logits',
   unit: 'milliseconds',
   basis: 'count',
   atLeast: 1,

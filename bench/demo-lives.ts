@@ -13,12 +13,17 @@ const contest = async (): Promise<Contest> => {
   const { samples } = await demoSpeech()
   const engine = createSpeechEngine({ models: new Map([[MODEL, join(ROOT, 'models', MODEL)]]), logger: QUIET })
   const speakers = Array.from({ length: LIVES }, () => ({ samples, settings: SETTINGS }))
-  // Without a detector in front, all of it goes to the model.
+  // Without voice detection the model receives all of this audio.
   const noisy = { samples: garbage(20), settings: { ...SETTINGS, vad: false } }
   return {
     ours: () => Promise.resolve({ work: SETTINGS.max_delay, seconds: 1, cpuSeconds: null }),
     peers: async () => {
-      const lag = await lagOf(engine, (running) => createScheduler(running, () => performance.now()), MODEL, [...speakers, noisy])
+      const lag = await lagOf(
+        engine,
+        (running) => createScheduler(running, () => performance.now()),
+        MODEL,
+        [...speakers, noisy],
+      )
       return { work: lag / 1000, seconds: 1, cpuSeconds: null }
     },
     close: engine.close,
@@ -27,7 +32,8 @@ const contest = async (): Promise<Contest> => {
 
 export const demoLives: Benchmark = {
   name: 'demo-lives',
-  meaning: `max_delay (${SETTINGS.max_delay} s) of ${LIVES} lives of demo-en in real time and one of garbage without voice detection`,
+  meaning: `max_delay (${SETTINGS.max_delay} s) of ${LIVES} sessions of demo-en in real time and one session of noise `
+    + `without voice detection`,
   peer: 'the 95th percentile of the lag of their passes on our engine and scheduler',
   unit: 'seconds',
   basis: 'count',

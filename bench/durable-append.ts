@@ -13,12 +13,14 @@ import type { Benchmark, Round } from './harness.ts'
 import { timed } from './cpu-time.ts'
 
 const TYPE = 'LiveFinished'
-const data = { liveId: 7, userId: 3, at: '2026-11-21T09:30:00.123456+00:00', reason: 'finish_message', note: 'x'.repeat(200) }
+const data = {
+  liveId: 7, userId: 3, at: '2026-11-21T09:30:00.123456+00:00', reason: 'finish_message', note: 'x'.repeat(200),
+}
 const metadata = { correlationId: v7(), causationId: v7(), actor: 'user:3', recordedAt: data.at }
 
 const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i)
 
-/** `count` appends by `writers` at once, each to a stream of its own and waiting for each answer. */
+/** Runs `count` appends with concurrent writers. Each writer has its own stream and waits for each answer. */
 export const appendAtOnce = (
   store: EventStore,
   writers: number,
@@ -39,7 +41,10 @@ export const appendAtOnce = (
   return timed(count, async () => void (await Promise.all(ids.map(write))))
 }
 
-/** How many rows each commit held, told from the answers: those of one commit come at once. Commits whose answers are read together count as one. */
+/**
+ * Counts the rows of each commit by its answers, which arrive together. Commits whose answers arrive in one turn count
+ * as one.
+ */
 const watchCommits = () => {
   let sizes: number[] = []
   let answered = 0
@@ -52,7 +57,7 @@ const watchCommits = () => {
         answered = 0
       })
     },
-    /** Of the round that is over. */
+    /** The counts of the last round. */
     take: async (): Promise<ReadonlyArray<number>> => {
       await afterAnswers()
       const taken = sizes
@@ -62,17 +67,21 @@ const watchCommits = () => {
   }
 }
 
-/** Who writes beside the store: a program that does what an append needs, or one that is given its rows. */
+/** The peer: a program that does all steps of an append, or one that only inserts prepared rows. */
 type Peer = 'program' | 'rows'
 
 const PEERS: Readonly<Record<Peer, string>> = {
-  program: "bare node:sqlite on one thread, each event's steps in turn: its JSON, the stream's last revision read and compared, the row, the revision moved on",
+  program: 'plain node:sqlite on one thread: for each event its JSON, the comparison of the last revision, the row '
+    + 'and the new revision',
   rows: 'bare node:sqlite on one thread: rows made beforehand, nothing compared',
 }
 
 const encode = () => ({ data: JSON.stringify(data), metadata: JSON.stringify(metadata) })
 
-/** Writes for `count` appends, `writers` at a time, the rows that the event store does, in commits of the given sizes; bytes stand for the hashes. */
+/**
+ * Writes the rows of `count` appends like the event store, in commits of the given sizes. Random bytes replace the
+ * hashes.
+ */
 const openPeer = (kind: Peer, file: string, writers: number, count: number) => {
   const database = openForWriting(file, { synchronous: 'FULL' })
   database.exec(EVENT_LOG_SCHEMA)
@@ -94,7 +103,9 @@ const openPeer = (kind: Peer, file: string, writers: number, count: number) => {
     const sids = names.map((name) => Number(addStream.run(name).lastInsertRowid))
     const rows = range(count).map((i) => {
       const [writer, rev] = [i % writers, Math.floor(i / writers)]
-      return { name: names[writer] ?? '', sid: sids[writer] ?? 0, rev, id: v7(), prev: randomBytes(32), hash: randomBytes(32) }
+      return {
+        name: names[writer] ?? '', sid: sids[writer] ?? 0, rev, id: v7(), prev: randomBytes(32), hash: randomBytes(32),
+      }
     })
     const insert = ({ name, sid, rev, id, prev, hash }: (typeof rows)[number]): void => {
       const at = Date.now()
@@ -115,9 +126,16 @@ const openPeer = (kind: Peer, file: string, writers: number, count: number) => {
   return { round, close: () => database.close() }
 }
 
-const durableAppend = (name: string, kind: Peer, writers: number, count: number, atLeast: number | null): Benchmark => ({
+const durableAppend = (
+  name: string,
+  kind: Peer,
+  writers: number,
+  count: number,
+  atLeast: number | null,
+): Benchmark => ({
   name,
-  meaning: `durable appends by ${writers} writers at once, each to a stream of its own and waiting for each answer, through the event store`,
+  meaning: `durable appends by ${writers} concurrent writers, each to its own stream, through the event store; each `
+    + `writer waits for its answers`,
   peer: `${PEERS[kind]}; in commits as large as the store's last ones, with the same schema and synchronous=FULL`,
   unit: 'appends',
   basis: 'wall',

@@ -7,7 +7,10 @@ import type { DetectSpeech } from '../infrastructure/onnx/voice-activity.ts'
 const RECURRENT = 256
 const CONTEXT = 64
 
-/** Silero VAD by its own graph, one frame a run, as its authors use it: what ours is measured against. States are those of ours. */
+/**
+ * Opens Silero VAD with its original graph, one frame per run: the peer of our detector. Both use the same state
+ * format.
+ */
 export const openFrameByFrame = async (): Promise<DetectSpeech> => {
   const session = await openSession(SILERO)
   const rate = new Tensor('int64', BigInt64Array.of(BigInt(SAMPLE_RATE)), [])

@@ -1,39 +1,39 @@
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os'
 
-/** What one side did in one round: `work` in the figure's unit. CPU seconds are null where the system does not tell them. */
+/** The result of one side in one round. `work` is in the unit of the benchmark. CPU seconds are null without /proc. */
 export interface Round {
   readonly work: number
   readonly seconds: number
   readonly cpuSeconds: number | null
 }
 
-/** Two sides that do the same work; each call is one round. */
+/** Two sides that do equal work. Each call is one round. */
 export interface Contest {
   readonly ours: () => Promise<Round>
   readonly peers: () => Promise<Round>
   readonly close: () => Promise<void>
 }
 
-/** What a benchmark needs is not on this machine. */
+/** The benchmark cannot run on this machine; `skipped` is the reason. */
 export interface Skipped {
   readonly skipped: string
 }
 
-/** One figure: what we do against a peer that does the same work, measured in turn in one run. */
+/** A comparison of our code with a peer that does equal work, measured in turn in one run. */
 export interface Benchmark {
   readonly name: string
-  /** What is compared with what. */
+  /** Describes our side. */
   readonly meaning: string
   readonly peer: string
-  /** What both sides make, e.g. `appends`. */
+  /** The unit of work, such as `appends`. */
   readonly unit: string
-  /** Which time the ratio is of: what passes, or what all processes together spend on CPUs; `count` where time plays no part. */
+  /** The time that the ratio uses: wall time, or CPU time of all processes. `count`: the ratio uses no time. */
   readonly basis: 'wall' | 'cpu' | 'count'
-  /** The ratio that is promised; null where none is. */
+  /** The target of the ratio; null without a target. */
   readonly atLeast: number | null
-  /** Odd, so that the median is one of them. */
+  /** An odd number, so the median is a measured value. */
   readonly rounds: number
-  /** Each side has a round that does not count first, unless it needs none. */
+  /** Whether each side first runs a round that does not count. */
   readonly warmUp: boolean
   readonly prepare: () => Promise<Contest | Skipped>
 }
@@ -46,11 +46,11 @@ export interface Figure {
   readonly basis: Benchmark['basis']
   readonly ours_per_s: number
   readonly peer_per_s: number
-  /** Median of the rounds' ratios, ours over the peer's, and the outermost of them. */
+  /** Median, minimum and maximum of the rounds' ratios (ours divided by the peer's). */
   readonly ratio: number
   readonly ratio_min: number
   readonly ratio_max: number
-  /** The medians of both times; null where CPU time is not known. */
+  /** The median ratios of both times; null without CPU times. */
   readonly wall_ratio: number
   readonly cpu_ratio: number | null
   readonly rounds: number
@@ -61,7 +61,8 @@ export interface SkippedFigure extends Skipped {
   readonly name: string
 }
 
-const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+const median = (values: ReadonlyArray<number>): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
 const rounded = (value: number): number => Number(value.toPrecision(4))
 
@@ -74,7 +75,8 @@ interface Pair {
 }
 
 const figureOf = ({ name, meaning, peer, unit, basis, atLeast }: Benchmark, pairs: ReadonlyArray<Pair>): Figure => {
-  const ratios = (of: (round: Round) => number): ReadonlyArray<number> => pairs.map((pair) => of(pair.ours) / of(pair.peer))
+  const ratios = (of: (round: Round) => number): ReadonlyArray<number> =>
+    pairs.map((pair) => of(pair.ours) / of(pair.peer))
   const cpuRatio = median(ratios(perCpuSecond))
   const knowsCpu = pairs.every((pair) => pair.ours.cpuSeconds !== null && pair.peer.cpuSeconds !== null)
   const measured = basis === 'cpu' && knowsCpu ? perCpuSecond : perWallSecond
@@ -96,8 +98,14 @@ const figureOf = ({ name, meaning, peer, unit, basis, atLeast }: Benchmark, pair
   }
 }
 
-/** Runs both in turn, each first in every other round, so that what else the machine does falls on both; compares round by round, and tells `onRound` which begins. */
-export const measure = async (benchmark: Benchmark, onRound: (round: number) => void = () => undefined): Promise<Figure | SkippedFigure> => {
+/**
+ * Runs both sides in turn. The first side alternates, so other load on the machine affects both. Calls `onRound` at the
+ * start of each round.
+ */
+export const measure = async (
+  benchmark: Benchmark,
+  onRound: (round: number) => void = () => undefined,
+): Promise<Figure | SkippedFigure> => {
   const contest = await benchmark.prepare()
   if ('skipped' in contest) return { name: benchmark.name, skipped: contest.skipped }
   const { ours, peers, close } = contest
@@ -118,13 +126,13 @@ export const measure = async (benchmark: Benchmark, onRound: (round: number) => 
   }
 }
 
-/** What the figures depend on. */
+/** Describes the machine, on which the results depend. */
 export const machine = () => ({
   cpu: cpus()[0]?.model ?? 'unknown',
   cores: availableParallelism(),
   memory_mb: Math.round(totalmem() / 2 ** 20),
   kernel: release(),
   node: process.version,
-  /** What else ran during the last minute, these benchmarks included. */
+  /** Load average of the last minute, including these benchmarks. */
   load_1m: rounded(loadavg()[0] ?? 0),
 })

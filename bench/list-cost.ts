@@ -23,16 +23,21 @@ const USER = 3
 const FEW = 100
 const MANY = 100_000
 const PAGES = 40
-/** Lives that are projected in one step. */
+/** Sessions that are projected in one step. */
 const STEP = 1000
 
-/** A live that was made and has ended; every other one failed. */
+/** Returns the events of an ended session. Every second session has failed. */
 const eventsOf = (liveId: number): ReadonlyArray<LiveEvent> => {
-  const about = { liveId, userId: USER, at: new Date(Date.UTC(2026, 0, 1) + liveId * 1000).toISOString().replace('Z', '000+00:00') }
+  const about = {
+    liveId, userId: USER, at: new Date(Date.UTC(2026, 0, 1) + liveId * 1000).toISOString().replace('Z', '000+00:00'),
+  }
   const created = {
-    ...about, commandId: `create-${liveId}`, worker: 'local', model: { id: 1, name: 'demo-en', vram: 1000 }, language: 'en', translations: [],
-    audioFormat: 'hls', audioUrl: `https://radio.example/${liveId}.m3u8`, audioUrlHash: `hash of ${liveId}`, autoStart: false, retention: false,
-    vram: 1000, config: DEFAULT_ENGINE_SETTINGS, display: null, senderToken: `sender of ${liveId}`, senderTokenHash: `s ${liveId}`,
+    ...about, commandId: `create-${liveId}`, worker: 'local', model: { id: 1, name: 'demo-en', vram: 1000 },
+    language: 'en', translations: [],
+    audioFormat: 'hls', audioUrl: `https://radio.example/${liveId}.m3u8`, audioUrlHash: `hash of ${liveId}`,
+    autoStart: false, retention: false,
+    vram: 1000, config: DEFAULT_ENGINE_SETTINGS, display: null, senderToken: `sender of ${liveId}`,
+    senderTokenHash: `s ${liveId}`,
     listenerToken: `listener of ${liveId}`, listenerTokenHash: `l ${liveId}`,
   } as const
   const ended: LiveEvent =
@@ -44,19 +49,28 @@ const eventsOf = (liveId: number): ReadonlyArray<LiveEvent> => {
 
 const openStores = async (directory: string, count: number) => {
   const documents = await openSqliteDocuments({ file: join(directory, `documents-${count}.sqlite`) })
-  const keyring = await openSqliteKeyring({ file: join(directory, `keyring-${count}.sqlite`), masterKey: Buffer.alloc(32, 7) })
+  const keyring = await openSqliteKeyring(
+    { file: join(directory, `keyring-${count}.sqlite`), masterKey: Buffer.alloc(32, 7) },
+  )
   return { documents, keyring, close: async () => void (await Promise.all([documents.close(), keyring.close()])) }
 }
 
-/** Puts `count` lives of one user into embedded stores: made by the projections from the events of those lives. */
+/** Fills embedded stores with `count` sessions of one user: the projections apply the events of these sessions. */
 const seed = async (directory: string, count: number): Promise<void> => {
   const { documents, keyring, close } = await openStores(directory, count)
   orThrow(await documents.ensure([lives.collection, liveCounts.collection])())
   let position = 0
   const storedOf = async (liveId: number): Promise<ReadonlyArray<Omit<StoredEvent, 'position'>>> => {
     const sealed = orThrow(await sealEvents(keyring, liveStream(liveId))(eventsOf(liveId))())
-    const metadata = { correlationId: 'bench', causationId: 'bench', actor: `user:${USER}`, recordedAt: '2026-01-01T00:00:00.000000+00:00' }
-    return sealed.map(({ type, data }, revision) => ({ id: `${liveId}-${revision}`, type, data, metadata, stream: liveStream(liveId), revision }))
+    const metadata = {
+      correlationId: 'bench',
+      causationId: 'bench',
+      actor: `user:${USER}`,
+      recordedAt: '2026-01-01T00:00:00.000000+00:00',
+    }
+    const stream = liveStream(liveId)
+    return sealed.map(({ type, data }, revision) =>
+      ({ id: `${liveId}-${revision}`, type, data, metadata, stream, revision }))
   }
   for (let first = 1; first <= count; first += STEP) {
     const ids = Array.from({ length: Math.min(STEP, count - first + 1) }, (_, n) => first + n)
@@ -66,13 +80,17 @@ const seed = async (directory: string, count: number): Promise<void> => {
     })
     for (const projection of [lives, liveCounts]) {
       const changes = orThrow(await changesOf(documents, projection, events))
-      orThrow(await documents.commit(modelOf(projection), changes, { position: String(position).padStart(20, '0') as Position, last: null })())
+      const checkpoint = { position: String(position).padStart(20, '0') as Position, last: null }
+      orThrow(await documents.commit(modelOf(projection), changes, checkpoint)())
     }
   }
   await close()
 }
 
-/** The seeded stores' directory: made once for all figures of a run, gone with the process. */
+/**
+ * Returns the directory of the filled stores. All benchmarks of a run share it; it is deleted at the end of the
+ * process.
+ */
 const seeded = (() => {
   let directory: Promise<string> | null = null
   const make = async (): Promise<string> => {
@@ -89,7 +107,7 @@ const openWorld = async (count: number) => {
   const { documents, keyring, close } = await openStores(await seeded(), count)
   const list = listLives({ documents, keyring })
   return {
-    /** Full pages, one after the other. */
+    /** Reads full pages, one after the other. */
     pages: (statuses: ReadonlyArray<LiveStatus>, page: PageQuery): Promise<Round> =>
       timed(PAGES, async () => {
         for (let n = 0; n < PAGES; n += 1) {
@@ -101,14 +119,23 @@ const openWorld = async (count: number) => {
   }
 }
 
-/** One list asked for with both numbers of lives; `skipOf` says where in so many lives the page begins. */
-const listCost = (name: string, what: string, statuses: ReadonlyArray<LiveStatus>, limit: number, skipOf: (count: number) => number): Benchmark => ({
+/**
+ * Compares one list with many and with few sessions. `skipOf` returns the start of the page for a number of sessions.
+ */
+const listCost = (
+  name: string,
+  what: string,
+  statuses: ReadonlyArray<LiveStatus>,
+  limit: number,
+  skipOf: (count: number) => number,
+): Benchmark => ({
   name,
-  meaning: `${what} of one user's ${MANY} lives on the embedded stores, decrypted: read models and keyring, without HTTP`,
-  peer: `the same page of ${FEW} lives`,
+  meaning: `${what} of one user's ${MANY} sessions from the embedded stores, decrypted: read models and keyring, `
+    + `without HTTP`,
+  peer: `the same page of ${FEW} sessions`,
   unit: 'pages',
   basis: 'cpu',
-  // The page of many costs at most one and a half times that of few.
+  // With many sessions a page may cost at most 1.5 times as much as with few.
   atLeast: 0.67,
   rounds: 9,
   warmUp: true,

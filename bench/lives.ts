@@ -18,21 +18,22 @@ import { openTinyModel, TINY_ABSENT } from './tiny-model.ts'
 const TOKENS = 40
 const CHUNK_MS = 100
 const CHUNK = (SAMPLE_RATE * CHUNK_MS) / 1000
-/** What a trial takes, and from when on its lags count: before, queues fill. */
+/** Duration of a trial. Lags count only after WARM_UP_MS, because the queues fill at first. */
 const TRIAL_MS = 20_000
 const WARM_UP_MS = 8_000
-/** Lives start at different places of the speech. */
-const OFFSET = 3.7 * SAMPLE_RATE
+/** Each session starts this many samples later in the speech. */
+const OFFSET_SAMPLES = 3.7 * SAMPLE_RATE
 
 const monotonic = (): number => performance.now()
 
-/** How an engine's jobs are ordered. */
+/** Creates the scheduler that orders the jobs of an engine. */
 type Order = (engine: SpeechEngine) => Scheduler
 
-/** As they come: what a lock does. */
-const inOrder: Order = (engine) => ({ transcribe: (_live, _deadline, job) => engine.transcribe(job)(), withdraw: () => undefined })
+/** First come, first served, like a lock. */
+const inOrder: Order = (engine) =>
+  ({ transcribe: (_live, _deadline, job) => engine.transcribe(job)(), withdraw: () => undefined })
 
-/** Lags of the passes of all lives, in milliseconds: from the arrival of the oldest audio that was not heard before to the answer. */
+/** Measures the lag of every pass in milliseconds: from the arrival of its oldest new audio to the answer. */
 const measuredLags = (order: Scheduler) => {
   const lags: Array<number> = []
   const waiting = new Set<number>()
@@ -55,9 +56,9 @@ const measuredLags = (order: Scheduler) => {
   return {
     scheduler,
     count: () => void (counts = true),
-    /** What was asked for is answered: nothing is left that would slow the next trial down. */
+    /** Waits for all open jobs, which would slow down the next trial. */
     settled: async () => void (await Promise.allSettled(answers)),
-    /** The 95th percentile; passes that never came count with the time that they have waited. */
+    /** Returns the 95th percentile. Unanswered passes count with their waiting time. */
     p95: (): number => {
       const all = [...lags, ...[...waiting].map((arrival) => monotonic() - arrival)].toSorted((a, b) => a - b)
       return all[Math.ceil(0.95 * all.length) - 1] ?? Infinity
@@ -65,8 +66,13 @@ const measuredLags = (order: Scheduler) => {
   }
 }
 
-/** Sends the speech in real time, again and again, until the signal aborts. */
-const speak = async (pipeline: LivePipeline, samples: Int16Array, offset: number, signal: AbortSignal): Promise<void> => {
+/** Sends the speech in real time in a loop until the signal aborts. */
+const speak = async (
+  pipeline: LivePipeline,
+  samples: Int16Array,
+  offset: number,
+  signal: AbortSignal,
+): Promise<void> => {
   const begin = monotonic()
   for (let sent = 0; !signal.aborted; sent += 1) {
     const from = (offset + sent * CHUNK) % (samples.length - CHUNK)
@@ -75,14 +81,22 @@ const speak = async (pipeline: LivePipeline, samples: Int16Array, offset: number
   }
 }
 
-/** Whom a live hears, and how. */
+/** The audio and settings of a session. */
 interface Speaker {
   readonly samples: Int16Array
   readonly settings: EngineSettings
 }
 
-/** The 95th percentile of the lag of lives that speak at once in real time, in milliseconds; all have the same max_delay. */
-export const lagOf = async (engine: SpeechEngine, order: Order, model: string, speakers: ReadonlyArray<Speaker>): Promise<number> => {
+/**
+ * Returns the 95th percentile of the lag of simultaneous sessions in real time, in milliseconds. All sessions have an
+ * equal max_delay.
+ */
+export const lagOf = async (
+  engine: SpeechEngine,
+  order: Order,
+  model: string,
+  speakers: ReadonlyArray<Speaker>,
+): Promise<number> => {
   const { scheduler, count, p95, settled } = measuredLags(order(engine))
   const stop = new AbortController()
   const create = createLivePipeline({ engine, scheduler, monotonic, timers })
@@ -102,8 +116,15 @@ export const lagOf = async (engine: SpeechEngine, order: Order, model: string, s
     }),
   )
   const started = await Promise.all(pipelines.map((pipeline) => pipeline.start()()))
-  if (started.some(E.isLeft)) throw new Error('a live did not start')
-  const speaking = pipelines.map((pipeline, i) => speak(pipeline, speakers[i]?.samples ?? new Int16Array(CHUNK), Math.round(i * OFFSET), stop.signal))
+  if (started.some(E.isLeft)) throw new Error('a session did not start')
+  const speaking = pipelines.map(
+    (pipeline, i) => speak(
+      pipeline,
+      speakers[i]?.samples ?? new Int16Array(CHUNK),
+      Math.round(i * OFFSET_SAMPLES),
+      stop.signal,
+    ),
+  )
   await delay(WARM_UP_MS)
   count()
   await delay(TRIAL_MS - WARM_UP_MS)
@@ -115,13 +136,19 @@ export const lagOf = async (engine: SpeechEngine, order: Order, model: string, s
   return lag
 }
 
-/** Whether so many lives at once are heard within max_delay. */
-const isHeld = async (engine: SpeechEngine, order: Order, model: string, samples: Int16Array, lives: number): Promise<boolean> => {
+/** Returns whether this number of simultaneous sessions stays within max_delay. */
+const isHeld = async (
+  engine: SpeechEngine,
+  order: Order,
+  model: string,
+  samples: Int16Array,
+  lives: number,
+): Promise<boolean> => {
   const speakers = Array.from({ length: lives }, () => ({ samples, settings: SETTINGS }))
   return (await lagOf(engine, order, model, speakers)) <= SETTINGS.max_delay * 1000
 }
 
-/** The search for the most lives that are held: up by a half until one is not, then between the two. */
+/** Creates the search for the greatest number of sessions: it grows by half until a trial fails, then bisects. */
 const createSearch = (first: number) => {
   let [held, lost] = [0, Infinity]
   return {
@@ -129,7 +156,7 @@ const createSearch = (first: number) => {
       if (lost - held <= 1) return null
       return lost === Infinity ? Math.max(first, Math.ceil(held * 1.5)) : Math.floor((held + lost) / 2)
     },
-    tell: (lives: number, isHeld: boolean): void => {
+    record: (lives: number, isHeld: boolean): void => {
       if (isHeld) held = lives
       else lost = lives
     },
@@ -147,7 +174,7 @@ const contest = async (): Promise<Contest | Skipped> => {
     { engine: ours, order: (engine: SpeechEngine) => createScheduler(engine, monotonic), search: createSearch(6) },
     { engine: peer, order: inOrder, search: createSearch(4) },
   ] as const
-  // Trial by trial in turn: what else the machine does falls on both.
+  // Trials alternate between the sides, so other load on the machine affects both.
   const searched = async (): Promise<void> => {
     for (let open = true; open; ) {
       open = false
@@ -155,7 +182,7 @@ const contest = async (): Promise<Contest | Skipped> => {
         const lives = search.next()
         if (lives === null) continue
         open = true
-        search.tell(lives, await isHeld(engine, order, tiny.name, samples, lives))
+        search.record(lives, await isHeld(engine, order, tiny.name, samples, lives))
       }
     }
   }
@@ -177,9 +204,11 @@ const contest = async (): Promise<Contest | Skipped> => {
 
 export const lives: Benchmark = {
   name: 'lives',
-  meaning: `lives of whisper-tiny-random in real time whose passes come within max_delay (${SETTINGS.max_delay} s, p95 of the lag), ${TOKENS} tokens a pass, on our engine and scheduler`,
-  peer: 'the same pipelines on one thread with one lock: one set of sessions, one intra-op thread, one job at a time in the order they come',
-  unit: 'lives',
+  meaning: `sessions of whisper-tiny-random in real time with a p95 lag within max_delay (${SETTINGS.max_delay} s), `
+    + `${TOKENS} tokens per pass, on our engine and scheduler`,
+  peer: 'the same pipelines on one thread with one lock: one set of ONNX sessions, one intra-op thread, one job at a '
+    + 'time, first come first served',
+  unit: 'sessions',
   basis: 'count',
   atLeast: 1.6,
   rounds: 1,

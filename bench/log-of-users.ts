@@ -9,7 +9,9 @@ const USERS_AT_ONCE = 250
 
 const metadata = { correlationId: v7(), causationId: v7(), actor: 'user:1', recordedAt: at }
 
-/** What a user leaves who came and has an API token, by stream, in the form in which it is stored; nothing of it opens. */
+/**
+ * Returns the stored events of a user with an API token, by stream. The sealed values are fake and cannot be decrypted.
+ */
 const historyOf = (userId: number) => {
   const sealed = { k: `user-${userId}`, iv: 'A'.repeat(16), c: 'A'.repeat(160) }
   const about = { userId, at }
@@ -19,7 +21,9 @@ const historyOf = (userId: number) => {
   return [
     [`username-${usernameHash}`, 'UsernameClaimed', about],
     [`user-${userId}`, 'UserRegistered', { ...about, ...limits, username: sealed, usernameHash, passwordHash: sealed }],
-    [`profiles-${userId}`, 'ProfileAdded', { ...about, profileId: userId, name: sealed, settings: DEFAULT_ENGINE_SETTINGS }],
+    [`profiles-${userId}`, 'ProfileAdded', {
+      ...about, profileId: userId, name: sealed, settings: DEFAULT_ENGINE_SETTINGS,
+    }],
     [
       `api-token-${userId}`, 'ApiTokenIssued',
       { ...about, tokenId: userId, name: sealed, prefix, secretHash: 'A'.repeat(43), expiresAt: null },
@@ -27,7 +31,10 @@ const historyOf = (userId: number) => {
   ] as const
 }
 
-/** Appends the histories of `count` users, with ids from `first` on, which are also those of their tokens and profiles. */
+/**
+ * Appends the histories of `count` users with ids from `first`. The ids of tokens and profiles are equal to the user
+ * ids.
+ */
 export const fillWithUsers = async (store: EventStore, count: number, first: number): Promise<void> => {
   for (let from = first; from < first + count; from += USERS_AT_ONCE) {
     const ids = Array.from({ length: Math.min(USERS_AT_ONCE, first + count - from) }, (_, n) => from + n)

@@ -1,11 +1,11 @@
-/** `npm run bench [-- NAME…] [--json FILE]`: each figure is a ratio against a peer measured in the same run; docs/bench.md says what of. */
+/** `npm run bench [-- NAME…] [--json FILE]`: compares Stenolog with peers in the same run. See docs/bench.md. */
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { messageOf } from '../domain/shared/message-of.ts'
 import { didYouMean } from '../domain/shared/nearest-name.ts'
 import { withStatus } from '../interfaces/cli/status-line.ts'
 import { errorLines, usageError } from '../interfaces/command-error.ts'
-import { beside } from './before.ts'
+import { comparisons } from './before.ts'
 import { clusters } from './cluster.ts'
 import { decoderSteps } from './decoder-step.ts'
 import { demoLives } from './demo-lives.ts'
@@ -28,14 +28,17 @@ import { speechSizing } from './speech/sizing.ts'
 import { starts } from './start.ts'
 
 const BENCHMARKS: ReadonlyArray<Benchmark> = [
-  ...durableAppends, ...listCosts, ...rebuilds, ...starts, ...pipelines, ...services, lives, demoLives, ...sockets, ...peers, relay, ...decoderSteps, ...clusters, ...beside,
+  ...durableAppends, ...listCosts, ...rebuilds, ...starts, ...pipelines, ...services, lives, demoLives, ...sockets,
+  ...peers, relay, ...decoderSteps, ...clusters, ...comparisons,
 ]
 
 const lineOf = (figure: Figure | SkippedFigure): string => {
   if ('skipped' in figure) return `${figure.name}: skipped: ${figure.skipped}`
-  const { name, ratio, ratio_min: least, ratio_max: most, at_least: promised, basis, unit, ours_per_s: ours, peer_per_s: peers, meaning, peer } = figure
-  const verdict = promised === null ? '' : `, promised ${promised}: ${ratio >= promised ? 'held' : 'MISSED'}`
-  return `${name}: ${ratio} (${least} to ${most})${verdict}; ${ours} against ${peers} ${unit}${basis === 'count' ? '' : ` a ${basis} second`}\n  ${meaning}\n  beside ${peer}`
+  const { name, ratio, ratio_min: least, ratio_max: most, at_least: target } = figure
+  const { basis, unit, ours_per_s: ours, peer_per_s: peers, meaning, peer } = figure
+  const verdict = target === null ? '' : `, target ${target}: ${ratio >= target ? 'reached' : 'MISSED'}`
+  const speeds = `${ours} against ${peers} ${unit}${basis === 'count' ? '' : ` per ${basis} second`}`
+  return `${name}: ${ratio} (${least} to ${most})${verdict}; ${speeds}\n  ours: ${meaning}\n  peer: ${peer}`
 }
 
 const measureAll = async (): Promise<void> => {
@@ -43,7 +46,8 @@ const measureAll = async (): Promise<void> => {
   const unknown = positionals.filter((wanted) => BENCHMARKS.every(({ name }) => name !== wanted))
   if (unknown.length > 0) {
     const names = BENCHMARKS.map(({ name }) => name)
-    for (const name of unknown) console.error(`error: Unknown benchmark ${JSON.stringify(name)}.${didYouMean(name, names)}`)
+    for (const name of unknown)
+      console.error(`error: Unknown benchmark ${JSON.stringify(name)}.${didYouMean(name, names)}`)
     console.error(`hint: Benchmarks: ${names.join(', ')}`)
     process.exitCode = 2
   } else {
@@ -59,12 +63,13 @@ const measureAll = async (): Promise<void> => {
       figures.push(figure)
       console.log(lineOf(figure))
     }
-    if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify({ machine: machine(), figures }, null, 2)}\n`)
+    if (values.json !== undefined)
+      await writeFile(values.json, `${JSON.stringify({ machine: machine(), figures }, null, 2)}\n`)
   }
 }
 
 const [first, ...others] = process.argv.slice(2)
-const measureAsked = (): Promise<void> => {
+const runBenchmarks = (): Promise<void> => {
   if (first === 'speech') return speech(others)
   if (first === 'speech-compare') return speechCompare(others)
   if (first === 'speech-plot') return speechPlot(others)
@@ -72,10 +77,11 @@ const measureAsked = (): Promise<void> => {
   return first === 'speech-silence' ? speechSilence(others) : measureAll()
 }
 
-const isMisused = (error: unknown): boolean => error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+const isParseError = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
 
-await measureAsked().catch((error: unknown) => {
-  if (!isMisused(error)) throw error
-  console.error(errorLines(usageError(messageOf(error), 'docs/bench.md tells what can be measured.')))
+await runBenchmarks().catch((error: unknown) => {
+  if (!isParseError(error)) throw error
+  console.error(errorLines(usageError(messageOf(error), 'See docs/bench.md for all benchmarks and options.')))
   process.exitCode = 2
 })

@@ -3,11 +3,16 @@ import type { TranscribeJob, VadState } from '../application/ports/engine.ts'
 import { readSpeechModel } from '../infrastructure/onnx/families.ts'
 import type { DetectSpeech } from '../infrastructure/onnx/voice-activity.ts'
 
-/** What a pipeline asked of the engine. */
-export type ModelRun = { readonly kind: 'detect'; readonly samples: Int16Array } | { readonly kind: 'transcribe'; readonly job: TranscribeJob }
+/** One call of a pipeline to the engine. */
+export type ModelRun =
+  | { readonly kind: 'detect'; readonly samples: Int16Array }
+  | { readonly kind: 'transcribe'; readonly job: TranscribeJob }
 
-/** The bare model loop: the models on this thread, one run after another, and nothing else. */
-export const openModelLoop = async (folder: string, detectSpeech: DetectSpeech): Promise<(runs: ReadonlyArray<ModelRun>) => Promise<void>> => {
+/** Opens a plain loop that runs the models on this thread, one call after the other. */
+export const openModelLoop = async (
+  folder: string,
+  detectSpeech: DetectSpeech,
+): Promise<(runs: ReadonlyArray<ModelRun>) => Promise<void>> => {
   const found = await readSpeechModel(folder)
   if (E.isLeft(found)) throw new Error(found.left)
   const model = await found.right.load()

@@ -8,8 +8,8 @@ interface Waiting {
 }
 
 /**
- * The engine of a server with one lock: one thread runs one task at a time, in the order they came, but speech detection,
- * which takes little, before transcription.
+ * Opens an engine like that of a server with one lock: one thread runs one task at a time, first come first served.
+ * Speech detection runs before transcription, because it is short.
  */
 export const openOneThreadEngine = (folder: string): SpeechEngine => {
   const worker = new Worker(new URL('./one-thread-worker.ts', import.meta.url), { workerData: { folder } })

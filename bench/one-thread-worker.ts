@@ -4,7 +4,7 @@ import { readSpeechModel } from '../infrastructure/onnx/families.ts'
 import { createVoiceActivity } from '../infrastructure/onnx/voice-activity.ts'
 import { serveTasks } from '../infrastructure/onnx/process/worker-loop.ts'
 
-/** One thread with one set of sessions for speech detection and for the one model: the engine of a server with a global lock. */
+/** The worker of one-thread-engine.ts: one thread with one set of ONNX sessions for speech detection and one model. */
 const { folder } = workerData as { readonly folder: string }
 const found = await readSpeechModel(folder)
 if (E.isLeft(found)) throw new Error(found.left)
@@ -20,6 +20,6 @@ serveTasks(async (task) => {
     case 'transcribe':
       return E.right(await model.transcribe(task.job))
     case 'translate':
-      throw new Error('this worker only hears')
+      throw new Error('this worker cannot translate')
   }
 })

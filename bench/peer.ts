@@ -14,25 +14,35 @@ import { openTinyModel, TINY_ABSENT } from './tiny-model.ts'
 import type { TinyModel } from './tiny-model.ts'
 
 const PYTHON = process.env['STENOLOG_BENCH_PYTHON'] ?? 'python3'
-/** Seconds of speech in each window; both sides fill it up to the model's 30 s. */
-const WINDOW = 10
+/** Seconds of speech in each window. Both sides pad the window to the model's 30 s. */
+const WINDOW_SECONDS = 10
 const WINDOWS = 4
 const TOKENS = 40
 
 const script = (name: string): string => join(import.meta.dirname, 'peer', name)
 
-/** What the interpreter says when it lacks a package, or when there is none; null when all is there. */
+/** Returns why the Python interpreter cannot run the peer; null when it can. */
 const missing = (): Promise<string | null> =>
   promisify(execFile)(PYTHON, ['-c', 'import faster_whisper, onnx']).then(
     () => null,
-    (error: unknown) => `${PYTHON} cannot import faster_whisper and onnx (${String(error).trim().split('\n').at(-1)}); set STENOLOG_BENCH_PYTHON`,
+    (error: unknown) => {
+      const lastLine = String(error).trim().split('\n').at(-1)
+      return `${PYTHON} cannot import faster_whisper and onnx (${lastLine}); set STENOLOG_BENCH_PYTHON`
+    },
   )
 
-/** faster-whisper in a process of its own; a round hears all windows once. */
-const openPeer = async (model: string, pcm: string, suppressed: TinyModel['suppressed'], threads: number, workers: number) => {
-  const options = { window: WINDOW, tokens: TOKENS, threads, workers }
+/** Starts faster-whisper in its own process. A round transcribes all windows once. */
+const openPeer = async (
+  model: string,
+  pcm: string,
+  suppressed: TinyModel['suppressed'],
+  threads: number,
+  workers: number,
+) => {
+  const options = { window: WINDOW_SECONDS, tokens: TOKENS, threads, workers }
   const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)])
-  const child = spawn(PYTHON, [script('faster_whisper_rounds.py'), model, pcm, ...flags, '--suppress', ...suppressed.map(String)], {
+  const args = [script('faster_whisper_rounds.py'), model, pcm, ...flags, '--suppress', ...suppressed.map(String)]
+  const child = spawn(PYTHON, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
@@ -46,7 +56,8 @@ const openPeer = async (model: string, pcm: string, suppressed: TinyModel['suppr
     round: async (): Promise<void> => {
       child.stdin.write('\n')
       const { tokens } = (await answer()) as { readonly tokens: ReadonlyArray<number> }
-      if (tokens.length !== WINDOWS || tokens.some((count) => count !== TOKENS)) throw new Error(`faster-whisper decoded ${tokens.join()} tokens`)
+      if (tokens.length !== WINDOWS || tokens.some((count) => count !== TOKENS))
+        throw new Error(`faster-whisper decoded ${tokens.join()} tokens`)
     },
     close: async () => {
       child.stdin.end()
@@ -65,19 +76,22 @@ const contest = async (threads: number): Promise<Contest | Skipped> => {
   }
   const [converted, pcm] = [join(tiny.parent, 'ctranslate2'), join(tiny.parent, 'speech.s16le')]
   await promisify(execFile)(PYTHON, [script('convert.py'), tiny.original, converted, '--check'])
-  const samples = (await demoSpeech()).samples.slice(0, WINDOWS * WINDOW * SAMPLE_RATE)
+  const samples = (await demoSpeech()).samples.slice(0, WINDOWS * WINDOW_SECONDS * SAMPLE_RATE)
   await writeFile(pcm, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength))
-  // Its two ways to use several threads: all on one window, or as many windows at once.
+  // faster-whisper can use all threads for one window, or process several windows at once. The better mode counts.
   const ways = threads === 1 ? [[1, 1] as const] : [[threads, 1] as const, [1, threads] as const]
-  const peers = await Promise.all(ways.map(([each, workers]) => openPeer(converted, pcm, tiny.suppressed, each, workers)))
+  const peers = await Promise.all(
+    ways.map(([each, workers]) => openPeer(converted, pcm, tiny.suppressed, each, workers)),
+  )
   const engine = createSpeechEngine({ models: new Map([[tiny.name, tiny.folder]]), workers: threads, logger: QUIET })
-  const hear = async (index: number): Promise<void> => {
-    const window = samples.slice(index * WINDOW * SAMPLE_RATE, (index + 1) * WINDOW * SAMPLE_RATE)
+  const transcribe = async (index: number): Promise<void> => {
+    const window = samples.slice(index * WINDOW_SECONDS * SAMPLE_RATE, (index + 1) * WINDOW_SECONDS * SAMPLE_RATE)
     orThrow(await engine.transcribe({ model: tiny.name, language: 'en', samples: window })())
   }
-  const seconds = WINDOWS * WINDOW
+  const seconds = WINDOWS * WINDOW_SECONDS
   return {
-    ours: () => timed(seconds, async () => void (await Promise.all(Array.from({ length: WINDOWS }, (_, i) => hear(i))))),
+    ours: () =>
+      timed(seconds, async () => void (await Promise.all(Array.from({ length: WINDOWS }, (_, i) => transcribe(i))))),
     peers: async () => {
       const rounds: Array<Round> = []
       for (const { round } of peers) rounds.push(await timed(seconds, round))
@@ -92,8 +106,10 @@ const contest = async (threads: number): Promise<Contest | Skipped> => {
 
 const peer = (threads: number): Benchmark => ({
   name: `peer-${threads}`,
-  meaning: `whisper-tiny-random on our engine, ${threads} worker thread(s): ${WINDOWS} windows of 30 s with ${WINDOW} s of speech, ${TOKENS} tokens each, greedy`,
-  peer: `faster-whisper (CTranslate2, int8) with the same weights, windows and tokens, beam 1, ${threads} thread(s)${threads === 1 ? '' : ', the better of its two ways to use them'}`,
+  meaning: `whisper-tiny-random on our engine, ${threads} worker thread(s): ${WINDOWS} windows of 30 s with `
+    + `${WINDOW_SECONDS} s of speech, ${TOKENS} tokens each, greedy`,
+  peer: `faster-whisper (CTranslate2, int8) with the same weights, windows and tokens, beam 1, ${threads} `
+    + `thread(s)${threads === 1 ? '' : ', the better of its two modes'}`,
   unit: 'seconds of audio',
   basis: 'wall',
   atLeast: 1,

@@ -13,14 +13,19 @@ import { recordLive } from './recorded-live.ts'
 import { openTinyModel, TINY_ABSENT, TINY_TOKENS } from './tiny-model.ts'
 
 const LIVES = 2
-/** Seconds of the demo's speech that the larger model hears. */
+/** Seconds of the demo's speech for the larger model. */
 const TINY_SECONDS = 10
 
 const shapeOf = (runs: ReadonlyArray<ModelRun>): string =>
   runs.map((run) => `${run.kind} ${run.kind === 'detect' ? run.samples.length : run.job.samples.length}`).join()
 
-const contest = async (model: string, folder: string, detectSpeech: DetectSpeech, most = Infinity): Promise<Contest> => {
-  const samples = (await demoSpeech()).samples.subarray(0, most * SAMPLE_RATE)
+const contest = async (
+  model: string,
+  folder: string,
+  detectSpeech: DetectSpeech,
+  maxSeconds = Infinity,
+): Promise<Contest> => {
+  const samples = (await demoSpeech()).samples.subarray(0, maxSeconds * SAMPLE_RATE)
   const engine = createSpeechEngine({ models: new Map([[model, folder]]), workers: 1, logger: QUIET })
   const loop = await openModelLoop(folder, detectSpeech)
   const runs = await recordLive(engine, model, samples)
@@ -31,7 +36,8 @@ const contest = async (model: string, folder: string, detectSpeech: DetectSpeech
       timed(seconds, async () => {
         for (const _ of lives) {
           const own = await recordLive(engine, model, samples)
-          if (shapeOf(own) !== shapeOf(runs)) throw new Error('the pipeline heard other windows than before')
+          if (shapeOf(own) !== shapeOf(runs))
+            throw new Error('the pipeline transcribed other windows than the recorded run')
         }
       }),
     peers: () =>
@@ -58,24 +64,33 @@ const contestOfTiny = async (): Promise<Contest | Skipped> => {
 const DEMO = ['demo-en', join(ROOT, 'models/demo-en')] as const
 
 const pipeline = (given: Pick<Benchmark, 'name' | 'peer' | 'atLeast' | 'rounds' | 'prepare'>): Benchmark => ({
-  meaning: `${LIVES} lives, one after the other, on the pipeline of the service, with scheduler and engine process: audio in chunks of 100 ms, segments out`,
+  meaning: `${LIVES} sessions in turn on the pipeline of the service, with scheduler and engine process: audio in `
+    + `chunks of 100 ms, segments out`,
   unit: 'seconds of audio',
   basis: 'cpu',
   warmUp: true,
   ...given,
 })
 
-const BARE = 'the bare model loop: the same windows through the same models in the same order, Silero by its own graph, on one thread of one process'
+const MODEL_LOOP =
+  'the plain model loop: the same windows through the same models in the same order, Silero with its original graph, '
+    + 'on one thread'
 
-/** The pipeline with its engine process, beside the runs of the models that it asked for. */
+/** Comparisons of the pipeline and its engine process with a plain loop of the same model runs. */
 export const pipelines: ReadonlyArray<Benchmark> = [
-  pipeline({ name: 'pipeline', peer: BARE, atLeast: 0.95, rounds: 5, prepare: async () => contest(...DEMO, await openFrameByFrame()) }),
+  pipeline({
+    name: 'pipeline',
+    peer: MODEL_LOOP,
+    atLeast: 0.95,
+    rounds: 5,
+    prepare: async () => contest(...DEMO, await openFrameByFrame()),
+  }),
   pipeline({
     name: 'pipeline-way',
-    peer: 'the same loop with our detector: what policy, scheduler and the way between two processes cost',
+    peer: 'the same loop with our detector: shows the cost of policy, scheduler and process boundary',
     atLeast: null,
     rounds: 5,
     prepare: () => contest(...DEMO, createVoiceActivity()),
   }),
-  pipeline({ name: 'pipeline-tiny', peer: BARE, atLeast: 0.95, rounds: 3, prepare: contestOfTiny }),
+  pipeline({ name: 'pipeline-tiny', peer: MODEL_LOOP, atLeast: 0.95, rounds: 3, prepare: contestOfTiny }),
 ]

@@ -18,11 +18,14 @@ import type { Benchmark } from './harness.ts'
 import { at, EVENTS_A_LIVE, fillWithLives, historyOf, ownerOf } from './log-of-lives.ts'
 import { NO_CHECKPOINT } from '../application/ports/documents.ts'
 
-/** Of the fold; the peer's transactions are as large. */
+/** Events per batch of the rebuild. The peer uses transactions of the same size. */
 const BATCH = 2000
 
-/** Every row of the log read in order, and for each batch the documents that it touches written once, as they end up. */
-const barely = (directory: string, events: number): void => {
+/**
+ * The peer: reads every row of the log in order. For each batch it writes each changed document once, in its final
+ * form.
+ */
+const rebuildWithPlainSqlite = (directory: string, events: number): void => {
   const log = new DatabaseSync(join(directory, 'events.sqlite'), { readOnly: true })
   const documents = openForWriting(join(directory, 'peer.sqlite'), { synchronous: 'NORMAL' })
   const { name, indexes } = lives.collection
@@ -30,17 +33,27 @@ const barely = (directory: string, events: number): void => {
   for (const members of indexes) ensureIndex(documents, name, members)
   const put = documents.prepare(`
     INSERT INTO ${tableOf(name)} AS stored (id, position, body) VALUES (?, ?, ?)
-    ON CONFLICT(id) DO UPDATE SET position = excluded.position, body = excluded.body WHERE excluded.position > stored.position
+    ON CONFLICT(id) DO UPDATE SET position = excluded.position, body = excluded.body
+    WHERE excluded.position > stored.position
   `)
   const [sample] = historyOf(1)
-  const template = { ...sample?.data, id: 0, status: 'finished', createdAt: at, updatedAt: at, position: '0'.repeat(20) }
-  const select = log.prepare(`SELECT ${EVENT_COLUMNS} FROM events e JOIN streams s ON s.sid = e.sid WHERE e.pos > ? ORDER BY e.pos LIMIT ${BATCH}`)
+  const template = {
+    ...sample?.data, id: 0, status: 'finished', createdAt: at, updatedAt: at, position: '0'.repeat(20),
+  }
+  const select = log.prepare(
+    `SELECT ${EVENT_COLUMNS} FROM events e JOIN streams s ON s.sid = e.sid`
+      + ` WHERE e.pos > ? ORDER BY e.pos LIMIT ${BATCH}`,
+  )
   for (let from = 0; from < events; from += BATCH) {
     const rows = select.all(from) as unknown as ReadonlyArray<{ readonly pos: number; readonly stream: string }>
     const last = new Map(rows.map(({ stream, pos }) => [stream.slice('live-'.length), pos]))
     transaction(documents, () => {
       for (const [id, pos] of last)
-        put.run(id, String(pos).padStart(20, '0'), JSON.stringify({ ...template, id: Number(id), userId: ownerOf(Number(id)) }))
+        put.run(
+          id,
+          String(pos).padStart(20, '0'),
+          JSON.stringify({ ...template, id: Number(id), userId: ownerOf(Number(id)) }),
+        )
     })
   }
   log.close()
@@ -49,8 +62,10 @@ const barely = (directory: string, events: number): void => {
 
 const rebuildOf = (name: string, events: number, rounds: number): Benchmark => ({
   name,
-  meaning: `the list of lives rebuilt from ${events} events: read and verified, folded, compared with the list in use, put in its place`,
-  peer: 'bare node:sqlite on one thread: the same rows read in order, the documents that each batch touches written once, same schema and indexes',
+  meaning: `rebuilds the list of sessions from ${events} events: reads and verifies rows, folds them, compares the `
+    + `lists and replaces the old list`,
+  peer: 'plain node:sqlite on one thread: reads the same rows in order and writes the changed documents of each batch '
+    + 'once, same schema and indexes',
   unit: 'events',
   basis: 'wall',
   atLeast: 0.5,
@@ -73,9 +88,10 @@ const rebuildOf = (name: string, events: number, rounds: number): Benchmark => (
             store, documents, projection: lives, code: 'bench', environment, timers, signal, standing: async () => head,
             exclusively: (run) => run(), onProgress: () => undefined,
           }))
-          if (rebuilt.events !== events || rebuilt.corrected !== 0) throw new Error(`rebuilt ${JSON.stringify(rebuilt)}`)
+          if (rebuilt.events !== events || rebuilt.corrected !== 0)
+            throw new Error(`rebuilt ${JSON.stringify(rebuilt)}`)
         }),
-      peers: () => timed(events, () => barely(directory, events)),
+      peers: () => timed(events, () => rebuildWithPlainSqlite(directory, events)),
       close: async () => {
         await Promise.all([store.close(), documents.close()])
         await rm(directory, { recursive: true, force: true })
@@ -84,4 +100,6 @@ const rebuildOf = (name: string, events: number, rounds: number): Benchmark => (
   },
 })
 
-export const rebuilds: ReadonlyArray<Benchmark> = [rebuildOf('rebuild-100k', 100_000, 3), rebuildOf('rebuild', 1_000_000, 3)]
+export const rebuilds: ReadonlyArray<Benchmark> = [
+  rebuildOf('rebuild-100k', 100_000, 3), rebuildOf('rebuild', 1_000_000, 3),
+]

@@ -8,13 +8,13 @@ import { orThrow } from '../domain/shared/or-throw.ts'
 import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'
 import type { ModelRun } from './model-loop.ts'
 
-/** What a client sends at once. */
-const CHUNK = SAMPLE_RATE / 10
+/** Samples of one client frame: 100 ms. */
+const CHUNK_SAMPLES = SAMPLE_RATE / 10
 const FINISH_MS = 600_000
 
 const monotonic = (): number => performance.now()
 
-/** The engine, writing down what it is asked and telling when it has nothing left to do. */
+/** Wraps an engine: records its calls and reports when all of them are done. */
 export const observed = (engine: SpeechEngine) => {
   const runs: Array<ModelRun> = []
   let busy = 0
@@ -35,7 +35,7 @@ export const observed = (engine: SpeechEngine) => {
     detectSpeech: (samples, state) => () => counted({ kind: 'detect', samples }, engine.detectSpeech(samples, state)),
     transcribe: (job) => () => counted({ kind: 'transcribe', job }, engine.transcribe(job)),
   }
-  /** All that the audio so far asked for is done. */
+  /** Resolves when all calls for the present audio are done. */
   const settled = async (): Promise<void> => {
     await setImmediate()
     if (busy === 0) return
@@ -46,14 +46,20 @@ export const observed = (engine: SpeechEngine) => {
 }
 
 /**
- * What one live on the pipeline of the service asks of the engine. The next chunk comes when the pipeline has done what the last one asked for,
- * so that it hears the same windows however fast the machine is: those of a live in real time.
+ * Runs one session on the pipeline and returns its calls to the engine. Each chunk waits until the pipeline is done
+ * with the earlier chunks. The windows are then those of a session in real time on a machine of any speed.
  */
-export const recordLive = async (engine: SpeechEngine, model: string, samples: Int16Array): Promise<ReadonlyArray<ModelRun>> => {
+export const recordLive = async (
+  engine: SpeechEngine,
+  model: string,
+  samples: Int16Array,
+): Promise<ReadonlyArray<ModelRun>> => {
   const { runs, watched, settled } = observed(engine)
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => undefined)
-  const pipeline = createLivePipeline({ engine: watched, scheduler: createScheduler(watched, monotonic), monotonic, timers })({
+  const pipeline = createLivePipeline(
+    { engine: watched, scheduler: createScheduler(watched, monotonic), monotonic, timers },
+  )({
     liveId: 1,
     model,
     language: 'en',
@@ -67,8 +73,8 @@ export const recordLive = async (engine: SpeechEngine, model: string, samples: I
     },
   })
   orThrow(await pipeline.start()())
-  for (let from = 0; from < samples.length; from += CHUNK) {
-    pipeline.push(samples.subarray(from, from + CHUNK))
+  for (let from = 0; from < samples.length; from += CHUNK_SAMPLES) {
+    pipeline.push(samples.subarray(from, from + CHUNK_SAMPLES))
     await Promise.race([settled(), failure.promise])
   }
   await pipeline.finish(FINISH_MS)

@@ -1,4 +1,4 @@
-/** The other end of `relay.ts`: sends back what comes, over links and over bare TCP. */
+/** The other process of `relay.ts`: returns every message, over links and over plain TCP. */
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { openInternalServer } from '../infrastructure/internal/server.ts'
@@ -6,7 +6,8 @@ import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'
 
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
 const server = await openInternalServer({
-  host: '127.0.0.1', port: 0, url: null, masterKey: Buffer.from(process.argv[2] ?? '', 'hex'), self: { name: 'peer', incarnation: '1' }, logger, timers,
+  host: '127.0.0.1', port: 0, url: null, masterKey: Buffer.from(process.argv[2] ?? '', 'hex'),
+  self: { name: 'peer', incarnation: '1' }, logger, timers,
   handler: {
     open: (_, link) => ({
       message: (message) => {
@@ -17,6 +18,8 @@ const server = await openInternalServer({
     end: async () => null,
   },
 })
-const echo = createServer((socket) => void socket.setNoDelay(true).on('error', () => undefined).pipe(socket)).listen(0, '127.0.0.1', () => {
+const echo = createServer(
+  (socket) => void socket.setNoDelay(true).on('error', () => undefined).pipe(socket),
+).listen(0, '127.0.0.1', () => {
   process.send?.({ address: server.address, port: (echo.address() as AddressInfo).port })
 })

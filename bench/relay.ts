@@ -10,31 +10,33 @@ import type { Benchmark } from './harness.ts'
 const MESSAGES = 3000
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-/** Milliseconds of each way there and back, the slowest last. */
+/** Returns a percentile of `times`; `share` is from 0 to 1. */
 const percentile = (times: ReadonlyArray<number>, share: number): number =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? Number.NaN
 
-const tell = (who: string, times: ReadonlyArray<number>): void =>
-  console.error(`relay, ${who}: there and back p50 ${percentile(times, 0.5).toFixed(3)} ms, p99 ${percentile(times, 0.99).toFixed(3)} ms`)
+const report = (side: string, times: ReadonlyArray<number>): void => {
+  const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)]
+  console.error(`relay, ${side}: round trip p50 ${p50.toFixed(3)} ms, p99 ${p99.toFixed(3)} ms`)
+}
 
-/** One message after another, each when the last has come back. */
-const inTurn = async (who: string, ask: () => Promise<void>) => {
+/** Sends the messages in turn: each one after the return of the one before. */
+const sendInTurn = async (side: string, roundTrip: () => Promise<void>) => {
   const times: Array<number> = []
   const round = await timed(MESSAGES, async () => {
     for (let n = 0; n < MESSAGES; n += 1) {
       const from = performance.now()
-      await ask()
+      await roundTrip()
       times.push(performance.now() - from)
     }
   })
-  tell(who, times)
+  report(side, times)
   return round
 }
 
-/** A line over a link to another process and back, beside as many bytes over bare TCP. */
+/** Compares a caption line over a link to another process and back with the same bytes over plain TCP. */
 export const relay: Benchmark = {
   name: 'relay',
-  meaning: `${MESSAGES} lines of a caption's length one after another over a link to another process and back; p50 and p99 stand on stderr`,
+  meaning: `${MESSAGES} caption lines in turn over a link to another process and back; p50 and p99 on stderr`,
   peer: 'the same bytes over bare TCP to the same process and back',
   unit: 'messages',
   basis: 'wall',
@@ -49,18 +51,18 @@ export const relay: Benchmark = {
     let answered = (): void => undefined
     const link = links.open({ name: 'peer', incarnation: '1', address }, 1, {
       message: () => answered(),
-      closed: (why) => console.error(`the link closed: ${why}`),
+      closed: (reason) => console.error(`the link closed: ${reason}`),
     })
     const text = JSON.stringify({ type: 'transcription', text: 'x'.repeat(120), start: 1.25, end: 3.5 })
     const bare = connect(port, '127.0.0.1').setNoDelay(true)
     await once(bare, 'connect')
     const bytes = Buffer.from(text)
     return {
-      ours: () => inTurn('link', () => new Promise((resolve) => {
+      ours: () => sendInTurn('link', () => new Promise((resolve) => {
         answered = () => resolve()
         link.send({ kind: 'text', text })
       })),
-      peers: () => inTurn('bare TCP', () => new Promise((resolve) => {
+      peers: () => sendInTurn('bare TCP', () => new Promise((resolve) => {
         let left = bytes.byteLength
         const take = (chunk: Buffer): void => {
           left -= chunk.byteLength

@@ -1,30 +1,30 @@
-/** A process with many clients of a socket server that do as little as they can: bare TCP, frames are only counted. */
+/** A process with many minimal clients of a socket server: plain TCP, frames are only counted. */
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { maskedText, openBare } from './bare-socket.ts'
 import type { ClientOrder, ClientReport } from './socket-processes.ts'
 
-const AT_ONCE = 100
+const CONCURRENT_OPENS = 100
 
 const sockets: Array<Socket> = []
-/** Arrived at all sockets, and at those that are read at once. */
+/** Frames received by all sockets, and by the sockets that are read immediately. */
 let [frames, sampled] = [0, 0]
 let expected = { frames: Infinity, sampled: Infinity }
-/** Milliseconds from when they were due to arrival, of captions at sockets that are read at once. */
+/** Milliseconds from the due time to the arrival of captions, at the sockets that are read immediately. */
 let lags: Array<number> = []
-/** Every how many-th socket is read at once; the others' captions wait in the system until those are all there. */
+/** Every n-th socket is read immediately. The captions of the others wait in the system until these are complete. */
 let every = 1
 
-const tell = (report: ClientReport): void => void process.send?.(report)
+const sendReport = (report: ClientReport): void => void process.send?.(report)
 
 const arrived = (): void => {
   if (sampled === expected.sampled) {
     expected = { ...expected, sampled: Infinity }
     const sorted = Float64Array.from(lags).sort()
-    tell({ kind: 'delivered', p99: sorted[Math.ceil(0.99 * sorted.length) - 1] ?? 0 })
+    sendReport({ kind: 'delivered', p99: sorted[Math.ceil(0.99 * sorted.length) - 1] ?? 0 })
     for (const socket of sockets) socket.resume()
   }
-  if (frames === expected.frames) tell({ kind: 'drained' })
+  if (frames === expected.frames) sendReport({ kind: 'drained' })
 }
 
 const counter = (index: number) => (payload: Buffer): void => {
@@ -32,7 +32,9 @@ const counter = (index: number) => (payload: Buffer): void => {
   if (at === -1) return
   frames += 1
   if (index % every === 0) {
-    lags.push(performance.timeOrigin + performance.now() - Number.parseFloat(payload.toString('latin1', at + 1, at + 19)))
+    lags.push(
+      performance.timeOrigin + performance.now() - Number.parseFloat(payload.toString('latin1', at + 1, at + 19)),
+    )
     sampled += 1
   }
   arrived()
@@ -55,24 +57,29 @@ const send = async (text: string, times: number): Promise<void> => {
   for (let sent = 0; sent < times; sent += 1) if (!socket.write(frame)) await once(socket, 'drain')
 }
 
-const obey = async (order: ClientOrder): Promise<void> => {
+const execute = async (order: ClientOrder): Promise<void> => {
   switch (order.kind) {
     case 'open':
-      for (let index = 0; index < order.count; index += AT_ONCE)
-        await Promise.all(Array.from({ length: Math.min(AT_ONCE, order.count - index) }, (_, i) => open(order.port, order.token, index + i)))
-      return tell({ kind: 'opened' })
+      for (let index = 0; index < order.count; index += CONCURRENT_OPENS)
+        await Promise.all(
+          Array.from(
+            { length: Math.min(CONCURRENT_OPENS, order.count - index) },
+            (_, i) => open(order.port, order.token, index + i),
+          ),
+        )
+      return sendReport({ kind: 'opened' })
     case 'expect':
       ;[frames, sampled, lags, every] = [0, 0, [], order.every]
       expected = { frames: order.frames * sockets.length, sampled: order.frames * Math.ceil(sockets.length / every) }
       sockets.forEach((socket, index) => index % every !== 0 && socket.pause())
-      return tell({ kind: 'ready' })
+      return sendReport({ kind: 'ready' })
     case 'speak':
       await send(JSON.stringify({ type: 'config' }), 1)
       await send(JSON.stringify({ type: 'audio', data: AUDIO.toString('base64') }), order.frames)
-      return tell({ kind: 'spoken' })
+      return sendReport({ kind: 'spoken' })
   }
 }
 
-process.on('message', (order: ClientOrder) => void obey(order))
+process.on('message', (order: ClientOrder) => void execute(order))
 process.once('disconnect', () => process.exit())
-tell({ kind: 'ready' })
+sendReport({ kind: 'ready' })

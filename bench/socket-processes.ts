@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { cpuSecondsOf } from './cpu-time.ts'
 import type { Round } from './harness.ts'
 
-/** The service's socket server, or a bare loop over ws. */
+/** The service's socket server, or a plain loop over ws. */
 export type Side = 'ours' | 'loop'
 
-export type ServerOrder = { readonly kind: 'publish'; readonly frames: number; readonly everyMs: number } | { readonly kind: 'heard' }
+export type ServerOrder =
+  | { readonly kind: 'publish'; readonly frames: number; readonly everyMs: number }
+  | { readonly kind: 'heard' }
 export type ServerReport =
   | { readonly kind: 'listens'; readonly port: number }
   | { readonly kind: 'published' }
@@ -15,21 +17,21 @@ export type ServerReport =
 
 export type ClientOrder =
   | { readonly kind: 'open'; readonly port: number; readonly token: string; readonly count: number }
-  /** So many at each socket; every how many-th is read at once. */
+  /** Frames per socket. Every n-th socket is read immediately. */
   | { readonly kind: 'expect'; readonly frames: number; readonly every: number }
   | { readonly kind: 'speak'; readonly frames: number }
 export type ClientReport =
   | { readonly kind: 'ready' | 'opened' | 'spoken' | 'drained' }
-  /** The last frame is at the sockets that are read at once; milliseconds that 99 of 100 took there at most. */
+  /** The immediately read sockets have received the last frame. Their 99th percentile in milliseconds. */
   | { readonly kind: 'delivered'; readonly p99: number }
 
 type Report = ServerReport | ClientReport
 type ReportOf<Kind extends Report['kind']> = Extract<Report, { readonly kind: Kind }>
 
-/** The next report of that kind; rejects when the process ends before. */
+/** Resolves to the next report of this kind. Rejects when the process ends first. */
 const report = <Kind extends Report['kind']>(child: ChildProcess, kind: Kind): Promise<ReportOf<Kind>> =>
   new Promise((resolve, reject) => {
-    const onExit = (code: number | null): void => reject(new Error(`a process of the benchmark ended with ${code}`))
+    const onExit = (code: number | null): void => reject(new Error(`a benchmark process ended with exit code ${code}`))
     const onMessage = (message: Report): void => {
       if (message.kind !== kind) return
       child.off('message', onMessage)
@@ -42,16 +44,16 @@ const report = <Kind extends Report['kind']>(child: ChildProcess, kind: Kind): P
 
 export interface SocketPair {
   /**
-   * Sends frames to all clients; the server's CPU time, and the milliseconds from when one was due to its arrival, p99, at
-   * every `every`-th client. The others read when all is over, so that the clients' own work does not count.
+   * Sends frames to all clients. Resolves to the server's CPU time and the p99 delivery time in milliseconds at every
+   * `every`-th client. The other clients read at the end, so their work does not count.
    */
   readonly fanOut: (frames: number, everyMs: number, every?: number) => Promise<Round & { readonly p99: number }>
-  /** One client speaks so many frames of 100 ms as fast as they are taken; the server's CPU time. */
+  /** One client sends this number of frames of 100 ms at full speed. Resolves to the server's CPU time. */
   readonly speak: (frames: number) => Promise<Round>
   readonly close: () => void
 }
 
-/** One side with `count` clients, in two processes. */
+/** Starts one side: a server process and a process with `count` clients. */
 export const openPair = async (side: Side, token: 'sender' | 'listener', count: number): Promise<SocketPair> => {
   const server = fork(join(import.meta.dirname, 'socket-server.ts'), [side])
   const listens = await report(server, 'listens')
@@ -68,7 +70,9 @@ export const openPair = async (side: Side, token: 'sender' | 'listener', count: 
     const [began, before] = [performance.now(), cpuSecondsOf(pid)]
     await run()
     const [ended, after] = [performance.now(), cpuSecondsOf(pid)]
-    return { work, seconds: (ended - began) / 1000, cpuSeconds: before === null || after === null ? null : after - before }
+    return {
+      work, seconds: (ended - began) / 1000, cpuSeconds: before === null || after === null ? null : after - before,
+    }
   }
 
   const heard = async (): Promise<number> => {

@@ -1,4 +1,4 @@
-/** A process with one side of the socket benchmarks: its listeners or its sender come over loopback, its orders over IPC. */
+/** The server process of one side of the socket benchmarks. Clients connect over loopback; orders arrive over IPC. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -22,17 +22,17 @@ import type { ServerOrder, ServerReport, Side } from './socket-processes.ts'
 const environment = { monotonic: () => performance.now(), random: Math.random }
 const server = createServer()
 const bus = createLiveBus({ logger: QUIET })
-/** Samples that came out of the protocol. */
+/** Samples that passed the protocol. */
 let heard = 0
 
-const tell = (report: ServerReport): void => void process.send?.(report)
+const sendReport = (report: ServerReport): void => void process.send?.(report)
 
-/** A caption of the usual size that tells when it was due, in milliseconds of the machine's clock. */
+/** Returns a caption of usual length that contains its due time, in milliseconds of the machine's clock. */
 const caption = (due: number): string =>
   `@${(performance.timeOrigin + due).toFixed(3)} and then the speaker goes on with a sentence as long as sentences are`
 
-/** Takes the audio as the pipeline does, and nobody transcribes it. */
-const hear: CreatePipeline = ({ events }) => {
+/** Accepts audio like the pipeline, without transcription. */
+const createSilentPipeline: CreatePipeline = ({ events }) => {
   const buffer = createAudioBuffer()
   return {
     configure: () => undefined, expect: () => undefined,
@@ -50,9 +50,10 @@ const hear: CreatePipeline = ({ events }) => {
   }
 }
 
-/** One live that needs no store. */
+/** A session that needs no store. */
 const lifecycle: LiveLifecycle = {
-  resolveToken: (token) => async () => E.right(O.some({ liveId: 1, role: token === 'sender' ? 'sender' : 'listener', status: 'active' })),
+  resolveToken: (token) =>
+    async () => E.right(O.some({ liveId: 1, role: token === 'sender' ? 'sender' : 'listener', status: 'active' })),
   attachSender: () => async () =>
     E.right({
       live: {
@@ -72,27 +73,43 @@ const lifecycle: LiveLifecycle = {
 
 const openSessions = (): LiveSessions =>
   createLiveSessions({
-    lifecycle, createPipeline: hear, bus, logger: QUIET, environment, timers, reconnectGrace: 0,
-    startPuller: () => { throw new Error('nothing is pulled here') },
-    translations: { ofLive: () => ({ prepare: () => undefined, add: () => undefined, settled: async () => undefined, stop: () => undefined }) },
+    lifecycle, createPipeline: createSilentPipeline, bus, logger: QUIET, environment, timers, reconnectGrace: 0,
+    startPuller: () => { throw new Error('the benchmark has no URL sources') },
+    translations: {
+      ofLive: () =>
+        ({ prepare: () => undefined, add: () => undefined, settled: async () => undefined, stop: () => undefined }),
+    },
     unsure: () => undefined,
   })
 
-/** The socket server of the service, as the service sets it up. */
+/** Opens the socket server of the service with the service's settings. */
 const openOurs = () => {
   const sessions = openSessions()
   attachSocketServer({
-    server, prefixes: [''], sessions, placeSender: placeLocally(sessions), bus, logger: QUIET, environment, timers, draining: () => false,
-    settings: { origins: '*', strict: false, rateLimits: true, idleTimeout: 600_000, trustedProxies: [], failedHandshakesPerMinute: 0, senderSlots: 0, maxSockets: 10_000 },
+    server, prefixes: [''], sessions, placeSender: placeLocally(sessions), bus, logger: QUIET, environment, timers,
+    draining: () => false,
+    settings: {
+      origins: '*',
+      strict: false,
+      rateLimits: true,
+      idleTimeout: 600_000,
+      trustedProxies: [],
+      failedHandshakesPerMinute: 0,
+      senderSlots: 0,
+      maxSockets: 10_000,
+    },
   })
   let segment = 0
   return (due: number): void => {
     segment += 1
-    bus.publish(1, { kind: 'transcription', segment, final: true, start: 1234.5, end: 1237.25, text: caption(due), language: 'en' })
+    bus.publish(
+      1,
+      { kind: 'transcription', segment, final: true, start: 1234.5, end: 1237.25, text: caption(due), language: 'en' },
+    )
   }
 }
 
-/** What one writes with ws and nothing else: one loop over the clients; one decoder of the audio messages. */
+/** Opens the peer: a plain ws server with one loop over its clients and a decoder of audio messages. */
 const openLoop = () => {
   const sockets = new WebSocketServer({ server, perMessageDeflate: false })
   const buffer = createAudioBuffer()
@@ -110,7 +127,9 @@ const openLoop = () => {
   let segment = 0
   return (due: number): void => {
     segment += 1
-    const frame = { type: 'transcription', start: 1234.5, end: 1237.25, text: caption(due), language: 'en', segment, final: true }
+    const frame = {
+      type: 'transcription', start: 1234.5, end: 1237.25, text: caption(due), language: 'en', segment, final: true,
+    }
     const bytes = Buffer.from(JSON.stringify(frame))
     for (const socket of sockets.clients) if (socket.readyState === socket.OPEN) socket.send(bytes, { binary: false })
   }
@@ -119,18 +138,18 @@ const openLoop = () => {
 const side = process.argv[2] as Side
 const publish = side === 'ours' ? openOurs() : openLoop()
 
-const obey = async (order: ServerOrder): Promise<void> => {
-  if (order.kind === 'heard') return tell({ kind: 'heard', samples: heard })
+const execute = async (order: ServerOrder): Promise<void> => {
+  if (order.kind === 'heard') return sendReport({ kind: 'heard', samples: heard })
   const begin = performance.now()
   for (let frame = 0; frame < order.frames; frame += 1) {
-    // A server that is behind sends late, and that counts: speakers do not wait for it.
+    // Late frames of a slow server count as late: speakers do not wait for the server.
     const due = begin + frame * order.everyMs
     publish(due)
     await delay(Math.max(0, due + order.everyMs - performance.now()))
   }
-  tell({ kind: 'published' })
+  sendReport({ kind: 'published' })
 }
 
-process.on('message', (order: ServerOrder) => void obey(order))
+process.on('message', (order: ServerOrder) => void execute(order))
 process.once('disconnect', () => process.exit())
-server.listen(0, '127.0.0.1', () => tell({ kind: 'listens', port: (server.address() as AddressInfo).port }))
+server.listen(0, '127.0.0.1', () => sendReport({ kind: 'listens', port: (server.address() as AddressInfo).port }))

@@ -5,19 +5,23 @@ import type { SocketPair } from './socket-processes.ts'
 const LISTENERS = 5000
 const FRAMES = 40
 const EVERY_MS = 40
-/** Frames of 100 ms. */
-const SPOKEN = 10_000
-/** What 99 of 100 deliveries may take, and how long captions are sent for in one trial. */
+/** Audio frames of 100 ms. */
+const AUDIO_FRAMES = 10_000
+/** Limit of the 99th percentile of delivery times, and the duration of one trial. */
 const LATE_MS = 250
 const TRIAL_MS = 4000
-/** Clients that read while captions are sent: all of them at once need more time than the server. */
+/** Every 20th client reads during the trial. All clients together would need more CPU time than the server. */
 const EVERY = 20
-/** A rate is lost when so many trials were: what else the machine does makes trials fail, and none succeed. */
+/** A rate fails after this number of failed trials, because other load on the machine can make a trial fail. */
 const TRIES = 3
-/** How near the greatest rate held and the least lost come to each other. */
-const NEAR = 1.08
+/** The search ends when the lowest failed rate is at most this factor above the highest passed rate. */
+const SEARCH_PRECISION = 1.08
 
-const openBoth = async (token: 'sender' | 'listener', count: number, round: (pair: SocketPair) => Promise<Round>): Promise<Contest> => {
+const openBoth = async (
+  token: 'sender' | 'listener',
+  count: number,
+  round: (pair: SocketPair) => Promise<Round>,
+): Promise<Contest> => {
   const [ours, loop] = [await openPair('ours', token, count), await openPair('loop', token, count)]
   return {
     ours: () => round(ours),
@@ -31,7 +35,8 @@ const openBoth = async (token: 'sender' | 'listener', count: number, round: (pai
 
 const fanOut: Benchmark = {
   name: 'fan-out',
-  meaning: `captions to ${LISTENERS} listeners of one live, from the bus through the hub to their sockets: CPU time of that process alone`,
+  meaning: `captions to ${LISTENERS} listeners of one session, from the bus through the hub to their sockets: CPU `
+    + `time of this process only`,
   peer: 'a loop over the clients of a bare ws server that sends each the same bytes',
   unit: 'frames delivered',
   basis: 'cpu',
@@ -41,12 +46,15 @@ const fanOut: Benchmark = {
   prepare: () => openBoth('listener', LISTENERS, (pair) => pair.fanOut(FRAMES, EVERY_MS)),
 }
 
-/** Captions a second at which one delivery in a hundred takes longer than LATE_MS: up by a half until it does, then between the two. */
+/**
+ * Searches the captions per second at which 1 % of the deliveries exceed LATE_MS: grows by half until it fails, then
+ * bisects.
+ */
 const createSearch = () => {
   let [held, lost, failures] = [0, Infinity, 0]
   return {
     next: (): number | null => {
-      if (lost / held < NEAR) return null
+      if (lost / held < SEARCH_PRECISION) return null
       if (lost === Infinity) return held === 0 ? 8 : held * 1.5
       return held === 0 ? lost / 2 : Math.sqrt(held * lost)
     },
@@ -66,7 +74,7 @@ const contestOfRates = async (): Promise<Contest> => {
     { pair: await openPair('ours', 'listener', LISTENERS), search: createSearch() },
     { pair: await openPair('loop', 'listener', LISTENERS), search: createSearch() },
   ] as const
-  // Trial by trial in turn: what else the machine does falls on both.
+  // Trials alternate between the sides, so other load on the machine affects both.
   const searched = async (): Promise<void> => {
     for (let open = true; open; ) {
       open = false
@@ -96,7 +104,8 @@ const contestOfRates = async (): Promise<Contest> => {
 
 const fanOutRate: Benchmark = {
   name: 'fan-out-rate',
-  meaning: `captions a second to ${LISTENERS} listeners of one live at which one delivery in a hundred begins to take longer than ${LATE_MS} ms`,
+  meaning: `captions per second to ${LISTENERS} listeners of one session at which 1 % of the deliveries exceed `
+    + `${LATE_MS} ms`,
   peer: 'the same of a loop over the clients of a bare ws server',
   unit: 'captions a second',
   basis: 'count',
@@ -108,15 +117,16 @@ const fanOutRate: Benchmark = {
 
 const ingest: Benchmark = {
   name: 'ingest',
-  meaning: 'base64 audio frames of 100 ms from one sender through the protocol to the pipeline: checks, limits, decoding; CPU time of that process alone',
+  meaning: 'base64 audio frames of 100 ms from one sender through the protocol to the pipeline: checks, limits, '
+    + 'decoding; CPU time of this process only',
   peer: 'a bare ws server that parses the JSON and decodes the base64, unchecked',
   unit: 'seconds of audio',
   basis: 'cpu',
   atLeast: 0.7,
   rounds: 5,
   warmUp: true,
-  prepare: () => openBoth('sender', 1, (pair) => pair.speak(SPOKEN)),
+  prepare: () => openBoth('sender', 1, (pair) => pair.speak(AUDIO_FRAMES)),
 }
 
-/** What the service's own work around sockets costs beside ws alone. */
+/** Comparisons of the service's socket handling with plain ws. */
 export const sockets: ReadonlyArray<Benchmark> = [fanOut, fanOutRate, ingest]

@@ -16,22 +16,22 @@ import { EVENTS_A_USER, fillWithUsers } from './log-of-users.ts'
 
 const EVENTS = 1_000_000
 const USERS = 50_000
-export const [USERNAME, PASSWORD] = ['root', 'of no use to anybody']
-/** Far from the ids that the service gives. */
-const FIRST = 1_000_000
+export const [USERNAME, PASSWORD] = ['root', 'bench password']
+/** First id of the generated data, far above the ids that the service assigns. */
+const FIRST_ID = 1_000_000
 
-/** Of a service on a free port, whose first start makes an administrator. */
+/** Returns the settings of a service on a free port whose first start creates an administrator. */
 export const settingsFor = (directory: string) => ({
   STENOLOG_HOST: '127.0.0.1', STENOLOG_PORT: '0', STENOLOG_DATA_DIR: directory, STENOLOG_LOG_LEVEL: 'error',
   STENOLOG_ADMIN_USERNAME: USERNAME, STENOLOG_ADMIN_PASSWORD: PASSWORD, STENOLOG_DRAIN_TIMEOUT: '0s',
 })
 
-/** Waits until a service that listens says that it is ready. */
+/** Waits until the service is ready. */
 export const untilReady = async (url: string): Promise<void> => {
   while ((await fetch(`${url}/health/ready`)).status !== 200) await setTimeout(5)
 }
 
-/** The process from its beginning until it says ready; then it is ended. */
+/** Starts the process, calls `ready` when it is ready, and stops it. */
 const startAndStop = async (directory: string, ready: () => void): Promise<void> => {
   const service = await startServiceProcess(settingsFor(directory))
   await untilReady(service.url)
@@ -39,13 +39,15 @@ const startAndStop = async (directory: string, ready: () => void): Promise<void>
   await service.end('SIGTERM')
 }
 
-/** A log of users with a token each and of lives that came and went, with read models and duties at its end. */
+/**
+ * Creates a log of users with API tokens and of ended sessions. Read models and duties have processed the whole log.
+ */
 const fill = async (directory: string): Promise<void> => {
-  // The first start makes the stores, and the administrator.
+  // The first start creates the stores and the administrator.
   await startAndStop(directory, () => undefined)
   const store = await openSqliteEventStore({ file: join(directory, 'events.sqlite') })
-  await fillWithUsers(store, USERS, FIRST)
-  await fillWithLives(store, (EVENTS - USERS * EVENTS_A_USER) / EVENTS_A_LIVE, FIRST)
+  await fillWithUsers(store, USERS, FIRST_ID)
+  await fillWithLives(store, (EVENTS - USERS * EVENTS_A_USER) / EVENTS_A_LIVE, FIRST_ID)
   const position = orThrow(await store.head()())
   await store.close()
   const documents = await openSqliteDocuments({ file: join(directory, 'documents.sqlite') })
@@ -58,8 +60,9 @@ const fill = async (directory: string): Promise<void> => {
 export const starts: ReadonlyArray<Benchmark> = [
   {
     name: 'start-million',
-    meaning: `the service from the beginning of its process until it says ready, on a log of ${EVENTS} events of which ${USERS} users and as many API tokens are the beginning, its read models there`,
-    peer: 'bare node:sqlite in this process: every row of the same log read once, in order, nothing done with it',
+    meaning: `starts the service until it is ready; its log has ${EVENTS} events, first those of ${USERS} users and `
+      + `${USERS} API tokens; its read models exist`,
+    peer: 'plain node:sqlite in this process: reads every row of the same log once, in order',
     unit: 'events',
     basis: 'wall',
     atLeast: 1,
@@ -78,7 +81,9 @@ export const starts: ReadonlyArray<Benchmark> = [
         peers: () =>
           timed(EVENTS, () => {
             const log = new DatabaseSync(join(directory, 'events.sqlite'), { readOnly: true })
-            const rows = log.prepare(`SELECT ${EVENT_COLUMNS} FROM events e JOIN streams s ON s.sid = e.sid ORDER BY e.pos`)
+            const rows = log.prepare(
+              `SELECT ${EVENT_COLUMNS} FROM events e JOIN streams s ON s.sid = e.sid ORDER BY e.pos`,
+            )
             let read = 0
             for (const _ of rows.iterate()) read += 1
             log.close()

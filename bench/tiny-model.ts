@@ -4,27 +4,27 @@ import { join, resolve } from 'node:path'
 import { pathExists } from '../infrastructure/files/path-exists.ts'
 
 const NAME = 'whisper-tiny-random'
-/** Tokens for each pass, where the length of a text plays no part in what is measured: about what 10 s of speech have. */
+/** Tokens per pass, about as many as in 10 s of speech. For benchmarks that do not depend on the length of the text. */
 export const TINY_TOKENS = 40
-/** First and last token that is no text: end of text, languages, tasks, times. */
-const NO_TEXT = [50_257, 51_864] as const
+/** First and last special token: end of text, languages, tasks, timestamps. */
+const SPECIAL_TOKENS = [50_257, 51_864] as const
 
-/** Whisper tiny's shape with random weights, as a real model's cost; where models for development lie. */
+/** A model with the shape of Whisper tiny and random weights: it costs as much time as the real model. */
 export interface TinyModel {
-  /** The name that it goes by in `parent`. */
+  /** Name of the model folder in `parent`. */
   readonly name: string
-  /** A folder of models with this one in it. */
+  /** The models directory that contains this model. */
   readonly parent: string
   readonly folder: string
-  /** The files as they were found. */
+  /** Folder of the original, unchanged files. */
   readonly original: string
   readonly suppressed: readonly [number, number]
   readonly remove: () => Promise<void>
 }
 
 /**
- * A copy of the model that decodes exactly `tokens` tokens of text for every window: random weights never end a text, so
- * both sides of a comparison get the same limit, and no token but text. Null where the model is absent.
+ * Copies the model so that it decodes exactly `tokens` text tokens for every window. Random weights never end a text,
+ * so both sides of a comparison get an equal limit and suppress all special tokens. Null when the model is absent.
  */
 export const openTinyModel = async (tokens: number): Promise<TinyModel | null> => {
   const original = resolve(process.env['STENOLOG_MODELS_DIR'] ?? '../shared/models', NAME)
@@ -36,13 +36,24 @@ export const openTinyModel = async (tokens: number): Promise<TinyModel | null> =
     const json = JSON.parse(await readFile(join(original, name), 'utf8')) as object
     await writeFile(join(folder, name), JSON.stringify({ ...json, ...members }))
   }
-  for (const name of ['preprocessor_config.json', 'tokenizer.json', 'tokenizer_config.json']) await cp(join(original, name), join(folder, name))
+  for (const name of ['preprocessor_config.json', 'tokenizer.json', 'tokenizer_config.json'])
+    await cp(join(original, name), join(folder, name))
   await symlink(join(original, 'onnx'), join(folder, 'onnx'))
-  // A pass decodes at most half of the decoder's positions.
+  // A pass decodes at most half of the decoder's positions, so twice the positions are needed.
   await changed('config.json', { max_target_positions: 2 * tokens, stenolog: { timestamps: false } })
-  const [first, last] = NO_TEXT
-  await changed('generation_config.json', { suppress_tokens: Array.from({ length: last - first + 1 }, (_, i) => first + i) })
-  return { name: NAME, parent, folder, original, suppressed: NO_TEXT, remove: () => rm(parent, { recursive: true, force: true }) }
+  const [first, last] = SPECIAL_TOKENS
+  await changed(
+    'generation_config.json',
+    { suppress_tokens: Array.from({ length: last - first + 1 }, (_, i) => first + i) },
+  )
+  return {
+    name: NAME,
+    parent,
+    folder,
+    original,
+    suppressed: SPECIAL_TOKENS,
+    remove: () => rm(parent, { recursive: true, force: true }),
+  }
 }
 
 export const TINY_ABSENT = { skipped: `no ${NAME} in STENOLOG_MODELS_DIR or ../shared/models` } as const

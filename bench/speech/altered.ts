@@ -3,19 +3,19 @@ import { createRandom } from '../../test/support/tools/seeded.ts'
 import type { Recording } from './recordings.ts'
 import { endsSentence } from './words.ts'
 
-/** What is made of recordings before they are heard. */
+/** Changes to recordings before the transcription. */
 export interface Alterations {
-  /** Decibels by which speech is louder than the noise that is added. */
+  /** Signal-to-noise ratio of the added noise, in decibels. */
   readonly noise?: number
-  /** Seconds of silence that are put between sentences. */
+  /** Seconds of added silence between sentences. */
   readonly pauses?: number
 }
 
-/** Audio, and when its words were spoken. */
+/** Audio with the times of its words. */
 type Spoken = Pick<Recording, 'words'> & { readonly samples: Int16Array }
 
-const FRAME = SAMPLE_RATE / 50
-/** Frames so much quieter than the mean are between words: the margin of ITU-T P.56. */
+const FRAME_SAMPLES = SAMPLE_RATE / 50
+/** Frames below this part of the mean power count as pauses: the margin of ITU-T P.56. */
 const MARGIN = 10 ** -1.59
 
 const powerOf = (samples: Int16Array | Float64Array): number => {
@@ -24,17 +24,17 @@ const powerOf = (samples: Int16Array | Float64Array): number => {
   return samples.length === 0 ? 0 : sum / samples.length
 }
 
-/** Mean power while somebody speaks. */
+/** Returns the mean power of the frames with speech. */
 export const activePower = (samples: Int16Array): number => {
-  const frames = Array.from({ length: Math.floor(samples.length / FRAME) }, (_, i) =>
-    powerOf(samples.subarray(i * FRAME, (i + 1) * FRAME)),
+  const frames = Array.from({ length: Math.floor(samples.length / FRAME_SAMPLES) }, (_, i) =>
+    powerOf(samples.subarray(i * FRAME_SAMPLES, (i + 1) * FRAME_SAMPLES)),
   )
-  const least = MARGIN * powerOf(samples)
-  const active = frames.filter((power) => power >= least)
+  const threshold = MARGIN * powerOf(samples)
+  const active = frames.filter((power) => power >= threshold)
   return active.reduce((sum, power) => sum + power, 0) / Math.max(1, active.length)
 }
 
-/** Pink noise by Kellet's three filters: as many low tones as speech has, more than white noise covers. */
+/** Makes pink noise with Paul Kellet's three filters. Its spectrum is closer to speech than that of white noise. */
 const pinkNoise = (length: number, seed: string): Float64Array => {
   const random = createRandom(seed)
   let [a, b, c] = [0, 0, 0]
@@ -47,7 +47,7 @@ const pinkNoise = (length: number, seed: string): Float64Array => {
   })
 }
 
-/** The samples with pink noise, `decibels` below the speech; all a little lower where the sum would be too loud. */
+/** Adds pink noise, `decibels` below the speech. Scales the sum down if it would clip. */
 export const withNoise = (samples: Int16Array, decibels: number, seed: string): Int16Array => {
   const noise = pinkNoise(samples.length, seed)
   const loudness = Math.sqrt(activePower(samples) / (powerOf(noise) || 1)) * 10 ** (-decibels / 20)
@@ -56,33 +56,36 @@ export const withNoise = (samples: Int16Array, decibels: number, seed: string): 
   return Int16Array.from(sum, (value) => Math.round(scale * value))
 }
 
-const TENTH = SAMPLE_RATE / 10
+const TENTH_SAMPLES = SAMPLE_RATE / 10
 
-/** Where the quietest tenth of a second between two samples begins. */
+/** Returns the start of the quietest tenth of a second in a range of samples. */
 const quietestTenth = (samples: Int16Array, from: number, to: number): number => {
-  const places = Math.max(1, Math.floor((to - from - TENTH) / FRAME) + 1)
-  const starts = Array.from({ length: places }, (_, i) => from + i * FRAME)
-  const powers = starts.map((start) => powerOf(samples.subarray(start, start + TENTH)))
+  const places = Math.max(1, Math.floor((to - from - TENTH_SAMPLES) / FRAME_SAMPLES) + 1)
+  const starts = Array.from({ length: places }, (_, i) => from + i * FRAME_SAMPLES)
+  const powers = starts.map((start) => powerOf(samples.subarray(start, start + TENTH_SAMPLES)))
   return starts[powers.indexOf(Math.min(...powers))] ?? from
 }
 
-/** So many samples of a piece of sound, played there and back. */
-const thereAndBack = (piece: Int16Array, length: number): Int16Array =>
+/** Fills `length` samples with a piece of sound, played forwards and backwards in turn. */
+const forwardsAndBackwards = (piece: Int16Array, length: number): Int16Array =>
   Int16Array.from({ length }, (_, i) => {
     const at = i % (2 * piece.length)
     return piece[at < piece.length ? at : 2 * piece.length - 1 - at] ?? 0
   })
 
-/** The recording with so many seconds more of its own quietest noise between sentences, where words have times. */
+/** Adds pauses between sentences, filled with the quietest noise of the recording. Needs word times. */
 export const withPauses = ({ samples, words }: Spoken, seconds: number): Spoken => {
   const middle = (index: number): number => {
     const [start, end] = words[index] ?? [0, 0]
     return Math.round(((start + end) / 2) * SAMPLE_RATE)
   }
   const ends = words.flatMap(([, , text], i) => (i < words.length - 1 && endsSentence(text) ? [i] : []))
-  const cuts = ends.map((i) => quietestTenth(samples, middle(i), middle(i + 1)) + TENTH / 2)
+  const cuts = ends.map((i) => quietestTenth(samples, middle(i), middle(i + 1)) + TENTH_SAMPLES / 2)
   const quietest = quietestTenth(samples, 0, samples.length)
-  const pause = thereAndBack(samples.slice(quietest, quietest + TENTH), Math.round(seconds * SAMPLE_RATE))
+  const pause = forwardsAndBackwards(
+    samples.slice(quietest, quietest + TENTH_SAMPLES),
+    Math.round(seconds * SAMPLE_RATE),
+  )
   const sentences = [0, ...cuts].map((cut, i) => samples.subarray(cut, cuts[i] ?? samples.length))
   const pieces = sentences.flatMap((sentence, i) => (i > 0 ? [pause, sentence] : [sentence]))
   const longer = new Int16Array(samples.length + cuts.length * pause.length)
@@ -91,7 +94,7 @@ export const withPauses = ({ samples, words }: Spoken, seconds: number): Spoken 
     longer.set(piece, at)
     at += piece.length
   }
-  // A word ends before the cut behind it and begins after the one before, whatever its times say.
+  // Word times are inexact: clip each word to its sentence, between the cut before and the cut after it.
   const moved = words.map(([start, end, text], i): readonly [number, number, string] => {
     const before = ends.filter((last) => last < i).length
     const [from, to] = [(cuts[before - 1] ?? 0) / SAMPLE_RATE, (cuts[before] ?? samples.length) / SAMPLE_RATE]
@@ -100,7 +103,7 @@ export const withPauses = ({ samples, words }: Spoken, seconds: number): Spoken 
   return { samples: longer, words: moved }
 }
 
-/** A recording as it is to be heard. */
+/** Returns the changed samples and words of a recording. */
 export const altered = async (recording: Recording, { noise, pauses }: Alterations): Promise<Spoken> => {
   const [samples, { words, name }] = [await recording.samples(), recording]
   const longer = pauses === undefined ? { samples, words } : withPauses({ samples, words }, pauses)

@@ -2,36 +2,37 @@ import { errorsIn } from './score.ts'
 import type { Compared, Gap } from './score.ts'
 import { joined } from './screen.ts'
 
-/** A difference to what was said where one segment ends and the next begins. */
+/** A wrong text at the border between two segments. */
 export interface BorderFault {
   readonly kind: 'doubled' | 'inserted' | 'lost' | 'changed'
   /** The number of words that are doubled, inserted, lost or changed. */
   readonly words: number
   readonly spoken: string
-  /** `|` where the border is. */
+  /** The transcribed words; `|` marks the border. */
   readonly heard: string
   readonly cause: Cause
 }
 
 /**
- * `spelling`: the same letters, apart otherwise; of the same model's text of the whole recording, `offline`: it has the
- * same words there; `differently`: other wrong ones; `live`: the right ones; `unknown`: it was not made.
+ * `spelling`: the letters are equal, but the spaces differ. The other causes compare with the offline text of the same
+ * model. `offline`: it has the same wrong words; `differently`: it has other wrong words; `live`: it is right;
+ * `unknown`: there is no offline text.
  */
 export type Cause = 'spelling' | 'offline' | 'differently' | 'live' | 'unknown'
 
 /** Words shown around a fault. */
 const CONTEXT = 3
-/** The longest run of words beside a border that counts as said twice. */
-const LONGEST_DOUBLE = 8
-/** Of what was heard too much, so many words in a row that also stand so near are a repetition, not chance. */
-const REPEATED = 4
-const REPEATED_WITHIN = 60
+/** The longest run of words at a border that counts as doubled. */
+const MAX_DOUBLED_WORDS = 8
+/** Inserted words count as a repetition if so many in a row also appear within so many words. */
+const MIN_REPEATED_WORDS = 4
+const REPETITION_DISTANCE = 60
 
-/** How many words before the border stand behind it again. */
+/** Returns the number of words before the border that appear again after it. */
 const doubledAt = (words: ReadonlyArray<string>, border: number): number => {
-  for (let n = LONGEST_DOUBLE; n > 0; n -= 1) {
-    const [before, behind] = [words.slice(Math.max(0, border - n), border), words.slice(border, border + n)]
-    if (before.length === n && before.every((word, i) => word === behind[i])) return n
+  for (let n = MAX_DOUBLED_WORDS; n > 0; n -= 1) {
+    const [before, after] = [words.slice(Math.max(0, border - n), border), words.slice(border, border + n)]
+    if (before.length === n && before.every((word, i) => word === after[i])) return n
   }
   return 0
 }
@@ -39,8 +40,8 @@ const doubledAt = (words: ReadonlyArray<string>, border: number): number => {
 const wordsAt = (words: Compared['hypothesis'], [from, to]: Gap['heard']): string =>
   words.slice(from, to).map(({ word }) => word).join(' ')
 
-/** Two gaps have a word in common, or one without words lies at the other. */
-const meet = ([from, to]: Gap['spoken'], [otherFrom, otherTo]: Gap['spoken']): boolean => {
+/** Returns whether two ranges share a word, or an empty range touches the other range. */
+const overlaps = ([from, to]: Gap['spoken'], [otherFrom, otherTo]: Gap['spoken']): boolean => {
   const [begin, end] = [Math.max(from, otherFrom), Math.min(to, otherTo)]
   return begin < end || (begin === end && (from === to || otherFrom === otherTo))
 }
@@ -49,7 +50,7 @@ const causeOf = (gap: Gap, live: Compared, offline: Compared | null): Cause => {
   const [spoken, heard] = [wordsAt(live.reference, gap.spoken), wordsAt(live.hypothesis, gap.heard)]
   if (spoken.replaceAll(' ', '') === heard.replaceAll(' ', '')) return 'spelling'
   if (offline === null) return 'unknown'
-  const there = offline.gaps.filter((other) => meet(gap.spoken, other.spoken))
+  const there = offline.gaps.filter((other) => overlaps(gap.spoken, other.spoken))
   if (there.length === 0) return 'live'
   const { reference, hypothesis } = offline
   const isSame = there.some(
@@ -58,16 +59,19 @@ const causeOf = (gap: Gap, live: Compared, offline: Compared | null): Cause => {
   return isSame ? 'offline' : 'differently'
 }
 
-/** Whether a part of the words [from, to) stands before or behind them again. */
+/** Returns whether a part of the words [from, to) also appears shortly before or after them. */
 const isRepeated = (words: ReadonlyArray<string>, [from, to]: Gap['heard']): boolean => {
-  const around = [words.slice(Math.max(0, from - REPEATED_WITHIN), from), words.slice(to, to + REPEATED_WITHIN)]
+  const around = [words.slice(Math.max(0, from - REPETITION_DISTANCE), from), words.slice(to, to + REPETITION_DISTANCE)]
   const there = around.map((side) => ` ${side.join(' ')} `)
   return words
-    .slice(from, to - REPEATED + 1)
-    .some((_, i) => there.some((side) => side.includes(` ${words.slice(from + i, from + i + REPEATED).join(' ')} `)))
+    .slice(from, to - MIN_REPEATED_WORDS + 1)
+    .some((_, i) => {
+      const run = ` ${words.slice(from + i, from + i + MIN_REPEATED_WORDS).join(' ')} `
+      return there.some((side) => side.includes(run))
+    })
 }
 
-/** The differences that touch a border of segments, each told once; `offline` is the text of the same model offline. */
+/** Returns each difference that touches a border of segments once. `offline` is the offline text of the same model. */
 export const borderFaults = (
   compared: Compared,
   segments: ReadonlyArray<string>,
@@ -83,7 +87,7 @@ export const borderFaults = (
     if (border === undefined) return []
     const { substituted, inserted, deleted } = errorsIn(gap)
     const twice = inserted > 0 ? doubledAt(heard, border) : 0
-    const isDoubled = twice > 0 || (inserted >= REPEATED && isRepeated(heard, gap.heard))
+    const isDoubled = twice > 0 || (inserted >= MIN_REPEATED_WORDS && isRepeated(heard, gap.heard))
     const kind = isDoubled ? 'doubled' : inserted > 0 ? 'inserted' : deleted > 0 ? 'lost' : 'changed'
     const around = (at: number, end: number): string => heard.slice(Math.max(0, at), end).join(' ')
     return [
@@ -98,7 +102,7 @@ export const borderFaults = (
   })
 }
 
-/** How many words of each kind. */
+/** Number of words of each kind. */
 export type BorderWords = Readonly<Record<BorderFault['kind'], number>>
 
 const wordsOf = (faults: ReadonlyArray<BorderFault>, isWanted: (fault: BorderFault) => boolean): number =>

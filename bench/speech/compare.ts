@@ -6,7 +6,7 @@ import type { LiveFigures, ScoredRecording, ScoredText } from './figures.ts'
 import { compareTexts } from './score.ts'
 import type { Compared } from './score.ts'
 
-/** What `npm run bench -- speech --json FILE` wrote. */
+/** The content of a file that `npm run bench -- speech --json FILE` wrote. */
 export interface SpeechRun {
   readonly recordings: ReadonlyArray<ScoredRecording>
 }
@@ -16,14 +16,14 @@ const textOf = ({ texts, live }: ScoredRecording, name: string): ScoredText | un
 
 const wrongIn = ({ errors: { substituted, inserted, deleted } }: ScoredText): number => substituted + inserted + deleted
 
-/** What was said where the words [from, to) of a text stand. */
+/** Returns the reference words at the place of the words [from, to) of a text. */
 const saidAt = ({ reference, matches }: Compared, from: number, to: number): string => {
   const before = matches.findLast(([, heard]) => heard < from)?.[0] ?? -1
   const behind = matches.find(([, heard]) => heard >= to)?.[0] ?? reference.length
   return reference.slice(before + 1, behind).map(({ word }) => word).join(' ')
 }
 
-/** The words in which two texts of one recording differ, each beside what was said. */
+/** Lists the differences between two texts of a recording, each with the reference. */
 export const differences = (said: string, before: string, after: string, language: string): ReadonlyArray<string> => {
   const [old, own] = [compareTexts(said, before, language), compareTexts(said, after, language)]
   const words = ({ hypothesis }: Compared, [from, to]: readonly [number, number]): string =>
@@ -35,7 +35,7 @@ export const differences = (said: string, before: string, after: string, languag
   })
 }
 
-/** What became of each recording that both runs heard, and their pooled rates side by side. */
+/** Compares two runs: the differences of each recording that both runs contain, and the pooled rates side by side. */
 export const compareRuns = (before: SpeechRun, after: SpeechRun, name: string): string => {
   const recordings = after.recordings.flatMap((recording): ReadonlyArray<string> => {
     const [old, own] = [before.recordings.find((other) => other.name === recording.name), textOf(recording, name)]
@@ -78,6 +78,7 @@ export const speechCompare = async (args: ReadonlyArray<string>): Promise<void> 
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
   const read = async (path: string): Promise<SpeechRun> => JSON.parse(await readFile(path, 'utf8')) as SpeechRun
   const [before, after] = await Promise.all(positionals.map(read))
-  if (before === undefined || after === undefined) throw new Error('name two files that the benchmark speech wrote')
+  if (before === undefined || after === undefined)
+    throw new Error('usage: npm run bench -- speech-compare BEFORE.json AFTER.json [--text NAME]')
   console.log(compareRuns(before, after, values.text))
 }

@@ -11,19 +11,19 @@ import type { FinalLag, SegmentEnd } from './final-lag.ts'
 import type { Quiet } from './quiet.ts'
 import { screensOf, spokenWords, takenBack, wordDelays } from './screen.ts'
 
-/** One text of a recording and what is wrong with it. */
+/** A text of a recording and its errors. */
 export interface ScoredText {
   readonly text: string
-  /** Errors of 100 words. */
+  /** Word error rate in percent. */
   readonly wer: number | null
   readonly errors: Errors
 }
 
-/** When the words of a recording came, in seconds; empty where the manifest does not say when they were spoken. */
+/** Delays of the words of a recording, in seconds. Empty when the manifest has no word times. */
 export interface Delays {
   readonly shown: ReadonlyArray<number>
   readonly settled: ReadonlyArray<number>
-  /** As `settled`, of a screen that shows all of the open segment. */
+  /** Like `settled`, for a screen that shows the whole open segment. */
   readonly settled_text: ReadonlyArray<number>
   readonly finals: ReadonlyArray<FinalLag>
 }
@@ -31,7 +31,7 @@ export interface Delays {
 export interface ScoredLive extends ScoredText {
   readonly segments: ReadonlyArray<Pick<Frame, 'at' | 'start' | 'end' | 'text'>>
   readonly borders: ReadonlyArray<BorderFault>
-  /** Words that a screen showed, right or wrong, and how many it took back, by what it shows of the open segment. */
+  /** Number of shown words, right or wrong, and of removed words, by the view of the open segment. */
   readonly taken_back: Readonly<Record<'caption' | 'text', { readonly shown: number; readonly taken: number }>>
   readonly delays: Delays
   readonly passes: number
@@ -39,7 +39,7 @@ export interface ScoredLive extends ScoredText {
   readonly own_cpu_s: number
 }
 
-/** All that is known of a recording; the texts by who made them. */
+/** The results of a recording. The texts are keyed by their maker, such as `reference`. */
 export interface ScoredRecording {
   readonly name: string
   readonly language: string
@@ -53,22 +53,22 @@ export interface ScoredRecording {
 const rounded = (value: number | null, digits = 2): number | null =>
   (value === null ? null : Number(value.toFixed(digits)))
 
-type Said = Pick<Recording, 'text' | 'language'>
+type SpokenText = Pick<Recording, 'text' | 'language'>
 
-export const scoredText = ({ text: said, language }: Said, text: string): ScoredText => {
+export const scoredText = ({ text: said, language }: SpokenText, text: string): ScoredText => {
   const { errors } = compareTexts(said, text, language)
   return { text, wer: rounded(rateOf(errors)), errors }
 }
 
-/** A recording as it was heard. */
-interface Heard extends Pick<Recording, 'text' | 'language' | 'words'> {
+/** A recording and its live run. */
+interface LiveRecording extends Pick<Recording, 'text' | 'language' | 'words'> {
   readonly run: LiveRun
   readonly quiets: ReadonlyArray<Quiet>
-  /** What the same model made of it offline; absent where it was not asked. */
+  /** The offline text of the same model, if it was made. */
   readonly offline?: string | undefined
 }
 
-export const scoredLive = (recording: Heard, pauseSeconds: number): ScoredLive => {
+export const scoredLive = (recording: LiveRecording, pauseSeconds: number): ScoredLive => {
   const { text: said, language, words, run, quiets, offline } = recording
   const finals = run.frames.filter(({ final }) => final)
   const texts = finals.map(({ text }) => text)
@@ -94,7 +94,7 @@ export const scoredLive = (recording: Heard, pauseSeconds: number): ScoredLive =
   }
 }
 
-/** Groups that rates are pooled over: all words of all recordings together. */
+/** Groups of recordings. Rates are pooled over all words of a group. */
 const GROUPS: ReadonlyArray<readonly [name: string, has: (language: string) => boolean]> = [
   ['english', (language) => language === 'en'],
   ['others', (language) => language !== 'en'],
@@ -102,7 +102,7 @@ const GROUPS: ReadonlyArray<readonly [name: string, has: (language: string) => b
 
 export interface PooledText {
   readonly wer: number | null
-  /** Words that were heard, of 100. */
+  /** Percentage of spoken words that were transcribed. */
   readonly recall: number | null
   readonly errors: Errors
 }
@@ -120,19 +120,19 @@ const perHundred = (counts: ReadonlyArray<{ readonly shown: number; readonly tak
 
 export interface LiveFigures {
   readonly border_words: BorderWords
-  /** Those of them that the same model hears right offline; all, where it was not asked. */
+  /** The part of them that the offline text has right; all without an offline text. */
   readonly border_words_live: BorderWords
   readonly border_causes: Readonly<Record<Cause, number>>
   readonly first_display_s: Quantiles
   readonly settled_s: Quantiles
   readonly settled_text_s: Quantiles
   readonly final_lag_s: Readonly<Record<SegmentEnd, Quantiles & { readonly segments: number }>>
-  /** Of 100 words that were shown. */
+  /** Percentage of shown words that were removed again. */
   readonly taken_back: { readonly caption: number | null; readonly text: number | null }
   readonly segments: number
   readonly passes_a_second: number
   readonly engine_cpu_s_a_second: number | null
-  /** Of the process that the pipeline runs in; too much where recordings run beside each other. */
+  /** CPU time of the pipeline's process. Too high when several recordings run at the same time. */
   readonly own_cpu_s_a_second: number
 }
 
@@ -170,12 +170,12 @@ export interface GroupFigures {
   readonly group: string
   readonly recordings: number
   readonly seconds: number
-  /** By who made the text, `live` among them. */
+  /** Texts by their maker, including `live`. */
   readonly texts: Readonly<Record<string, PooledText>>
   readonly live: LiveFigures | null
 }
 
-/** The figures of each group, of each language, and of all together. */
+/** Returns the results of each group, of each language and of all recordings. */
 export const figuresOf = (recordings: ReadonlyArray<ScoredRecording>): ReadonlyArray<GroupFigures> => {
   const languages = [...new Set(recordings.map(({ language }) => language))].toSorted()
   const single = languages.map((wanted) => [wanted, (language: string) => language === wanted] as const)

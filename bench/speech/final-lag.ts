@@ -5,32 +5,35 @@ import type { Quiet } from './quiet.ts'
 import { joined } from './screen.ts'
 import type { SpokenWord } from './screen.ts'
 
-/** What ended a segment: a pause of `buffer_timeout` or more behind its last word, the end of the audio, or neither. */
+/**
+ * The end of a segment: a pause of at least `buffer_timeout` after its last word, the end of the audio, or running
+ * speech.
+ */
 export type SegmentEnd = 'pause' | 'running' | 'audio'
 
 /** Seconds from the end of a segment's last word to its final. */
 export interface FinalLag {
   readonly lag: number
   readonly end: SegmentEnd
-  /** Seconds of audio that had been spoken when the final came. */
+  /** Time of the final, in seconds of audio. */
   readonly at: number
 }
 
 type Final = Pick<Frame, 'at' | 'end' | 'text'>
 
-/** What a recording tells of when somebody spoke. */
-export interface Heard {
-  /** Empty where the manifest does not say when its words were spoken. */
+/** The times of speech in a recording. */
+export interface SpeechTimes {
+  /** Empty when the manifest has no word times. */
   readonly spoken: ReadonlyArray<SpokenWord>
   readonly quiets: ReadonlyArray<Quiet>
   readonly language: string
 }
 
-/** Silence that begins so soon behind a last word follows it: both times are a little wrong. */
-const NEAR = 0.5
+/** Silence that begins within this time after a last word belongs to it, because both times are inexact. */
+const TOLERANCE_SECONDS = 0.5
 
-/** For each final when its last word ended and what came next began; null where the word was not heard right. */
-const lastWords = (finals: ReadonlyArray<Final>, { spoken, quiets, language }: Heard) => {
+/** Returns for each final the end of its last word and the start of the next word. Null when the last word is wrong. */
+const lastWords = (finals: ReadonlyArray<Final>, { spoken, quiets, language }: SpeechTimes) => {
   const { tokens, lastOf } = joined(finals.map(({ text }) => text), language)
   const { matches } = alignWords(spoken.map(({ word }) => word), tokens.map(({ word }) => word))
   const spokenAt = new Map(matches.map(([i, j]) => [j, i]))
@@ -43,26 +46,26 @@ const lastWords = (finals: ReadonlyArray<Final>, { spoken, quiets, language }: H
   })
 }
 
-/** The same by what the finals themselves tell, for recordings whose words have no times. */
-const toldEnds = (finals: ReadonlyArray<Final>, quiets: ReadonlyArray<Quiet>) =>
-  finals.map(({ end: told }, segment) => {
-    const end = quiets.find(({ start, end }) => start < told && told <= end)?.start ?? told
-    const quiet = quiets.find((quiet) => quiet.start >= end && quiet.start - end < NEAR)
+/** Like lastWords, but with the times of the finals, for recordings without word times. */
+const endsFromFinals = (finals: ReadonlyArray<Final>, quiets: ReadonlyArray<Quiet>) =>
+  finals.map(({ end: finalEnd }, segment) => {
+    const end = quiets.find(({ start, end }) => start < finalEnd && finalEnd <= end)?.start ?? finalEnd
+    const quiet = quiets.find((quiet) => quiet.start >= end && quiet.start - end < TOLERANCE_SECONDS)
     return { end, next: segment === finals.length - 1 ? Infinity : (quiet?.end ?? end) }
   })
 
 /**
- * The lag of each final behind its last word, where that was heard right. Pauses are those that the speech detector
- * finds in the recording, so that word times which stretch over silence hide none.
+ * Returns the lag of each final after its last word, for last words that are right. The speech detector finds the
+ * pauses, because inexact word times can cover a pause.
  */
 export const finalLags = (
   finals: ReadonlyArray<Final>,
-  heard: Heard,
+  times: SpeechTimes,
   pauseSeconds: number,
 ): ReadonlyArray<FinalLag> => {
-  const { spoken, quiets } = heard
+  const { spoken, quiets } = times
   const pauses = quiets.filter(({ start, end }) => end - start >= pauseSeconds)
-  const ends = spoken.length > 0 ? lastWords(finals, heard) : toldEnds(finals, quiets)
+  const ends = spoken.length > 0 ? lastWords(finals, times) : endsFromFinals(finals, quiets)
   return finals.flatMap(({ at }, segment) => {
     const last = ends[segment] ?? null
     if (last === null) return []

@@ -5,10 +5,10 @@ import { dimensionsOf, readGraph } from '../../infrastructure/onnx/graphs/graph-
 import { node, valueOf } from '../../infrastructure/onnx/graphs/graph-writer.ts'
 import { fieldsOf, GRAPH, message, MODEL, namesIn, VALUE } from '../../infrastructure/onnx/graphs/onnx-format.ts'
 
-/** The graph that takes so many positions alone, as it adds a constant of that length; without cross-attentions. */
+/** Changes an encoder graph so that it accepts only `positions` positions, and removes cross-attention outputs. */
 export const fixedTo = (model: Uint8Array, positions: number): Uint8Array => {
   const graph = readGraph(model)
-  if (graph === null) throw new Error('this is no graph')
+  if (graph === null) throw new Error('the file is not an ONNX graph')
   const { operations, constants } = graph
   const isLong = (value = ''): boolean => constants.get(value)?.dimensions[0] === positions
   const cut = operations.find(({ type, inputs: [value] }) => type === 'Slice' && isLong(value))
@@ -30,8 +30,10 @@ export const fixedTo = (model: Uint8Array, positions: number): Uint8Array => {
     part === graph.graphField ? message(MODEL.GRAPH, ...fields) : model.subarray(part.start, part.end)))
 }
 
-/** A copy of a Whisper as most of the hub's exports are: full windows alone, and no cross-attentions. */
-export const hubShapedCopy = async (folder: string): Promise<{ readonly folder: string; readonly remove: () => Promise<void> }> => {
+/** Copies a Whisper model in the shape of most hub exports: only full windows, and no cross-attentions. */
+export const hubShapedCopy = async (
+  folder: string,
+): Promise<{ readonly folder: string; readonly remove: () => Promise<void> }> => {
   const copy = await mkdtemp(join(tmpdir(), 'stenolog-hub-shaped-'))
   const config = await readFile(join(folder, 'config.json'), 'utf8')
   const { max_source_positions: positions } = JSON.parse(config) as { readonly max_source_positions: number }

@@ -11,13 +11,13 @@ import { systemTimers as timers } from '../../infrastructure/node/system-timers.
 import { cpuSecondsOf } from '../cpu-time.ts'
 import { observed } from '../recorded-live.ts'
 
-/** What a client sends at once. */
-const CHUNK = SAMPLE_RATE / 10
+/** Samples of one client frame: 100 ms. */
+const CHUNK_SAMPLES = SAMPLE_RATE / 10
 const FINISH_MS = 600_000
 
-/** A segment as the pipeline showed it. */
+/** A segment that the pipeline published. */
 export interface Frame extends Segment {
-  /** Seconds of audio that had been spoken by then. */
+  /** Time of the frame, in seconds of audio. */
   readonly at: number
   readonly final: boolean
 }
@@ -25,9 +25,9 @@ export interface Frame extends Segment {
 export interface LiveRun {
   readonly frames: ReadonlyArray<Frame>
   readonly passes: number
-  /** Of the engine's process; null where the system does not tell, and of sessions that share it. */
+  /** CPU seconds of the engine's process; null without /proc, or when sessions share the engine. */
   readonly engineCpu: number | null
-  /** Of this process, other recordings that run beside this one included. */
+  /** CPU seconds of this process, including other recordings that run at the same time. */
   readonly ownCpu: number
 }
 
@@ -35,21 +35,21 @@ export interface LiveOptions {
   readonly model: string
   readonly settings: EngineSettings
   /**
-   * `max`: the next chunk comes when all that the last one asked for is done, so that the only time is that of the
-   * audio and what is heard does not depend on the machine. `real`: chunks come when they have been spoken.
+   * `max`: the next chunk arrives when all work for the last chunk is done. Only audio time counts then, so the text
+   * does not depend on the machine. `real`: chunks arrive in real time.
    */
   readonly speed: 'max' | 'real'
-  /** Seconds of audio that a pass takes at speed `max`. */
+  /** Duration of a pass at speed `max`, in seconds of audio. */
   readonly passSeconds: number
-  /** What a session may say of its words. */
+  /** Task and vocabulary of the session. */
   readonly wishes?: Pick<Parameters<CreatePipeline>[0], 'task' | 'vocabulary'>
-  /** Of all sessions that share the engine, in real time. */
+  /** The scheduler of sessions that share the engine in real time. */
   readonly scheduler?: Scheduler
 }
 
 let lastLive = 0
 
-/** Seconds of audio; it moves only when told to. */
+/** Creates a clock in seconds of audio. It moves only through `advance`. */
 const createAudioClock = () => {
   let now = 0
   const waiting = new Set<{ readonly at: number; readonly wake: () => void }>()
@@ -74,7 +74,7 @@ const cpuOf = (engine: SpeechEngine): number | null => {
   return pid === undefined ? null : cpuSecondsOf(pid)
 }
 
-/** One recording as a live on the pipeline of the service. */
+/** Runs one recording as a session on the pipeline of the service. */
 export const runLive = async (
   engine: SpeechEngine,
   samples: Int16Array,
@@ -90,7 +90,7 @@ export const runLive = async (
   const monotonic = (): number => (isReal ? performance.now() : 1000 * clock.now())
   const slowed: SpeechEngine = {
     ...watched,
-    // What was measured is not what a pass takes here, except in real time.
+    // The engine's measured times are valid only in real time. At speed `max` a pass takes `passSeconds`.
     passTime: isReal ? engine.passTime : () => ({ usual: passSeconds, least: passSeconds }),
     transcribe: (job) => async () => {
       const due = now() + passSeconds
@@ -106,9 +106,9 @@ export const runLive = async (
   const scheduler = options.scheduler ?? createScheduler(slowed, monotonic)
   const counted: Scheduler = {
     ...scheduler,
-    transcribe: (...asked) => {
+    transcribe: (...args) => {
       passes += 1
-      return scheduler.transcribe(...asked)
+      return scheduler.transcribe(...args)
     },
   }
   const pipeline = createLivePipeline({ engine: slowed, scheduler: counted, monotonic, timers })({
@@ -128,8 +128,8 @@ export const runLive = async (
   orThrow(await pipeline.start()())
   const [cpu, own] = [cpuOf(engine), process.cpuUsage()]
   begin = performance.now()
-  for (let from = 0; from < samples.length; from += CHUNK) {
-    const to = Math.min(samples.length, from + CHUNK)
+  for (let from = 0; from < samples.length; from += CHUNK_SAMPLES) {
+    const to = Math.min(samples.length, from + CHUNK_SAMPLES)
     if (isReal) await delay(Math.max(0, 1000 * (to / SAMPLE_RATE - now())))
     else clock.advance(to / SAMPLE_RATE)
     pipeline.push(samples.subarray(from, to))
@@ -139,7 +139,7 @@ export const runLive = async (
   for (;;) {
     await Promise.race([settled(), failure.promise])
     if (!clock.isAwaited()) break
-    clock.advance(clock.now() + CHUNK / SAMPLE_RATE)
+    clock.advance(clock.now() + CHUNK_SAMPLES / SAMPLE_RATE)
   }
   await Promise.race([finished, failure.promise])
   const [spent, { user, system }] = [cpuOf(engine), process.cpuUsage(own)]

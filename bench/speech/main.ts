@@ -19,7 +19,7 @@ import type { ScoredRecording } from './figures.ts'
 import { hubShapedCopy } from './hub-shaped.ts'
 import { runLive } from './live.ts'
 import type { LiveOptions } from './live.ts'
-import { hearQuiets } from './quiet.ts'
+import { detectQuiets } from './quiet.ts'
 import { readRecordings } from './recordings.ts'
 import type { Recording } from './recordings.ts'
 import { openOffline } from './reference.ts'
@@ -50,38 +50,38 @@ const OPTIONS = {
 
 const SHARED = resolve('../shared')
 
-/** Engine settings from `name=value`. */
+/** Parses engine settings of the form `name=value`. Throws on unknown settings and wrong values. */
 const settingsOf = (changes: ReadonlyArray<string>): EngineSettings => {
   const members = changes.map((change): [string, unknown] => {
     const [name = '', value = ''] = change.split('=')
     return [name, /^[-\d.]+$|^true$|^false$/.test(value) ? JSON.parse(value) : value]
   })
   const decoded = engineSettings.decode({ ...DEFAULT_ENGINE_SETTINGS, ...Object.fromEntries(members) })
-  if (E.isLeft(decoded)) throw new Error(`not engine settings: ${changes.join(' ')}`)
+  if (E.isLeft(decoded)) throw new Error(`invalid engine settings: ${changes.join(' ')}`)
   return decoded.right
 }
 
-interface Wishes {
+interface SpeechOptions {
   readonly task: string
   readonly prompt: string
   readonly hotword?: ReadonlyArray<string>
 }
 
-const wishesOf = ({ task, prompt, hotword = [] }: Wishes): NonNullable<LiveOptions['wishes']> => {
-  if (task !== 'transcribe' && task !== 'translate') throw new Error('--task is transcribe or translate')
+const wishesOf = ({ task, prompt, hotword = [] }: SpeechOptions): NonNullable<LiveOptions['wishes']> => {
+  if (task !== 'transcribe' && task !== 'translate') throw new Error('--task should be transcribe or translate')
   const isExpected = prompt !== '' || hotword.length > 0
   return { task, ...(isExpected && { vocabulary: { prompt, hotwords: hotword } }) }
 }
 
-type Told = { readonly [name in keyof Alterations]?: string | undefined }
+type GivenAlterations = { readonly [name in keyof Alterations]?: string | undefined }
 
-const alterationsOf = ({ noise, pauses }: Told): Alterations => ({
+const alterationsOf = ({ noise, pauses }: GivenAlterations): Alterations => ({
   ...(noise !== undefined && { noise: Number(noise) }),
   ...(pauses !== undefined && { pauses: Number(pauses) }),
 })
 
-/** `work` on each, so many at a time. */
-const inTurn = async <A>(
+/** Runs `work` on each item, with `lanes` items at a time. */
+const inLanes = async <A>(
   items: ReadonlyArray<A>,
   lanes: number,
   work: (item: A, lane: number) => Promise<void>,
@@ -99,30 +99,30 @@ type Scores = ReadonlyArray<ScoredRecording>
 const ordered = (done: Scores, recordings: ReadonlyArray<Recording>): Scores =>
   recordings.flatMap(({ name }) => done.find((scored) => scored.name === name) ?? [])
 
-/** What is to be made of each recording. */
-interface Hearing {
-  /** Absent where no reference is wanted. */
+/** The work for each recording. */
+interface RecordingTask {
+  /** The offline model; absent when no reference is wanted. */
   readonly reference?: OfflineModel
-  /** One for each lane, so that the CPU time of a recording can be told; none where no live is wanted. */
+  /** One engine per lane, so the CPU time of each recording is known. Empty when no live run is wanted. */
   readonly engines: ReadonlyArray<SpeechEngine>
   readonly options: LiveOptions
   readonly alterations: Alterations
-  /** Instead of the recordings' own. */
+  /** Replaces the language of the recordings. */
   readonly language: string | undefined
 }
 
-const hear = async (recording: Recording, lane: number, hearing: Hearing): Promise<ScoredRecording> => {
-  const { reference, engines, options } = hearing
+const transcribe = async (recording: Recording, lane: number, task: RecordingTask): Promise<ScoredRecording> => {
+  const { reference, engines, options } = task
   const { buffer_timeout } = options.settings
   const { name, language, text: said, others } = recording
-  const { samples: audio, words } = await altered(recording, hearing.alterations)
+  const { samples: audio, words } = await altered(recording, task.alterations)
   const engine = engines[lane]
-  const quiets = engine === undefined ? [] : await hearQuiets(engine, audio)
-  const run = engine === undefined ? null : await runLive(engine, audio, hearing.language ?? language, options)
+  const quiets = engine === undefined ? [] : await detectQuiets(engine, audio)
+  const run = engine === undefined ? null : await runLive(engine, audio, task.language ?? language, options)
   const offline = await reference?.transcribe(audio, language)
   const made = offline === undefined ? others : { reference: offline, ...others }
   const cost = run === null ? '' : `, ${run.passes} passes, ${run.engineCpu?.toFixed(1) ?? '?'} s of CPU`
-  console.error(`${name}: heard${cost}`)
+  console.error(`${name}: transcribed${cost}`)
   return {
     name,
     language,
@@ -136,7 +136,7 @@ const hear = async (recording: Recording, lane: number, hearing: Hearing): Promi
 
 interface Engines {
   readonly engines: ReadonlyArray<SpeechEngine>
-  /** Of sessions that share an engine. */
+  /** Options of sessions that share an engine. */
   readonly shared: Pick<LiveOptions, 'scheduler'>
   readonly close: () => Promise<void>
 }
@@ -148,9 +148,9 @@ interface Wanted {
   readonly sessions?: string | undefined
 }
 
-/** So many engines that have the cores to themselves in turn, or one that so many sessions share, as in a service. */
+/** Opens one engine per job, or one engine that all sessions share like in a service. */
 const openEngines = ({ model, speed, jobs, sessions }: Wanted, folder: string): Engines => {
-  if (sessions !== undefined && speed !== 'real') throw new Error('--sessions wants --speed real')
+  if (sessions !== undefined && speed !== 'real') throw new Error('--sessions needs --speed real')
   const cores = availableParallelism()
   const workers = sessions === undefined ? Math.max(1, Math.floor(cores / Number(jobs))) : cores
   const open = (): SpeechEngine => createSpeechEngine({ models: new Map([[model, folder]]), workers, logger: QUIET })
@@ -171,7 +171,7 @@ const firstAbsent = async (files: ReadonlyArray<string>): Promise<string | undef
   return undefined
 }
 
-/** `npm run bench -- speech [FOLDER…] [options]`: docs/bench.md says what it measures. */
+/** `npm run bench -- speech [FOLDER…] [options]`: measures accuracy and delays on recordings. See docs/bench.md. */
 export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS })
   const installed = resolve(process.env['STENOLOG_MODELS_DIR'] ?? '../shared/models', values.model)
@@ -181,7 +181,7 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
     console.log(`speech: skipped: no ${basename(resolve(absent, '..'))}/${basename(absent)}`)
     return
   }
-  if (values.speed !== 'max' && values.speed !== 'real') throw new Error('--speed is max or real')
+  if (values.speed !== 'max' && values.speed !== 'real') throw new Error('--speed should be max or real')
   const settings = settingsOf(values.set ?? [])
   const options: LiveOptions = {
     model: values.model,
@@ -196,32 +196,32 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
   const recordings = (await readRecordings(given)).filter(({ name }) => only.test(name))
   const wanted = values.run.split(',')
   const opened = openEngines(values, folder)
-  const hearing: Hearing = {
+  const task: RecordingTask = {
     ...(wanted.includes('reference') ? { reference: await openOffline(folder, values.context) } : {}),
     engines: wanted.includes('live') ? opened.engines : [],
     options: { ...options, ...opened.shared },
     alterations: alterationsOf(values),
     language: values.language,
   }
-  /** Sessions may share one. */
-  const apart = [...new Set(hearing.engines)]
+  // Sessions may share an engine, so count each engine once.
+  const uniqueEngines = [...new Set(task.engines)]
   const done: Array<ScoredRecording> = []
-  /** What is there so far, in the order of the manifests: a long run that is cut off has told what it knew. */
+  // Writes after each recording, in the order of the manifests, so an interrupted run keeps its results.
   const write = async (): Promise<void> => {
     if (values.json === undefined) return
     const scored = ordered(done, recordings)
-    const [run, room] = [{ ...options, ...hearing.alterations }, roomOf(apart, values.model)]
-    const told = { machine: machine(), run, room, figures: figuresOf(scored), recordings: scored }
-    await writeFile(values.json, `${JSON.stringify(told, null, 2)}\n`)
+    const [run, room] = [{ ...options, ...task.alterations }, roomOf(uniqueEngines, values.model)]
+    const result = { machine: machine(), run, room, figures: figuresOf(scored), recordings: scored }
+    await writeFile(values.json, `${JSON.stringify(result, null, 2)}\n`)
   }
   try {
-    await inTurn(recordings, opened.engines.length, async (recording, lane) => {
-      done.push(await hear(recording, lane, hearing))
+    await inLanes(recordings, opened.engines.length, async (recording, lane) => {
+      done.push(await transcribe(recording, lane, task))
       await write()
     })
-    console.log(`${lineOf(values.model, roomOf(apart, values.model))}\n`)
+    console.log(`${lineOf(values.model, roomOf(uniqueEngines, values.model))}\n`)
   } finally {
-    await Promise.all([opened.close(), hearing.reference?.release()])
+    await Promise.all([opened.close(), task.reference?.release()])
     await copy?.remove()
   }
   console.log(reportOf(figuresOf(ordered(done, recordings))))

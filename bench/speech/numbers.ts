@@ -1,13 +1,13 @@
-/** A word as error rates compare it, and how the text wrote it. */
+/** A word in the form that error rates compare, with its spelling in the text. */
 export interface Token {
-  /** Lower case, without punctuation; a number of English as digits; one character where the language has no spaces. */
+  /** Lower case, without punctuation. English numbers are digits. In languages without spaces it is one character. */
   readonly word: string
-  /** Where it lies in the text. */
+  /** Position in the text. */
   readonly from: number
   readonly to: number
-  /** Its first letter is a capital one. */
+  /** The word begins with a capital letter. */
   readonly capital: boolean
-  /** A sentence ends behind it, and the text goes on. */
+  /** The word ends a sentence and is not the last word of the text. */
   readonly ends: boolean
 }
 
@@ -24,7 +24,7 @@ interface NumberWord {
   readonly ordinal: boolean
 }
 
-/** A number at the beginning of a list of words, and of how many of them it consists. */
+/** A number at the beginning of a list of words. `length`: the number of its words. */
 interface Reading extends NumberWord {
   readonly length: number
 }
@@ -62,7 +62,7 @@ const sumOf = (value: number, length: number, rest: Reading | null): Reading => 
   length: length + (rest?.length ?? 0),
 })
 
-/** Also years, which are said in pairs: fourteen fifty-five. */
+/** Reads numbers below 1000, and years that are spoken in pairs, such as fourteen fifty-five. */
 const belowThousand = (words: ReadonlyArray<string>): Reading | null => {
   const first = belowHundred(words)
   if (first === null || first.ordinal) return first
@@ -80,7 +80,7 @@ const numberIn = (words: ReadonlyArray<string>): Reading | null => {
   return multiple === undefined ? first : sumOf(first.value * multiple, length, numberIn(words.slice(length)))
 }
 
-/** English numbers in words as the digits that Whisper writes: `forty-two` is `42`, `fifteenth` is `15th`. */
+/** Converts English number words to digits, as Whisper writes them: `forty-two` to `42`, `fifteenth` to `15th`. */
 export const writtenAsDigits = (tokens: ReadonlyArray<Token>, text: string): ReadonlyArray<Token> => {
   const written: Array<Token> = []
   for (let at = 0; at < tokens.length; ) {

@@ -4,20 +4,23 @@ import type { SpeechEngine, SpeechProbabilities, VadState } from '../../applicat
 import { orThrow } from '../../domain/shared/or-throw.ts'
 import type { SpokenWord } from './screen.ts'
 
-/** Nobody speaks, in seconds. */
+/** A time without speech, in seconds. */
 export interface Quiet {
   readonly start: number
   readonly end: number
 }
 
-/** Frames that are judged at once: four seconds. */
+/** Frames per call of the detector: four seconds. */
 const FRAMES = 125
 
-/** Where nobody speaks, by each frame's probability and the pipeline's rules for where speech begins and ends. */
+/**
+ * Finds the times without speech, by the probability of each frame and the pipeline's rules for begin and end of
+ * speech.
+ */
 export const quietsOf = (probabilities: ArrayLike<number>, samples: number): ReadonlyArray<Quiet> => {
   const { phrases } = foldSpeech(INITIAL_SEGMENTER, probabilities, Infinity)
   const regions = phrases.flatMap(({ regions }) => regions)
-  // The pipeline hears a little more than what the detector calls speech.
+  // The pipeline pads each detected region; remove the padding.
   const starts = [0, ...regions.map(({ end }) => (end === null ? samples : end - PAD))]
   const ends = [...regions.map(({ start }) => (start === 0 ? 0 : start + PAD)), samples]
   return starts
@@ -25,8 +28,8 @@ export const quietsOf = (probabilities: ArrayLike<number>, samples: number): Rea
     .filter(({ start, end }) => end > start)
 }
 
-/** Where nobody speaks in a recording, by the product's detector over all of it. */
-export const hearQuiets = async (
+/** Runs the product's detector over a recording and returns the times without speech. */
+export const detectQuiets = async (
   engine: Pick<SpeechEngine, 'detectSpeech'>,
   samples: Int16Array,
 ): Promise<ReadonlyArray<Quiet>> => {
@@ -43,10 +46,13 @@ export const hearQuiets = async (
   return quietsOf(probabilities, samples.length)
 }
 
-/** The word where it sounds: times by cross-attention stretch over silence; the longer piece beside it is the word. */
+/**
+ * Shortens a word's time to its sounding part. Times from cross-attention can cover silence; the longer part next to
+ * the silence is the word.
+ */
 export const soundingPart = (word: SpokenWord, quiets: ReadonlyArray<Quiet>): SpokenWord =>
   quiets.reduce<SpokenWord>((part, quiet) => {
-    const [before, behind] = [quiet.start - part.start, part.end - quiet.end]
-    if (quiet.end <= part.start || quiet.start >= part.end || Math.max(before, behind) <= 0) return part
-    return before >= behind ? { ...part, end: quiet.start } : { ...part, start: quiet.end }
+    const [before, after] = [quiet.start - part.start, part.end - quiet.end]
+    if (quiet.end <= part.start || quiet.start >= part.end || Math.max(before, after) <= 0) return part
+    return before >= after ? { ...part, end: quiet.start } : { ...part, start: quiet.end }
   }, word)

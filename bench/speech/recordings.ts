@@ -4,22 +4,22 @@ import * as t from 'io-ts'
 import * as E from 'fp-ts/lib/Either.js'
 import { readAudioFile } from '../../interfaces/cli/streaming/audio-file.ts'
 
-/** What a folder's manifest.json says of each recording; other members are ignored. */
+/** The entries of a folder's manifest.json. Other members are ignored. */
 const manifest = t.array(
   t.intersection([
     t.type({ file: t.string, language: t.string, text: t.string }),
     t.partial({
-      /** What other programs made of it, by their names. */
+      /** Texts of other programs by their names. */
       others: t.record(t.string, t.string),
-      /** When its words were spoken, in seconds. */
+      /** Start, end and text of each word; times in seconds. */
       words: t.array(t.tuple([t.number, t.number, t.string])),
     }),
   ]),
 )
 
-/** A recording of somebody who speaks, and what was said. */
+/** A recording of speech with its reference text. */
 export interface Recording {
-  /** Folder and file: unique in a run. */
+  /** Folder and file name. Unique in a run. */
   readonly name: string
   readonly language: string
   readonly text: string
@@ -28,11 +28,13 @@ export interface Recording {
   readonly samples: () => Promise<Int16Array>
 }
 
-/** The recordings of folders with a manifest.json each, in its order. */
+/**
+ * Reads the recordings of folders with a manifest.json, in the order of the manifests. Throws on an invalid manifest.
+ */
 export const readRecordings = async (folders: ReadonlyArray<string>): Promise<ReadonlyArray<Recording>> => {
   const lists = folders.map(async (folder) => {
     const decoded = manifest.decode(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')))
-    if (E.isLeft(decoded)) throw new Error(`${join(folder, 'manifest.json')} does not list recordings`)
+    if (E.isLeft(decoded)) throw new Error(`${join(folder, 'manifest.json')} is not a valid list of recordings`)
     return decoded.right.map(
       ({ file, language, text, others = {}, words = [] }): Recording => ({
         name: `${basename(resolve(folder))}/${file}`,

@@ -10,22 +10,22 @@ import type { LogitsRules } from '../../infrastructure/onnx/logits.ts'
 import { readWhisperDirectory } from '../../infrastructure/onnx/whisper/whisper-directory.ts'
 import { openSession } from '../../infrastructure/onnx/sessions.ts'
 
-/** A model that hears a whole recording when it is over. */
+/** A model that transcribes a whole recording at once. */
 export interface OfflineModel {
   readonly transcribe: (samples: Int16Array, language: string) => Promise<string>
   readonly release: () => Promise<void>
 }
 
-/** A text that repeats itself more than this went round in circles; OpenAI's loop and faster-whisper say so too. */
-const LOOPS = 2.4
-/** Less than this behind the last timestamp is no speech of its own. */
-const LEAST = 2 * SAMPLE_RATE
+/** A text with a higher compression ratio repeats itself. OpenAI's loop and faster-whisper use the same limit. */
+const MAX_COMPRESSION_RATIO = 2.4
+/** Less audio than this after the last timestamp gets no window of its own. */
+const MIN_REMAINING_SAMPLES = 2 * SAMPLE_RATE
 
 /**
- * Whisper's own loop over a file, and nothing else: windows of 30 s, each decoded greedily, and the next one begins
- * at the last timestamp. Frames behind the end of the audio are 0, as in faster-whisper.
+ * Opens a model with Whisper's plain loop: windows of 30 s, decoded greedily; the next window begins at the last
+ * timestamp. Frames after the end of the audio are 0, as in faster-whisper.
  *
- * @param context whether a window is told the text before it, as OpenAI's loop does
+ * @param context whether each window gets the earlier text as its prompt, as in OpenAI's loop
  */
 export const openOffline = async (folder: string, context: boolean): Promise<OfflineModel> => {
   const directory = await readWhisperDirectory(folder)
@@ -36,7 +36,7 @@ export const openOffline = async (folder: string, context: boolean): Promise<Off
     weights.decoder.kind === 'two'
       ? twoFileDecoder(await openSession(weights.decoder.prompt), await openSession(weights.decoder.next))
       : mergedDecoder(await openSession(weights.decoder.file), model)
-  // As the product opens it.
+  // The same options as in the product.
   const encoder = await openSession(weights.encoder, { isExact: decoder.tellsAttention })
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
   const logMel = createLogMel(model.mel)
@@ -48,12 +48,12 @@ export const openOffline = async (folder: string, context: boolean): Promise<Off
   }
 
   const promptOf = (language: string, before: ReadonlyArray<number>): ReadonlyArray<number> => {
-    const isTold = before.length > 0 && startOfPrevious !== undefined
-    const told = isTold ? [startOfPrevious, ...before.slice(1 - maxTargetPositions / 2)] : []
-    if (multilingual === null) return [...told, model.startOfTranscript]
+    const hasContext = before.length > 0 && startOfPrevious !== undefined
+    const contextTokens = hasContext ? [startOfPrevious, ...before.slice(1 - maxTargetPositions / 2)] : []
+    if (multilingual === null) return [...contextTokens, model.startOfTranscript]
     const languageToken = multilingual.languageTokens.get(language)
     if (languageToken === undefined) throw new Error(`the model does not know the language ${language}`)
-    return [...told, model.startOfTranscript, languageToken, multilingual.transcribe]
+    return [...contextTokens, model.startOfTranscript, languageToken, multilingual.transcribe]
   }
 
   const decode = async (encoded: Tensor, prompt: ReadonlyArray<number>): Promise<ReadonlyArray<number>> => {
@@ -74,15 +74,15 @@ export const openOffline = async (folder: string, context: boolean): Promise<Off
 
   const isTime = (token: number | undefined): boolean => token !== undefined && token >= timestampRules.begin
   /**
-   * How many samples the text of a window reaches, of `length` in it and `left` to the end of the audio: to its last pair of
-   * timestamps, or a single one at its end. Behind a single one Whisper's loop leaves the rest of the window out; with 8-bit
-   * weights that loses whole sentences.
+   * Returns the number of samples that the text of a window covers: up to its last pair of timestamps, or a single
+   * timestamp at its end. `length`: samples in the window. `left`: samples to the end of the audio. Whisper's loop
+   * skips the rest of the window after a single timestamp; with 8-bit weights that loses whole sentences.
    */
   const reachOf = (tokens: ReadonlyArray<number>, length: number, left: number): number => {
     const last = tokens.findLastIndex((token, i) => isTime(token) && (isTime(tokens[i - 1]) || i === tokens.length - 1))
     const steps = (tokens[last] ?? timestampRules.begin) - timestampRules.begin
     const reach = Math.round(steps * model.timePrecision * SAMPLE_RATE)
-    return reach >= SAMPLE_RATE && left - reach >= LEAST ? reach : length
+    return reach >= SAMPLE_RATE && left - reach >= MIN_REMAINING_SAMPLES ? reach : length
   }
 
   return {
@@ -100,10 +100,10 @@ export const openOffline = async (folder: string, context: boolean): Promise<Off
         const { last_hidden_state: encoded } = await encoder.run({ input_features: features })
         if (encoded === undefined) throw new Error('the encoder has no output "last_hidden_state"')
         let tokens = await decode(encoded, promptOf(language, before))
-        if (before.length > 0 && compressionRatioOf(textOf(tokens)) > LOOPS)
+        if (before.length > 0 && compressionRatioOf(textOf(tokens)) > MAX_COMPRESSION_RATIO)
           tokens = await decode(encoded, promptOf(language, []))
         const reach = reachOf(tokens, length, samples.length - from)
-        // What stands behind the last timestamp is heard again by the next window.
+        // The next window transcribes the audio after the last timestamp again, so drop its tokens.
         const kept = reach < length ? tokens.slice(0, tokens.findLastIndex(isTime)) : tokens
         texts.push(textOf(kept))
         if (context) before = [...before, ...kept.filter((token) => token < endOfText)]

@@ -2,17 +2,17 @@ import type { Quantiles } from '../../interfaces/cli/streaming/live-report.ts'
 import { tableOf } from '../../interfaces/cli/table.ts'
 import type { GroupFigures } from './figures.ts'
 
-/** What the tables show: languages one by one are in the JSON. */
+/** The groups in the tables. The JSON also has each language. */
 const SHOWN: ReadonlySet<string> = new Set(['english', 'others'])
 
 const HEADINGS = [
-  'group', 'recordings', 'text', 'words', 'WER %', 'heard %', 'sub', 'ins', 'del', 'false ends', 'false capitals',
+  'group', 'recordings', 'text', 'words', 'WER %', 'recall %', 'sub', 'ins', 'del', 'false ends', 'false capitals',
 ]
 
 const cell = (value: number | null, digits = 2): string => (value === null ? '-' : value.toFixed(digits))
 const pair = ({ median, p95 }: Quantiles): string => `${cell(median)} ${cell(p95)}`
 
-/** The figures as two tables: what the texts are like, and how the live one came about. */
+/** Formats the results as two tables: the errors of the texts, and the delays and costs of the live run. */
 export const reportOf = (figures: ReadonlyArray<GroupFigures>): string => {
   const shown = figures.filter(({ group }) => SHOWN.has(group))
   const texts = shown.flatMap(({ group, recordings, texts }) =>
@@ -27,19 +27,22 @@ export const reportOf = (figures: ReadonlyArray<GroupFigures>): string => {
     const { final_lag_s: lag, taken_back: back, engine_cpu_s_a_second: cpu } = live
     const rows: ReadonlyArray<readonly [string, string | number]> = [
       ['words at borders: doubled, inserted, lost, changed', Object.values(border).join(' ')],
-      ['of these right offline, or not asked', Object.values(alone).join(' ')],
-      ['the same offline, wrong otherwise, spelling', `${causes.offline} ${causes.differently} ${causes.spelling}`],
+      ['of these right offline, or no offline text', Object.values(alone).join(' ')],
+      [
+        'same error offline, other error offline, spelling',
+        `${causes.offline} ${causes.differently} ${causes.spelling}`,
+      ],
       ['first display: median, p95', pair(live.first_display_s)],
       ['settled: median, p95', pair(live.settled_s)],
-      ['settled, all of the open segment shown', pair(live.settled_text_s)],
+      ['settled, with the whole open segment shown', pair(live.settled_text_s)],
       [`final lag at a pause (${lag.pause.segments})`, pair(lag.pause)],
       [`final lag in running speech (${lag.running.segments})`, pair(lag.running)],
       [`final lag at the end of the audio (${lag.audio.segments})`, pair(lag.audio)],
-      ['taken back of 100 shown', cell(back.caption, 1)],
-      ['taken back, all of the open segment shown', cell(back.text, 1)],
+      ['removed words, % of shown words', cell(back.caption, 1)],
+      ['removed words, with the whole open segment shown', cell(back.text, 1)],
       ['segments', live.segments],
-      ['passes a second', live.passes_a_second],
-      ['CPU s a second: engine, pipeline', `${cell(cpu, 3)} ${cell(live.own_cpu_s_a_second, 3)}`],
+      ['passes per second', live.passes_a_second],
+      ['CPU s per second: engine, pipeline', `${cell(cpu, 3)} ${cell(live.own_cpu_s_a_second, 3)}`],
     ]
     return rows.map(([name, value]) => [group, name, value])
   })

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { shareOf } from '../../application/admission/measured-compute.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
 
-/** How many sessions of a model engines hear in time, by the measure that admits sessions (decision 42). */
+/** The number of sessions that engines can transcribe in time, by the measure that admits sessions (decision 42). */
 export interface Room {
-  /** Seconds that a pass usually takes, and of a processor alone; null where nobody knows. */
+  /** Usual duration of a pass in seconds, and its CPU seconds; null when unknown. */
   readonly pass_s: number
   readonly busy_s: number | null
-  /** Part of a lane that a session takes while somebody speaks. */
+  /** Share of a lane that a session takes during speech. */
   readonly share: number
   readonly lanes: number
   readonly sessions: number
@@ -15,8 +15,11 @@ export interface Room {
 
 const rounded = (value: number): number => Number(value.toFixed(3))
 
-/** Null where no pass was measured. */
-export const roomOf = (engines: ReadonlyArray<Pick<SpeechEngine, 'passTime' | 'deviceOf'>>, model: string): Room | null => {
+/** Returns null when no pass was measured. */
+export const roomOf = (
+  engines: ReadonlyArray<Pick<SpeechEngine, 'passTime' | 'deviceOf'>>,
+  model: string,
+): Room | null => {
   const passes = engines.flatMap((engine) => engine.passTime(model) ?? [])
   const [pass] = passes.toSorted((a, b) => shareOf(b) - shareOf(a))
   if (pass === undefined) return null
@@ -31,8 +34,8 @@ export const roomOf = (engines: ReadonlyArray<Pick<SpeechEngine, 'passTime' | 'd
   }
 }
 
-/** Megabytes that a process held at most; null where the system does not tell. */
-export const mostMegabytes = (pid: number | undefined): number | null => {
+/** Returns the peak memory of a process in MB; null without /proc. */
+export const peakMegabytes = (pid: number | undefined): number | null => {
   try {
     const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid ?? 0}/status`, 'utf8'))?.[1]
     return kilobytes === undefined ? null : Math.round((Number(kilobytes) * 1024) / 1e6)
@@ -45,5 +48,6 @@ export const lineOf = (model: string, room: Room | null): string => {
   if (room === null) return `${model}: no pass was measured`
   const { pass_s: pass, busy_s: busy, share, lanes, sessions } = room
   const cost = busy === null ? '' : `, ${busy} s of a processor`
-  return `${model}: a pass takes ${pass} s${cost}; a session takes ${share} of ${lanes} lanes; ${sessions} sessions are heard in time`
+  const capacity = `${sessions} sessions can be transcribed in time`
+  return `${model}: a pass takes ${pass} s${cost}; a session takes ${share} of ${lanes} lanes; ${capacity}`
 }

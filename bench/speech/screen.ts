@@ -3,14 +3,17 @@ import type { Frame } from './live.ts'
 import { tokensOf } from './words.ts'
 import type { Token } from './numbers.ts'
 
-/** A word and when it was spoken, in seconds. */
+/** A word with its start and end, in seconds. */
 export interface SpokenWord {
   readonly word: string
   readonly start: number
   readonly end: number
 }
 
-/** The timed words of a manifest as they are compared: one that begins with a hyphen goes on with the word before. */
+/**
+ * Converts the timed words of a manifest to comparable words. A part that begins with a hyphen belongs to the word
+ * before.
+ */
 export const spokenWords = (
   timed: ReadonlyArray<readonly [start: number, end: number, text: string]>,
   language: string,
@@ -26,19 +29,22 @@ export const spokenWords = (
   }))
 }
 
-/** What of the open segment counts as on the screen: its newest lines, as the service sends it, or all of it. */
+/**
+ * The visible part of the open segment: its newest lines (`caption`, as the service sends it) or the whole segment
+ * (`text`).
+ */
 export type View = 'caption' | 'text'
 
-/** The words on a screen from a moment on. */
+/** The words on a screen from the time `at`. */
 export interface Screen {
   readonly at: number
   readonly words: ReadonlyArray<string>
 }
 
-/** Seconds for which nobody sees a screen: a final and the partial that comes with it are two frames. */
-const UNSEEN = 0.05
+/** Shorter screens do not count, because nobody sees them: a final and the next draft arrive as two frames. */
+const MIN_SCREEN_SECONDS = 0.05
 
-/** The screens after each frame. */
+/** Returns the screen after each frame. */
 export const screensOf = (
   frames: ReadonlyArray<Frame>,
   language: string,
@@ -51,10 +57,10 @@ export const screensOf = (
     if (final) settled.push(text)
     return { at, words }
   })
-  return screens.filter(({ at }, i) => (screens[i + 1]?.at ?? Infinity) - at > UNSEEN)
+  return screens.filter(({ at }, i) => (screens[i + 1]?.at ?? Infinity) - at > MIN_SCREEN_SECONDS)
 }
 
-/** How many words two lists have in common in one order. */
+/** Returns the length of the longest common subsequence of two lists of words. */
 const common = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): number => {
   let row: ReadonlyArray<number> = b.map(() => 0)
   for (const word of a) {
@@ -65,7 +71,7 @@ const common = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): number => {
   return row.at(-1) ?? 0
 }
 
-/** Of all words that a screen held, right or wrong, how many it took back: they vanished or became others. */
+/** Counts the shown words, right or wrong, and the words that later vanished or changed. */
 export const takenBack = (screens: ReadonlyArray<Pick<Screen, 'words'>>): { shown: number; taken: number } => {
   let [shown, taken] = [0, 0]
   let before: ReadonlyArray<string> = []
@@ -81,13 +87,13 @@ export const takenBack = (screens: ReadonlyArray<Pick<Screen, 'words'>>): { show
   return { shown, taken }
 }
 
-/** Seconds from the end of each spoken word to when a screen held it first, and to when it held it for good. */
+/** Seconds from the end of each spoken word to its first display (`shown`) and to its last appearance (`settled`). */
 export interface WordDelays {
   readonly shown: ReadonlyArray<number>
   readonly settled: ReadonlyArray<number>
 }
 
-/** Words that a screen never held are left out; those that the text ends without, of `settled`. */
+/** Words that never appear are left out. `settled` also leaves out words that are missing in the final text. */
 export const wordDelays = (
   spoken: ReadonlyArray<SpokenWord>,
   screens: ReadonlyArray<Screen>,
@@ -105,7 +111,7 @@ export const wordDelays = (
   return { shown: delays(shown), settled: delays(heldSince) }
 }
 
-/** The tokens of texts one after the other, and the index of the last token of each. */
+/** Returns the tokens of consecutive texts, and the index of the last token of each text. */
 export const joined = (
   texts: ReadonlyArray<string>,
   language: string,

@@ -15,13 +15,18 @@ const OPTIONS = {
   only: { type: 'string', default: '' },
 } as const
 
-const wordsOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> => texts.flatMap((text) => text.split(/\s+/).filter(Boolean))
+const wordsOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
+  texts.flatMap((text) => text.split(/\s+/).filter(Boolean))
 
-/** `npm run bench -- speech-silence`: how many words a model makes of sounds in which nobody speaks; docs/bench.md. */
+/**
+ * `npm run bench -- speech-silence`: counts the words that a model invents for sounds without speech. See
+ * docs/bench.md.
+ */
 export const speechSilence = async (args: ReadonlyArray<string>): Promise<void> => {
   const { values } = parseArgs({ args: [...args], options: OPTIONS })
   const folder = resolve(process.env['STENOLOG_MODELS_DIR'] ?? '../shared/models', values.model)
-  if (!(await pathExists(`${folder}/config.json`))) return console.log(`speech-silence: skipped: no ${values.model}/config.json`)
+  if (!(await pathExists(`${folder}/config.json`)))
+    return console.log(`speech-silence: skipped: no ${values.model}/config.json`)
   const sounds = SOUNDS.filter(({ name }) => name.includes(values.only))
   const minutes = Number(values.minutes) / SOUNDS.length
   const engine = createSpeechEngine({ models: new Map([[values.model, folder]]), workers: 1, logger: QUIET })
@@ -30,14 +35,27 @@ export const speechSilence = async (args: ReadonlyArray<string>): Promise<void> 
     for (const vad of [true, false])
       for (const { name, samples } of sounds) {
         const settings = { ...DEFAULT_ENGINE_SETTINGS, vad }
-        const run = await runLive(engine, samples(60 * minutes), values.language, { model: values.model, settings, speed: 'max', passSeconds: 0 })
+        const run = await runLive(
+          engine,
+          samples(60 * minutes),
+          values.language,
+          { model: values.model, settings, speed: 'max', passSeconds: 0 },
+        )
         const finals = wordsOf(run.frames.filter(({ final }) => final).map(({ text }) => text))
         const shown = run.frames.filter(({ final, text }) => !final && text !== '').length
-        rows.push([vad ? 'with' : 'without', name, minutes.toFixed(1), finals.length, (finals.length / minutes).toFixed(1), shown, run.passes, finals.slice(0, 6).join(' ')])
+        const perMinute = (finals.length / minutes).toFixed(1)
+        const firstWords = finals.slice(0, 6).join(' ')
+        const detector = vad ? 'with' : 'without'
+        rows.push([detector, name, minutes.toFixed(1), finals.length, perMinute, shown, run.passes, firstWords])
         console.error(rows.at(-1)?.join(' | '))
       }
   } finally {
     await engine.close()
   }
-  console.log(tableOf(['detector', 'sound', 'minutes', 'final words', 'a minute', 'partial frames', 'passes', 'first words'], rows))
+  console.log(
+    tableOf(
+      ['detector', 'sound', 'minutes', 'final words', 'per minute', 'draft frames', 'passes', 'first words'],
+      rows,
+    ),
+  )
 }

@@ -11,7 +11,7 @@ import { tableOf } from '../../interfaces/cli/table.ts'
 import { demoSpeech, QUIET } from '../audio.ts'
 import { machine } from '../harness.ts'
 import { runLive } from './live.ts'
-import { mostMegabytes, roomOf } from './room.ts'
+import { peakMegabytes, roomOf } from './room.ts'
 import type { Room } from './room.ts'
 
 const OPTIONS = {
@@ -19,32 +19,33 @@ const OPTIONS = {
   json: { type: 'string' },
 } as const
 
-/** What one session of a model costs on this machine. */
+/** The cost of one session of a model on this machine. */
 interface Size extends Room {
   readonly model: string
   readonly passes_a_second: number
-  /** Of the engine's process, and of the pipeline's own. */
+  /** CPU seconds per second of audio: of the engine's process and of the pipeline's process. */
   readonly engine_cpu_s_a_second: number | null
   readonly own_cpu_s_a_second: number
-  /** So many sessions keep all cores busy with hearing them; sockets and stores come on top. */
+  /** Number of sessions that use all cores for transcription. Sockets and stores need more CPU time. */
   readonly sessions_by_cpu: number | null
-  /** That the engine's process held at most. */
+  /** Peak memory of the engine's process. */
   readonly memory_mb: number | null
 }
 
 const HEADINGS = [
-  'model', 'pass s', 'of CPU', 'passes a s', 'engine CPU s a s', 'pipeline CPU', 'memory MB',
-  'lanes', 'a session takes', 'sessions', 'by CPU',
+  'model', 'pass s', 'CPU s', 'passes/s', 'engine CPU s/s', 'pipeline CPU s/s', 'memory MB',
+  'lanes', 'lanes/session', 'sessions', 'by CPU',
 ]
 
 const cell = (value: number | null): string | number => value ?? '-'
 
-/** Audio after which the time of a pass is known. */
-const FIRST = 8 * SAMPLE_RATE
+/** After this audio the duration of a pass is known. */
+const MEASURING_SAMPLES = 8 * SAMPLE_RATE
 
 /**
- * One session of a model, and how many such this machine hears by the measure that admits them. Audio comes as fast as it
- * is heard, but answers come as late as passes of the model take a processor: other programs change little.
+ * Runs one session of a model and returns its cost and the number of sessions that this machine admits. Audio arrives
+ * at full speed, but answers are delayed by the CPU time of a pass, so other programs on the machine have little
+ * effect.
  */
 const sizeOf = async (model: string, folder: string, samples: Int16Array): Promise<Size | null> => {
   const cores = availableParallelism()
@@ -52,27 +53,29 @@ const sizeOf = async (model: string, folder: string, samples: Int16Array): Promi
   try {
     const seconds = samples.length / SAMPLE_RATE
     const options = { model, settings: DEFAULT_ENGINE_SETTINGS, speed: 'max' } as const
-    await runLive(engine, samples.subarray(0, FIRST), 'en', { ...options, passSeconds: 0 })
+    await runLive(engine, samples.subarray(0, MEASURING_SAMPLES), 'en', { ...options, passSeconds: 0 })
     const pass = engine.passTime(model)
     const run = await runLive(engine, samples, 'en', { ...options, passSeconds: pass?.busy ?? pass?.usual ?? 0 })
     const room = roomOf([engine], model)
     if (room === null) return null
-    const aSecond = (value: number): number => Number((value / seconds).toFixed(3))
+    const perSecond = (value: number): number => Number((value / seconds).toFixed(3))
     return {
       model,
       ...room,
-      passes_a_second: aSecond(run.passes),
-      sessions_by_cpu: run.engineCpu === null ? null : Math.floor(cores / aSecond(run.engineCpu + run.ownCpu)),
-      engine_cpu_s_a_second: run.engineCpu === null ? null : aSecond(run.engineCpu),
-      own_cpu_s_a_second: aSecond(run.ownCpu),
-      memory_mb: mostMegabytes(engine.pid()),
+      passes_a_second: perSecond(run.passes),
+      sessions_by_cpu: run.engineCpu === null ? null : Math.floor(cores / perSecond(run.engineCpu + run.ownCpu)),
+      engine_cpu_s_a_second: run.engineCpu === null ? null : perSecond(run.engineCpu),
+      own_cpu_s_a_second: perSecond(run.ownCpu),
+      memory_mb: peakMegabytes(engine.pid()),
     }
   } finally {
     await engine.close()
   }
 }
 
-/** `npm run bench -- speech-sizing [MODEL…]`: what a session of each model that is there costs; docs/bench.md. */
+/**
+ * `npm run bench -- speech-sizing [MODEL…]`: measures the cost of a session of each installed model. See docs/bench.md.
+ */
 export const speechSizing = async (args: ReadonlyArray<string>): Promise<void> => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS })
   const given = resolve(process.env['STENOLOG_MODELS_DIR'] ?? '../shared/models')
@@ -102,6 +105,6 @@ export const speechSizing = async (args: ReadonlyArray<string>): Promise<void> =
     cell(size.sessions_by_cpu),
   ])
   console.log(tableOf(HEADINGS, rows))
-  const told = { machine: machine(), sizes }
-  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(told, null, 2)}\n`)
+  const result = { machine: machine(), sizes }
+  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(result, null, 2)}\n`)
 }

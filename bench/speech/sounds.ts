@@ -1,7 +1,7 @@
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import { createRandom } from '../../test/support/tools/seeded.ts'
 
-/** Sounds in which nobody speaks, s16le 16 kHz, the same at every run. */
+/** A sound without speech, 16 bit, 16 kHz. Every run makes equal samples. */
 export interface Sound {
   readonly name: string
   readonly samples: (seconds: number) => Int16Array
@@ -10,11 +10,15 @@ export interface Sound {
 const turns = (hertz: number, index: number): number => Math.sin((2 * Math.PI * hertz * index) / SAMPLE_RATE)
 
 const made = (seconds: number, sample: (index: number) => number): Int16Array =>
-  Int16Array.from({ length: Math.round(seconds * SAMPLE_RATE) }, (_, index) => Math.max(-32_768, Math.min(32_767, sample(index))))
+  Int16Array.from(
+    { length: Math.round(seconds * SAMPLE_RATE) },
+    (_, index) => Math.max(-32_768, Math.min(32_767, sample(index))),
+  )
 
-const sound = (name: string, of: () => (index: number) => number): Sound => ({ name, samples: (seconds) => made(seconds, of()) })
+const sound = (name: string, of: () => (index: number) => number): Sound =>
+  ({ name, samples: (seconds) => made(seconds, of()) })
 
-/** Noise of a level (root mean square, in dB below the loudest); `brown`: each sample near to the one before. */
+/** Makes noise of a level (root mean square in dB of full scale). `brown`: mostly low frequencies. */
 const noise = (name: string, decibels: number, brown: boolean): Sound =>
   sound(name, () => {
     const random = createRandom(name)
@@ -30,7 +34,10 @@ const noise = (name: string, decibels: number, brown: boolean): Sound =>
 const MINOR = [0, 3, 5, 7, 10, 12]
 const hertzOf = (halfTones: number): number => 110 * 2 ** (halfTones / 12)
 
-/** A plucked string by Karplus and Strong (1983): noise in a loop as long as the tone's period, smoothed with each turn. */
+/**
+ * Makes a plucked string by the algorithm of Karplus and Strong (1983): noise in a loop of one period, smoothed in each
+ * cycle.
+ */
 const pluckedStrings = (name: string, beatsASecond: number, withDrum: boolean): Sound =>
   sound(name, () => {
     const random = createRandom(name)
@@ -45,17 +52,21 @@ const pluckedStrings = (name: string, beatsASecond: number, withDrum: boolean): 
       const value = loop[at] ?? 0
       loop[at] = 0.498 * (value + (loop[(at + 1) % loop.length] ?? 0))
       const since = (index % (2 * beat)) / SAMPLE_RATE
-      const drum = withDrum ? 9000 * Math.exp(-30 * since) * turns(60, index) + 5000 * Math.exp(-80 * since) * (2 * random() - 1) : 0
+      const drum = withDrum
+        ? 9000 * Math.exp(-30 * since) * turns(60, index) + 5000 * Math.exp(-80 * since) * (2 * random() - 1)
+        : 0
       return 9000 * value + drum
     }
   })
 
-/** Chords of an organ, with its overtones, a new one every two seconds. */
+/** Organ chords with overtones; the chord changes every two seconds. */
 const organ: Sound = sound('organ chords', () => {
   const roots = [0, 5, 7, 3]
   return (index) => {
     const root = roots[Math.floor(index / (2 * SAMPLE_RATE)) % roots.length] ?? 0
-    return [0, 3, 7].reduce((sum, step) => sum + [1, 2, 3, 4].reduce((tone, harmonic) => tone + (1500 / harmonic) * turns(hertzOf(root + step) * harmonic, index), 0), 0)
+    const toneOf = (step: number): number =>
+      [1, 2, 3, 4].reduce((tone, n) => tone + (1500 / n) * turns(hertzOf(root + step) * n, index), 0)
+    return [0, 3, 7].reduce((sum, step) => sum + toneOf(step), 0)
   }
 })
 

@@ -1,24 +1,24 @@
 import { writtenAsDigits } from './numbers.ts'
 import type { Token } from './numbers.ts'
 
-/** Those that Whisper's own evaluation counts by the character, for they write no spaces. Korean has words. */
+/** Languages without spaces, which Whisper's evaluation counts by the character. Korean has spaces. */
 const WITHOUT_SPACES: ReadonlySet<string> = new Set(['ja', 'zh', 'yue', 'th', 'lo', 'my'])
 
-/** What is counted of a language. */
+/** Returns the unit of the error rate of a language. */
 export const unitOf = (language: string): 'characters' | 'words' =>
   (WITHOUT_SPACES.has(language) ? 'characters' : 'words')
 
 const WORDS = /[\p{L}\p{N}\p{M}]+(?:'[\p{L}\p{N}\p{M}]+)*/gu
 const CHARACTERS = /[\p{L}\p{N}]\p{M}*/gu
 const SENTENCE_END = /[.!?…]["'”’»)\]]*\s|[。！？]/u
-/** Their dot ends no sentence. */
+/** The full stop of these abbreviations does not end a sentence. */
 const ABBREVIATIONS: ReadonlySet<string> = new Set(['mr', 'mrs', 'ms', 'dr', 'st'])
 
-/** A word of a text ends a sentence, whatever follows. */
+/** Returns whether a word ends a sentence. */
 export const endsSentence = (written: string): boolean =>
   SENTENCE_END.test(`${written} `) && !ABBREVIATIONS.has(written.toLowerCase().replaceAll(/[^\p{L}]/gu, ''))
 
-/** The words of a text; the only punctuation that is kept in a word is an apostrophe between two letters. */
+/** Returns the words of a text without punctuation, except for apostrophes inside words. */
 export const tokensOf = (text: string, language: string): ReadonlyArray<Token> => {
   const even = text.replaceAll('’', "'")
   const found = [...even.matchAll(unitOf(language) === 'characters' ? CHARACTERS : WORDS)]

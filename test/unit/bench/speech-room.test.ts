@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { hearQuiets } from '../../../bench/speech/quiet.ts'
+import { detectQuiets } from '../../../bench/speech/quiet.ts'
 import { lineOf, roomOf } from '../../../bench/speech/room.ts'
 import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
 import type { PassTime, SpeechEngine } from '../../../application/ports/engine.ts'
@@ -16,7 +16,7 @@ test('room is told by the measure that admits: by the time of a processor, over 
   const slower = engine({ usual: 0.5, least: 0.2 }, 1)
   t.like(roomOf([engine({ usual: 0.3, least: 0.2 }, 1), slower], 'a'), { pass_s: 0.5, busy_s: null, lanes: 2, sessions: 2 })
   t.is(roomOf([engine(null, 2)], 'a'), null)
-  t.is(lineOf('a', room), 'a: a pass takes 0.6 s, 0.3 s of a processor; a session takes 0.42 of 2 lanes; 4 sessions are heard in time')
+  t.is(lineOf('a', room), 'a: a pass takes 0.6 s, 0.3 s of a processor; a session takes 0.42 of 2 lanes; 4 sessions can be transcribed in time')
   t.is(lineOf('a', null), 'a: no pass was measured')
 })
 
@@ -32,7 +32,7 @@ test('a recording longer than a call of the detector is judged in several, each 
     },
   }
   const samples = new Int16Array(10 * SAMPLE_RATE - 100).fill(1000, 2 * SAMPLE_RATE, 9 * SAMPLE_RATE)
-  const [before, behind, ...others] = await hearQuiets(detector, samples)
+  const [before, behind, ...others] = await detectQuiets(detector, samples)
   t.deepEqual([states, others], [[0, 125, 250], []])
   t.true(before?.start === 0 && Math.abs(before.end - 2) < 0.04, JSON.stringify(before))
   t.true(Math.abs((behind?.start ?? 0) - 9) < 0.04, JSON.stringify(behind))
