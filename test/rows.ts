@@ -8,7 +8,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { MUTANTS } from './nightly/mutants/all.ts'
 import { rowsOf, standingOf, STANDINGS } from './support/running/rows.ts'
 import type { Claim, Standing } from './support/running/rows.ts'
-import { runAva } from './support/running/tap.ts'
+import { runAva } from './support/running/ava-runner.ts'
 
 const [LAST, FIRST_OF_SOCKETS, LAST_OF_SOCKETS] = [172, 128, 159]
 const ROWS = Array.from({ length: LAST }, (_, n) => n + 1)

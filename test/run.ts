@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { createStatusLine } from '../interfaces/cli/status-line.ts'
 import { canBeLoopbackOnly, loopbackOnly } from './loopback-only.ts'
 import { bundled } from './support/running/bundles.ts'
-import { runAva, type Wrap } from './support/running/tap.ts'
+import { runAva, type Wrap } from './support/running/ava-runner.ts'
 
 const long = process.argv.includes('--long')
 const unit = process.argv.includes('--unit')

@@ -3,7 +3,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import type { Change, Document, Documents, PageRequest } from '../../application/ports/documents.ts'
 import { BEGINNING, type Position } from '../../application/ports/event-store.ts'
 import { right } from './event-store-support.ts'
-import { checkpointAt, duty } from '../support/tools/checkpoints.ts'
+import { checkpointAt, duty } from '../support/read-models/checkpoints.ts'
 import { tokensContract } from './tokens.contract.ts'
 
 export interface OpenedDocuments {

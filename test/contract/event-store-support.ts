@@ -1,9 +1,7 @@
-import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { v7 } from 'uuid'
 import type { EventStore, NewEvent, SubscriptionMessage } from '../../application/ports/event-store.ts'
 import { eventually } from '../support/tools/eventually.ts'
-import { dataOf } from '../support/tools/stored-data.ts'
+import { dataOf } from '../support/events/stored-data.ts'
 
 export interface OpenedEventStore {
   readonly store: EventStore
@@ -20,12 +18,7 @@ export const newEvent = (n = 0): NewEvent => ({
 
 export const newEvents = (count: number, from = 0): ReadonlyArray<NewEvent> => Array.from({ length: count }, (_, n) => newEvent(from + n))
 
-/** The right of a task that must not fail. */
-export const right = async <A>(task: TaskEither<unknown, A>): Promise<A> => {
-  const result = await task()
-  if (E.isLeft(result)) throw new Error(`refused: ${JSON.stringify(result.left)}`)
-  return result.right
-}
+export { rightOf as right } from '../support/tools/right.ts'
 
 /** What a stream holds that was deleted and appended to: a server brings it back a moment after it has acknowledged the append. */
 export const restored = <A>(read: () => Promise<ReadonlyArray<A>>): Promise<ReadonlyArray<A>> =>

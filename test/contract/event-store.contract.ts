@@ -4,7 +4,7 @@ import type { Appended, EventStore, NewEvent, ReadOptions } from '../../applicat
 import { eventually } from '../support/tools/eventually.ts'
 import { newEvent, newEvents, restored, right, type OpenedEventStore } from './event-store-support.ts'
 import { subscriptionContract } from './subscription.contract.ts'
-import { dataOf } from '../support/tools/stored-data.ts'
+import { dataOf } from '../support/events/stored-data.ts'
 
 type RunTest = (title: string, body: (t: ExecutionContext) => Promise<void>) => void
 

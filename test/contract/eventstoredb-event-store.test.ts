@@ -8,9 +8,9 @@ import type { LogOwner, Ownership } from '../../infrastructure/eventstoredb/mark
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { FORMAT } from '../../infrastructure/stores/format.ts'
 import { PATIENT_LIMITS, patient } from '../support/doubles/eventstoredb/patient.ts'
-import { EVENTSTORE_FOLDER } from '../support/service/chosen-stores.ts'
+import { EVENTSTORE_FOLDER } from '../support/stores/chosen-stores.ts'
 import { startDouble } from '../support/doubles/eventstoredb/start.ts'
-import { startEventStoreServer } from '../support/service/eventstoredb-server/start.ts'
+import { startEventStoreServer } from '../support/stores/eventstoredb-server/start.ts'
 import { right } from './event-store-support.ts'
 import { eventStoreContract } from './event-store.contract.ts'
 

@@ -4,8 +4,8 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { EventStore, StoredEvent, StoreUnavailable, SubscriptionMessage, WrongRevision } from '../../application/ports/event-store.ts'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
 import { PATIENT_LIMITS, patient } from '../support/doubles/eventstoredb/patient.ts'
-import { EVENTSTORE_FOLDER } from '../support/service/chosen-stores.ts'
-import { startEventStoreServer } from '../support/service/eventstoredb-server/start.ts'
+import { EVENTSTORE_FOLDER } from '../support/stores/chosen-stores.ts'
+import { startEventStoreServer } from '../support/stores/eventstoredb-server/start.ts'
 import { eventStoreContract } from './event-store.contract.ts'
 
 /** The same store, its streams under names of their own: a server has one log for all tests. */

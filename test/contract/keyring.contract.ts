@@ -2,7 +2,7 @@ import test, { type ExecutionContext, type SerialFn } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Keyring } from '../../application/ports/keyring.ts'
 import type { Envelope } from '../../domain/shared/event.ts'
-import { at, PLACE, placed } from '../support/doubles/memory/keyring.ts'
+import { sealedMembers, PLACE, plainMembers } from '../support/events/sealed-texts.ts'
 import { right } from './event-store-support.ts'
 
 const erased = (key: string) => E.left({ _tag: 'KeyErased', key })
@@ -25,50 +25,50 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
     })
   }
   const sealOne = async (keyring: Keyring, key: string, text: string, place = PLACE): Promise<Envelope> => {
-    const [envelope] = await right(keyring.seal(key, placed([text], place)))
+    const [envelope] = await right(keyring.seal(key, plainMembers([text], place)))
     if (envelope === undefined) throw new Error('no envelope came back')
     return envelope
   }
 
   on('what is sealed opens again, in the order asked [D59]', async (t, keyring) => {
     const texts = ['Alice', '', 'Größe 🎙 \u2028', 'x'.repeat(100_000)]
-    const sealed = await right(keyring.seal('user-1', placed(texts)))
+    const sealed = await right(keyring.seal('user-1', plainMembers(texts)))
     const other = await sealOne(keyring, 'live-1', 'https://example.org/a.mp3')
-    t.deepEqual(await right(keyring.open(at([other, ...sealed]))), ['https://example.org/a.mp3', ...texts].map(E.right))
+    t.deepEqual(await right(keyring.open(sealedMembers([other, ...sealed]))), ['https://example.org/a.mp3', ...texts].map(E.right))
   })
 
   on('an envelope names its key and tells nothing of its text [D59]', async (t, keyring) => {
-    const [one, two] = await right(keyring.seal('user-1', placed(['Alice', 'Alice'])))
+    const [one, two] = await right(keyring.seal('user-1', plainMembers(['Alice', 'Alice'])))
     t.is(one?.k, 'user-1')
     t.false(JSON.stringify(one).includes('Alice') || JSON.stringify(one).includes(Buffer.from('Alice').toString('base64')))
     t.notDeepEqual(one, two)
   })
 
   on('nothing sealed, nothing opened', async (t, keyring) => {
-    t.deepEqual(await right(keyring.seal('user-1', placed([]))), [])
-    t.deepEqual(await right(keyring.open(at([]))), [])
+    t.deepEqual(await right(keyring.seal('user-1', plainMembers([]))), [])
+    t.deepEqual(await right(keyring.open(sealedMembers([]))), [])
   })
 
   on('seals of a new key at the same moment use one key', async (t, keyring) => {
     const envelopes = await Promise.all(Array.from({ length: 50 }, (_, n) => sealOne(keyring, 'user-1', String(n))))
-    t.deepEqual(await right(keyring.open(at(envelopes))), envelopes.map((_, n) => E.right(String(n))))
+    t.deepEqual(await right(keyring.open(sealedMembers(envelopes))), envelopes.map((_, n) => E.right(String(n))))
   })
 
   on('an erased key opens nothing and seals nothing, others go on [D59]', async (t, keyring) => {
     const [alice, bob] = [await sealOne(keyring, 'user-1', 'Alice'), await sealOne(keyring, 'user-2', 'Bob')]
     await right(keyring.erase(['user-1', 'never-made']))
-    t.deepEqual(await right(keyring.open(at([alice, bob]))), [erased('user-1'), E.right('Bob')])
-    t.deepEqual(await keyring.seal('user-1', placed(['again']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
-    t.deepEqual(await keyring.seal('never-made', placed(['now']))(), E.left({ _tag: 'KeyErased', key: 'never-made' }))
+    t.deepEqual(await right(keyring.open(sealedMembers([alice, bob]))), [erased('user-1'), E.right('Bob')])
+    t.deepEqual(await keyring.seal('user-1', plainMembers(['again']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
+    t.deepEqual(await keyring.seal('never-made', plainMembers(['now']))(), E.left({ _tag: 'KeyErased', key: 'never-made' }))
     await right(keyring.erase(['user-1']))
-    t.deepEqual(await right(keyring.open(at([alice, bob]))), [erased('user-1'), E.right('Bob')])
+    t.deepEqual(await right(keyring.open(sealedMembers([alice, bob]))), [erased('user-1'), E.right('Bob')])
   })
 
   on('a seal at the moment of the erasure leaves nothing that can be read', async (t, keyring) => {
     await sealOne(keyring, 'user-1', 'before')
-    const [sealed] = await Promise.all([keyring.seal('user-1', placed(['during']))(), keyring.erase(['user-1'])()])
+    const [sealed] = await Promise.all([keyring.seal('user-1', plainMembers(['during']))(), keyring.erase(['user-1'])()])
     const envelopes = E.isRight(sealed) ? sealed.right : []
-    t.deepEqual(await right(keyring.open(at(envelopes))), envelopes.map(() => erased('user-1')))
+    t.deepEqual(await right(keyring.open(sealedMembers(envelopes))), envelopes.map(() => erased('user-1')))
   })
 
   on('a changed envelope does not open, and keeps no other from it', async (t, keyring) => {
@@ -77,7 +77,7 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
     const flipped = Buffer.from(envelope.c, 'base64')
     flipped.writeUInt8(flipped.readUInt8(0) ^ 1, 0)
     for (const changed of [{ ...envelope, c: flipped.toString('base64') }, { ...envelope, k: 'user-2' }, { ...envelope, c: '' }, { ...envelope, iv: '' }])
-      t.deepEqual(await right(keyring.open(at([changed, other]))), [E.left({ _tag: 'EnvelopeForeign', key: changed.k }), E.right('Bob')])
+      t.deepEqual(await right(keyring.open(sealedMembers([changed, other]))), [E.left({ _tag: 'EnvelopeForeign', key: changed.k }), E.right('Bob')])
   })
 
   on('an envelope of another keyring does not open', async (t, keyring) => {
@@ -85,23 +85,23 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
     const foreign = await sealOne(other.keyring, 'user-1', 'Alice')
     await other.close()
     await sealOne(keyring, 'user-1', 'Bob')
-    t.deepEqual(await right(keyring.open(at([foreign]))), [E.left({ _tag: 'EnvelopeForeign', key: 'user-1' })])
+    t.deepEqual(await right(keyring.open(sealedMembers([foreign]))), [E.left({ _tag: 'EnvelopeForeign', key: 'user-1' })])
   })
 
   on('an envelope opens in its stream, as the member that it was sealed as, and nowhere else', async (t, keyring) => {
     const place = { stream: 'live-1', member: 'LiveCreated.senderToken' }
     const envelope = await sealOne(keyring, 'live-1', 'secret', place)
-    t.deepEqual(await right(keyring.open(at([envelope], place))), [E.right('secret')])
+    t.deepEqual(await right(keyring.open(sealedMembers([envelope], place))), [E.right('secret')])
     const several = [{ envelope, key: 'live-1', stream: 'live-1', members: ['LiveCreated.listenerToken', place.member] }]
     t.deepEqual(await right(keyring.open(several)), [E.right('secret')])
     const foreign = [E.left({ _tag: 'EnvelopeForeign', key: 'live-1' })]
     for (const elsewhere of [{ ...place, stream: 'live-2' }, { ...place, member: 'LiveCreated.listenerToken' }, { ...place, member: 'Other.senderToken' }])
-      t.deepEqual(await right(keyring.open(at([envelope], elsewhere))), foreign, JSON.stringify(elsewhere))
+      t.deepEqual(await right(keyring.open(sealedMembers([envelope], elsewhere))), foreign, JSON.stringify(elsewhere))
     // Nor does it when its mark is taken off, or is another one.
     const { m: _, ...stripped } = envelope
-    t.deepEqual(await right(keyring.open(at([stripped], place))), foreign)
+    t.deepEqual(await right(keyring.open(sealedMembers([stripped], place))), foreign)
     const moved = { stream: 'live-1', member: 'LiveCreated.listenerToken' }
-    t.deepEqual(await right(keyring.open(at([{ ...envelope, m: moved.member }], moved))), foreign)
+    t.deepEqual(await right(keyring.open(sealedMembers([{ ...envelope, m: moved.member }], moved))), foreign)
   })
 
   on('an envelope whose key was never made here keeps no other from opening, and its key is told to be missing', async (t, keyring) => {
@@ -111,13 +111,13 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
     const bob = await sealOne(keyring, 'user-1', 'Bob')
     t.deepEqual(keyring.missing(), [])
     const missing = E.left({ _tag: 'KeyMissing', key: 'user-9' })
-    t.deepEqual(await right(keyring.open(at([lost, bob]))), [missing, E.right('Bob')])
+    t.deepEqual(await right(keyring.open(sealedMembers([lost, bob]))), [missing, E.right('Bob')])
     t.deepEqual(keyring.missing(), ['user-9'])
     // A new key of that name would hide for good what the old one, once it is back, could open.
-    t.deepEqual(await keyring.seal('user-9', placed(['again']))(), missing)
-    t.deepEqual(await right(keyring.open(at([lost]))), [missing])
+    t.deepEqual(await keyring.seal('user-9', plainMembers(['again']))(), missing)
+    t.deepEqual(await right(keyring.open(sealedMembers([lost]))), [missing])
     await right(keyring.erase(['user-9']))
     t.deepEqual(keyring.missing(), [])
-    t.deepEqual(await right(keyring.open(at([lost]))), [erased('user-9')])
+    t.deepEqual(await right(keyring.open(sealedMembers([lost]))), [erased('user-9')])
   })
 }

@@ -10,8 +10,9 @@ import { joinMembers } from '../../infrastructure/mongodb/members.ts'
 import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
 import { claimOf } from '../../infrastructure/stores/claim.ts'
 import { PROFILE } from '../support/worlds/members-world.ts'
-import { createMemoryLeases, createMemoryRegister } from '../support/doubles/memory/register.ts'
-import { createRecordingLogger } from '../support/doubles/recording-logger.ts'
+import { createMemoryLeaseRegister } from '../support/doubles/memory/lease-register.ts'
+import { createMemoryMemberRegister } from '../support/doubles/memory/member-register.ts'
+import { createRecordingLogger } from '../support/doubles/loggers.ts'
 import { leaseRegisterContract, leasesContract, sharedLeasesContract } from './leases.contract.ts'
 import { onEveryMongo } from './mongodb-support.ts'
 
@@ -36,8 +37,8 @@ leasesContract('alone', async () => {
   const self = { name: 'alpha', incarnation: 'alpha-1' }
   return { opened: embeddedLeases(embeddedMembers(self, PROFILE).self, { timers: hurried }), close: nothing }
 })
-leasesContract('memory', () => leasesOf('alpha', createMemoryRegister(), createMemoryLeases()))
-leaseRegisterContract('memory', async () => ({ opened: createMemoryLeases(), close: nothing }))
+leasesContract('memory', () => leasesOf('alpha', createMemoryMemberRegister(), createMemoryLeaseRegister()))
+leaseRegisterContract('memory', async () => ({ opened: createMemoryLeaseRegister(), close: nothing }))
 
 const both = async (members: MemberRegister, register: LeaseRegister, close: () => Promise<void> = nothing) => {
   const [alpha, beta] = [await leasesOf('alpha', members, register), await leasesOf('beta', members, register)]
@@ -49,7 +50,7 @@ const both = async (members: MemberRegister, register: LeaseRegister, close: () 
     },
   }
 }
-sharedLeasesContract('memory', () => both(createMemoryRegister(), createMemoryLeases()))
+sharedLeasesContract('memory', () => both(createMemoryMemberRegister(), createMemoryLeaseRegister()))
 
 onEveryMongo((name, open) => {
   leasesContract(name, async () => {

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import type { Timers } from '../../application/ports/timers.ts'
 import { createLiveLinks } from '../../infrastructure/internal/client.ts'
 import { openInternalServer } from '../../infrastructure/internal/server.ts'
-import { openLinkProxy } from '../support/worlds/link-proxy.ts'
-import type { LinkProxy } from '../support/worlds/link-proxy.ts'
+import { openTcpProxy } from '../support/tools/tcp-proxy.ts'
+import type { TcpProxy } from '../support/tools/tcp-proxy.ts'
 import { createMemoryLinks } from '../support/doubles/memory/links.ts'
-import { createRecordingLogger } from '../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../support/doubles/loggers.ts'
 import { brokenLinksContract } from './broken-links.contract.ts'
 import { liveLinksContract } from './live-links.contract.ts'
 import type { LinksWorld } from './live-links-support.ts'
@@ -30,11 +30,11 @@ const loopbackWorld = async (timers: Timers): Promise<LinksWorld> => {
   const logger = createRecordingLogger()
   const links = createLiveLinks({ masterKey, logger, timers })
   const closes: Array<() => Promise<void>> = []
-  const proxies: Array<LinkProxy> = []
+  const proxies: Array<TcpProxy> = []
   return {
     serve: async (self, handler) => {
       const server = await openInternalServer({ host: '127.0.0.1', port: 0, url: null, masterKey, self, handler, logger, timers })
-      const proxy = await openLinkProxy(server.port)
+      const proxy = await openTcpProxy(server.port)
       proxies.push(proxy)
       closes.push(server.close)
       return { peer: { ...self, address: proxy.address }, close: server.close }

@@ -8,8 +8,8 @@ import { joinMembers } from '../../infrastructure/mongodb/members.ts'
 import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
 import { claimOf } from '../../infrastructure/stores/claim.ts'
 import { PROFILE } from '../support/worlds/members-world.ts'
-import { createMemoryRegister } from '../support/doubles/memory/register.ts'
-import { createRecordingLogger } from '../support/doubles/recording-logger.ts'
+import { createMemoryMemberRegister } from '../support/doubles/memory/member-register.ts'
+import { createRecordingLogger } from '../support/doubles/loggers.ts'
 import { entry, membersContract, registerContract } from './members.contract.ts'
 import { onEveryMongo } from './mongodb-support.ts'
 
@@ -19,8 +19,8 @@ const joined = (register: MemberRegister, self: Self) =>
   joinMembers({ register, timers, monotonic: () => performance.now(), logger: createRecordingLogger() }, claimOf(self, 'node-1', 'now'), PROFILE, 5000)
 
 membersContract('alone', async (self) => ({ opened: embeddedMembers(self, PROFILE), close: nothing }))
-membersContract('memory', async (self) => ({ opened: await joined(createMemoryRegister(), self), close: nothing }))
-registerContract('memory', async () => ({ opened: createMemoryRegister(), close: nothing }))
+membersContract('memory', async (self) => ({ opened: await joined(createMemoryMemberRegister(), self), close: nothing }))
+registerContract('memory', async () => ({ opened: createMemoryMemberRegister(), close: nothing }))
 
 /** What a version that shares with nobody has left. */
 interface Older {

@@ -7,7 +7,7 @@ import { pageQuery } from '../../infrastructure/mongodb/page-query.ts'
 import { documentsContract } from './documents.contract.ts'
 import { right } from './event-store-support.ts'
 import { onEveryMongo } from './mongodb-support.ts'
-import { checkpointAt } from '../support/tools/checkpoints.ts'
+import { checkpointAt } from '../support/read-models/checkpoints.ts'
 
 const MODEL = { projection: 'lives', collection: 'lives' }
 const at = (n: number): Position => String(n).padStart(20, '0') as Position

@@ -5,8 +5,8 @@ import { followErasures } from '../../infrastructure/keys/follow-erasures.ts'
 import { erasedLately, openMongoKeyring } from '../../infrastructure/mongodb/keyring.ts'
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { eventually } from '../support/tools/eventually.ts'
-import { at, placed } from '../support/doubles/memory/keyring.ts'
-import { createRecordingLogger } from '../support/doubles/recording-logger.ts'
+import { sealedMembers, plainMembers } from '../support/events/sealed-texts.ts'
+import { createRecordingLogger } from '../support/doubles/loggers.ts'
 import { right } from './event-store-support.ts'
 import { keyringContract } from './keyring.contract.ts'
 import { onEveryMongo } from './mongodb-support.ts'
@@ -39,9 +39,9 @@ onEveryMongo((name, open) => {
     t.teardown(close)
     const masterKey = randomBytes(32)
     const [here, there] = [await openMongoKeyring(connection, masterKey), await openMongoKeyring(connection, masterKey)]
-    const alice = await right(here.seal('user-1', placed(['Alice'])))
-    const bob = await right(here.seal('user-2', placed(['Bob'])))
-    t.deepEqual(await right(there.open(at([...alice, ...bob]))), [E.right('Alice'), E.right('Bob')])
+    const alice = await right(here.seal('user-1', plainMembers(['Alice'])))
+    const bob = await right(here.seal('user-2', plainMembers(['Bob'])))
+    t.deepEqual(await right(there.open(sealedMembers([...alice, ...bob]))), [E.right('Alice'), E.right('Bob')])
     const lately = erasedLately(connection)
     t.deepEqual(await lately(), E.right([]))
     await anHourBehind(() => right(here.erase(['user-1'])))
@@ -49,10 +49,10 @@ onEveryMongo((name, open) => {
       keyring: there, erased: lately, needed: () => [], timers: systemTimers, monotonic: () => performance.now(), logger: createRecordingLogger(),
     })
     await eventually(async () => {
-      const [opened] = await right(there.open(at(alice)))
+      const [opened] = await right(there.open(sealedMembers(alice)))
       if (opened === undefined || E.isRight(opened)) throw new Error('it is still in memory')
     })
-    t.deepEqual(await right(there.open(at([...alice, ...bob]))), [E.left({ _tag: 'KeyErased', key: 'user-1' }), E.right('Bob')])
+    t.deepEqual(await right(there.open(sealedMembers([...alice, ...bob]))), [E.left({ _tag: 'KeyErased', key: 'user-1' }), E.right('Bob')])
     await stop()
   })
 

@@ -4,8 +4,8 @@ import { connectMongo } from '../../infrastructure/mongodb/connection.ts'
 import type { MongoConnection } from '../../infrastructure/mongodb/connection.ts'
 import { startMongoDouble } from '../support/doubles/mongodb/process.ts'
 import type { MongoDouble } from '../support/doubles/mongodb/process.ts'
-import { MONGO_SERVER } from '../support/service/chosen-stores.ts'
-import { withDatabase } from '../support/service/mongodb.ts'
+import { MONGO_SERVER } from '../support/stores/chosen-stores.ts'
+import { withDatabase } from '../support/stores/mongodb.ts'
 
 interface Opened {
   readonly connection: MongoConnection

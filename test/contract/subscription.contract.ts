@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava'
 import { BEGINNING, type EventStore, type Position, type SubscriptionMessage } from '../../application/ports/event-store.ts'
 import { caughtUp, delivered, newEvent, newEvents, right, take, until } from './event-store-support.ts'
-import { dataOf } from '../support/tools/stored-data.ts'
+import { dataOf } from '../support/events/stored-data.ts'
 
 type On = (title: string, body: (t: ExecutionContext, store: EventStore, signal: AbortSignal, abort: () => void) => Promise<void>) => void
 

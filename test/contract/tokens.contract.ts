@@ -2,7 +2,7 @@ import type { ExecutionContext } from 'ava'
 import { OUTRANKED } from '../../application/ports/documents.ts'
 import type { Change, Documents, ReadModel, PublishedProgress } from '../../application/ports/documents.ts'
 import type { Position } from '../../application/ports/event-store.ts'
-import { checkpointAt, duty } from '../support/tools/checkpoints.ts'
+import { checkpointAt, duty } from '../support/read-models/checkpoints.ts'
 import { right } from './event-store-support.ts'
 
 const at = (n: number): Position => String(n).padStart(20, '0') as Position

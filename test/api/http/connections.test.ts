@@ -8,7 +8,7 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { openRaw } from '../../support/tools/raw-connection.ts'
 import type { RawConnection } from '../../support/tools/raw-connection.ts'
 import { listen } from '../../support/tools/listen.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { startHttp } from './http-service.ts'
 
 const WAITING = { ...WAITING_LIMITS, maxSending: 3, maxReading: 2, checkEveryMs: 20 }

@@ -17,8 +17,8 @@ import { serverAddresses } from '../../../interfaces/http/clients/links.ts'
 import { boundedInteger, boundedString } from '../../../domain/shared/codecs.ts'
 import { integerText, lastValue, members, omittable, optional, repeated } from '../../../interfaces/http/codecs/validation.ts'
 import { generateClient } from '../../../tools/client/generate.ts'
-import { createAnswerCheck, createFrameCheck } from '../../support/service/described-answers.ts'
-import type { Seen } from '../../support/service/described-answers.ts'
+import { createAnswerCheck, createFrameCheck } from '../../support/service/description-checks.ts'
+import type { Seen } from '../../support/service/description-checks.ts'
 import { HTTP_SETTINGS, startHttp } from './http-service.ts'
 
 interface Media {

@@ -24,7 +24,7 @@ import type { DescriptionCalls } from '../../../interfaces/http/routes/descripti
 import type { OperationCalls } from '../../../interfaces/http/routes/operations.ts'
 import { NO_WAITING_LIMITS } from '../../../interfaces/http/connections/waiting-connections.ts'
 import { listen } from '../../support/tools/listen.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 
 const AT = '2026-11-21T09:30:00.123456+00:00'
 

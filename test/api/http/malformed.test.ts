@@ -6,7 +6,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import { createHttpServer } from '../../../interfaces/http/connections/server.ts'
 import { NO_WAITING_LIMITS } from '../../../interfaces/http/connections/waiting-connections.ts'
 import { listen } from '../../support/tools/listen.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { openRaw } from '../../support/tools/raw-connection.ts'
 import { liveView, startHttp } from './http-service.ts'
 

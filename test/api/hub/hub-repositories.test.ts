@@ -4,21 +4,21 @@ import * as E from 'fp-ts/lib/Either.js'
 import { readManifest } from '../../../infrastructure/catalogue/manifest.ts'
 import { modelNameOf, repositoriesOf } from '../../../infrastructure/catalogue/models.ts'
 import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
-import { hubAndModels, ID, pullTo } from '../../support/sources/pulls-from-hub.ts'
+import { startHubWithModels, HUB_MODEL, pullInto } from '../../support/models/pulls-from-hub.ts'
 
 test('of several repositories the first that the hub has is pulled; one that it cannot tell of at the moment is not passed over', async (t) => {
-  const { hub, modelsDir } = await hubAndModels(t)
+  const { hub, modelsDir } = await startHubWithModels(t)
   const http = createHubHttp(hub.url)
-  const from = (ids: ReadonlyArray<string>, name: string) => pullTo(modelsDir, hub, { name, source: { kind: 'hub', http, ids, revision: 'main' } })
-  for (const [name, ids] of Object.entries({ second: ['someone/tiny-whisper_timestamped', ID], first: [ID, 'nobody/nothing'] })) {
+  const from = (ids: ReadonlyArray<string>, name: string) => pullInto(modelsDir, hub, { name, source: { kind: 'hub', http, ids, revision: 'main' } })
+  for (const [name, ids] of Object.entries({ second: ['someone/tiny-whisper_timestamped', HUB_MODEL], first: [HUB_MODEL, 'nobody/nothing'] })) {
     const { pulled } = await from(ids, name)
     t.true(E.isRight(pulled), JSON.stringify(pulled))
-    t.is((await readManifest(join(modelsDir, name)))?.source, ID)
+    t.is((await readManifest(join(modelsDir, name)))?.source, HUB_MODEL)
   }
   t.false(hub.asked.some((line) => line.includes('nobody')))
 
   hub.faults.push({ path: /timestamped/, times: Infinity, kind: { status: 500 } })
-  const { pulled } = await from(['someone/tiny-whisper_timestamped', ID], 'third')
+  const { pulled } = await from(['someone/tiny-whisper_timestamped', HUB_MODEL], 'third')
   t.regex(E.isLeft(pulled) ? pulled.left : '', /answered 500/)
 })
 

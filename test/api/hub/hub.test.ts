@@ -7,7 +7,7 @@ import { readManifest } from '../../../infrastructure/catalogue/manifest.ts'
 import { retryAfterMs } from '../../../infrastructure/hub/hub-error.ts'
 import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
 import { openStaging } from '../../../infrastructure/hub/staging.ts'
-import { EXPORT, hubAndModels, ID, pullTo } from '../../support/sources/pulls-from-hub.ts'
+import { HUB_MODEL_FOLDER, startHubWithModels, HUB_MODEL, pullInto } from '../../support/models/pulls-from-hub.ts'
 
 const ENCODER = 'onnx/encoder_model.onnx'
 const NEEDED = [
@@ -22,16 +22,16 @@ const contentOf = (folder: string): Promise<ReadonlyArray<string>> =>
 const entries = (directory: string): Promise<ReadonlyArray<string>> => readdir(directory).then((names) => names.sort(), () => [])
 
 test('a pulled model is the export of the hub: what the engine needs, with hashes and where it came from', async (t) => {
-  const { hub, modelsDir } = await hubAndModels(t, { 'onnx/encoder_model_fp16.onnx': SMALL, 'README.md': SMALL, 'onnx/encoder_model_q4.onnx': SMALL })
+  const { hub, modelsDir } = await startHubWithModels(t, { 'onnx/encoder_model_fp16.onnx': SMALL, 'README.md': SMALL, 'onnx/encoder_model_q4.onnx': SMALL })
   const steps: Array<readonly [number, number]> = []
-  const { pulled } = await pullTo(modelsDir, hub, { onProgress: (done, total) => void steps.push([done, total]) })
+  const { pulled } = await pullInto(modelsDir, hub, { onProgress: (done, total) => void steps.push([done, total]) })
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   const folder = join(modelsDir, 'mine')
-  t.deepEqual(await contentOf(folder), await contentOf(EXPORT))
+  t.deepEqual(await contentOf(folder), await contentOf(HUB_MODEL_FOLDER))
   t.deepEqual(await entries(folder), ['config.json', 'generation_config.json', 'onnx', 'preprocessor_config.json', 'stenolog.json', 'tokenizer.json', 'tokenizer_config.json'])
   t.deepEqual(await entries(modelsDir), ['mine'], 'nothing else is left')
   const manifest = await readManifest(folder)
-  t.like(manifest, { source: ID, commit: hub.commit, precision: 'fp32' })
+  t.like(manifest, { source: HUB_MODEL, commit: hub.commit, precision: 'fp32' })
   t.deepEqual(manifest?.files.map(({ path }) => path), NEEDED)
   t.true(manifest?.files.every(({ sha256 }) => /^[0-9a-f]{64}$/.test(sha256)))
   t.deepEqual([...hub.sent.keys()].sort(), [...NEEDED].sort(), 'nothing else was fetched')
@@ -41,12 +41,12 @@ test('a pulled model is the export of the hub: what the engine needs, with hashe
 })
 
 test('a body that breaks off, ends early or falls silent for good is gone on with by ranges: no byte comes twice', async (t) => {
-  const { hub, modelsDir } = await hubAndModels(t)
-  const size = (await readFile(join(EXPORT, ENCODER))).length
+  const { hub, modelsDir } = await startHubWithModels(t)
+  const size = (await readFile(join(HUB_MODEL_FOLDER, ENCODER))).length
   hub.faults.push({ path: /^onnx\/encoder/, times: 3, kind: { breaksAfter: 500 } }, { path: /^onnx\/.*with_past/, times: 2, kind: { truncatedTo: 4000 } })
-  const { pulled, waits } = await pullTo(modelsDir, hub)
+  const { pulled, waits } = await pullInto(modelsDir, hub)
   t.true(E.isRight(pulled), JSON.stringify(pulled))
-  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
   const ranges = hub.asked.filter((line) => line.startsWith(`storage ${ENCODER}`)).map((line) => line.split(' ')[2] ?? '')
   t.is(ranges[0], '')
   t.true(ranges.length === 4 && ranges.slice(1).every((range) => /^bytes=\d+-$/.test(range)), ranges.join())
@@ -55,34 +55,34 @@ test('a body that breaks off, ends early or falls silent for good is gone on wit
 })
 
 test('a body that breaks off again and again is fetched to its end as long as each attempt brings something', async (t) => {
-  const { hub, modelsDir } = await hubAndModels(t)
+  const { hub, modelsDir } = await startHubWithModels(t)
   hub.faults.push({ path: /^onnx\/encoder/, times: 12, kind: { truncatedTo: 200 } })
-  const { pulled, waits } = await pullTo(modelsDir, hub)
+  const { pulled, waits } = await pullInto(modelsDir, hub)
   t.true(E.isRight(pulled), JSON.stringify(pulled))
-  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
   t.true(waits.length > 6, 'more failures than anybody waits for who gets nowhere')
   t.true(waits.every((wait) => wait <= 1000), 'each of them is the first failure again')
 })
 
 test('a part that is longer than its file is begun anew', async (t) => {
-  const { hub, modelsDir } = await hubAndModels(t)
-  const content = await readFile(join(EXPORT, ENCODER))
+  const { hub, modelsDir } = await startHubWithModels(t)
+  const content = await readFile(join(HUB_MODEL_FOLDER, ENCODER))
   const staging = await openStaging(modelsDir, 'mine')
   await writeFile(staging.part(createHash('sha256').update(content).digest('hex')), Buffer.concat([content, Buffer.from('more')]))
   await staging.close()
-  const { pulled, waits } = await pullTo(modelsDir, hub)
+  const { pulled, waits } = await pullInto(modelsDir, hub)
   t.true(E.isRight(pulled), JSON.stringify(pulled))
-  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
   t.deepEqual([hub.asked.filter((line) => line.startsWith(`storage ${ENCODER}`)), waits], [[`storage ${ENCODER}`], []])
 })
 
 test('a storage that knows no ranges is begun anew; an address that has expired is asked for again', async (t) => {
-  const { hub, modelsDir } = await hubAndModels(t)
+  const { hub, modelsDir } = await startHubWithModels(t)
   hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { truncatedTo: 300 } }, { path: /^onnx\/encoder/, times: 1, kind: 'no ranges' })
   hub.faults.push({ path: /^onnx\/decoder_model/, times: 1, kind: { status: 403 } }, { path: /^onnx\/.*with_past/, times: 1, kind: { status: 416 } })
-  const { pulled } = await pullTo(modelsDir, hub)
+  const { pulled } = await pullInto(modelsDir, hub)
   t.true(E.isRight(pulled), JSON.stringify(pulled))
-  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
   t.is(hub.asked.filter((line) => line.startsWith(`storage ${ENCODER}`)).length, 2, 'what came from its beginning was all of it')
 })
 
@@ -90,43 +90,43 @@ test('content that is not what the hub vouches for is fetched once more, and nev
   // Of the content alone: a fault that also fits the redirect to it would be spent there.
   const contents = [[/^onnx\/encoder/, 'corrupt'], [/resolve-cache.*\/tokenizer\.json$/, 'corrupt'], [/^onnx\/.*with_past/, 'too long']] as const
   for (const [path, kind] of contents) {
-    const { hub, modelsDir } = await hubAndModels(t)
+    const { hub, modelsDir } = await startHubWithModels(t)
     hub.faults.push({ path, times: 1, kind })
-    t.true(E.isRight((await pullTo(modelsDir, hub)).pulled), 'once')
+    t.true(E.isRight((await pullInto(modelsDir, hub)).pulled), 'once')
     t.is(hub.faults[0]?.times, 0)
-    const other = await hubAndModels(t)
+    const other = await startHubWithModels(t)
     other.hub.faults.push({ path, times: Infinity, kind })
-    const { pulled } = await pullTo(other.modelsDir, other.hub)
+    const { pulled } = await pullInto(other.modelsDir, other.hub)
     t.regex(E.isLeft(pulled) ? pulled.left : '', kind === 'corrupt' ? /has the wrong hash/ : /longer than the \d+ bytes that the hub lists/)
     t.deepEqual(await entries(other.modelsDir), ['.pulling'])
     other.hub.faults.length = 0
-    t.true(E.isRight((await pullTo(other.modelsDir, other.hub)).pulled), 'the next attempt begins that file anew')
+    t.true(E.isRight((await pullInto(other.modelsDir, other.hub)).pulled), 'the next attempt begins that file anew')
   }
-  const { hub, modelsDir } = await hubAndModels(t)
+  const { hub, modelsDir } = await startHubWithModels(t)
   hub.faults.push({ path: /encoder/, times: Infinity, kind: 'another content' })
-  const { pulled } = await pullTo(modelsDir, hub)
+  const { pulled } = await pullInto(modelsDir, hub)
   t.regex(E.isLeft(pulled) ? pulled.left : '', /sends another onnx\/encoder_model\.onnx than it lists/)
 })
 
 test('the hub is waited for as long as it says, and what it does not have is said at once', async (t) => {
-  const { hub, modelsDir } = await hubAndModels(t)
+  const { hub, modelsDir } = await startHubWithModels(t)
   hub.faults.push({ path: /\/api\/models.*revision/, times: 1, kind: { status: 429, headers: { 'retry-after': '7' } } })
   hub.faults.push({ path: /\/tree\//, times: 1, kind: { status: 429, headers: { ratelimit: '"api";r=0;t=55' } } })
   hub.faults.push({ path: /^onnx\/encoder/, times: 2, kind: { status: 503 } })
-  const { pulled, waits } = await pullTo(modelsDir, hub)
+  const { pulled, waits } = await pullInto(modelsDir, hub)
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   t.deepEqual(waits.slice(0, 2), [7000, 55_000])
   t.is(waits.length, 4)
 
-  const away = await hubAndModels(t)
+  const away = await startHubWithModels(t)
   away.hub.faults.push({ path: /revision/, times: Infinity, kind: { status: 502 } })
-  const gone = await pullTo(away.modelsDir, away.hub)
+  const gone = await pullInto(away.modelsDir, away.hub)
   t.regex(E.isLeft(gone.pulled) ? gone.pulled.left : '', /answered 502/)
   t.is(gone.waits.length, 5, 'six attempts')
   const longest = [1000, 2000, 4000, 8000, 16_000]
   t.true(gone.waits.every((wait, n) => wait >= (longest[n] ?? 0) / 2 && wait <= (longest[n] ?? 0)), `later and later: ${gone.waits.join()}`)
   const http = createHubHttp(hub.url)
-  const unknown = await pullTo(join(modelsDir, 'other'), hub, { source: { kind: 'hub', http, ids: ['nobody/nothing'], revision: 'main' } })
+  const unknown = await pullInto(join(modelsDir, 'other'), hub, { source: { kind: 'hub', http, ids: ['nobody/nothing'], revision: 'main' } })
   t.regex(E.isLeft(unknown.pulled) ? unknown.pulled.left : '', /has no public model of this name.*\(401\)/)
   t.is(unknown.waits.length, 0)
   t.deepEqual(await entries(join(modelsDir, 'other')), [], 'what brought nothing leaves nothing')
@@ -143,13 +143,13 @@ test('Retry-After is seconds or a date, and none of them is waited for without e
 })
 
 test('a pull that was interrupted goes on with what is there, and only one goes on at a time', async (t) => {
-  const { hub, modelsDir } = await hubAndModels(t)
+  const { hub, modelsDir } = await startHubWithModels(t)
   hub.faults.push({ path: /with_past/, times: Infinity, kind: { status: 404 } })
-  const first = await pullTo(modelsDir, hub)
+  const first = await pullInto(modelsDir, hub)
   t.regex(E.isLeft(first.pulled) ? first.pulled.left : '', /answered 404/)
   t.deepEqual(await entries(modelsDir), ['.pulling'], 'no half-written folder')
   const staging = await openStaging(modelsDir, 'mine')
-  const busy = await pullTo(modelsDir, hub)
+  const busy = await pullInto(modelsDir, hub)
   t.regex(E.isLeft(busy.pulled) ? busy.pulled.left : '', /another process is pulling mine/)
   await staging.close()
   // What lies there and is none of it, or is damaged, does not get into the model.
@@ -157,35 +157,35 @@ test('a pull that was interrupted goes on with what is there, and only one goes 
   await writeFile(join(modelsDir, '.pulling/mine/files/config.json'), '{}')
   hub.faults.length = 0
   const sentBefore = hub.sent.get(ENCODER)
-  t.true(E.isRight((await pullTo(modelsDir, hub)).pulled))
+  t.true(E.isRight((await pullInto(modelsDir, hub)).pulled))
   t.is(hub.sent.get(ENCODER), sentBefore, 'what was whole is not fetched again')
-  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
   t.false((await entries(join(modelsDir, 'mine'))).includes('notes.txt'))
 })
 
 test('what is installed is replaced only where that is asked for, and only by what is whole', async (t) => {
-  const { hub, modelsDir } = await hubAndModels(t)
+  const { hub, modelsDir } = await startHubWithModels(t)
   await mkdir(modelsDir, { recursive: true })
   await cp('models/demo-en', join(modelsDir, 'mine'), { recursive: true })
-  const refused = await pullTo(modelsDir, hub)
+  const refused = await pullInto(modelsDir, hub)
   t.regex(E.isLeft(refused.pulled) ? refused.pulled.left : '', /mine is already installed .*--force/)
-  const failed = await pullTo(modelsDir, hub, { force: true, check: async () => Promise.reject(new Error('it does not load')) })
+  const failed = await pullInto(modelsDir, hub, { force: true, check: async () => Promise.reject(new Error('it does not load')) })
   t.deepEqual(failed.pulled, E.left('it does not load'))
   t.true((await entries(join(modelsDir, 'mine/onnx'))).includes('encoder_model_quantized.onnx'), 'still the old one')
   const vram = { megabytes: 17, weights: 5 }
-  const forced = await pullTo(modelsDir, hub, { force: true, check: async () => ({ vram }) })
+  const forced = await pullInto(modelsDir, hub, { force: true, check: async () => ({ vram }) })
   t.true(E.isRight(forced.pulled) && forced.pulled.right.manifest.vram?.megabytes === 17)
-  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
 })
 
 test('a model that no disk holds, or of a kind that nothing runs, costs no download', async (t) => {
-  const { hub, modelsDir } = await hubAndModels(t)
+  const { hub, modelsDir } = await startHubWithModels(t)
   hub.change('config.json', Buffer.from('{"model_type":"bart"}'))
-  const bart = await pullTo(modelsDir, hub)
+  const bart = await pullInto(modelsDir, hub)
   t.regex(E.isLeft(bart.pulled) ? bart.pulled.left : '', /of the type bart: only whisper and marian/)
   t.deepEqual([...hub.sent.keys()], ['config.json'])
 
-  const large = await hubAndModels(t)
+  const large = await startHubWithModels(t)
   const listed = large.hub.url
   const http = createHubHttp(listed)
   const json: typeof http.json = async (url) => {
@@ -193,17 +193,17 @@ test('a model that no disk holds, or of a kind that nothing runs, costs no downl
     const grown = Array.isArray(body) ? body.map((entry: { lfs?: object }) => (entry.lfs === undefined ? entry : { ...entry, lfs: { ...entry.lfs, size: 1e15 } })) : body
     return { body: grown, next }
   }
-  const { pulled } = await pullTo(large.modelsDir, large.hub, { source: { kind: 'hub', http: { ...http, json }, ids: [ID], revision: 'main' } })
+  const { pulled } = await pullInto(large.modelsDir, large.hub, { source: { kind: 'hub', http: { ...http, json }, ids: [HUB_MODEL], revision: 'main' } })
   t.regex(E.isLeft(pulled) ? pulled.left : '', /MB free, but the model needs \d+ MB/)
   t.is(large.hub.sent.size, 0)
 })
 
 test('a directory is copied as the hub is fetched', async (t) => {
-  const { hub, modelsDir } = await hubAndModels(t)
-  const { pulled } = await pullTo(modelsDir, hub, { source: { kind: 'directory', path: EXPORT } })
+  const { hub, modelsDir } = await startHubWithModels(t)
+  const { pulled } = await pullInto(modelsDir, hub, { source: { kind: 'directory', path: HUB_MODEL_FOLDER } })
   t.true(E.isRight(pulled), JSON.stringify(pulled))
-  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
-  const none = await pullTo(modelsDir, hub, { name: 'other', source: { kind: 'directory', path: dirname(EXPORT) } })
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
+  const none = await pullInto(modelsDir, hub, { name: 'other', source: { kind: 'directory', path: dirname(HUB_MODEL_FOLDER) } })
   t.regex(E.isLeft(none.pulled) ? none.pulled.left : '', /^test\/support\/fixtures\/engine: missing files: config\.json, tokenizer\.json, tokenizer_config\.json$/)
 })
 

@@ -6,13 +6,15 @@ import test, { type ExecutionContext } from 'ava'
 import type { LinkHandler } from '../../../application/ports/peers/live-links.ts'
 import { preSharedKey } from '../../../infrastructure/internal/pre-shared-key.ts'
 import { openInternalServer } from '../../../infrastructure/internal/server.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
-import { SELF, KEY, timers, openWorker, dial, until, gone, rawLink } from '../../support/worlds/internal-port.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
+import {
+  SELF, KEY, timers, openWorker, dialWorker, until, untilClosed, openRawLink,
+} from '../../support/worlds/internal-port.ts'
 
 test('a message of an unknown kind is passed over with a warning, a malformed one closes its link alone', async (t) => {
   const { server, peer, logger, messages, ends } = await openWorker(t)
-  const other = dial(t, peer)
-  const socket = await rawLink(t, server.port)
+  const other = dialWorker(t, peer)
+  const socket = await openRawLink(t, server.port)
   await once(socket, 'open')
   for (let n = 0; n < 3; n += 1) socket.send(JSON.stringify({ kind: 'of tomorrow', n }))
   socket.send(JSON.stringify({ kind: 'listen', listens: true, more: 1 }))
@@ -32,7 +34,7 @@ test('a message of an unknown kind is passed over with a warning, a malformed on
 for (const junk of ['', 'null', '[]', '{"kind":7}', '{', '{"kind":"hello"}', '{"kind":"sender","requestId":"","from":null}']) {
   test(`no message: ${junk}`, async (t) => {
     const { server, messages, ends } = await openWorker(t)
-    const socket = await rawLink(t, server.port)
+    const socket = await openRawLink(t, server.port)
     await once(socket, 'open')
     socket.send(junk)
     const [code] = (await once(socket, 'close')) as [number, Buffer]
@@ -44,7 +46,7 @@ for (const junk of ['', 'null', '[]', '{"kind":7}', '{', '{"kind":"hello"}', '{"
 
 test('a message longer than 8 MiB ends the link, on either side; a frame of 512 KiB of controls does not', async (t) => {
   const { server, peer, messages, ends, opened } = await openWorker(t)
-  const near = dial(t, peer)
+  const near = dialWorker(t, peer)
   const text = '\u0001'.repeat(512 * 1024)
   near.link.send({ kind: 'text', text })
   await until(() => messages.length === 1)
@@ -52,17 +54,17 @@ test('a message longer than 8 MiB ends the link, on either side; a frame of 512 
   opened[0]?.send({ kind: 'reply', frame: 'x'.repeat(9 * 1024 * 1024) })
   await until(() => near.ends.length === 1)
   t.regex(near.ends[0] ?? '', /too long for a link/)
-  const socket = await rawLink(t, server.port)
+  const socket = await openRawLink(t, server.port)
   await once(socket, 'open')
   socket.send(Buffer.alloc(9 * 1024 * 1024))
-  await gone(socket)
+  await untilClosed(socket)
   await until(() => ends.length === 2)
   t.is(messages.length, 1)
 })
 
 test('a peer that does not read makes what waits grow, and loses its link when that is too much', async (t) => {
   const { server, opened, ends, logger } = await openWorker(t)
-  const socket = await rawLink(t, server.port)
+  const socket = await openRawLink(t, server.port)
   await once(socket, 'open')
   socket.pause()
   const [link] = opened
@@ -89,7 +91,7 @@ test('a handler that throws ends its own link', async (t) => {
   const server = await openInternalServer({ host: '127.0.0.1', port: 0, url: null, masterKey: KEY, self: SELF, handler, logger, timers })
   t.teardown(server.close)
   const peer = { ...SELF, address: server.address }
-  const { links, link, ends } = dial(t, peer)
+  const { links, link, ends } = dialWorker(t, peer)
   link.send({ kind: 'listen', listens: true })
   await until(() => ends.length === 1)
   let others = 0
@@ -114,14 +116,14 @@ test('what is asked in another way is answered with its status', async (t) => {
   t.is(await ask('POST', '/%zz/lives/7/end', '{"end":{}}'), 404)
   t.is(await ask('POST', '/1/lives/7/end', '{"end":7}'), 400)
   t.is(await ask('POST', '/1/lives/7/end', '{'), 400)
-  const socket = await rawLink(t, server.port, '/1/lives/7/end')
+  const socket = await openRawLink(t, server.port, '/1/lives/7/end')
   const [error] = (await once(socket, 'error')) as [Error]
   t.regex(error.message, /404/)
 })
 
 test('an address that nobody can dial closes the link once', async (t) => {
   for (const address of ['', 'nowhere', '127.0.0.1:0', '[::1', 'a b:80', '127.0.0.1:99999']) {
-    const { ends, link, links } = dial(t, { ...SELF, address })
+    const { ends, link, links } = dialWorker(t, { ...SELF, address })
     t.deepEqual(ends, [])
     link.close()
     await until(() => ends.length === 1)
@@ -138,7 +140,7 @@ test('a port that is taken, and a URL that is no address, are refused at once', 
 })
 
 const spawned = async (t: ExecutionContext, ...args: ReadonlyArray<string>): Promise<ChildProcess & { readonly said: () => string }> => {
-  const child = spawn(process.execPath, ['test/support/worlds/links-process.ts', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['test/support/worlds/internal-link-process.ts', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
   t.teardown(() => child.kill('SIGKILL'))
@@ -149,7 +151,7 @@ for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
   test(`a worker that gets ${signal} is noticed`, async (t) => {
     const child = await spawned(t, 'serve', KEY.toString('hex'))
     await until(() => child.said().includes('\n'))
-    const { messages, ends } = dial(t, { ...SELF, address: child.said().trim() })
+    const { messages, ends } = dialWorker(t, { ...SELF, address: child.said().trim() })
     await until(() => messages.length === 1)
     child.kill(signal)
     await until(() => ends.length === 1)

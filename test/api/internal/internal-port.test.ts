@@ -10,26 +10,28 @@ import { createThrottledWarnings } from '../../../infrastructure/internal/thrott
 import { preSharedKey } from '../../../infrastructure/internal/pre-shared-key.ts'
 import { limitUnauthenticated } from '../../../infrastructure/internal/unauthenticated-connections.ts'
 import { deriveKey } from '../../../infrastructure/keys/master-key.ts'
-import { openLinkProxy } from '../../support/worlds/link-proxy.ts'
+import { openTcpProxy } from '../../support/tools/tcp-proxy.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
-import { SELF, KEY, PATH, openWorker, dial, until, gone, serves } from '../../support/worlds/internal-port.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
+import {
+  SELF, KEY, PATH, openWorker, dialWorker, until, untilClosed, assertServing,
+} from '../../support/worlds/internal-port.ts'
 
 test('who has another master key gets in nowhere, and is told of once', async (t) => {
   const { peer, logger, opened } = await openWorker(t)
   const stranger = randomBytes(32)
   for (let n = 0; n < 5; n += 1) {
-    const { ends, messages } = dial(t, peer, stranger)
+    const { ends, messages } = dialWorker(t, peer, stranger)
     await until(() => ends.length === 1)
     t.deepEqual(messages, [])
   }
-  const { links } = dial(t, peer, stranger)
+  const { links } = dialWorker(t, peer, stranger)
   const ended = await links.end(peer, { liveId: 7, end: {} }, 60_000)
   t.is(ended._tag, 'Left')
   t.deepEqual(opened, [])
   t.is(logger.lines.filter(({ message }) => message === 'a connection to the internal port was refused').length, 1)
   t.false(JSON.stringify(logger.lines).includes(deriveKey(KEY, 'links').toString('hex')))
-  await serves(t, peer)
+  await assertServing(t, peer)
 })
 
 const psk = deriveKey(KEY, 'links')
@@ -46,10 +48,10 @@ for (const [what, options] of REFUSED) {
     const socket = connectTls({ port: server.port, host: '127.0.0.1', checkServerIdentity: () => undefined, ...options })
     let isSecure = false
     socket.on('secureConnect', () => void (isSecure = true)).on('error', () => undefined)
-    await gone(socket)
+    await untilClosed(socket)
     t.false(isSecure)
     t.deepEqual(opened, [])
-    await serves(t, peer)
+    await assertServing(t, peer)
   })
 }
 
@@ -67,7 +69,7 @@ test('plain HTTP and junk are refused, in any number, while members get in', asy
   const { server, peer, logger, opened } = await openWorker(t)
   const asking = request({ port: server.port, host: '127.0.0.1', path: PATH })
   asking.on('error', () => undefined).end()
-  await gone(asking)
+  await untilClosed(asking)
   let closed = 0
   const flood = Array.from({ length: 500 }, (_, n) => {
     const socket = connectTcp(server.port, '127.0.0.1')
@@ -77,9 +79,9 @@ test('plain HTTP and junk are refused, in any number, while members get in', asy
     return socket
   })
   t.teardown(() => flood.forEach((socket) => socket.destroy()))
-  await serves(t, peer)
+  await assertServing(t, peer)
   await until(() => closed === flood.length)
-  await serves(t, peer)
+  await assertServing(t, peer)
   t.is(opened.length, 2)
   t.true(logger.lines.filter(({ level }) => level !== 'info').length <= 2)
 })
@@ -113,9 +115,9 @@ test('of those that prove no key the oldest makes room; who has proved it counts
 
 test('a handshake that was recorded gives nothing when it is played again', async (t) => {
   const { server, peer, opened, messages } = await openWorker(t)
-  const proxy = await openLinkProxy(server.port)
+  const proxy = await openTcpProxy(server.port)
   t.teardown(proxy.close)
-  const near = dial(t, { ...peer, address: proxy.address })
+  const near = dialWorker(t, { ...peer, address: proxy.address })
   near.link.send({ kind: 'text', text: 'secret words' })
   await until(() => messages.length === 1 && near.messages.length === 1)
   const [recorded = Buffer.alloc(0)] = proxy.heard()
@@ -125,7 +127,7 @@ test('a handshake that was recorded gives nothing when it is played again', asyn
   const again = connectTcp(server.port, '127.0.0.1').on('error', () => undefined)
   again.write(recorded)
   again.resume()
-  await gone(again)
+  await untilClosed(again)
   t.is(opened.length, 1)
   t.is(messages.length, 1)
 })
@@ -138,7 +140,7 @@ test('who answers without the key hears nothing', async (t) => {
   })).listen(0, '127.0.0.1')
   t.teardown(() => void stranger.close())
   await once(stranger, 'listening')
-  const { ends, link } = dial(t, { ...SELF, address: `127.0.0.1:${(stranger.address() as AddressInfo).port}` })
+  const { ends, link } = dialWorker(t, { ...SELF, address: `127.0.0.1:${(stranger.address() as AddressInfo).port}` })
   link.send({ kind: 'text', text: 'secret words' })
   await until(() => ends.length === 1)
   t.false(Buffer.concat(heard).includes('secret words'))

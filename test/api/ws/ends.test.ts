@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava'
 import type { EndCause } from '../../../application/pipeline/signals.ts'
 import type { FinishReason } from '../../../domain/live/events.ts'
 import { endingFor } from '../../../interfaces/ws/ends.ts'
-import { startSockets } from '../../support/service/sockets.ts'
+import { startSockets } from '../../support/worlds/socket-world.ts'
 
 /** Last words as this table has them: the frame's text or, of an error, its code, then close code and reason; null: none, it is gone. */
 type LastWords = { readonly frame: string | { readonly code: string }; readonly close: number; readonly reason: string } | null

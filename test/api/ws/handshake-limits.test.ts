@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryLifecycle } from '../../support/doubles/memory/lifecycle.ts'
-import { shakeHands, startSockets } from '../../support/service/sockets.ts'
-import type { SocketFixture } from '../../support/service/sockets.ts'
+import { shakeHands, startSockets } from '../../support/worlds/socket-world.ts'
+import type { SocketFixture } from '../../support/worlds/socket-world.ts'
 
 /** As long as the tokens that the service makes. */
 const GUESS = 'x'.repeat(32)

@@ -2,7 +2,7 @@ import test from 'ava'
 import assert from 'node:assert/strict'
 import { openSocket } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { audioOf, shakeHands, startSockets } from '../../support/service/sockets.ts'
+import { audioOf, shakeHands, startSockets } from '../../support/worlds/socket-world.ts'
 
 const hello = (role: string, id: number, state = 'pending'): string =>
   `{"type":"connection","status":"connected","role":"${role}","session_id":${id},"state":"${state}"}`

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import { startHeartbeat } from '../../../interfaces/ws/heartbeat.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
-import { breathe, startSockets } from '../../support/service/sockets.ts'
+import { awaitPongs, startSockets } from '../../support/worlds/socket-world.ts'
 
 const beat = () => {
   const timers = createManualTimers()
@@ -97,7 +97,7 @@ test('a client that answers pings stays', async (t) => {
   const socket = await listener(lifecycle.add())
   for (let passed = 0; passed < 90_000; passed += 5000) {
     timers.advance(5000)
-    await breathe(socket)
+    await awaitPongs(socket)
   }
   t.deepEqual(sockets.counts(), { sender: 0, listener: 1 })
 })

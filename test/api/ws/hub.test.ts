@@ -7,8 +7,8 @@ import type { Connection } from '../../../interfaces/ws/connection.ts'
 import type { Ending } from '../../../interfaces/ws/ends.ts'
 import { createHub } from '../../../interfaces/ws/listeners/hub.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { startSockets } from '../../support/service/sockets.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { startSockets } from '../../support/worlds/socket-world.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 
 const fakeConnection = (buffered = 0) => {
   const sent: Array<string | Broadcast> = []

@@ -1,15 +1,15 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
 import { eventually } from '../../support/tools/eventually.ts'
-import { audioOf, breathe, codesOf, startSockets } from '../../support/service/sockets.ts'
+import { audioOf, awaitPongs, errorCodesOf, startSockets } from '../../support/worlds/socket-world.ts'
 
 const LIMIT = 20_000
 
 /** Moves the clock in steps that the heartbeat can answer. */
-const pass = async (ms: number, { timers, sockets }: { readonly timers: { readonly advance: (ms: number) => void }; readonly sockets: ReadonlyArray<Parameters<typeof breathe>[0]> }): Promise<void> => {
+const pass = async (ms: number, { timers, sockets }: { readonly timers: { readonly advance: (ms: number) => void }; readonly sockets: ReadonlyArray<Parameters<typeof awaitPongs>[0]> }): Promise<void> => {
   for (let left = ms; left > 0; left -= 5000) {
     timers.advance(Math.min(5000, left))
-    for (const socket of sockets) await breathe(socket)
+    for (const socket of sockets) await awaitPongs(socket)
   }
 }
 
@@ -27,10 +27,10 @@ test('an active raw live without any frame for IDLE_TIMEOUT ends: session_idle a
   await pass(LIMIT - 1, { timers, sockets: [listening] })
   await heard()
   await pass(LIMIT - 1, { timers, sockets: [listening] })
-  t.deepEqual(codesOf(sender.frames), [])
+  t.deepEqual(errorCodesOf(sender.frames), [])
   timers.advance(1)
   t.deepEqual(await sender.closed, { code: 4408, reason: 'session_idle' })
-  t.deepEqual(codesOf(sender.frames), ['session_idle'])
+  t.deepEqual(errorCodesOf(sender.frames), ['session_idle'])
   t.deepEqual(await listening.closed, { code: 1000, reason: '' })
   t.deepEqual(live.cause, { status: 'finished', reason: 'idle' })
 })
@@ -43,7 +43,7 @@ test('any frame counts, so a ping keeps a silent live; with IDLE_TIMEOUT 0 nothi
     sender.sendAudio(audioOf(0.1))
     await eventually(() => assert.equal(pipelines.of(live.id).pushed.length, 1))
     await pass(3 * LIMIT, { timers, sockets: idleTimeout === 0 ? [] : [sender] })
-    t.deepEqual(codesOf(sender.frames), [])
+    t.deepEqual(errorCodesOf(sender.frames), [])
     t.is(live.cause, undefined)
   }
 })
@@ -58,7 +58,7 @@ test('frames that came while the service stood still are read before their live 
   sender.sendAudio(audioOf(0.1))
   await eventually(() => assert.equal(pipelines.of(live.id).pushed.length, 2))
   timers.advance(LIMIT - 1)
-  t.deepEqual(codesOf(sender.frames), [])
+  t.deepEqual(errorCodesOf(sender.frames), [])
   t.is(live.cause, undefined)
 })
 
@@ -69,6 +69,6 @@ test('while the server itself does not read, nobody is idle [R105]', async (t) =
   for (let i = 0; i < 4; i += 1) sender.sendAudio(audioOf(10))
   await eventually(() => assert.ok(pipelines.of(live.id).samples() >= 30 * 16_000))
   await pass(2 * LIMIT, { timers, sockets: [listening] })
-  t.deepEqual(codesOf(sender.frames), [])
+  t.deepEqual(errorCodesOf(sender.frames), [])
   t.is(live.cause, undefined)
 })

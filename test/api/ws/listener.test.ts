@@ -1,7 +1,7 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
 import { eventually } from '../../support/tools/eventually.ts'
-import { audioOf, codesOf, startSockets } from '../../support/service/sockets.ts'
+import { audioOf, errorCodesOf, startSockets } from '../../support/worlds/socket-world.ts'
 
 const attempts = { config: '{"type":"config"}', audio: '{"type":"audio","data":"?"}', FINISH: '{"type":"FINISH"}', __FINISH__: '{"type":"__FINISH__"}' }
 
@@ -12,7 +12,7 @@ for (const [type, message] of Object.entries(attempts)) {
     const [sending, listening] = [await configured(live), await listener(live)]
     for (let i = 0; i < 4; i += 1) listening.send(message)
     t.deepEqual(await listening.closed, { code: 4403, reason: 'forbidden' })
-    t.deepEqual(codesOf(listening.frames), ['forbidden', 'forbidden', 'forbidden', 'forbidden'])
+    t.deepEqual(errorCodesOf(listening.frames), ['forbidden', 'forbidden', 'forbidden', 'forbidden'])
     sending.send({ type: 'ping' })
     await sending.frame(({ type: answer }) => answer === 'pong')
     t.is(live.status, 'pending')

@@ -6,9 +6,9 @@ import { openSocket } from '../../support/service/client.ts'
 import type { TestSocket } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
-import { bytesOf, finalsOf } from '../../support/tools/finals.ts'
+import { finalTextsOf, finalKeysOf } from '../../support/service/final-frames.ts'
 import { dropAndResume } from '../../support/load/resume-drops.ts'
-import { audioOf, breathe, codesOf, shakeHands, startSockets } from '../../support/service/sockets.ts'
+import { audioOf, awaitPongs, errorCodesOf, shakeHands, startSockets } from '../../support/worlds/socket-world.ts'
 
 const TARGETS = [{ model: 'mt-es', from: 'en', to: 'es' }]
 
@@ -20,7 +20,7 @@ const spoken = async (t: Parameters<typeof startSockets>[0], count: number, ...o
   sending.sendAudio(audioOf(0.1))
   const unbroken = await fixture.listener(live)
   for (let segment = 1; segment <= count; segment += 1) await fixture.pipelines.of(live.id).final(segment, `segment ${segment}`)
-  await eventually(() => assert.equal(finalsOf(unbroken).length, 2 * count))
+  await eventually(() => assert.equal(finalKeysOf(unbroken).length, 2 * count))
   const listen = (query: string): Promise<TestSocket> => openSocket(`${fixture.origin}/ws/live?token=${live.listenerToken}${query}`)
   return { ...fixture, live, sending, unbroken, listen }
 }
@@ -41,17 +41,17 @@ for (const [where, keptFinals] of [['memory', 100], ['the store', 2]] as const) 
       ['', []],
     ] as const
     const sockets = await Promise.all(cases.map(([query]) => listen(query)))
-    for (const socket of sockets) await breathe(socket)
+    for (const socket of sockets) await awaitPongs(socket)
     pipelines.of(live.id).partial(6, 'segm')
     await pipelines.of(live.id).final(6, 'segment 6')
-    await eventually(() => assert.equal(finalsOf(unbroken).length, 12))
+    await eventually(() => assert.equal(finalKeysOf(unbroken).length, 12))
     for (const [index, [query, past]] of cases.entries()) {
       const socket = sockets[index]
       assert.ok(socket !== undefined)
-      await eventually(() => assert.ok(finalsOf(socket).includes('6es')))
-      t.deepEqual(finalsOf(socket), [...past, '6en', '6es'], query)
+      await eventually(() => assert.ok(finalKeysOf(socket).includes('6es')))
+      t.deepEqual(finalKeysOf(socket), [...past, '6en', '6es'], query)
       t.is(socket.frames[0]?.['type'], 'connection', 'R131')
-      t.deepEqual(bytesOf(socket), bytesOf(unbroken).slice(-bytesOf(socket).length), query)
+      t.deepEqual(finalTextsOf(socket), finalTextsOf(unbroken).slice(-finalTextsOf(socket).length), query)
     }
   })
 }
@@ -59,9 +59,9 @@ for (const [where, keptFinals] of [['memory', 100], ['the store', 2]] as const) 
 test('a replay holds a hundred segments at most [D58]', async (t) => {
   const { listen } = await spoken(t, 101)
   const late = await listen('&replay=1000')
-  await breathe(late)
-  t.is(finalsOf(late).length, 200)
-  t.is(finalsOf(late)[0], '2en')
+  await awaitPongs(late)
+  t.is(finalKeysOf(late).length, 200)
+  t.is(finalKeysOf(late)[0], '2en')
 })
 
 test('values that are no whole numbers from 0 are told after the upgrade, and close with 1008; the live does not notice [D58]', async (t) => {
@@ -69,13 +69,13 @@ test('values that are no whole numbers from 0 are told after the upgrade, and cl
   for (const query of ['&after=', '&after=-1', '&after=1.5', '&after=x', '&after=1e3', '&after=1&after=2', '&after=9999999999999999', '&replay=all', '&after=1&replay=-']) {
     const socket = await listen(query)
     t.deepEqual(await socket.closed, { code: 1008, reason: 'invalid_message' }, query)
-    t.deepEqual(codesOf(socket.frames), ['invalid_message'], query)
+    t.deepEqual(errorCodesOf(socket.frames), ['invalid_message'], query)
     t.is(socket.frames.length, 2, query)
   }
   const second = await openSocket(`${origin}/ws/live?token=${live.senderToken}&after=x`)
   t.is((await second.closed).code, 1008)
   t.is((await shakeHands(`${origin}/ws/live?token=unknown&after=x`)).status, 401, 'D36: the token comes first')
-  await breathe(sending)
+  await awaitPongs(sending)
   t.is(live.status, 'active')
 })
 
@@ -85,12 +85,12 @@ test('who comes back within a minute after the end is told what it missed, then 
   await unbroken.closed
   const late = await listen('&after=1')
   t.deepEqual(await late.closed, { code: 4410, reason: 'session_finished' })
-  t.deepEqual(finalsOf(late), ['1es', '2en', '2es', '3en', '3es'])
+  t.deepEqual(finalKeysOf(late), ['1es', '2en', '2es', '3en', '3es'])
   t.deepEqual(late.frames[0], { type: 'connection', status: 'connected', role: 'listener', session_id: live.id, state: 'finished' })
-  t.deepEqual(bytesOf(late), bytesOf(unbroken).slice(1))
+  t.deepEqual(finalTextsOf(late), finalTextsOf(unbroken).slice(1))
   live.segments.length = 0
   timers.advance(60_000)
-  t.deepEqual(finalsOf(await listen('&after=1').then(async (socket) => socket.closed.then(() => socket))), [], 'R88: memory forgets too')
+  t.deepEqual(finalKeysOf(await listen('&after=1').then(async (socket) => socket.closed.then(() => socket))), [], 'R88: memory forgets too')
 })
 
 test('of a live that was deleted memory tells nothing more, not even within that minute [R86 D58]', async (t) => {
@@ -100,7 +100,7 @@ test('of a live that was deleted memory tells nothing more, not even within that
   live.segments.length = 0
   const late = await listen('&after=0')
   t.is((await late.closed).code, 4410)
-  t.deepEqual(finalsOf(late), [])
+  t.deepEqual(finalKeysOf(late), [])
 })
 
 test('a final that was told while the store was away is remembered for who comes back before it is stored [D58]', async (t) => {
@@ -110,12 +110,12 @@ test('a final that was told while the store was away is remembered for who comes
   await eventually(() => assert.ok(timers.size() > 0))
   timers.advance(1000)
   await told
-  await eventually(() => assert.ok(finalsOf(unbroken).includes('2en')))
+  await eventually(() => assert.ok(finalKeysOf(unbroken).includes('2en')))
   lifecycle.setAway(false)
   t.false(live.segments.some(({ segment }) => segment === 2))
   const back = await listen('&after=1')
-  await eventually(() => assert.ok(finalsOf(back).includes('2en')))
-  t.deepEqual(finalsOf(back).filter((final) => final !== '2es'), ['1es', '2en'])
+  await eventually(() => assert.ok(finalKeysOf(back).includes('2en')))
+  t.deepEqual(finalKeysOf(back).filter((final) => final !== '2es'), ['1es', '2en'])
   timers.advance(60_000)
 })
 
@@ -139,13 +139,13 @@ test('a final that is stored and not yet told is heard once by who comes back in
   const told = pipelines.of(1).final(2, 'two')
   await eventually(() => assert.deepEqual(stored, [1, 2]))
   const back = await openSocket(`${origin}/ws/live?token=listener-1&after=0`)
-  await breathe(back)
-  t.deepEqual(finalsOf(back), ['1en'])
+  await awaitPongs(back)
+  t.deepEqual(finalKeysOf(back), ['1en'])
   store.resolve()
   await told
   await pipelines.of(1).final(3, 'three')
-  await eventually(() => assert.ok(finalsOf(back).includes('3en')))
-  t.deepEqual(finalsOf(back), ['1en', '2en', '3en'])
+  await eventually(() => assert.ok(finalKeysOf(back).includes('3en')))
+  t.deepEqual(finalKeysOf(back), ['1en', '2en', '3en'])
 })
 
 test('what has to be read from a store that is away is refused with 503; who wants nothing of the past comes in [D36 D58]', async (t) => {
@@ -174,7 +174,7 @@ test('RECONNECT_GRACE: a sender that was lost comes back and goes on; what it ha
   const first = await sender(live)
   first.send({ type: 'config', max_chars: 33 })
   first.sendAudio(audioOf(0.1))
-  await breathe(first)
+  await awaitPongs(first)
   const listening = await listener(live)
   first.terminate()
   await eventually(() => assert.ok(live.writes.includes('detach')))
@@ -193,7 +193,7 @@ test('RECONNECT_GRACE: a sender that was lost comes back and goes on; what it ha
   const unconfigured = await sender(live)
   unconfigured.sendAudio(audioOf(0.1))
   await eventually(() => assert.equal(pipelines.of(live.id).samples(), 0.4 * 16_000))
-  t.deepEqual(codesOf(unconfigured.frames), [], 'it need not send its config again')
+  t.deepEqual(errorCodesOf(unconfigured.frames), [], 'it need not send its config again')
   t.deepEqual(listening.texts.slice(1), ['{"status":"started"}'])
   unconfigured.close()
   t.deepEqual(await listening.closed, { code: 1000, reason: '' })
@@ -205,16 +205,16 @@ test('RECONNECT_GRACE: when nobody comes back what was heard is transcribed, the
   const [spoken, silent] = [lifecycle.add(), lifecycle.add()]
   const [lost, early] = [await configured(spoken), await sender(silent)]
   lost.sendAudio(audioOf(0.1))
-  await breathe(lost)
+  await awaitPongs(lost)
   const [listening, waiting] = [await listener(spoken), await listener(silent)]
   for (const socket of [lost, early]) socket.terminate()
   for (const live of [spoken, silent]) await eventually(() => assert.ok(live.writes.includes('detach')))
   timers.advance(9999)
-  await breathe(listening)
+  await awaitPongs(listening)
   t.is(spoken.status, 'active')
   timers.advance(1)
   for (const socket of [listening, waiting]) t.deepEqual(await socket.closed, { code: 1000, reason: '' })
-  t.deepEqual(finalsOf(listening), ['1en'])
+  t.deepEqual(finalKeysOf(listening), ['1en'])
   for (const live of [spoken, silent]) t.deepEqual(live.cause, { status: 'finished', reason: 'sender_closed' })
   t.is(sessions.count(), 0)
 })

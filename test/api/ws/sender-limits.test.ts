@@ -1,7 +1,7 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
 import { eventually } from '../../support/tools/eventually.ts'
-import { audioOf, breathe, codesOf, startSockets } from '../../support/service/sockets.ts'
+import { audioOf, awaitPongs, errorCodesOf, startSockets } from '../../support/worlds/socket-world.ts'
 
 const PONG = '{"type":"pong"}'
 
@@ -25,7 +25,7 @@ test('with 30 s held the socket is no longer read, nothing is lost, and it goes 
     pipelines.of(live.id).pushed.map(([first]) => first),
     Array.from({ length: 20 }, (_, i) => i),
   )
-  t.is(codesOf(socket.frames).length, 0)
+  t.is(errorCodesOf(socket.frames).length, 0)
 })
 
 test('a full backlog from which nothing is consumed for 60 s ends the live: audio_too_fast, 1008 [D41]', async (t) => {
@@ -36,13 +36,13 @@ test('a full backlog from which nothing is consumed for 60 s ends the live: audi
   await eventually(() => assert.ok(pipelines.of(live.id).samples() >= 30 * 16_000))
   for (let passed = 0; passed < 54_000; passed += 9000) {
     timers.advance(9000)
-    await breathe(listening)
+    await awaitPongs(listening)
   }
   timers.advance(5999)
-  t.is(codesOf(socket.frames).length, 0)
+  t.is(errorCodesOf(socket.frames).length, 0)
   timers.advance(1)
   t.deepEqual(await socket.closed, { code: 1008, reason: 'audio_too_fast' })
-  t.deepEqual(codesOf(socket.frames), ['audio_too_fast'])
+  t.deepEqual(errorCodesOf(socket.frames), ['audio_too_fast'])
   t.deepEqual(await listening.closed, { code: 1000, reason: '' })
   t.deepEqual(live.cause, { status: 'finished', reason: 'audio_too_fast' })
 })
@@ -56,7 +56,7 @@ test('a full backlog that moves right after the service stood still ends nothing
   timers.standStill(120_000)
   pipelines.of(live.id).consume(20)
   await eventually(() => assert.ok(pipelines.of(live.id).samples() >= 40 * 16_000))
-  t.deepEqual(codesOf(socket.frames), [])
+  t.deepEqual(errorCodesOf(socket.frames), [])
 })
 
 test('more than 20 control frames in a second are too many; 20 are not [A4]', async (t) => {

@@ -10,11 +10,11 @@ import { createSender } from '../../../interfaces/ws/senders/sender.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { createMemoryLifecycle } from '../../support/doubles/memory/lifecycle.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { createScriptedPipelines } from '../../support/doubles/scripted/pipeline.ts'
-import { tellEnds } from '../../support/worlds/sessions.ts'
+import { forwardEnds } from '../../support/worlds/session-world.ts'
 import { createScriptedPullers } from '../../support/doubles/scripted/puller.ts'
-import { promptTranslations } from '../../support/doubles/scripted/translator.ts'
+import { promptTranslations } from '../../support/worlds/prompt-translations.ts'
 
 type Step = { readonly text: string } | { readonly bytes: Uint8Array } | { readonly wait: number } | { readonly word: string } | { readonly turn: true }
 
@@ -57,7 +57,7 @@ const play = async (steps: ReadonlyArray<Step>) => {
   const { create: createPipeline } = pipelines
   const startPuller = createScriptedPullers().start
   const sessions = createLiveSessions({ lifecycle, createPipeline, startPuller, translations, bus, unsure: () => undefined, logger, environment, timers, reconnectGrace: 0 })
-  const stopTelling = tellEnds(lifecycle, sessions)
+  const stopTelling = forwardEnds(lifecycle, sessions)
   const live = lifecycle.add()
   const said: string[] = []
   const after: string[] = []

@@ -1,7 +1,7 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
 import { eventually } from '../../support/tools/eventually.ts'
-import { audioOf, base64Of, breathe, codesOf, startSockets } from '../../support/service/sockets.ts'
+import { audioOf, base64Of, awaitPongs, errorCodesOf, startSockets } from '../../support/worlds/socket-world.ts'
 
 const ASR_STARTED = '{"status":"ASR process started"}'
 const STARTED = '{"status":"started"}'
@@ -12,9 +12,9 @@ test('of 20 racing senders exactly one wins, the others hear why and are closed 
   const live = lifecycle.add()
   const sockets = await Promise.all(Array.from({ length: 20 }, async () => sender(live)))
   await eventually(() => {
-    assert.equal(sockets.filter(({ frames }) => codesOf(frames).includes('sender_already_connected')).length, 19)
+    assert.equal(sockets.filter(({ frames }) => errorCodesOf(frames).includes('sender_already_connected')).length, 19)
   })
-  const winner = sockets.find(({ frames }) => codesOf(frames).length === 0)
+  const winner = sockets.find(({ frames }) => errorCodesOf(frames).length === 0)
   t.truthy(winner)
   for (const socket of sockets) {
     t.is(socket.frames[0]?.['type'], 'connection')
@@ -49,7 +49,7 @@ test('an empty config takes the settings of the live; bad values can be correcte
   for (const bad of ['{"type":"config","min_buffer":0}', '{"type":"config","max_chars":1e999}', '{"type":"config","min_buffer":20}']) socket.send(bad)
   socket.send({ type: 'config' })
   await socket.frame(({ status }) => status === 'started')
-  t.deepEqual(codesOf(socket.frames), ['invalid_config', 'invalid_config', 'invalid_config'])
+  t.deepEqual(errorCodesOf(socket.frames), ['invalid_config', 'invalid_config', 'invalid_config'])
   t.is(pipelines.of(live.id).settings().min_buffer, 1)
 })
 
@@ -60,10 +60,10 @@ test('audio before config is dropped with a message once a second, and the conne
   for (let i = 0; i < 15; i += 1) socket.sendAudio(audioOf(0.1))
   socket.send({ type: 'ping' })
   await socket.frame(({ type }) => type === 'pong')
-  t.deepEqual(codesOf(socket.frames), ['config_required'])
+  t.deepEqual(errorCodesOf(socket.frames), ['config_required'])
   timers.advance(1000)
   socket.sendAudio(audioOf(0.1))
-  await eventually(() => assert.deepEqual(codesOf(socket.frames), ['config_required', 'config_required']))
+  await eventually(() => assert.deepEqual(errorCodesOf(socket.frames), ['config_required', 'config_required']))
   socket.send({ type: 'config' })
   socket.send({ type: 'audio', data: base64Of(audioOf(0.2)) })
   await eventually(() => assert.equal(pipelines.of(live.id).samples(), 3200))
@@ -125,8 +125,8 @@ test('bad audio is refused and reaches nobody; good audio after it does, in base
   socket.send({ type: 'audio', data: base64Of(Int16Array.from([1, 2])) })
   socket.sendAudio(Int16Array.from([3, -4]))
   await eventually(() => assert.deepEqual(pipelines.of(live.id).pushed.map((samples) => [...samples]), [[1, 2], [3, -4]]))
-  await breathe(socket)
-  t.deepEqual(codesOf(socket.frames), Array.from({ length: 8 }, () => 'invalid_audio'))
+  await awaitPongs(socket)
+  t.deepEqual(errorCodesOf(socket.frames), Array.from({ length: 8 }, () => 'invalid_audio'))
 })
 
 for (const type of ['FINISH', '__FINISH__']) {
@@ -173,11 +173,11 @@ test('ten bad messages of any kind are survived, the eleventh closes with 1008 a
   for (const bad of ['{', '[]', '7', '{}', '{"type":"stop"}', '{"type":"audio"}', '{"type":"config","max_lines":0}', 'null', '""', 'x']) socket.send(bad)
   socket.sendAudio(audioOf(0.1))
   await eventually(() => assert.equal(pipelines.of(live.id).samples(), 1600))
-  await breathe(socket)
-  t.is(codesOf(socket.frames).length, 10)
+  await awaitPongs(socket)
+  t.is(errorCodesOf(socket.frames).length, 10)
   socket.send('{"type":"audio","data":"?"}')
   t.deepEqual(await socket.closed, { code: 1008, reason: 'invalid_audio' })
-  t.is(codesOf(socket.frames).at(-1), 'invalid_audio')
+  t.is(errorCodesOf(socket.frames).at(-1), 'invalid_audio')
   await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'bad_frames' }))
   t.is(live.status, 'finished', 'R103: never an error')
 })
@@ -189,7 +189,7 @@ test('audio on a live with a URL is not expected [R148]', async (t) => {
   for (let i = 0; i < 15; i += 1) socket.sendAudio(audioOf(0.1))
   socket.send({ type: 'ping' })
   await socket.frame(({ type }) => type === 'pong')
-  t.deepEqual(codesOf(socket.frames), ['audio_not_expected'])
+  t.deepEqual(errorCodesOf(socket.frames), ['audio_not_expected'])
   t.is(live.status, 'pending')
 })
 
@@ -206,5 +206,5 @@ test('a malformed client changes nothing for the live beside it', async (t) => {
   sending.send({ type: 'FINISH' })
   t.deepEqual(await listening.closed, { code: 1000, reason: '' })
   t.deepEqual(listening.texts.slice(1), ['{"type":"transcription","start":0,"end":0.5,"text":"heard 17600","language":"en","segment":1,"final":true}', FINISHED])
-  t.deepEqual(codesOf(sending.frames), [])
+  t.deepEqual(errorCodesOf(sending.frames), [])
 })

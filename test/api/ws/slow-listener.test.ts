@@ -2,7 +2,7 @@ import test from 'ava'
 import assert from 'node:assert/strict'
 import { WebSocket } from 'ws'
 import { eventually } from '../../support/tools/eventually.ts'
-import { startSockets } from '../../support/service/sockets.ts'
+import { startSockets } from '../../support/worlds/socket-world.ts'
 
 test('a listener that stops reading is closed with 1013 and its backlog stays bounded, the one beside it gets every frame [S31]', async (t) => {
   const { origin, lifecycle, listener, configured, pipelines } = await startSockets(t)

@@ -9,7 +9,7 @@ import { loadMarian } from '../../../infrastructure/onnx/marian-runner.ts'
 import type { MarianRunner } from '../../../infrastructure/onnx/marian-runner.ts'
 import { sharedModel, testWith } from '../../support/running/skip-unless.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
-import { changeJson, TINY_MARIAN } from '../../support/audio/translators.ts'
+import { changeJson, TINY_MARIAN } from '../../support/models/translators.ts'
 
 const SHIPPED = 'models/translate-en-es'
 /** A translator that was trained: the one that ships, or the prototype beside the checkout. */

@@ -9,7 +9,7 @@ import { createCallTimeouts } from '../../../infrastructure/eventstoredb/call-ti
 import { toPosition } from '../../../infrastructure/eventstoredb/positions.ts'
 import { createStreamLimits } from '../../../infrastructure/eventstoredb/stream-limits.ts'
 import { newEvent, newEvents, right } from '../event-store-support.ts'
-import { dataOf } from '../../support/tools/stored-data.ts'
+import { dataOf } from '../../support/events/stored-data.ts'
 
 const credentials = { username: 'u', password: 'p' }
 const LIMITS = { usual: 60_000, short: 60_000, suspicion: 0, confirmation: 60_000 }

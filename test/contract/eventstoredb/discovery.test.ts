@@ -12,7 +12,9 @@ import type { Address } from '../../../infrastructure/eventstoredb/connection.ts
 import { textOf } from '../../../infrastructure/eventstoredb/nodes/addresses.ts'
 import { createDiscovery, type Discovery } from '../../../infrastructure/eventstoredb/nodes/discovery.ts'
 import { createAskNode, type AskNode, type Certificates } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
-import { addressFrom, answerOf, noNames, startCluster, startServers, waitForAll, type EventStoreDbNode } from '../../support/worlds/eventstoredb-nodes.ts'
+import {
+  addressFrom, gossipAnswer, resolveNothing, createGossipCluster, startGossipServers, waitForAll, type EventStoreDbNode,
+} from '../../support/worlds/eventstoredb-gossip.ts'
 import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
 import { listen } from '../../support/tools/listen.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
@@ -29,14 +31,14 @@ const leaderOf = async (discovery: Discovery): Promise<string | null> => {
 }
 
 test('a node is believed about itself alone: what the others say of it gives its address', async (t) => {
-  const nodes = await startServers(t,
+  const nodes = await startGossipServers(t,
     { state: 'Leader', epoch: 4, isFrozen: true },
     { state: 'Follower', epoch: 5, hearsay: 'Leader' },
     { state: 'Leader', epoch: 5, hearsay: 'Leader' },
   )
   const [frozen, follower, leader] = nodes as [Address, Address, Address]
   const ask: AskNode = (address) => createAskNode(null, address.port === frozen.port ? SHORT_MS : LONG_MS)(address)
-  const discovery = createDiscovery({ hosts: [frozen, follower], discovers: false, ask, resolve: noNames, timers: waitForAll })
+  const discovery = createDiscovery({ hosts: [frozen, follower], discovers: false, ask, resolve: resolveNothing, timers: waitForAll })
   t.is(await leaderOf(discovery), null, 'the leader is not known yet, only named')
   t.deepEqual(await discovery.candidates(), [{ address: leader, epoch: 5 }])
 })
@@ -72,7 +74,7 @@ testWith(OPENSSL)('the certificates of the connection hold for the question too,
   const serve = async (server: { readonly key: Buffer; readonly cert: Buffer }): Promise<Address> => {
     const nodes: ReadonlyArray<EventStoreDbNode> = [{ state: 'Leader', epoch: 1 }]
     const listening = createSecureServer({ ...server, ca: client.cert, requestCert: true, rejectUnauthorized: true }, (_, response) =>
-      response.end(answerOf(nodes, 0, () => ({ host: 'node0', port: 1 }))),
+      response.end(gossipAnswer(nodes, 0, () => ({ host: 'node0', port: 1 }))),
     )
     return addressFrom(await listen(t, listening))
   }
@@ -99,8 +101,8 @@ const CLUSTERS: ReadonlyArray<readonly [string, ReadonlyArray<EventStoreDbNode>,
 ]
 for (const [name, nodes, leader] of CLUSTERS)
   test(`the leader of ${name}`, async (t) => {
-    const { ask, addressOf } = startCluster(...nodes)
-    const discovery = createDiscovery({ hosts: [addressOf(0)], discovers: true, ask, resolve: noNames, timers: waitForAll })
+    const { ask, addressOf } = createGossipCluster(...nodes)
+    const discovery = createDiscovery({ hosts: [addressOf(0)], discovers: true, ask, resolve: resolveNothing, timers: waitForAll })
     await discovery.candidates()
     t.is(await leaderOf(discovery), leader)
   })
@@ -111,9 +113,9 @@ test('whoever is chosen says itself that it leads, and none that answers says so
     epoch: fc.nat(9), isFrozen: fc.constantFrom(false, false, true), isReadOnlyReplica: fc.constantFrom(false, false, false, true),
   })
   await fc.assert(fc.asyncProperty(fc.array(node, { minLength: 1, maxLength: 5 }), fc.nat(4), async (nodes, seed) => {
-    const { ask, addressOf } = startCluster(...nodes)
+    const { ask, addressOf } = createGossipCluster(...nodes)
     const hosts = [addressOf(seed % nodes.length), addressOf(nodes.length)]
-    const discovery = createDiscovery({ hosts, discovers: false, ask, resolve: noNames, timers: waitForAll })
+    const discovery = createDiscovery({ hosts, discovers: false, ask, resolve: resolveNothing, timers: waitForAll })
     await discovery.candidates()
     const [chosen] = await discovery.candidates()
     const leading = nodes.filter((one) => one.state === 'Leader' && !one.isFrozen && !one.isReadOnlyReplica)
@@ -126,7 +128,7 @@ test('whoever is chosen says itself that it leads, and none that answers says so
 })
 
 test('a search does not wait for a silent node; what that one says later counts in the next search, and it is not asked twice', async (t) => {
-  const { ask, addressOf } = startCluster({ state: 'Leader', epoch: 4 }, { state: 'Leader', epoch: 7 })
+  const { ask, addressOf } = createGossipCluster({ state: 'Leader', epoch: 4 }, { state: 'Leader', epoch: 7 })
   const silence = Promise.withResolvers<void>()
   let asked = 0
   const slow: AskNode = async (address) => {
@@ -135,7 +137,7 @@ test('a search does not wait for a silent node; what that one says later counts 
     await silence.promise
     return await ask(address)
   }
-  const discovery = createDiscovery({ hosts: [addressOf(0), addressOf(1)], discovers: false, ask: slow, resolve: noNames, timers: immediateTimers })
+  const discovery = createDiscovery({ hosts: [addressOf(0), addressOf(1)], discovers: false, ask: slow, resolve: resolveNothing, timers: immediateTimers })
   const said: Array<string | null> = []
   const searching = leaderOf(discovery).then(async (first) => said.push(first, await leaderOf(discovery)))
   for (let turns = 0; turns < 20; turns++) await turn()
@@ -147,10 +149,10 @@ test('a search does not wait for a silent node; what that one says later counts 
 })
 
 test('one host is taken as it is given, unasked, until a node names another leader; then it is one of a cluster', async (t) => {
-  const { nodes, ask, addressOf } = startCluster({ state: 'Follower', epoch: 1 }, { state: 'Leader', epoch: 1 })
+  const { nodes, ask, addressOf } = createGossipCluster({ state: 'Follower', epoch: 1 }, { state: 'Leader', epoch: 1 })
   const asked: string[] = []
   const discovery = createDiscovery({
-    hosts: [addressOf(0)], discovers: false, resolve: noNames, timers: waitForAll,
+    hosts: [addressOf(0)], discovers: false, resolve: resolveNothing, timers: waitForAll,
     ask: async (address) => {
       asked.push(textOf(address))
       return await ask(address)
@@ -165,7 +167,7 @@ test('one host is taken as it is given, unasked, until a node names another lead
 })
 
 test('with +discover all numbers of the name are asked, anew with every search, and those of before while the name service is away', async (t) => {
-  const { nodes, ask } = startCluster({ state: 'Follower', epoch: 1 }, { state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
+  const { nodes, ask } = createGossipCluster({ state: 'Follower', epoch: 1 }, { state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
   const asked: string[] = []
   let names: () => Promise<ReadonlyArray<string>> = async () => ['10.0', '10.1']
   const discovery = createDiscovery({
@@ -184,6 +186,6 @@ test('with +discover all numbers of the name are asked, anew with every search, 
   Object.assign(nodes[2] as EventStoreDbNode, { state: 'Leader', epoch: 2 })
   names = async () => ['10.0', '10.2']
   t.is(await leaderOf(discovery), '10.2:7')
-  names = noNames
+  names = resolveNothing
   t.is(await leaderOf(discovery), '10.2:7')
 })

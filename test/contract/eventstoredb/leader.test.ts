@@ -5,19 +5,21 @@ import { followLeader } from '../../../infrastructure/eventstoredb/leader.ts'
 import type { Probe } from '../../../infrastructure/eventstoredb/nodes/channel.ts'
 import { createDiscovery } from '../../../infrastructure/eventstoredb/nodes/discovery.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { noNames, startCluster, waitForAll, type EventStoreDbNode } from '../../support/worlds/eventstoredb-nodes.ts'
+import {
+  resolveNothing, createGossipCluster, waitForAll, type EventStoreDbNode,
+} from '../../support/worlds/eventstoredb-gossip.ts'
 import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 
 /** Longer than any answer takes. */
 const LONG_MS = 60_000
 
 /** The leader of a cluster whose channels are scripted: `looks` says what a node answers, the latest for ever. */
-const startLeader = (t: ExecutionContext, cluster: ReturnType<typeof startCluster>, looks: (host: string) => Probe = () => ({ kind: 'leads' })) => {
+const startLeader = (t: ExecutionContext, cluster: ReturnType<typeof createGossipCluster>, looks: (host: string) => Probe = () => ({ kind: 'leads' })) => {
   const logger = createRecordingLogger()
   const opened: Array<{ readonly host: string; readonly client: EventStoreDBClient; isRetired: boolean }> = []
   const hosts = cluster.nodes.map((_, index) => cluster.addressOf(index))
-  const discovery = createDiscovery({ hosts, discovers: false, ask: cluster.ask, resolve: noNames, timers: waitForAll })
+  const discovery = createDiscovery({ hosts, discovers: false, ask: cluster.ask, resolve: resolveNothing, timers: waitForAll })
   const leader = followLeader({
     discovery, timers: immediateTimers, limit: LONG_MS, logger,
     open: ({ host }) => {
@@ -55,7 +57,7 @@ const SILENT: Probe = { kind: 'silent', reason: 'no answer' }
 const REFUSES: Probe = { kind: 'refuses', reason: 'not ready', leader: null }
 
 test('a leader that refuses is lost at once: what runs on it ends, and the next one is found, told once each', async (t) => {
-  const cluster = startCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
+  const cluster = createGossipCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
   const { leader, logger, opened, leads } = startLeader(t, cluster, (host) => (host === 'node0' && cluster.nodes[0]?.state !== 'Leader' ? REFUSES : LEADS))
   await leader.untilKnown(new AbortController().signal)
   await leads('node0')
@@ -77,14 +79,14 @@ test('a leader that refuses is lost at once: what runs on it ends, and the next 
 })
 
 test('a candidate that does not answer as the leader is passed over for the next one', async (t) => {
-  const cluster = startCluster({ state: 'Leader', epoch: 7 }, { state: 'Leader', epoch: 4 })
+  const cluster = createGossipCluster({ state: 'Leader', epoch: 7 }, { state: 'Leader', epoch: 4 })
   const { leads, opened } = startLeader(t, cluster, (host) => (host === 'node0' ? REFUSES : LEADS))
   await leads('node1')
   t.deepEqual(opened.map(({ host, isRetired }) => [host, isRetired]), [['node0', true], ['node1', false]])
 })
 
 test('a leader that is silent once is kept; one that stays silent is lost though nobody else leads', async (t) => {
-  const cluster = startCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
+  const cluster = createGossipCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
   let [silences, left] = [0, 0]
   let hasAnswered = false
   const { leader, leads } = startLeader(t, cluster, () => {
@@ -107,7 +109,7 @@ test('a leader that is silent once is kept; one that stays silent is lost though
 })
 
 test('a leader that is silent once keeps its channel, though it answers on a new one too', async (t) => {
-  const cluster = startCluster({ state: 'Leader', epoch: 1 })
+  const cluster = createGossipCluster({ state: 'Leader', epoch: 1 })
   let [looks, silentAt] = [0, -1]
   const { leader, leads, opened } = startLeader(t, cluster, () => {
     looks += 1
@@ -122,7 +124,7 @@ test('a leader that is silent once keeps its channel, though it answers on a new
 })
 
 test('while a leader is silent, whoever answers as the leader takes its place', async (t) => {
-  const cluster = startCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
+  const cluster = createGossipCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
   const { leader, leads, logger } = startLeader(t, cluster, (host) => (host === 'node0' && cluster.nodes[0]?.isFrozen === true ? SILENT : LEADS))
   await leads('node0')
   const lost = leader.lost()
@@ -135,7 +137,7 @@ test('while a leader is silent, whoever answers as the leader takes its place', 
 
 test('a leader whose calls end unanswered is left for one of a later epoch, and for no other', async (t) => {
   // As one that was deposed while it was frozen: it answers the look for a moment.
-  const cluster = startCluster({ state: 'Leader', epoch: 4 }, { state: 'Leader', epoch: 3 }, { state: 'Follower', epoch: 4 })
+  const cluster = createGossipCluster({ state: 'Leader', epoch: 4 }, { state: 'Leader', epoch: 3 }, { state: 'Follower', epoch: 4 })
   const { leader, leads, opened } = startLeader(t, cluster)
   await leads('node0')
   const doubt = (): void => leader.failed(leader.client(), new Error('no answer'))
@@ -156,7 +158,7 @@ const notLeader = (address: string): NotLeaderError =>
   new NotLeaderError({ metadata: { getMap: () => ({ 'leader-endpoint-host': address, 'leader-endpoint-port': '2113' }) } } as never)
 
 test('a call that is told who leads instead loses the leader at once, and the named one is asked', async (t) => {
-  const cluster = startCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
+  const cluster = createGossipCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
   const alone = { ...cluster, nodes: cluster.nodes.slice(0, 1) }
   const { leader, leads, hostNow, opened } = startLeader(t, alone)
   await leads('node0')
@@ -195,7 +197,7 @@ test('nothing that fails in a search is lost or ends it', async (t) => {
 })
 
 test('waiting for a leader ends with the signal, and with the end of it all', async (t) => {
-  const { leader } = startLeader(t, startCluster({ state: 'Follower', epoch: 1 }, { state: 'Follower', epoch: 1 }))
+  const { leader } = startLeader(t, createGossipCluster({ state: 'Follower', epoch: 1 }, { state: 'Follower', epoch: 1 }))
   const stop = new AbortController()
   const waiting = leader.untilKnown(stop.signal)
   stop.abort()

@@ -3,8 +3,8 @@ import { BEGINNING, type EventStore, type Position, type SubscriptionMessage } f
 import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
 import { caughtUp, delivered, newEvent, newEvents, right, take } from '../event-store-support.ts'
 import { PATIENT_LIMITS, patient } from '../../support/doubles/eventstoredb/patient.ts'
-import { startEventStoreDb } from '../../support/service/eventstoredb.ts'
-import { serialTestHere } from '../../support/running/skip-unless.ts'
+import { startEventStoreDb } from '../../support/stores/eventstoredb.ts'
+import { serialTestOnChosenStores } from '../../support/running/skip-unless.ts'
 
 const double = await startEventStoreDb()
 test.after.always(double.dispose)
@@ -41,7 +41,7 @@ const scavenge = async (store: EventStore): Promise<void> => {
   await right(store.head())
 }
 
-serialTestHere('a subscription resumes from any position, also of a record that a scavenge took, without a loss or a repeat', async (t) => {
+serialTestOnChosenStores('a subscription resumes from any position, also of a record that a scavenge took, without a loss or a repeat', async (t) => {
   const store = await open(t)
   await fill(store)
   const whole = await hear(store, BEGINNING)
@@ -55,7 +55,7 @@ serialTestHere('a subscription resumes from any position, also of a record that 
   }
 })
 
-serialTestHere('a scavenge between the look back and the subscription loses nothing', async (t) => {
+serialTestOnChosenStores('a scavenge between the look back and the subscription loses nothing', async (t) => {
   for (let from = 0; from < 3; from++) {
     const store = await open(t)
     await fill(store)
@@ -66,7 +66,7 @@ serialTestHere('a scavenge between the look back and the subscription loses noth
   }
 })
 
-serialTestHere('a position that is none of the log, which has grown beyond it, is that of an older copy', async (t) => {
+serialTestOnChosenStores('a position that is none of the log, which has grown beyond it, is that of an older copy', async (t) => {
   const store = await open(t)
   const { position } = await right(store.append('live-1', 'no-stream', newEvents(1)))
   await right(store.append('live-2', 'no-stream', newEvents(30)))
@@ -75,7 +75,7 @@ serialTestHere('a position that is none of the log, which has grown beyond it, i
   t.like(error?.cause, { _tag: 'OlderLog' })
 })
 
-serialTestHere('a server that cannot read back at the moment is not taken for one with an older log', async (t) => {
+serialTestOnChosenStores('a server that cannot read back at the moment is not taken for one with an older log', async (t) => {
   const store = await open(t)
   const { position } = await right(store.append('live-1', 'no-stream', newEvents(1)))
   await double.inject({ on: 'read', kind: 'wrong', times: 1 })

@@ -5,7 +5,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import { SignJWT, type JWTPayload } from 'jose'
 import { createCredentials } from '../../../infrastructure/keys/credentials.ts'
 import { deriveKey } from '../../../infrastructure/keys/master-key.ts'
-import { right } from '../../support/worlds/projecting.ts'
+import { right } from '../../support/tools/right.ts'
 
 const masterKey = Buffer.alloc(32, 7)
 const jwtKey = deriveKey(masterKey, 'jwt')

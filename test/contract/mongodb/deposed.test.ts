@@ -5,7 +5,7 @@ import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
 import { erasedLately, openMongoKeyring } from '../../../infrastructure/mongodb/keyring.ts'
 import { right } from '../event-store-support.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { placed } from '../../support/doubles/memory/keyring.ts'
+import { plainMembers } from '../../support/events/sealed-texts.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 
 /** How long a call may wait that no majority acknowledges. */
@@ -22,7 +22,7 @@ test('who reaches only a deposed primary is not told that nothing was erased, an
   const lately = erasedLately(here)
   t.deepEqual(await lately(), E.right([]))
   const elsewhere = await openMongoKeyring(there, masterKey)
-  await right(elsewhere.seal('user-1', placed(['Alice'])))
+  await right(elsewhere.seal('user-1', plainMembers(['Alice'])))
   // Of a process that has used no key yet: what it has in memory it asks nobody for.
   const keyring = await openMongoKeyring(here, masterKey)
 
@@ -30,7 +30,7 @@ test('who reaches only a deposed primary is not told that nothing was erased, an
   await double.turn({ turn: 'depose', electionMs: 0 })
   await eventually(() => right(elsewhere.erase(['user-1'])))
   t.true(E.isLeft(await lately()))
-  t.true(E.isLeft(await keyring.seal('user-1', placed(['Alice again']))()))
+  t.true(E.isLeft(await keyring.seal('user-1', plainMembers(['Alice again']))()))
 
   await door.line('open')
   await double.turn({ turn: 'rejoin' })

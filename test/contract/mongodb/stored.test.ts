@@ -11,8 +11,8 @@ import { openMongoKeyring } from '../../../infrastructure/mongodb/keyring.ts'
 import { markDatabases, whyNotDatabases } from '../../../infrastructure/mongodb/marks.ts'
 import { right } from '../event-store-support.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
-import { sealText } from '../../support/tools/texts.ts'
-import { checkpointAt, duty } from '../../support/tools/checkpoints.ts'
+import { sealText } from '../../support/events/sealed-texts.ts'
+import { checkpointAt, duty } from '../../support/read-models/checkpoints.ts'
 
 const at = (n: number): Position => String(n).padStart(20, '0') as Position
 const put = (id: string, position: number, document: object) => ({ kind: 'put', collection: 'lives', id, document: { ...document }, position: at(position) } as const)

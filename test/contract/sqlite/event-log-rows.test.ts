@@ -11,7 +11,7 @@ import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-cha
 import { newEvent, newEvents, right } from '../event-store-support.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
-import { sealText } from '../../support/tools/texts.ts'
+import { sealText } from '../../support/events/sealed-texts.ts'
 
 /** What stands in a file of SQLite, to be looked at behind the store's back. */
 const look = (file: string, sql: string): ReadonlyArray<Readonly<Record<string, unknown>>> => {

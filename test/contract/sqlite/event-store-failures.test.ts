@@ -17,7 +17,7 @@ import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-cha
 import { newEvent, newEvents, right } from '../event-store-support.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
-import { checkpointAt, duty } from '../../support/tools/checkpoints.ts'
+import { checkpointAt, duty } from '../../support/read-models/checkpoints.ts'
 
 const lockedBy = (t: ExecutionContext, file: string): { readonly release: () => void } => {
   const other = new DatabaseSync(file)

@@ -10,7 +10,7 @@ import type { KeyStorage } from '../../../infrastructure/keys/keyring.ts'
 import { openSqliteKeyring, openSqliteKeyringReader } from '../../../infrastructure/sqlite/keyring/keyring.ts'
 import { right } from '../event-store-support.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
-import { openTexts, sealText } from '../../support/tools/texts.ts'
+import { openTexts, sealText } from '../../support/events/sealed-texts.ts'
 
 const startKeyring = async (t: ExecutionContext) => {
   const { path, remove } = await temporaryDirectory()

@@ -12,7 +12,7 @@ import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyrin
 import { right } from '../event-store-support.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
-import { at, placed } from '../../support/doubles/memory/keyring.ts'
+import { sealedMembers, plainMembers } from '../../support/events/sealed-texts.ts'
 
 /** Whether any file of the directory holds these bytes. */
 const isOnDisk = async (directory: string, bytes: Buffer): Promise<boolean> => {
@@ -27,8 +27,8 @@ test('keys and erasures survive the process, erased keys leave no byte on the di
   const masterKey = randomBytes(32)
   const first = await openSqliteKeyring({ file, masterKey })
   t.teardown(first.close)
-  const [alice] = await right(first.seal('user-1', placed(['Alice'])))
-  const [bob] = await right(first.seal('user-2', placed(['Bob'])))
+  const [alice] = await right(first.seal('user-1', plainMembers(['Alice'])))
+  const [bob] = await right(first.seal('user-2', plainMembers(['Bob'])))
   if (alice === undefined || bob === undefined) throw new Error('no envelopes')
   const database = new DatabaseSync(file, { readOnly: true })
   const row = database.prepare("SELECT wrapped FROM keys WHERE name = 'user-1'").get()
@@ -41,8 +41,8 @@ test('keys and erasures survive the process, erased keys leave no byte on the di
 
   const second = await openSqliteKeyring({ file, masterKey })
   t.teardown(second.close)
-  t.deepEqual(await right(second.open(at([alice, bob]))), [E.left({ _tag: 'KeyErased', key: 'user-1' }), E.right('Bob')])
-  t.deepEqual(await second.seal('user-1', placed(['Alice']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
+  t.deepEqual(await right(second.open(sealedMembers([alice, bob]))), [E.left({ _tag: 'KeyErased', key: 'user-1' }), E.right('Bob')])
+  t.deepEqual(await second.seal('user-1', plainMembers(['Alice']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
 })
 
 test('a keyring does not open with another master key', async (t) => {
@@ -70,7 +70,7 @@ test('a key in memory takes its own bytes and no more', async (t) => {
   const before = held()
   const keys = 1000
   for (let i = 0; i < keys; i += 1) {
-    await right(keyring.seal(`live-${i}`, placed(['text'])))
+    await right(keyring.seal(`live-${i}`, plainMembers(['text'])))
     // What else a service does between two lives takes the rest of the pool that small Buffers are slices of.
     for (let size = 0; size < Buffer.poolSize; size += 1024) Buffer.from('x'.repeat(1024))
   }
@@ -102,10 +102,10 @@ test('an answer that an erasure has overtaken leaves no key in memory', async (t
   const keyring = await openKeyring(storage, randomBytes(32))
   const late = Promise.withResolvers<void>()
   answer = () => late.promise
-  const sealing = keyring.seal('user-1', placed(['Alice']))()
+  const sealing = keyring.seal('user-1', plainMembers(['Alice']))()
   await right(keyring.erase(['user-1']))
   late.resolve()
   const sealed = await sealing
-  t.deepEqual(await right(keyring.open(at(E.isRight(sealed) ? sealed.right : []))), [E.left({ _tag: 'KeyErased', key: 'user-1' })])
-  t.deepEqual(await keyring.seal('user-1', placed(['again']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
+  t.deepEqual(await right(keyring.open(sealedMembers(E.isRight(sealed) ? sealed.right : []))), [E.left({ _tag: 'KeyErased', key: 'user-1' })])
+  t.deepEqual(await keyring.seal('user-1', plainMembers(['again']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
 })

@@ -6,15 +6,15 @@ import { inheritedVariables } from '../../../infrastructure/node/inherited-varia
 import { createClient, logIn } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { prefixed } from '../../support/service/service.ts'
-import { pathOf, testWith } from '../../support/running/skip-unless.ts'
-import { startTestStores } from '../../support/service/stores.ts'
+import { programPath, testWith } from '../../support/running/skip-unless.ts'
+import { startTestStores } from '../../support/stores/stores.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..', '..')
 const LINK = /^Create the first administrator \(once, within 30 minutes\): (http:\/\/\S+)$/m
 const READABLE = /^\d\d:\d\d:\d\d info {2}models run on \w+ {2}/m
 
-testWith(pathOf('script'), pathOf('npm'))(
+testWith(programPath('script'), programPath('npm'))(
   'on a terminal npm start logs for people and shows the set-up link, which no line for a request that went well pushes away',
   async (t) => {
   const directory = await temporaryDirectory()

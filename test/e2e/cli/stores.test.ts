@@ -14,7 +14,7 @@ import { readAround } from '../../../application/log/read-around.ts'
 import { newEvents, right } from '../../contract/event-store-support.ts'
 import { stenolog } from '../../support/service/command-line.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
-import { sealText } from '../../support/tools/texts.ts'
+import { sealText } from '../../support/events/sealed-texts.ts'
 
 /** A data directory as a service leaves it, without one: five events of a live, the keys of two users. */
 const startData = async (t: ExecutionContext) => {

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import test from 'ava'
 import { CHILD_ENVIRONMENT } from '../../support/tools/child-environment.ts'
 import { logIn } from '../../support/service/client.ts'
-import { launchPreloaded } from '../../support/service/preloaded.ts'
+import { launchPreloaded } from '../../support/service/launch-preloaded.ts'
 import { ADMIN, startTestService } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 

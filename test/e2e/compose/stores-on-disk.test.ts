@@ -8,7 +8,7 @@ import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/e
 import { caughtUp, newEvent, newEvents, right, take } from '../../contract/event-store-support.ts'
 import { logIn } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { launchPreloaded } from '../../support/service/preloaded.ts'
+import { launchPreloaded } from '../../support/service/launch-preloaded.ts'
 import { ADMIN } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 

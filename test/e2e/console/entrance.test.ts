@@ -7,7 +7,7 @@ import { logIn } from '../../support/service/client.ts'
 import { openConsole, watchPage } from '../../support/browser/console.ts'
 import { prefixed } from '../../support/service/service.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
-import { startTestStores } from '../../support/service/stores.ts'
+import { startTestStores } from '../../support/stores/stores.ts'
 
 const browserTest = testWith(CHROMIUM)
 const PASSWORD = 'a long enough password'

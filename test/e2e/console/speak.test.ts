@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { CHROMIUM } from '../../support/browser/browser.ts'
-import { checkAccess, openConsole, sharedConsole, shownProgram } from '../../support/browser/console.ts'
-import { hearVoice, launchWithMicrophone } from '../../support/browser/microphone.ts'
+import { checkAccess, openConsole, sharedConsole, shownCode } from '../../support/browser/console.ts'
+import { transcribeVoice, launchWithMicrophone } from '../../support/browser/microphone.ts'
 import { serialTestWith, testWith } from '../../support/running/skip-unless.ts'
 
 const { start, closing } = sharedConsole()
@@ -45,7 +45,7 @@ const browserWithMicrophone = (): Promise<Browser> => (launched ??= launchWithMi
 
 // Before all else: such a microphone plays in real time, and loses words where nobody listens. Another rate: test/nightly/console.
 serialTestWith(CHROMIUM)('a voice at 48000 Hz comes as the words that it said [B5]', async (t) => {
-  await hearVoice(t, start, await browserWithMicrophone())
+  await transcribeVoice(t, start, await browserWithMicrophone())
 })
 
 browserTest('a microphone that is blocked, missing, or asked for over plain http is told with what helps [B6]',
@@ -70,7 +70,7 @@ browserTest('a microphone that is blocked, missing, or asked for over plain http
   await plain.getByRole('alert').getByText('only on https and localhost').waitFor()
   // Neither is there a clipboard: what is to be copied is selected.
   await plain.getByText('Code for this session').click()
-  const program = await shownProgram(plain, 'curl')
+  const program = await shownCode(plain, 'curl')
   await plain.getByRole('button', { name: 'Copy' }).click()
   await plain.getByText('Press Ctrl+C to copy').waitFor()
   t.is((await plain.evaluate<string>('String(getSelection())')).trim(), program.trim())

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import test from 'ava'
 import { CHILD_ENVIRONMENT } from '../../support/tools/child-environment.ts'
 import { passwordOf, startTestService } from '../../support/service/service.ts'
-import { pathOf, testWith } from '../../support/running/skip-unless.ts'
+import { programPath, testWith } from '../../support/running/skip-unless.ts'
 import { sampleSentences } from '../../support/audio/speech.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
@@ -20,7 +20,7 @@ const examplesOf = (file: string, language: string): ReadonlyArray<string> => {
 
 const run = promisify(execFile)
 
-testWith(pathOf('curl'))('the shell examples of the documents do what they say', async (t) => {
+testWith(programPath('curl'))('the shell examples of the documents do what they say', async (t) => {
   const service = await startTestService(t)
   const { token } = await service.user('ada', { permissions: ['user_retention'] })
   const environment = { ...CHILD_ENVIRONMENT, TOKEN: token, PASSWORD: passwordOf('ada') }

@@ -3,7 +3,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { readWav } from '../../support/audio/wav.ts'
 import { SLOW, SLOW_MS } from '../../support/fixtures/engine/stall.ts'
 

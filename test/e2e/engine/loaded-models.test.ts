@@ -4,7 +4,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
 import { createLoadedModels } from '../../../infrastructure/onnx/loaded-models.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { readWav } from '../../support/audio/wav.ts'
 

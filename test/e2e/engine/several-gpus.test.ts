@@ -12,8 +12,8 @@ import { startSpeechEngines } from '../../../infrastructure/onnx/process/engine-
 import { findEngineGpus } from '../../../infrastructure/onnx/providers/engine-gpus.ts'
 import { TEST_PROVIDER } from '../../../infrastructure/onnx/providers/engine-environment.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { collected, heldTimers } from '../../support/worlds/pipeline-bench.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { collectEvents, heldTimers } from '../../support/pipeline/pipeline-driver.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { readWav } from '../../support/audio/wav.ts'
 
 const TEXT = 'Simon came easily in February.'
@@ -40,7 +40,7 @@ const start = async (t: ExecutionContext, vrams: ReadonlyArray<number>) => {
     const { engine, release } = pool.pin({ liveId, model: 'demo-en', vram })
     const scheduler = schedulers.get(engine)
     assert(scheduler !== undefined)
-    const { events, finals, failures } = collected()
+    const { events, finals, failures } = collectEvents()
     const pipeline = createLivePipeline({ engine, scheduler, monotonic, timers: heldTimers(), onStop: release })({
       liveId, model: 'demo-en', language: 'en', settings: DEFAULT_ENGINE_SETTINGS, nextSegment: 1, events,
     })

@@ -8,7 +8,7 @@ import { createPassLimits } from '../../../infrastructure/onnx/process/pass-limi
 import { createTaskRunner } from '../../../infrastructure/onnx/process/task-runner.ts'
 import type { TaskLimits } from '../../../infrastructure/onnx/process/pass-limits.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 
 interface ScriptedOptions {
   readonly workers?: number

@@ -6,9 +6,9 @@ import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createTranslationEngine } from '../../../infrastructure/onnx/process/translation-client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
-import { TINY_MARIAN } from '../../support/audio/translators.ts'
+import { TINY_MARIAN } from '../../support/models/translators.ts'
 import { POISON_TEXT } from '../../support/fixtures/engine/crash-on-poison.ts'
 
 const open = (t: ExecutionContext, models: Readonly<Record<string, string>> = { tiny: TINY_MARIAN }, fixture?: 'crash-on-poison') => {

@@ -5,7 +5,7 @@ import type { Task } from '../../../infrastructure/onnx/process/messages.ts'
 import { createWorkerPool } from '../../../infrastructure/onnx/process/worker-pool.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 
-const WORKER = new URL('../../support/doubles/scripted/held-worker.ts', import.meta.url)
+const WORKER = new URL('./held-worker.ts', import.meta.url)
 const FOREVER = { further: 1e9, only: 1e9 }
 
 const poolOf = (t: ExecutionContext, keep: { readonly further: number; readonly only: number }) => {

@@ -6,7 +6,7 @@ import type { Route } from '../../../interfaces/http/route.ts'
 import { createClient, handshake } from '../../support/service/client.ts'
 import type { Client, Json, Listing, LiveJson, Single } from '../../support/service/client.ts'
 import { passwordOf, runTestService } from '../../support/service/service.ts'
-import { isOnServers } from '../../support/service/chosen-stores.ts'
+import { isOnServers } from '../../support/stores/chosen-stores.ts'
 
 // One service for all: what needs another one is in test/api/http, limits.test.ts or test/nightly.
 const service = await runTestService({ LOG_LEVEL: 'trace' })

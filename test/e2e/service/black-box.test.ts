@@ -1,6 +1,6 @@
 import test from 'ava'
-import { ABUSE } from '../../support/black-box/abuse.ts'
-import { MANNERS } from '../../support/black-box/manners.ts'
+import { ABUSE } from '../../support/black-box/abuse-probes.ts'
+import { MANNERS } from '../../support/black-box/error-probes.ts'
 import type { Probe } from '../../support/black-box/probe.ts'
 import { startSubject } from '../../support/black-box/subject.ts'
 import type { Subject } from '../../support/black-box/subject.ts'

@@ -5,7 +5,7 @@ import type { Listing, LiveJson, Single } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { launch } from '../../support/service/launch.ts'
 import { ADMIN, passwordOf, prefixed, startTestService } from '../../support/service/service.ts'
-import { startTestStores } from '../../support/service/stores.ts'
+import { startTestStores } from '../../support/stores/stores.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 

@@ -1,7 +1,7 @@
 import type { WebSocketRoute } from 'playwright-core'
 import { CHROMIUM, watchPolicy } from '../../support/browser/browser.ts'
 import { checkAccess, sharedConsole } from '../../support/browser/console.ts'
-import { caption, scripted } from '../../support/browser/embed-page.ts'
+import { captionFrame, openEmbedPage } from '../../support/browser/embed-page.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
@@ -15,18 +15,18 @@ browserTest('with controls=1 an audience chooses language, size and contrast, an
   const { service, browser } = await start()
   const page = await browser.newPage({ viewport: { width: 800, height: 400 } })
   const refused = watchPolicy(page)
-  const socket = await scripted(page, `${service.url()}/embed/live/7?controls=1&color_text=ff0000&background_color=ffffff#token=any`)
+  const socket = await openEmbedPage(page, `${service.url()}/embed/live/7?controls=1&color_text=ff0000&background_color=ffffff#token=any`)
   await page.getByRole('group', { name: 'Display' }).waitFor()
-  socket.send(caption(1, 'Good morning.'))
-  socket.send(caption(1, 'Buenos días.', { type: 'translation', language: 'es' }))
-  socket.send(caption(2, 'Today is Saturday.'))
+  socket.send(captionFrame(1, 'Good morning.'))
+  socket.send(captionFrame(1, 'Buenos días.', { type: 'translation', language: 'es' }))
+  socket.send(captionFrame(2, 'Today is Saturday.'))
   const lines = page.locator('#lines p')
   await lines.nth(1).waitFor()
   t.deepEqual(await lines.allTextContents(), ['Good morning.', 'Today is Saturday.'])
   t.deepEqual(await page.getByLabel('Language').locator('option').allTextContents(), ['As spoken', 'Spanish'])
   await page.getByLabel('Language').selectOption('Spanish')
   t.deepEqual(await lines.evaluateAll((all) => all.map(({ textContent, lang }) => [textContent, lang])), [['Buenos días.', 'es']])
-  socket.send(caption(2, 'Hoy es sábado.', { type: 'translation', language: 'es' }))
+  socket.send(captionFrame(2, 'Hoy es sábado.', { type: 'translation', language: 'es' }))
   await lines.nth(1).waitFor()
   await page.getByLabel('Language').selectOption('As spoken')
   t.deepEqual(await lines.allTextContents(), ['Good morning.', 'Today is Saturday.'])
@@ -64,9 +64,9 @@ browserTest('an audience is told in words how it stands, from connecting to the 
   sockets[0]?.send('{"status":"started"}')
   await says('Connected. Waiting for speech …')
   await checkAccess(t, page, 'page for an audience, waiting')
-  sockets[0]?.send(caption(1, 'Good', { final: false }))
+  sockets[0]?.send(captionFrame(1, 'Good', { final: false }))
   await says('')
-  sockets[0]?.send(caption(1, 'Good morning.'))
+  sockets[0]?.send(captionFrame(1, 'Good morning.'))
   await page.clock.runFor(29_000)
   await says('')
   await page.clock.runFor(2000)
@@ -89,7 +89,7 @@ browserTest('an audience is told in words how it stands, from connecting to the 
   const third = await socket(2)
   third.send(`${CONNECTION}active"}`)
   await says('Connected. Waiting for speech …')
-  third.send(caption(2, 'Today is Saturday.'))
+  third.send(captionFrame(2, 'Today is Saturday.'))
   await says('')
   third.send('{"type":"error","code":"server_restart","detail":""}')
   await third.close({ code: 1012 })
@@ -102,9 +102,9 @@ browserTest('an audience is told in words how it stands, from connecting to the 
   const asked = sockets.map((route) => new URL(route.url()).search)
   t.deepEqual(asked, ['?token=any&replay=50', '?token=any&after=1', '?token=any&after=1', '?token=any&after=2'])
 
-  const over = await scripted(page, `${service.url()}/embed/live/7#token=any`)
+  const over = await openEmbedPage(page, `${service.url()}/embed/live/7#token=any`)
   over.send(`${CONNECTION}pending"}`)
-  over.send(caption(1, 'Good morning.'))
+  over.send(captionFrame(1, 'Good morning.'))
   await page.locator('#lines p').waitFor()
   await says('')
   t.is(new URL(over.url()).search, '?token=any', 'a picture is not covered with what was said before')

@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core'
 import { CHROMIUM, launchBrowser, watchPolicy } from '../../support/browser/browser.ts'
 import { createClient } from '../../support/service/client.ts'
 import type { Json, LiveJson } from '../../support/service/client.ts'
-import { caption, scripted } from '../../support/browser/embed-page.ts'
+import { captionFrame, openEmbedPage } from '../../support/browser/embed-page.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { openLine } from '../../support/tools/line.ts'
 import { runTestService } from '../../support/service/service.ts'
@@ -131,26 +131,26 @@ embedTest('whatever is said is text; partials give way to finals; lines are boun
   const { service, browser } = await start()
   const page = await browser.newPage({ viewport: { width: 400, height: 300 } })
   const refused = watchPolicy(page)
-  const socket = await scripted(page, `${service.url()}/embed/live/7#token=any`)
+  const socket = await openEmbedPage(page, `${service.url()}/embed/live/7#token=any`)
   const lines = page.locator('#lines p')
   const partial = page.locator('#partial')
 
   socket.send('{"type":"connection","status":"connected","role":"listener","session_id":7,"state":"active"}')
-  socket.send(caption(1, 'hel', { final: false }))
-  socket.send(caption(1, 'hello\nwor', { final: false }))
+  socket.send(captionFrame(1, 'hel', { final: false }))
+  socket.send(captionFrame(1, 'hello\nwor', { final: false }))
   await partial.filter({ hasText: 'wor' }).waitFor()
   t.is(await lines.count(), 0)
-  socket.send(caption(1, 'Hello\nworld.'))
+  socket.send(captionFrame(1, 'Hello\nworld.'))
   await lines.first().waitFor()
   t.deepEqual([await lines.allTextContents(), await partial.textContent()], [['Hello\nworld.'], ''])
-  socket.send(caption(1, 'Hello\nworld.'))
-  socket.send(caption(9, 'Bonjour', { type: 'translation', language: 'fr' }))
+  socket.send(captionFrame(1, 'Hello\nworld.'))
+  socket.send(captionFrame(9, 'Bonjour', { type: 'translation', language: 'fr' }))
 
   const hostile = [
     '<script>window.hacked = 1</script>', '<img src=x onerror="window.hacked=1">', '</p></div><style>*{display:none}</style>', '&lt;b&gt;',
     '\u202Etxet desrever\u202E', 'שלום, world', 'x'.repeat(1e6), 'javascript:alert(1)',
   ]
-  for (const [index, text] of hostile.entries()) socket.send(caption(index + 2, text, { language: '"><script>' }))
+  for (const [index, text] of hostile.entries()) socket.send(captionFrame(index + 2, text, { language: '"><script>' }))
   await lines.nth(hostile.length).waitFor()
   const texts = await lines.allTextContents()
   t.deepEqual(texts.slice(1).map((text) => text.slice(0, 100)), hostile.map((text) => text.slice(0, 100)), 'once each, and only what was asked for')
@@ -160,7 +160,7 @@ embedTest('whatever is said is text; partials give way to finals; lines are boun
     isTooWide: false, background: 'rgba(0, 0, 0, 0)', hasShadow: true, announced: 'polite', stored: 0,
   })
 
-  for (let segment = 100; segment < 200; segment += 1) socket.send(caption(segment, `line ${segment}`))
+  for (let segment = 100; segment < 200; segment += 1) socket.send(captionFrame(segment, `line ${segment}`))
   await page.getByText('line 199').waitFor()
   t.is(await lines.count(), 50)
   t.true(await page.evaluate<boolean>(IS_NEWEST_IN_SIGHT))
@@ -170,7 +170,7 @@ embedTest('whatever is said is text; partials give way to finals; lines are boun
 embedTest('COMPAT_STRICT: frames without number replace what they overlap [B8]', async (t) => {
   const { service, browser } = await start()
   const page = await browser.newPage()
-  const socket = await scripted(page, `${service.url()}/embed/live/7#token=any`)
+  const socket = await openEmbedPage(page, `${service.url()}/embed/live/7#token=any`)
   const strict = (start: number, end: number, text: string): string => JSON.stringify({ type: 'transcription', start, end, text, language: 'en' })
   for (const [start, end, text] of [[0, 1, 'one'], [0, 2, 'one two'], [2, 3, 'three'], [2, 4, 'three four']] as const) socket.send(strict(start, end, text))
   await page.locator('#partial').filter({ hasText: 'three four' }).waitFor()

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { handshake } from '../../support/service/client.ts'
 import type { Client, Json, Listing, Single } from '../../support/service/client.ts'
 import { runTestService } from '../../support/service/service.ts'
-import { openLogOf } from '../../support/service/stores.ts'
+import { openLogOf } from '../../support/stores/stores.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())

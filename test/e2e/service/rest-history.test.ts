@@ -2,7 +2,7 @@ import test from 'ava'
 import { createClient, logIn } from '../../support/service/client.ts'
 import type { Client, Listing, LiveJson } from '../../support/service/client.ts'
 import { passwordOf, runTestService } from '../../support/service/service.ts'
-import { roundsThatRead } from '../../support/tools/write-then-read.ts'
+import { roundsThatRead } from '../../support/service/write-then-read.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())

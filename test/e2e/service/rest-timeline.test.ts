@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'ava'
-import { isOnServers } from '../../support/service/chosen-stores.ts'
+import { isOnServers } from '../../support/stores/chosen-stores.ts'
 import { right } from '../../contract/event-store-support.ts'
 import type { Client, Json, Listing, LiveJson, Single } from '../../support/service/client.ts'
 import { stenolog } from '../../support/service/command-line.ts'
 import { runTestService } from '../../support/service/service.ts'
-import { dataOf } from '../../support/tools/stored-data.ts'
-import { openLogOf } from '../../support/service/stores.ts'
+import { dataOf } from '../../support/events/stored-data.ts'
+import { openLogOf } from '../../support/stores/stores.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())

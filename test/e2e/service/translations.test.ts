@@ -6,7 +6,7 @@ import type { Client, Json, Listing, LiveJson, Single, TestSocket } from '../../
 import { runTestService, startTestService } from '../../support/service/service.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
-import { installTranslators } from '../../support/audio/translators.ts'
+import { installTranslators } from '../../support/models/translators.ts'
 
 const sentences = (await sampleSentences()).slice(0, 3)
 // Two targets of random weights: what they say means nothing, when and to whom they say it does. The pairs are none of those that ship.

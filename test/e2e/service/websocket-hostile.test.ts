@@ -6,7 +6,7 @@ import test from 'ava'
 import { WebSocket } from 'ws'
 import type { LiveJson } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { fuzzFrames } from '../../support/service/fuzz-frames.ts'
+import { fuzzFrames } from '../../support/load/fuzz-frames.ts'
 import { runTestService } from '../../support/service/service.ts'
 
 const service = await runTestService({ WS_ORIGINS: '*' })

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { handshake, logIn } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { launch } from '../../support/service/launch.ts'
-import { pathOf, testWith } from '../../support/running/skip-unless.ts'
+import { programPath, testWith } from '../../support/running/skip-unless.ts'
 import { ADMIN } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 /** Descriptors of the whole process: it gives a quarter of so few to sockets, and keeps an eighth of those for senders. */
 const DESCRIPTORS = 256
 
-testWith(pathOf('prlimit'))('listeners that take every place they get keep no sender out', async (t) => {
+testWith(programPath('prlimit'))('listeners that take every place they get keep no sender out', async (t) => {
   const directory = await temporaryDirectory()
   const service = launch(
     t,

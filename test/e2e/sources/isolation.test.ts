@@ -4,8 +4,10 @@ import { text } from 'node:stream/consumers'
 import test from 'ava'
 import { pullerCommand } from '../../../infrastructure/sources/child-commands.ts'
 import { tryDecoder } from '../../../infrastructure/sources/source-isolation.ts'
-import { attemptingCommand, escapesOf, isPermission, KEY, runAttempts, startWorld } from '../../support/sources/attempting.ts'
-import type { User } from '../../support/sources/attempting.ts'
+import {
+  attemptingCommand, escapesOf, isPermission, KEY_TEXT, runAttempts, startForbiddenPlaces,
+} from '../../support/isolation/isolation-runs.ts'
+import type { User } from '../../support/isolation/isolation-runs.ts'
 
 /** Nobody in particular, in the group that may read the checkout. */
 const PLAIN_USER = { uid: 65_534, gid: statSync('.').gid }
@@ -22,19 +24,19 @@ const users: ReadonlyArray<readonly [string, User, typeof onLinux]> = [
 
 for (const [name, user, testAs] of users)
   testAs(`a decoder of ${name} can open no file and no socket, start nothing and signal nobody`, async (t) => {
-    const { places, contacts } = await startWorld(t, user)
+    const { places, contacts } = await startForbiddenPlaces(t, user)
     t.deepEqual(escapesOf(await runAttempts(attemptingCommand(true, places), user)), [])
     t.is(contacts(), 0)
 
     const { outcomes } = await runAttempts(attemptingCommand(false, places), user)
     const failed = Object.entries(outcomes).filter(([, outcome]) => outcome.startsWith('failed'))
     t.deepEqual(failed, [], 'without isolation all of it can be done')
-    t.is(outcomes['FFmpeg reads the key'], `done: ${KEY}`)
+    t.is(outcomes['FFmpeg reads the key'], `done: ${KEY_TEXT}`)
     t.true(contacts() >= 2)
   })
 
 test('the process that holds the sockets of a source reads no file of the service', async (t) => {
-  const { file } = await startWorld(t, {})
+  const { file } = await startForbiddenPlaces(t, {})
   const attempt = `import { readFileSync } from 'node:fs'
     const say = (text) => process.stderr.write(text)
     try { say('read ' + readFileSync(${JSON.stringify(file)}, 'latin1')) } catch (error) { say(error.code) }
@@ -45,7 +47,7 @@ test('the process that holds the sockets of a source reads no file of the servic
   const says = async (given: ReadonlyArray<string>): Promise<string> =>
     text(spawn(command, given, { stdio: ['ignore', 'ignore', 'pipe'], env: {}, cwd: '/' }).stderr)
   t.is(await says(words), 'ERR_ACCESS_DENIED')
-  t.is(await says(words.filter((word) => !isPermission(word))), `read ${KEY}`)
+  t.is(await says(words.filter((word) => !isPermission(word))), `read ${KEY_TEXT}`)
 })
 
 onLinux('a decoder that does not answer while it is tried holds nothing up', async (t) => {

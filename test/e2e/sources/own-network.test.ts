@@ -15,7 +15,7 @@ interface Outcome {
 
 /** What becomes of sources in a network namespace whose loopback has public addresses. */
 const probe = async (...args: ReadonlyArray<string>): Promise<Outcome> => {
-  const command = [process.execPath, 'test/support/sources/own-network-probe.ts', ...args]
+  const command = [process.execPath, 'test/support/isolation/own-network-probe.ts', ...args]
   const { stdout } = await run('unshare', ['--map-root-user', '--net', 'sh', '-c', SET_UP, 'sh', ...command])
   return JSON.parse(stdout) as Outcome
 }

@@ -6,7 +6,7 @@ import { sourceErrorOf } from '../../../infrastructure/sources/source-error.ts'
 import { filesOf, packageSample, serve, withFfmpeg } from '../../support/sources/audio-server.ts'
 import type { Packaging } from '../../support/sources/audio-server.ts'
 import { startPulling } from '../../support/sources/pulling.ts'
-import { challengeOf, mayEnter, SECRET } from '../../support/sources/rtsp-server.ts'
+import { challengeOf, isAuthorised, SECRET } from '../../support/sources/rtsp-server.ts'
 
 const SECONDS = 7
 const COMPLETE = { kind: 'complete' } as const
@@ -155,7 +155,7 @@ test('http: Basic and Digest are answered when they are asked for, once a server
     questions += 1
     const flood = { stale: `Digest realm="r", nonce="${questions}", stale=true`, realms: `Digest realm="${questions}", nonce="n"`, basic2: `Basic realm="${questions}"` }[kind]
     if (flood !== undefined) response.writeHead(401, { 'www-authenticate': flood }).end()
-    else if (!mayEnter(kind === 'basic' ? 'basic' : 'digest', 'GET', authorization)) response.writeHead(401, { 'www-authenticate': challengeOf(kind) }).end('no')
+    else if (!isAuthorised(kind === 'basic' ? 'basic' : 'digest', 'GET', authorization)) response.writeHead(401, { 'www-authenticate': challengeOf(kind) }).end('no')
     else if (request.url?.endsWith('moved') === true) response.writeHead(302, { location: elsewhere.url('x') }).end()
     else if (request.url?.endsWith('forbidden') === true) response.writeHead(302, { location: 'http://127.0.0.3:9/x' }).end()
     else response.end(request.url?.endsWith('.m3u8') === true ? '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n0.ts?a="b"\n#EXTINF:1,\n1.ts\n#EXT-X-ENDLIST\n' : 'some bytes of sound')

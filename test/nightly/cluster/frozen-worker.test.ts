@@ -6,7 +6,7 @@ import type { StoredEvent } from '../../../application/ports/event-store.ts'
 import type { LiveJson } from '../../support/service/client.ts'
 import type { Cluster, ClusterProcess } from '../../support/cluster/cluster.ts'
 import { listenTo, sendWords, speakerAt, storedNumbers, upTo } from '../../support/cluster/numbered-session.ts'
-import { startSplit } from '../../support/cluster/split.ts'
+import { startSplitCluster } from '../../support/cluster/split-cluster.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 
 const ROUNDS = Number(process.env['STENOLOG_TEST_WAKES'] ?? 1)
@@ -46,7 +46,7 @@ const behindTheFence = async ({ read }: Cluster, stream: string, fence: string, 
 
 test.serial('a worker that was frozen for long drops its lives when it wakes, and writes nothing behind their fences', async (t) => {
   t.timeout(10 * 60_000 * ROUNDS)
-  const cluster = await startSplit(t)
+  const cluster = await startSplitCluster(t)
   const [one, two] = cluster.apis
   const speaker = await speakerAt(one.url())
   const took: Array<number> = []

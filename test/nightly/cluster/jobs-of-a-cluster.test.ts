@@ -7,7 +7,7 @@ import { startCluster } from '../../support/cluster/cluster.ts'
 import type { ClusterProcess } from '../../support/cluster/cluster.ts'
 import { stenolog } from '../../support/service/command-line.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { startHub } from '../../support/sources/hub.ts'
+import { startHub } from '../../support/models/hub.ts'
 import { ADMIN } from '../../support/service/service.ts'
 
 const ID = 'someone/whisper-base'

@@ -7,13 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { ADMISSION_STREAM } from '../../../domain/admission/events.ts'
-import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../../support/service/chosen-stores.ts'
+import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../../support/stores/chosen-stores.ts'
 import type { LiveJson } from '../../support/service/client.ts'
 import type { Cluster } from '../../support/cluster/cluster.ts'
 import { listenTo, longestSilence, sendWords, speakerAt, storedNumbers, upTo } from '../../support/cluster/numbered-session.ts'
-import { startSplit } from '../../support/cluster/split.ts'
+import { startSplitCluster } from '../../support/cluster/split-cluster.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import type { EventStoreNode } from '../../support/service/eventstoredb-server/node.ts'
+import type { EventStoreNode } from '../../support/stores/eventstoredb-server/node.ts'
 
 const ROUNDS = Number(process.env['STENOLOG_TEST_ELECTIONS'] ?? 1)
 /** Milliseconds. */
@@ -86,7 +86,7 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
 const outlasts = (isReplicaSet: boolean, run: Election) => async (t: ExecutionContext): Promise<void> => {
   t.timeout(10 * 60_000 * ROUNDS)
-  const cluster = await startSplit(t, {}, { isReplicaSet })
+  const cluster = await startSplitCluster(t, {}, { isReplicaSet })
   const [one, two] = cluster.apis
   const speaker = await speakerAt(one.url())
   const joined = await cluster.workers()

@@ -3,7 +3,7 @@ import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { FFMPEG } from '../../support/sources/audio-server.ts'
 import { startCluster } from '../../support/cluster/cluster.ts'
-import { askedFor, CELLS, nameOf, pairsOf, pairwise } from '../../support/cluster/matrix-cells.ts'
+import { requestedStrikes, CELLS, nameOf, pairsOf, pairwise } from '../../support/cluster/matrix-cells.ts'
 import type { Strike } from '../../support/cluster/matrix-cells.ts'
 import { strike, untilReady } from '../../support/cluster/matrix-strike.ts'
 import type { MatrixCluster, Outcome } from '../../support/cluster/matrix-strike.ts'
@@ -45,7 +45,7 @@ test('45 cells hold each pair of values of two dimensions that 216 hold', (t) =>
 
 withFfmpeg('nothing is lost or told twice, whichever process a fault befalls, at any moment of a session of any source', async (t) => {
   t.timeout(6 * 3_600_000)
-  const { seed, from, strikes } = askedFor(process.env['STENOLOG_TEST_MATRIX'])
+  const { seed, from, strikes } = requestedStrikes(process.env['STENOLOG_TEST_MATRIX'])
   const failed: Array<string> = []
   const tell = (index: number, { cell, wrong, note }: Outcome): void => {
     // At once: a run of hours is looked at before it ends.

@@ -10,11 +10,11 @@ import { right } from '../../contract/event-store-support.ts'
 import { createClient } from '../../support/service/client.ts'
 import type { Json, Listing, LiveJson, Single } from '../../support/service/client.ts'
 import { speakerAt } from '../../support/cluster/numbered-session.ts'
-import { startSplit } from '../../support/cluster/split.ts'
-import { at, placed } from '../../support/doubles/memory/keyring.ts'
+import { startSplitCluster } from '../../support/cluster/split-cluster.ts'
+import { sealedMembers, plainMembers } from '../../support/events/sealed-texts.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
-import { percentile, timeToSee } from '../../support/tools/time-to-see.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
+import { percentile, visibilityDelay } from '../../support/tools/visibility-delay.ts'
 
 const ROUNDS = Number(process.env['STENOLOG_TEST_ROUNDS'] ?? 100)
 const MINUTE = 60_000
@@ -24,29 +24,29 @@ const figures = (what: string, times: ReadonlyArray<number>): string =>
 
 test.serial('what was written through one process is shown by another', async (t) => {
   t.timeout(20 * MINUTE)
-  const { apis: [one, two] } = await startSplit(t)
+  const { apis: [one, two] } = await startSplitCluster(t)
   const here = await speakerAt(one.url())
   const there = createClient(two.url(), here.token)
   const times: Record<'live by its id' | 'live in the list' | 'state of an ended live' | 'profile', Array<number>> =
     { 'live by its id': [], 'live in the list': [], 'state of an ended live': [], 'profile': [] }
   for (let round = 0; round < ROUNDS; round += 1) {
     let live: LiveJson | undefined
-    times['live by its id'].push(await timeToSee(
+    times['live by its id'].push(await visibilityDelay(
       async () => { live = await here.createLive() },
       async () => (await there.get(`/lives/${live?.id}`)).status === 200,
     ))
     await here.put(`/lives/${live?.id}/finish`)
-    times['state of an ended live'].push(await timeToSee(
+    times['state of an ended live'].push(await visibilityDelay(
       async () => undefined,
       async () => (await there.get<Single<Json>>(`/lives/${live?.id}`)).body.data['status'] === 'finished',
     ))
-    times['live in the list'].push(await timeToSee(
+    times['live in the list'].push(await visibilityDelay(
       async () => { live = await here.createLive() },
       async () => (await there.get<Listing<{ readonly id: number }>>('/lives/?limit=1')).body.data[0]?.id === live?.id,
     ))
     await here.put(`/lives/${live?.id}/finish`)
     let profile: Single<Json> | undefined
-    times.profile.push(await timeToSee(
+    times.profile.push(await visibilityDelay(
       async () => { profile = (await here.post<Single<Json>>('/user-live-configs/', { name: `made in ${round}` })).body },
       async () => (await there.get(`/user-live-configs/${String(profile?.data['id'])}`)).status === 200,
     ))
@@ -69,9 +69,9 @@ test.serial('a key that one process erased opens nothing at another that has it 
   })
   const times: Array<number> = []
   for (let round = 0; round < ROUNDS / 5; round += 1) {
-    const sealed = at(await right(here.seal(`user-${round}`, placed(['Alice']))))
+    const sealed = sealedMembers(await right(here.seal(`user-${round}`, plainMembers(['Alice']))))
     t.deepEqual(await right(there.open(sealed)), [E.right('Alice')])
-    times.push(await timeToSee(() => right(here.erase([`user-${round}`])), async () => (await right(there.open(sealed))).every(E.isLeft)))
+    times.push(await visibilityDelay(() => right(here.erase([`user-${round}`])), async () => (await right(there.open(sealed))).every(E.isLeft)))
   }
   await stop()
   t.log(figures('an erased key is forgotten', times))

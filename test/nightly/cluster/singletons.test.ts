@@ -9,7 +9,7 @@ import { startCluster } from '../../support/cluster/cluster.ts'
 import type { ClusterProcess } from '../../support/cluster/cluster.ts'
 import { speakerAt } from '../../support/cluster/numbered-session.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { timeToSee } from '../../support/tools/time-to-see.ts'
+import { visibilityDelay } from '../../support/tools/visibility-delay.ts'
 
 const ROUNDS = Number(process.env['STENOLOG_TEST_SINGLETONS'] ?? 2)
 /** Of whoever folds the lists of lives. */
@@ -62,7 +62,7 @@ for (const [name, { strike, heal }] of Object.entries(FAULTS)) {
       await strike(old)
       const creating = speaker.createLive()
       const taken = allHeldWithout(old.name).then(() => performance.now() - struck)
-      await timeToSee(() => Promise.resolve(), async () => (await listed()).length > created.length, PATIENT.timeoutMs)
+      await visibilityDelay(() => Promise.resolve(), async () => (await listed()).length > created.length, PATIENT.timeoutMs)
       folded.push(performance.now() - struck)
       created.push((await creating).id)
       held.push(await taken)

@@ -2,8 +2,8 @@ import test from 'ava'
 import { createClient } from '../../support/service/client.ts'
 import type { LiveJson, TestSocket } from '../../support/service/client.ts'
 import { speakerAt } from '../../support/cluster/numbered-session.ts'
-import { speakAnew } from '../../support/cluster/returning-sender.ts'
-import { startSplit } from '../../support/cluster/split.ts'
+import { sendAndResume } from '../../support/cluster/resuming-sender.ts'
+import { startSplitCluster } from '../../support/cluster/split-cluster.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
@@ -18,7 +18,7 @@ const saidOf = ({ frames }: TestSocket): ReadonlyArray<string> =>
 
 test('the model that ships hears twenty sessions of two workers, of which one is killed: every sentence is told once, to everybody', async (t) => {
   t.timeout(10 * 60_000)
-  const { apis: [one, two], workerOf } = await startSplit(t, {}, { isScripted: false })
+  const { apis: [one, two], workerOf } = await startSplitCluster(t, {}, { isScripted: false })
   const speaker = await speakerAt(one.url())
   const there = createClient(two.url(), speaker.token)
   const sentences = (await sampleSentences()).slice(0, SPOKEN)
@@ -27,7 +27,7 @@ test('the model that ships hears twenty sessions of two workers, of which one is
   const sessions = await Promise.all(Array.from({ length: SESSIONS }, async (_, n) => {
     const live: LiveJson = await speaker.createLive()
     const listeners = await Promise.all(Array.from({ length: LISTENERS }, (__, i) => (i % 2 === 0 ? speaker : there).socket(live, 'listener')))
-    return { live, listeners, sender: await speakAnew([n % 2 === 0 ? two.url : one.url], live, audio) }
+    return { live, listeners, sender: await sendAndResume([n % 2 === 0 ? two.url : one.url], live, audio) }
   }))
   const [first] = sessions
   if (first === undefined) throw new Error('no session')

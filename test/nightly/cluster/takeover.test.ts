@@ -4,7 +4,7 @@ import { startCluster } from '../../support/cluster/cluster.ts'
 import type { ClusterProcess, Peer } from '../../support/cluster/cluster.ts'
 import { listenTo, longestSilence, sendWords, speakerAt, storedNumbers, upTo } from '../../support/cluster/numbered-session.ts'
 import type { NumberedListener } from '../../support/cluster/numbered-session.ts'
-import { startSplit } from '../../support/cluster/split.ts'
+import { startSplitCluster } from '../../support/cluster/split-cluster.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 
 /** Rounds of each fault; 34 of killed, frozen and cut off make a hundred. */
@@ -43,7 +43,7 @@ const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b)
 for (const [name, { strike, heal, healedAt }] of Object.entries(FAULTS)) {
   test.serial(`a worker that is ${name} costs no word, and text comes again`, async (t) => {
     t.timeout(10 * 60_000 * ROUNDS)
-    const { apis, workers, workerOf } = await startSplit(t)
+    const { apis, workers, workerOf } = await startSplitCluster(t)
     const [one, two] = apis
     const speaker = await speakerAt(one.url())
     const gaps: Array<number> = []
@@ -78,7 +78,7 @@ for (const [name, { strike, heal, healedAt }] of Object.entries(FAULTS)) {
 
 test.serial('a worker that is stopped on purpose hands its sessions over', async (t) => {
   t.timeout(10 * 60_000 * ROUNDS)
-  const { apis: [one, two], workers, workerOf } = await startSplit(t)
+  const { apis: [one, two], workers, workerOf } = await startSplitCluster(t)
   const speaker = await speakerAt(one.url())
   const gaps: Array<number> = []
   for (let round = 1; round <= ROUNDS; round += 1) {

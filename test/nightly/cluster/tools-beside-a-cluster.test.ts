@@ -3,7 +3,7 @@ import { stenolog } from '../../support/service/command-line.ts'
 import { startCluster } from '../../support/cluster/cluster.ts'
 import { sendWords, speakerAt } from '../../support/cluster/numbered-session.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { openLogOf } from '../../support/service/stores.ts'
+import { openLogOf } from '../../support/stores/stores.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const WORDS = 20

@@ -1,6 +1,6 @@
 import { CHROMIUM } from '../../support/browser/browser.ts'
 import { checkAccess, openConsole, sharedConsole } from '../../support/browser/console.ts'
-import { startHub } from '../../support/sources/hub.ts'
+import { startHub } from '../../support/models/hub.ts'
 import { startTestService } from '../../support/service/service.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
 

@@ -4,20 +4,20 @@ import { join, resolve } from 'node:path'
 import { startServiceProcess } from '../../../interfaces/cli/service-process.ts'
 import { CHROMIUM, launchBrowser } from '../../support/browser/browser.ts'
 import { openConsole } from '../../support/browser/console.ts'
-import { startHub } from '../../support/sources/hub.ts'
+import { startHub } from '../../support/models/hub.ts'
 import { prefixed } from '../../support/service/service.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
-import { startTestStores } from '../../support/service/stores.ts'
-import { BASE, SPEECH } from '../../support/audio/whisper-base.ts'
+import { startTestStores } from '../../support/stores/stores.ts'
+import { WHISPER_BASE, SPEECH_RECORDINGS } from '../../support/models/whisper-base.ts'
 
-const VOICE = resolve(SPEECH, 'jfk.wav')
-const journeyTest = testWith(CHROMIUM, BASE, VOICE)
+const VOICE = resolve(SPEECH_RECORDINGS, 'jfk.wav')
+const journeyTest = testWith(CHROMIUM, WHISPER_BASE, VOICE)
 const PASSWORD = 'a long enough password'
 
 journeyTest('from the first start to a real voice on a second screen, with a model installed by a button [B2 B5]', async (t) => {
   const begun = performance.now()
   const told = (step: string): void => t.log(`${((performance.now() - begun) / 1000).toFixed(1)} s: ${step}`)
-  const hub = await startHub(t, 'onnx-community/whisper-base_timestamped', BASE)
+  const hub = await startHub(t, 'onnx-community/whisper-base_timestamped', WHISPER_BASE)
   const dataDirectory = await mkdtemp(join(tmpdir(), 'stenolog-test-'))
   const stores = await startTestStores()
   const service = await startServiceProcess(prefixed({

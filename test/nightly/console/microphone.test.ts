@@ -1,10 +1,10 @@
 import { CHROMIUM } from '../../support/browser/browser.ts'
 import { sharedConsole } from '../../support/browser/console.ts'
-import { hearVoice, launchWithMicrophone } from '../../support/browser/microphone.ts'
+import { transcribeVoice, launchWithMicrophone } from '../../support/browser/microphone.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
 
 const { start, closing } = sharedConsole()
 
 testWith(CHROMIUM)('a voice at 44100 Hz, which has to be resampled unevenly, comes as the words that it said [B5]', async (t) => {
-  await hearVoice(t, start, await launchWithMicrophone(44_100, closing))
+  await transcribeVoice(t, start, await launchWithMicrophone(44_100, closing))
 })

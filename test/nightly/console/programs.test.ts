@@ -3,14 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CHROMIUM } from '../../support/browser/browser.ts'
-import { checkAccess, openConsole, sharedConsole, shownProgram as shown } from '../../support/browser/console.ts'
-import { pathOf, testWith } from '../../support/running/skip-unless.ts'
+import { checkAccess, openConsole, sharedConsole, shownCode as shown } from '../../support/browser/console.ts'
+import { programPath, testWith } from '../../support/running/skip-unless.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
 import { wavOf } from '../../support/audio/wav.ts'
 
 const { start } = sharedConsole()
 
-testWith(CHROMIUM, pathOf('curl'))('the programs that are shown do what they say [B5]', async (t) => {
+testWith(CHROMIUM, programPath('curl'))('the programs that are shown do what they say [B5]', async (t) => {
   const { service, browser } = await start()
   const { token, api } = await service.user('coder')
   const { data } = await api.call('createToken', { body: { name: 'program' } })

@@ -4,7 +4,7 @@ import { createClient } from '../../support/service/client.ts'
 import type { Json, Single } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { launch } from '../../support/service/launch.ts'
-import { startTestStores } from '../../support/service/stores.ts'
+import { startTestStores } from '../../support/stores/stores.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 /** What is printed at the first start. */

@@ -4,7 +4,7 @@ import test from 'ava'
 import { logIn } from '../../support/service/client.ts'
 import type { Listing, LiveJson, Single } from '../../support/service/client.ts'
 import { stenolog } from '../../support/service/command-line.ts'
-import { directoryFor, settingsFor, userOf } from '../../support/service/faulty-ground.ts'
+import { dataDirectoryFor, launchSettings, createUser } from '../../support/service/launch-settings.ts'
 import { launch } from '../../support/service/launch.ts'
 import { passwordOf } from '../../support/service/service.ts'
 import { silence } from '../../support/audio/speech.ts'
@@ -15,8 +15,8 @@ const withFaketime = existsSync(FAKETIME) ? test.serial : test.serial.skip
 
 withFaketime('a clock that jumps by an hour, forth and back, ends no live and no login, and the order is that of the log [F15]', async (t) => {
   t.timeout(600_000)
-  const directory = await directoryFor(t)
-  const file = join(await directoryFor(t), 'offset')
+  const directory = await dataDirectoryFor(t)
+  const file = join(await dataDirectoryFor(t), 'offset')
   const jumpTo = (hours: number): void => {
     writeFileSync(`${file}.new`, `${hours >= 0 ? '+' : ''}${hours}h\n`)
     renameSync(`${file}.new`, file)
@@ -24,7 +24,7 @@ withFaketime('a clock that jumps by an hour, forth and back, ends no live and no
   jumpTo(0)
   const service = launch(
     t,
-    settingsFor(directory, {
+    launchSettings(directory, {
       STENOLOG_PENDING_TIMEOUT: '3h',
       LD_PRELOAD: FAKETIME,
       FAKETIME_TIMESTAMP_FILE: file,
@@ -32,7 +32,7 @@ withFaketime('a clock that jumps by an hour, forth and back, ends no live and no
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     }),
   )
-  const { client } = await userOf(service, 'traveller')
+  const { client } = await createUser(service, 'traveller')
   const [spoken, pending] = [await client.createLive(), await client.createLive()]
   const [sender, listener] = [await client.socket(spoken, 'sender'), await client.socket(spoken, 'listener')]
   sender.send({ type: 'config' })

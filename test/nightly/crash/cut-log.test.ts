@@ -9,7 +9,7 @@ import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-cha
 import { newEvent, newEvents, right } from '../../contract/event-store-support.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
-import { WAL_HEADER, walFrames } from '../../support/tools/wal.ts'
+import { WAL_HEADER, walFrames } from '../../support/events/sqlite-wal.ts'
 
 const APPENDS = 40
 /** Events an append: a prefix of another length would be half of one. */

@@ -11,7 +11,7 @@ import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-cha
 import { logIn } from '../../support/service/client.ts'
 import type { Listing, LiveJson } from '../../support/service/client.ts'
 import { stenolog } from '../../support/service/command-line.ts'
-import { WAL_HEADER, walFrames } from '../../support/tools/wal.ts'
+import { WAL_HEADER, walFrames } from '../../support/events/sqlite-wal.ts'
 import { launch } from '../../support/service/launch.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 import { passwordOf, startTestService } from '../../support/service/service.ts'

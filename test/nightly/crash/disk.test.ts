@@ -9,7 +9,7 @@ import { createClient } from '../../support/service/client.ts'
 import type { Answer, Listing, LiveJson, Single } from '../../support/service/client.ts'
 import { stenolog } from '../../support/service/command-line.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { directoryFor, settingsFor, userOf } from '../../support/service/faulty-ground.ts'
+import { dataDirectoryFor, launchSettings, createUser } from '../../support/service/launch-settings.ts'
 import { launch } from '../../support/service/launch.ts'
 import type { Launched } from '../../support/service/launch.ts'
 import { silence } from '../../support/audio/speech.ts'
@@ -58,7 +58,7 @@ const onSmallDisk = canMount() ? test.serial : test.serial.skip
  * was heard all the while ends well, and all that was acknowledged is listed once.
  */
 const takesNoWritesBetween = async (t: ExecutionContext, service: Launched, { fail, mend }: { readonly fail: () => void; readonly mend: () => void }): Promise<void> => {
-  const { admin, client } = await userOf(service, 'crowded')
+  const { admin, client } = await createUser(service, 'crowded')
   const [live, other] = [await client.createLive(), await client.createLive()]
   const sender = await client.socket(live, 'sender')
   sender.send({ type: 'config' })
@@ -117,13 +117,13 @@ const endsWell = async (t: ExecutionContext, service: Launched, data: string): P
 
 onSmallDisk('on a disk without room writes answer 503 and reads 200, nothing acknowledged is lost or half there, and it recovers when room is there [F8]', async (t) => {
   t.timeout(600_000)
-  const directory = await directoryFor(t)
-  const service = launch(t, settingsFor(directory), onDisk(directory, 20))
+  const directory = await dataDirectoryFor(t)
+  const service = launch(t, launchSettings(directory), onDisk(directory, 20))
   await service.url()
   const seen = `/proc/${service.pid()}/root${directory}`
   await takesNoWritesBetween(t, service, { fail: () => fill(seen), mend: () => rmSync(join(seen, FILLER)) })
   // The disk goes with the process, and SQLite does not look into the /proc of another.
-  const copy = await directoryFor(t)
+  const copy = await dataDirectoryFor(t)
   service.kill('SIGSTOP')
   await cp(seen, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') })
   service.kill('SIGCONT')
@@ -137,10 +137,10 @@ const withFailingDisk = canCompile ? test.serial : test.serial.skip
 for (const [error, what] of [['EIO', 'that cannot be written'], ['EROFS', 'that became read-only']] as const)
   withFailingDisk(`on a disk ${what} (${error}) writes answer 503 and reads 200, nothing acknowledged is lost or half there, and it recovers [F8]`, async (t) => {
     t.timeout(600_000)
-    const [directory, aside] = [await directoryFor(t), await directoryFor(t)]
+    const [directory, aside] = [await dataDirectoryFor(t), await dataDirectoryFor(t)]
     const [library, broken] = [join(aside, 'failing-disk.so'), join(aside, 'broken')]
     t.is(spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, FAILING_DISK, '-ldl']).status, 0)
-    const service = launch(t, settingsFor(directory, { LD_PRELOAD: library, FAILING_DISK: directory, FAILING_DISK_SWITCH: broken, FAILING_DISK_ERROR: String(constants.errno[error]) }))
+    const service = launch(t, launchSettings(directory, { LD_PRELOAD: library, FAILING_DISK: directory, FAILING_DISK_SWITCH: broken, FAILING_DISK_ERROR: String(constants.errno[error]) }))
     await takesNoWritesBetween(t, service, { fail: () => writeFileSync(broken, ''), mend: () => rmSync(broken) })
     await endsWell(t, service, directory)
   })
@@ -149,9 +149,9 @@ const FULL = '/dev/full'
 const withFull = existsSync(FULL) ? test.serial : test.serial.skip
 
 withFull('a log that cannot be written kills nothing [F8]', async (t) => {
-  const directory = await directoryFor(t)
-  const service = launch(t, settingsFor(directory), ['sh', '-c', `exec "$@" 2>${FULL}`, 'sh'])
-  const { admin, client } = await userOf(service, 'unlogged')
+  const directory = await dataDirectoryFor(t)
+  const service = launch(t, launchSettings(directory), ['sh', '-c', `exec "$@" 2>${FULL}`, 'sh'])
+  const { admin, client } = await createUser(service, 'unlogged')
   t.is((await createClient(admin.url).form('/login', { username: 'nobody', password: 'wrong' })).status, 401)
   const live = await client.createLive()
   t.is((await client.put(`/lives/${live.id}/finish`)).status, 200)

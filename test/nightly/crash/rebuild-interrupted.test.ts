@@ -10,10 +10,11 @@ import type { NewEvent } from '../../../application/ports/event-store.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { stenolog } from '../../support/service/command-line.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { right, sealedLive } from '../../support/worlds/projecting.ts'
+import { right } from '../../support/tools/right.ts'
+import { sealedLive } from '../../support/events/stored-events.ts'
 import { startTestService } from '../../support/service/service.ts'
 import type { TestService } from '../../support/service/service.ts'
-import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
+import { createTestEnvironment } from '../../support/doubles/environment.ts'
 
 /** More than three steps of a fold. */
 const LIVES = 4000

@@ -14,11 +14,13 @@ import { lives } from '../../../projections/lives/projection.ts'
 import { rebuildReadModel } from '../../../projections/rebuild/rebuild.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
-import { right } from '../../support/worlds/projecting.ts'
-import { EVENTS, createLive, filled, isRight, never, rebuild } from '../../support/worlds/rebuilding.ts'
-import type { World } from '../../support/worlds/rebuilding.ts'
-import { silentLogger } from '../../support/doubles/test-environment.ts'
-import { checkpointAt } from '../../support/tools/checkpoints.ts'
+import { right } from '../../support/tools/right.ts'
+import {
+  EVENTS, createLive, createFilledWorld, assertRebuilt, never, rebuild,
+} from '../../support/read-models/rebuild-world.ts'
+import type { RebuildWorld } from '../../support/read-models/rebuild-world.ts'
+import { silentLogger } from '../../support/doubles/loggers.ts'
+import { checkpointAt } from '../../support/read-models/checkpoints.ts'
 import { modelOf } from '../../../projections/projection.ts'
 
 /** How often each event is folded; `limit` ends subscriptions after so many messages. */
@@ -39,7 +41,7 @@ const counting = (store: EventStore, limit = Infinity, how: 'dropped' | 'ended' 
 }
 
 /** Of the process that rebuilds, once so many steps of it are kept: as killed, nothing of it happens any more. */
-const dyingAfter = (steps: number, { store, documents }: World) => {
+const dyingAfter = (steps: number, { store, documents }: RebuildWorld) => {
   const death = new AbortController()
   let left = steps
   const commit: Documents['commit'] = (whose, ...rest) => async () => {
@@ -58,16 +60,16 @@ const dyingAfter = (steps: number, { store, documents }: World) => {
 
 for (const how of ['dropped', 'ended'] as const)
   test(`a rebuild keeps what it has when subscriptions are ${how}`, async (t) => {
-    const world = await filled()
+    const world = await createFilledWorld()
     const { store, folded } = counting(world.store, 2500, how)
     t.like(right(await rebuild({ ...world, store })), { resumed: false, corrected: 0, events: EVENTS })
     // Each subscription gives one step of 2,000, and what came behind it again.
     t.true(folded() < EVENTS + 4 * 500, `${folded()} events were read`)
-    await isRight(t, world)
+    await assertRebuilt(t, world)
   })
 
 test('a fold whose subscription ends before it is there says so', async (t) => {
-  const world = await filled()
+  const world = await createFilledWorld()
   const { store } = counting(world.store, 2500, 'ended')
   const stretch = { from: NO_CHECKPOINT, to: right(await world.store.head()()), signal: never }
   right(await world.documents.ensure([stagedOf(lives).collection])())
@@ -76,7 +78,7 @@ test('a fold whose subscription ends before it is there says so', async (t) => {
 })
 
 test('a rebuild keeps what it has when requests to the read models time out, wherever that happens', async (t) => {
-  const world = await filled()
+  const world = await createFilledWorld()
   const { store, folded } = counting(world.store)
   // The same each time, and no pattern that a step could fall in with.
   let state = 17
@@ -112,11 +114,11 @@ test('a rebuild keeps what it has when requests to the read models time out, whe
   })
   t.like(right(rebuilt), { corrected: 0, events: EVENTS })
   t.true(folded() < 4 * EVENTS, `${folded()} events were read`)
-  await isRight(t, world)
+  await assertRebuilt(t, world)
 })
 
 test('a rebuild whose process died goes on behind what is built, and only the same code does so', async (t) => {
-  const world = await filled()
+  const world = await createFilledWorld()
   const first = dyingAfter(2, world)
   t.true(E.isLeft(await rebuild(first.world, { signal: first.signal })))
   const half = { ...world, projection: lives }
@@ -125,13 +127,13 @@ test('a rebuild whose process died goes on behind what is built, and only the sa
   const second = counting(world.store)
   t.like(right(await rebuild({ ...world, store: second.store })), { resumed: true, events: EVENTS + 1 - 4000 })
   t.is(second.folded(), EVENTS + 1 - 4000)
-  await isRight(t, world)
+  await assertRebuilt(t, world)
   t.is(await findUnfinishedRebuild({ ...half, code: 'one' }), 'none')
 
   const third = dyingAfter(2, world)
   t.true(E.isLeft(await rebuild(third.world, { signal: third.signal })))
   t.like(right(await rebuild(world, { code: 'two' })), { resumed: false, events: EVENTS + 1 })
-  await isRight(t, world)
+  await assertRebuilt(t, world)
 
   const fourth = dyingAfter(2, world)
   t.true(E.isLeft(await rebuild(fourth.world, { signal: fourth.signal })))
@@ -141,17 +143,17 @@ test('a rebuild whose process died goes on behind what is built, and only the sa
 })
 
 test('a rebuild goes on behind no more than the log holds', async (t) => {
-  const world = await filled()
+  const world = await createFilledWorld()
   const first = dyingAfter(2, world)
   t.true(E.isLeft(await rebuild(first.world, { signal: first.signal })))
   const older = createMemoryEventStore()
   for (let liveId = 1; liveId <= 3; liveId++) await createLive(older, liveId)
   t.like(right(await rebuild({ ...world, store: older })), { resumed: false, events: 3 })
-  await isRight(t, { ...world, store: older })
+  await assertRebuilt(t, { ...world, store: older })
 })
 
 test('documents in their place are not put there again, and an empty name is never taken for them', async (t) => {
-  const world = await filled()
+  const world = await createFilledWorld()
   // It is done, and says otherwise.
   let promoted = 0
   const promote: Documents['promote'] = (from, to) => async () => {
@@ -161,7 +163,7 @@ test('documents in their place are not put there again, and an empty name is nev
   }
   t.like(right(await rebuild({ ...world, documents: { ...world.documents, promote } })), { corrected: 0 })
   t.is(promoted, 1)
-  await isRight(t, world)
+  await assertRebuilt(t, world)
   // The name was given away, the checkpoint left, as a server does that dies in between.
   const torn: Documents['promote'] = (from, to) => async () => {
     right(await world.documents.promote(from, to)())
@@ -172,13 +174,13 @@ test('documents in their place are not put there again, and an empty name is nev
   const outcome = await rebuild({ ...world, documents: { ...world.documents, promote: torn } })
   t.regex(E.isLeft(outcome) ? outcome.left : '', /could not be put in its place: no answer/)
   t.like(right(await rebuild(world)), { resumed: false, events: EVENTS })
-  await isRight(t, world)
+  await assertRebuilt(t, world)
 })
 
 const UNNOTED = { projection: 'lives-rebuild', collection: 'lives-rebuild' }
 
 test('what an earlier version has left half built is discarded, and is in the way of nothing', async (t) => {
-  const world = await filled()
+  const world = await createFilledWorld()
   const old = { name: 'lives-rebuild', indexes: [] }
   right(await world.documents.ensure([old])())
   const position = '00000000000000000005' as Position
@@ -191,7 +193,7 @@ test('what an earlier version has left half built is discarded, and is in the wa
   right(await world.documents.commit(UNNOTED, [change], checkpointAt(change.position))())
   t.like(right(await rebuild(world)), { resumed: false, events: EVENTS })
   t.is(right(await world.documents.checkpoint(UNNOTED)()).position, BEGINNING)
-  await isRight(t, world)
+  await assertRebuilt(t, world)
 })
 
 // Alone: the other tests of this file keep the process busy for longer than the driver waits for a server.
@@ -201,7 +203,7 @@ test.serial('a rebuild on MongoDB waits for a server that was killed, and goes o
   t.teardown(double.dispose)
   const connection = await connectMongo(double.url('test'))
   t.teardown(connection.close)
-  const world = { store: (await filled()).store, documents: createMongoDocuments(connection) }
+  const world = { store: (await createFilledWorld()).store, documents: createMongoDocuments(connection) }
   right(await world.documents.ensure([lives.collection])())
   let dead: Promise<void> | null = null
   let held = 0
@@ -222,11 +224,11 @@ test.serial('a rebuild on MongoDB waits for a server that was killed, and goes o
   t.true(held > 0 && before > 0 && before < EVENTS && progress === EVENTS)
   // No event twice.
   t.like(right(rebuilt), { resumed: false, events: EVENTS })
-  await isRight(t, world)
+  await assertRebuilt(t, world)
 })
 
 test('a log with a damaged row makes no read model anew: the one in use may know what the row said', async (t) => {
-  const world = await filled()
+  const world = await createFilledWorld()
   const row = { stream: 'live-3', position: right(await world.store.read('live-3')())[0]?.position ?? BEGINNING }
   const subscribe: EventStore['subscribe'] = async function* (...asked) {
     for await (const message of world.store.subscribe(...asked)) {
@@ -239,5 +241,5 @@ test('a log with a damaged row makes no read model anew: the one in use may know
   const outcome = await rebuild({ ...world, store })
   t.is(hurt().length, 1)
   t.regex(E.isLeft(outcome) ? outcome.left : 'rebuilt', /^position 0+3 \(live-3\) is not what was written/)
-  await isRight(t, world)
+  await assertRebuilt(t, world)
 })

@@ -8,7 +8,7 @@ import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyrin
 import { UNFINISHED_RESTORE } from '../../../interfaces/compose/stores.ts'
 import { stenolog } from '../../support/service/command-line.ts'
 import { launch } from '../../support/service/launch.ts'
-import { right } from '../../support/worlds/projecting.ts'
+import { right } from '../../support/tools/right.ts'
 import { startTestService } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import test from 'ava'
 import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
-import { startEventStoreDb } from '../../support/service/eventstoredb.ts'
+import { startEventStoreDb } from '../../support/stores/eventstoredb.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 import { dropAndResume } from '../../support/load/resume-drops.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const DROPS = 200

@@ -6,7 +6,7 @@ import test from 'ava'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyring.ts'
 import { createStalledWorld } from '../../simulation/stores/stalled-store.ts'
-import { placed } from '../../support/doubles/memory/keyring.ts'
+import { plainMembers } from '../../support/events/sealed-texts.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
@@ -33,7 +33,7 @@ test('after 500 sessions on a store that stalls and 30 s of one that is well the
   const store = await openSqliteEventStore({ file: join(path, 'events.sqlite') })
   const keyring = await openSqliteKeyring({ file: join(path, 'keyring.sqlite'), masterKey: randomBytes(32) })
   // The keys that a keyring keeps in memory are as many as they will ever be.
-  await Promise.all(Array.from({ length: 10_001 }, async (_, n) => keyring.seal(`filler-${n}`, placed(['text']))()))
+  await Promise.all(Array.from({ length: 10_001 }, async (_, n) => keyring.seal(`filler-${n}`, plainMembers(['text']))()))
   const world = await createStalledWorld(chanceOf(t).random('stall'), { store, keyring })
   t.teardown(async () => {
     await world.close()

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { ABUSE } from '../../support/black-box/abuse.ts'
-import { MANNERS } from '../../support/black-box/manners.ts'
+import { ABUSE } from '../../support/black-box/abuse-probes.ts'
+import { MANNERS } from '../../support/black-box/error-probes.ts'
 import { startSubject } from '../../support/black-box/subject.ts'
 
 for (const { name, settings = {}, run, ...options } of [...ABUSE, ...MANNERS].filter(({ isHeavy = false }) => isHeavy))

@@ -2,10 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { chownSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { attemptingCommand, escapesOf, KEY, runAttempts, startWorld } from '../../support/sources/attempting.ts'
+import {
+  attemptingCommand, escapesOf, KEY_TEXT, runAttempts, startForbiddenPlaces,
+} from '../../support/isolation/isolation-runs.ts'
 import { SAMPLE, serve } from '../../support/sources/audio-server.ts'
 import { createClient, logIn } from '../../support/service/client.ts'
-import { containerCommand, CRUN } from '../../support/service/container.ts'
+import { containerCommand, CRUN } from '../../support/isolation/container.ts'
 import { launch } from '../../support/service/launch.ts'
 import { ADMIN, prefixed } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
@@ -38,7 +40,7 @@ asRoot('in a container without capabilities on a read-only root a plain user’s
 
 asRoot('in such a container a decoder can open no file and no socket either', async (t) => {
   const user = { uid: USER, gid: USER }
-  const { places, directory, contacts } = await startWorld(t, user)
+  const { places, directory, contacts } = await startForbiddenPlaces(t, user)
   // The first process of a container cannot end itself by a signal.
   const shell = ['/bin/sh', '-c', '"$0" "$@"; exit']
   const within = (command: ReadonlyArray<string>) =>
@@ -46,6 +48,6 @@ asRoot('in such a container a decoder can open no file and no socket either', as
   t.deepEqual(escapesOf(await runAttempts(await within(attemptingCommand(true, places)), {})), [])
   t.is(contacts(), 0)
   const { outcomes } = await runAttempts(await within(attemptingCommand(false, places)), {})
-  t.is(outcomes['FFmpeg reads the key'], `done: ${KEY}`, 'without isolation it can')
+  t.is(outcomes['FFmpeg reads the key'], `done: ${KEY_TEXT}`, 'without isolation it can')
   t.true(contacts() >= 2)
 })

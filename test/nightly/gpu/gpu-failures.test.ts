@@ -5,7 +5,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { tryModel } from '../../../infrastructure/catalogue/trial.ts'
 import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
 import { TEST_PROVIDER } from '../../../infrastructure/onnx/providers/engine-environment.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { readWav } from '../../support/audio/wav.ts'
 

@@ -17,7 +17,7 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/lives/queries/resume-point.ts',
     before: 'afterSegment(first - 1, false)',
-    after: 'behind(first, false)',
+    after: 'afterSegment(first, false)',
     rows: ['D58'], test: RESUME,
   },
   {

@@ -5,7 +5,7 @@
 import test from 'ava'
 import { MUTANTS } from './all.ts'
 import { copyWorkingTree, verdictOf } from '../../support/running/broken-copy.ts'
-import { namesOne } from '../../support/running/rows.ts'
+import { namesRow } from '../../support/running/rows.ts'
 
 const wanted = new RegExp(process.env['STENOLOG_TEST_MUTANTS'] ?? '')
 const mutants = MUTANTS.filter(({ file, test: tests }) => wanted.test(file) || wanted.test(tests))
@@ -22,7 +22,7 @@ for (const file of files)
     const rows = mutants.filter((mutant) => mutant.test === file).flatMap((mutant) => mutant.rows)
     const { results, told } = await copy.run(file, rows)
     t.deepEqual(results.filter(({ outcome }) => outcome !== 'passed'), [], told.join('\n'))
-    t.deepEqual(rows.filter((row) => !results.some(({ title }) => namesOne(title, [row]))), [])
+    t.deepEqual(rows.filter((row) => !results.some(({ title }) => namesRow(title, [row]))), [])
   })
 
 for (const [index, mutant] of mutants.entries()) {

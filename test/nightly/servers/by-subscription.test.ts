@@ -2,7 +2,7 @@ import test from 'ava'
 import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
 import { startsAndStops } from '../../unit/application/sessions/starts-and-stops.ts'
 import { stores } from '../../unit/application/one-worker.ts'
-import { startEventStoreDb } from '../../support/service/eventstoredb.ts'
+import { startEventStoreDb } from '../../support/stores/eventstoredb.ts'
 
 test('an admitted live that anybody creates on EventStoreDB is pulled, and stops when anybody finishes it', async (t) => {
   const { url, dispose } = await startEventStoreDb()

@@ -5,11 +5,11 @@ import { BEGINNING, type EventStore, type Position, type SubscriptionMessage } f
 import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
 import { caughtUp, delivered, newEvent, newEvents, right, take, until } from '../../contract/event-store-support.ts'
 import { watchLog } from '../../../application/log/watched-log.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { startEventStoreDb, type TestEventStoreDb } from '../../support/service/eventstoredb.ts'
-import { serialTestHere } from '../../support/running/skip-unless.ts'
-import { dataOf } from '../../support/tools/stored-data.ts'
+import { startEventStoreDb, type TestEventStoreDb } from '../../support/stores/eventstoredb.ts'
+import { serialTestOnChosenStores } from '../../support/running/skip-unless.ts'
+import { dataOf } from '../../support/events/stored-data.ts'
 
 /** Long enough for a busy machine to answer, short enough to be waited for. */
 const limits = { usual: 3000, short: 1000, suspicion: 0, confirmation: 3000 }
@@ -49,7 +49,7 @@ const answered = <A>(read: () => Promise<E.Either<unknown, A>>): Promise<A> =>
     return answer.right
   }, { timeoutMs: 300_000 })
 
-serialTestHere('a store that is down is unavailable, keeps what it had acknowledged, and is used again once it is back', async (t) => {
+serialTestOnChosenStores('a store that is down is unavailable, keeps what it had acknowledged, and is used again once it is back', async (t) => {
   const { double, store } = await start(t)
   const events = newEvents(3)
   const { position } = await right(store.append('a', 'no-stream', events))
@@ -61,7 +61,7 @@ serialTestHere('a store that is down is unavailable, keeps what it had acknowled
   t.is((await right(store.append('a', 'no-stream', events))).position, position, 'a retry of before the crash')
 })
 
-serialTestHere('a frozen store is unavailable to every call, and its late errors end nothing', async (t) => {
+serialTestOnChosenStores('a frozen store is unavailable to every call, and its late errors end nothing', async (t) => {
   const { double, store } = await start(t)
   await right(store.append('a', 'no-stream', newEvents(2)))
   double.freeze()
@@ -79,7 +79,7 @@ serialTestHere('a frozen store is unavailable to every call, and its late errors
 
 for (const expected of ['no-stream', 1, 'any'] as const)
   for (const kind of ['unanswered', 'drop', 'hang'] as const)
-    serialTestHere(`an append (${expected}) whose answer is lost (${kind}) is unavailable, and its retry stands once`, async (t) => {
+    serialTestOnChosenStores(`an append (${expected}) whose answer is lost (${kind}) is unavailable, and its retry stands once`, async (t) => {
       const { double, store } = await start(t)
       if (expected !== 'no-stream') await right(store.append('a', 'no-stream', newEvents(2, 10)))
       const events = newEvents(2)
@@ -90,7 +90,7 @@ for (const expected of ['no-stream', 1, 'any'] as const)
       t.deepEqual(await numbers(store), expected === 'no-stream' ? [0, 1] : [10, 11, 0, 1])
     })
 
-serialTestHere('an append with any finds its first try behind a restart and the appends of others', async (t) => {
+serialTestOnChosenStores('an append with any finds its first try behind a restart and the appends of others', async (t) => {
   const { double, store } = await start(t)
   const event = newEvent(1)
   await double.inject({ on: 'append', kind: 'unanswered', times: 1 })
@@ -103,7 +103,7 @@ serialTestHere('an append with any finds its first try behind a restart and the 
 })
 
 for (const kind of ['wrong', 'hang', 'drop'] as const)
-  serialTestHere(`reads and appends that are answered wrongly or never (${kind}) are unavailable, then work`, async (t) => {
+  serialTestOnChosenStores(`reads and appends that are answered wrongly or never (${kind}) are unavailable, then work`, async (t) => {
     const { double, store } = await start(t)
     await right(store.append('a', 'no-stream', [newEvent(7)]))
     await double.inject({ on: 'read', kind, times: 1 })
@@ -113,7 +113,7 @@ for (const kind of ['wrong', 'hang', 'drop'] as const)
     t.deepEqual(await answered(store.read('a')).then((events) => events.map((event) => dataOf(event)['n'])), [7])
   })
 
-serialTestHere('killed six times under load: every append stands once, in order', async (t) => {
+serialTestOnChosenStores('killed six times under load: every append stands once, in order', async (t) => {
   const { double, store } = await start(t)
   const written = [0, 0, 0, 0]
   const over = new AbortController()
@@ -161,7 +161,7 @@ for (const [how, break_] of [
   }],
   ['cut off', (double: TestEventStoreDb) => double.drop()],
 ] as const)
-  serialTestHere(`a subscription that is ${how} throws, and goes on from the last position without a gap or a repeat [F4]`, async (t) => {
+  serialTestOnChosenStores(`a subscription that is ${how} throws, and goes on from the last position without a gap or a repeat [F4]`, async (t) => {
     const { double, store } = await start(t)
     const { signal } = new AbortController()
     await right(store.append('a', 'no-stream', newEvents(50)))
@@ -178,13 +178,13 @@ for (const [how, break_] of [
   })
 
 for (const kind of ['hang', 'wrong', 'drop'] as const)
-  serialTestHere(`a subscription that begins with a fault (${kind}) throws`, async (t) => {
+  serialTestOnChosenStores(`a subscription that begins with a fault (${kind}) throws`, async (t) => {
     const { double, store } = await start(t)
     await double.inject({ on: 'subscribe', kind, times: 1 })
     t.is(await consume(store.subscribe(BEGINNING, ['a'], new AbortController().signal), []), 'StoreUnavailable')
   })
 
-serialTestHere('a subscription of a frozen store throws: the looks at the leader notice [F4]', async (t) => {
+serialTestOnChosenStores('a subscription of a frozen store throws: the looks at the leader notice [F4]', async (t) => {
   const { double, store } = await start(t)
   await right(store.append('a', 'no-stream', newEvents(5)))
   const taken: SubscriptionMessage[] = []
@@ -196,14 +196,14 @@ serialTestHere('a subscription of a frozen store throws: the looks at the leader
   t.is(await consuming, 'StoreUnavailable')
 })
 
-serialTestHere('what no server takes is a defect: data that is no JSON, more than a megabyte', async (t) => {
+serialTestOnChosenStores('what no server takes is a defect: data that is no JSON, more than a megabyte', async (t) => {
   const { store } = await start(t)
   await t.throwsAsync(store.append('a', 'no-stream', [{ ...newEvent(), data: { n: 1n } }]), { instanceOf: TypeError })
   await t.throwsAsync(store.append('a', 'no-stream', [{ ...newEvent(), data: { n: 'x'.repeat(1024 * 1024) } }]), { instanceOf: TypeError })
   t.deepEqual(await right(store.read('a')), [])
 })
 
-serialTestHere('an event that is none of ours is named, not guessed at', async (t) => {
+serialTestOnChosenStores('an event that is none of ours is named, not guessed at', async (t) => {
   const { double, store } = await start(t)
   const client = EventStoreDBClient.connectionString(double.url)
   await client.appendToStream('a', jsonEvent({ type: 'Foreign', data: ['a', 'list'] }))
@@ -211,7 +211,7 @@ serialTestHere('an event that is none of ours is named, not guessed at', async (
   t.is(await consume(store.subscribe(BEGINNING, ['a'], new AbortController().signal), []), 'LogCorrupted')
 })
 
-serialTestHere('who follows the log of the service goes on behind an event that is none of ours, and its stream is told', async (t) => {
+serialTestOnChosenStores('who follows the log of the service goes on behind an event that is none of ours, and its stream is told', async (t) => {
   const { double, store } = await start(t)
   const client = EventStoreDBClient.connectionString(double.url)
   await client.appendToStream('a', jsonEvent({ type: 'Foreign', data: ['a', 'list'] }))
@@ -227,7 +227,7 @@ serialTestHere('who follows the log of the service goes on behind an event that 
   t.like(watched.hurt().find(({ stream }) => stream === 'a'), { problem: 'damaged' })
 })
 
-serialTestHere('a server that cannot be reached at start, or whose name a cluster cannot give, is an error for people', async (t) => {
+serialTestOnChosenStores('a server that cannot be reached at start, or whose name a cluster cannot give, is an error for people', async (t) => {
   const double = await startEventStoreDb()
   t.teardown(double.dispose)
   const store = await openEventStoreDb({ url: double.url.replace('esdb', 'esdb+discover'), limits })

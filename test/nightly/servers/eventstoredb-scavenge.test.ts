@@ -14,16 +14,16 @@ import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { differencesOf, foldLog } from '../../../projections/fold-log.ts'
 import { startProjector } from '../../../projections/projector.ts'
-import { ALONE } from '../../support/tools/alone.ts'
+import { SINGLE_PROCESS_LEASES } from '../../support/worlds/single-process-leases.ts'
 import { caughtUp, right, take } from '../../contract/event-store-support.ts'
 import { PATIENT_LIMITS, patient } from '../../support/doubles/eventstoredb/patient.ts'
-import { EVENTSTORE_FOLDER } from '../../support/service/chosen-stores.ts'
-import { startEventStoreServer } from '../../support/service/eventstoredb-server/start.ts'
+import { EVENTSTORE_FOLDER } from '../../support/stores/chosen-stores.ts'
+import { startEventStoreServer } from '../../support/stores/eventstoredb-server/start.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
-import { silentLogger } from '../../support/doubles/test-environment.ts'
-import { CHUNK, createWriter, environment, never, scavenge } from '../../support/worlds/scavenged-log.ts'
+import { silentLogger } from '../../support/doubles/loggers.ts'
+import { CHUNK, createWriter, environment, never, scavenge } from '../../support/read-models/scavenged-log.ts'
 
 const serial = EVENTSTORE_FOLDER !== undefined ? test.serial : test.serial.skip
 
@@ -47,7 +47,7 @@ const createReader = (t: ExecutionContext, store: EventStore) => {
     stop,
     start: (from: EventStore = store) => {
       const ending = new AbortController()
-      const deps = { store: from, documents, projections: allProjections, leases: ALONE, code: 'test', logger: silentLogger, environment, timers: systemTimers }
+      const deps = { store: from, documents, projections: allProjections, leases: SINGLE_PROCESS_LEASES, code: 'test', logger: silentLogger, environment, timers: systemTimers }
       running ??= { ending, projector: startProjector({ ...deps, signal: ending.signal }) }
     },
     reached: (position: Position) =>

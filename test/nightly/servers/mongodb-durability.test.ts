@@ -10,10 +10,10 @@ import { createMongoDocuments } from '../../../infrastructure/mongodb/documents.
 import { openMongoKeyring } from '../../../infrastructure/mongodb/keyring.ts'
 import { right } from '../../contract/event-store-support.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { placed } from '../../support/doubles/memory/keyring.ts'
+import { plainMembers } from '../../support/events/sealed-texts.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 import type { MongoDouble } from '../../support/doubles/mongodb/process.ts'
-import { checkpointAt } from '../../support/tools/checkpoints.ts'
+import { checkpointAt } from '../../support/read-models/checkpoints.ts'
 
 const LIVES = { name: 'lives', indexes: [['id']] }
 const MODEL = { projection: 'lives', collection: 'lives' }
@@ -132,7 +132,7 @@ test.serial('a server that is only slow gives up itself what nobody waits for, a
   await slowReads()
 
   await double.cutOff()
-  const writes = Array.from({ length: 8 }, (_, n) => keyring.seal(`user-${n}`, placed(['Alice']))())
+  const writes = Array.from({ length: 8 }, (_, n) => keyring.seal(`user-${n}`, plainMembers(['Alice']))())
   t.true(E.isLeft(await put(2)))
   for (const outcome of await Promise.all(writes)) t.true(E.isLeft(outcome))
   await until(async () => (await double.state()).waiting, 0)

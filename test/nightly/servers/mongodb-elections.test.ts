@@ -11,13 +11,13 @@ import { openMongoKeyring } from '../../../infrastructure/mongodb/keyring.ts'
 import { documentsContract } from '../../contract/documents.contract.ts'
 import { right } from '../../contract/event-store-support.ts'
 import { keyringContract } from '../../contract/keyring.contract.ts'
-import { checkpointAt } from '../../support/tools/checkpoints.ts'
+import { checkpointAt } from '../../support/read-models/checkpoints.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { at as standing, placed } from '../../support/doubles/memory/keyring.ts'
+import { sealedMembers as standing, plainMembers } from '../../support/events/sealed-texts.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 import type { MongoDouble } from '../../support/doubles/mongodb/process.ts'
-import { createUnrest, fateOf, realFate } from '../../support/worlds/mongodb-unrest.ts'
-import type { Unrest } from '../../support/worlds/mongodb-unrest.ts'
+import { createDisturbances, disturbDouble, disturbServer } from '../../support/worlds/mongodb-elections.ts'
+import type { Disturbances } from '../../support/worlds/mongodb-elections.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 
 /**
@@ -33,14 +33,14 @@ const TURNS = Number(process.env['STENOLOG_TEST_TURNS'] ?? 12)
 const position = (n: number): Position => String(n).padStart(20, '0') as Position
 
 let double: MongoDouble | undefined
-let unrest: Unrest | undefined
+let unrest: Disturbances | undefined
 
 test.before(async (t) => {
   const { random } = chanceOf(t)
-  if (REAL !== undefined) unrest = createUnrest(realFate(REAL))
+  if (REAL !== undefined) unrest = createDisturbances(disturbServer(REAL))
   else {
     double = await startMongoDouble({ replicaSet: 'rs0' })
-    unrest = createUnrest(fateOf(double, random('fate')))
+    unrest = createDisturbances(disturbDouble(double, random('fate')))
   }
 })
 test.after.always(async (t) => {
@@ -94,7 +94,7 @@ test.serial('what was acknowledged in a time of elections is there when they are
       stored.set(id, Math.max(stored.get(id) ?? 0, v))
       stored.set(`writer ${own}`, v)
       const key = `user-${own}-${n}`
-      const [envelope] = await right(keyring.seal(key, placed([key])))
+      const [envelope] = await right(keyring.seal(key, plainMembers([key])))
       if (envelope !== undefined) sealed.set(key, envelope)
       if (n % 3 !== 0) continue
       await right(keyring.erase([key]))

@@ -14,8 +14,8 @@ import { eventually } from '../../support/tools/eventually.ts'
 import type { Fault } from '../../support/doubles/mongodb/faults.ts'
 import { DURABLE, startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 import type { MongoDouble } from '../../support/doubles/mongodb/process.ts'
-import { at as standing, placed } from '../../support/doubles/memory/keyring.ts'
-import { checkpointAt, duty } from '../../support/tools/checkpoints.ts'
+import { sealedMembers as standing, plainMembers } from '../../support/events/sealed-texts.ts'
+import { checkpointAt, duty } from '../../support/read-models/checkpoints.ts'
 
 const LIVES = { name: 'lives', indexes: [['userId', 'id'], ['id']] }
 const MODEL = { projection: 'lives', collection: 'lives' }
@@ -64,12 +64,12 @@ const isUnavailable = (t: ExecutionContext, outcome: E.Either<unknown, unknown>)
 test.serial('while the server is frozen everything fails, and nothing waits for its thaw [F6]', async (t) => {
   const { double, connection, documents, put, positions } = await openWorld(t)
   const keyring = await openMongoKeyring(connection, randomBytes(32))
-  const [sealed] = await right(keyring.seal('user-1', placed(['Alice'])))
+  const [sealed] = await right(keyring.seal('user-1', plainMembers(['Alice'])))
   t.deepEqual(await put('1', 1), E.right(undefined))
   double.freeze()
   const begin = performance.now()
   const [got, committed, created, erased] = await Promise.all([
-    documents.get('lives', '1')(), put('1', 2), keyring.seal('user-2', placed(['Bob']))(), keyring.erase(['user-3'])(),
+    documents.get('lives', '1')(), put('1', 2), keyring.seal('user-2', plainMembers(['Bob']))(), keyring.erase(['user-3'])(),
   ])
   t.log(`four requests of a frozen server failed after ${Math.round(performance.now() - begin)} ms`)
   isUnavailable(t, got)
@@ -77,7 +77,7 @@ test.serial('while the server is frozen everything fails, and nothing waits for 
   for (const outcome of [created, erased]) t.like(outcome, { _tag: 'Left', left: { _tag: 'KeyringUnavailable' } })
   // Keys in memory go on.
   t.deepEqual(await right(keyring.open(standing(sealed === undefined ? [] : [sealed]))), [E.right('Alice')])
-  t.true(E.isRight(await keyring.seal('user-1', placed(['again']))()))
+  t.true(E.isRight(await keyring.seal('user-1', plainMembers(['again']))()))
   await until(() => !connection.isReachable())
   double.thaw()
   await until(async () => E.isRight(await put('1', 3)))

@@ -7,9 +7,9 @@ import { createMongoDocuments } from '../../../infrastructure/mongodb/documents.
 import { openMongoKeyring } from '../../../infrastructure/mongodb/keyring.ts'
 import { right } from '../../contract/event-store-support.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { placed } from '../../support/doubles/memory/keyring.ts'
+import { plainMembers } from '../../support/events/sealed-texts.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
-import { checkpointAt } from '../../support/tools/checkpoints.ts'
+import { checkpointAt } from '../../support/read-models/checkpoints.ts'
 
 const MODEL = { projection: 'lives', collection: 'lives' }
 const at = (n: number): Position => String(n).padStart(20, '0') as Position
@@ -38,7 +38,7 @@ for (const replicaSet of ['', 'rs0'])
       await double.inject({ command, effect: 'hang', times: 1_000_000 })
       const unanswered = Array.from({ length: MANY }, async (_, n) => {
         if (command === 'find') return documents.get('lives', 'old')()
-        if (command === 'findAndModify') return keyring.seal(`user-${n}`, placed(['Alice']))()
+        if (command === 'findAndModify') return keyring.seal(`user-${n}`, plainMembers(['Alice']))()
         return put(command === 'insert' ? `new-${n}` : 'old', 2 + n)
       })
       for (const outcome of await Promise.all(unanswered)) t.true(E.isLeft<unknown>(outcome))
@@ -48,7 +48,7 @@ for (const replicaSet of ['', 'rs0'])
       await eventually(async () => {
         const outcomes: ReadonlyArray<E.Either<unknown, unknown>> = [
           await put('old', 100), await put('last', 100),
-          await documents.get('lives', 'old')(), await keyring.seal('last', placed(['Bob']))(),
+          await documents.get('lives', 'old')(), await keyring.seal('last', plainMembers(['Bob']))(),
         ]
         for (const outcome of outcomes) if (E.isLeft(outcome)) throw new Error(`still ${JSON.stringify(outcome.left)}`)
       })

@@ -4,8 +4,8 @@ import test from 'ava'
 import { logIn } from '../../support/service/client.ts'
 import { stenolog } from '../../support/service/command-line.ts'
 import { launch } from '../../support/service/launch.ts'
-import { unpackFiles } from '../../support/older-data/files.ts'
-import { ADA, asRecorded, LISTS, readLists, TIMELESS_SETTINGS } from '../../support/older-data/lists.ts'
+import { unpackFiles } from '../../support/older-data/packed-files.ts'
+import { ADA, inRecordedShape, LISTS, readLists, TIMELESS_SETTINGS } from '../../support/older-data/lists.ts'
 import type { Lists } from '../../support/older-data/lists.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
@@ -37,7 +37,7 @@ for (const version of VERSIONS)
     const compareLists = async (url: string, when: string): Promise<void> => {
       const told = await readLists(url)
       for (const [name, items] of Object.entries(recorded))
-        t.deepEqual(asRecorded(items, told[name]), items, `${name} ${when}`)
+        t.deepEqual(inRecordedShape(items, told[name]), items, `${name} ${when}`)
     }
 
     await checkIsClean('as the older version left it')

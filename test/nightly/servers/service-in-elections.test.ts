@@ -7,7 +7,7 @@ import { MongoClient } from 'mongodb'
 import type { Client, Listing, LiveJson } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { DURABLE, startMongoDouble } from '../../support/doubles/mongodb/process.ts'
-import { createUnrest, fateOf } from '../../support/worlds/mongodb-unrest.ts'
+import { createDisturbances, disturbDouble } from '../../support/worlds/mongodb-elections.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 import { startTestService } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
@@ -45,7 +45,7 @@ test.serial('through elections and rollbacks of MongoDB the service stays, no ac
   const { double, service } = await openWorld(t)
   const client = await service.user('load', { max_sessions: 1_000_000 })
   const pid = service.pid()
-  const unrest = createUnrest(fateOf(double, chanceOf(t).random('fate')))
+  const unrest = createDisturbances(disturbDouble(double, chanceOf(t).random('fate')))
   const [created, finished] = [new Set<number>(), new Set<number>()]
   let refused = 0
   const work = async (): Promise<void> => {

@@ -8,13 +8,13 @@ import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-sto
 import { right } from '../../contract/event-store-support.ts'
 import type { Answer, Client, Json, Listing, LiveJson, Single } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { startEventStoreDb } from '../../support/service/eventstoredb.ts'
-import { serialTestHere } from '../../support/running/skip-unless.ts'
+import { startEventStoreDb } from '../../support/stores/eventstoredb.ts'
+import { serialTestOnChosenStores } from '../../support/running/skip-unless.ts'
 import { launch } from '../../support/service/launch.ts'
 import { passwordOf, runTestService } from '../../support/service/service.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
-import { dataOf } from '../../support/tools/stored-data.ts'
+import { dataOf } from '../../support/events/stored-data.ts'
 
 const double = await startEventStoreDb()
 const keys = await temporaryDirectory()
@@ -130,7 +130,7 @@ test.serial('a running live goes on captioning while the event store is frozen, 
   t.deepEqual(transcript.map(({ text }) => text), heard)
 })
 
-serialTestHere('while the log cannot be followed the lag shows it, and once it can be the read models catch up by themselves [F4]', async (t) => {
+serialTestOnChosenStores('while the log cannot be followed the lag shows it, and once it can be the read models catch up by themselves [F4]', async (t) => {
   const lag = async (): Promise<number> => {
     const text = (await client.get<string>('/metrics')).body
     return Math.max(...[...text.matchAll(/^stenolog_projection_lag_seconds\{.*\} ([\d.e+-]+)$/gm)].map(([, seconds]) => Number(seconds)))

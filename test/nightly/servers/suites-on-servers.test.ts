@@ -1,15 +1,15 @@
 import { globSync, readFileSync } from 'node:fs'
 import test from 'ava'
-import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../../support/service/chosen-stores.ts'
+import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../../support/stores/chosen-stores.ts'
 import { wrongSkips } from '../../support/running/skipped-on-servers.ts'
-import { runAva } from '../../support/running/tap.ts'
+import { runAva } from '../../support/running/ava-runner.ts'
 
 /** By a variable of their own, how often or with what; and what was recorded on a server of one node, where there are more. */
 const APART = ['eventstoredb-drills.test.ts', 'upgrade.test.ts', ...(EVENTSTORE_NODES > 1 ? ['eventstoredb-facts-appends.test.ts'] : [])]
 
 /**
  * The HTTP and WebSocket suites of the whole service, unchanged, with its data in EventStoreDB and MongoDB: each service of
- * theirs has servers of its own (test/support/service/stores.ts). One file alone: `STENOLOG_TEST_STORES=servers ava test/e2e/service/…`.
+ * theirs has servers of its own (test/support/stores/stores.ts). One file alone: `STENOLOG_TEST_STORES=servers ava test/e2e/service/…`.
  * Where a real EventStoreDB is at hand it takes the double's place, here and in every suite that is about EventStoreDB.
  */
 const ofTheService = globSync('test/e2e/service/*.test.ts').toSorted()

@@ -7,17 +7,19 @@ import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { FORMAT } from '../../../infrastructure/stores/format.ts'
 import { withFfmpeg } from '../../support/sources/audio-server.ts'
-import { EVENTSTORE_FOLDER } from '../../support/service/chosen-stores.ts'
-import { startEventStoreDb } from '../../support/service/eventstoredb.ts'
+import { EVENTSTORE_FOLDER } from '../../support/stores/chosen-stores.ts'
+import { startEventStoreDb } from '../../support/stores/eventstoredb.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
-import { emptyFolder, fillAndKill, goesOn, OLDER, startOlder, startToday } from '../../support/older-data/upgrade.ts'
-import type { Data, Settings } from '../../support/older-data/upgrade.ts'
+import {
+  emptyFolder, fillAndKill, upgradeAndCheck, OLDER_CHECKOUT, startOlder, startToday,
+} from '../../support/older-data/upgrade.ts'
+import type { ServiceData, Settings } from '../../support/older-data/upgrade.ts'
 
-const withOlder = OLDER === undefined ? test.skip : withFfmpeg
+const withOlder = OLDER_CHECKOUT === undefined ? test.skip : withFfmpeg
 const withOlderOnServer = EVENTSTORE_FOLDER === undefined ? test.skip : withOlder
 
 /** The older version ends at once, with its sentence about the store that it meets first. */
-const refusesOlder = async (t: ExecutionContext, data: Data, store: string): Promise<void> => {
+const refusesOlder = async (t: ExecutionContext, data: ServiceData, store: string): Promise<void> => {
   const older = startOlder(t, data)
   t.is(await older.exited, 1, older.stdout())
   const why = `${store} was written by a newer version of Stenolog \\(format ${FORMAT}, this version knows 1\\)`
@@ -27,7 +29,7 @@ const refusesOlder = async (t: ExecutionContext, data: Data, store: string): Pro
 }
 
 /** The log with nothing beside it that would keep an older version from it. */
-const logAlone = async (t: ExecutionContext, { dataDirectory, stores }: Data): Promise<Data> => {
+const logAlone = async (t: ExecutionContext, { dataDirectory, stores }: ServiceData): Promise<ServiceData> => {
   const alone = await emptyFolder(t)
   for (const name of await readdir(dataDirectory))
     if (/^(master\.key|events\.sqlite.*)$/.test(name)) await copyFile(join(dataDirectory, name), join(alone, name))
@@ -66,7 +68,7 @@ withOlder('what 1f99de3 left, killed with sessions of every kind, goes on in emb
   // The mark was there before the event.
   await refusesOlder(t, await logAlone(t, data), 'events.sqlite')
 
-  const { workers, open } = await goesOn(t, left)
+  const { workers, open } = await upgradeAndCheck(t, left)
   for (const { worker } of [...workers, ...open]) t.is(worker, 'local')
   await refusesOlder(t, data, '(documents|events|keyring).sqlite')
 })
@@ -100,7 +102,7 @@ for (const lists of ['embedded', 'in MongoDB'])
     const left = await fillAndKill(t, data)
     const before = await logOf(log.url)
 
-    const { workers, open } = await goesOn(t, left)
+    const { workers, open } = await upgradeAndCheck(t, left)
     const after = await logOf(log.url)
     t.deepEqual(after.slice(0, before.length), before)
     t.like(after[before.length], { stream: '$$stenolog', data: { format: FORMAT } })

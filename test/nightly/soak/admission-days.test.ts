@@ -5,13 +5,14 @@ import { joinWorker } from '../../../application/admission/join-worker.ts'
 import type { EventStore } from '../../../application/ports/event-store.ts'
 import { reservedVram } from '../../../domain/admission/state.ts'
 import { admitCommand } from '../../unit/application/write-side.ts'
-import { withLargestAppends } from '../../support/tools/append-bytes.ts'
+import { withLargestAppends } from '../../support/events/append-sizes.ts'
 import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
-import { right } from '../../support/worlds/projecting.ts'
+import { right } from '../../support/tools/right.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
-import { createTestEnvironment, silentLogger } from '../../support/doubles/test-environment.ts'
+import { createTestEnvironment } from '../../support/doubles/environment.ts'
+import { silentLogger } from '../../support/doubles/loggers.ts'
 
 const KIB = 1024
 const DAY_MS = 24 * 60 * 60 * 1000

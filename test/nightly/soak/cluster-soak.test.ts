@@ -4,15 +4,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { createClient } from '../../support/service/client.ts'
-import { watchBeats } from '../../support/cluster/beats.ts'
+import { watchHeartbeats } from '../../support/cluster/heartbeats.ts'
 import { startCluster } from '../../support/cluster/cluster.ts'
 import type { ClusterProcess } from '../../support/cluster/cluster.ts'
 import { listenTo, speakerAt, storedNumbers, upTo } from '../../support/cluster/numbered-session.ts'
 import type { NumberedListener } from '../../support/cluster/numbered-session.ts'
 import { numberedAudio } from '../../support/cluster/numbered-words.ts'
-import { speakAnew } from '../../support/cluster/returning-sender.ts'
+import { sendAndResume } from '../../support/cluster/resuming-sender.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { percentile } from '../../support/tools/time-to-see.ts'
+import { percentile } from '../../support/tools/visibility-delay.ts'
 
 const MINUTES = Number(process.env['STENOLOG_TEST_SOAK_MINUTES'] ?? 1)
 const SESSIONS = Number(process.env['STENOLOG_TEST_SOAK_SESSIONS'] ?? 20)
@@ -59,14 +59,14 @@ const longestGap = (times: ReadonlyArray<number>): number => Math.max(...times.m
 /** Sessions of which every word that is told is stored, told once at each listener and in order, and none is missing. */
 const soak = async (t: ExecutionContext, { processes, workers, fronts, mongoUrl }: Soak): Promise<void> => {
   const speaker = await speakerAt(fronts[0].url())
-  const beats = await watchBeats(mongoUrl)
+  const beats = await watchHeartbeats(mongoUrl)
   t.teardown(beats.stop)
   const audio = numberedAudio((MINUTES + 10) * 120)
   const sessions = await Promise.all(Array.from({ length: SESSIONS }, async (_, index) => {
     const urls = index % 2 === 0 ? fronts.map(({ url }) => url) : fronts.map(({ url }) => url).toReversed()
     const live = await createClient(urls[0]?.() ?? '', speaker.token).createLive({ live_retention: true })
     const listeners = Array.from({ length: LISTENERS }, (__, i) => listenTo(live, i % 2 === 0 ? urls : urls.toReversed()))
-    return { live, listeners, sender: await speakAnew(urls, live, audio) }
+    return { live, listeners, sender: await sendAndResume(urls, live, audio) }
   }))
   t.teardown(() => {
     for (const { listeners, sender } of sessions) for (const { stop } of [...listeners, sender]) stop()

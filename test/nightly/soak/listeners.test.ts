@@ -3,12 +3,12 @@ import test from 'ava'
 import { WebSocket } from 'ws'
 import { cpuSecondsOf } from '../../../bench/cpu-time.ts'
 import type { Client, LiveJson, TestSocket } from '../../support/service/client.ts'
-import { gather } from '../../support/load/crowd.ts'
+import { gatherCrowd } from '../../support/load/crowd.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { isFlat, quartersOf, shown, watched } from '../../support/tools/footprint.ts'
-import { fuzzFrames } from '../../support/service/fuzz-frames.ts'
+import { isFlat, quartersOf, describeGrowth, sampleFootprints } from '../../support/tools/footprint.ts'
+import { fuzzFrames } from '../../support/load/fuzz-frames.ts'
 import { runTestService, startTestService } from '../../support/service/service.ts'
-import { inspect, prepareInspection } from '../../support/tools/inspect.ts'
+import { inspect, prepareInspection } from '../../support/service/inspect.ts'
 import { freePort } from '../../support/tools/free-port.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
@@ -95,7 +95,7 @@ test.serial('10,000 listeners that come back after a restart, each after a rando
   await say(sender)
   const finals = sender.texts.filter((text) => text.includes('"final":true'))
   t.true(finals.length >= 2)
-  const crowd = await gather({
+  const crowd = await gatherCrowd({
     port: Number(new URL(restarting.url()).port), path: `${live.relative_path}?token=${live.listener_token}`, count: LISTENERS, known: finals.length,
   })
   t.teardown(crowd.dispose)
@@ -136,7 +136,7 @@ test.serial('1,000,000 frames of every kind break nothing, change nothing for ot
   t.deepEqual((await fuzzFrames(client, FRAMES / 20)).surprises, [])
   const before = await inspect(service)
   let result: Awaited<ReturnType<typeof fuzzFrames>> | null = null
-  const samples = await watched(service.pid(), 250, async () => {
+  const samples = await sampleFootprints(service.pid(), 250, async () => {
     result = await fuzzFrames(client, FRAMES)
   })
   fuzzed.abort()
@@ -153,11 +153,11 @@ test.serial('1,000,000 frames of every kind break nothing, change nothing for ot
     return found
   }, { timeoutMs: 180_000 })
   const finals = sender.frames.filter(({ final }) => final === true).map(({ text }) => String(text))
-  t.log(`${FRAMES} frames in ${((performance.now() - begin) / 1000).toFixed(0)} s, closes ${JSON.stringify(closes)}; service ${shown(own)} MB, engine ${shown(engine)} MB, ` +
+  t.log(`${FRAMES} frames in ${((performance.now() - begin) / 1000).toFixed(0)} s, closes ${JSON.stringify(closes)}; service ${describeGrowth(own)} MB, engine ${describeGrowth(engine)} MB, ` +
     `heap ${before.heapMb.toFixed(1)} → ${after.heapMb.toFixed(1)} MB; ${finals.length} finals of a bystander`)
   t.deepEqual(surprises, [])
   t.deepEqual(listener.texts.filter((text) => text.includes('"transcription"')), sender.texts.filter((text) => text.includes('"transcription"')))
-  t.true(isFlat(engine) && isFlat([before.heapMb, after.heapMb]), `${shown(engine)}, ${before.heapMb} → ${after.heapMb}`)
+  t.true(isFlat(engine) && isFlat([before.heapMb, after.heapMb]), `${describeGrowth(engine)}, ${before.heapMb} → ${after.heapMb}`)
   t.is((await client.get('/health/ready')).status, 200)
   t.notRegex(service.log(), /"level":"?(error|fatal|50|60)/)
 })

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { FFMPEG, filesOf, SAMPLE, serve, withFfmpeg } from '../../support/sources/audio-server.ts'
 import type { LiveJson, Single } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { groupOf } from '../../support/tools/processes.ts'
+import { processGroupOf } from '../../support/tools/processes.ts'
 import { startTestService } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
@@ -57,7 +57,7 @@ withFfmpeg(`a recording of ${HOURS} hours is pulled to its end, and no process g
   const samples: Array<Readonly<Record<string, number>>> = []
   const over = listener.over.then(() => true)
   do {
-    const puller = groupOf(pid).map((member) => memoryOf(member))
+    const puller = processGroupOf(pid).map((member) => memoryOf(member))
     const engines = childrenOf(service.pid()).filter((child) => child !== pid).map((child) => memoryOf(child))
     const sum = (values: ReadonlyArray<number>): number => values.reduce((all, one) => all + one, 0)
     if (puller.length === 2) samples.push({ service: memoryOf(service.pid()), puller: sum(puller), engine: sum(engines) })

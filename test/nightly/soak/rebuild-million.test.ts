@@ -12,7 +12,7 @@ import type { Listing, LiveJson } from '../../support/service/client.ts'
 import { stenolog } from '../../support/service/command-line.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
-import { right } from '../../support/worlds/projecting.ts'
+import { right } from '../../support/tools/right.ts'
 import { startTestService } from '../../support/service/service.ts'
 import { NO_CHECKPOINT } from '../../../application/ports/documents.ts'
 

@@ -5,11 +5,11 @@ import { WebSocket } from 'ws'
 import { comparableWords } from '../../../domain/transcript/word-alignment.ts'
 import type { Client, LiveJson } from '../../support/service/client.ts'
 import { patiently } from '../../support/tools/eventually.ts'
-import { footprintOf, isFlat, quartersOf, shown, watched } from '../../support/tools/footprint.ts'
+import { footprintOf, isFlat, quartersOf, describeGrowth, sampleFootprints } from '../../support/tools/footprint.ts'
 import type { Footprint } from '../../support/tools/footprint.ts'
 import { transcribeAtFullSpeed } from '../../support/load/full-speed.ts'
-import { inspect, prepareInspection } from '../../support/tools/inspect.ts'
-import type { Inspection } from '../../support/tools/inspect.ts'
+import { inspect, prepareInspection } from '../../support/service/inspect.ts'
+import type { Inspection } from '../../support/service/inspect.ts'
 import { runTestService } from '../../support/service/service.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
@@ -39,18 +39,18 @@ test.serial('an hour at full speed: no text is lost and memory is flat (STENOLOG
   const rounds = Math.ceil((HEARD * 60 * 16_000) / pieces.reduce((sum, { length }) => sum + length, 0))
   const begin = performance.now()
   let finals: Awaited<ReturnType<typeof transcribeAtFullSpeed>> = []
-  const samples = await watched(service.pid(), 500, async () => {
+  const samples = await sampleFootprints(service.pid(), 500, async () => {
     finals = await transcribeAtFullSpeed(client, {}, Array.from({ length: rounds }, () => pieces).flat())
   })
   const [own, engine] = [quartersOf(samples, 'own'), quartersOf(samples, 'children')]
-  t.log(`${HEARD} minutes in ${((performance.now() - begin) / 1000).toFixed(0)} s: ${finals.length} finals; service ${shown(own)} MB, engine ${shown(engine)} MB`)
+  t.log(`${HEARD} minutes in ${((performance.now() - begin) / 1000).toFixed(0)} s: ${finals.length} finals; service ${describeGrowth(own)} MB, engine ${describeGrowth(engine)} MB`)
   const sentences = all.map(({ text }) => comparableWords(text).join(' ')).filter((text) => alone.includes(text))
   t.true(sentences.length >= 12)
   const heard = new Map<string, number>()
   for (const { text } of finals) heard.set(comparableWords(text).join(' '), (heard.get(comparableWords(text).join(' ')) ?? 0) + 1)
   t.deepEqual(sentences.filter((text) => heard.get(text) !== rounds).map((text) => [text, heard.get(text)]), [], 'each was heard as often as it was said')
   t.deepEqual(finals.map(({ segment }) => segment), finals.map((_, index) => index + 1))
-  t.true(isFlat(own) && isFlat(engine), `${shown(own)}, ${shown(engine)}`)
+  t.true(isFlat(own) && isFlat(engine), `${describeGrowth(own)}, ${describeGrowth(engine)}`)
 })
 
 /** Opens a listener; its frames are counted. */
@@ -114,7 +114,7 @@ test.serial(`${LIVES_A_MINUTE} lives a minute with ${LISTENERS} listeners leave 
   const churn = async (minutes: number): Promise<ReadonlyArray<Footprint>> => {
     const begin = performance.now()
     const [first, beyond] = [lives.length, lives.length + minutes * LIVES_A_MINUTE]
-    return watched(service.pid(), 1000, async () => {
+    return sampleFootprints(service.pid(), 1000, async () => {
       for (let index = first; index < beyond; index += 1) {
         lives.push(one(index))
         await delay(Math.max(0, begin + (index - first + 1) * every - performance.now()))
@@ -131,19 +131,19 @@ test.serial(`${LIVES_A_MINUTE} lives a minute with ${LISTENERS} listeners leave 
   const mute = told.filter(({ finals }) => finals === 0).length
   t.true(mute <= told.length / 20, `${mute} of ${told.length} lives heard nothing`)
   const flat = (['own', 'children', 'descriptors', 'processes'] as const).map((member) => [member, quartersOf(samples, member)] as const)
-  t.log(`${lives.length} lives in ${CHURNED} minutes, ${mute} of them heard nothing; medians of the second and the last quarter: ${flat.map(([member, quarters]) => `${member} ${shown(quarters)}`).join(', ')}`)
+  t.log(`${lives.length} lives in ${CHURNED} minutes, ${mute} of them heard nothing; medians of the second and the last quarter: ${flat.map(([member, quarters]) => `${member} ${describeGrowth(quarters)}`).join(', ')}`)
   const left = await whenForgotten(settled.timers)
   const rested = footprintOf(service.pid())
-  t.log(`at rest after the warm-up and at the end: timers ${settled.timers} → ${left.timers}, heap ${shown([settled.heapMb, left.heapMb])} MB, ` +
-    `external ${shown([settled.externalMb, left.externalMb])} MB, descriptors ${before.descriptors} → ${rested.descriptors}, processes ${before.processes} → ${rested.processes}`)
+  t.log(`at rest after the warm-up and at the end: timers ${settled.timers} → ${left.timers}, heap ${describeGrowth([settled.heapMb, left.heapMb])} MB, ` +
+    `external ${describeGrowth([settled.externalMb, left.externalMb])} MB, descriptors ${before.descriptors} → ${rested.descriptors}, processes ${before.processes} → ${rested.processes}`)
   t.true(left.timers <= settled.timers, `${settled.timers} → ${left.timers} timers`)
-  t.true(left.heapMb <= settled.heapMb + COMPILED_MB, `heap ${shown([settled.heapMb, left.heapMb])} MB`)
-  t.true(left.externalMb <= settled.externalMb + COMPILED_MB, `external ${shown([settled.externalMb, left.externalMb])} MB`)
+  t.true(left.heapMb <= settled.heapMb + COMPILED_MB, `heap ${describeGrowth([settled.heapMb, left.heapMb])} MB`)
+  t.true(left.externalMb <= settled.externalMb + COMPILED_MB, `external ${describeGrowth([settled.externalMb, left.externalMb])} MB`)
   // Kept connections of REST may come and go.
   t.true(rested.descriptors <= before.descriptors + 8, `${before.descriptors} → ${rested.descriptors} descriptors`)
   t.is(rested.processes, before.processes)
   const metrics = (await client.get<string>('/metrics')).body
   t.regex(metrics, /^stenolog_live_lag_max_seconds 0$/m)
   t.regex(metrics, /^stenolog_vram_reserved_megabytes 0$/m)
-  for (const [member, quarters] of flat) if (member !== 'descriptors') t.true(isFlat(quarters), `${member}: ${shown(quarters)}`)
+  for (const [member, quarters] of flat) if (member !== 'descriptors') t.true(isFlat(quarters), `${member}: ${describeGrowth(quarters)}`)
 })

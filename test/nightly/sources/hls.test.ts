@@ -4,11 +4,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import { endless, filesOf, packageSample, serve, withFfmpeg } from '../../support/sources/audio-server.ts'
+import { endlessHls, filesOf, packageSample, serve, withFfmpeg } from '../../support/sources/audio-server.ts'
 import { logIn } from '../../support/service/client.ts'
 import type { Client, Listing, LiveJson, Single } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { groupOf, isRunning } from '../../support/tools/processes.ts'
+import { processGroupOf, isRunning } from '../../support/tools/processes.ts'
 import { passwordOf, startTestService } from '../../support/service/service.ts'
 import { alignWords, comparableWords } from '../../../domain/transcript/word-alignment.ts'
 
@@ -34,7 +34,7 @@ const pidOf = async (client: Client, id: number): Promise<number> =>
 const startEndless = async (t: ExecutionContext) => {
   const service = await startTestService(t, OPEN)
   const client = await service.user('puller')
-  const server = await serve(t, endless(await packageSample(t, 'ts', 4)))
+  const server = await serve(t, endlessHls(await packageSample(t, 'ts', 4)))
   const url = server.url('live.m3u8')
   const live = await client.createLive({ audio_format: 'hls', audio_url: url, auto_start: true })
   return { service, client, server, url, live }
@@ -66,7 +66,7 @@ onLinux('auto_start pulls a recording in a process of its own, with words, and f
   const listed = await client.get<Listing<LiveJson>>('/lives/?status=active')
   t.deepEqual(listed.body.data.map(({ id }) => id), [live.id])
   await listener.frame(({ type }) => type === 'transcription')
-  for (const member of groupOf(pid))
+  for (const member of processGroupOf(pid))
     for (const file of ['cmdline', 'environ'])
       for (const secret of Object.values(SECRETS)) t.false(readFileSync(`/proc/${member}/${file}`, 'latin1').includes(secret), `${secret} in ${file}`)
   gate.resolve()
@@ -75,7 +75,7 @@ onLinux('auto_start pulls a recording in a process of its own, with words, and f
   t.regex(text.toLowerCase(), /[a-z]+ [a-z]+ [a-z]+/)
   const after = await liveOf(client, live.id)
   t.like(after, { status: 'finished', auto_start_pid: pid, audio_url: url, vram: 0 })
-  await eventually(() => assert.deepEqual(groupOf(pid), []))
+  await eventually(() => assert.deepEqual(processGroupOf(pid), []))
   t.deepEqual([...new Set(credentials)], [`Basic ${Buffer.from(`${SECRETS.user}:${SECRETS.password}`).toString('base64')}`])
   for (const secret of Object.values(SECRETS)) t.false(service.log().includes(secret), 'D60: in the log')
 })
@@ -83,11 +83,11 @@ onLinux('auto_start pulls a recording in a process of its own, with words, and f
 onLinux('finish-by-audio_url ends an endless source, its process and its decoder within 5 s [R92]', async (t) => {
   const { client, url, live } = await startEndless(t)
   const pid = await pidOf(client, live.id)
-  await eventually(() => assert.equal(groupOf(pid).length, 2))
+  await eventually(() => assert.equal(processGroupOf(pid).length, 2))
   const began = process.hrtime.bigint()
   const answer = await client.put<Listing<LiveJson>>('/lives/finish-by-audio_url', { audio_url: url })
   t.like(answer.body.data[0], { id: live.id, status: 'finished', vram: 0 })
-  await eventually(() => assert.deepEqual(groupOf(pid), []))
+  await eventually(() => assert.deepEqual(processGroupOf(pid), []))
   t.log(`gone after ${Number((process.hrtime.bigint() - began) / 1_000_000n)} ms`)
 })
 
@@ -96,7 +96,7 @@ onLinux('kill -9 of the service leaves no process; the next one pulls on with a 
   const listener = await client.socket(live, 'listener')
   const pid = await pidOf(client, live.id)
   const last = await listener.frame(({ type, final }) => type === 'transcription' && final === true)
-  const members = groupOf(pid)
+  const members = processGroupOf(pid)
   t.is(members.length, 2)
   // A stopped decoder does not notice that its parents are gone: the kernel must.
   for (const member of members) if (member !== pid) process.kill(member, 'SIGSTOP')
@@ -178,7 +178,7 @@ onLinux('words behind lost segments and a discontinuity stand where they were sp
 onLinux('without auto_start the config starts the source; audio is not expected; FINISH ends it [R139 R148]', async (t) => {
   const service = await startTestService(t, OPEN)
   const client = await service.user('puller')
-  const server = await serve(t, endless(await packageSample(t, 'ts', 4)))
+  const server = await serve(t, endlessHls(await packageSample(t, 'ts', 4)))
   const live = await client.createLive({ audio_format: 'hls', audio_url: server.url('live.m3u8') })
   const sender = await client.socket(live, 'sender')
   t.deepEqual(server.requests, [])

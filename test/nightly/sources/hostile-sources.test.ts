@@ -8,7 +8,7 @@ import { FFMPEG, filesOf, packageSample, serve } from '../../support/sources/aud
 import { hostileRtspPaths, hostileSite, HOSTILE_RTMP_PATHS, listenForbidden } from '../../support/sources/hostile-sources.ts'
 import { serialTestWith } from '../../support/running/skip-unless.ts'
 import { flvAudio, serveRtmp } from '../../support/sources/rtmp-server.ts'
-import { aacSound, serveRtsp } from '../../support/sources/rtsp-server.ts'
+import { aacAudio, serveRtsp } from '../../support/sources/rtsp-server.ts'
 
 /** One after another: each starts as many decoders at once as a small machine can take. */
 const onLinux = process.platform === 'linux' ? serialTestWith(FFMPEG) : test.skip
@@ -85,7 +85,7 @@ onLinux('hostile RTMP and RTSP servers make no contact with a forbidden address;
   const forbidden = await listenForbidden(t, '127.0.0.3')
   const at = `127.0.0.3:${forbidden.port}`
   const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 7), 'audio.flv')))
-  const sound = aacSound(messages)
+  const sound = aacAudio(messages)
   const rtmp = await serveRtmp(t, messages, { host: ALLOWED, elsewhere: `rtmp://${at}/live/x` })
   const rtsp = await serveRtsp(t, sound, { host: ALLOWED, elsewhere: at })
   const hosts = spellings(at, forbidden.port)

@@ -19,9 +19,9 @@ import { FFMPEG, filesOf, serve, withFfmpeg } from '../../support/sources/audio-
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryLifecycle } from '../../support/doubles/memory/lifecycle.ts'
 import { ISOLATED } from '../../support/sources/pulling.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { createScriptedTranslator } from '../../support/doubles/scripted/translator.ts'
-import { tellEnds } from '../../support/worlds/sessions.ts'
+import { forwardEnds } from '../../support/worlds/session-world.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { toneOf, tonesIn } from '../../support/audio/tones.ts'
 
@@ -127,7 +127,7 @@ const hear = async (t: ExecutionContext, audioUrl: string, wrap: (start: StartPu
     reconnectGrace: 0,
     unsure: () => undefined,
   })
-  const stopTelling = tellEnds(lifecycle, sessions)
+  const stopTelling = forwardEnds(lifecycle, sessions)
   t.teardown(async () => {
     await stopTelling()
     await sessions.close()

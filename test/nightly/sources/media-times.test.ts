@@ -7,11 +7,11 @@ import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { FFMPEG, filesOf, packageSample, serve, withFfmpeg } from '../../support/sources/audio-server.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { startListening } from '../../support/load/listening.ts'
-import { pull } from '../../support/sources/pulling.ts'
+import { startRetryingSource } from '../../support/sources/retrying-source.ts'
+import { pullOnce } from '../../support/sources/pulling.ts'
 import { flvAudio, serveRtmp } from '../../support/sources/rtmp-server.ts'
-import { aacSound, opusSound, pcmuSound, serveRtsp } from '../../support/sources/rtsp-server.ts'
-import type { RtpSound } from '../../support/sources/rtsp-server.ts'
+import { aacAudio, opusAudio, pcmuAudio, serveRtsp } from '../../support/sources/rtsp-server.ts'
+import type { RtpAudio } from '../../support/sources/rtsp-server.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { toneExpression, tonesIn } from '../../support/audio/tones.ts'
 
@@ -38,7 +38,7 @@ const heardIn = (samples: Int16Array): ReadonlyArray<number | null> =>
   })
 
 const untilOver = async (t: ExecutionContext, url: string) => {
-  const listening = startListening(t, url)
+  const listening = startRetryingSource(t, url)
   await eventually(() => assert.deepEqual(listening.ends, ['completed']), { timeoutMs: 60_000 })
   return listening.samples()
 }
@@ -82,7 +82,7 @@ withFfmpeg('rtmp: what was not sent between connections is silence where times g
   const hears = async (seconds: number, again: number): Promise<void> => {
     const timeOf = (connection: number, index: number): number => (connection === 0 ? 500_000 : again) + index * 64
     const server = await serveRtmp(t, messages, { timeOf })
-    const listening = startListening(t, server.url('live/ok'))
+    const listening = startRetryingSource(t, server.url('live/ok'))
     await eventually(() => assert.ok(listening.seconds() >= 9.9, `${listening.seconds()} s`), { timeoutMs: 60_000 })
     await listening.stop()
     const stretch = listening.samples().length / RATE
@@ -109,24 +109,24 @@ const packetsOf = (ogg: Buffer): ReadonlyArray<Buffer> => {
   return packets.slice(2)
 }
 
-const opusOf = async (t: ExecutionContext, seconds: number): Promise<RtpSound> => {
+const opusOf = async (t: ExecutionContext, seconds: number): Promise<RtpAudio> => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const tones = ['-f', 'lavfi', '-t', String(seconds), '-i', toneExpression(0)]
   await run(FFMPEG, ['-v', 'error', ...tones, '-c:a', 'libopus', 'audio.ogg'], { cwd: path })
-  return opusSound(packetsOf(await readFile(join(path, 'audio.ogg'))))
+  return opusAudio(packetsOf(await readFile(join(path, 'audio.ogg'))))
 }
 
 for (const [codec, rate] of [['pcmu', 8000], ['opus', 48_000]] as const)
   withFfmpeg(`rtsp: packets of ${codec} that never came are silence, also where timestamps begin anew`, async (t) => {
-    const sound = codec === 'pcmu' ? pcmuSound(3) : await opusOf(t, 3)
+    const sound = codec === 'pcmu' ? pcmuAudio(3) : await opusOf(t, 3)
     const packets = sound.packets.slice(0, 150).map((packet, index) => {
       const late = Buffer.from(packet)
       late.writeUInt32BE((2 ** 32 - rate + index * (rate / 50) + (index < 100 ? 0 : 4 * rate)) % 2 ** 32, 4)
       return late
     })
     const server = await serveRtsp(t, { ...sound, packets })
-    const listening = startListening(t, server.url('ok'))
+    const listening = startRetryingSource(t, server.url('ok'))
     await eventually(() => assert.ok(listening.seconds() >= 2.9, `${listening.seconds()} s`), { timeoutMs: 60_000 })
     await listening.stop()
     const loud = Array.from(listening.samples(), (value) => Math.abs(value) > 100)
@@ -143,15 +143,15 @@ const timesOf = (flv: Buffer): ReadonlyArray<number> => {
 
 test('rtmp: the tags of an aggregate message keep their distance', async (t) => {
   const server = await serveRtmp(t, [])
-  const { code, bytes } = await pull(server.url('live/aggregate'))
+  const { code, bytes } = await pullOnce(server.url('live/aggregate'))
   t.is(code, 'stream_over')
   t.deepEqual(timesOf(bytes), [0, 64])
 })
 
 withFfmpeg('rtsp: each unit of AAC has its own time, also where a packet holds several', async (t) => {
   const flv = await readFile(join(await packageSample(t, 'flv', 1), 'audio.flv'))
-  const server = await serveRtsp(t, aacSound(flvAudio(flv)))
-  const [config, ...units] = timesOf((await pull(server.url('ok'))).bytes)
+  const server = await serveRtsp(t, aacAudio(flvAudio(flv)))
+  const [config, ...units] = timesOf((await pullOnce(server.url('ok'))).bytes)
   t.is(config, 0)
   t.deepEqual(units, units.map((_, index) => index * 64))
 })

@@ -3,10 +3,10 @@ import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { eventually } from '../../support/tools/eventually.ts'
-import { startListening } from '../../support/load/listening.ts'
+import { startRetryingSource } from '../../support/sources/retrying-source.ts'
 import { startPulling } from '../../support/sources/pulling.ts'
 import {
-  createApache, createGstreamer, createNginx, makeCertificate, makeFilm, sendTones, tlsInFrontOf, withApache, withGstreamer, withNginx, written,
+  createApache, createGstreamer, createNginx, makeCertificate, makeVideo, sendTones, tlsInFrontOf, withApache, withGstreamer, withNginx, untilWritten,
 } from '../../support/sources/real-servers.ts'
 import type { Certificate, ToneSender } from '../../support/sources/real-servers.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
@@ -18,7 +18,7 @@ const NONCE_SECONDS = 2
 const SECRET = 'okapi:wapiti%2047@'
 
 const secondsHeard = (t: ExecutionContext, url: string, seconds: number): Promise<void> => {
-  const listening = startListening(t, url)
+  const listening = startRetryingSource(t, url)
   return eventually(() => assert.ok(listening.seconds() >= seconds, `${listening.seconds()} s of ${url}, ${listening.codes().join(' ')}`), { timeoutMs: 60_000 })
     .then(listening.stop)
 }
@@ -44,7 +44,7 @@ withNginx('nginx: HLS and RTMP play, over TLS only with a good certificate; Basi
   await nginx.start()
   sendTones(t, Date.now(), ['-f', 'flv', `rtmp://127.0.0.1:${nginx.rtmp}/live/tones`])
   sendTones(t, Date.now(), LIVE, join(nginx.root, 'secret'))
-  await written(join(nginx.root, 'secret', 'index.m3u8'))
+  await untilWritten(join(nginx.root, 'secret', 'index.m3u8'))
   await secondsHeard(t, `http://${SECRET}127.0.0.1:${nginx.http}/secret/index.m3u8`, 5)
   await secondsHeard(t, `rtmp://127.0.0.1:${nginx.rtmp}/live/tones`, 5)
   await secondsHeard(t, `https://${SECRET}127.0.0.1:${await tlsInFrontOf(t, nginx.http, good)}/secret/index.m3u8`, 3)
@@ -59,7 +59,7 @@ withNginx('nginx: a film with its index at the end plays, also behind Basic; wit
   const nginx = await createNginx(t)
   await nginx.start()
   const film = join(nginx.root, 'film.mp4')
-  await makeFilm(film, FILM_SECONDS)
+  await makeVideo(film, FILM_SECONDS)
   for (const folder of ['secret', 'whole']) await copyFile(film, join(nginx.root, folder, 'film.mp4'))
   for (const url of [`http://127.0.0.1:${nginx.http}/film.mp4`, `http://${SECRET}127.0.0.1:${nginx.http}/secret/film.mp4`]) {
     const pulling = startPulling(t)
@@ -74,9 +74,9 @@ withApache('Apache: Digest opens what is locked, also when nonces age, and only 
   const apache = await createApache(t, NONCE_SECONDS)
   await apache.start()
   sendTones(t, Date.now(), LIVE, join(apache.root, 'secret'))
-  await written(join(apache.root, 'secret', 'index.m3u8'))
+  await untilWritten(join(apache.root, 'secret', 'index.m3u8'))
   const at = `127.0.0.1:${apache.port}/secret/index.m3u8`
-  const listening = startListening(t, `http://${SECRET}${at}`)
+  const listening = startRetryingSource(t, `http://${SECRET}${at}`)
   await eventually(() => assert.ok(listening.seconds() >= 5 * NONCE_SECONDS, `${listening.seconds()} s, ${listening.codes().join(' ')}`), { timeoutMs: 120_000 })
   await listening.stop()
   t.deepEqual(listening.codes(), [])
@@ -113,8 +113,8 @@ withNginx('the tone test: HLS whose web server is killed for 5 s loses none and 
   await nginx.start()
   const epoch = Date.now()
   sendTones(t, epoch, ['-f', 'hls', '-hls_time', '1', '-hls_list_size', '30', '-hls_flags', 'delete_segments', 'index.m3u8'], nginx.root)
-  await written(join(nginx.root, 'index.m3u8'))
-  const listening = startListening(t, `http://127.0.0.1:${nginx.http}/index.m3u8`)
+  await untilWritten(join(nginx.root, 'index.m3u8'))
+  const listening = startRetryingSource(t, `http://127.0.0.1:${nginx.http}/index.m3u8`)
   await eventually(() => assert.ok(listening.seconds() >= 5), { timeoutMs: 60_000 })
   await nginx.kill()
   await pause(DOWN_MS)
@@ -148,7 +148,7 @@ const placeOf = (samples: Int16Array, number: number): number => {
  */
 const loseAndFind = async (t: ExecutionContext, url: string, epoch: number, server: { kill: () => Promise<void>; start: () => Promise<void> }, sender?: ToneSender): Promise<void> => {
   const clock = (): number => (Date.now() - epoch) / 1000
-  const listening = startListening(t, url)
+  const listening = startRetryingSource(t, url)
   await eventually(() => assert.ok(listening.seconds() >= 5, listening.codes().join(' ')), { timeoutMs: 60_000 })
   const [killed, heard] = [sender?.sent() ?? clock(), listening.seconds()]
   await server.kill()

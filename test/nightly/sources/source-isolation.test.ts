@@ -10,7 +10,7 @@ import { createClient, logIn } from '../../support/service/client.ts'
 import type { Client, LiveJson, Single } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { launch } from '../../support/service/launch.ts'
-import { groupOf } from '../../support/tools/processes.ts'
+import { processGroupOf } from '../../support/tools/processes.ts'
 import { ADMIN, prefixed } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
@@ -64,7 +64,7 @@ const decoderOf = (client: Client, live: LiveJson, filters: number): Promise<num
   eventually(async () => {
     const { body } = await client.get<Single<LiveJson>>(`/lives/${live.id}`)
     assert.equal(body.data.status, 'active')
-    const group = groupOf(Number(body.data['auto_start_pid']))
+    const group = processGroupOf(Number(body.data['auto_start_pid']))
     const pid = group.find((one) => readFileSync(`/proc/${one}/cmdline`, 'utf8').includes('decoder-process.ts'))
     assert.ok(pid !== undefined)
     assert.equal(filtersOf(pid), filters)

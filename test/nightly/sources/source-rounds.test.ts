@@ -6,10 +6,10 @@ import type { ExecutionContext } from 'ava'
 import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
 import { FFMPEG, filesOf, packageSample, serve } from '../../support/sources/audio-server.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { groupOf } from '../../support/tools/processes.ts'
+import { processGroupOf } from '../../support/tools/processes.ts'
 import { ISOLATED } from '../../support/sources/pulling.ts'
 import { flvAudio, serveRtmp } from '../../support/sources/rtmp-server.ts'
-import { aacSound, serveRtsp } from '../../support/sources/rtsp-server.ts'
+import { aacAudio, serveRtsp } from '../../support/sources/rtsp-server.ts'
 import { serialTestWith } from '../../support/running/skip-unless.ts'
 
 const ROUNDS = 50
@@ -20,7 +20,7 @@ const onLinux = serialTestWith('/proc/self/fd', FFMPEG)
 const sources = async (t: ExecutionContext): Promise<ReadonlyArray<string>> => {
   const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 20), 'audio.flv')))
   const files = await serve(t, filesOf(await packageSample(t, 'ts', 20)))
-  return [(await serveRtmp(t, messages)).url('live/ok'), (await serveRtsp(t, aacSound(messages))).url('ok'), files.url('index.m3u8')]
+  return [(await serveRtmp(t, messages)).url('live/ok'), (await serveRtsp(t, aacAudio(messages))).url('ok'), files.url('index.m3u8')]
 }
 
 onLinux(`${ROUNDS} rounds of starting and stopping sources leave no process and no descriptor`, async (t) => {
@@ -41,7 +41,7 @@ onLinux(`${ROUNDS} rounds of starting and stopping sources leave no process and 
     const pid = puller.pid ?? 0
     groups.push(pid)
     puller.pull({ url: urls[index % urls.length] ?? '', mediaSequence: null })
-    if (index % 5 === 4) await eventually(() => assert.equal(groupOf(pid).length, 2))
+    if (index % 5 === 4) await eventually(() => assert.equal(processGroupOf(pid).length, 2))
     else await eventually(() => assert.ok(samples > 0), { timeoutMs: 60_000 })
     await puller.stop()
   }
@@ -57,5 +57,5 @@ onLinux(`${ROUNDS} rounds of starting and stopping sources leave no process and 
   })
   for (let index = 0; index < ROUNDS; index += 1) await round(index)
   await eventually(() => assert.ok(descriptors() <= before, `${descriptors()} descriptors after, ${before} before`))
-  for (const pid of groups) t.deepEqual(groupOf(pid), [])
+  for (const pid of groups) t.deepEqual(processGroupOf(pid), [])
 })

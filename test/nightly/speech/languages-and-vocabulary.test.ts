@@ -6,19 +6,19 @@ import { readTokenizer } from '../../../infrastructure/onnx/model-json.ts'
 import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
 import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
-import { collected, pipelineOf } from '../../support/worlds/pipeline-bench.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { collectEvents, pipelineOf } from '../../support/pipeline/pipeline-driver.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { silence } from '../../support/audio/speech.ts'
-import { base, BASE, NOTHING_BEFORE, SPEECH, withBase } from '../../support/audio/whisper-base.ts'
+import { loadBase, WHISPER_BASE, NO_BEGINNING, SPEECH_RECORDINGS, withBase } from '../../support/models/whisper-base.ts'
 
-const recording = (file: string): Promise<Int16Array> => readAudioFile(join(SPEECH, file))
+const recording = (file: string): Promise<Int16Array> => readAudioFile(join(SPEECH_RECORDINGS, file))
 const textOf = async (job: Omit<TranscribeJob, 'model'>): Promise<string> => {
-  const { transcribe } = await base()
-  return (await transcribe({ beginning: NOTHING_BEFORE, ...job })).segments.map(({ text }) => text).join('').trim()
+  const { transcribe } = await loadBase()
+  return (await transcribe({ beginning: NO_BEGINNING, ...job })).segments.map(({ text }) => text).join('').trim()
 }
 
 withBase('the language of each recording is found, alone and beside what is transcribed', async (t) => {
-  const { transcribe, transcribeTogether } = await base()
+  const { transcribe, transcribeTogether } = await loadBase()
   for (const [file, code] of [['jfk', 'en'], ['de', 'de'], ['es', 'es'], ['fr', 'fr'], ['it', 'it'], ['ja', 'ja'], ['ko', 'ko'], ['pt', 'pt']] as const) {
     const { language, segments } = await transcribe({ samples: await recording(`${file}.wav`), language: null })
     t.is(language?.code, code, file)
@@ -34,9 +34,9 @@ withBase('the language of each recording is found, alone and beside what is tran
 })
 
 withBase('a live in two languages is heard in both, and each segment tells its own', async (t) => {
-  const engine = createSpeechEngine({ models: new Map([['base', BASE]]), workers: 1, logger: createRecordingLogger() })
+  const engine = createSpeechEngine({ models: new Map([['base', WHISPER_BASE]]), workers: 1, logger: createRecordingLogger() })
   t.teardown(engine.close)
-  const { finals, failures, events } = collected()
+  const { finals, failures, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { model: 'base', language: 'auto' })
   orThrow(await pipeline.start()())
   for (const samples of [await recording('quilter.wav'), silence(1.5), await recording('de.wav'), silence(1.5)]) pipeline.push(samples)
@@ -62,34 +62,34 @@ withBase('a hotword is heard rather than what sounds alike', async (t) => {
   const vocabulary = { prompt: '', hotwords: ['Leichenhalle'] }
   t.notRegex(await textOf(job), /Leichenhalle\b/)
   t.regex(await textOf({ ...job, vocabulary }), /Leichenhalle\b/)
-  const { transcribe } = await base()
+  const { transcribe } = await loadBase()
   const { segments } = await transcribe({ ...job, vocabulary: { ...vocabulary, prompt: 'Ein Friedhof.' } })
   t.regex(segments.map(({ text }) => text).join(''), /Leichenhalle\b/, 'without word times, with a prompt')
 })
 
 withBase('a prompt stays before the audio however long the context is', async (t) => {
-  const { transcribe } = await base()
+  const { transcribe } = await loadBase()
   const samples = (await recording('jfk.wav')).subarray(0, 40_000)
-  const { tokenizer, tokenizerConfig } = orThrow(await readTokenizer(BASE))
+  const { tokenizer, tokenizerConfig } = orThrow(await readTokenizer(WHISPER_BASE))
   const prompt = 'The address of the President.'
   const tokens = new Tokenizer(tokenizer, tokenizerConfig).encode(` ${prompt}`, { add_special_tokens: false }).ids
   const context = Array.from({ length: 2000 }, (_, i) => 400 + (i % 900))
   const room = 448 / 2 - 1 - 4 - tokens.length
   const job = { samples, language: 'en' }
   t.deepEqual(
-    await transcribe({ ...job, vocabulary: { prompt, hotwords: [] }, beginning: { ...NOTHING_BEFORE, context } }),
-    await transcribe({ ...job, beginning: { ...NOTHING_BEFORE, context: [...tokens, ...context.slice(-room)] } }),
+    await transcribe({ ...job, vocabulary: { prompt, hotwords: [] }, beginning: { ...NO_BEGINNING, context } }),
+    await transcribe({ ...job, beginning: { ...NO_BEGINNING, context: [...tokens, ...context.slice(-room)] } }),
   )
 })
 
 withBase('a vocabulary makes no words of silence, noise and tones', async (t) => {
-  const { transcribe } = await base()
+  const { transcribe } = await loadBase()
   const prompt = 'Minutes of the board of Northwind Traders. Present: Anna Kowalski, Peter Lindqvist, Quentin Dubois.'
   const vocabulary = { prompt, hotwords: ['Kowalski', 'Lindqvist', 'Thank you', 'The Boston Consulting Group', 'Kubernetes'] }
   const sounds: ReadonlyArray<(i: number) => number> = [() => 0, (i) => ((i * 7919) % 201) - 100, (i) => 300 * Math.sin(i * 0.17)]
   for (const isDraft of [true, false])
     for (const [kind, sound] of sounds.entries()) {
-      const job = { samples: Int16Array.from({ length: 48_000 }, (_, i) => sound(i)), language: 'en', beginning: NOTHING_BEFORE, isDraft }
+      const job = { samples: Int16Array.from({ length: 48_000 }, (_, i) => sound(i)), language: 'en', beginning: NO_BEGINNING, isDraft }
       const [plain, biased] = [await transcribe(job), await transcribe({ ...job, vocabulary })]
       t.log(kind, isDraft, judge(plain, false), judge(biased, false), biased.segments.map(({ text }) => text).join(''))
       t.is(judge(biased, false) === 'words', false, `sound ${kind}, draft ${isDraft}`)

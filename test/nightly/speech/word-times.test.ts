@@ -6,7 +6,7 @@ import { loopLength } from '../../../infrastructure/onnx/words/loops.ts'
 import { tokenStarts } from '../../../infrastructure/onnx/words/attention-times.ts'
 import { wordsOfTokens } from '../../../infrastructure/onnx/words/token-words.ts'
 import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
-import { base, NOTHING_BEFORE, SPEECH, withBase } from '../../support/audio/whisper-base.ts'
+import { loadBase, NO_BEGINNING, SPEECH_RECORDINGS, withBase } from '../../support/models/whisper-base.ts'
 
 /** A head that looks at a span of frames for each token. */
 const looking = (frames: number, spans: ReadonlyArray<readonly [from: number, to: number]>): ReadonlyArray<Float32Array> =>
@@ -65,12 +65,12 @@ test('the same again and again is a loop: of one token eight times, of two five,
 const tokensIn = ({ words = [] }: Hypothesis): ReadonlyArray<number> => words.flatMap(({ tokens }) => tokens)
 
 withBase('words of a real recording sound where faster-whisper says that they do', async (t) => {
-  const { transcribe, hasWordTimes } = await base()
+  const { transcribe, hasWordTimes } = await loadBase()
   t.true(hasWordTimes)
-  const { words: known } = (JSON.parse(readFileSync(join(SPEECH, 'manifest.json'), 'utf8')) as ReadonlyArray<{ file: string; words: ReadonlyArray<[number, number, string]> }>)
+  const { words: known } = (JSON.parse(readFileSync(join(SPEECH_RECORDINGS, 'manifest.json'), 'utf8')) as ReadonlyArray<{ file: string; words: ReadonlyArray<[number, number, string]> }>)
     .find(({ file }) => file === 'jfk.wav') ?? { words: [] }
   for (const isDraft of [false, true]) {
-    const { words = [] } = await transcribe({ samples: await readAudioFile(join(SPEECH, 'jfk.wav')), language: 'en', beginning: NOTHING_BEFORE, isDraft })
+    const { words = [] } = await transcribe({ samples: await readAudioFile(join(SPEECH_RECORDINGS, 'jfk.wav')), language: 'en', beginning: NO_BEGINNING, isDraft })
     const form = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]/g, '')
     t.deepEqual(words.map(({ text }) => form(text)), known.map(([, , text]) => form(text)))
     const apart = words.map(({ start }, i) => Math.abs(start - (known[i]?.[0] ?? Infinity))).toSorted((a, b) => a - b)
@@ -82,33 +82,33 @@ withBase('words of a real recording sound where faster-whisper says that they do
 })
 
 withBase('what a job goes on from is taken as heard: the rest is what it would have said without it, alone and together', async (t) => {
-  const { transcribe, transcribeTogether } = await base()
-  const [jfk, other] = await Promise.all(['jfk.wav', 'quilter.wav'].map((file) => readAudioFile(join(SPEECH, file))))
+  const { transcribe, transcribeTogether } = await loadBase()
+  const [jfk, other] = await Promise.all(['jfk.wav', 'quilter.wav'].map((file) => readAudioFile(join(SPEECH_RECORDINGS, file))))
   if (jfk === undefined || other === undefined) throw new Error('no recordings')
-  const whole = await transcribe({ samples: jfk, language: 'en', beginning: NOTHING_BEFORE })
+  const whole = await transcribe({ samples: jfk, language: 'en', beginning: NO_BEGINNING })
   const prefix = (whole.words ?? []).slice(0, 8).flatMap(({ tokens }) => tokens)
-  const job = { samples: jfk, language: 'en', beginning: { ...NOTHING_BEFORE, prefix } }
+  const job = { samples: jfk, language: 'en', beginning: { ...NO_BEGINNING, prefix } }
   const rest = await transcribe(job)
   t.deepEqual([...prefix, ...tokensIn(rest)], tokensIn(whole))
   for (const [i, { start }] of (rest.words ?? []).entries()) t.true(Math.abs(start - (whole.words?.[i + 8]?.start ?? 0)) <= 0.1)
-  const jobs = [job, { ...job, samples: other, beginning: { ...NOTHING_BEFORE, prefix: tokensIn(await transcribe({ samples: other, language: 'en', beginning: NOTHING_BEFORE })).slice(0, prefix.length) } }]
+  const jobs = [job, { ...job, samples: other, beginning: { ...NO_BEGINNING, prefix: tokensIn(await transcribe({ samples: other, language: 'en', beginning: NO_BEGINNING })).slice(0, prefix.length) } }]
   const together: Array<Hypothesis> = []
   await transcribeTogether(jobs, (index, hypothesis) => void (together[index] = hypothesis))
   t.deepEqual(together.map(tokensIn), [tokensIn(rest), tokensIn(await transcribe(jobs[1] ?? job))])
 })
 
 withBase('of a context that is too long the end is read', async (t) => {
-  const { transcribe } = await base()
-  const samples = (await readAudioFile(join(SPEECH, 'jfk.wav'))).subarray(0, 40_000)
+  const { transcribe } = await loadBase()
+  const samples = (await readAudioFile(join(SPEECH_RECORDINGS, 'jfk.wav'))).subarray(0, 40_000)
   const context = Array.from({ length: 2000 }, (_, i) => 400 + (i % 900))
-  const long = await transcribe({ samples, language: 'en', beginning: { ...NOTHING_BEFORE, context } })
+  const long = await transcribe({ samples, language: 'en', beginning: { ...NO_BEGINNING, context } })
   const room = 448 / 2 - 1 - 4
-  const cut = await transcribe({ samples, language: 'en', beginning: { ...NOTHING_BEFORE, context: context.slice(-room) } })
+  const cut = await transcribe({ samples, language: 'en', beginning: { ...NO_BEGINNING, context: context.slice(-room) } })
   t.deepEqual(long, cut)
 })
 
 withBase('a job with a beginning is refused by a model of which nobody says which heads follow the audio', async (t) => {
-  const { transcribe, hasWordTimes } = await base((model) => ({ ...model, alignmentHeads: [] }))
+  const { transcribe, hasWordTimes } = await loadBase((model) => ({ ...model, alignmentHeads: [] }))
   t.false(hasWordTimes)
-  await t.throwsAsync(transcribe({ samples: new Int16Array(16000), language: 'en', beginning: NOTHING_BEFORE }), { message: /no word times/ })
+  await t.throwsAsync(transcribe({ samples: new Int16Array(16000), language: 'en', beginning: NO_BEGINNING }), { message: /no word times/ })
 })

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { namesOne, rowsOf, standingOf } from '../../support/running/rows.ts'
+import { namesRow, rowsOf, standingOf } from '../../support/running/rows.ts'
 import type { Claim } from '../../support/running/rows.ts'
 
 test('a title names its rows in brackets at the end, ranges too', (t) => {
@@ -7,8 +7,8 @@ test('a title names its rows in brackets at the end, ranges too', (t) => {
   t.deepEqual(rowsOf('service › rest › x [R16 to R18]'), [16, 17, 18])
   t.deepEqual(rowsOf('x [R49–R51 D6]'), [49, 50, 51])
   t.deepEqual(rowsOf('no row at all'), [])
-  t.true(namesOne('x [R5 D58]', ['D58']) && namesOne('a duty that fails is tried again', ['that fails is']))
-  t.false(namesOne('x [R55]', [5]) || namesOne('x [D58]', ['D5']) || namesOne('a duty', ['a duty that']))
+  t.true(namesRow('x [R5 D58]', ['D58']) && namesRow('a duty that fails is tried again', ['that fails is']))
+  t.false(namesRow('x [R55]', [5]) || namesRow('x [D58]', ['D5']) || namesRow('a duty', ['a duty that']))
 })
 
 const said = (title: string, outcome: Claim['outcome'] = 'passed'): Claim => ({ title, outcome })

@@ -2,24 +2,24 @@ import test from 'ava'
 import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settings.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { limitsOf } from '../../../application/pipeline/policy/policy-limits.ts'
-import { collected, pipelineOf, say } from '../../support/worlds/pipeline-bench.ts'
+import { collectEvents, pipelineOf, spokenWords } from '../../support/pipeline/pipeline-driver.ts'
 import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
 import type { ScriptedWord } from '../../support/doubles/scripted/engine.ts'
-import { stream, ticks } from '../../support/load/stream.ts'
+import { streamAudio, eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 
 const pace = { chunk: 1600, ticks: 5, latency: 1, windowSeconds: 30, hasWordTimes: true }
 const textOf = (words: ReadonlyArray<ScriptedWord>): string => words.map(({ text }) => text).join(' ')
 const numbered = (count: number, pause: number): ReadonlyArray<ScriptedWord> =>
-  say(Array.from({ length: count }, (_, i) => `w${i}`).join(' ')).map((word, i) => ({ ...word, pause: i === 0 ? 0.5 : pause }))
+  spokenWords(Array.from({ length: count }, (_, i) => `w${i}`).join(' ')).map((word, i) => ({ ...word, pause: i === 0 ? 0.5 : pause }))
 
 test('silence gives no frame and no pass [R155]', async (t) => {
-  const { frames, passes } = await stream({ ...pace, words: [], audio: new Int16Array(60 * 16000), settings, chunk: 16000 })
+  const { frames, passes } = await streamAudio({ ...pace, words: [], audio: new Int16Array(60 * 16000), settings, chunk: 16000 })
   t.deepEqual([frames, passes], [[], 0])
 })
 
 test('without a detector silence costs no more passes than speech', async (t) => {
   for (const hasWordTimes of [true, false]) {
-    const { passes } = await stream({ ...pace, hasWordTimes, words: [], audio: new Int16Array(60 * 16000), settings: { ...settings, vad: false } })
+    const { passes } = await streamAudio({ ...pace, hasWordTimes, words: [], audio: new Int16Array(60 * 16000), settings: { ...settings, vad: false } })
     t.true(passes <= 60, `${passes} passes`)
   }
 })
@@ -31,7 +31,7 @@ test('drafts come no closer than two passes take, whatever a client asks for', a
   const passesAt = async (passSeconds: number | undefined, changes: Partial<EngineSettings>): Promise<number> => {
     const engine = scriptedEngine({ words, hasWordTimes: true, ...(passSeconds === undefined ? {} : { passSeconds }) })
     const options = { ...pace, words, audio, engine, settings: { ...settings, ...changes } }
-    const { finals } = await stream(options)
+    const { finals } = await streamAudio(options)
     t.is(finals.map(({ text }) => text).join(' '), textOf(words))
     return engine.jobs.filter(({ isDraft }) => isDraft === true).length
   }
@@ -44,8 +44,8 @@ test('drafts come no closer than two passes take, whatever a client asks for', a
 test('a phrase is final within half a second of buffer_timeout of silence, with and without a detector [R156]', async (t) => {
   for (const vad of [true, false])
     for (const buffer_timeout of [0.5, 1, 2.5]) {
-      const words = say('the meeting, if there is one, begins at noon.')
-      const { finals } = await stream({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 5), settings: { ...settings, vad, buffer_timeout, min_buffer: 0.5 } })
+      const words = spokenWords('the meeting, if there is one, begins at noon.')
+      const { finals } = await streamAudio({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 5), settings: { ...settings, vad, buffer_timeout, min_buffer: 0.5 } })
       const end = scriptedAudio(words).length / 16000
       t.deepEqual(finals.map(({ text }) => text), ['the meeting, if there is one, begins at noon.'])
       const delay = (finals[0]?.pushed ?? 0) / 16000 - end
@@ -55,7 +55,7 @@ test('a phrase is final within half a second of buffer_timeout of silence, with 
 
 test('max_buffer ends segments in running speech [R156]', async (t) => {
   const words = numbered(80, 0)
-  const { finals } = await stream({ ...pace, words, audio: scriptedAudio(words), settings: { ...settings, max_buffer: 4, max_chars: 1000 } })
+  const { finals } = await streamAudio({ ...pace, words, audio: scriptedAudio(words), settings: { ...settings, max_buffer: 4, max_chars: 1000 } })
   t.true(finals.length >= 3)
   t.true(finals.slice(0, -1).every(({ start, pushed }) => pushed / 16000 - start <= 4 + 1.5), JSON.stringify(finals))
   t.is(textOf(finals.map(({ text }) => ({ text, pause: 0, seconds: 0 }))), textOf(words))
@@ -64,7 +64,7 @@ test('max_buffer ends segments in running speech [R156]', async (t) => {
 test('by attention, in mode final every word is final within max_delay [R156]', async (t) => {
   const words = numbered(60, 0.02)
   const config: EngineSettings = { ...settings, mode: 'final', max_delay: 3, max_buffer: 20 }
-  const { finals } = await stream({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 2), settings: config })
+  const { finals } = await streamAudio({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 2), settings: config })
   t.true(finals.length > 3)
   for (const { start, pushed, text } of finals) t.true(pushed / 16000 - start <= 3 + 0.5, text)
 })
@@ -72,37 +72,37 @@ test('by attention, in mode final every word is final within max_delay [R156]', 
 test('captions that nothing more fits into are final at once, and keep to max_chars and max_lines [R157]', async (t) => {
   const words = numbered(60, 0.02)
   const config: EngineSettings = { ...settings, max_chars: 12, max_lines: 2, max_buffer: 30 }
-  const { frames, finals } = await stream({ ...pace, words, audio: scriptedAudio(words, 2), settings: config })
+  const { frames, finals } = await streamAudio({ ...pace, words, audio: scriptedAudio(words, 2), settings: config })
   for (const { caption } of frames) t.true(caption.split('\n').length <= 2 && caption.split('\n').every((line) => line.length <= 12), caption)
   t.true(finals.length >= 10 && (finals[0]?.pushed ?? Infinity) < 6 * 16000)
   t.is(finals.map(({ text }) => text).join(' '), textOf(words))
 })
 
 test('by attention, without punctuation none is added [R158]', async (t) => {
-  const words = say('Well, it is 3.5 metres. Or not? Yes!')
-  const { frames } = await stream({ ...pace, words, audio: scriptedAudio(words, 2), settings: { ...settings, punctuation: false } })
+  const words = spokenWords('Well, it is 3.5 metres. Or not? Yes!')
+  const { frames } = await streamAudio({ ...pace, words, audio: scriptedAudio(words, 2), settings: { ...settings, punctuation: false } })
   t.is(frames.at(-1)?.text, 'Well it is 3.5 metres Or not Yes')
   t.true(frames.every(({ text }) => !/[,?!]|\.$/.test(text)))
 })
 
 test('without a detector an unchanged phrase is final though its full window ends it otherwise than the drafts', async (t) => {
-  const words = [...say('it begins at noon.'), ...say('bring your own cup.', 6)]
-  const { finals } = await stream({ ...pace, words, audio: scriptedAudio(words, 4), settings: { ...settings, vad: false } })
+  const words = [...spokenWords('it begins at noon.'), ...spokenWords('bring your own cup.', 6)]
+  const { finals } = await streamAudio({ ...pace, words, audio: scriptedAudio(words, 4), settings: { ...settings, vad: false } })
   t.deepEqual(finals.map(({ text }) => text), ['it begins at noon.', 'bring your own cup.'])
   t.true((finals[0]?.pushed ?? Infinity) / 16000 < 5)
 })
 
 test('a live that ends while its last phrase is quiet is heard to its end', async (t) => {
-  const words = [...say('it begins at noon'), ...say('bring a cup', 1.6)]
+  const words = [...spokenWords('it begins at noon'), ...spokenWords('bring a cup', 1.6)]
   const audio = scriptedAudio(words, 0.2)
   const quiet = Math.round(scriptedAudio(words.slice(0, 4)).length + 1.4 * 16000)
   const engine = scriptedEngine({ words, hasWordTimes: true })
-  const { finals, events } = collected()
+  const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { settings: { ...settings, vad: false } })
   await pipeline.start()()
   for (let at = 0; at < quiet; at += 1600) {
     pipeline.push(audio.subarray(at, Math.min(quiet, at + 1600)))
-    await ticks(5)
+    await eventLoopTurns(5)
   }
   pipeline.push(audio.subarray(quiet))
   await pipeline.finish(10_000)
@@ -110,13 +110,13 @@ test('a live that ends while its last phrase is quiet is heard to its end', asyn
 })
 
 test('half a minute of backlog is heard in four passes at most, and every phrase of it is a segment', async (t) => {
-  const phrases = Array.from({ length: 12 }, (_, i) => say(`this is phrase number ${i}`, i === 0 ? 0.5 : 1.2))
+  const phrases = Array.from({ length: 12 }, (_, i) => spokenWords(`this is phrase number ${i}`, i === 0 ? 0.5 : 1.2))
   const words = phrases.flat()
   const audio = scriptedAudio(words, 1.5)
   t.true(audio.length > 30 * 16000, `${audio.length / 16000} s`)
   const answer = Promise.withResolvers<void>()
   const engine = scriptedEngine({ words, hasWordTimes: true, delay: () => answer.promise })
-  const { finals, events } = collected()
+  const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { settings })
   await pipeline.start()()
   pipeline.push(audio)
@@ -128,16 +128,16 @@ test('half a minute of backlog is heard in four passes at most, and every phrase
 })
 
 test('by attention, an hour of speech as fast as possible is heard whole, in few passes and in bounded jobs', async (t) => {
-  const sentence = say('this is sentence number', 0.8)
+  const sentence = spokenWords('this is sentence number', 0.8)
   const words = Array.from({ length: 1200 }, (_, i) => [...sentence, { text: `${i}.`, pause: 0.05, seconds: 0.4 }]).flat()
   const audio = scriptedAudio(words, 1)
   const engine = scriptedEngine({ words, windowSeconds: 30, hasWordTimes: true })
-  const { finals, failures, events } = collected()
+  const { finals, failures, events } = collectEvents()
   const pipeline = pipelineOf(engine, events)
   await pipeline.start()()
   for (let at = 0; at < audio.length; at += 160_000) {
     pipeline.push(audio.subarray(at, at + 160_000))
-    while (pipeline.backlogSeconds() > 20) await ticks(1)
+    while (pipeline.backlogSeconds() > 20) await eventLoopTurns(1)
   }
   await pipeline.finish(600_000)
   t.deepEqual(failures, [])

@@ -6,8 +6,8 @@ import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { scriptedAudio } from '../../support/doubles/scripted/engine.ts'
 import type { ScriptedWord } from '../../support/doubles/scripted/engine.ts'
-import { stream } from '../../support/load/stream.ts'
-import type { Streamed } from '../../support/load/stream.ts'
+import { streamAudio } from '../../support/pipeline/pipeline-stream.ts'
+import type { Streamed } from '../../support/pipeline/pipeline-stream.ts'
 
 const script = (unsure: number): fc.Arbitrary<ReadonlyArray<ScriptedWord>> =>
   fc
@@ -85,7 +85,7 @@ const problemOf = (words: ReadonlyArray<ScriptedWord>, config: EngineSettings, {
 /** What went wrong with the smallest example found; nothing where nothing does. */
 const wrongOf = async (scripts: fc.Arbitrary<ReadonlyArray<ScriptedWord>>, settings: fc.Arbitrary<EngineSettings>): Promise<string> => {
   const property = fc.asyncProperty(scripts, settings, pace, async (words, config, how) => {
-    const streamed = await stream({ words, audio: scriptedAudio(words, 1), settings: config, ...how, hasWordTimes: true, patience: 2000 })
+    const streamed = await streamAudio({ words, audio: scriptedAudio(words, 1), settings: config, ...how, hasWordTimes: true, patience: 2000 })
     const problem = problemOf(words, config, how, streamed)
     if (problem !== null) throw new Error(problem)
   })

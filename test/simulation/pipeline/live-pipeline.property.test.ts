@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import { scriptedAudio } from '../../support/doubles/scripted/engine.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
-import { stream } from '../../support/load/stream.ts'
-import type { Streamed } from '../../support/load/stream.ts'
+import { streamAudio } from '../../support/pipeline/pipeline-stream.ts'
+import type { Streamed } from '../../support/pipeline/pipeline-stream.ts'
 
 /** A word of its own for every place in the script. */
 const wordAt = (place: number, letters: number): string =>
@@ -63,7 +63,7 @@ const problemOf = (spoken: string, config: EngineSettings, { finals, frames, fai
 test('every word spoken is in the finals once and in order, whatever the pace, the pauses and the settings [R150 R154]', async (t) => {
   await fc.assert(
     fc.asyncProperty(script, settings, pace, async (words, config, how) => {
-      const streamed = await stream({ words, audio: scriptedAudio(words, 1), settings: config, ...how })
+      const streamed = await streamAudio({ words, audio: scriptedAudio(words, 1), settings: config, ...how })
       const problem = problemOf(words.map(({ text }) => text).join(' '), config, streamed)
       if (problem !== null) throw new Error(problem)
     }),
@@ -80,7 +80,7 @@ test('where a full buffer is cut, what was shown of the audio behind the cut doe
   ]
   const words = spoken.map(([text, pause, seconds]) => ({ text, pause, seconds }))
   const config = { ...DEFAULT_ENGINE_SETTINGS, min_buffer: 0.3, max_buffer: 6, buffer_timeout: 0.41603125, max_delay: 2, max_chars: 12, max_lines: 1 }
-  const streamed = await stream({ words, audio: scriptedAudio(words, 1), settings: config, chunk: 1000, ticks: 1, latency: 0, windowSeconds: 10 })
+  const streamed = await streamAudio({ words, audio: scriptedAudio(words, 1), settings: config, chunk: 1000, ticks: 1, latency: 0, windowSeconds: 10 })
   t.is(problemOf(words.map(({ text }) => text).join(' '), config, streamed), null)
 })
 
@@ -94,6 +94,6 @@ test('behind a cut in a pause, a word that was taken to sound before the pause i
   const chosen = { vad: false, min_buffer: 0.87503125, max_buffer: 6, buffer_timeout: 1.87503125, max_delay: 2, max_chars: 12, max_lines: 1 }
   const config = { ...DEFAULT_ENGINE_SETTINGS, ...chosen }
   const pushed = { chunk: 1000, ticks: 1, latency: 0, windowSeconds: 10 }
-  const streamed = await stream({ words, audio: scriptedAudio(words, 1), settings: config, ...pushed })
+  const streamed = await streamAudio({ words, audio: scriptedAudio(words, 1), settings: config, ...pushed })
   t.is(problemOf(words.map(({ text }) => text).join(' '), config, streamed), null)
 })

@@ -11,21 +11,21 @@ import { modelOf } from '../../../projections/projection.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { leaseOf } from '../../../projections/projector.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { right } from '../../support/worlds/projecting.ts'
-import { advanceLive, createReadSides } from '../../support/worlds/read-sides.ts'
-import type { ReadSideProcess } from '../../support/worlds/read-sides.ts'
+import { right } from '../../support/tools/right.ts'
+import { advanceLive, createProjectorProcesses } from '../../support/read-models/projector-processes.ts'
+import type { ProjectorProcess } from '../../support/read-models/projector-processes.ts'
 
 const PROJECTIONS = [lives, liveCounts]
 const LEASE = leaseOf(lives)
 
-const lagOf = ({ projector }: ReadSideProcess, name = 'lives') => {
+const lagOf = ({ projector }: ProjectorProcess, name = 'lives') => {
   const lag = projector.lag().find(({ projection }) => projection === name)
   assert.ok(lag)
   return lag
 }
 
 test('two processes share the projections, one runs each, and both answer for all', async (t) => {
-  const world = createReadSides(t, PROJECTIONS)
+  const world = createProjectorProcesses(t, PROJECTIONS)
   const [a, b] = [world.start('a'), world.start('b')]
   world.leases.depose(leaseOf(liveCounts))
   const owned = () => [a, b].map((one) => PROJECTIONS.map(({ name }) => lagOf(one, name).isOwn))
@@ -52,9 +52,9 @@ const later: Projection = {
 }
 
 test('two versions fold side by side, each its own, while one is rebuilt and when the other ends', async (t) => {
-  const world = createReadSides(t, [lives, later])
+  const world = createProjectorProcesses(t, [lives, later])
   const [one, two] = [world.start('one', { own: [lives] }), world.start('two', { own: [later] })]
-  const advance = async (liveId: number, ...seenBy: ReadonlyArray<ReadSideProcess>): Promise<void> => {
+  const advance = async (liveId: number, ...seenBy: ReadonlyArray<ProjectorProcess>): Promise<void> => {
     const position = await advanceLive(world.store, liveId)
     await eventually(() => {
       for (const { projector } of seenBy) for (const { position: seen } of projector.lag()) assert.ok(seen >= position)
@@ -76,7 +76,7 @@ test('two versions fold side by side, each its own, while one is rebuilt and whe
 })
 
 test('a process that runs none waits for what the others tell, and is behind until they have told it', async (t) => {
-  const world = createReadSides(t, PROJECTIONS)
+  const world = createProjectorProcesses(t, PROJECTIONS)
   const watcher = world.start('watcher', { seeks: false })
   t.like(lagOf(watcher), { hasCaughtUp: false, isOwn: false })
   const position = await advanceLive(world.store, 1)
@@ -94,7 +94,7 @@ test('a process that runs none waits for what the others tell, and is behind unt
 })
 
 test('who was frozen in mid-work moves no checkpoint once another has taken over, and its documents are guarded', async (t) => {
-  const world = createReadSides(t, [lives])
+  const world = createProjectorProcesses(t, [lives])
   const [a, b] = [world.start('a'), world.start('b')]
   await a.projector.whenProjected(await advanceLive(world.store, 1))
   a.freeze()
@@ -145,7 +145,7 @@ test('three processes with random kills, freezes and late writers: the read mode
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
       const newest = new Map<string, Position>()
       const broken: Array<unknown> = []
-      const world = createReadSides(t, PROJECTIONS, (documents) => {
+      const world = createProjectorProcesses(t, PROJECTIONS, (documents) => {
         const strict = judged(() => newest)(documents)
         return { ...strict, commit: (...asked) => async () => {
           try {

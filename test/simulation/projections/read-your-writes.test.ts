@@ -9,12 +9,12 @@ import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyrin
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { startProjector } from '../../../projections/projector.ts'
-import { ALONE } from '../../support/tools/alone.ts'
+import { SINGLE_PROCESS_LEASES } from '../../support/worlds/single-process-leases.ts'
 import { liveCreated } from '../../unit/domain/samples.ts'
-import { right } from '../../support/worlds/projecting.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { right } from '../../support/tools/right.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
-import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
+import { createTestEnvironment } from '../../support/doubles/environment.ts'
 
 test('on the embedded stores a write is seen by the read that follows, in 1000 of 1000 rounds [R15]', async (t) => {
   const directory = await temporaryDirectory()
@@ -24,7 +24,7 @@ test('on the embedded stores a write is seen by the read that follows, in 1000 o
   const keyring = await openSqliteKeyring({ file: join(directory.path, 'keyring.sqlite'), masterKey: randomBytes(32) })
   const stop = new AbortController()
   const logger = createRecordingLogger()
-  const projector = startProjector({ store, documents, projections: allProjections, leases: ALONE, code: 'test', logger, environment, timers: systemTimers, signal: stop.signal })
+  const projector = startProjector({ store, documents, projections: allProjections, leases: SINGLE_PROCESS_LEASES, code: 'test', logger, environment, timers: systemTimers, signal: stop.signal })
   t.teardown(async () => {
     stop.abort()
     await projector.stopped

@@ -8,12 +8,12 @@ import { lives } from '../../../projections/lives/projection.ts'
 import { modelOf } from '../../../projections/projection.ts'
 import { leaseOf } from '../../../projections/projector.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { right } from '../../support/worlds/projecting.ts'
-import { advanceLive, createReadSides } from '../../support/worlds/read-sides.ts'
+import { right } from '../../support/tools/right.ts'
+import { advanceLive, createProjectorProcesses } from '../../support/read-models/projector-processes.ts'
 
 /** A log of some lives, and a process that has projected them, whose documents then lose one. */
-const damaged = async (t: Parameters<typeof createReadSides>[0]) => {
-  const world = createReadSides(t, [lives])
+const damaged = async (t: Parameters<typeof createProjectorProcesses>[0]) => {
+  const world = createProjectorProcesses(t, [lives])
   const holder = world.start('holder')
   let position = await advanceLive(world.store, 1)
   for (let liveId = 2; liveId <= 30; liveId++) position = await advanceLive(world.store, liveId)

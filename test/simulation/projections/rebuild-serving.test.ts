@@ -17,15 +17,16 @@ import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { differencesOf, foldLog } from '../../../projections/fold-log.ts'
 import { startProjector } from '../../../projections/projector.ts'
-import { ALONE } from '../../support/tools/alone.ts'
+import { SINGLE_PROCESS_LEASES } from '../../support/worlds/single-process-leases.ts'
 import { shareOf } from '../../../projections/rebuild/rebuild.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
-import { right, sealedLive } from '../../support/worlds/projecting.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { right } from '../../support/tools/right.ts'
+import { sealedLive } from '../../support/events/stored-events.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
-import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
+import { createTestEnvironment } from '../../support/doubles/environment.ts'
 
 const environment = createTestEnvironment()
 
@@ -52,7 +53,7 @@ const createLives = async (store: EventStore, from: number, count: number): Prom
 const serve = (t: ExecutionContext, store: EventStore, documents: Documents) => {
   const stop = new AbortController()
   const logger = createRecordingLogger()
-  const projector = startProjector({ store, documents, projections: allProjections, leases: ALONE, code: 'test', logger, environment, timers: systemTimers, signal: stop.signal })
+  const projector = startProjector({ store, documents, projections: allProjections, leases: SINGLE_PROCESS_LEASES, code: 'test', logger, environment, timers: systemTimers, signal: stop.signal })
   t.teardown(async () => {
     stop.abort()
     await projector.stopped

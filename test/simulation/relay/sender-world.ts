@@ -24,11 +24,11 @@ import { placeRemotely } from '../../../interfaces/ws/relay/remote-placement.ts'
 import { createWorkerSenders } from '../../../interfaces/ws/relay/worker-senders.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { createMemoryLinks } from '../../support/doubles/memory/links.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
 import type { ScriptedWord } from '../../support/doubles/scripted/engine.ts'
 import { createScriptedPullers } from '../../support/doubles/scripted/puller.ts'
-import { promptTranslations } from '../../support/doubles/scripted/translator.ts'
+import { promptTranslations } from '../../support/worlds/prompt-translations.ts'
 import { createRemoteClient } from '../../unit/relay/remote-client.ts'
 
 export const LIVE = 1

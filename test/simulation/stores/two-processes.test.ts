@@ -5,9 +5,9 @@ import * as O from 'fp-ts/lib/Option.js'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
-import { createLeasesWorld } from '../../support/doubles/memory/leases.ts'
-import { right } from '../../support/worlds/projecting.ts'
-import { percentile, timeToSee } from '../../support/tools/time-to-see.ts'
+import { createMemoryLeases } from '../../support/doubles/memory/leases.ts'
+import { right } from '../../support/tools/right.ts'
+import { percentile, visibilityDelay } from '../../support/tools/visibility-delay.ts'
 import { callerOf, startTokenWorld } from '../../support/worlds/token-world.ts'
 import { ada } from '../../support/worlds/user-world.ts'
 
@@ -16,7 +16,7 @@ const ROUNDS = 50
 
 /** Two processes over the same log, keys and read models; the first one runs the projections. */
 const startTwo = async (t: ExecutionContext) => {
-  const leases = createLeasesWorld()
+  const leases = createMemoryLeases()
   const shared = { store: createMemoryEventStore(), keyring: createMemoryKeyring(), documents: createMemoryDocuments() }
   const a = await startTokenWorld(t, { ...shared, leases: leases.of('a') })
   const b = await startTokenWorld(t, { ...shared, leases: leases.of('b') })
@@ -28,7 +28,7 @@ test('what one process changes of users and tokens another one knows, also what 
   const { a, b } = await startTwo(t)
   const userId = await a.register('Ada')
   const seen: Array<number> = []
-  const see = async (write: () => Promise<unknown>, isSeen: () => Promise<boolean>) => void seen.push(await timeToSee(write, isSeen))
+  const see = async (write: () => Promise<unknown>, isSeen: () => Promise<boolean>) => void seen.push(await visibilityDelay(write, isSeen))
   await see(async () => undefined, async () => E.isRight(await b.authentication.logIn('Ada', ada.password, ADDRESS)))
   for (let maxSessions = 1; maxSessions <= ROUNDS; maxSessions++)
     await see(
@@ -50,7 +50,7 @@ test('a process whose lists another one brings up to date shows its own writes i
   for (let n = 1; n <= ROUNDS / 2; n++) {
     await b.register(`of b ${n}`)
     t.true((await names(b)).includes(`of b ${n}`))
-    seen.push(await timeToSee(() => a.register(`of a ${n}`), async () => (await names(b)).includes(`of a ${n}`)))
+    seen.push(await visibilityDelay(() => a.register(`of a ${n}`), async () => (await names(b)).includes(`of a ${n}`)))
   }
   t.is(b.projector.timeouts(), 0)
   t.log(`listed by another process: p50 ${percentile(seen, 0.5).toFixed(1)} ms, p99 ${percentile(seen, 0.99).toFixed(1)} ms`)

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../../application/ports/event-store.ts'
-import { dataOf } from '../../support/tools/stored-data.ts'
+import { dataOf } from '../../support/events/stored-data.ts'
 
 interface Placed {
   worker: string | null

@@ -15,10 +15,10 @@ import { createLiveSessions } from '../../../application/sessions/live-sessions.
 import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { runLives } from '../../../application/sessions/run-lives.ts'
 import type { Offering } from '../../../domain/admission/placement.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
-import { right } from '../../support/worlds/projecting.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
+import { right } from '../../support/tools/right.ts'
 import { createScriptedPipelines } from '../../support/doubles/scripted/pipeline.ts'
-import type { Script } from '../../support/doubles/scripted/pipeline.ts'
+import type { PipelineScript } from '../../support/doubles/scripted/pipeline.ts'
 import { createScriptedPullers } from '../../support/doubles/scripted/puller.ts'
 import { writeSideOf } from '../../unit/application/write-side.ts'
 
@@ -38,7 +38,7 @@ interface WorkerOptions extends WorkerStores {
   /** Megabytes. */
   readonly vram: number
   readonly reconnectGrace?: number
-  readonly script?: Script
+  readonly script?: PipelineScript
   /** In place of one that keeps every line. */
   readonly logger?: Logger
   /** Other processes, as the world of the test tells: who is lost is given up, and who was given up joins anew. */

@@ -3,8 +3,8 @@
  * would expect: `node test/support/black-box/run.ts [CHECKOUT [PART-OF-NAME]]`, by default this one. Exit code 1 when one is not.
  */
 import { resolve } from 'node:path'
-import { ABUSE } from './abuse.ts'
-import { MANNERS } from './manners.ts'
+import { ABUSE } from './abuse-probes.ts'
+import { MANNERS } from './error-probes.ts'
 import { startSubject } from './subject.ts'
 
 const checkout = resolve(process.argv[2] ?? '.')

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CHILD_ENVIRONMENT } from '../tools/child-environment.ts'
-import { ask, requestOf } from './raw.ts'
-import type { RawAnswer } from './raw.ts'
+import { ask, requestOf } from './raw-http.ts'
+import type { RawAnswer } from './raw-http.ts'
 
 export const ROOT = { username: 'root', password: 'correct horse battery staple' }
 

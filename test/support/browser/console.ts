@@ -131,7 +131,7 @@ export const sharedConsole = () => {
 }
 
 /** The program of a language that the page shows, once *Code for this session* is open. */
-export const shownProgram = async (page: Page, language: string): Promise<string> => {
+export const shownCode = async (page: Page, language: string): Promise<string> => {
   await page.getByRole('tab', { name: language }).click()
   return page.getByRole('region', { name: language }).innerText()
 }

@@ -2,7 +2,7 @@ import type { Page, WebSocketRoute } from 'playwright-core'
 import type { Json } from '../service/client.ts'
 
 /** The page of a live over a socket that the test holds. */
-export const scripted = async (page: Page, url: string): Promise<WebSocketRoute> => {
+export const openEmbedPage = async (page: Page, url: string): Promise<WebSocketRoute> => {
   const socket = Promise.withResolvers<WebSocketRoute>()
   await page.routeWebSocket(/\/ws\/live\//, (route) => socket.resolve(route))
   await page.goto(url)
@@ -10,5 +10,5 @@ export const scripted = async (page: Page, url: string): Promise<WebSocketRoute>
 }
 
 /** A frame with text, final unless told otherwise. */
-export const caption = (segment: number, text: string, members: Json = {}): string =>
+export const captionFrame = (segment: number, text: string, members: Json = {}): string =>
   JSON.stringify({ type: 'transcription', start: segment, end: segment + 1, text, language: 'en', segment, final: true, ...members })

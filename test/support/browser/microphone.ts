@@ -33,7 +33,7 @@ export const launchWithMicrophone = async (rate: number, closing: Array<() => un
 }
 
 /** Speaks the first sentence into the microphone of this browser, and looks for its words. */
-export const hearVoice = async (t: ExecutionContext, start: ReturnType<typeof sharedConsole>['start'], browser: Browser): Promise<void> => {
+export const transcribeVoice = async (t: ExecutionContext, start: ReturnType<typeof sharedConsole>['start'], browser: Browser): Promise<void> => {
   const { service } = await start()
   const { token } = await service.user('speaker')
   const context = { permissions: ['microphone'] }

@@ -6,13 +6,13 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { StoredEvent } from '../../../application/ports/event-store.ts'
 import { ADMISSION_STREAM, Admitted, Moved, WorkerJoined, WorkerLeft } from '../../../domain/admission/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
-import { startEventStoreDb } from '../service/eventstoredb.ts'
+import { startEventStoreDb } from '../stores/eventstoredb.ts'
 import { launch } from '../service/launch.ts'
 import type { Launched } from '../service/launch.ts'
 import { startMongoDouble } from '../doubles/mongodb/process.ts'
 import { freePort } from '../tools/free-port.ts'
 import { ADMIN, prefixed } from '../service/service.ts'
-import { openLogOf } from '../service/stores.ts'
+import { openLogOf } from '../stores/stores.ts'
 import { temporaryDirectory } from '../tools/temporary-directory.ts'
 import { openGate } from './gate.ts'
 import type { Gate } from './gate.ts'
@@ -57,7 +57,7 @@ export interface Cluster {
   readonly read: (stream: string) => Promise<ReadonlyArray<StoredEvent>>
 }
 
-const HEARS_NUMBERS = join(import.meta.dirname, 'hears-numbers.ts')
+const HEARS_NUMBERS = join(import.meta.dirname, 'numbered-engine-hook.ts')
 
 const placedBy = eventReader([Admitted, Moved])
 const joinedBy = eventReader([WorkerJoined, WorkerLeft])

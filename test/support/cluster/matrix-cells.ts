@@ -65,7 +65,7 @@ const fits = (cell: Cell, pattern: string): boolean => {
  * What is asked for: nothing, 45 of the cells; `all`; `<seed>:<from>`, all of them in the order of the seed from a strike
  * on; or names of cells (`worker/kill/raw/idle`), in which `*` or nothing stands for every value.
  */
-export const askedFor = (asked = ''): { readonly seed: string; readonly from: number; readonly strikes: ReadonlyArray<Strike> } => {
+export const requestedStrikes = (asked = ''): { readonly seed: string; readonly from: number; readonly strikes: ReadonlyArray<Strike> } => {
   const [, seed = '1', from = '0'] = /^(\w+):(\d+)$/.exec(asked) ?? []
   const cells = asked === '' ? pairwise(45) : asked.includes('/') ? CELLS.filter((cell) => asked.split(',').some((name) => fits(cell, name))) : CELLS
   return { seed, from: Number(from), strikes: strikesOf(cells, seed) }

@@ -8,8 +8,8 @@ import type { NumberedListener } from './numbered-session.ts'
 import { serveHls, serveWordsByRtmp } from './numbered-sources.ts'
 import type { NumberedSource } from './numbered-sources.ts'
 import { numberedAudio, secondsOf } from './numbered-words.ts'
-import { sendSurely } from './sure-sender.ts'
-import type { SureSender } from './sure-sender.ts'
+import { sendInRealTime } from './realtime-sender.ts'
+import type { RealtimeSender } from './realtime-sender.ts'
 
 type Url = () => string
 
@@ -22,7 +22,7 @@ export interface MatrixSession {
   readonly lead: number
   readonly listeners: ReadonlyArray<NumberedListener>
   readonly source: NumberedSource | null
-  readonly sender: SureSender | null
+  readonly sender: RealtimeSender | null
   /** Tells it that the fault strikes now. */
   readonly struck: () => void
   /** Seconds of its source's audio until then. */
@@ -38,7 +38,7 @@ const leadIn = (seconds: number, words: number): Int16Array => {
 }
 
 /** Asks until a process answers. */
-export const surely = <A>(ask: () => Promise<A>): Promise<A> => eventually(ask, { timeoutMs: 60_000 })
+export const untilAnswered = <A>(ask: () => Promise<A>): Promise<A> => eventually(ask, { timeoutMs: 60_000 })
 
 interface Beginning {
   readonly cell: Cell
@@ -55,19 +55,19 @@ const ATTEMPTS = 8
 /** Begins a session at a worker that may be; those that came elsewhere are ended. */
 export const beginSession = async (t: ExecutionContext, { cell, words, lead, anyone, frontsOf }: Beginning): Promise<MatrixSession> => {
   const audio = leadIn(lead, words)
-  const speaker = await surely(() => speakerAt(anyone.at(-1)?.() ?? ''))
+  const speaker = await untilAnswered(() => speakerAt(anyone.at(-1)?.() ?? ''))
   const elsewhere: Array<LiveJson> = []
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const source = cell.source === 'raw' ? null : await (cell.source === 'hls' ? serveHls : serveWordsByRtmp)(t, audio)
     const pulled: Json = source === null ? {} : { audio_format: cell.source, audio_url: source.url, auto_start: true }
-    const live = await surely(() => speaker.createLive({ live_retention: true, ...pulled }))
+    const live = await untilAnswered(() => speaker.createLive({ live_retention: true, ...pulled }))
     const front = await frontsOf(live)
     if (front === null) {
       elsewhere.push(live)
       continue
     }
-    for (const { id } of elsewhere) await surely(() => speaker.put(`/lives/${id}/finish`))
-    const sender = source === null ? sendSurely(live, front, audio) : null
+    for (const { id } of elsewhere) await untilAnswered(() => speaker.put(`/lives/${id}/finish`))
+    const sender = source === null ? sendInRealTime(live, front, audio) : null
     const listeners = [listenTo(live, front), listenTo(live, front.toReversed())]
     const stop = (): void => [sender, ...listeners].forEach((one) => one?.stop())
     let at = Infinity
@@ -139,7 +139,7 @@ const tellsLast = ({ listeners, words }: MatrixSession): boolean => listeners.so
 /** Waits until a session is over, and judges it. Whose server never ends is ended behind the last word. */
 export const judged = async (session: MatrixSession, front: Url) => {
   const limit = { timeoutMs: 180_000 }
-  const speaker = (): ReturnType<typeof speakerAt> => surely(() => speakerAt(front()))
+  const speaker = (): ReturnType<typeof speakerAt> => untilAnswered(() => speakerAt(front()))
   try {
     if (session.cell.source === 'rtmp') {
       await eventually(() => {
@@ -156,7 +156,7 @@ export const judged = async (session: MatrixSession, front: Url) => {
       if (!(await Promise.race([ended, Promise.resolve(false)]))) throw new Error(`it does not end; told ${session.listeners.map((l) => l.finals().join(' ')).join(' and ')}`)
     }, limit)
     const client = await speaker()
-    const stored = await surely(() => storedNumbers(client, session.live))
+    const stored = await untilAnswered(() => storedNumbers(client, session.live))
     return judge(session, stored)
   } catch (error) {
     return { wrong: [error instanceof Error ? error.message : String(error)], lost: 0, exceptions: [] }

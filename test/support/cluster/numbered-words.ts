@@ -29,7 +29,7 @@ export interface WordPlace {
 }
 
 /** The first word whose pause begins at or behind so many samples. */
-export const wordBehind = (samples: number): WordPlace => {
+export const wordAfter = (samples: number): WordPlace => {
   let [from, at] = [0, 0]
   for (const { pause, seconds } of NUMBERED) {
     if (from >= samples) break

@@ -1,6 +1,6 @@
 import type { Timers } from '../../../application/ports/timers.ts'
 
-/** Timers for which every wait is over at once, though never in the same turn. */
+/** Timers that run each task in the next turn of the event loop, whatever the delay. */
 export const immediateTimers: Timers = {
   after: (_, task) => {
     const immediate = setImmediate(task)

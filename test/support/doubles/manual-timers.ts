@@ -2,15 +2,15 @@ import type { Timers } from '../../../application/ports/timers.ts'
 
 export interface ManualTimers extends Timers {
   readonly monotonic: () => number
-  /** Lets `ms` pass: what falls due runs in order, tasks that those set included. */
+  /** Moves the clock by `ms` and runs the due tasks in order, also tasks that these tasks set. */
   readonly advance: (ms: number) => void
-  /** The event loop stands still for `ms`: what fell due meanwhile runs late, what that sets waits from now on. */
+  /** Simulates a blocked event loop: the due tasks run late, and timers that they set start from the new time. */
   readonly standStill: (ms: number) => void
-  /** Tasks that wait. */
+  /** Number of waiting tasks. */
   readonly size: () => number
 }
 
-/** Timers and a monotonic clock that move only when a test says so. */
+/** Timers and a monotonic clock that move only when a test moves them. */
 export const createManualTimers = (): ManualTimers => {
   const tasks = new Set<{ readonly due: number; readonly task: () => void }>()
   let now = 0

@@ -36,7 +36,7 @@ export interface Crowd {
 }
 
 /** Listeners in a process of their own, once all of them are there. */
-export const gather = async (order: CrowdOrder): Promise<Crowd> => {
+export const gatherCrowd = async (order: CrowdOrder): Promise<Crowd> => {
   const child = fork(join(import.meta.dirname, 'crowd-process.ts'), { execArgv: [] })
   const there = Promise.withResolvers<void>()
   const returned = Promise.withResolvers<Extract<CrowdReport, { readonly kind: 'returned' }>>()

@@ -8,9 +8,9 @@ import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
 import type { EventStore } from '../../../application/ports/event-store.ts'
 import { createWriteSide, requestOf, callerOf } from '../../unit/application/write-side.ts'
 import { eventually } from '../tools/eventually.ts'
-import { right } from '../worlds/projecting.ts'
+import { right } from '../tools/right.ts'
 import { chanceOf } from '../tools/seeded.ts'
-import { startSockets } from '../service/sockets.ts'
+import { startSockets } from '../worlds/socket-world.ts'
 
 type Final = Pick<TranscriptFrame, 'segment' | 'language' | 'final'> & { readonly type: TranscriptFrame['kind'] }
 

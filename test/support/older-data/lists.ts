@@ -80,12 +80,12 @@ const isTakenOver = (item: unknown): boolean =>
  * What a later version may add to an object of an older list, and its take-overs at start, are left out, all the way
  * down.
  */
-export const asRecorded = (recorded: unknown, told: unknown): unknown => {
+export const inRecordedShape = (recorded: unknown, told: unknown): unknown => {
   if (Array.isArray(recorded) && Array.isArray(told))
-    return told.filter((item) => !isTakenOver(item)).map((item: unknown, index) => asRecorded(recorded[index], item))
+    return told.filter((item) => !isTakenOver(item)).map((item: unknown, index) => inRecordedShape(recorded[index], item))
   if (typeof recorded !== 'object' || recorded === null || typeof told !== 'object' || told === null) return told
   const members = told as Readonly<Record<string, unknown>>
-  return Object.fromEntries(Object.entries(recorded).map(([name, value]) => [name, asRecorded(value, members[name])]))
+  return Object.fromEntries(Object.entries(recorded).map(([name, value]) => [name, inRecordedShape(value, members[name])]))
 }
 
 /** As much of each list as there was before, all the way down. */
@@ -113,7 +113,7 @@ export const listsAreEqual = (
   t: ExecutionContext, before: Lists, now: Lists, changed: ReadonlyArray<number>,
 ): void => {
   for (const [name, recorded] of Object.entries(before)) {
-    const told = asRecorded(recorded, now[name]) as ReadonlyArray<Json>
+    const told = inRecordedShape(recorded, now[name]) as ReadonlyArray<Json>
     const settled = (items: ReadonlyArray<Json>): ReadonlyArray<Json> =>
       items.map((item) => without(item, changed.includes(Number(item['id'])) ? CHANGED : MEASURED))
     if (/ (histories|transcripts)$/.test(name)) t.deepEqual(upTo(recorded, told), recorded, name)

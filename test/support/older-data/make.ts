@@ -21,7 +21,7 @@ import { logIn } from '../service/client.ts'
 import type { Client, Json, LiveJson } from '../service/client.ts'
 import { eventually } from '../tools/eventually.ts'
 import { sampleSentences, silence } from '../audio/speech.ts'
-import { packFiles } from './files.ts'
+import { packFiles } from './packed-files.ts'
 import { ADA, BOB, LISTS, readLists, ROOT, TIMELESS_SETTINGS } from './lists.ts'
 
 const SESSIONS = 1000

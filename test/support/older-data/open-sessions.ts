@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ExecutionContext } from 'ava'
-import { endless, packageSample, serve } from '../sources/audio-server.ts'
+import { endlessHls, packageSample, serve } from '../sources/audio-server.ts'
 import { logIn } from '../service/client.ts'
 import type { Client, Json, LiveJson, Single, TestSocket } from '../service/client.ts'
 import { eventually } from '../tools/eventually.ts'
@@ -20,7 +20,7 @@ export interface Sources {
 }
 
 export const openSources = async (t: ExecutionContext): Promise<Sources> => {
-  const source = endless(await packageSample(t, 'ts', 4))
+  const source = endlessHls(await packageSample(t, 'ts', 4))
   const isAway = new Set(['away'])
   const server = await serve(t, (request, response) => {
     const [, name = ''] = (request.url ?? '').split('?')

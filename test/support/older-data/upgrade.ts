@@ -12,22 +12,22 @@ import { stenolog } from '../service/command-line.ts'
 import { eventually } from '../tools/eventually.ts'
 import { launch } from '../service/launch.ts'
 import type { Launched } from '../service/launch.ts'
-import { right } from '../worlds/projecting.ts'
+import { right } from '../tools/right.ts'
 import { prefixed } from '../service/service.ts'
-import { openLogOf } from '../service/stores.ts'
+import { openLogOf } from '../stores/stores.ts'
 import { temporaryDirectory } from '../tools/temporary-directory.ts'
-import { ADA, asRecorded, BOB, listsAreEqual, readLists, ROOT, TIMELESS_SETTINGS } from './lists.ts'
+import { ADA, inRecordedShape, BOB, listsAreEqual, readLists, ROOT, TIMELESS_SETTINGS } from './lists.ts'
 import type { Lists } from './lists.ts'
 import { create, openSessions, openSources, sessionsGoOn, speak } from './open-sessions.ts'
 import type { OpenSession, Sources } from './open-sessions.ts'
 
 /** A checkout of 1f99de3 with its dependencies installed. */
-export const OLDER = process.env['STENOLOG_TEST_OLDER_CHECKOUT']
+export const OLDER_CHECKOUT = process.env['STENOLOG_TEST_OLDER_CHECKOUT']
 
 export type Settings = Readonly<Record<string, string>>
 
 /** A data directory, and the servers beside it. */
-export interface Data {
+export interface ServiceData {
   readonly dataDirectory: string
   /** Without their prefix; none where all is embedded. */
   readonly stores: Settings
@@ -40,18 +40,18 @@ export const emptyFolder = async (t: ExecutionContext): Promise<string> => {
 }
 
 /** A lost sender is waited for, and what the tests serve may be pulled. */
-const settingsFor = ({ dataDirectory, stores }: Data): Settings => ({
+const settingsFor = ({ dataDirectory, stores }: ServiceData): Settings => ({
   ...TIMELESS_SETTINGS,
   ...prefixed({ DATA_DIR: dataDirectory, AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32', RECONNECT_GRACE: '10m', ...stores }),
 })
 
-export const startOlder = (t: ExecutionContext, data: Data): Launched => launch(t, settingsFor(data), [], OLDER)
+export const startOlder = (t: ExecutionContext, data: ServiceData): Launched => launch(t, settingsFor(data), [], OLDER_CHECKOUT)
 
 /** `more`: variables beside the settings. */
-export const startToday = (t: ExecutionContext, data: Data, more: Settings = {}): Launched =>
+export const startToday = (t: ExecutionContext, data: ServiceData, more: Settings = {}): Launched =>
   launch(t, { ...settingsFor(data), STENOLOG_OVERCOMMIT: '0', ...more })
 
-const checkIsClean = async (t: ExecutionContext, { dataDirectory, stores }: Data, when: string): Promise<void> => {
+const checkIsClean = async (t: ExecutionContext, { dataDirectory, stores }: ServiceData, when: string): Promise<void> => {
   const { code, stdout, stderr } = await stenolog(dataDirectory, ['check'], stores)
   t.is(code, 0, `${when}:\n${stdout}${stderr}`)
 }
@@ -87,7 +87,7 @@ const administrators = (url: string): Promise<ReadonlyArray<Client>> =>
 
 /** What the older version left, and what it told just before it was killed. */
 interface Left {
-  readonly data: Data
+  readonly data: ServiceData
   readonly sources: Sources
   readonly sessions: ReadonlyArray<OpenSession>
   readonly lists: Lists
@@ -97,7 +97,7 @@ interface Left {
 }
 
 /** Three administrators, two of them with ten open sessions each, in the middle of which the service is killed. */
-export const fillAndKill = async (t: ExecutionContext, data: Data): Promise<Left> => {
+export const fillAndKill = async (t: ExecutionContext, data: ServiceData): Promise<Left> => {
   const sources = await openSources(t)
   const older = startOlder(t, data)
   const url = await older.url()
@@ -150,7 +150,7 @@ const keysAreKnown = async (t: ExecutionContext, url: string, { sessions, source
   t.is(keyed.length, 3)
   for (const session of keyed) {
     const client = await logIn(url, session.owner.username, session.owner.password)
-    t.deepEqual(asRecorded(session.live, await create(client, session, sources)), session.live, session.name)
+    t.deepEqual(inRecordedShape(session.live, await create(client, session, sources)), session.live, session.name)
   }
   t.is((await sessionsAndTheirVram(t, url)).length, before.length)
 }
@@ -158,7 +158,7 @@ const keysAreKnown = async (t: ExecutionContext, url: string, { sessions, source
 const admissionOf = eventReader([CapacitySet, WorkerJoined, WorkerDraining, WorkerLeft, Admitted, Moved, Released])
 
 /** Who runs what by the log. */
-const admissionIn = async (data: Data): Promise<AdmissionState> => {
+const admissionIn = async (data: ServiceData): Promise<AdmissionState> => {
   const log = await openLogOf(data)
   const stored = right(await log.read(ADMISSION_STREAM)())
   await log.close()
@@ -169,7 +169,7 @@ const admissionIn = async (data: Data): Promise<AdmissionState> => {
  * Starts today's version on what was left, holds it to everything, and kills it; what the log says then of who runs
  * which sessions.
  */
-export const goesOn = async (t: ExecutionContext, left: Left): Promise<AdmissionState> => {
+export const upgradeAndCheck = async (t: ExecutionContext, left: Left): Promise<AdmissionState> => {
   const { data, sessions, sources } = left
   sources.comeBack()
   const today = startToday(t, data)

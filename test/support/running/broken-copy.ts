@@ -3,10 +3,10 @@ import { cp, mkdtemp, readFile, readdir, realpath, rm, symlink, writeFile } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Mutant } from '../../nightly/mutants/mutant.ts'
-import { namesOne } from './rows.ts'
+import { namesRow } from './rows.ts'
 import type { RowName } from './rows.ts'
-import { runAva } from './tap.ts'
-import type { TestResult } from './tap.ts'
+import { runAva } from './ava-runner.ts'
+import type { TestResult } from './ava-runner.ts'
 
 /** What a file's tests of some rows said. */
 export interface Run {
@@ -65,7 +65,7 @@ export const brokenCopyAt = (root: string, { patience = '2m' } = {}): BrokenCopy
       const { line, result } = step.value
       latest = result ?? latest
       if (result !== undefined) reported += 1
-      if (result !== undefined && namesOne(result.title, rows)) results.push(result)
+      if (result !== undefined && namesRow(result.title, rows)) results.push(result)
       if (GIVEN_UP.test(line) && latest !== undefined) unended.push(latest.title)
       planned = Number(/^1\.\.(\d+)/.exec(line)?.[1] ?? planned)
       if (result?.outcome !== 'passed') told.push(line)

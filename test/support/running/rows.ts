@@ -22,7 +22,7 @@ export const rowsOf = (title: string): ReadonlyArray<number> =>
   codesIn(bracketOf(title)).flatMap((code) => (code.startsWith('R') ? [Number(code.slice(1))] : []))
 
 /** Tells whether a test's title names one of the rows or codes, or contains one of the other words. */
-export const namesOne = (title: string, rows: ReadonlyArray<RowName>): boolean => {
+export const namesRow = (title: string, rows: ReadonlyArray<RowName>): boolean => {
   const words = title.split(/[^\w-]+/)
   return rows.some((row) => {
     if (typeof row === 'number') return rowsOf(title).includes(row)

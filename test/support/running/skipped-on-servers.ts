@@ -4,7 +4,7 @@
  * nothing of this may run.
  */
 import { readFileSync } from 'node:fs'
-import { EVENTSTORE_FOLDER, isOnServers } from '../service/chosen-stores.ts'
+import { EVENTSTORE_FOLDER, isOnServers } from '../stores/chosen-stores.ts'
 
 /** Titles by suite: folder and file without `test/` and ending. */
 type Titles = Readonly<Record<string, ReadonlyArray<string>>>

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws'
 import { createApiClient } from '../../../interfaces/client/client.ts'
 import type { ApiClient } from '../../../interfaces/client/client.ts'
 import type { CreateLiveRequest, LiveSession } from '../../../interfaces/client/operations.ts'
-import { answerCheckOf, frameCheckOf } from './described-answers.ts'
+import { answerCheckOf, frameCheckOf } from './description-checks.ts'
 import { eventually } from '../tools/eventually.ts'
 
 export type Json = Readonly<Record<string, unknown>>

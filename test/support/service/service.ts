@@ -6,7 +6,7 @@ import type { ServiceProcess } from '../../../interfaces/cli/service-process.ts'
 import { startServiceProcess } from '../../../interfaces/cli/service-process.ts'
 import type { Client } from './client.ts'
 import { createClient, logIn } from './client.ts'
-import { startTestStores } from './stores.ts'
+import { startTestStores } from '../stores/stores.ts'
 
 /** The password that `TestService.user` gives. */
 export const passwordOf = (username: string): string => `password of ${username}`

@@ -92,7 +92,7 @@ export const filesOf = (folder: string): RequestListener => (request, response) 
 }
 
 /** `live.m3u8`, the two segments of 4 s that `packageSample` made as `ts`, for ever: a live that never ends. */
-export const endless = (folder: string): RequestListener => {
+export const endlessHls = (folder: string): RequestListener => {
   const began = Date.now()
   const files = filesOf(folder)
   return (request, response) => {

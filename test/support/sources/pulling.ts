@@ -55,7 +55,7 @@ export const startPulling = (t: ExecutionContext, allow: ReadonlyArray<string> =
 }
 
 /** One attempt without a decoder: its bytes, and why it ended. */
-export const pull = async (url: string, more: Partial<PullOptions> = {}) => {
+export const pullOnce = async (url: string, more: Partial<PullOptions> = {}) => {
   const pieces: Array<Buffer> = []
   const sink = {
     bytes: async (bytes: Buffer) => void pieces.push(bytes),

@@ -187,10 +187,10 @@ export const sendTones = (t: ExecutionContext, epoch: number, output: ReadonlyAr
 }
 
 /** A film with the demo's sample as its sound, as ffmpeg writes MP4: its index at the end. */
-export const makeFilm = async (path: string, seconds: number): Promise<void> => {
+export const makeVideo = async (path: string, seconds: number): Promise<void> => {
   const picture = ['-f', 'lavfi', '-i', 'testsrc=size=320x240:rate=10']
   await run(FFMPEG, ['-v', 'error', '-y', ...picture, '-i', SAMPLE, '-t', String(seconds), '-c:v', 'mpeg4', '-b:v', '500k', '-c:a', 'aac', path])
 }
 
 /** Waits for a file that somebody writes. */
-export const written = (path: string): Promise<unknown> => eventually(async () => assert.ok((await readFile(path)).length > 0), { timeoutMs: 60_000 })
+export const untilWritten = (path: string): Promise<unknown> => eventually(async () => assert.ok((await readFile(path)).length > 0), { timeoutMs: 60_000 })

@@ -16,7 +16,7 @@ export interface StreamServer {
 }
 
 /** Listens on a loopback address; connections end with the test. */
-export const listen = async (
+export const listenForStream = async (
   t: ExecutionContext,
   scheme: string,
   host: string,
@@ -123,7 +123,7 @@ export const serveRtmp = (
 ): Promise<StreamServer> => {
   const [toConnect, toPlay] = [connectAnswers(elsewhere), playAnswers(elsewhere)]
   let plays = 0
-  return listen(t, 'rtmp', host, (socket, requests) => {
+  return listenForStream(t, 'rtmp', host, (socket, requests) => {
     const converse = async (): Promise<void> => {
       const reader = createByteReader(socket)
       const hello = await reader.exactly(1537)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { ExecutionContext } from 'ava'
-import { listen } from './rtmp-server.ts'
+import { listenForStream } from './rtmp-server.ts'
 import type { StreamServer } from './rtmp-server.ts'
 
 /** How a server lets people in. */
@@ -9,7 +9,7 @@ export const SECRET = { user: 'okapi', password: 'wapiti 47' }
 const [REALM, NONCE] = ['a stable', 'e1b2c3']
 
 /** A sound as an RTSP server describes and sends it. */
-export interface RtpSound {
+export interface RtpAudio {
   /** Lines of the session description from `m=` on, without `a=control`. */
   readonly description: string
   /** Whole RTP packets. */
@@ -26,19 +26,19 @@ const rtpPacket = (type: number, index: number, timestamp: number, payload: Buff
 }
 
 /** Seconds of a quiet square wave, 20 ms a packet. */
-export const pcmuSound = (seconds: number): RtpSound => {
+export const pcmuAudio = (seconds: number): RtpAudio => {
   const payload = Buffer.from(Array.from({ length: 160 }, (_, index) => (index % 16 < 8 ? 0xb0 : 0x30)))
   return { description: 'm=audio 0 RTP/AVP 0\r\n', packets: Array.from({ length: seconds * 50 }, (_, index) => rtpPacket(0, index, index * 160, payload)) }
 }
 
 /** Opus packets of 20 ms. */
-export const opusSound = (packets: ReadonlyArray<Buffer>): RtpSound => ({
+export const opusAudio = (packets: ReadonlyArray<Buffer>): RtpAudio => ({
   description: 'm=audio 0 RTP/AVP 97\r\na=rtpmap:97 opus/48000/2\r\n',
   packets: packets.map((packet, index) => rtpPacket(97, index, index * 960, packet)),
 })
 
 /** The audio messages of an FLV file with AAC at 16 kHz as mpeg4-generic, three units a packet, every fourth packet's unit in two pieces. */
-export const aacSound = (messages: ReadonlyArray<Buffer>): RtpSound => {
+export const aacAudio = (messages: ReadonlyArray<Buffer>): RtpAudio => {
   const config = messages.find((message) => message[1] === 0)?.subarray(2).toString('hex') ?? ''
   const units = messages.filter((message) => message[1] === 1).map((message) => message.subarray(2))
   const packets: Array<Buffer> = []
@@ -73,7 +73,7 @@ const GOODBYE = interleaved(1, Buffer.from([0x80, 201, 0, 1, 0, 0, 0, 7, 0x81, 2
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex')
 
 /** Does this Authorization header answer `challengeOf(scheme)`? */
-export const mayEnter = (scheme: string, method: string, header: string): boolean => {
+export const isAuthorised = (scheme: string, method: string, header: string): boolean => {
   if (scheme === 'basic') return header === `Basic ${Buffer.from(`${SECRET.user}:${SECRET.password}`).toString('base64')}`
   const part = (name: string): string => new RegExp(`\\b${name}="?([^",]*)`).exec(header)?.[1] ?? ''
   const [secret, asked] = [md5(`${SECRET.user}:${REALM}:${SECRET.password}`), md5(`${method}:${part('uri')}`)]
@@ -87,8 +87,8 @@ export const challengeOf = (scheme: string): string =>
 const kindOf = (uri: string): string => /^rtsps?:\/\/[^/]*\/([\w-]+)/.exec(uri)?.[1] ?? ''
 
 /** An RTSP server that sends `sound` as fast as it is taken and then says goodbye; paths decide how it misbehaves, `elsewhere` is where it sends people. */
-export const serveRtsp = (t: ExecutionContext, sound: RtpSound, { host = '127.0.0.1', elsewhere = '127.0.0.3:9' } = {}): Promise<StreamServer> =>
-  listen(t, 'rtsp', host, (socket: Socket, requests) => {
+export const serveRtsp = (t: ExecutionContext, sound: RtpAudio, { host = '127.0.0.1', elsewhere = '127.0.0.3:9' } = {}): Promise<StreamServer> =>
+  listenForStream(t, 'rtsp', host, (socket: Socket, requests) => {
     let text = ''
 
     const answer = (method: string, uri: string, kind: string, reply: (status: string, head?: string, body?: string) => void): void => {
@@ -144,7 +144,7 @@ export const serveRtsp = (t: ExecutionContext, sound: RtpSound, { host = '127.0.
         }
         const authorization = /^authorization: *(.*)$/im.exec(message)?.[1]?.trim() ?? ''
         const guarded = kind === 'basic' || kind === 'digest'
-        if (!guarded || mayEnter(kind, method, authorization)) answer(method, uri, kind, reply)
+        if (!guarded || isAuthorised(kind, method, authorization)) answer(method, uri, kind, reply)
         else reply('401 Unauthorized', `WWW-Authenticate: ${challengeOf(kind)}\r\n`)
       }
     })

@@ -35,7 +35,7 @@ export const quartersOf = (samples: ReadonlyArray<Footprint>, member: keyof Foot
 }
 
 /** Looks at a process every `everyMs` for as long as `act` takes. */
-export const watched = async (pid: number, everyMs: number, act: () => Promise<void>): Promise<ReadonlyArray<Footprint>> => {
+export const sampleFootprints = async (pid: number, everyMs: number, act: () => Promise<void>): Promise<ReadonlyArray<Footprint>> => {
   const samples: Array<Footprint> = []
   const timer = setInterval(() => samples.push(footprintOf(pid)), everyMs)
   try {
@@ -51,4 +51,4 @@ const GROWTH = 1.1
 const STEP_MB = 12
 
 export const isFlat = ([second, last]: readonly [number, number]): boolean => last <= second * GROWTH + STEP_MB
-export const shown = ([second, last]: readonly [number, number]): string => `${second.toFixed(0)} → ${last.toFixed(0)}`
+export const describeGrowth = ([second, last]: readonly [number, number]): string => `${second.toFixed(0)} → ${last.toFixed(0)}`

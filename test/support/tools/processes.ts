@@ -10,7 +10,7 @@ export const isRunning = (pid: number): boolean => {
 }
 
 /** Ids of the processes whose process group `pid` leads: a puller and its decoder. Linux. */
-export const groupOf = (pid: number): ReadonlyArray<number> =>
+export const processGroupOf = (pid: number): ReadonlyArray<number> =>
   readdirSync('/proc').map(Number).filter((candidate) => {
     try {
       const [, , group] = readFileSync(`/proc/${candidate}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')

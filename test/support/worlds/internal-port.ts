@@ -8,7 +8,7 @@ import { preSharedKey } from '../../../infrastructure/internal/pre-shared-key.ts
 import { openInternalServer } from '../../../infrastructure/internal/server.ts'
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
 import { eventually } from '../tools/eventually.ts'
-import { createRecordingLogger } from '../doubles/recording-logger.ts'
+import { createRecordingLogger } from '../doubles/loggers.ts'
 
 export const SELF = { name: 'worker-1', incarnation: '1' }
 export const KEY = randomBytes(32)
@@ -35,7 +35,7 @@ export const openWorker = async (t: ExecutionContext, masterKey = KEY) => {
   return { server, peer, logger, opened, messages, ends }
 }
 
-export const dial = (t: ExecutionContext, peer: Peer, masterKey = KEY) => {
+export const dialWorker = (t: ExecutionContext, peer: Peer, masterKey = KEY) => {
   const logger = createRecordingLogger()
   const links = createLiveLinks({ masterKey, logger, timers })
   const messages: Array<FromWorker> = []
@@ -51,17 +51,17 @@ export const until = (is: () => boolean): Promise<void> =>
   }, { timeoutMs: 90_000 })
 
 /** `once` would reject on the error that comes first. */
-export const gone = (emitter: EventEmitter): Promise<void> => new Promise((resolve) => void emitter.once('close', () => resolve()))
+export const untilClosed = (emitter: EventEmitter): Promise<void> => new Promise((resolve) => void emitter.once('close', () => resolve()))
 
 /** That a member gets in all the same. */
-export const serves = async (t: ExecutionContext, peer: Peer): Promise<void> => {
-  const { messages, link } = dial(t, peer)
+export const assertServing = async (t: ExecutionContext, peer: Peer): Promise<void> => {
+  const { messages, link } = dialWorker(t, peer)
   await until(() => messages.length === 1)
   link.close()
 }
 
 /** A WebSocket of a member on which a test writes what it likes. */
-export const rawLink = async (t: ExecutionContext, port: number, path = PATH): Promise<WebSocket> => {
+export const openRawLink = async (t: ExecutionContext, port: number, path = PATH): Promise<WebSocket> => {
   const socket = new WebSocket(`wss://127.0.0.1:${port}${path}`, { createConnection: () => preSharedKey(KEY).dial('127.0.0.1', port) })
   socket.on('error', () => undefined)
   t.teardown(() => socket.terminate())

@@ -9,8 +9,9 @@ import type { Lease, LeaseRegister } from '../../../infrastructure/mongodb/lease
 import { joinMembers } from '../../../infrastructure/mongodb/members.ts'
 import type { Entry, MemberRegister } from '../../../infrastructure/mongodb/member-register.ts'
 import { createManualTimers } from '../doubles/manual-timers.ts'
-import { createMemoryLeases, createMemoryRegister } from '../doubles/memory/register.ts'
-import { createRecordingLogger } from '../doubles/recording-logger.ts'
+import { createMemoryLeaseRegister } from '../doubles/memory/lease-register.ts'
+import { createMemoryMemberRegister } from '../doubles/memory/member-register.ts'
+import { createRecordingLogger } from '../doubles/loggers.ts'
 
 export const TTL = 5000
 
@@ -73,8 +74,8 @@ type Freeze = 'machine' | 'process'
  * time, as its lock has it.
  */
 export const createMembersWorld = (freezes: Freeze = 'machine') => {
-  const register = createMemoryRegister()
-  const leaseRegister = createMemoryLeases()
+  const register = createMemoryMemberRegister()
+  const leaseRegister = createMemoryLeaseRegister()
   const logger = createRecordingLogger()
   /** When an incarnation was last heard of, in time in which there was no election. */
   const heard = new Map<string, number>()

@@ -23,7 +23,7 @@ import type { ApiTokenQueryDeps } from '../../../projections/api-tokens/queries.
 import { getProfile, listProfiles } from '../../../projections/profiles/queries.ts'
 import { createMemoryEventStore } from '../doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../doubles/memory/keyring.ts'
-import { right } from './projecting.ts'
+import { right } from '../tools/right.ts'
 import { ada, startUserWorld } from './user-world.ts'
 import type { UserStores } from './user-world.ts'
 

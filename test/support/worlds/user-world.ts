@@ -23,15 +23,16 @@ import { whoAmI } from '../../../application/users/queries/who-am-i.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
 import { startProjector } from '../../../projections/projector.ts'
-import { ALONE } from '../tools/alone.ts'
+import { SINGLE_PROCESS_LEASES } from './single-process-leases.ts'
 import { listUsers } from '../../../projections/users/queries.ts'
 import { immediateTimers } from '../doubles/immediate-timers.ts'
-import { right } from './projecting.ts'
+import { right } from '../tools/right.ts'
 import { createMemoryDocuments } from '../doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../doubles/memory/keyring.ts'
-import { createRecordingLogger } from '../doubles/recording-logger.ts'
-import { createTestCredentials, createTestEnvironment } from '../doubles/test-environment.ts'
+import { createRecordingLogger } from '../doubles/loggers.ts'
+import { createTestCredentials } from '../doubles/credentials.ts'
+import { createTestEnvironment } from '../doubles/environment.ts'
 
 export const ada: NewUser = { username: 'Ada', password: 'first of all programs', permissions: [], ...DEFAULT_QUOTAS }
 
@@ -47,7 +48,7 @@ export interface UserStores {
 /** One process's users: directory, projections, authentication and registration over stores in memory. */
 export const startUserWorld = async (t: ExecutionContext, stores: UserStores = {}) => {
   const { store = createMemoryEventStore(), keyring = createMemoryKeyring() } = stores
-  const { documents = createMemoryDocuments(), leases = ALONE } = stores
+  const { documents = createMemoryDocuments(), leases = SINGLE_PROCESS_LEASES } = stores
   const stop = new AbortController()
   const { signal } = stop
   const environment = createTestEnvironment()

@@ -40,8 +40,11 @@ import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
-import { right, step } from '../../support/worlds/projecting.ts'
-import { createTestCredentials, createTestEnvironment, silentLogger } from '../../support/doubles/test-environment.ts'
+import { right } from '../../support/tools/right.ts'
+import { projectEvents } from '../../support/read-models/specify-projection.ts'
+import { createTestCredentials } from '../../support/doubles/credentials.ts'
+import { createTestEnvironment } from '../../support/doubles/environment.ts'
+import { silentLogger } from '../../support/doubles/loggers.ts'
 import { modelOf } from '../../../projections/projection.ts'
 
 const dates = { createdAt: '2026-01-01T00:00:00.000000+00:00', updatedAt: null }
@@ -211,7 +214,7 @@ export const createWriteSide = async (options: SideOptions = {}) => {
     for (const projection of allProjections) {
       const mine = memory.allEvents().filter(({ stream }) => projection.prefixes.some((prefix) => stream.startsWith(prefix)))
       const before = right(await documents.checkpoint(modelOf(projection))()).position
-      await step(documents, projection, mine.filter(({ position }) => before === BEGINNING || position > before))
+      await projectEvents(documents, projection, mine.filter(({ position }) => before === BEGINNING || position > before))
     }
   }
   const typesOf = (stream: string): ReadonlyArray<string> =>

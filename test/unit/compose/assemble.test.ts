@@ -6,7 +6,7 @@ import test from 'ava'
 import { startService } from '../../../interfaces/compose.ts'
 import { assemble } from '../../../interfaces/compose/assemble.ts'
 import { readSettings } from '../../../infrastructure/settings.ts'
-import { right } from '../../support/worlds/projecting.ts'
+import { right } from '../../support/tools/right.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 /** Parts that tell when they stop. */

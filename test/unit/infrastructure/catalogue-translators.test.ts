@@ -6,10 +6,10 @@ import { listInstalled } from '../../../application/catalogue/commands/list-inst
 import { openCatalogue } from '../../../infrastructure/catalogue/catalogue.ts'
 import { languagesOfTranslator } from '../../../infrastructure/catalogue/languages.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
-import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
-import { changeJson, installTranslators, TINY_MARIAN } from '../../support/audio/translators.ts'
+import { createTestEnvironment } from '../../support/doubles/environment.ts'
+import { changeJson, installTranslators, TINY_MARIAN } from '../../support/models/translators.ts'
 
 const openWith = async (modelsDir: string | null, bundledDir: string, store = createMemoryEventStore()) => {
   const logger = createRecordingLogger()

@@ -8,9 +8,9 @@ import { openCatalogue } from '../../../infrastructure/catalogue/catalogue.ts'
 import { writeManifest } from '../../../infrastructure/catalogue/manifest.ts'
 import { findWeights } from '../../../infrastructure/onnx/model-weights.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
-import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
+import { createTestEnvironment } from '../../support/doubles/environment.ts'
 
 const TINY = 'test/support/fixtures/engine/tiny-whisper'
 const FIVE = ['tiny', 'medium', 'large_v1', 'large_v2', 'large-v3']

@@ -5,7 +5,7 @@ import { encrypt, openText, sealText } from '../../../infrastructure/keys/envelo
 import { openKeyring } from '../../../infrastructure/keys/keyring.ts'
 import { deriveKey } from '../../../infrastructure/keys/master-key.ts'
 import { right } from '../../contract/event-store-support.ts'
-import { at } from '../../support/doubles/memory/keyring.ts'
+import { sealedMembers } from '../../support/events/sealed-texts.ts'
 
 // What lies in the logs and read models of people: these must open for ever.
 const KEY = Buffer.alloc(32, 1)
@@ -44,5 +44,5 @@ test('a keyring opens envelopes of both formats', async (t) => {
     erase: async () => E.left('not here'),
     close: () => Promise.resolve(),
   }, masterKey)
-  t.deepEqual(await right(keyring.open(at([UNBOUND, BOUND], PLACE))), [E.right(TEXT), E.right(TEXT)])
+  t.deepEqual(await right(keyring.open(sealedMembers([UNBOUND, BOUND], PLACE))), [E.right(TEXT), E.right(TEXT)])
 })

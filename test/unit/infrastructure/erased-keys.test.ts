@@ -7,8 +7,8 @@ import { openKeyring } from '../../../infrastructure/keys/keyring.ts'
 import type { StoredKey } from '../../../infrastructure/keys/keyring.ts'
 import { right } from '../../contract/event-store-support.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
-import { at, placed } from '../../support/doubles/memory/keyring.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { sealedMembers, plainMembers } from '../../support/events/sealed-texts.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 
 /** A keyring whose storage another process erases in, followed in virtual time. */
 const follow = async (needed: ReadonlyArray<string> = []) => {
@@ -52,40 +52,40 @@ const erasedKey = (key: string) => [E.left({ _tag: 'KeyErased', key })]
 
 test('a key that another process erased is out of memory with the next second', async (t) => {
   const { keyring, eraseElsewhere, tells, pass, stop } = await follow()
-  const [alice, bob] = [await right(keyring.seal('user-1', placed(['Alice']))), await right(keyring.seal('user-2', placed(['Bob'])))]
+  const [alice, bob] = [await right(keyring.seal('user-1', plainMembers(['Alice']))), await right(keyring.seal('user-2', plainMembers(['Bob'])))]
   eraseElsewhere('user-1')
-  t.deepEqual(await right(keyring.open(at(alice))), [E.right('Alice')])
+  t.deepEqual(await right(keyring.open(sealedMembers(alice))), [E.right('Alice')])
   tells(E.right(['user-1']))
   await pass(1000)
-  t.deepEqual(await right(keyring.open(at(alice))), erasedKey('user-1'))
-  t.deepEqual(await keyring.seal('user-1', placed(['again']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
-  t.deepEqual(await right(keyring.open(at(bob))), [E.right('Bob')])
+  t.deepEqual(await right(keyring.open(sealedMembers(alice))), erasedKey('user-1'))
+  t.deepEqual(await keyring.seal('user-1', plainMembers(['again']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
+  t.deepEqual(await right(keyring.open(sealedMembers(bob))), [E.right('Bob')])
   await stop()
 })
 
 test('what was read before the erasure is not remembered behind it', async (t) => {
   const { keyring, asked, eraseElsewhere, tells, pass, holdFinds, stop } = await follow()
-  const alice = await right(keyring.seal('user-1', placed(['Alice'])))
+  const alice = await right(keyring.seal('user-1', plainMembers(['Alice'])))
   keyring.keepOnly([])
   const { promise, resolve } = Promise.withResolvers<void>()
   holdFinds(promise)
-  const reading = right(keyring.open(at(alice)))
+  const reading = right(keyring.open(sealedMembers(alice)))
   eraseElsewhere('user-1')
   tells(E.right(['user-1']))
   await pass(1000)
   holdFinds(null)
   resolve()
   t.deepEqual(await reading, [E.right('Alice')])
-  t.deepEqual(await right(keyring.open(at(alice))), erasedKey('user-1'))
+  t.deepEqual(await right(keyring.open(sealedMembers(alice))), erasedKey('user-1'))
   t.deepEqual(asked, ['user-1', 'user-1'])
   await stop()
 })
 
 test('without an answer for thirty seconds only what runs here stays in memory', async (t) => {
   const { keyring, asked, logger, tells, pass, stop } = await follow(['text-7'])
-  const sealed = await right(keyring.seal('text-7', placed(['running'])))
-  const other = await right(keyring.seal('user-1', placed(['Alice'])))
-  const open = () => right(keyring.open(at([...sealed, ...other])))
+  const sealed = await right(keyring.seal('text-7', plainMembers(['running'])))
+  const other = await right(keyring.seal('user-1', plainMembers(['Alice'])))
+  const open = () => right(keyring.open(sealedMembers([...sealed, ...other])))
   await pass(5000)
   tells(E.left('cut off'))
   await pass(29_000)

@@ -3,7 +3,7 @@ import test from 'ava'
 import { createLogger } from '../../../infrastructure/node/logger.ts'
 import { watchLoop } from '../../../infrastructure/node/loop-watch.ts'
 import { readableLog } from '../../../infrastructure/node/readable-log.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 
 test('the log is JSON lines without secrets [D59]', (t) => {
   const lines: string[] = []

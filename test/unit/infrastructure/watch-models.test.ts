@@ -5,7 +5,7 @@ import type { ExecutionContext } from 'ava'
 import { lookAtModels, watchModels } from '../../../infrastructure/catalogue/watch-models.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const TINY = 'test/support/fixtures/engine/tiny-whisper'

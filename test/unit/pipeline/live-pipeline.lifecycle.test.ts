@@ -6,13 +6,13 @@ import { createLivePipeline } from '../../../application/pipeline/live-pipeline.
 import { createScheduler } from '../../../application/pipeline/scheduler.ts'
 import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settings.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { collected, heldTimers, pipelineOf, say } from '../../support/worlds/pipeline-bench.ts'
+import { collectEvents, heldTimers, pipelineOf, spokenWords } from '../../support/pipeline/pipeline-driver.ts'
 import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
-import { ticks } from '../../support/load/stream.ts'
+import { eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 
 test('audio that came before the model was loaded is heard, though nothing comes after it [R141]', async (t) => {
-  const words = say('early words')
-  const { finals, events, drained } = collected()
+  const words = spokenWords('early words')
+  const { finals, events, drained } = collectEvents()
   const pipeline = pipelineOf(scriptedEngine({ words }), events)
   pipeline.push(scriptedAudio(words, 2))
   t.true(pipeline.backlogSeconds() > 2)
@@ -23,8 +23,8 @@ test('audio that came before the model was loaded is heard, though nothing comes
 })
 
 test('audio pushed in the same turn as the start is heard', async (t) => {
-  const words = say('same turn')
-  const { finals, events } = collected()
+  const words = spokenWords('same turn')
+  const { finals, events } = collectEvents()
   const pipeline = pipelineOf(scriptedEngine({ words }), events)
   await pipeline.start()()
   pipeline.push(scriptedAudio(words, 2))
@@ -33,8 +33,8 @@ test('audio pushed in the same turn as the start is heard', async (t) => {
 })
 
 test('settings may change until the first audio, and segments count on from where they are told', async (t) => {
-  const words = say('one two three')
-  const { finals, partials, events } = collected()
+  const words = spokenWords('one two three')
+  const { finals, partials, events } = collectEvents()
   const pipeline = pipelineOf(scriptedEngine({ words }), events, { nextSegment: 42 })
   pipeline.configure({ ...settings, mode: 'final', max_chars: 3 })
   await pipeline.start()()
@@ -48,7 +48,7 @@ test('settings may change until the first audio, and segments count on from wher
 })
 
 test('a model that does not load is told to the one who started, and finish returns', async (t) => {
-  const { events, failures } = collected()
+  const { events, failures } = collectEvents()
   const missing = E.left({ _tag: 'ModelLoadFailed' as const, model: 'scripted', reason: 'gone' })
   const pipeline = pipelineOf({ ...scriptedEngine({ words: [] }), load: () => () => Promise.resolve(missing) }, events)
   t.deepEqual(await pipeline.start()(), missing)
@@ -57,8 +57,8 @@ test('a model that does not load is told to the one who started, and finish retu
 })
 
 test('a job that fails gives the live up once', async (t) => {
-  const words = say('one two three four five six')
-  const { finals, failures, events } = collected()
+  const words = spokenWords('one two three four five six')
+  const { finals, failures, events } = collectEvents()
   const engine = scriptedEngine({ words, transcribe: () => E.left({ _tag: 'JobFailed', reason: 'broken' }) })
   const pipeline = pipelineOf(engine, events)
   await pipeline.start()()
@@ -71,14 +71,14 @@ test('a job that fails gives the live up once', async (t) => {
 })
 
 test('the detector may fail and loses nothing; failing again and again gives the live up', async (t) => {
-  const words = say('one two three')
+  const words = spokenWords('one two three')
   let failing = 2
   const detect = (probabilities: Float32Array) => {
     failing -= 1
     return failing >= 0 ? E.left({ _tag: 'JobFailed' as const, reason: 'restarted' }) : E.right(probabilities)
   }
   const timers = heldTimers()
-  const { finals, failures, events } = collected()
+  const { finals, failures, events } = collectEvents()
   const pipeline = pipelineOf(scriptedEngine({ words, detect }), events, {}, timers)
   await pipeline.start()()
   pipeline.push(scriptedAudio(words, 2))
@@ -99,7 +99,7 @@ test('the detector may fail and loses nothing; failing again and again gives the
 })
 
 test('finish waits for the engine no longer than its limit and sends what is known [R144]', async (t) => {
-  const words = [...say('one two three'), ...say('never heard', 2)]
+  const words = [...spokenWords('one two three'), ...spokenWords('never heard', 2)]
   const timers = heldTimers()
   let passes = 0
   const delay = (): Promise<void> => (passes > 2 ? new Promise(() => {}) : Promise.resolve())
@@ -111,16 +111,16 @@ test('finish waits for the engine no longer than its limit and sends what is kno
       return E.right(heard)
     },
   })
-  const { finals, partials, events } = collected()
+  const { finals, partials, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { settings: { ...settings, buffer_timeout: 10 } }, timers)
   await pipeline.start()()
   for (const samples of [scriptedAudio(words).subarray(0, 19_000), scriptedAudio(words).subarray(19_000)]) {
     pipeline.push(samples)
-    await ticks(20)
+    await eventLoopTurns(20)
   }
   passes = 3
   const done = pipeline.finish(30_000)
-  await ticks(20)
+  await eventLoopTurns(20)
   t.true(partials.length > 0)
   for (const timer of timers.timers.filter(({ milliseconds }) => milliseconds < 30_000)) timer.run()
   await done
@@ -129,22 +129,22 @@ test('finish waits for the engine no longer than its limit and sends what is kno
 })
 
 test('after abort nothing more is emitted, and a late answer changes nothing', async (t) => {
-  const words = say('one two three four')
+  const words = spokenWords('one two three four')
   const gate = Promise.withResolvers<void>()
-  const { finals, partials, failures, events } = collected()
+  const { finals, partials, failures, events } = collectEvents()
   const pipeline = pipelineOf(scriptedEngine({ words, delay: () => gate.promise }), events)
   await pipeline.start()()
   pipeline.push(scriptedAudio(words, 2))
   pipeline.abort()
   gate.resolve()
-  await ticks(20)
+  await eventLoopTurns(20)
   await pipeline.finish(10_000)
   t.deepEqual([finals, partials, failures], [[], [], []])
   t.is(pipeline.backlogSeconds(), 0)
 })
 
 test('the lag of a live is the age of the oldest audio that no pass has heard, and goes with the live [F14]', async (t) => {
-  const words = say('late words')
+  const words = spokenWords('late words')
   const engine = scriptedEngine({ words })
   const lags = createLags()
   const heard: Array<number> = []
@@ -152,10 +152,10 @@ test('the lag of a live is the age of the oldest audio that no pass has heard, a
   let now = 1_000_000
   const monotonic = (): number => now
   const create = createLivePipeline({ engine, scheduler: createScheduler(engine, monotonic), monotonic, timers: heldTimers(), lags })
-  const open = (liveId: number, events: ReturnType<typeof collected>['events']) =>
+  const open = (liveId: number, events: ReturnType<typeof collectEvents>['events']) =>
     create({ liveId, model: 'scripted', language: 'en', settings, nextSegment: 1, events })
-  const { finals, events } = collected()
-  const [late, idle] = [open(7, events), open(8, collected().events)]
+  const { finals, events } = collectEvents()
+  const [late, idle] = [open(7, events), open(8, collectEvents().events)]
   late.push(scriptedAudio(words, 2))
   now += 2500
   late.push(new Int16Array(16_000))

@@ -3,22 +3,22 @@ import { createLivePipeline } from '../../../application/pipeline/live-pipeline.
 import { createScheduler } from '../../../application/pipeline/scheduler.ts'
 import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settings.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
-import { collected, heldTimers, pipelineOf, say } from '../../support/worlds/pipeline-bench.ts'
+import { collectEvents, heldTimers, pipelineOf, spokenWords } from '../../support/pipeline/pipeline-driver.ts'
 import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
-import { stream, ticks } from '../../support/load/stream.ts'
+import { streamAudio, eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 
 const pace = { chunk: 1600, ticks: 2, latency: 1, windowSeconds: 30 }
 
 test('silence gives no frame [R155]', async (t) => {
-  const { frames, passes } = await stream({ ...pace, words: [], audio: new Int16Array(60 * 16000), settings, chunk: 16000 })
+  const { frames, passes } = await streamAudio({ ...pace, words: [], audio: new Int16Array(60 * 16000), settings, chunk: 16000 })
   t.deepEqual(frames, [])
   t.is(passes, 0)
 })
 
 test('a phrase is final within half a second of buffer_timeout of silence [R156]', async (t) => {
   for (const buffer_timeout of [0.3, 1, 2.5]) {
-    const words = say('the meeting begins at noon')
-    const { finals } = await stream({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 5), settings: { ...settings, buffer_timeout } })
+    const words = spokenWords('the meeting begins at noon')
+    const { finals } = await streamAudio({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 5), settings: { ...settings, buffer_timeout } })
     const end = words.reduce((sum, { pause, seconds }) => sum + pause + seconds, 0)
     t.is(finals.length, 1)
     const delay = (finals[0]?.pushed ?? 0) / 16000 - end
@@ -27,38 +27,38 @@ test('a phrase is final within half a second of buffer_timeout of silence [R156]
 })
 
 test('max_buffer forces finals without any silence [R156]', async (t) => {
-  const words = say(Array.from({ length: 80 }, (_, i) => `w${i}`).join(' ')).map((word) => ({ ...word, pause: 0 }))
-  const { finals } = await stream({ ...pace, words, audio: scriptedAudio(words), settings: { ...settings, max_buffer: 4, max_chars: 1000 } })
+  const words = spokenWords(Array.from({ length: 80 }, (_, i) => `w${i}`).join(' ')).map((word) => ({ ...word, pause: 0 }))
+  const { finals } = await streamAudio({ ...pace, words, audio: scriptedAudio(words), settings: { ...settings, max_buffer: 4, max_chars: 1000 } })
   t.true(finals.length >= 3)
   t.true(finals.every(({ start, end }) => end - start <= 5))
   t.is(finals.map(({ text }) => text).join(' '), words.map(({ text }) => text).join(' '))
 })
 
 test('in mode final every word is final within max_delay [R156]', async (t) => {
-  const words = say(Array.from({ length: 60 }, (_, i) => `w${i}`).join(' ')).map((word) => ({ ...word, pause: 0.02 }))
+  const words = spokenWords(Array.from({ length: 60 }, (_, i) => `w${i}`).join(' ')).map((word) => ({ ...word, pause: 0.02 }))
   const config: EngineSettings = { ...settings, mode: 'final', max_delay: 3, max_buffer: 20 }
-  const { finals } = await stream({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 2), settings: config })
+  const { finals } = await streamAudio({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 2), settings: config })
   for (const { start, pushed, text } of finals) t.true(pushed / 16000 - start <= 3 + 0.5, text)
 })
 
 test('frames keep to max_chars and max_lines and together hold every word [R157]', async (t) => {
-  const words = say('incomprehensibilities are what a caption of twelve letters has to break somewhere')
+  const words = spokenWords('incomprehensibilities are what a caption of twelve letters has to break somewhere')
   const config: EngineSettings = { ...settings, max_chars: 12, max_lines: 2 }
-  const { frames, finals } = await stream({ ...pace, words, audio: scriptedAudio(words, 2), settings: config })
+  const { frames, finals } = await streamAudio({ ...pace, words, audio: scriptedAudio(words, 2), settings: config })
   for (const { caption } of frames) t.true(caption.split('\n').length <= 2 && caption.split('\n').every((line) => line.length <= 12), caption)
   t.is(finals.map(({ text }) => text.replaceAll(' ', '')).join(''), words.map(({ text }) => text).join(''))
 })
 
 test('without punctuation none is added [R158]', async (t) => {
-  const words = say('Well, it is 3.5 metres. Or not? Yes!')
-  const { frames } = await stream({ ...pace, words, audio: scriptedAudio(words, 2), settings: { ...settings, punctuation: false } })
+  const words = spokenWords('Well, it is 3.5 metres. Or not? Yes!')
+  const { frames } = await streamAudio({ ...pace, words, audio: scriptedAudio(words, 2), settings: { ...settings, punctuation: false } })
   t.is(frames.at(-1)?.text, 'Well it is 3.5 metres Or not Yes')
   t.true(frames.every(({ text }) => !/[,?!]|\.$/.test(text)))
 })
 
 test('partials grow, are never sent twice, and the last frame of a segment is its final [R154]', async (t) => {
-  const words = [...say('one two three four five six seven eight'), ...say('nine ten eleven twelve', 2)]
-  const { frames } = await stream({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 2), settings })
+  const words = [...spokenWords('one two three four five six seven eight'), ...spokenWords('nine ten eleven twelve', 2)]
+  const { frames } = await streamAudio({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 2), settings })
   const texts = frames.map(({ segment, final, text }) => `${segment} ${final} ${text}`)
   t.is(new Set(texts).size, texts.length)
   t.true(frames.filter(({ final }) => !final).length >= 4)
@@ -66,9 +66,9 @@ test('partials grow, are never sent twice, and the last frame of a segment is it
 })
 
 test('two lives on one engine do not mix', async (t) => {
-  const scripts = [say('alpha beta gamma delta epsilon zeta'), say('un deux trois quatre cinq six sept', 0.2)]
+  const scripts = [spokenWords('alpha beta gamma delta epsilon zeta'), spokenWords('un deux trois quatre cinq six sept', 0.2)]
   const words = scripts.flat()
-  const engine = scriptedEngine({ words, delay: () => ticks(3) })
+  const engine = scriptedEngine({ words, delay: () => eventLoopTurns(3) })
   const scheduler = createScheduler(engine, () => performance.now())
   const create = createLivePipeline({ engine, scheduler, monotonic: () => performance.now(), timers: heldTimers() })
   const audio = scriptedAudio(words, 3)
@@ -76,12 +76,12 @@ test('two lives on one engine do not mix', async (t) => {
   const halves = [audio.slice(0, firstLength), audio.slice(firstLength)]
   const heard = await Promise.all(
     halves.map(async (samples, i) => {
-      const { finals, events } = collected()
+      const { finals, events } = collectEvents()
       const pipeline = create({ liveId: i, model: 'scripted', language: 'en', settings, nextSegment: 1, events })
       await pipeline.start()()
       for (let at = 0; at < samples.length; at += 1600) {
         pipeline.push(samples.subarray(at, at + 1600))
-        await ticks(2)
+        await eventLoopTurns(2)
       }
       await pipeline.finish(10_000)
       return finals.map(({ text }) => text).join(' ')
@@ -91,18 +91,18 @@ test('two lives on one engine do not mix', async (t) => {
 })
 
 test('an hour of speech as fast as possible is heard whole, in few passes and in bounded jobs', async (t) => {
-  const sentence = say('this is sentence number', 0.8)
+  const sentence = spokenWords('this is sentence number', 0.8)
   const words = Array.from({ length: 1200 }, (_, i) => [...sentence, { text: `${i}`, pause: 0.05, seconds: 0.4 }]).flat()
   const audio = scriptedAudio(words, 1)
   const engine = scriptedEngine({ words, windowSeconds: 30 })
-  const { finals, events } = collected()
+  const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events)
   await pipeline.start()()
   let highest = 0
   for (let at = 0; at < audio.length; at += 160_000) {
     pipeline.push(audio.subarray(at, at + 160_000))
     highest = Math.max(highest, pipeline.backlogSeconds())
-    while (pipeline.backlogSeconds() > 20) await ticks(1)
+    while (pipeline.backlogSeconds() > 20) await eventLoopTurns(1)
   }
   await pipeline.finish(600_000)
   t.is(finals.map(({ text }) => text).join(' '), words.map(({ text }) => text).join(' '))
@@ -112,12 +112,12 @@ test('an hour of speech as fast as possible is heard whole, in few passes and in
 })
 
 test('half a minute of backlog of one phrase is heard in four passes at most: of its pauses the last that fits is gone on behind', async (t) => {
-  const words = Array.from({ length: 13 }, (_, i) => say(`this is sentence number ${i}`, 0.5)).flat()
+  const words = Array.from({ length: 13 }, (_, i) => spokenWords(`this is sentence number ${i}`, 0.5)).flat()
   const audio = scriptedAudio(words, 1.5)
   t.true(audio.length > 30 * 16000, `${audio.length / 16000} s`)
   const answer = Promise.withResolvers<void>()
   const engine = scriptedEngine({ words, delay: () => answer.promise })
-  const { finals, events } = collected()
+  const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events)
   await pipeline.start()()
   pipeline.push(audio)
@@ -128,11 +128,11 @@ test('half a minute of backlog of one phrase is heard in four passes at most: of
 })
 
 test('passes while somebody speaks are drafts, but those at a pause and at the end are not', async (t) => {
-  const words = [...say('this is the first sentence of two'), ...say('and this is the second of them', 1.2)]
+  const words = [...spokenWords('this is the first sentence of two'), ...spokenWords('and this is the second of them', 1.2)]
   const audio = scriptedAudio(words, 1.5)
   const draftsWith = async (changes: Partial<EngineSettings>): Promise<ReadonlyArray<boolean>> => {
     const engine = scriptedEngine({ words })
-    const { finals } = await stream({ ...pace, words, audio, engine, settings: { ...settings, ...changes } })
+    const { finals } = await streamAudio({ ...pace, words, audio, engine, settings: { ...settings, ...changes } })
     t.is(finals.length > 0, true)
     return engine.jobs.map(({ isDraft }) => isDraft === true)
   }

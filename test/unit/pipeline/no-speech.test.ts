@@ -1,8 +1,8 @@
 import test from 'ava'
 import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
-import { stream } from '../../support/load/stream.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
+import { streamAudio } from '../../support/pipeline/pipeline-stream.ts'
 
 const SHORT = 20 * 16000
 /** Through all tones once. */
@@ -31,7 +31,7 @@ test('silence, white noise and tones give no frame on the real engine [R155]', a
   const sounds = { silence: new Int16Array(SHORT), 'faint noise': whiteNoise(30), noise: whiteNoise(6000), tones: tones() }
   for (const [name, audio] of Object.entries(sounds)) {
     const options = { model: 'demo-en', words: [], settings: DEFAULT_ENGINE_SETTINGS, chunk: 16000, ticks: 1, latency: 0, windowSeconds: 10 }
-    const { frames, failures } = await stream({ ...options, audio, engine })
+    const { frames, failures } = await streamAudio({ ...options, audio, engine })
     t.deepEqual(frames.map(({ text }) => text), [], name)
     t.deepEqual(failures, [], name)
   }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Segment, SegmentWord } from '../../../application/pipeline/pipeline.ts'
 import { finalSegments } from '../../../application/pipeline/policy/segments.ts'
 import type { Word } from '../../../application/pipeline/policy/words.ts'
-import { attentionBench, speech, word } from '../../support/worlds/attention-bench.ts'
+import { createAttentionDriver, speechState, heardWord } from '../../support/pipeline/attention-driver.ts'
 
 const WIDE = { maxChars: 80, maxLines: 2 }
 const said = (text: string, start: number, end: number, confidence = 0.9): Word => ({ text, start, end, confidence })
@@ -59,9 +59,9 @@ test('the words of any final are its text, go forward and lie within it', (t) =>
 })
 
 test('how sure the model was of a word that came in two parts is the mean over its tokens, punctuation left out', (t) => {
-  const { hears, policy, limits } = attentionBench()
-  hears(speech(2, [[0, 1.3]]), [word(' trans', 0.1, 0.4, 0.9)])
-  hears(speech(3, [[0, 1.3], [1.7]]), [{ ...word('lation', 1.7, 2, 0.4), probability: 0.1 }])
+  const { hears, policy, limits } = createAttentionDriver()
+  hears(speechState(2, [[0, 1.3]]), [heardWord(' trans', 0.1, 0.4, 0.9)])
+  hears(speechState(3, [[0, 1.3], [1.7]]), [{ ...heardWord('lation', 1.7, 2, 0.4), probability: 0.1 }])
   const [final] = policy.giveUp(limits).finals
   t.deepEqual(final?.words?.map(({ text, confidence }) => [text, confidence]), [['translation', 0.6]])
 })

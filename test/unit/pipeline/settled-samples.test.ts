@@ -1,7 +1,7 @@
 import test from 'ava'
 import { settledBy } from '../../../application/pipeline/policy/policy.ts'
 import { INITIAL_SEGMENTER } from '../../../application/pipeline/speech/speech-segmenter.ts'
-import { collected, pipelineOf } from '../../support/worlds/pipeline-bench.ts'
+import { collectEvents, pipelineOf } from '../../support/pipeline/pipeline-driver.ts'
 import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
 import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
 import type { ScriptedWord } from '../../support/doubles/scripted/engine.ts'
@@ -28,7 +28,7 @@ test('what is settled is in finals, and all but the last moments are settled onc
     const ends: Array<number> = []
     for (const { pause, seconds } of words) ends.push((ends.at(-1) ?? 0) + Math.round(pause * RATE) + Math.round(seconds * RATE))
     const audio = scriptedAudio(words, 4)
-    const { events, finals } = collected()
+    const { events, finals } = collectEvents()
     const timers = { timers: [], after: immediateTimers.after }
     const pipeline = pipelineOf(scriptedEngine({ words, hasWordTimes }), events, {}, timers)
     await pipeline.start()()

@@ -5,7 +5,7 @@ import type { SegmenterState } from '../../../application/pipeline/speech/speech
 import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
 import type { SpeechEngine, VadState } from '../../../application/ports/engine.ts'
 import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
 import { readWav } from '../../support/audio/wav.ts'
 

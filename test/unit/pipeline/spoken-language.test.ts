@@ -5,58 +5,58 @@ import { spokenLanguage } from '../../../application/pipeline/speech/spoken-lang
 import type { Hypothesis, TranscribeJob } from '../../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settings.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
-import { samples, speech } from '../../support/worlds/attention-bench.ts'
-import { collected, pipelineOf, say } from '../../support/worlds/pipeline-bench.ts'
+import { samplesOf, speechState } from '../../support/pipeline/attention-driver.ts'
+import { collectEvents, pipelineOf, spokenWords } from '../../support/pipeline/pipeline-driver.ts'
 import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
 import type { ScriptedWord } from '../../support/doubles/scripted/engine.ts'
-import { ticks } from '../../support/load/stream.ts'
+import { eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 
 const sought = () => spokenLanguage('auto')
-const span = (from: number, to: number) => ({ from: samples(from), to: samples(to) })
+const span = (from: number, to: number) => ({ from: samplesOf(from), to: samplesOf(to) })
 
 test('a language that is given is asked about by nobody, and told in no segment', (t) => {
   const given = spokenLanguage('haw')
-  t.deepEqual([given.code(), given.question(speech(5, [[0]]), 0, null)], ['haw', null])
+  t.deepEqual([given.code(), given.question(speechState(5, [[0]]), 0, null)], ['haw', null])
 })
 
 test('the first language is asked for once a second was spoken, and again when twice as much was, until the model is sure', (t) => {
   const language = sought()
-  t.is(language.question(speech(1.5, [[0, 0.4], [1]]), 0, null), null, '0.9 s of speech')
-  t.deepEqual(language.question(speech(1.6, [[0, 0.4], [1]]), 0, null), span(0, 1.6))
+  t.is(language.question(speechState(1.5, [[0, 0.4], [1]]), 0, null), null, '0.9 s of speech')
+  t.deepEqual(language.question(speechState(1.6, [[0, 0.4], [1]]), 0, null), span(0, 1.6))
   t.false(language.changes({ code: 'de', probability: 0.4 }))
   t.is(language.code(), null, 'a doubtful answer is not taken while more is to come')
-  t.is(language.question(speech(2.5, [[0, 0.4], [1]]), 0, null), null)
-  t.deepEqual(language.question(speech(2.6, [[0, 0.4], [1]]), 0, null), span(0, 2.6))
+  t.is(language.question(speechState(2.5, [[0, 0.4], [1]]), 0, null), null)
+  t.deepEqual(language.question(speechState(2.6, [[0, 0.4], [1]]), 0, null), span(0, 2.6))
   t.false(language.changes({ code: 'de', probability: 0.4 }), 'nothing was heard yet')
   t.is(language.code(), 'de')
-  t.deepEqual(language.question(speech(4.6, [[0, 0.4], [1]]), 0, null), span(0, 4.6))
+  t.deepEqual(language.question(speechState(4.6, [[0, 0.4], [1]]), 0, null), span(0, 4.6))
   t.true(language.changes({ code: 'nl', probability: 0.9 }), 'what was heard was in German')
-  t.is(language.question(speech(20, [[0]]), 0, null), null)
+  t.is(language.question(speechState(20, [[0]]), 0, null), null)
 })
 
 test('a likely answer to the first second is taken, and not yet believed: until the model is sure of two', (t) => {
   const language = sought()
-  language.question(speech(1.1, [[0]]), 0, null)
+  language.question(speechState(1.1, [[0]]), 0, null)
   language.changes({ code: 'pl', probability: 0.9 })
   t.is(language.code(), 'pl')
-  t.deepEqual(language.question(speech(2.2, [[0]]), 0, null), span(0, 2.2))
+  t.deepEqual(language.question(speechState(2.2, [[0]]), 0, null), span(0, 2.2))
   t.true(language.changes({ code: 'fr', probability: 0.6 }))
   t.is(language.code(), 'fr')
 })
 
 test('the first phrase is asked about when it ends, however short it was', (t) => {
   const language = sought()
-  t.is(language.question(speech(0.6, [[0.1, 0.5]]), 0, null), null)
-  t.deepEqual(language.question(speech(1.6, [[0.1, 0.5]], true), 0, null), span(0.1, 0.5))
+  t.is(language.question(speechState(0.6, [[0.1, 0.5]]), 0, null), null)
+  t.deepEqual(language.question(speechState(1.6, [[0.1, 0.5]], true), 0, null), span(0.1, 0.5))
   t.false(language.changes({ code: 'en', probability: 0.5 }))
   t.is(language.code(), 'en')
-  t.is(language.question(speech(1.6, [[0.1, 0.5]], true), 0, null), null)
+  t.is(language.question(speechState(1.6, [[0.1, 0.5]], true), 0, null), null)
 })
 
 /** A live in English, of which the model was sure, in its second phrase. */
 const english = () => {
   const language = sought()
-  language.question(speech(2.1, [[0]]), 0, null)
+  language.question(speechState(2.1, [[0]]), 0, null)
   language.changes({ code: 'en', probability: 0.9 })
   language.endPhrase(0)
   return language
@@ -64,25 +64,25 @@ const english = () => {
 
 test('who was sure once is only changed by one that is sure of two seconds', (t) => {
   const language = english()
-  t.is(language.question(speech(6.9, [[5]]), 0, null), null)
-  t.is(language.question(speech(9, [[5, 6.9]], true), 0, null), null, 'a shorter phrase is taken for the language before')
-  t.deepEqual(language.question(speech(7, [[5]]), 0, null), span(5, 7))
+  t.is(language.question(speechState(6.9, [[5]]), 0, null), null)
+  t.is(language.question(speechState(9, [[5, 6.9]], true), 0, null), null, 'a shorter phrase is taken for the language before')
+  t.deepEqual(language.question(speechState(7, [[5]]), 0, null), span(5, 7))
   t.false(language.changes({ code: 'cy', probability: 0.7 }))
   t.is(language.code(), 'en')
-  t.deepEqual(language.question(speech(9, [[5]]), 0, null), span(5, 9))
+  t.deepEqual(language.question(speechState(9, [[5]]), 0, null), span(5, 9))
   t.true(language.changes({ code: 'cy', probability: 0.85 }))
   t.is(language.code(), 'cy')
 })
 
 test('no more than eight seconds are heard for it, and after as many nobody asks again', (t) => {
   const language = sought()
-  t.deepEqual(language.question(speech(30, [[0]]), 0, null), span(0, 8))
+  t.deepEqual(language.question(speechState(30, [[0]]), 0, null), span(0, 8))
   language.changes({ code: 'en', probability: 0.1 })
-  t.is(language.question(speech(90, [[0]]), 0, null), null)
+  t.is(language.question(speechState(90, [[0]]), 0, null), null)
 })
 
 /** Three sentences, the second in another language. */
-const [first, second, third] = [say('it begins at noon and nobody is late'), say('es beginnt am mittag und niemand kommt zu spät', 2), say('bring your own cup and your own plate', 2)]
+const [first, second, third] = [spokenWords('it begins at noon and nobody is late'), spokenWords('es beginnt am mittag und niemand kommt zu spät', 2), spokenWords('bring your own cup and your own plate', 2)]
 const german = second.map((word) => ({ ...word, language: 'de' }))
 
 /** How the audio comes, and what an engine makes of it. */
@@ -95,13 +95,13 @@ interface Way {
 
 const heard = async (words: ReadonlyArray<ScriptedWord>, { config = settings, hasWordTimes = true, chunk = 1600, transcribe }: Way) => {
   const engine = scriptedEngine({ words, hasWordTimes, ...(transcribe && { transcribe: (hypothesis, job) => E.right(transcribe(hypothesis, job)) }) })
-  const { finals, partials, failures, events } = collected()
+  const { finals, partials, failures, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { settings: config, language: 'auto' })
   await pipeline.start()()
   const audio = scriptedAudio(words, 2)
   for (let at = 0; at < audio.length; at += chunk) {
     pipeline.push(audio.subarray(at, at + chunk))
-    await ticks(20)
+    await eventLoopTurns(20)
   }
   await pipeline.finish(10_000)
   return { finals, partials, failures, jobs: engine.jobs }
@@ -132,7 +132,7 @@ test('without a detector the language changes behind a final', async (t) => {
 
 for (const hasWordTimes of [true, false])
   test(`what was taken for another language at first is heard anew: word times ${hasWordTimes}`, async (t) => {
-    const words = say('es beginnt am mittag und es endet am abend spät nach einem langen tag').map((word) => ({ ...word, language: 'de' }))
+    const words = spokenWords('es beginnt am mittag und es endet am abend spät nach einem langen tag').map((word) => ({ ...word, language: 'de' }))
     const asWelsh = (hypothesis: Hypothesis, { language }: TranscribeJob): Hypothesis => {
       if (language === null) return { ...hypothesis, language: (hypothesis.language?.probability ?? 0) > 0 && asked++ < 2 ? { code: 'cy', probability: 0.5 } : { code: 'de', probability: 0.9 } }
       const wrong = (text: string): string => (language === 'cy' ? text.toUpperCase() : text)
@@ -148,7 +148,7 @@ for (const hasWordTimes of [true, false])
 
 test('a live whose language is given is asked nothing and tells none', async (t) => {
   const engine = scriptedEngine({ words: first })
-  const { finals, events } = collected()
+  const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { language: 'en' })
   await pipeline.start()()
   pipeline.push(scriptedAudio(first, 2))
@@ -159,7 +159,7 @@ test('a live whose language is given is asked nothing and tells none', async (t)
 
 test('what is to be translated is heard as such', async (t) => {
   const engine = scriptedEngine({ words: german })
-  const { finals, events } = collected()
+  const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { language: 'auto', task: 'translate' })
   await pipeline.start()()
   pipeline.push(scriptedAudio(german, 2))

@@ -2,12 +2,12 @@ import test from 'ava'
 import fc from 'fast-check'
 import { surerWords } from '../../../application/pipeline/policy/by-attention/surer-words.ts'
 import { textOf } from '../../../application/pipeline/policy/words.ts'
-import { word } from '../../support/worlds/attention-bench.ts'
+import { heardWord } from '../../support/pipeline/attention-driver.ts'
 
 const account = fc.array(
   fc.record({ text: fc.constantFrom(' a', ' b', ' c'), length: fc.double({ min: 0, max: 1, noNaN: true }), sure: fc.double({ min: 0.01, max: 1, noNaN: true }) }),
   { maxLength: 8 },
-).map((words) => words.map(({ text, length, sure }, i) => word(text, i, i + length, sure)))
+).map((words) => words.map(({ text, length, sure }, i) => heardWord(text, i, i + length, sure)))
 
 test('two accounts that say the same give the later one; each word is of one of them, in the order of time', (t) => {
   fc.assert(
@@ -22,9 +22,9 @@ test('two accounts that say the same give the later one; each word is of one of 
 })
 
 test('a word that one account alone has stands when it was surer than not', (t) => {
-  const both = word(' Ask', 0, 0.4)
+  const both = heardWord(' Ask', 0, 0.4)
   const texts = [0.4, 0.6].flatMap((sure) => {
-    const more = [both, word(' to', 0.5, 0.6, sure)]
+    const more = [both, heardWord(' to', 0.5, 0.6, sure)]
     return [textOf(surerWords([both], more)), textOf(surerWords(more, [both]))]
   })
   t.deepEqual(texts, ['Ask', 'Ask', 'Ask to', 'Ask to'])

@@ -1,18 +1,18 @@
 import test from 'ava'
-import { collected, pipelineOf, say } from '../../support/worlds/pipeline-bench.ts'
+import { collectEvents, pipelineOf, spokenWords } from '../../support/pipeline/pipeline-driver.ts'
 import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
-import { ticks } from '../../support/load/stream.ts'
+import { eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 
-const words = say('it begins at noon and it ends at one')
+const words = spokenWords('it begins at noon and it ends at one')
 const audio = scriptedAudio(words, 2)
 
 test('a vocabulary goes with every pass, and another from the next pass on, while audio comes', async (t) => {
   const engine = scriptedEngine({ words, hasWordTimes: true })
   const [first, second] = [{ prompt: 'Opening hours.', hotwords: ['noon'] }, { prompt: '', hotwords: ['one'] }]
-  const pipeline = pipelineOf(engine, collected().events, { vocabulary: first })
+  const pipeline = pipelineOf(engine, collectEvents().events, { vocabulary: first })
   await pipeline.start()()
   pipeline.push(audio.subarray(0, 32_000))
-  await ticks(50)
+  await eventLoopTurns(50)
   const before = engine.jobs.length
   pipeline.expect(second)
   pipeline.push(audio.subarray(32_000))
@@ -23,7 +23,7 @@ test('a vocabulary goes with every pass, and another from the next pass on, whil
 
 test('without a vocabulary no pass has one', async (t) => {
   const engine = scriptedEngine({ words })
-  const pipeline = pipelineOf(engine, collected().events)
+  const pipeline = pipelineOf(engine, collectEvents().events)
   await pipeline.start()()
   pipeline.push(audio)
   await pipeline.finish(10_000)

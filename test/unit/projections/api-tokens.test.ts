@@ -2,7 +2,8 @@ import test from 'ava'
 import type { StoredApiTokenEvent } from '../../../domain/api-token/events.ts'
 import { apiTokens, apiTokenTotals } from '../../../projections/api-tokens/projection.ts'
 import { after } from '../domain/samples.ts'
-import { envelopeOf, projecting } from '../../support/worlds/projecting.ts'
+import { envelopeOf } from '../../support/events/stored-events.ts'
+import { specifyProjection } from '../../support/read-models/specify-projection.ts'
 
 const about = (at: number, tokenId = 4) => ({ tokenId, userId: 3, at: after(at) })
 const issued: StoredApiTokenEvent = {
@@ -16,29 +17,29 @@ const listed = {
 const used = (at: number): StoredApiTokenEvent => ({ type: 'ApiTokenUsed', data: about(at) })
 
 test('an issued token is listed without its hash [R116 R117]', async (t) => {
-  await projecting(t, apiTokens).given(issued).thenDocuments({ 4: listed })
+  await specifyProjection(t, apiTokens).given(issued).thenDocuments({ 4: listed })
 })
 
 test('a token shows its name and whether it is active [R120]', async (t) => {
   const off: StoredApiTokenEvent = { type: 'ApiTokenDeactivated', data: about(1000) }
-  await projecting(t, apiTokens).given(issued, off).thenDocuments({ 4: { ...listed, isActive: false } })
-  await projecting(t, apiTokens)
+  await specifyProjection(t, apiTokens).given(issued, off).thenDocuments({ 4: { ...listed, isActive: false } })
+  await specifyProjection(t, apiTokens)
     .given(issued, off, { type: 'ApiTokenActivated', data: about(2000) }, { type: 'ApiTokenRenamed', data: { ...about(3000), name: envelopeOf('b') } })
     .thenDocuments({ 4: { ...listed, name: envelopeOf('b') } })
 })
 
 test('a token shows when it was last used [R33]', async (t) => {
-  await projecting(t, apiTokens).given(issued, used(1000), used(70_000)).thenDocuments({ 4: { ...listed, lastUsedAt: after(70_000) } })
+  await specifyProjection(t, apiTokens).given(issued, used(1000), used(70_000)).thenDocuments({ 4: { ...listed, lastUsedAt: after(70_000) } })
 })
 
 test('the total counts what was issued and not revoked', async (t) => {
   const other: StoredApiTokenEvent = { ...issued, data: { ...issued.data, tokenId: 5, userId: 8 } }
-  await projecting(t, apiTokenTotals).given(issued, other).thenDocuments({ all: { count: 2 } })
-  await projecting(t, apiTokenTotals)
+  await specifyProjection(t, apiTokenTotals).given(issued, other).thenDocuments({ all: { count: 2 } })
+  await specifyProjection(t, apiTokenTotals)
     .given(issued, other, used(1000), { type: 'ApiTokenRevoked', data: about(1000) })
     .thenDocuments({ all: { count: 1 } })
 })
 
 test('a revoked token is listed no more, also when a use of it is told late [R119]', async (t) => {
-  await projecting(t, apiTokens).given(issued, { type: 'ApiTokenRevoked', data: about(1000) }, used(2000)).thenDocuments({})
+  await specifyProjection(t, apiTokens).given(issued, { type: 'ApiTokenRevoked', data: about(1000) }, used(2000)).thenDocuments({})
 })

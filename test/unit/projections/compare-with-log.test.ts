@@ -7,14 +7,15 @@ import { differencesFromLog } from '../../../projections/compare-with-log.ts'
 import { foldLive, lives } from '../../../projections/lives/projection.ts'
 import { modelOf } from '../../../projections/projection.ts'
 import { after } from '../domain/samples.ts'
-import { checkpointAt } from '../../support/tools/checkpoints.ts'
+import { checkpointAt } from '../../support/read-models/checkpoints.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
-import { logOf, right, sealedLive, stored } from '../../support/worlds/projecting.ts'
+import { logOf, sealedLive, storedEvents } from '../../support/events/stored-events.ts'
+import { right } from '../../support/tools/right.ts'
 
 const about = (liveId: number) => ({ liveId, userId: 3, at: after(1000) })
 const started = (liveId: number): StoredLiveEvent => ({ type: 'LiveStarted', data: about(liveId) })
 const deleted = (liveId: number): StoredLiveEvent => ({ type: 'LiveDeleted', data: { ...about(liveId), lastStatus: 'finished' } })
-const EVENTS = stored([sealedLive({ liveId: 1 }), sealedLive({ liveId: 2 }), started(1), sealedLive({ liveId: 3 }), started(3), deleted(2)])
+const EVENTS = storedEvents([sealedLive({ liveId: 1 }), sealedLive({ liveId: 2 }), started(1), sealedLive({ liveId: 3 }), started(3), deleted(2)])
 const positionOf = (count: number): Position => EVENTS[count - 1]?.position ?? BEGINNING
 
 /** A live as the first `count` events of the log leave it. */

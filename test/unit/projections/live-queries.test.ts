@@ -14,7 +14,9 @@ import { viewOf } from '../../../projections/lives/view.ts'
 import { after, liveCreated } from '../domain/samples.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
-import { right, step, stored } from '../../support/worlds/projecting.ts'
+import { right } from '../../support/tools/right.ts'
+import { projectEvents } from '../../support/read-models/specify-projection.ts'
+import { storedEvents } from '../../support/events/stored-events.ts'
 
 const everything = { skip: 0, limit: 1000 }
 
@@ -47,8 +49,8 @@ const startWith = async (samples: ReadonlyArray<Sample>) => {
   right(await documents.ensure(allProjections.map(({ collection }) => collection))())
   const sealed = await Promise.all(samples.map(async ({ userId, status }, index) =>
     right(await sealEvents(keyring, `live-${index + 1}`)(eventsOf(index + 1, userId, status))())))
-  const events = stored(sealed.flat())
-  for (const projection of allProjections) if (events.length > 0) await step(documents, projection, events)
+  const events = storedEvents(sealed.flat())
+  for (const projection of allProjections) if (events.length > 0) await projectEvents(documents, projection, events)
   const pages: Array<number> = []
   const watched: Documents = {
     ...documents,

@@ -8,16 +8,17 @@ import type { EventStore, ExpectedRevision, Position } from '../../../applicatio
 import { allProjections } from '../../../projections/all-projections.ts'
 import { olderLogReason } from '../../../projections/older-log.ts'
 import { startProjector } from '../../../projections/projector.ts'
-import { ALONE } from '../../support/tools/alone.ts'
+import { SINGLE_PROCESS_LEASES } from '../../support/worlds/single-process-leases.ts'
 import { discardNewerThanLog } from '../../../projections/rebuild/discard-newer-than-log.ts'
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
-import { right, sealedLive } from '../../support/worlds/projecting.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
-import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
-import { checkpointAt, duty } from '../../support/tools/checkpoints.ts'
+import { right } from '../../support/tools/right.ts'
+import { sealedLive } from '../../support/events/stored-events.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
+import { createTestEnvironment } from '../../support/doubles/environment.ts'
+import { checkpointAt, duty } from '../../support/read-models/checkpoints.ts'
 import { modelOf } from '../../../projections/projection.ts'
 import { lives } from '../../../projections/lives/projection.ts'
 import { liveCounts } from '../../../projections/live-counts/projection.ts'
@@ -128,7 +129,7 @@ test('an older copy of the log, put in its place under a running service, holds 
   const documents = createMemoryDocuments()
   const stop = new AbortController()
   const following = { store, documents, logger: createRecordingLogger(), environment, timers: systemTimers, signal: stop.signal }
-  const projector = startProjector({ ...following, projections: [lives], leases: ALONE, code: 'test' })
+  const projector = startProjector({ ...following, projections: [lives], leases: SINGLE_PROCESS_LEASES, code: 'test' })
   t.teardown(async () => {
     stop.abort()
     await projector.stopped

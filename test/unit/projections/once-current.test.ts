@@ -9,7 +9,7 @@ import { tokenIdByPrefix } from '../../../projections/api-tokens/queries.ts'
 import { modelOf } from '../../../projections/projection.ts'
 import { users } from '../../../projections/users/projection.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
-import { right } from '../../support/worlds/projecting.ts'
+import { right } from '../../support/tools/right.ts'
 
 test('documents are not to be had before their projection has been through the log once, and then whatever it does', async (t) => {
   const all = createMemoryDocuments()

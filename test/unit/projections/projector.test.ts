@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Documents } from '../../../application/ports/documents.ts'
@@ -10,13 +9,14 @@ import { allProjections } from '../../../projections/all-projections.ts'
 import { lives } from '../../../projections/lives/projection.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { startProjector } from '../../../projections/projector.ts'
-import { ALONE } from '../../support/tools/alone.ts'
+import { SINGLE_PROCESS_LEASES } from '../../support/worlds/single-process-leases.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
-import { right, sealedLive } from '../../support/worlds/projecting.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
-import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
+import { right } from '../../support/tools/right.ts'
+import { sealedLive } from '../../support/events/stored-events.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
+import { createTestEnvironment } from '../../support/doubles/environment.ts'
 
 const environment = createTestEnvironment()
 
@@ -33,7 +33,7 @@ const start = (t: ExecutionContext, parts: Parts = {}) => {
   const { store = createMemoryEventStore(), documents = createMemoryDocuments(), projections = allProjections } = parts
   const stop = new AbortController()
   const logger = createRecordingLogger()
-  const projector = startProjector({ environment, ...parts, store, documents, projections, leases: ALONE, code: 'test', logger, timers: systemTimers, signal: stop.signal })
+  const projector = startProjector({ environment, ...parts, store, documents, projections, leases: SINGLE_PROCESS_LEASES, code: 'test', logger, timers: systemTimers, signal: stop.signal })
   t.teardown(async () => {
     stop.abort()
     await projector.stopped

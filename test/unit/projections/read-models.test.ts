@@ -6,7 +6,8 @@ import { liveTokens } from '../../../projections/live-tokens/projection.ts'
 import { lives } from '../../../projections/lives/projection.ts'
 import { users } from '../../../projections/users/projection.ts'
 import { after } from '../domain/samples.ts'
-import { envelopeOf, projecting, sealedLive } from '../../support/worlds/projecting.ts'
+import { envelopeOf, sealedLive } from '../../support/events/stored-events.ts'
+import { specifyProjection } from '../../support/read-models/specify-projection.ts'
 
 const live = (liveId = 7, userId = 3, at = 1000) => ({ liveId, userId, at: after(at) })
 const started = (liveId = 7, at = 1000): StoredLiveEvent => ({ type: 'LiveStarted', data: live(liveId, 3, at) })
@@ -22,48 +23,48 @@ const { commandId: _, senderTokenHash: __, listenerTokenHash: ___, liveId, at, .
 const pending = { ...facts, id: liveId, status: 'pending', autoStartPid: null, createdAt: at, updatedAt: null }
 
 test('a created live is pending, holds its reservation, and has never changed', async (t) => {
-  await projecting(t, lives).given(sealedLive()).thenDocuments({ 7: pending })
+  await specifyProjection(t, lives).given(sealedLive()).thenDocuments({ 7: pending })
 })
 
 test('a change of the status is a change of the live [R13]', async (t) => {
-  await projecting(t, lives).given(sealedLive(), started()).thenDocuments({ 7: { ...pending, status: 'active', updatedAt: after(1000) } })
+  await specifyProjection(t, lives).given(sealedLive(), started()).thenDocuments({ 7: { ...pending, status: 'active', updatedAt: after(1000) } })
 })
 
 test('a terminal live holds no reservation, however it ended [R83]', async (t) => {
   const over = { ...pending, vram: 0, updatedAt: after(2000) }
-  await projecting(t, lives).given(sealedLive(), finished()).thenDocuments({ 7: { ...over, status: 'finished' } })
-  await projecting(t, lives).given(sealedLive(), started(), finished()).thenDocuments({ 7: { ...over, status: 'finished' } })
-  await projecting(t, lives).given(sealedLive(), failed()).thenDocuments({ 7: { ...over, status: 'error' } })
+  await specifyProjection(t, lives).given(sealedLive(), finished()).thenDocuments({ 7: { ...over, status: 'finished' } })
+  await specifyProjection(t, lives).given(sealedLive(), started(), finished()).thenDocuments({ 7: { ...over, status: 'finished' } })
+  await specifyProjection(t, lives).given(sealedLive(), failed()).thenDocuments({ 7: { ...over, status: 'error' } })
 })
 
 test('an auto-started live shows its pid and keeps it after the end, any other has none [R82]', async (t) => {
   const auto = sealedLive({ autoStart: true })
   const over = { ...pending, autoStart: true, status: 'finished', vram: 0, updatedAt: after(2000) }
-  await projecting(t, lives).given(auto, finished()).thenDocuments({ 7: over })
-  await projecting(t, lives).given(auto, source(4711), started(), finished()).thenDocuments({ 7: { ...over, autoStartPid: 4711 } })
-  await projecting(t, lives).given(sealedLive(), source(4711)).thenDocuments({ 7: pending })
+  await specifyProjection(t, lives).given(auto, finished()).thenDocuments({ 7: over })
+  await specifyProjection(t, lives).given(auto, source(4711), started(), finished()).thenDocuments({ 7: { ...over, autoStartPid: 4711 } })
+  await specifyProjection(t, lives).given(sealedLive(), source(4711)).thenDocuments({ 7: pending })
 })
 
 test('senders come and go without a trace in the live', async (t) => {
   const attached: StoredLiveEvent = { type: 'SenderAttached', data: { ...live(), epoch: 1, instance: 'i' } }
   const detached: StoredLiveEvent = { type: 'SenderDetached', data: { ...live(), epoch: 1 } }
-  await projecting(t, lives).given(sealedLive(), attached, detached).thenDocuments({ 7: pending })
+  await specifyProjection(t, lives).given(sealedLive(), attached, detached).thenDocuments({ 7: pending })
 })
 
 test('a live that was fenced off before it was created is in no read model', async (t) => {
-  await projecting(t, lives).given(aborted).thenDocuments({})
-  await projecting(t, liveTokens).given(aborted).thenDocuments({})
-  await projecting(t, liveCounts).given(aborted).thenDocuments({})
+  await specifyProjection(t, lives).given(aborted).thenDocuments({})
+  await specifyProjection(t, liveTokens).given(aborted).thenDocuments({})
+  await specifyProjection(t, liveCounts).given(aborted).thenDocuments({})
 })
 
 test('a deleted live is in no list, its tokens lead nowhere, and the totals forget it [R86]', async (t) => {
   const deleted = (lastStatus: 'finished' | 'error'): StoredLiveEvent => ({ type: 'LiveDeleted', data: { ...live(), lastStatus } })
   const none = { userId: 3, pending: [], active: [], finished: 0, error: 0 }
-  await projecting(t, lives).given(sealedLive(), finished(), deleted('finished')).thenDocuments({})
-  await projecting(t, liveTokens).given(sealedLive(), finished(), deleted('finished')).thenDocuments({})
-  await projecting(t, liveCounts).given(sealedLive(), finished(), deleted('finished')).thenDocuments({ 3: none })
-  await projecting(t, liveCounts).given(sealedLive(), failed(), deleted('error')).thenDocuments({ 3: none })
-  await projecting(t, liveCounts)
+  await specifyProjection(t, lives).given(sealedLive(), finished(), deleted('finished')).thenDocuments({})
+  await specifyProjection(t, liveTokens).given(sealedLive(), finished(), deleted('finished')).thenDocuments({})
+  await specifyProjection(t, liveCounts).given(sealedLive(), finished(), deleted('finished')).thenDocuments({ 3: none })
+  await specifyProjection(t, liveCounts).given(sealedLive(), failed(), deleted('error')).thenDocuments({ 3: none })
+  await specifyProjection(t, liveCounts)
     .given(sealedLive({ liveId: 8 }), finished(8), sealedLive(), finished(), deleted('finished'))
     .thenDocuments({ 3: { ...none, finished: 1 } })
 })
@@ -71,13 +72,13 @@ test('a deleted live is in no list, its tokens lead nowhere, and the totals forg
 test('an event of a later version changes nothing', async (t) => {
   const later = { type: 'LiveApplauded', data: live() }
   const active = { ...pending, status: 'active', updatedAt: after(1000) }
-  await projecting(t, lives).given(sealedLive(), later, started()).thenDocuments({ 7: active })
-  await projecting(t, liveCounts).given(later).thenDocuments({})
-  await projecting(t, users).given({ type: 'UserApplauded', data: { userId: 3 } }).thenDocuments({})
+  await specifyProjection(t, lives).given(sealedLive(), later, started()).thenDocuments({ 7: active })
+  await specifyProjection(t, liveCounts).given(later).thenDocuments({})
+  await specifyProjection(t, users).given({ type: 'UserApplauded', data: { userId: 3 } }).thenDocuments({})
 })
 
 test('both tokens of a live lead to it, also after its end', async (t) => {
-  await projecting(t, liveTokens).given(sealedLive(), started(), finished()).thenDocuments({
+  await specifyProjection(t, liveTokens).given(sealedLive(), started(), finished()).thenDocuments({
     '7-sender': { liveId: 7, userId: 3, role: 'sender', hash: 'hash of sender' },
     '7-listener': { liveId: 7, userId: 3, role: 'listener', hash: 'hash of listener' },
   })
@@ -85,7 +86,7 @@ test('both tokens of a live lead to it, also after its end', async (t) => {
 
 test('the totals of a user tell open lives by id and ended ones by number [R22]', async (t) => {
   const created = [1, 2, 3, 4].map((id) => sealedLive({ liveId: id }))
-  await projecting(t, liveCounts)
+  await specifyProjection(t, liveCounts)
     .given(...created, sealedLive({ liveId: 5, userId: 8 }), started(2), started(3), finished(3), failed(4))
     .thenDocuments({
       3: { userId: 3, pending: [1], active: [2], finished: 1, error: 1 },
@@ -95,14 +96,14 @@ test('the totals of a user tell open lives by id and ended ones by number [R22]'
 
 test('the totals of all users are those of each together [R22]', async (t) => {
   const created = [1, 2, 3].map((id) => sealedLive({ liveId: id }))
-  await projecting(t, liveTotals)
+  await specifyProjection(t, liveTotals)
     .given(...created, sealedLive({ liveId: 5, userId: 8 }), started(2), finished(3), aborted)
     .thenDocuments({ all: { userId: 0, pending: [1, 5], active: [2], finished: 1, error: 0 } })
 })
 
 test('an end that is told twice in two events counts once', async (t) => {
   const counts = { userId: 3, pending: [], active: [], finished: 1, error: 0 }
-  await projecting(t, liveCounts).given(sealedLive(), finished(), failed()).thenDocuments({ 3: counts })
+  await specifyProjection(t, liveCounts).given(sealedLive(), finished(), failed()).thenDocuments({ 3: counts })
 })
 
 const registered: StoredUserEvent = {
@@ -131,20 +132,20 @@ const ada = {
 const user = { userId: 3, at: after(1000) }
 
 test('a user is listed without anything of the password', async (t) => {
-  await projecting(t, users).given(registered).thenDocuments({ 3: ada })
-  await projecting(t, users)
+  await specifyProjection(t, users).given(registered).thenDocuments({ 3: ada })
+  await specifyProjection(t, users)
     .given(registered, { type: 'PasswordChanged', data: { ...user, passwordHash: envelopeOf('new', 'user-3'), generation: 1 } })
     .thenDocuments({ 3: { ...ada, updatedAt: after(1000) } })
-  await projecting(t, users)
+  await specifyProjection(t, users)
     .given(registered, { type: 'PasswordRehashed', data: { ...user, passwordHash: envelopeOf('new', 'user-3') } })
     .thenDocuments({ 3: ada })
-  await projecting(t, users).given(registered, { type: 'LoginsEnded', data: { ...user, generation: 1 } }).thenDocuments({ 3: ada })
+  await specifyProjection(t, users).given(registered, { type: 'LoginsEnded', data: { ...user, generation: 1 } }).thenDocuments({ 3: ada })
 })
 
 test('a disabled user is listed as inactive until enabled again', async (t) => {
   const disabled: StoredUserEvent = { type: 'UserDisabled', data: user }
-  await projecting(t, users).given(registered, disabled).thenDocuments({ 3: { ...ada, isActive: false, updatedAt: after(1000) } })
-  await projecting(t, users)
+  await specifyProjection(t, users).given(registered, disabled).thenDocuments({ 3: { ...ada, isActive: false, updatedAt: after(1000) } })
+  await specifyProjection(t, users)
     .given(registered, disabled, { type: 'UserEnabled', data: { ...user, at: after(2000) } })
     .thenDocuments({ 3: { ...ada, updatedAt: after(2000) } })
 })
@@ -152,7 +153,7 @@ test('a disabled user is listed as inactive until enabled again', async (t) => {
 test('new limits and permissions of a user are listed [D47]', async (t) => {
   const limits: StoredUserEvent = { type: 'UserLimitsChanged', data: { ...user, maxSessions: 1, maxTranslations: 0 } }
   const permissions: StoredUserEvent = { type: 'UserPermissionsChanged', data: { ...user, permissions: [], at: after(2000) } }
-  await projecting(t, users)
+  await specifyProjection(t, users)
     .given(registered, limits, permissions)
     .thenDocuments({ 3: { ...ada, maxSessions: 1, maxTranslations: 0, permissions: [], updatedAt: after(2000) } })
 })

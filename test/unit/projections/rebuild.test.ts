@@ -17,8 +17,10 @@ import { modelOf } from '../../../projections/projection.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { after } from '../domain/samples.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
-import { documentsOf, envelopeOf, logOf, right, sealedLive, step, stored, withoutPosition } from '../../support/worlds/projecting.ts'
-import { checkpointAt } from '../../support/tools/checkpoints.ts'
+import { documentsOf, projectEvents, withoutPosition } from '../../support/read-models/specify-projection.ts'
+import { envelopeOf, logOf, sealedLive, storedEvents } from '../../support/events/stored-events.ts'
+import { right } from '../../support/tools/right.ts'
+import { checkpointAt } from '../../support/read-models/checkpoints.ts'
 
 type Event = StoredLiveEvent | StoredUserEvent | StoredProfileEvent | StoredApiTokenEvent
 
@@ -100,14 +102,14 @@ for (const projection of allProjections) {
   test(`${projection.name}: batches, deaths before the checkpoint and a rebuild all end in the fold of the events, and no death leaves what a check calls wrong`, async (t) => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyEvent, { maxLength: 60 }), anySteps, async (history, steps) => {
-        const events = stored(history)
+        const events = storedEvents(history)
         const documents = await emptyDocuments(projection)
         for (let n = 0; ; n++) {
           const checkpoint = right(await documents.checkpoint(modelOf(projection))()).position
           const { size, diesAfter } = steps[n] ?? { size: 5, diesAfter: null }
           const batch = events.filter(({ position }) => position > checkpoint).slice(0, size)
           if (batch.length === 0) break
-          if (diesAfter === null) await step(documents, projection, batch)
+          if (diesAfter === null) await projectEvents(documents, projection, batch)
           else {
             await dieAfter(documents, projection, batch, diesAfter)
             const scratch = createMemoryDocuments()
@@ -118,7 +120,7 @@ for (const projection of allProjections) {
         t.deepEqual(await documentsOf(documents, projection, events), expected)
 
         const rebuilt = await emptyDocuments(projection)
-        if (events.length > 0) await step(rebuilt, projection, events)
+        if (events.length > 0) await projectEvents(rebuilt, projection, events)
         t.deepEqual(await documentsOf(rebuilt, projection, events), expected)
       }),
       { numRuns: 300 },
@@ -131,9 +133,9 @@ test('the fold of one stream is the document of the list', async (t) => {
     fc.asyncProperty(fc.array(anyEvent, { maxLength: 30 }), async (history) => {
       const [lives] = allProjections
       if (lives === undefined) throw new Error('there is no projection')
-      const events = stored(history)
+      const events = storedEvents(history)
       const documents = await emptyDocuments(lives)
-      if (events.length > 0) await step(documents, lives, events)
+      if (events.length > 0) await projectEvents(documents, lives, events)
       for (const liveId of NUMBERS) {
         const its = events.filter(({ stream }) => stream === `live-${liveId}`)
         const listed = right(await documents.get('lives', String(liveId))())

@@ -5,7 +5,7 @@ import { keepLink } from '../../../application/sessions/relay/kept-link.ts'
 import { whereabouts } from '../../../application/sessions/relay/whereabouts.ts'
 import { initialState } from '../../../domain/admission/state.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { turn } from './relay-log.ts'
 
 /** A link to a worker that answers each dial as `answer` does. */

@@ -7,7 +7,7 @@ import { initialState } from '../../../domain/admission/state.ts'
 import type { AdmissionState, Reservation } from '../../../domain/admission/state.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { createMemoryLinks } from '../../support/doubles/memory/links.ts'
-import { createRecordingLogger } from '../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 
 export const LIVE = 1
 const PAGE = 3

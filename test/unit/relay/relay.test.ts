@@ -4,7 +4,7 @@ import type { FromWorker, LinkEvents } from '../../../application/ports/peers/li
 import { keepLink } from '../../../application/sessions/relay/kept-link.ts'
 import type { RemoteSender } from '../../../application/sessions/relay/remote-sender.ts'
 import { createRandom } from '../../support/tools/seeded.ts'
-import { silentLogger } from '../../support/doubles/test-environment.ts'
+import { silentLogger } from '../../support/doubles/loggers.ts'
 import { createRelayApi } from './relay-api.ts'
 import { createRelayLog, LIVE } from './relay-log.ts'
 import { createRelayWorker } from './relay-worker.ts'

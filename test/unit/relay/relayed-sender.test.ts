@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { AudioPlace, FromWorker, ToWorker } from '../../../application/ports/peers/live-links.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
-import { silentLogger } from '../../support/doubles/test-environment.ts'
+import { silentLogger } from '../../support/doubles/loggers.ts'
 import { createRelayedSender } from '../../../interfaces/ws/relay/relayed-sender.ts'
 import type { Connection } from '../../../interfaces/ws/connection.ts'
 

@@ -5,7 +5,7 @@ import type { FromWorker, ToWorker } from '../../../application/ports/peers/live
 import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
 import { serveLinks } from '../../../application/sessions/relay/serve-links.ts'
 import { createRandom } from '../../support/tools/seeded.ts'
-import { silentLogger } from '../../support/doubles/test-environment.ts'
+import { silentLogger } from '../../support/doubles/loggers.ts'
 import { createRelayLog, LIVE } from './relay-log.ts'
 
 /** A worker's end without a world: admission says what `placed` does. */

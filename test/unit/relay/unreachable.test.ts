@@ -6,7 +6,7 @@ import type { RemoteSender } from '../../../application/sessions/relay/remote-se
 import { whereabouts } from '../../../application/sessions/relay/whereabouts.ts'
 import { initialState } from '../../../domain/admission/state.ts'
 import { createRandom } from '../../support/tools/seeded.ts'
-import { createTestEnvironment } from '../../support/doubles/test-environment.ts'
+import { createTestEnvironment } from '../../support/doubles/environment.ts'
 import { createRelayApi } from './relay-api.ts'
 import { createRelayLog, LIVE } from './relay-log.ts'
 import { createRelayWorker } from './relay-worker.ts'

@@ -4,7 +4,7 @@ import type { FromWorker } from '../../../application/ports/peers/live-links.ts'
 import type { SenderSession } from '../../../application/sessions/sender-session.ts'
 import { createWorkerSenders } from '../../../interfaces/ws/relay/worker-senders.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
-import { silentLogger } from '../../support/doubles/test-environment.ts'
+import { silentLogger } from '../../support/doubles/loggers.ts'
 import { turn } from './relay-log.ts'
 
 /** A link to a worker whose one place is given to the first who asks, once its log has answered. */

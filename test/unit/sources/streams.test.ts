@@ -17,9 +17,9 @@ import { SourceError } from '../../../infrastructure/sources/source-error.ts'
 import type { Note } from '../../../infrastructure/sources/source-kind.ts'
 import { packageSample, serve, withFfmpeg } from '../../support/sources/audio-server.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { ISOLATED, pull } from '../../support/sources/pulling.ts'
-import { flvAudio, listen, serveRtmp } from '../../support/sources/rtmp-server.ts'
-import { aacSound, pcmuSound, SECRET, serveRtsp } from '../../support/sources/rtsp-server.ts'
+import { ISOLATED, pullOnce } from '../../support/sources/pulling.ts'
+import { flvAudio, listenForStream, serveRtmp } from '../../support/sources/rtmp-server.ts'
+import { aacAudio, pcmuAudio, SECRET, serveRtsp } from '../../support/sources/rtsp-server.ts'
 
 const RULES = { allow: ['127.0.0.1/32'], ownPort: null }
 const SECONDS = 5
@@ -44,7 +44,7 @@ withFfmpeg('rtmp: all of it is heard, and its end is no end for good', async (t)
 
 withFfmpeg('rtsp: AAC in whole units and in pieces is heard, behind Digest; its goodbye is no end for good', async (t) => {
   const flv = await readFile(join(await packageSample(t, 'flv', SECONDS), 'audio.flv'))
-  const server = await serveRtsp(t, aacSound(flvAudio(flv)))
+  const server = await serveRtsp(t, aacAudio(flvAudio(flv)))
   const { end, seconds } = await attempt(server.url('digest/a b').replace('://', `://${PASS}`))
   t.deepEqual(end, INTERRUPTED)
   t.true(Math.abs(seconds - SECONDS) < 0.2, `${seconds} s`)
@@ -54,9 +54,9 @@ withFfmpeg('rtsp: AAC in whole units and in pieces is heard, behind Digest; its 
 })
 
 test('rtsp: samples go on as they come, behind Basic; wrong or no credentials are refused once', async (t) => {
-  const sound = pcmuSound(1)
+  const sound = pcmuAudio(1)
   const server = await serveRtsp(t, sound)
-  const { code, bytes } = await pull(server.url('basic').replace('://', `://${PASS}`))
+  const { code, bytes } = await pullOnce(server.url('basic').replace('://', `://${PASS}`))
   t.is(code, 'stream_over')
   t.is(bytes.toString('latin1', 0, 3), 'FLV')
   t.is(bytes.length, 13 + 50 * (11 + 1 + 160 + 4))
@@ -64,7 +64,7 @@ test('rtsp: samples go on as they come, behind Basic; wrong or no credentials ar
   const asked = (): number => server.requests.filter((line) => !line.startsWith('TEARDOWN')).length
   for (const [path, who] of [['basic', ''], ['basic', 'x:y@'], ['digest', 'okapi:y@']] as const) {
     const before = asked()
-    t.is((await pull(server.url(path).replace('://', `://${who}`))).code, 'rtsp_401')
+    t.is((await pullOnce(server.url(path).replace('://', `://${who}`))).code, 'rtsp_401')
     t.is(asked() - before, who === '' ? 1 : 2)
   }
 })
@@ -73,13 +73,13 @@ withFfmpeg('a stream that broke off is asked for until its server is there again
   const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 1), 'audio.flv')))
   const { port, url, stop } = await serveRtmp(t, messages)
   await stop()
-  t.is((await pull(url('app/ok'))).code, 'unreachable')
+  t.is((await pullOnce(url('app/ok'))).code, 'unreachable')
   let knocks = 0
   const note: Note = (step) => {
     if (step === 'check') knocks += 1
     if (step === 'check' && knocks === 2) void serveRtmp(t, messages, { port })
   }
-  const again = await pull(url('app/ok'), { brokeOff: true, note })
+  const again = await pullOnce(url('app/ok'), { brokeOff: true, note })
   t.is(again.code, 'stream_over')
   t.true(again.bytes.length > 1000 && knocks >= 2, `${knocks} knocks`)
 })
@@ -87,7 +87,7 @@ withFfmpeg('a stream that broke off is asked for until its server is there again
 test('what had arrived when a connection was reset is handed out before the failure', async (t) => {
   const sent = Buffer.alloc(32_000, 'sound')
   let server: Socket | undefined
-  const { port } = await listen(t, 'rtmp', '127.0.0.1', (socket) => {
+  const { port } = await listenForStream(t, 'rtmp', '127.0.0.1', (socket) => {
     server = socket
     socket.write(sent.subarray(0, 1))
   })
@@ -111,12 +111,12 @@ test('what RTMP servers may do wrong ends the attempt with a code, and nothing i
     ['redirect/x', 'refused'], ['deep/x', 'bad_answer'], ['cut/x', 'bad_answer'], ['unknown/x', 'bad_answer'], ['html/x', 'too_large'], ['live/moved', 'refused'],
     ['live/missing', 'refused'], ['live/unpublished', 'stream_over'], ['live/huge', 'too_large'], ['live/many', 'too_large'], ['live/wide', 'too_large'], ['live/short', 'bad_answer'],
   ] as const)
-    t.is((await pull(server.url(path))).code, code, path)
+    t.is((await pullOnce(server.url(path))).code, code, path)
 })
 
 test('what RTSP servers may do wrong ends the attempt with a code; a redirect is checked like a first address [S5 S8]', async (t) => {
-  const server = await serveRtsp(t, pcmuSound(1))
-  const codeOf = async (path: string) => (await pull(server.url(path))).code
+  const server = await serveRtsp(t, pcmuAudio(1))
+  const codeOf = async (path: string) => (await pullOnce(server.url(path))).code
   for (const method of ['options', 'describe', 'setup', 'play']) t.is(await codeOf(`redirect-${method}`), 'address_forbidden', method)
   for (const [path, code] of [
     ['loop', 'too_many_redirects'], ['smuggle', 'bad_answer'], ['long-head', 'too_large'], ['long-body', 'too_large'], ['html', 'bad_answer'], ['video', 'not_audio'],
@@ -127,15 +127,15 @@ test('what RTSP servers may do wrong ends the attempt with a code; a redirect is
     t.is(await codeOf(path), code, path)
   t.is(server.requests.filter((line) => line.endsWith('/loop')).length, 4)
   // What was given for one server is for no other.
-  const other = await serveRtsp(t, pcmuSound(1))
+  const other = await serveRtsp(t, pcmuAudio(1))
   for (const [next, code] of [[server, 'stream_over'], [other, 'rtsp_401']] as const)
-    t.is((await pull(server.url(`redirect-to-x?${encodeURIComponent(next.url('basic'))}`).replace('://', `://${PASS}`))).code, code)
-  t.is((await pull(`rtsp://a%0d%0ab@127.0.0.1:${server.port}/ok`)).code, 'unsupported')
+    t.is((await pullOnce(server.url(`redirect-to-x?${encodeURIComponent(next.url('basic'))}`).replace('://', `://${PASS}`))).code, code)
+  t.is((await pullOnce(`rtsp://a%0d%0ab@127.0.0.1:${server.port}/ok`)).code, 'unsupported')
 })
 
 withFfmpeg('doctor: a source is looked at step by step; what is wrong has a step of its own', async (t) => {
   const flv = await readFile(join(await packageSample(t, 'flv', SECONDS), 'audio.flv'))
-  const server = await serveRtsp(t, aacSound(flvAudio(flv)))
+  const server = await serveRtsp(t, aacAudio(flvAudio(flv)))
   const diagnose = async (url: string) => {
     const findings: Array<Finding> = []
     const ok = await diagnoseSource({ url, rules: RULES, isolation: ISOLATED, seconds: 2, tell: (finding) => findings.push(finding) })

@@ -3,7 +3,7 @@ import { EventStoreDBClient, jsonEvent, type AllStreamSubscription, type StreamS
 import test, { type ExecutionContext } from 'ava'
 import { eventually } from '../../tools/eventually.ts'
 import { patient } from './patient.ts'
-import { startEventStoreDb } from '../../service/eventstoredb.ts'
+import { startEventStoreDb } from '../../stores/eventstoredb.ts'
 
 const double = await startEventStoreDb()
 test.after.always(double.dispose)

@@ -1,7 +1,7 @@
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { join } from 'node:path'
-import type { EventStoreNode } from '../../service/eventstoredb-server/node.ts'
+import type { EventStoreNode } from '../../stores/eventstoredb-server/node.ts'
 import { temporaryDirectory } from '../../tools/temporary-directory.ts'
 import { createCluster, REAL_DELAYS, type Absence, type Cluster, type Delays } from './cluster.ts'
 import { createFaults } from './faults.ts'

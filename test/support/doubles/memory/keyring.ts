@@ -1,5 +1,4 @@
-import type { Envelope } from '../../../../domain/shared/event.ts'
-import type { Keyring, SealedMember } from '../../../../application/ports/keyring.ts'
+import type { Keyring } from '../../../../application/ports/keyring.ts'
 import { openKeyring } from '../../../../infrastructure/keys/keyring.ts'
 import type { StoredKey } from '../../../../infrastructure/keys/keyring.ts'
 import * as E from 'fp-ts/lib/Either.js'
@@ -38,13 +37,3 @@ export const createMemoryKeyring = (isReachable = (): boolean => true): Keyring 
     close: () => Promise.resolve(),
   }
 }
-
-/** A place in the log for texts of which it does not matter where they stand. */
-export const PLACE = { stream: 'user-1', member: 'UserRegistered.username' }
-
-/** Texts to be sealed for one place. */
-export const placed = (texts: ReadonlyArray<string>, place = PLACE) => texts.map((text) => ({ ...place, text }))
-
-/** Such texts sealed, where they were sealed for. */
-export const at = (envelopes: ReadonlyArray<Envelope>, { stream, member } = PLACE): ReadonlyArray<SealedMember> =>
-  envelopes.map((envelope) => ({ envelope, key: envelope.k, stream, members: [member] }))

@@ -14,7 +14,7 @@ interface Lease {
   readonly seekers: Set<Seeker>
 }
 
-export interface LeasesWorld {
+export interface MemoryLeases {
   /** The leases as one process has them: a free one is its own as soon as it seeks it. */
   readonly of: (member: string) => Leases
   /** Gives the lease to another that seeks it, if there is one; its holder hears of it at once, unless it is deaf. */
@@ -27,7 +27,7 @@ export interface LeasesWorld {
 }
 
 /** Leases of several processes in memory. */
-export const createLeasesWorld = (): LeasesWorld => {
+export const createMemoryLeases = (): MemoryLeases => {
   const leases = new Map<string, Lease>()
   const deaf = new Map<string, Array<AbortController>>()
 

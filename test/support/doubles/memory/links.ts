@@ -6,8 +6,8 @@ import type {
 import type { Self } from '../../../../application/ports/peers/members.ts'
 import type { Timers } from '../../../../application/ports/timers.ts'
 import { systemTimers } from '../../../../infrastructure/node/system-timers.ts'
-import { createMemoryWay } from './way.ts'
-import type { MemoryWay } from './way.ts'
+import { createDeliveryQueue } from './delivery-queue.ts'
+import type { DeliveryQueue } from './delivery-queue.ts'
 
 /** As the adapter has them, in milliseconds and bytes. */
 const DIAL_MS = 2000
@@ -70,17 +70,17 @@ export const createMemoryLinks = ({ timers = systemTimers }: { readonly timers?:
   const frozen = new Set<string>()
   const delays = new Map<string, number>()
   const links = new Set<ReturnType<typeof connect>>()
-  const ways = new Set<MemoryWay>()
+  const ways = new Set<DeliveryQueue>()
   /** What a frozen process hears once it thaws. */
   let late: ReadonlyArray<{ readonly name: string; readonly task: () => void }> = []
   const isHeld = (a: string, b: string): boolean => frozen.has(a) || frozen.has(b) || cuts.has(pairOf(a, b))
 
-  const wayOf = (from: string, to: string): MemoryWay => {
-    const way = createMemoryWay(() => isHeld(from, to), () => delays.get(pairOf(from, to)) ?? 0, timers)
+  const wayOf = (from: string, to: string): DeliveryQueue => {
+    const way = createDeliveryQueue(() => isHeld(from, to), () => delays.get(pairOf(from, to)) ?? 0, timers)
     ways.add(way)
     return way
   }
-  const drop = (...gone: ReadonlyArray<MemoryWay>): void => {
+  const drop = (...gone: ReadonlyArray<DeliveryQueue>): void => {
     for (const way of gone) if (ways.delete(way)) way.drop()
   }
 
@@ -114,7 +114,7 @@ export const createMemoryLinks = ({ timers = systemTimers }: { readonly timers?:
         })
       }
     }
-    const sideOf = (end: End, target: End, way: MemoryWay) => ({
+    const sideOf = (end: End, target: End, way: DeliveryQueue) => ({
       send: (message: ToWorker | FromWorker): void => {
         if (isOver || end.isClosing) return
         if (way.waiting() > MAX_BUFFERED) return finish(`${target.name} does not read what is sent to it`)

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { SAMPLE_RATE, VAD_FRAME } from '../../../../application/ports/engine.ts'
 import type { Hypothesis, JobFailed, SpeechEngine, TranscribeJob } from '../../../../application/ports/engine.ts'
-import { goOn } from './script-tokens.ts'
+import { hypothesisAfter } from './word-times.ts'
 
 /** A word of a script: seconds of silence before it, seconds that it sounds. */
 export interface ScriptedWord {
@@ -102,7 +102,7 @@ export const scriptedEngine = (options: {
     transcribe: (job) => async () => {
       if (options.isForgetful !== true) jobs.push(job)
       const { beginning, samples, language, isDraft = false } = job
-      const heard = language === null ? languageIn(options.words, samples) : beginning === undefined ? listen(options.words, samples) : goOn(options.words, runsOf(samples), { ...beginning, isDraft }, { first: FIRST_VALUE, length: samples.length })
+      const heard = language === null ? languageIn(options.words, samples) : beginning === undefined ? listen(options.words, samples) : hypothesisAfter(options.words, runsOf(samples), { ...beginning, isDraft }, { first: FIRST_VALUE, length: samples.length })
       await delay()
       return options.transcribe?.(heard, job) ?? E.right(heard)
     },

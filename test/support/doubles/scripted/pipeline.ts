@@ -37,7 +37,7 @@ export interface ScriptedPipelines {
   readonly forget: () => void
 }
 
-export interface Script {
+export interface PipelineScript {
   /** The model is ready at once. */
   readonly loads?: boolean
   /** Consumes all audio at once. */
@@ -50,7 +50,7 @@ export interface Script {
 
 const segmentOf = (segment: number, text: string): Segment => ({ segment, start: segment - 1, end: segment - 0.5, text, caption: text })
 
-export const createScriptedPipelines = (script: Script = {}): ScriptedPipelines => {
+export const createScriptedPipelines = (script: PipelineScript = {}): ScriptedPipelines => {
   const { loads = true, consumes = true, tail = ({ samples }) => (samples() === 0 ? null : `heard ${samples()}`), beforeTail = async () => undefined } = script
   const all: ScriptedPipeline[] = []
 

@@ -1,9 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { JobFailed, ModelLoadFailed } from '../../../../application/ports/engine.ts'
 import type { TranslateJob, TranslationEngine } from '../../../../application/ports/translation-engine.ts'
-import { createTranslations } from '../../../../application/translation/translations.ts'
-import type { Translations } from '../../../../application/translation/translations.ts'
-import { silentLogger } from '../test-environment.ts'
 
 /** A translator that answers when a test says so. */
 export interface ScriptedTranslator extends TranslationEngine {
@@ -50,7 +47,3 @@ export const createScriptedTranslator = ({ answers = false }: { readonly answers
     close: async () => undefined,
   }
 }
-
-/** For tests of something else: each translation comes at once. */
-export const promptTranslations = (): Translations =>
-  createTranslations({ engine: createScriptedTranslator({ answers: true }), monotonic: () => 0, logger: silentLogger })

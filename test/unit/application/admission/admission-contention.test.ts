@@ -8,9 +8,9 @@ import { reservedVram } from '../../../../domain/admission/state.ts'
 import { systemTimers } from '../../../../infrastructure/node/system-timers.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { chanceOf } from '../../../support/tools/seeded.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { admitCommand, setCapacity } from '../write-side.ts'
 
 const PROCESSES = 4

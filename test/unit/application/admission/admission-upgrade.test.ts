@@ -5,9 +5,9 @@ import { joinWorker } from '../../../../application/admission/join-worker.ts'
 import type { EventStore, NewEvent } from '../../../../application/ports/event-store.ts'
 import { liveStream } from '../../../../domain/live/events.ts'
 import { openOf, placementOf, reservedVram, totalVram } from '../../../../domain/admission/state.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { silentLogger } from '../../../support/doubles/test-environment.ts'
-import { dataOf } from '../../../support/tools/stored-data.ts'
+import { right } from '../../../support/tools/right.ts'
+import { silentLogger } from '../../../support/doubles/loggers.ts'
+import { dataOf } from '../../../support/events/stored-data.ts'
 import { admitCommand, callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
 
 const owner = callerOf(1)

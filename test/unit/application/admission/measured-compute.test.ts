@@ -3,9 +3,9 @@ import { measuredCompute } from '../../../../application/admission/measured-comp
 import { NO_ABILITIES } from '../../../../application/ports/catalogue.ts'
 import type { PassTime } from '../../../../application/ports/engine.ts'
 import { initialState } from '../../../../domain/admission/state.ts'
-import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { reservation } from '../../domain/admission-samples.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 
 const BASE = { id: 1, name: 'base', active: true, vram: 300, createdAt: '', updatedAt: null, ...NO_ABILITIES }
 

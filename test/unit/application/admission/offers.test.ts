@@ -10,7 +10,7 @@ import { initialState } from '../../../../domain/admission/state.ts'
 import { fold } from '../../../../domain/shared/decider.ts'
 import { admit, admitted, joined, reservation } from '../../domain/admission-samples.ts'
 import { specify } from '../../../support/tools/specify.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { memberNamed, modelNamed, offersWith, plainModel, scriptedMembers } from './members.ts'
 
 const PAIR: TranslationPair = { id: 1, model: 'en-es', active: true, vram: 100, from: 'en', to: 'es', createdAt: '', updatedAt: null }

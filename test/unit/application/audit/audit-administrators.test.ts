@@ -5,8 +5,8 @@ import type { EventStore } from '../../../../application/ports/event-store.ts'
 import { after } from '../../domain/samples.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 
 type Step = readonly [stream: string, type: string, data: object]
 

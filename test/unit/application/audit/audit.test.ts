@@ -5,7 +5,7 @@ import { sealEvents } from '../../../../application/log/event-serialization.ts'
 import { after } from '../../domain/samples.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { right } from '../../../support/worlds/projecting.ts'
+import { right } from '../../../support/tools/right.ts'
 import {
   aborted, about, admitted, attached, birth, capacity, deleted, disabled, environment, fenced, finished, moved, on, problemsOf, registered,
   released, segment, takenOver, userDeleted, vram,

@@ -5,8 +5,8 @@ import type { EventStore, NewEvent } from '../../../../application/ports/event-s
 import { after, liveCreated } from '../../domain/samples.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 
 export const environment = createTestEnvironment()
 

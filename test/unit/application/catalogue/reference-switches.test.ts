@@ -12,8 +12,9 @@ import { eventually } from '../../../support/tools/eventually.ts'
 import { immediateTimers as timers } from '../../../support/doubles/immediate-timers.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createTestEnvironment, silentLogger } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
+import { silentLogger } from '../../../support/doubles/loggers.ts'
 
 const admin: Caller = { userId: 1, permissions: ['admin'], maxSessions: 10, maxTranslations: 5, credential: 'jwt' }
 const dates = { createdAt: after(0), updatedAt: null }

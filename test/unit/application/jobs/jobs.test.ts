@@ -11,9 +11,9 @@ import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { PROFILE } from '../../../support/worlds/members-world.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { callerOf } from '../../../support/worlds/token-world.ts'
 
 const admin = callerOf(1)

@@ -8,9 +8,9 @@ import type { Announced, Member, Members } from '../../../../application/ports/p
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { callerOf } from '../../../support/worlds/token-world.ts'
 import { memberNamed } from '../admission/members.ts'
 

@@ -2,7 +2,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { chooseModels } from '../../../../application/lives/choose-models.ts'
 import type { Catalogue, TranslationPair } from '../../../../application/ports/catalogue.ts'
-import { right } from '../../../support/worlds/projecting.ts'
+import { right } from '../../../support/tools/right.ts'
 import { catalogue as plain } from '../write-side.ts'
 
 const [some] = plain.translations()

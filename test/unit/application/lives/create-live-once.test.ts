@@ -1,13 +1,14 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createAdmissionActor } from '../../../../application/admission/admission-actor.ts'
-import { createDyingProcess } from '../../../support/tools/dying-process.ts'
+import { createDyingProcess } from '../../../support/doubles/dying-process.ts'
 import { toSnapshot } from '../../../../domain/admission/snapshot.ts'
 import { after } from '../../domain/samples.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createTestEnvironment, silentLogger } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
+import { silentLogger } from '../../../support/doubles/loggers.ts'
 import { callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
-import { dataOf } from '../../../support/tools/stored-data.ts'
+import { dataOf } from '../../../support/events/stored-data.ts'
 
 const owner = callerOf(1, { permissions: ['user_retention'] })
 const refused = (_tag: string) => ({ left: { _tag } })

@@ -2,7 +2,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { CreateLiveRequest } from '../../../../application/lives/commands/requested-live.ts'
 import { admitCommand, callerOf, createWriteSide, requestOf } from '../write-side.ts'
-import { right } from '../../../support/worlds/projecting.ts'
+import { right } from '../../../support/tools/right.ts'
 
 const tagOf = (answer: E.Either<{ readonly _tag: string }, unknown>): string => (E.isLeft(answer) ? answer.left._tag : 'created')
 

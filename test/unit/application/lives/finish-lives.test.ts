@@ -4,7 +4,7 @@ import type { Position } from '../../../../application/ports/event-store.ts'
 import { endInTerm } from '../../../../application/lives/end-and-release.ts'
 import { reservedVram } from '../../../../domain/admission/state.ts'
 import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
-import { right } from '../../../support/worlds/projecting.ts'
+import { right } from '../../../support/tools/right.ts'
 
 const me = callerOf(1)
 const page = { skip: 0, limit: 100 }

@@ -10,9 +10,9 @@ import { ERASED } from '../../../../domain/shared/event.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
 
 const finished = { status: 'finished', reason: 'finish_message' } as const

@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { getHistory } from '../../../../application/lives/queries/get-history.ts'
-import { right } from '../../../support/worlds/projecting.ts'
+import { right } from '../../../support/tools/right.ts'
 import { admitCommand, callerOf, createWriteSide, requestOf } from '../write-side.ts'
 
 const owner = callerOf(1)

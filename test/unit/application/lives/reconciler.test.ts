@@ -5,13 +5,13 @@ import { reconcileLives, createReconciler } from '../../../../application/lives/
 import { creatorStateAmong } from '../../../../application/lives/policies/creator-state.ts'
 import type { AdmissionCommand } from '../../../../domain/admission/decider.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { admitCommand, callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
 import { memberNamed, scriptedMembers } from '../admission/members.ts'
-import { dataOf } from '../../../support/tools/stored-data.ts'
+import { dataOf } from '../../../support/events/stored-data.ts'
 
 type WriteSide = Awaited<ReturnType<typeof createWriteSide>>
 

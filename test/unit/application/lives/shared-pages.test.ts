@@ -2,7 +2,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createSharedPages } from '../../../../application/lives/queries/shared-pages.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
-import { right } from '../../../support/worlds/projecting.ts'
+import { right } from '../../../support/tools/right.ts'
 
 /** A page that holds what was written when its read began; each read waits until it is let go on. */
 const start = (isFull: boolean) => {

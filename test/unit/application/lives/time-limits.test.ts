@@ -6,10 +6,11 @@ import type { EndRequest } from '../../../../application/lives/end-by-worker.ts'
 import { expireLives, expiryCheckMs } from '../../../../application/lives/policies/expire-lives.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createTestEnvironment, silentLogger } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
+import { silentLogger } from '../../../support/doubles/loggers.ts'
 import { admitCommand, callerOf, createWriteSide, requestOf } from '../write-side.ts'
-import { dataOf } from '../../../support/tools/stored-data.ts'
+import { dataOf } from '../../../support/events/stored-data.ts'
 
 /** A worker that lets a live speak out and ends it. */
 const speakOut =

@@ -7,11 +7,11 @@ import { getTranscript } from '../../../../application/lives/queries/get-transcr
 import { eventually } from '../../../support/tools/eventually.ts'
 import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
-import { placed } from '../../../support/doubles/memory/keyring.ts'
+import { plainMembers } from '../../../support/events/sealed-texts.ts'
 
 const owner = callerOf(1, { permissions: ['user_retention'] })
 const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
@@ -85,7 +85,7 @@ test('RETENTION_MAX: that long after its end a kept text is no longer told, and 
     if (right(await store.read('segments-1')()).length > 0) throw new Error('not erased yet')
   })
   await forgetting.stop()
-  t.like(await deps.keyring.seal('text-1', placed(['again']))(), { left: { _tag: 'KeyErased' } })
+  t.like(await deps.keyring.seal('text-1', plainMembers(['again']))(), { left: { _tag: 'KeyErased' } })
 })
 
 test('whoever comes back within a minute after the end gets the stored finals, page by page; later, or of a deleted live, none [R88 D58]', async (t) => {

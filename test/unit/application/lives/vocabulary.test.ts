@@ -1,7 +1,7 @@
 import test from 'ava'
 import { getHistory } from '../../../../application/lives/queries/get-history.ts'
 import { takeOver } from '../../../../application/lives/terms/take-over.ts'
-import { right } from '../../../support/worlds/projecting.ts'
+import { right } from '../../../support/tools/right.ts'
 import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
 
 const owner = callerOf(1)

@@ -6,22 +6,22 @@ import { whileHeld } from '../../../../application/while-held.ts'
 import type { Documents } from '../../../../application/ports/documents.ts'
 import { systemTimers } from '../../../../infrastructure/node/system-timers.ts'
 import { dutyCheckpoint } from '../../../../projections/rebuild/discard-newer-than-log.ts'
-import { checkpointAt, duty as named } from '../../../support/tools/checkpoints.ts'
+import { checkpointAt, duty as named } from '../../../support/read-models/checkpoints.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
 import { createMemoryDocuments } from '../../../support/doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
-import { createLeasesWorld } from '../../../support/doubles/memory/leases.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { advanceLive } from '../../../support/worlds/read-sides.ts'
-import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { createMemoryLeases } from '../../../support/doubles/memory/leases.ts'
+import { right } from '../../../support/tools/right.ts'
+import { advanceLive } from '../../../support/read-models/projector-processes.ts'
+import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { admitCommand, createWriteSide } from '../write-side.ts'
 
 const NAME = 'chore'
 
 const createWorld = () => {
-  const [store, documents, leases] = [createMemoryEventStore(), createMemoryDocuments(), createLeasesWorld()]
+  const [store, documents, leases] = [createMemoryEventStore(), createMemoryDocuments(), createMemoryLeases()]
   const done: Array<string> = []
   const start = (member: string, { commit }: Pick<Documents, 'commit'> = documents) => {
     const logger = createRecordingLogger()
@@ -107,7 +107,7 @@ test('who takes over the reconciler watches anew, by its own clock, which admiss
   const commandId = environment.newId()
   const command = admitCommand({ commandId, instance: environment.instance, at: environment.now() })
   right(await side.admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' })())
-  const leases = createLeasesWorld()
+  const leases = createMemoryLeases()
   const open = () => side.admission.state().open.length
   let rounds = 0
   const refresh: typeof side.admission.refresh = async () => {

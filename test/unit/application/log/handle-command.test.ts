@@ -10,8 +10,9 @@ import { liveCreated } from '../../domain/samples.ts'
 import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { right, stored } from '../../../support/worlds/projecting.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { storedEvents } from '../../../support/events/stored-events.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { createFailingStore } from '../failing-store.ts'
 import type { Fate } from '../failing-store.ts'
 
@@ -128,7 +129,7 @@ test('So does a stream whose events have all expired', async (t) => {
 test('personal members are sealed on the way in, opened on the way out, and unreadable once their key is erased [D59]', async (t) => {
   const keyring = createMemoryKeyring()
   const event = liveCreated({ audioUrl: 'rtsp://camera/secret', senderToken: 'the-sender-token' })
-  const sealed = stored(right(await sealEvents(keyring, `live-${event.data.liveId}`)([event])()))
+  const sealed = storedEvents(right(await sealEvents(keyring, `live-${event.data.liveId}`)([event])()))
   t.notRegex(JSON.stringify(sealed), /camera|the-sender-token/)
   t.deepEqual(right(await openEvents(keyring)(sealed)()), [event])
 
@@ -139,6 +140,6 @@ test('personal members are sealed on the way in, opened on the way out, and unre
 
 test('a stored event that does not fit its codec, or of a type of a newer version, refuses the decision', async (t) => {
   const open = openEvents(createMemoryKeyring())
-  t.like(await open(stored([{ type: 'Released', data: { liveId: 'seven' } }]))(), { left: { _tag: 'LogCorrupted' } })
-  t.like(await open(stored([{ type: 'NeverDefined', data: {} }]))(), { left: { _tag: 'EventTypeUnknown', type: 'NeverDefined' } })
+  t.like(await open(storedEvents([{ type: 'Released', data: { liveId: 'seven' } }]))(), { left: { _tag: 'LogCorrupted' } })
+  t.like(await open(storedEvents([{ type: 'NeverDefined', data: {} }]))(), { left: { _tag: 'EventTypeUnknown', type: 'NeverDefined' } })
 })

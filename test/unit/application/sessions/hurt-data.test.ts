@@ -9,9 +9,10 @@ import { eventually } from '../../../support/tools/eventually.ts'
 import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
 import { createMemoryDocuments } from '../../../support/doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
-import { createTestEnvironment, silentLogger } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
+import { silentLogger } from '../../../support/doubles/loggers.ts'
 import { callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
 
 const environment = createTestEnvironment()

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { createLiveBus } from '../../../../application/pipeline/live-bus.ts'
 import type { LiveSignal } from '../../../../application/pipeline/signals.ts'
-import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 
 const STARTED: LiveSignal = { kind: 'started' }
 const ENDED: LiveSignal = { kind: 'ended', cause: { status: 'finished', reason: 'finish_message' } }

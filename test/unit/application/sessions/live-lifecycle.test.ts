@@ -11,8 +11,8 @@ import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
 import { createFailingStore } from '../failing-store.ts'
 import { callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { dataOf } from '../../../support/tools/stored-data.ts'
+import { right } from '../../../support/tools/right.ts'
+import { dataOf } from '../../../support/events/stored-data.ts'
 
 const finished = { status: 'finished', reason: 'finish_message' } as const
 

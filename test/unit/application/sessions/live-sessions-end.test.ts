@@ -1,7 +1,7 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
 import { eventually } from '../../../support/tools/eventually.ts'
-import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/sessions.ts'
+import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/session-world.ts'
 
 test('FINISH lets the pipeline speak out for at most 30 s, then the live finishes; repeats and audio after it do nothing [R144]', async (t) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t)

@@ -5,7 +5,7 @@ import type { TranscriptFrame } from '../../../../application/pipeline/signals.t
 import { DEFAULT_ENGINE_SETTINGS } from '../../../../domain/live/settings.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { createScriptedTranslator } from '../../../support/doubles/scripted/translator.ts'
-import { AUDIO, startSessions } from '../../../support/worlds/sessions.ts'
+import { AUDIO, startSessions } from '../../../support/worlds/session-world.ts'
 
 const TO_SPANISH = [{ model: 'en-es', from: 'en', to: 'es' }, { model: 'fr-es', from: 'fr', to: 'es' }]
 const TRANSLATE = { ...DEFAULT_ENGINE_SETTINGS, task: 'translate' } as const

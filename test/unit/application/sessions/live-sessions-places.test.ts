@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { eventually } from '../../../support/tools/eventually.ts'
-import { AUDIO, startSessions } from '../../../support/worlds/sessions.ts'
+import { AUDIO, startSessions } from '../../../support/worlds/session-world.ts'
 
 test('of two senders one is given the place; who was refused by a store that is away leaves it free', async (t) => {
   const { lifecycle, sessions } = startSessions(t)

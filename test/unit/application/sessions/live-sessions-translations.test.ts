@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { LiveSignal } from '../../../../application/pipeline/signals.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { createScriptedTranslator } from '../../../support/doubles/scripted/translator.ts'
-import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/sessions.ts'
+import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/session-world.ts'
 
 const TARGETS = [{ model: 'en-es', from: 'en', to: 'es' }, { model: 'en-fr', from: 'en', to: 'fr' }]
 

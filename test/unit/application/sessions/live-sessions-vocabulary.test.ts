@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
 import { eventually } from '../../../support/tools/eventually.ts'
-import { AUDIO, startSessions } from '../../../support/worlds/sessions.ts'
+import { AUDIO, startSessions } from '../../../support/worlds/session-world.ts'
 
 test('what a config expects is there from the first pass on, and is put on record [B44]', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'ava'
 import type { TranscriptFrame } from '../../../../application/pipeline/signals.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
-import { AUDIO, startSessions } from '../../../support/worlds/sessions.ts'
+import { AUDIO, startSessions } from '../../../support/worlds/session-world.ts'
 
 const WORDS = [
   { start: 0.1004, end: 0.25, text: 'Good', confidence: 0.98764 },

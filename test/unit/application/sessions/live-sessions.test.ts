@@ -1,7 +1,7 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
 import { eventually } from '../../../support/tools/eventually.ts'
-import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/sessions.ts'
+import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/session-world.ts'
 
 test('every accepted config is followed by one started, once the model is ready [R137]', async (t) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t, { loads: false })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
-import { FAILED } from '../../../support/doubles/scripted/puller.ts'
+import { PULL_FAILED } from '../../../support/doubles/scripted/puller.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
-import { AUDIO, autoStarted, startSessions, URL_LIVE } from '../../../support/worlds/sessions.ts'
+import { AUDIO, autoStarted, startSessions, URL_LIVE } from '../../../support/worlds/session-world.ts'
 
 const COMPLETE = { kind: 'complete' } as const
 
@@ -64,11 +64,11 @@ test('a stream that said it was over finishes the live when nothing comes back, 
     timers.advance(1000)
     if (heard) events.audio(AUDIO, null)
     for (const seconds of [2, 4, 8, 16]) {
-      events.ended(FAILED)
+      events.ended(PULL_FAILED)
       timers.advance(seconds * 1000)
     }
     t.is(live.cause, undefined)
-    events.ended(FAILED)
+    events.ended(PULL_FAILED)
     await eventually(() => assert.deepEqual(live.cause, cause))
   }
 })
@@ -77,14 +77,14 @@ test('retries after 1, 2, 4, 8, 16 s by the same process, then source_failed [D5
   const { live, pullers, timers } = await autoStarted(t)
   const { targets, events } = pullers.latest()
   for (const [index, seconds] of [1, 2, 4, 8, 16].entries()) {
-    events.ended(FAILED)
+    events.ended(PULL_FAILED)
     timers.advance(seconds * 1000 - 1)
     t.is(targets.length, index + 1, `not before ${seconds} s`)
     timers.advance(1)
     t.is(targets.length, index + 2)
   }
   t.is(live.cause, undefined)
-  events.ended(FAILED)
+  events.ended(PULL_FAILED)
   await eventually(() => assert.deepEqual(live.cause, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }))
   t.is(pullers.all.length, 1)
 })
@@ -113,7 +113,7 @@ test('after 60 s of audio the count of failures starts anew [D56]', async (t) =>
   const { targets, events } = pullers.latest()
   for (let round = 0; round < 4; round += 1) {
     for (const seconds of [1, 2, 4, 8, 16]) {
-      events.ended(FAILED)
+      events.ended(PULL_FAILED)
       timers.advance(seconds * 1000)
     }
     for (let second = 0; second < 60; second += 1) events.audio(new Int16Array(16_000), null)
@@ -171,7 +171,7 @@ test('no more audio is taken than 30 s, and the watchdog waits meanwhile [F10]',
 
 test('an end by another road stops the process, also between two attempts [R92]', async (t) => {
   const { live, lifecycle, pullers, timers, sessions } = await autoStarted(t)
-  pullers.latest().events.ended(FAILED)
+  pullers.latest().events.ended(PULL_FAILED)
   lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'finish_route' })
   await eventually(() => assert.equal(sessions.count(), 0))
   t.true(pullers.latest().stopped)

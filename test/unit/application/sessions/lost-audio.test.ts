@@ -3,8 +3,8 @@ import test from 'ava'
 import type { PullerEvents } from '../../../../application/ports/audio-source.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import type { ManualTimers } from '../../../support/doubles/manual-timers.ts'
-import { FAILED } from '../../../support/doubles/scripted/puller.ts'
-import { autoStarted } from '../../../support/worlds/sessions.ts'
+import { PULL_FAILED } from '../../../support/doubles/scripted/puller.ts'
+import { autoStarted } from '../../../support/worlds/session-world.ts'
 
 /** Seconds of audio as a source plays it, from second `from` of the media's clock on; null: it has none. */
 const play = (events: PullerEvents, timers: ManualTimers, seconds: number, from: number | null): void => {
@@ -42,7 +42,7 @@ test('without times a reconnect leaves the gap that passed, and none where the s
   const { events } = pullers.latest()
   events.stretch(UNTOLD)
   play(events, timers, 20, null)
-  events.ended(FAILED)
+  events.ended(PULL_FAILED)
   timers.advance(6000)
   events.stretch(UNTOLD)
   play(events, timers, 5, null)

@@ -8,7 +8,7 @@ import type { TranscriptFrame } from '../../../../application/pipeline/signals.t
 import { openMissedFinals } from '../../../../application/sessions/missed-finals.ts'
 import { createRecentFinals } from '../../../../application/sessions/recent-finals.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
-import { right } from '../../../support/worlds/projecting.ts'
+import { right } from '../../../support/tools/right.ts'
 
 const PAGE = 3
 

@@ -4,7 +4,7 @@ import type { Segment } from '../../../../application/pipeline/pipeline.ts'
 import { createTranslations } from '../../../../application/translation/translations.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
-import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { createScriptedTranslator } from '../../../support/doubles/scripted/translator.ts'
 
 const BROKEN = { _tag: 'JobFailed', reason: 'broken' } as const

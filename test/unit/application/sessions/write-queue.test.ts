@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { createWriteQueue } from '../../../../application/sessions/write-queue.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
-import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
+import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 
 test('a segment that cannot be written because of a defect does not keep its live from ending', async (t) => {
   const timers = createManualTimers()

@@ -20,9 +20,9 @@ import { eventually } from '../../../support/tools/eventually.ts'
 import { immediateTimers as timers } from '../../../support/doubles/immediate-timers.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { dataOf } from '../../../support/tools/stored-data.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { dataOf } from '../../../support/events/stored-data.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { ada, startUserWorld } from '../../../support/worlds/user-world.ts'
 
 const away = { _tag: 'StoreUnavailable', reason: 'the test says so' } as const

@@ -16,8 +16,8 @@ import { eventually } from '../../../support/tools/eventually.ts'
 import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { ada, startUserWorld } from '../../../support/worlds/user-world.ts'
 
 const startWithAda = async (t: Parameters<typeof startUserWorld>[0]) => {

@@ -8,8 +8,9 @@ import { after } from '../../domain/samples.ts'
 import { immediateTimers as timers } from '../../../support/doubles/immediate-timers.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
-import { createTestCredentials, createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
+import { createTestCredentials } from '../../../support/doubles/credentials.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 
 const HOME = '192.0.2.1'
 

@@ -4,8 +4,8 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import { registerFirstAdmin } from '../../../../application/users/commands/register-first-admin.ts'
 import type { RegisterUser } from '../../../../application/users/commands/register-user.ts'
 import { openSetupLink } from '../../../../application/users/commands/set-up.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createTestCredentials } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createTestCredentials } from '../../../support/doubles/credentials.ts'
 import { startUserWorld } from '../../../support/worlds/user-world.ts'
 
 const refused = (reason: string) => E.left({ _tag: 'SetupRefused', reason })

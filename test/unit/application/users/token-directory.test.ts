@@ -14,8 +14,10 @@ import type { User } from '../../../../domain/user/decider.ts'
 import { immediateTimers as timers } from '../../../support/doubles/immediate-timers.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createTestCredentials, createTestEnvironment, silentLogger } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createTestCredentials } from '../../../support/doubles/credentials.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
+import { silentLogger } from '../../../support/doubles/loggers.ts'
 import { after } from '../../domain/samples.ts'
 
 const behind = { _tag: 'DocumentsUnavailable', reason: 'the read model is behind' } as const

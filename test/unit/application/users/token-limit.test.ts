@@ -7,7 +7,7 @@ import { handleCommand } from '../../../../application/log/handle-command.ts'
 import { apiTokenDecider } from '../../../../domain/api-token/decider.ts'
 import { systemTimers } from '../../../../infrastructure/node/system-timers.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
-import { right } from '../../../support/worlds/projecting.ts'
+import { right } from '../../../support/tools/right.ts'
 import { callerOf, startTokenWorld, tokenCommands } from '../../../support/worlds/token-world.ts'
 
 const ci = { name: 'ci', expiresAt: null }

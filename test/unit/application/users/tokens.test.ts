@@ -12,10 +12,10 @@ import { after } from '../../domain/samples.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { callerOf, startTokenWorld, tokenCommands } from '../../../support/worlds/token-world.ts'
-import { dataOf } from '../../../support/tools/stored-data.ts'
+import { dataOf } from '../../../support/events/stored-data.ts'
 
 /** Whether the secret lets somebody in. */
 const lets = async (authenticateKey: AuthenticateKey, secret: string): Promise<boolean> =>

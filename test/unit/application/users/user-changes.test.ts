@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Caller } from '../../../../application/caller.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
-import { right } from '../../../support/worlds/projecting.ts'
+import { right } from '../../../support/tools/right.ts'
 import { ada, startUserWorld } from '../../../support/worlds/user-world.ts'
 
 const ADDRESS = '192.0.2.1'

@@ -12,9 +12,9 @@ import { systemTimers } from '../../../../infrastructure/node/system-timers.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { right } from '../../../support/worlds/projecting.ts'
-import { createRecordingLogger } from '../../../support/doubles/recording-logger.ts'
-import { createTestEnvironment } from '../../../support/doubles/test-environment.ts'
+import { right } from '../../../support/tools/right.ts'
+import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
+import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 
 const environment = createTestEnvironment()
 

@@ -8,9 +8,9 @@ import { FIRST_PROFILE_NAME } from '../../../../domain/profiles/first-profile.ts
 import { eventually } from '../../../support/tools/eventually.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
-import { right } from '../../../support/worlds/projecting.ts'
+import { right } from '../../../support/tools/right.ts'
 import { ada, startUserWorld } from '../../../support/worlds/user-world.ts'
-import { sealedIn } from '../../../support/tools/stored-data.ts'
+import { sealedIn } from '../../../support/events/stored-data.ts'
 
 const taken = E.left({ _tag: 'UsernameTaken' })
 const away = { _tag: 'StoreUnavailable' as const, reason: 'the test says so' }

@@ -5,7 +5,7 @@
  */
 import { pathToFileURL } from 'node:url'
 import { BACKWARDS, END, EventStoreDBClient, START, streamNameFilter, type NotLeaderError } from '@eventstore/db-client'
-import type { EventStoreNode } from '../../../service/eventstoredb-server/node.ts'
+import type { EventStoreNode } from '../../../stores/eventstoredb-server/node.ts'
 import { eventually } from '../../../tools/eventually.ts'
 import { event } from './session.ts'
 

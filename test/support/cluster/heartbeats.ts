@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { MongoClient } from 'mongodb'
+
+/** Milliseconds between two looks: far less than between two beats. */
+const EVERY_MS = 100
+
+interface MemberDocument {
+  readonly _id: string
+  readonly incarnation: string
+  readonly beat: number
+  readonly seenAt?: Date
+}
+
+/** What the members' beats were seen to do. */
+export interface Heartbeats {
+  /** Milliseconds between beats that followed each other, by the clock of the MongoDB. */
+  readonly gaps: ReadonlyArray<number>
+  /** Who goes by a name now. */
+  readonly incarnationOf: (name: string) => string
+  readonly stop: () => Promise<void>
+}
+
+/** Looks at the members of a service until it is stopped. */
+export const watchHeartbeats = async (url: string): Promise<Heartbeats> => {
+  const client = await new MongoClient(url).connect()
+  const members = client.db().collection<MemberDocument>('members')
+  const over = new AbortController()
+  const gaps: Array<number> = []
+  const last = new Map<string, MemberDocument>()
+  const incarnations = new Map<string, string>()
+  const look = async (): Promise<void> => {
+    for (const member of await members.find({}).toArray()) {
+      const before = last.get(member.incarnation)
+      // Of one missed between two looks both gaps are half of what was seen.
+      const beats = member.beat - (before?.beat ?? member.beat)
+      const passed = (member.seenAt?.getTime() ?? 0) - (before?.seenAt?.getTime() ?? NaN)
+      if (beats > 0 && !Number.isNaN(passed)) gaps.push(...Array.from({ length: beats }, () => passed / beats))
+      last.set(member.incarnation, member)
+      incarnations.set(member._id, member.incarnation)
+    }
+  }
+  const watching = (async () => {
+    while (!over.signal.aborted) {
+      await look()
+      await delay(EVERY_MS)
+    }
+  })()
+  return {
+    gaps,
+    incarnationOf: (name) => incarnations.get(name) ?? '',
+    stop: async () => {
+      over.abort()
+      await watching
+      await client.close()
+    },
+  }
+}

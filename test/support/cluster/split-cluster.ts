@@ -1,0 +1,15 @@
+import type { ExecutionContext } from 'ava'
+import { startCluster } from './cluster.ts'
+import type { Cluster, ClusterOptions, ClusterProcess } from './cluster.ts'
+
+/** Two workers that hear, two processes with sockets, and one that keeps the lists. */
+export const startSplitCluster = async (
+  t: ExecutionContext,
+  settings: Readonly<Record<string, string>> = {},
+  options: ClusterOptions = {},
+): Promise<Cluster & { readonly apis: readonly [ClusterProcess, ClusterProcess] }> => {
+  const cluster = await startCluster(t, options)
+  const add = (name: string, role: string) => cluster.add(name, role, settings)
+  await Promise.all([add('worker-1', 'worker'), add('worker-2', 'worker'), add('lists', 'projector')])
+  return { ...cluster, apis: await Promise.all([add('api-1', 'api'), add('api-2', 'api')]) }
+}

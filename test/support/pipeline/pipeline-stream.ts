@@ -1,0 +1,94 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
+import { createScheduler } from '../../../application/pipeline/scheduler.ts'
+import type { JobFailed, ModelLoadFailed, SpeechEngine } from '../../../application/ports/engine.ts'
+import type { Segment } from '../../../application/pipeline/pipeline.ts'
+import type { EngineSettings } from '../../../domain/live/settings.ts'
+import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { scriptedEngine } from '../doubles/scripted/engine.ts'
+import type { ScriptedWord } from '../doubles/scripted/engine.ts'
+
+export const eventLoopTurns = async (count: number): Promise<void> => {
+  for (let i = 0; i < count; i += 1) await new Promise<void>((resolve) => void setImmediate(resolve))
+}
+
+export interface StreamedFrame extends Segment {
+  readonly final: boolean
+  /** Samples that had been pushed when the frame came. */
+  readonly pushed: number
+}
+
+export interface Streamed {
+  readonly frames: ReadonlyArray<StreamedFrame>
+  readonly finals: ReadonlyArray<StreamedFrame>
+  readonly failures: ReadonlyArray<ModelLoadFailed | JobFailed>
+  readonly maxBacklog: number
+  /** Passes of the scripted engine. */
+  readonly passes: number
+  /** Samples of the longest one. */
+  readonly longestPass: number
+  /** The time to finish was not enough. */
+  readonly isLate: boolean
+}
+
+/** Streams audio through a pipeline, `chunk` samples at a time with `ticks` turns of the event loop between them. */
+export const streamAudio = async (options: {
+  readonly words: ReadonlyArray<ScriptedWord>
+  readonly audio: Int16Array
+  readonly settings: EngineSettings
+  readonly chunk: number
+  readonly ticks: number
+  /** Turns of the event loop that the engine takes for an answer. */
+  readonly latency: number
+  readonly windowSeconds: number
+  readonly hasWordTimes?: boolean
+  /** Milliseconds to finish in; a minute where nothing is said. */
+  readonly patience?: number
+  readonly engine?: SpeechEngine
+  readonly model?: string
+}): Promise<Streamed> => {
+  const scripted = scriptedEngine({ words: options.words, windowSeconds: options.windowSeconds, hasWordTimes: options.hasWordTimes ?? false, delay: () => eventLoopTurns(options.latency) })
+  const engine = options.engine ?? scripted
+  const frames: Array<StreamedFrame> = []
+  const failures: Array<ModelLoadFailed | JobFailed> = []
+  let [pushed, maxBacklog, isLate] = [0, 0, false]
+  const create = createLivePipeline({
+    engine,
+    scheduler: createScheduler(engine, () => performance.now()),
+    monotonic: () => performance.now(),
+    timers: {
+      after: (milliseconds, run) =>
+        systemTimers.after(milliseconds, () => {
+          isLate = true
+          run()
+        }),
+    },
+  })
+  const pipeline = create({
+    liveId: 1,
+    model: options.model ?? 'scripted',
+    language: 'en',
+    settings: options.settings,
+    nextSegment: 1,
+    events: {
+      partial: (segment) => frames.push({ ...segment, final: false, pushed }),
+      final: async (segment) => {
+        await eventLoopTurns(1)
+        frames.push({ ...segment, final: true, pushed })
+      },
+      failed: (failure) => failures.push(failure),
+      drained: () => {},
+    },
+  })
+  const started = await pipeline.start()()
+  if (E.isLeft(started)) failures.push(started.left)
+  for (let at = 0; at < options.audio.length; at += options.chunk) {
+    pipeline.push(options.audio.subarray(at, at + options.chunk))
+    pushed = Math.min(options.audio.length, at + options.chunk)
+    maxBacklog = Math.max(maxBacklog, pipeline.backlogSeconds())
+    await eventLoopTurns(options.ticks)
+  }
+  await pipeline.finish(options.patience ?? 60_000)
+  const longestPass = scripted.jobs.reduce((longest, { samples }) => Math.max(longest, samples.length), 0)
+  return { frames, finals: frames.filter(({ final }) => final), failures, maxBacklog, passes: scripted.jobs.length, longestPass, isLate }
+}

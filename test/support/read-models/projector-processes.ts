@@ -1,0 +1,175 @@
+import { setImmediate } from 'node:timers/promises'
+import type { ExecutionContext } from 'ava'
+import { NO_CHECKPOINT } from '../../../application/ports/documents.ts'
+import type { Documents } from '../../../application/ports/documents.ts'
+import type { EventStore, NewEvent, Position } from '../../../application/ports/event-store.ts'
+import type { Timers } from '../../../application/ports/timers.ts'
+import type { Projector } from '../../../application/ports/projector.ts'
+import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { differencesOf, foldLog } from '../../../projections/fold-log.ts'
+import type { Projection } from '../../../projections/projection.ts'
+import { startProjector } from '../../../projections/projector.ts'
+import { createMemoryDocuments } from '../doubles/memory/documents.ts'
+import { createMemoryEventStore } from '../doubles/memory/event-store.ts'
+import { createMemoryLeases } from '../doubles/memory/leases.ts'
+import type { MemoryLeases } from '../doubles/memory/leases.ts'
+import { right } from '../tools/right.ts'
+import { sealedLive } from '../events/stored-events.ts'
+import { createRecordingLogger } from '../doubles/loggers.ts'
+import { createTestEnvironment } from '../doubles/environment.ts'
+
+const environment = { ...createTestEnvironment(), monotonic: () => performance.now() }
+
+export const newEvent = ({ type, data }: { readonly type: string; readonly data: object }): NewEvent => ({
+  id: environment.newId(),
+  type,
+  data: { ...data },
+  metadata: { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() },
+})
+
+/** The next event of a live: created, then started, then finished. */
+export const advanceLive = async (store: EventStore, liveId: number): Promise<Position> => {
+  const stream = `live-${liveId}`
+  const { length } = right(await store.read(stream)())
+  const about = { liveId, userId: 1 + (liveId % 3), at: environment.now() }
+  const next = [sealedLive(about), { type: 'LiveStarted', data: about }, { type: 'LiveFinished', data: { ...about, reason: 'restart' } }][length]
+  const said = next ?? { type: 'SenderAttached', data: { ...about, epoch: length, instance: 'i' } }
+  return right(await store.append(stream, length === 0 ? 'no-stream' : length - 1, [newEvent(said)])()).position
+}
+
+/** Holds up what a process asks of its stores, as if it stood still. */
+const createGate = () => {
+  let opened = Promise.resolve()
+  let open: (() => void) | null = null
+  return {
+    /** Also behind the answer: it may have been written, and nobody knows. */
+    passing: <Asked extends ReadonlyArray<unknown>, A>(ask: (...asked: Asked) => () => Promise<A>) =>
+      (...asked: Asked) => async (): Promise<A> => {
+        await opened
+        const answer = await ask(...asked)()
+        await opened
+        return answer
+      },
+    through: () => opened,
+    isClosed: () => open !== null,
+    close: (): void => {
+      if (open === null) opened = new Promise((resolve) => { open = resolve })
+    },
+    open: (): void => {
+      open?.()
+      open = null
+    },
+  }
+}
+
+type Gate = ReturnType<typeof createGate>
+
+/** As on a server: documents first, the checkpoint in another request. */
+const torn = (documents: Documents, { passing, through }: Gate): Documents => ({
+  ...documents,
+  ensure: passing(documents.ensure),
+  find: passing(documents.find),
+  checkpoint: passing(documents.checkpoint),
+  publishProgress: passing(documents.publishProgress),
+  publishedProgress: passing(documents.publishedProgress),
+  promote: passing(documents.promote),
+  discard: passing(documents.discard),
+  commit: (whose, changes, checkpoint, token) => async () => {
+    await through()
+    right(await documents.commit({ projection: 'none', collection: null }, changes, NO_CHECKPOINT)())
+    await setImmediate()
+    await through()
+    return await documents.commit(whose, [], checkpoint, token)()
+  },
+})
+
+const gated = (store: EventStore, { passing, through }: Gate): EventStore => ({
+  ...store,
+  head: passing(store.head),
+  read: passing(store.read),
+  subscribe: async function* (...asked) {
+    for await (const message of store.subscribe(...asked)) {
+      await through()
+      yield message
+    }
+  },
+})
+
+export interface ProjectorProcess {
+  readonly name: string
+  readonly projector: Projector
+  /** It stands still, and loses its leases without hearing of it. */
+  readonly freeze: () => void
+  readonly thaw: () => void
+  /** As `kill -9`: what it was doing ends where it was. */
+  readonly kill: () => void
+  readonly stop: () => Promise<void>
+}
+
+export interface ProjectorProcesses {
+  readonly store: ReturnType<typeof createMemoryEventStore>
+  readonly documents: Documents
+  readonly leases: MemoryLeases
+  /** With the projections of the world, or those of its own version. */
+  readonly start: (name: string, options?: { readonly seeks?: boolean; readonly own?: ReadonlyArray<Projection> }) => ProjectorProcess
+  /** Where the read models are not what the log says. */
+  readonly differences: () => Promise<ReadonlyArray<string>>
+}
+
+/** Processes that share a log, read models and leases in memory. `watch` may look at what they ask of the read models. */
+export const createProjectorProcesses = (
+  t: Pick<ExecutionContext, 'teardown'>, projections: ReadonlyArray<Projection>, watch: (documents: Documents) => Documents = (all) => all,
+): ProjectorProcesses => {
+  const [store, plain, leases] = [createMemoryEventStore(), createMemoryDocuments(), createMemoryLeases()]
+  const documents = watch(plain)
+  const start: ProjectorProcesses['start'] = (name, { seeks = true, own = projections } = {}) => {
+    const stopping = new AbortController()
+    const gate = createGate()
+    let isDead = false
+    const timers: Timers = { after: (...asked) => (isDead ? () => undefined : systemTimers.after(...asked)) }
+    const projector = startProjector({
+      store: gated(store, gate), documents: torn(documents, gate), projections: own, leases: seeks ? leases.of(name) : null, code: 'test',
+      logger: createRecordingLogger(), environment, timers, signal: stopping.signal,
+    })
+    const stop = async (): Promise<void> => {
+      if (isDead) return
+      gate.open()
+      stopping.abort()
+      await projector.stopped
+    }
+    t.teardown(stop)
+    const freeze = (): void => {
+      gate.close()
+      leases.lose(name, 'deaf')
+    }
+    return {
+      name, projector, freeze, stop,
+      thaw: () => {
+        gate.open()
+        // It goes on with what it was doing before it looks whose the leases are.
+        setTimeout(() => {
+          if (!gate.isClosed()) leases.hears(name)
+        }, 10)
+      },
+      kill: () => {
+        isDead = true
+        freeze()
+      },
+    }
+  }
+  const differences = async (): Promise<ReadonlyArray<string>> => {
+    const found: Array<string> = []
+    const to = right(await store.head()())
+    for (const projection of projections) {
+      const fresh = createMemoryDocuments()
+      const { name: collection } = projection.collection
+      right(await fresh.ensure([projection.collection])())
+      right(await documents.ensure([projection.collection])())
+      await foldLog({ store, documents: fresh }, projection, { from: NO_CHECKPOINT, to, signal: new AbortController().signal })
+      const sides = [{ documents, collection }, { documents: fresh, collection }] as const
+      for await (const { id, kind } of differencesOf(...sides)) found.push(`${projection.name} ${id} ${kind}`)
+    }
+    return found
+  }
+  return { store, documents, leases, start, differences }
+}

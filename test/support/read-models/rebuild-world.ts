@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import type { ExecutionContext } from 'ava'
+import type { Either } from 'fp-ts/lib/Either.js'
+import { NO_CHECKPOINT } from '../../../application/ports/documents.ts'
+import type { Documents } from '../../../application/ports/documents.ts'
+import { BEGINNING } from '../../../application/ports/event-store.ts'
+import type { EventStore, NewEvent, Position } from '../../../application/ports/event-store.ts'
+import type { Rebuilt } from '../../../application/ports/projector.ts'
+import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
+import { differencesOf, foldLog } from '../../../projections/fold-log.ts'
+import { stagedOf } from '../../../projections/rebuild/unfinished-rebuild.ts'
+import { lives } from '../../../projections/lives/projection.ts'
+import { rebuildReadModel } from '../../../projections/rebuild/rebuild.ts'
+import type { RebuildDeps } from '../../../projections/rebuild/rebuild.ts'
+import { createMemoryDocuments } from '../doubles/memory/documents.ts'
+import { createMemoryEventStore } from '../doubles/memory/event-store.ts'
+import { right } from '../tools/right.ts'
+import { sealedLive } from '../events/stored-events.ts'
+import { createTestEnvironment } from '../doubles/environment.ts'
+import { modelOf } from '../../../projections/projection.ts'
+
+/** Of the log: more than three steps of a fold. */
+export const EVENTS = 7000
+const environment = createTestEnvironment()
+export const never = new AbortController().signal
+const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
+
+export const createLive = async (store: EventStore, liveId: number): Promise<Position> => {
+  const { type, data } = sealedLive({ liveId, userId: 1, at: environment.now() })
+  const event: NewEvent = { id: environment.newId(), type, data: { ...data }, metadata }
+  return right(await store.append(`live-${liveId}`, 'no-stream', [event])()).position
+}
+
+export interface RebuildWorld {
+  readonly store: EventStore
+  readonly documents: Documents
+}
+
+/** A log, and the read model of all of it. */
+export const createFilledWorld = async (documents = createMemoryDocuments()): Promise<RebuildWorld> => {
+  const store = createMemoryEventStore()
+  for (let liveId = 1; liveId <= EVENTS; liveId++) await createLive(store, liveId)
+  right(await documents.ensure([lives.collection])())
+  await foldLog({ store, documents }, lives, { from: NO_CHECKPOINT, to: right(await store.head()()), signal: never })
+  return { store, documents }
+}
+
+export const rebuild = (
+  { store, documents }: RebuildWorld,
+  { code = 'one', signal = never, onProgress = () => undefined }: Partial<Pick<RebuildDeps, 'code' | 'signal' | 'onProgress'>> = {},
+): Promise<Either<string, Rebuilt>> =>
+  rebuildReadModel({
+    store,
+    documents,
+    projection: lives,
+    code,
+    environment: { monotonic: () => 0, random: () => 0 },
+    timers,
+    standing: async () => right(await documents.checkpoint(modelOf(lives))()).position,
+    exclusively: (run) => run(),
+    signal,
+    onProgress,
+  })
+
+/** Whether the read model in use is what the log says, and nothing of a rebuild is left. */
+export const assertRebuilt = async (t: ExecutionContext, { store, documents }: RebuildWorld): Promise<void> => {
+  const fresh = createMemoryDocuments()
+  right(await fresh.ensure([lives.collection])())
+  await foldLog({ store, documents: fresh }, lives, { from: NO_CHECKPOINT, to: right(await store.head()()), signal: never })
+  const found: Array<string> = []
+  const [is, should] = [documents, fresh].map((side) => ({ documents: side, collection: 'lives' }))
+  assert.ok(is !== undefined && should !== undefined)
+  for await (const { id, kind } of differencesOf(is, should)) found.push(`${id} ${kind}`)
+  t.deepEqual(found, [])
+  t.is(right(await documents.checkpoint(modelOf(lives))()).position, right(await store.head()()))
+  t.is(right(await documents.checkpoint(modelOf(stagedOf(lives)))()).position, BEGINNING)
+}

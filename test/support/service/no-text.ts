@@ -1,0 +1,27 @@
+import type { ExecutionContext } from 'ava'
+import { soundsWithoutSpeech } from '../audio/noise.ts'
+import { startTestService } from './service.ts'
+import { sampleSentences, silence } from '../audio/speech.ts'
+
+/**
+ * So many seconds of silence, noise and tones through the whole service give no frame; a sentence spoken after them, in
+ * the same live, is heard.
+ *
+ * @param vad without it every second of them goes to the model
+ */
+export const assertNoText = async (t: ExecutionContext, seconds: number, vad = true): Promise<void> => {
+  const service = await startTestService(t)
+  const client = await service.user('quiet')
+  const live = await client.createLive({ config: { vad } })
+  t.like(live['config'], { vad })
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  const [sentence] = await sampleSentences()
+  for (const sounds of [soundsWithoutSpeech(seconds), silence(2), sentence?.samples ?? silence(0), silence(2)])
+    for (let at = 0; at < sounds.length; at += 16_000) sender.sendAudio(sounds.slice(at, at + 16_000))
+  sender.send({ type: 'FINISH' })
+  t.is((await sender.closed).code, 1000)
+  const frames = sender.frames.filter((frame) => frame['type'] !== 'connection' && frame['status'] === undefined)
+  t.deepEqual(frames.filter(({ start }) => Number(start) < seconds), [])
+  t.regex(String(frames.at(-1)?.['text']), /meeting/, 'what is spoken is heard')
+}

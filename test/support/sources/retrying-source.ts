@@ -1,0 +1,61 @@
+import type { ExecutionContext } from 'ava'
+import type { Puller } from '../../../application/ports/audio-source.ts'
+import { startLiveSource } from '../../../application/sessions/live-source.ts'
+import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
+import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { ISOLATED } from './pulling.ts'
+import { createRecordingLogger } from '../doubles/loggers.ts'
+
+/** A source as a live hears it, with its retries. */
+export interface RetryingSource {
+  /** What was lost is silence. */
+  readonly samples: () => Int16Array
+  /** Heard. */
+  readonly seconds: () => number
+  /** `completed`, or why it was given up. */
+  readonly ends: ReadonlyArray<string>
+  /** Codes of attempts that failed. */
+  readonly codes: () => ReadonlyArray<string>
+  readonly stop: () => Promise<void>
+}
+
+export const startRetryingSource = (t: ExecutionContext, url: string): RetryingSource => {
+  const pieces: Array<Int16Array> = []
+  const ends: Array<string> = []
+  let lost = 0
+  const logger = createRecordingLogger()
+  const source = startLiveSource({
+    liveId: 1,
+    startPuller: (events): Puller => createPullers({ rules: () => ({ allow: ['127.0.0.1/32'], ownPort: null }), isolation: ISOLATED })(events),
+    target: { url, mediaSequence: null },
+    timers: systemTimers,
+    monotonic: () => performance.now(),
+    logger,
+    launched: () => undefined,
+    audio: (samples, missing) => {
+      lost += missing
+      pieces.push(new Int16Array(missing), samples)
+    },
+    heard: () => undefined,
+    backlogSeconds: () => 0,
+    completed: () => void ends.push('completed'),
+    failed: (code) => void ends.push(code),
+  })
+  t.teardown(source.stop)
+  const length = (): number => pieces.reduce((sum, piece) => sum + piece.length, 0)
+  return {
+    samples: () => {
+      const all = new Int16Array(length())
+      let at = 0
+      for (const piece of pieces) {
+        all.set(piece, at)
+        at += piece.length
+      }
+      return all
+    },
+    seconds: () => (length() - lost) / 16_000,
+    ends,
+    codes: () => logger.lines.flatMap(({ fields }) => (typeof fields['code'] === 'string' ? [fields['code']] : [])),
+    stop: source.stop,
+  }
+}

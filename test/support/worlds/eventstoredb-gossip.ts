@@ -1,0 +1,61 @@
+import { createServer } from 'node:http'
+import type { ExecutionContext } from 'ava'
+import type { Timers } from '../../../application/ports/timers.ts'
+import type { Address } from '../../../infrastructure/eventstoredb/connection.ts'
+import { readGossip, type AskNode } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
+import { listen } from '../tools/listen.ts'
+
+export interface EventStoreDbNode {
+  state: string
+  epoch: number
+  isReadOnlyReplica?: boolean
+  /** Takes the question and says nothing. */
+  isFrozen?: boolean
+  /** What it says of the others, who may say otherwise. */
+  hearsay?: string
+}
+
+/** The answer of a real node at /gossip, as much of it as matters. */
+export const gossipAnswer = (nodes: ReadonlyArray<EventStoreDbNode>, asked: number, addressOf: (index: number) => Address): string => {
+  const own = addressOf(asked)
+  const members = nodes.map((node, index) => ({
+    instanceId: '1', isAlive: true, httpEndPointIp: addressOf(index).host, httpEndPointPort: addressOf(index).port,
+    state: index === asked ? node.state : (nodes[asked]?.hearsay ?? node.state),
+    epochNumber: node.epoch, isReadOnlyReplica: node.isReadOnlyReplica ?? false,
+  }))
+  return JSON.stringify({ members, serverIp: own.host, serverPort: own.port })
+}
+
+/** A cluster that is asked in process. */
+export const createGossipCluster = (...nodes: ReadonlyArray<EventStoreDbNode>) => {
+  const addressOf = (index: number): Address => ({ host: `node${index}`, port: 2113 })
+  const ask: AskNode = async ({ host }) => {
+    const index = Number(host.slice(4))
+    const node = nodes[index]
+    return node === undefined || node.isFrozen === true ? null : readGossip(gossipAnswer(nodes, index, addressOf))
+  }
+  return { nodes, addressOf, ask }
+}
+
+/** A cluster of servers on the loopback address. */
+export const startGossipServers = async (t: ExecutionContext, ...nodes: ReadonlyArray<EventStoreDbNode>): Promise<ReadonlyArray<Address>> => {
+  const addresses: Address[] = []
+  for (const [index, node] of nodes.entries()) {
+    const server = createServer((request, response) => {
+      if (node.isFrozen === true || request.url !== '/gossip') return
+      response.setHeader('content-type', 'application/json').end(gossipAnswer(nodes, index, (at) => addresses[at] as Address))
+    })
+    addresses.push(addressFrom(await listen(t, server)))
+  }
+  return addresses
+}
+
+export const addressFrom = (url: string): Address => {
+  const { hostname: host, port } = new URL(url)
+  return { host, port: Number(port) }
+}
+
+export const resolveNothing = async (): Promise<never> => Promise.reject(new Error('no such name'))
+
+/** A search that waits for every answer, however long it takes. */
+export const waitForAll: Timers = { after: () => () => undefined }

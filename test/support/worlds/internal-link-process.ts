@@ -1,0 +1,29 @@
+import { createLiveLinks } from '../../../infrastructure/internal/client.ts'
+import { openInternalServer } from '../../../infrastructure/internal/server.ts'
+import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
+import { createRecordingLogger } from '../doubles/loggers.ts'
+
+/** A process that is killed or frozen: `serve` is dialled, `dial ADDRESS` dials; each says on stdout what it has. */
+const [what, key = '', address = ''] = process.argv.slice(2)
+const masterKey = Buffer.from(key, 'hex')
+const logger = createRecordingLogger()
+const self = { name: 'worker-1', incarnation: '1' }
+
+if (what === 'serve') {
+  const server = await openInternalServer({
+    host: '127.0.0.1', port: 0, url: null, masterKey, self, logger, timers,
+    handler: {
+      open: (_, link) => {
+        link.send({ kind: 'here', term: 1, status: 'active' })
+        return { message: () => undefined, closed: () => undefined }
+      },
+      end: async () => null,
+    },
+  })
+  console.log(server.address)
+} else {
+  createLiveLinks({ masterKey, logger, timers }).open({ ...self, address }, 7, {
+    message: () => console.log('open'),
+    closed: (why) => console.log(`closed: ${why}`),
+  })
+}

@@ -1,0 +1,8 @@
+import { createTranslations } from '../../../application/translation/translations.ts'
+import type { Translations } from '../../../application/translation/translations.ts'
+import { silentLogger } from '../doubles/loggers.ts'
+import { createScriptedTranslator } from '../doubles/scripted/translator.ts'
+
+/** Translations that are ready at once, for tests of something else. */
+export const promptTranslations = (): Translations =>
+  createTranslations({ engine: createScriptedTranslator({ answers: true }), monotonic: () => 0, logger: silentLogger })

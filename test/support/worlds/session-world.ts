@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
+import type { LiveSignal } from '../../../application/pipeline/signals.ts'
+import type { SenderSession } from '../../../application/sessions/sender-session.ts'
+import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
+import type { RunningSessions } from '../../../application/sessions/live-sessions.ts'
+import { createTranslations } from '../../../application/translation/translations.ts'
+import { eventually } from '../tools/eventually.ts'
+import { createManualTimers } from '../doubles/manual-timers.ts'
+import { createMemoryLifecycle } from '../doubles/memory/lifecycle.ts'
+import type { MemoryLifecycle } from '../doubles/memory/lifecycle.ts'
+import { createRecordingLogger } from '../doubles/loggers.ts'
+import { createScriptedPipelines } from '../doubles/scripted/pipeline.ts'
+import type { PipelineScript } from '../doubles/scripted/pipeline.ts'
+import { createScriptedPullers } from '../doubles/scripted/puller.ts'
+import { createScriptedTranslator } from '../doubles/scripted/translator.ts'
+
+/** 100 ms. */
+export const AUDIO = new Int16Array(1600).fill(1)
+
+/** Tells the sessions of the ends in the log, as `run-lives.ts` does. Answers how to stop it. */
+export const forwardEnds = (lifecycle: Pick<MemoryLifecycle, 'ends'>, { runs }: Pick<RunningSessions, 'runs'>): (() => Promise<void>) => {
+  const stopping = new AbortController()
+  const telling = (async () => {
+    for await (const { liveId, cause } of lifecycle.ends(stopping.signal)) runs.ended(liveId, cause)
+  })()
+  return async () => {
+    stopping.abort()
+    await telling
+  }
+}
+
+/** Live sessions in front of a write side in memory and scripted pipelines, on a clock that stands still. */
+export const startSessions = (t: ExecutionContext, script: PipelineScript = {}, translator = createScriptedTranslator({ answers: true })) => {
+  const lifecycle = createMemoryLifecycle()
+  const pipelines = createScriptedPipelines(script)
+  const logger = createRecordingLogger()
+  const timers = createManualTimers()
+  const bus = createLiveBus({ logger })
+  const environment = { random: () => 0.5, monotonic: timers.monotonic }
+  const translations = createTranslations({ engine: translator, monotonic: timers.monotonic, logger })
+  const { create: createPipeline } = pipelines
+  const pullers = createScriptedPullers()
+  const sessions = createLiveSessions({
+    lifecycle, createPipeline, startPuller: pullers.start, translations, bus, logger, environment, timers, reconnectGrace: 0,
+    unsure: () => undefined,
+  })
+  const stopTelling = forwardEnds(lifecycle, sessions)
+  t.teardown(async () => {
+    await stopTelling()
+    await sessions.close()
+  })
+  const attach = async (liveId: number): Promise<SenderSession> => {
+    const attached = await sessions.attachSender(liveId)()
+    if (E.isLeft(attached)) throw new Error(attached.left._tag)
+    return attached.right
+  }
+  const listen = (liveId: number): LiveSignal[] => {
+    const heard: LiveSignal[] = []
+    bus.subscribe(liveId, (signal) => heard.push(signal))
+    return heard
+  }
+  /** As the worker pulls an auto-started live. */
+  const pull = (liveId: number): void => sessions.runs.pull(liveId, lifecycle.attached(liveId), lifecycle.pointOf(liveId))
+  /** As a route ends a live. */
+  const finish = (liveId: number, limitMs: number): Promise<unknown> => {
+    const origin = { commandId: 'c', correlationId: 'c', actor: 'user:1' }
+    return sessions.endByWorker(liveId, { cause: { status: 'finished', reason: 'finish_route' }, origin, limitMs }) ?? Promise.reject(new Error('it runs nowhere'))
+  }
+  return { lifecycle, pipelines, pullers, logger, timers, sessions, attach, listen, translations, pull, finish }
+}
+
+export const URL_LIVE = { audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true } as const
+
+/** An auto-started live whose first puller runs. */
+export const autoStarted = async (t: ExecutionContext, script: PipelineScript = {}) => {
+  const world = startSessions(t, script)
+  const live = world.lifecycle.add(URL_LIVE)
+  world.pull(live.id)
+  await eventually(() => assert.deepEqual(live.writes, ['source 1000 at 0 after null']))
+  return { ...world, live }
+}
+
+export const kindsOf = (signals: ReadonlyArray<LiveSignal>): ReadonlyArray<string> => signals.map(({ kind }) => kind)
