@@ -1,4 +1,4 @@
-/** Makes the typed client's types and addresses from the description of the interface. */
+/** Generates the types and addresses of the TypeScript client from the OpenAPI description. */
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -10,12 +10,17 @@ const nameOf = (member: string): string => (isName(member) ? member : `'${member
 
 const members = (properties: Json, required: ReadonlyArray<unknown>, indent: string): string => {
   const lines = Object.entries(properties).map(
-    ([name, schema]) => `${indent}  readonly ${nameOf(name)}${required.includes(name) ? '' : '?'}: ${typeOf(object(schema), `${indent}  `)}\n`,
+    ([name, schema]) => {
+      const mark = required.includes(name) ? '' : '?'
+      return `${indent}  readonly ${nameOf(name)}${mark}: ${typeOf(object(schema), `${indent}  `)}\n`
+    },
   )
   return lines.length === 0 ? 'Readonly<Record<string, never>>' : `{\n${lines.join('')}${indent}}`
 }
 
-const PRIMITIVES: Readonly<Record<string, string>> = { integer: 'number', number: 'number', string: 'string', boolean: 'boolean', null: 'null' }
+const PRIMITIVES: Readonly<Record<string, string>> = {
+  integer: 'number', number: 'number', string: 'string', boolean: 'boolean', null: 'null',
+}
 
 const ofType = (type: string, schema: Json, indent: string): string => {
   const primitive = PRIMITIVES[type]
@@ -27,11 +32,12 @@ const ofType = (type: string, schema: Json, indent: string): string => {
 
 const unionOf = (types: ReadonlyArray<string>): string => Array.from(new Set(types)).join(' | ')
 
-/** The type of a JSON Schema, as far as types go: bounds and patterns are no part of it. */
+/** Returns the TypeScript type of a JSON Schema. Bounds and patterns are left out. */
 const typeOf = (schema: Json, indent: string): string => {
   if (typeof schema['$ref'] === 'string') return schema['$ref'].split('/').at(-1) ?? 'unknown'
-  if (Array.isArray(schema['enum'])) return unionOf(schema['enum'].map((value) => (typeof value === 'string' ? `'${value}'` : String(value))))
-  if (Array.isArray(schema['anyOf'])) return unionOf(schema['anyOf'].map((one) => typeOf(object(one), indent)))
+  if (Array.isArray(schema['enum']))
+    return unionOf(schema['enum'].map((value) => (typeof value === 'string' ? `'${value}'` : String(value))))
+  if (Array.isArray(schema['anyOf'])) return unionOf(schema['anyOf'].map((option) => typeOf(object(option), indent)))
   const types = [schema['type'] ?? []].flat() as ReadonlyArray<unknown>
   return types.length === 0 ? 'unknown' : unionOf(types.map((type) => ofType(String(type), schema, indent)))
 }
@@ -54,11 +60,17 @@ const requestType = (operation: Json): string => {
     const here = parameters.filter((parameter) => parameter.in === place)
     const required = here.filter((parameter) => parameter.required).map(({ name }) => name)
     const properties = Object.fromEntries(here.map(({ name, schema }) => [name, schema]))
-    return here.length === 0 ? [] : [`      readonly ${member}${required.length === 0 ? '?' : ''}: ${members(properties, required, '      ')}\n`]
+    return here.length === 0
+      ? []
+      : [`      readonly ${member}${required.length === 0 ? '?' : ''}: ${members(properties, required, '      ')}\n`]
   })
   const mark = object(operation['requestBody'])['required'] === true ? '' : '?'
-  const body = contentTypes(operation['requestBody']).map(([, schema]) => `      readonly body${mark}: ${typeOf(schema, '      ')}\n`)
-  return parts.length + body.length === 0 ? 'Readonly<Record<string, never>>' : `{\n${[...parts, ...body].join('')}    }`
+  const body = contentTypes(operation['requestBody']).map(
+    ([, schema]) => `      readonly body${mark}: ${typeOf(schema, '      ')}\n`,
+  )
+  return parts.length + body.length === 0
+    ? 'Readonly<Record<string, never>>'
+    : `{\n${[...parts, ...body].join('')}    }`
 }
 
 const answerType = (operation: Json): string => {
@@ -66,36 +78,38 @@ const answerType = (operation: Json): string => {
   return unionOf(answers.map(([type, schema]) => (type === 'application/json' ? typeOf(schema, '    ') : 'string')))
 }
 
-interface Named {
+interface Operation {
   readonly id: string
   readonly method: string
   readonly path: string
   readonly operation: Json
 }
 
-const operationsOf = (document: Json): ReadonlyArray<Named> =>
+const operationsOf = (document: Json): ReadonlyArray<Operation> =>
   Object.entries(object(document['paths'])).flatMap(([path, methods]) =>
     Object.entries(object(methods)).map(([method, operation]) => ({
       id: String(object(operation)['operationId']), method: method.toUpperCase(), path, operation: object(operation),
     })),
   )
 
-const addressOf = ({ id, method, path, operation }: Named): string => {
+const addressOf = ({ id, method, path, operation }: Operation): string => {
   const [body] = contentTypes(operation['requestBody'])
   return `  ${id}: { method: '${method}', path: '${path}', body: ${body === undefined ? 'null' : `'${body[0]}'`} },\n`
 }
 
-/** Text of a TypeScript module: a type for each named schema, `Operations` and `OPERATIONS`. */
+/** Returns the text of a TypeScript module: a type for each named schema, `Operations` and `OPERATIONS`. */
 export const generateClient = (document: Json): string => {
   const schemas = Object.entries(object(object(document['components'])['schemas']))
   const operations = operationsOf(document)
   return [
-    '// Made by tools/client/make.ts from the description of the interface: change the table of routes and run that again.\n',
+    '// Generated by tools/client/make.ts from the table of routes. Change the table and run the tool again.\n',
     ...schemas.map(([name, schema]) => `export interface ${name} ${typeOf(object(schema), '')}\n`),
-    '/** What each operation takes, and answers with 200. */',
+    '/** The request of each operation and its response with status 200. */',
     'export interface Operations {',
-    ...operations.map(({ id, operation }) =>
-      `  readonly ${id}: {\n    readonly request: ${requestType(operation)}\n    readonly answer: ${answerType(operation)}\n  }`),
+    ...operations.map(({ id, operation }) => {
+      const [request, answer] = [requestType(operation), answerType(operation)]
+      return `  readonly ${id}: {\n    readonly request: ${request}\n    readonly answer: ${answer}\n  }`
+    }),
     '}\n',
     `export const OPERATIONS = {\n${operations.map(addressOf).join('')}} as const`,
     '',

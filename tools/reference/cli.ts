@@ -5,9 +5,10 @@ import { page, table } from './markdown.ts'
 export const cliPage = (): string =>
   page(
     'Command line',
-    'Run a command as `npm run stenolog -- COMMAND`, in a container as `docker compose exec stenolog node interfaces/cli/main.ts COMMAND`. '
-      + 'Commands read the same `STENOLOG_*` [settings](settings.md) as the service; at least DATA_DIR has to be the same. '
-      + 'The exit code is 0 when all is well, 1 when something failed, 2 for wrong arguments.',
-    table(['Command', 'Does'], COMMANDS.map(({ name, purpose }) => [`[${name}](#${name})`, purpose])),
+    'Run a command with `npm run stenolog -- COMMAND`. In a container, use '
+      + '`docker compose exec stenolog node interfaces/cli/main.ts COMMAND`. Commands read the same `STENOLOG_*` '
+      + '[settings](settings.md) as the service; use at least the same DATA_DIR. Exit codes: 0 success, 1 failure, '
+      + '2 wrong arguments.',
+    table(['Command', 'Purpose'], COMMANDS.map(({ name, purpose }) => [`[${name}](#${name})`, purpose])),
     ...COMMANDS.map((command) => `## ${command.name}\n\n\`\`\`text\n${helpOf(command).trimEnd()}\n\`\`\``),
   )

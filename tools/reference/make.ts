@@ -1,4 +1,4 @@
-/** `node tools/reference/make.ts`: writes docs/reference/ from the tables that the service runs on. */
+/** `node tools/reference/make.ts`: writes docs/reference/ from the tables in the code. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { referencePages } from './pages.ts'
 

@@ -6,7 +6,7 @@ import { sessionSettingsPage } from './session-settings.ts'
 import { settingsPage } from './settings.ts'
 import { websocketPage } from './websocket.ts'
 
-/** What docs/reference/ holds, by the name of the file. */
+/** Returns the pages of docs/reference/ by file name. */
 export const referencePages = async (): Promise<Readonly<Record<string, string>>> => ({
   'settings.md': settingsPage(),
   'session-settings.md': sessionSettingsPage(),

@@ -8,28 +8,29 @@ import { code, page, table } from './markdown.ts'
 import { membersOf, typeOf } from './schemas.ts'
 
 const ACCESS: Readonly<Record<Access, string>> = {
-  public: 'anybody',
+  public: 'everyone',
   private: 'a login or an API token',
   login: 'a login',
   admin: 'the login of an administrator',
 }
 
 type Json = Readonly<Record<string, unknown>>
-const part = (of: unknown, name: string): Json => ((of as Json | undefined)?.[name] ?? {}) as Json
+const part = (parent: unknown, name: string): Json => ((parent as Json | undefined)?.[name] ?? {}) as Json
 
 const OPENAPI = describeInterface(ROUTES)
 const SCHEMAS = part(OPENAPI['components'], 'schemas')
 
 const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
 
-const described = ROUTES.filter(({ operationId }) => operationId !== undefined)
+const documentedRoutes = ROUTES.filter(({ operationId }) => operationId !== undefined)
 
-const operationOf = ({ method, path }: Route): Json => part(part(OPENAPI['paths'], templateOf(path)), method.toLowerCase())
+const operationOf = ({ method, path }: Route): Json =>
+  part(part(OPENAPI['paths'], templateOf(path)), method.toLowerCase())
 
 const fallbackOf = (value: unknown): string => (value === undefined ? '' : code(JSON.stringify(value)))
 
-const contentOf = (of: unknown): Json => {
-  const content = part(of, 'content')
+const contentOf = (parent: unknown): Json => {
+  const content = part(parent, 'content')
   const [first] = Object.values(content)
   return part(first, 'schema')
 }
@@ -42,10 +43,20 @@ const inputsOf = (route: Route): ReadonlyArray<ReadonlyArray<string>> => {
     ...parameters.map((parameter) => {
       const schema = part(parameter, 'schema')
       const name = String(parameter['name'])
-      return [code(name), `${String(parameter['in'])}${parameter['required'] === true ? '' : ', optional'}`, typeOf(schema), fallbackOf(schema['default']), PARAMETERS[name] ?? '']
+      return [
+        code(name),
+        `${String(parameter['in'])}${parameter['required'] === true ? '' : ', optional'}`,
+        typeOf(schema),
+        fallbackOf(schema['default']),
+        PARAMETERS[name] ?? '',
+      ]
     }),
     ...body.map(({ name, type, required, fallback, description }) => [
-      code(name), `body${required ? '' : ', optional'}`, name === 'config' ? '[session settings](session-settings.md)' : type, fallbackOf(fallback), description,
+      code(name),
+      `body${required ? '' : ', optional'}`,
+      name === 'config' ? '[session settings](session-settings.md)' : type,
+      fallbackOf(fallback),
+      description,
     ]),
   ]
 }
@@ -70,22 +81,28 @@ const sectionOf = (route: Route): string => {
   const inputs = inputsOf(route)
   return [
     `### ${route.method} ${templateOf(route.path)}`,
-    `${route.summary ?? ''}. For ${ACCESS[route.access]}.`,
+    `${route.summary ?? ''}. Access: ${ACCESS[route.access]}.`,
     ...(inputs.length === 0 ? [] : [table(['Input', 'In', 'Value', 'Default', 'Meaning'], inputs)]),
-    table(['Status', 'Answer'], answersOf(route)),
+    table(['Status', 'Response'], answersOf(route)),
   ].join('\n\n')
 }
 
-/** Objects that answers and requests refer to by name. */
+/** Describes an object that requests and responses refer to by name. */
 const objectSection = (name: string): string => {
   const members = membersOf(part(SCHEMAS, name))
-  return `### ${name}\n\n${table(['Member', 'Value', ''], members.map(({ name, type, required }) => [code(name), type, required ? '' : 'optional']))}`
+  const rows = members.map(({ name, type, required }) => [code(name), type, required ? '' : 'optional'])
+  return `### ${name}\n\n${table(['Member', 'Value', ''], rows)}`
 }
 
-const objectNames = Object.keys(SCHEMAS).filter((name) => !name.endsWith('Request') && membersOf(part(SCHEMAS, name)).length > 0)
+const objectNames = Object.keys(SCHEMAS).filter(
+  (name) => !name.endsWith('Request') && membersOf(part(SCHEMAS, name)).length > 0,
+)
 
-const everywhere = ['NotAuthenticated', 'InvalidCredentials', 'ApiKeyNotAccepted', 'PermissionMissing', 'RouteNotFound', 'MethodNotAllowed',
-  'BodyTooLarge', 'MediaTypeNotSupported', 'InvalidRequest', 'TooManyRequests', 'InternalError', 'StoreUnavailable', 'LogCorrupted'] as const
+const COMMON_ERRORS = [
+  'NotAuthenticated', 'InvalidCredentials', 'ApiKeyNotAccepted', 'PermissionMissing', 'RouteNotFound',
+  'MethodNotAllowed', 'BodyTooLarge', 'MediaTypeNotSupported', 'InvalidRequest', 'TooManyRequests', 'InternalError',
+  'StoreUnavailable', 'LogCorrupted',
+] as const
 
 const linkOf = ({ method, path }: Route): string => {
   const heading = `${method} ${templateOf(path)}`
@@ -95,21 +112,28 @@ const linkOf = ({ method, path }: Route): string => {
 export const restPage = (): string =>
   page(
     'REST interface',
-    'Try it in the browser at `/docs`, read it at `/redoc`, generate a client from `/openapi.json`. Everything is served at `/`, at `/api/v1` '
-      + 'and under BASE_PATH, with and without a trailing slash. Unknown members and parameters are ignored.',
-    'Send a login token (`access_token` of `POST /login`) as `Authorization: Bearer …`. Send an API token the same way or as `X-API-Key: …`. '
-      + 'Lists answer `data` and `pagination`; use `skip` and `limit` (at most 1000). Times are UTC.',
+    'Try the interface in the browser at `/docs`, read it at `/redoc`, or generate a client from `/openapi.json`. All '
+      + 'routes are available at `/`, at `/api/v1` and below BASE_PATH, with and without a trailing slash. Unknown '
+      + 'members and parameters are ignored.',
+    'Send a login token (`access_token` of `POST /login`) as `Authorization: Bearer …`. Send an API token the same '
+      + 'way or as `X-API-Key: …`. Lists return `data` and `pagination`; use `skip` and `limit` (at most 1000). Times '
+      + 'are UTC.',
     '## Routes',
-    table(['Route', 'Does', 'For'], described.map((route) => [linkOf(route), route.summary ?? '', ACCESS[route.access]])),
+    table(
+      ['Route', 'Purpose', 'Access'],
+      documentedRoutes.map((route) => [linkOf(route), route.summary ?? '', ACCESS[route.access]]),
+    ),
     '## Errors of every route',
-    'An error is `{"detail": …}`: a sentence, or with 422 a list of `{"type", "loc", "msg"}`, where `loc` names the member.',
-    table(['Status', 'Detail'], everywhere.map((tag) => {
+    'The body of an error is `{"detail": …}`. `detail` is a sentence; with 422 it is a list of `{"type", "loc", '
+      + '"msg"}`, and `loc` names the member.',
+    table(['Status', 'Detail'], COMMON_ERRORS.map((tag) => {
       const { status, body } = exampleResponse(tag)
       return [String(status), textOf(body.detail)]
     })),
-    'Every answer has `X-Request-ID`; the log and the history of a session name the same id. 429 and 503 have `Retry-After` in seconds.',
+    'Every response has the header `X-Request-ID`. The log and the history of a session contain the same id. '
+      + 'Responses 429 and 503 have the header `Retry-After`, in seconds.',
     '## Each route',
-    ...described.map(sectionOf),
+    ...documentedRoutes.map(sectionOf),
     '## Objects',
     ...objectNames.map(objectSection),
   )

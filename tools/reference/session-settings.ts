@@ -8,8 +8,10 @@ import { membersOf } from './schemas.ts'
 
 const DEFAULTS: Readonly<Record<string, unknown>> = { ...DEFAULT_ENGINE_SETTINGS, task: 'transcribe', words: false }
 
-/** `null` counts as left out everywhere. */
-const MEMBERS = membersOf(createSchemas().of(settingsBody)).map((member) => ({ ...member, type: member.type.replace(/ or null$|, `null`$/, '') }))
+/** `null` always means: left out. So the table does not show it. */
+const MEMBERS = membersOf(createSchemas().of(settingsBody)).map(
+  (member) => ({ ...member, type: member.type.replace(/ or null$|, `null`$/, '') }),
+)
 
 const cellsOf = ({ name, type }: (typeof MEMBERS)[number]) => {
   const fallback = DEFAULTS[name]
@@ -27,17 +29,19 @@ const textsOf = (isWanted: (member: (typeof MEMBERS)[number]) => boolean): Reado
 export const sessionSettingsPage = (): string =>
   page(
     'Session settings',
-    'You choose these when you create a session (`config` of `POST /lives`), in a profile (`POST /user-live-configs`), in the console, '
-      + 'or in the first frame of the sender (`{"type":"config", …}`). What you leave out keeps its default. A profile fills the form of the '
-      + 'console; a session that you create over REST takes only what its request says. All times are seconds.',
-    'A value outside its bounds is answered 422 at its member, over the WebSocket `invalid_config`. `min_buffer` may not be greater than `max_buffer`.',
+    'Choose these settings when you create a session (`config` of `POST /lives`), in a profile (`POST '
+      + '/user-live-configs`), in the console, or in the first frame of the sender (`{"type":"config", …}`). A '
+      + 'setting that you leave out keeps its default. A profile only fills the form of the console; a session over '
+      + 'REST uses only the settings of its request. All times are in seconds.',
+    'A value outside its bounds is refused: with 422 over REST, with `invalid_config` over the WebSocket. '
+      + '`min_buffer` must not be greater than `max_buffer`.',
     table(['Name', 'Value', 'Default'], MEMBERS.map(cellsOf)),
     '## The nine settings of every session',
     ...textsOf(isOfInterface),
     '## Beyond the interface',
-    'Each of these is told in answers only where you sent it. [Examples](../transcripts.md).',
+    'A response contains one of these settings only if the request contained it. [Examples](../transcripts.md).',
     ...textsOf((member) => !isOfInterface(member)),
-    '## Three sets to begin with',
+    '## Three examples',
     table(
       ['For', 'Settings'],
       [

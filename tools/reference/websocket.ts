@@ -22,13 +22,14 @@ const rowsOf = (messages: Messages): ReadonlyArray<ReadonlyArray<string>> => {
   })
 }
 
-const STAYING = ['config_required', 'config_too_late', 'audio_not_expected'] as const
-const stays = (name: ErrorCode): name is (typeof STAYING)[number] => STAYING.some((one) => one === name)
+const OPEN_AFTER_ERROR = ['config_required', 'config_too_late', 'audio_not_expected'] as const
+const stays = (name: ErrorCode): name is (typeof OPEN_AFTER_ERROR)[number] =>
+  OPEN_AFTER_ERROR.some((known) => known === name)
 
 const detailOf = (name: ErrorCode): string => (JSON.parse(errorFrame(name)) as { readonly detail: string }).detail
 
 const closeOf = (ending: Ending | null): string =>
-  ending === null ? '(closed by itself)' : `${ending.close}${ending.reason === '' ? '' : ` ${code(ending.reason)}`}`
+  ending === null ? '(already closed)' : `${ending.close}${ending.reason === '' ? '' : ` ${code(ending.reason)}`}`
 
 const reasons = Object.keys(finishReason.keys) as ReadonlyArray<keyof typeof finishReason.keys>
 const failures = Object.keys(failureCode.keys) as ReadonlyArray<keyof typeof failureCode.keys>
@@ -40,7 +41,9 @@ const ends = [
   }),
   ...failures.map((failure) => {
     const cause = { status: 'error', code: failure, detail: '' } as const
-    return [code(failure), END_TEXTS[failure], closeOf(endingFor(cause, 'sender')), closeOf(endingFor(cause, 'listener'))]
+    return [
+      code(failure), END_TEXTS[failure], closeOf(endingFor(cause, 'sender')), closeOf(endingFor(cause, 'listener')),
+    ]
   }),
 ]
 
@@ -48,65 +51,85 @@ const codes = Object.keys(ERROR_ADVICE) as ReadonlyArray<ErrorCode>
 
 const CLOSE_MEANINGS: Readonly<Record<number, string>> = {
   1000: 'The session is finished.',
-  1006: 'The connection broke; your WebSocket library says this, the service never does. Connect again.',
-  1008: 'The service refused what was sent.',
+  1006: 'The connection broke. Your WebSocket library reports this code; the service never sends it. Connect again.',
+  1008: 'The service refused the sent data.',
   1011: 'The engine, the model or the audio source failed.',
   1012: 'The service restarts.',
   1013: 'The connection had more than 1 MiB unread.',
-  4401: 'The session was deleted, or its account was switched off or deleted.',
+  4401: 'The session was deleted, or its user was deactivated or deleted.',
   4403: 'A listener tried to send.',
   4408: 'The sender sent nothing for IDLE_TIMEOUT.',
   4409: 'Another sender is connected to the session.',
-  4410: 'The session is over.',
+  4410: 'The session has ended.',
 }
 
 const closing = codes.flatMap((name) => (stays(name) ? [] : [{ name, close: errorEnding(name).close }]))
 
-const closes = [...new Set([1000, 1006, ...closing.map(({ close }) => close)])].toSorted((a, b) => a - b).map((close) => {
+const closeCodes = [...new Set([1000, 1006, ...closing.map(({ close }) => close)])].toSorted((a, b) => a - b)
+
+const closes = closeCodes.map((close) => {
   const meaning = CLOSE_MEANINGS[close]
-  if (meaning === undefined) throw new Error(`no meaning of the close code ${close}`)
-  const names = closing.filter((one) => one.close === close).map(({ name }) => `[${code(name)}](#errors)`)
+  if (meaning === undefined) throw new Error(`the close code ${close} has no text`)
+  const names = closing.filter((error) => error.close === close).map(({ name }) => `[${code(name)}](#errors)`)
   return [String(close), meaning, names.join(', ') || '–']
 })
 
 export const websocketPage = (): string =>
   page(
     'WebSocket',
-    'Open `ws://HOST/ws/live/{id}?token=…` with the sender token (one at a time) or the listener token (as many as you like) of a session. '
-      + 'Use `wss://` behind TLS. `/asyncapi.json` describes the same for programs.',
-    '## The way of a session',
+    'Open `ws://HOST/ws/live/{id}?token=…` with the sender token or the listener token of a session. A session has '
+      + 'one sender at a time and any number of listeners. Use `wss://` with TLS. `/asyncapi.json` is the '
+      + 'machine-readable description.',
+    '## Course of a session',
     [
       '1. Sender: connect, read `connection`, send `{"type":"config"}`, wait for `{"status":"started"}`.',
-      '2. Sender: send audio, 16-bit little-endian PCM, 16 kHz, mono, as binary frames of about 100 ms (3,200 bytes) or as `audio` frames. At most ten seconds a frame.',
-      '3. Both: read `transcription` frames. Each replaces the earlier ones of the same `segment`; the last one has `"final":true`.',
-      '4. Sender: send `{"type":"FINISH"}` and read until `{"status":"finished"}`; the service then closes with 1000.',
+      '2. Sender: send audio as 16-bit little-endian PCM, 16 kHz, mono: in binary frames of about 100 ms (3,200 '
+        + 'bytes) or in `audio` frames. A frame may hold at most ten seconds.',
+      '3. Both: read `transcription` frames. Each frame replaces the earlier frames of the same `segment`; the last '
+        + 'one has `"final":true`.',
+      '4. Sender: send `{"type":"FINISH"}` and read until `{"status":"finished"}`. The service then closes with 1000.',
     ].join('\n'),
-    '## What you send',
-    table(['Frame', 'Members', 'Meaning'], [...rowsOf(CLIENT_MESSAGES), ['(binary)', '', '16-bit little-endian mono PCM at 16 kHz, at most ten seconds']]),
-    '## What you get',
+    '## Frames to the service',
+    table(
+      ['Frame', 'Members', 'Meaning'],
+      [...rowsOf(CLIENT_MESSAGES), ['(binary)', '', '16-bit little-endian mono PCM at 16 kHz, at most ten seconds']],
+    ),
+    '## Frames from the service',
     table(['Frame', 'Members', 'Meaning'], rowsOf(SERVICE_MESSAGES)),
-    '`segment` and `final` are left out with COMPAT_STRICT.',
-    '## Query of the address',
+    'With COMPAT_STRICT the service leaves out `segment` and `final`.',
+    '## Query parameters',
     table(['Name', 'Meaning'], [
       ['`token`', 'sender token or listener token; `token_sender` is another name for it'],
-      ['`after=N`', 'a listener gets every final segment after N and the translations of N, then everything new; also within a minute of the end'],
+      [
+        '`after=N`',
+        'a listener gets every final segment after N and the translations of N, then everything new; works until a '
+          + 'minute after the end',
+      ],
       ['`replay=N`', 'a listener gets the last N final segments (at most 100), then everything new'],
     ]),
     '## Refused handshakes',
     table(['Status', 'Meaning'], [
-      ['401', 'no token, a wrong token, or the session was deleted'],
+      ['401', 'missing or wrong token, or deleted session'],
       ['403', 'the origin of the page is not in WS_ORIGINS'],
       ['404', 'this path is not a WebSocket'],
       ['426', 'a plain GET: connect with a WebSocket client'],
-      ['429', 'too many wrong tokens or connections from this address, or no place left; wait for `Retry-After`'],
-      ['503', 'the service stops, or a store is away; wait for `Retry-After`'],
+      [
+        '429',
+        'too many wrong tokens or connections from this address, or all connections are in use; wait for `Retry-After`',
+      ],
+      ['503', 'the service is stopping, or a store is unavailable; wait for `Retry-After`'],
     ]),
     '## Close codes',
     table(['Code', 'Meaning', 'Errors'], closes),
     '## How sessions end',
-    'The last frame before the close is `{"status":"finished"}` with 1000 and an `error` frame with any other code.',
+    'The last frame before the close is `{"status":"finished"}` with code 1000, and an `error` frame with other codes.',
     table(['Reason in the history', 'What happened', 'Sender gets', 'Listeners get'], ends),
     '## Errors',
     'An `error` frame has `code` and `detail`. Codes without a close code leave the connection open.',
-    table(['Code', 'Detail', 'Close', 'What to do'], codes.map((name) => [code(name), detailOf(name), stays(name) ? '–' : String(errorEnding(name).close), ERROR_ADVICE[name]])),
+    table(
+      ['Code', 'Detail', 'Close', 'What to do'],
+      codes.map(
+        (name) => [code(name), detailOf(name), stays(name) ? '–' : String(errorEnding(name).close), ERROR_ADVICE[name]],
+      ),
+    ),
   )

@@ -10,7 +10,7 @@ const decoded = { tokens: t.readonlyArray(t.number), gaps: t.readonlyArray(t.uni
 const spoken = t.type({ id: t.string, ...decoded })
 const translated = t.type(decoded)
 
-/** The JSON lines that a Python script beside this file prints, given some on its standard input. */
+/** Runs a Python script of this folder with JSON lines as input and returns its JSON lines. */
 const linesOf = async <A>(
   codec: Decoder<unknown, A>,
   python: string,
@@ -24,7 +24,7 @@ const linesOf = async <A>(
   const rows: A[] = []
   for await (const line of createInterface({ input: child.stdout })) rows.push(decodeOrThrow(codec, JSON.parse(line)))
   const [code] = await closed
-  if (code !== 0) throw new Error(`${script} ended with ${code}`)
+  if (code !== 0) throw new Error(`${script} ended with exit code ${code}`)
   return rows
 }
 
@@ -41,9 +41,15 @@ export const speechReference = async (options: {
   return linesOf(spoken, python, 'whisper_reference.py', [folder, utterances, ...flags])
 }
 
-/** One row for each sentence, in their order. */
+/** Returns one row for each sentence, in order. */
 export const translationReference = async (options: {
   readonly python: string
   readonly folder: string
   readonly sentences: ReadonlyArray<string>
-}) => linesOf(translated, options.python, 'marian_reference.py', [options.folder], options.sentences.map((text) => ({ text })))
+}) => linesOf(
+  translated,
+  options.python,
+  'marian_reference.py',
+  [options.folder],
+  options.sentences.map((text) => ({ text })),
+)

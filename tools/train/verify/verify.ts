@@ -14,17 +14,24 @@ import type { Comparison } from './compare.ts'
 import { speechReference, translationReference } from './reference.ts'
 import { readUtterances } from './utterances.ts'
 
-const HELP = `Compares what our runners and independent Python loops read out of the same model files, token by token.
+const HELP = `Compares our model runners with independent Python loops, token by token.
 
+Usage
   node tools/train/verify/verify.ts speech MODEL UTTERANCES [--language en]
-      UTTERANCES: a folder of FLAC or WAV files, or PREFIX.jsonl beside PREFIX.raw; with and without timestamps
   node tools/train/verify/verify.ts translation MODEL SENTENCES --from en --to es
-      SENTENCES: JSON lines with a member "text"
 
-  --count 200       how many at most
-  --python python3  needs numpy and onnxruntime, soundfile for a folder, tokenizers for translation
+Arguments
+  UTTERANCES  a folder of FLAC or WAV files, or PREFIX.jsonl with PREFIX.raw;
+              compared with and without timestamps
+  SENTENCES   JSON lines with the member "text"
 
-Ends with 1 where the two differ, but for 1 % of close calls: steps where the reference prefers its token by less than 0.01.`
+Options
+  --count 200       maximum number of utterances or sentences
+  --python python3  a Python with numpy and onnxruntime, soundfile for a folder,
+                    tokenizers for translations
+
+Exit code 1: the results differ. Close differences are allowed in 1 % of the
+cases: the reference then prefers its token by less than 0.01.`
 
 interface Options {
   readonly folder: string
@@ -41,17 +48,23 @@ const succeed = <A>(result: E.Either<string, A>): A => {
   return result.right
 }
 
-const verifySpeech = async ({ folder, inputs, count, python, language }: Options, timestamps: boolean): Promise<boolean> => {
+const verifySpeech = async (
+  { folder, inputs, count, python, language }: Options,
+  timestamps: boolean,
+): Promise<boolean> => {
   const model = succeed(await readWhisperDirectory(folder))
   const runner = await loadWhisper({ ...model, timestamps }, referenceLimit)
   const utterances = await readUtterances(inputs, count)
   const theirs = await speechReference({ python, folder, utterances: inputs, count, timestamps, language })
-  if (theirs.length !== utterances.length) throw new Error(`${theirs.length} answers for ${utterances.length} utterances`)
+  if (theirs.length !== utterances.length)
+    throw new Error(`the reference returned ${theirs.length} results for ${utterances.length} utterances`)
   const compared: Array<readonly [string, Comparison]> = []
   for (const [index, { id, samples }] of utterances.entries()) {
-    const { tokens } = await runner.decode({ samples: samples.subarray(0, runner.windowSeconds * SAMPLE_RATE), language })
+    const { tokens } = await runner.decode(
+      { samples: samples.subarray(0, runner.windowSeconds * SAMPLE_RATE), language },
+    )
     const reference = theirs[index]
-    if (reference?.id !== id) throw new Error(`the reference answers ${reference?.id}, not ${id}`)
+    if (reference?.id !== id) throw new Error(`the reference returned utterance ${reference?.id}, expected ${id}`)
     compared.push([id, compareTokens(tokens, reference)])
   }
   return report(`speech ${timestamps ? 'with' : 'without'} timestamps`, compared)
@@ -65,10 +78,13 @@ const verifyTranslation = async ({ folder, inputs, count, python, from, to }: Op
   const texts = lines.map((line) => decodeOrThrow(sentenceRow, JSON.parse(line)).text)
   const translations = []
   for (const text of texts) translations.push(await runner.translate(text, from, to))
-  // The runner cuts what it is given into sentences, and repeats those without a letter; the reference does neither.
-  const pieces = translations.flatMap(({ pieces }) => pieces.filter(({ tokens, text }) => tokens.length > 0 || text === ''))
+  // The runner splits its input into sentences and copies sentences without letters. The reference does neither.
+  const pieces = translations.flatMap(
+    ({ pieces }) => pieces.filter(({ tokens, text }) => tokens.length > 0 || text === ''),
+  )
   const theirs = await translationReference({ python, folder, sentences: pieces.map(({ source }) => source) })
-  if (theirs.length !== pieces.length) throw new Error(`${theirs.length} answers for ${pieces.length} sentences`)
+  if (theirs.length !== pieces.length)
+    throw new Error(`the reference returned ${theirs.length} results for ${pieces.length} sentences`)
   const compared = pieces.flatMap(({ source, tokens }, index) => {
     const reference = theirs[index]
     return reference === undefined ? [] : [[source, compareTokens(tokens, reference)] as const]
@@ -90,7 +106,8 @@ const main = async (): Promise<number> => {
   })
   const [kind, folder, inputs] = positionals
   const count = Number(values.count)
-  const usable = Number.isInteger(count) && count > 0 && (kind === 'speech' || (kind === 'translation' && values.to !== ''))
+  const hasKind = kind === 'speech' || (kind === 'translation' && values.to !== '')
+  const usable = Number.isInteger(count) && count > 0 && hasKind
   if (values.help || folder === undefined || inputs === undefined || !usable) {
     console.log(HELP)
     return values.help ? 0 : 2
