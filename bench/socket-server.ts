@@ -79,7 +79,7 @@ const openSessions = (): LiveSessions =>
       ofLive: () =>
         ({ prepare: () => undefined, add: () => undefined, settled: async () => undefined, stop: () => undefined }),
     },
-    unsure: () => undefined,
+    checkSender: () => undefined,
   })
 
 /** Opens the socket server of the service with the service's settings. */

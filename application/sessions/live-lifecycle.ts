@@ -17,9 +17,7 @@ import type { StoredFinals } from '../lives/queries/stored-finals.ts'
 import type { WorkerDeps } from '../lives/terms/worker.ts'
 import type { ResolveToken } from '../ports/read-models.ts'
 
-/**
- * What the live sessions (sockets and pipelines) ask of the write side. Each command answers once its event is durable.
- */
+/** The write side, as sockets and pipelines use it. Each command returns once its event is stored. */
 export interface LiveLifecycle {
   readonly resolveToken: ResolveToken
   readonly attachSender: AttachSender

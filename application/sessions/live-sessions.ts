@@ -6,13 +6,13 @@ import type { StartPuller } from '../ports/audio-source.ts'
 import { SAMPLE_RATE } from '../ports/engine.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import type { EndCause, LiveBus, TranscriptFrame } from '../pipeline/signals.ts'
-import { createHeardSequences } from './heard-sequences.ts'
+import { createReceivedSequences } from './received-sequences.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import { openMissedFinals } from './missed-finals.ts'
 import { createRecentFinals } from './recent-finals.ts'
 import type { RecentFinals } from './recent-finals.ts'
 import { createRunningLive } from './running-live.ts'
-import type { Speech } from './running-live.ts'
+import type { CaptionServices } from './running-live.ts'
 import { createSenderSession } from './sender-session.ts'
 import type { LiveRuns } from './runs/live-runs.ts'
 import type { LiveSessions } from './runs/socket-sessions.ts'
@@ -21,55 +21,55 @@ import type { SourcedLive } from './sourced-live.ts'
 import { createWriteQueue } from './write-queue.ts'
 import type { Timers } from '../ports/timers.ts'
 
-export interface LiveSessionsOptions extends Speech {
+export interface LiveSessionsOptions extends CaptionServices {
   readonly lifecycle: LiveLifecycle
   readonly startPuller: StartPuller
   readonly bus: LiveBus
   readonly logger: Logger
   readonly environment: Pick<Environment, 'random' | 'monotonic'>
   readonly timers: Timers
-  /** Milliseconds for which a live waits for a sender that was lost; 0 not at all (RECONNECT_GRACE). */
+  /** Milliseconds for which a session waits for a lost sender (RECONNECT_GRACE); 0: it does not wait. */
   readonly reconnectGrace: number
-  /** The log may name a sender of the live that was never told so. */
-  readonly unsure: (liveId: number) => void
-  /** Finals of each live that are kept in memory for sockets that come back; 500 unless told. */
+  /** Called when the log may name a sender that was refused. */
+  readonly checkSender: (liveId: number) => void
+  /** Finals of each session kept in memory for returning sockets; the default is 500. */
   readonly keptFinals?: number
 }
 
 export interface RunningSessions extends LiveSessions {
   readonly runs: LiveRuns
   readonly endByWorker: EndByWorker
-  /** What this worker told of its lives. */
+  /** The finals that this worker sent. */
   readonly recent: Pick<RecentFinals, 'of'>
-  /** Lives with a sender or a pipeline in this process. */
+  /** Number of sessions with a sender or a pipeline in this process. */
   readonly count: () => number
-  /** Finals since the start of this process that no store has or ever will have. */
+  /** Finals since the start of this process that could not be stored. */
   readonly droppedFinals: () => number
-  /** Seconds of audio of URL sources since the start of this process that were lost and stand as gaps. */
+  /** Seconds of lost audio of URL sources since the start of this process. */
   readonly lostSeconds: () => number
-  /** Lets every pipeline speak out, for a drain; the lives stay as they are. */
+  /** Makes every pipeline transcribe its received audio, for a drain. The sessions stay open. */
   readonly flushAll: (limitMs: number) => Promise<void>
   readonly close: () => Promise<void>
 }
 
 interface Run {
   readonly term: number
-  /** Samples of the live before the first that runs here. */
-  readonly begun: number
+  /** Samples of the session before this process took it over. */
+  readonly earlierSamples: number
   readonly running: SourcedLive
 }
 
-/** Of Node's timers. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+/** Longest delay of a Node timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** Orchestrates senders, pipelines and the write side; the log decides how and when a live ends. */
+/** Connects senders, pipelines and the write side. The log decides how and when a session ends. */
 export const createLiveSessions = (options: LiveSessionsOptions): RunningSessions => {
   const { lifecycle, bus, logger, timers, environment } = options
   const lives = new Map<number, Run>()
-  /** Who has the place of a live's sender, from before the log is told. */
+  /** The sender that holds the place of a session; set before the log records it. */
   const places = new Map<number, object>()
   const recent = createRecentFinals(timers, options.keptFinals)
-  /** Lives that wait for another sender: how to stop that. */
+  /** Sessions that wait for another sender, with the function that stops the wait. */
   const waiting = new Map<number, () => void>()
   const closing = new AbortController()
   const pending = new Set<Promise<unknown>>()
@@ -80,14 +80,14 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     void work.finally(() => pending.delete(work))
   }
 
-  const waitNoMore = (liveId: number): void => {
+  const stopWaiting = (liveId: number): void => {
     waiting.get(liveId)?.()
     waiting.delete(liveId)
   }
 
   const waitFor = (liveId: number, ms: number, expired: () => void): void => {
-    waitNoMore(liveId)
-    const cancel = timers.after(Math.min(ms, LONGEST_TIMER_MS), () => {
+    stopWaiting(liveId)
+    const cancel = timers.after(Math.min(ms, MAX_TIMER_MS), () => {
       waiting.delete(liveId)
       expired()
     })
@@ -95,7 +95,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
   }
 
   const forget = (liveId: number): void => {
-    waitNoMore(liveId)
+    stopWaiting(liveId)
     lives.get(liveId)?.running.settle()
     lives.delete(liveId)
     places.delete(liveId)
@@ -109,7 +109,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
 
   const drop = (liveId: number): void => {
     if (!lives.has(liveId) && !places.has(liveId)) return
-    logger.warn({ liveId }, 'another worker has the live: what runs here of it is dropped')
+    logger.warn({ liveId }, 'another worker has the session: it is dropped here')
     forget(liveId)
     recent.forget(liveId)
     bus.publish(liveId, { kind: 'moved' })
@@ -120,10 +120,10 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     if (present !== undefined) return present.running
     const dropped = (final: Pick<TranscriptFrame, 'segment' | 'kind' | 'language'>): void => {
       droppedFinals += 1
-      logger.error({ liveId, ...final }, 'a final is in no store: only memory tells it to who comes back')
+      logger.error({ liveId, ...final }, 'a final could not be stored: only memory holds it')
     }
     const finals = recent.open(liveId, point.nextSegment === 1)
-    const sequences = createHeardSequences(point.mediaSequence)
+    const sequences = createReceivedSequences(point.mediaSequence)
     const { signal } = closing
     const superseded = (): void => {
       if (lives.get(liveId)?.running === sourced) drop(liveId)
@@ -131,21 +131,21 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     const writes = createWriteQueue({ liveId, logger, timers, environment, signal, track, superseded })
     const memory = { finals, sequences }
     const lost = (seconds: number): void => void (lostSeconds += seconds)
-    const told = { dropped, lost, ended: (cause: EndCause) => ended(liveId, cause) }
+    const callbacks = { dropped, lost, ended: (cause: EndCause) => ended(liveId, cause) }
     const running = createRunningLive({
-      liveId, live, point, lifecycle, writes, speech: options, bus, memory, logger, timers, signal, told,
+      liveId, live, point, lifecycle, writes, speech: options, bus, memory, logger, timers, signal, callbacks,
     })
     const sourced = withSource({ ...options, liveId, live, point, running, sequences, track })
-    lives.set(liveId, { term: live.term, begun: point.sampleOffset, running: sourced })
+    lives.set(liveId, { term: live.term, earlierSamples: point.sampleOffset, running: sourced })
     return sourced
   }
 
-  /** Who was told that it cannot come, or nothing, has no place: the log may name it all the same, now or later. */
+  /** A refused sender releases its place, but a late append may still record it: `checkSender` corrects that. */
   const attach = async (liveId: number, leave: () => void) => {
     const attached = await lifecycle.attachSender(liveId)()
     if (E.isRight(attached)) return attached
     leave()
-    options.unsure(liveId)
+    options.checkSender(liveId)
     return attached
   }
 
@@ -155,7 +155,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     hasSender: (liveId) => places.has(liveId),
     audioSeconds: (liveId) => {
       const live = lives.get(liveId)
-      return live === undefined ? null : (live.begun + live.running.heardSamples()) / SAMPLE_RATE
+      return live === undefined ? null : (live.earlierSamples + live.running.receivedSamples()) / SAMPLE_RATE
     },
     pull: (liveId, live, point) => {
       if (closing.signal.aborted) return
@@ -169,7 +169,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       running.configure(live.config)
       waitFor(liveId, graceMs, () => track(running.end(cause, origin)))
     },
-    speakOut: async (liveId, limitMs) => lives.get(liveId)?.running.finish(limitMs),
+    finishTranscribing: async (liveId, limitMs) => lives.get(liveId)?.running.finish(limitMs),
     stop: (liveId) => {
       const running = lives.get(liveId)?.running
       if (running !== undefined && running.stage() !== 'ending') running.settle()
@@ -182,7 +182,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     resolveToken: lifecycle.resolveToken,
     attachSender: (liveId, from = null) => async () => {
       const present = lives.get(liveId)?.running
-      // Before its place is looked at: whoever said the last word keeps it, and may ask again through another link.
+      // Checked before the place: a sender that sent `finish` keeps its place and may return over another link.
       if (present !== undefined && present.stage() !== 'open') return E.left({ _tag: 'LiveOver' })
       if (places.has(liveId)) return E.left({ _tag: 'SenderAlreadyConnected' })
       const place = {}
@@ -192,21 +192,21 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       }
       const attached = await attach(liveId, leave)
       if (E.isLeft(attached)) return attached
-      // It ended, or another worker was given it, while the log was told.
+      // The session ended or moved to another worker while the sender was recorded.
       if (places.get(liveId) !== place) return E.left({ _tag: 'LiveOver' })
-      waitNoMore(liveId)
+      stopWaiting(liveId)
       const { live, point } = attached.right
       const running = run(liveId, live, point)
       const detached = (): void => {
         leave()
-        // Without a pipeline there is nothing to keep: the next sender opens the live anew.
+        // A session without a pipeline has no state to keep: the next sender starts it again.
         const isUnused = running.isIdle() && running.stage() === 'open'
         if (isUnused && lives.get(liveId)?.running === running) lives.delete(liveId)
       }
       const wait = (ms: number, expired: () => void): void => (leave(), waitFor(liveId, ms, expired))
-      const { begun } = lives.get(liveId) ?? { begun: point.sampleOffset }
+      const { earlierSamples } = lives.get(liveId) ?? { earlierSamples: point.sampleOffset }
       const waiting = { detached, wait, grace: options.reconnectGrace }
-      return E.right(createSenderSession({ liveId, live, running, lifecycle, ...waiting, begun, from }))
+      return E.right(createSenderSession({ liveId, live, running, lifecycle, ...waiting, earlierSamples, from }))
     },
     missed: openMissedFinals({ recent, storedFinals: lifecycle.storedFinals }),
     runs,
@@ -219,13 +219,13 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       return end
     },
     flushAll: async (limitMs) => {
-      await Promise.all([...lives.keys()].map((liveId) => runs.speakOut(liveId, limitMs)))
+      await Promise.all([...lives.keys()].map((liveId) => runs.finishTranscribing(liveId, limitMs)))
     },
     close: async () => {
       closing.abort()
       for (const { running } of lives.values()) running.settle()
       lives.clear()
-      for (const liveId of waiting.keys()) waitNoMore(liveId)
+      for (const liveId of waiting.keys()) stopWaiting(liveId)
       recent.close()
       await Promise.all(pending)
     },

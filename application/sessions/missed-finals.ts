@@ -8,43 +8,43 @@ import type { FinalsInPages, StoredFinals } from '../lives/queries/stored-finals
 import type { TranscriptFrame } from '../pipeline/signals.ts'
 import type { RecentFinals } from './recent-finals.ts'
 
-/** What a socket has missed, in order. */
+/** The finals that a socket has missed, in order. */
 export interface MissedFinals {
-  /** The next page of what is stored, which may be empty; null once there is no more. */
+  /** Returns the next page of stored finals, which may be empty; null at the end. */
   readonly next: () => Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>>
   /**
-   * The rest, for one who listens to the bus from this very tick on. Null: memory has let go of some of it meanwhile,
-   * and `next` has it.
+   * Returns the remaining finals from memory. The caller must subscribe to the bus in the same tick. Null: memory has
+   * dropped some of them in the meantime, so `next` must be called again.
    */
   readonly rest: () => ReadonlyArray<TranscriptFrame> | null
-  /** Right behind `rest`: wordings of what came from the log before memory was told of it; the bus may tell it yet. */
+  /** After `rest`: keys of finals that came from the log before this process received them. The bus may repeat them. */
   readonly ahead: () => ReadonlySet<string>
 }
 
 interface MissedFinalsDeps {
   readonly recent: RecentFinals
   readonly storedFinals: StoredFinals
-  /** Memory is told by another process: what is stored may reach it later than the log is read. */
+  /** Memory is filled by another process, so a stored final may reach memory after it was read from the log. */
   readonly isRelayed?: boolean
 }
 
-/** More than can be on its way from another process. */
-const MOST_AHEAD = 1000
+/** More finals than can be in transit from another process. */
+const MAX_AHEAD = 1000
 
-/** Each stands behind its segment, a translation too. */
-const isBefore = (one: TranscriptFrame, other: TranscriptFrame): boolean =>
-  one.segment < other.segment ||
-  (one.segment === other.segment && one.kind === 'transcription' && other.kind === 'translation')
+/** Orders by segment; a translation follows its segment. */
+const isBefore = (a: TranscriptFrame, b: TranscriptFrame): boolean =>
+  a.segment < b.segment || (a.segment === b.segment && a.kind === 'transcription' && b.kind === 'translation')
 
 const byKey = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyMap<string, TranscriptFrame> =>
   new Map(frames.map((frame) => [finalKey(frame), frame]))
 
 /**
- * What a socket missed: from memory where that reaches back far enough, else from the log, with those in between that
- * only memory has because no store took them, and, last, what memory holds beyond it. Who calls `rest` and begins to
- * listen in the same tick loses no final and hears none twice: one that is stored and not yet told is left to the bus.
- * Memory lets go of finals in the order of the log, so nothing lies between the log as it was read and memory where the
- * last one that it let go of was read, or had gone before the last page was asked for.
+ * Collects the finals that a socket missed. Memory is used when it reaches back far enough. Otherwise the log is read
+ * first, with the unstored finals from memory in between, then the newer finals from memory.
+ *
+ * A caller that calls `rest` and subscribes in the same tick gets every final exactly once: a stored final that is not
+ * sent yet is left to the bus. Memory drops finals in the order of the log. So there is no gap between the log and
+ * memory when the newest dropped final was read, or was dropped before the last page was requested.
  */
 export const openMissedFinals =
   ({ recent, storedFinals, isRelayed = false }: MissedFinalsDeps) =>
@@ -52,9 +52,9 @@ export const openMissedFinals =
   async () => {
     const evicted = (): string | null => recent.of(liveId)?.evicted() ?? null
     const kept = recent.of(liveId)?.search(point) ?? null
-    const held = recent.of(liveId)?.told().filter(kept ?? (() => false)) ?? []
-    /** Seen and not given: memory may let go of them before `rest`. */
-    let owed = byKey(held)
+    const held = recent.of(liveId)?.sent().filter(kept ?? (() => false)) ?? []
+    /** Finals that were seen but not returned yet. Memory may drop them before `rest`. */
+    let unsent = byKey(held)
     const given = new Set<string>()
     let read: ReadonlyArray<string> = []
     let evictedBefore = evicted()
@@ -66,7 +66,7 @@ export const openMissedFinals =
     const withDropped = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyArray<TranscriptFrame> => {
       let dropped = stillWanted(recent.of(liveId)?.dropped())
       return frames.flatMap((frame) => {
-        const between = dropped.findIndex((one) => !isBefore(one, frame))
+        const between = dropped.findIndex((final) => !isBefore(final, frame))
         const before = between === -1 ? dropped : dropped.slice(0, between)
         dropped = dropped.slice(before.length)
         return [...before, frame]
@@ -74,7 +74,7 @@ export const openMissedFinals =
     }
 
     let log: FinalsInPages | null = null
-    /** `rest` asks for a page once for each that was read: who gets none has all that there is. */
+    /** `rest` requests another page only once per page that was read. If none comes, there is no more. */
     let hasAsked = false
     const page = async (): Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>> => {
       if (log === null) {
@@ -82,8 +82,8 @@ export const openMissedFinals =
         const opened = await storedFinals(liveId, from)()
         if (E.isLeft(opened)) return opened
         log = opened.right
-        // The log has what memory held, or it comes with what was dropped.
-        owed = byKey([])
+        // The log contains the finals that memory held; unstored ones are inserted below.
+        unsent = byKey([])
         wanted = kept ?? log.wanted
       }
       const before = evicted()
@@ -91,21 +91,21 @@ export const openMissedFinals =
       if (E.isLeft(stored) || stored.right === null) return stored
       evictedBefore = before
       hasAsked = false
-      const untold = recent.of(liveId)?.isUntold ?? (() => false)
-      const fresh = stillWanted([...byKey([...owed.values(), ...stored.right]).values()])
-      owed = byKey(fresh.filter((frame) => untold(finalKey(frame))))
-      const frames = withDropped(fresh.filter((frame) => !untold(finalKey(frame))))
+      const isUnsent = recent.of(liveId)?.isUnsent ?? (() => false)
+      const fresh = stillWanted([...byKey([...unsent.values(), ...stored.right]).values()])
+      unsent = byKey(fresh.filter((frame) => isUnsent(finalKey(frame))))
+      const frames = withDropped(fresh.filter((frame) => !isUnsent(finalKey(frame))))
       for (const frame of frames) given.add(finalKey(frame))
-      if (isRelayed) read = [...read, ...frames.map(finalTextKey)].slice(-MOST_AHEAD)
+      if (isRelayed) read = [...read, ...frames.map(finalTextKey)].slice(-MAX_AHEAD)
       return E.right(frames)
     }
 
     const hasGap = (): boolean => {
       const newest = evicted()
-      return newest !== null && newest !== evictedBefore && !given.has(newest) && !owed.has(newest)
+      return newest !== null && newest !== evictedBefore && !given.has(newest) && !unsent.has(newest)
     }
 
-    // Of what is to be read the first page is, before the socket opens: a store that is away refuses it.
+    // Reads the first page before the socket opens, so that an unavailable store refuses the socket.
     const opening = kept === null ? await page() : E.right(null)
     if (E.isLeft(opening)) return opening
     let ahead: typeof opening | null = opening
@@ -122,15 +122,16 @@ export const openMissedFinals =
           hasAsked = true
           return null
         }
-        const told = finals.told()
-        const here = new Set(told.map(finalKey))
-        const gone = [...owed.values()].filter((frame) => !here.has(finalKey(frame)) && !finals.isUntold(finalKey(frame)))
-        return stillWanted([...gone, ...told])
+        const sentFinals = finals.sent()
+        const here = new Set(sentFinals.map(finalKey))
+        const isGone = (key: string): boolean => !here.has(key) && !finals.isUnsent(key)
+        const gone = [...unsent.values()].filter((frame) => isGone(finalKey(frame)))
+        return stillWanted([...gone, ...sentFinals])
       },
       ahead: () => {
         if (!isRelayed) return new Set()
-        const told = new Set(recent.of(liveId)?.told().map(finalTextKey))
-        return new Set(read.filter((wording) => !told.has(wording)))
+        const sent = new Set(recent.of(liveId)?.sent().map(finalTextKey))
+        return new Set(read.filter((key) => !sent.has(key)))
       },
     })
   }

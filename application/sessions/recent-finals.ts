@@ -1,69 +1,69 @@
 import type { TranscriptFrame } from '../pipeline/signals.ts'
 import { READABLE_AFTER_END_MS } from '../lives/policies/forget-text.ts'
-import { finalKey, createBackwardSearch } from '../lives/queries/resume-point.ts'
-import type { ResumePoint, IsWanted } from '../lives/queries/resume-point.ts'
+import { createBackwardSearch, finalKey } from '../lives/queries/resume-point.ts'
+import type { IsWanted, ResumePoint } from '../lives/queries/resume-point.ts'
 import type { Timers } from '../ports/timers.ts'
 
-/** Finals of one live that are kept in memory; those that no store has come on top. */
-const KEPT = 500
-/** Of a live, of those that no store will ever have; beyond it the oldest are lost. */
-const MOST_DROPPED = 10_000
+/** Finals of one session kept in memory. Finals that could not be stored are kept in addition. */
+const DEFAULT_KEPT_FINALS = 500
+/** Finals of one session that could not be stored and are kept in memory. Beyond this number the oldest are lost. */
+const MAX_DROPPED = 10_000
 
 interface Entry {
   readonly frame: TranscriptFrame
-  told: boolean
+  sent: boolean
   state: 'waiting' | 'stored' | 'dropped'
 }
 
-/** What becomes of a final that was added. */
+/** Reports the progress of a final that was added. */
 export interface AddedFinal {
-  /** It was published. */
-  readonly told: () => void
+  /** The final was published. */
+  readonly sent: () => void
   readonly stored: () => void
-  /** No store will ever have it. */
+  /** The final cannot be stored. */
   readonly dropped: () => void
 }
 
-/** The newest finals of one live, in the order in which they are told. */
+/** The newest finals of one session, in the order in which they are sent. */
 export interface LiveFinals {
   readonly add: (frame: TranscriptFrame) => AddedFinal
-  /** What a socket from `point` on wants of them; null where they do not reach back that far. */
+  /** Returns which finals a socket wants from `point` on; null when memory does not reach back that far. */
   readonly search: (point: ResumePoint) => IsWanted | null
-  readonly told: () => ReadonlyArray<TranscriptFrame>
-  /** Those of `told` that no log holds. */
+  readonly sent: () => ReadonlyArray<TranscriptFrame>
+  /** The sent finals that could not be stored. */
   readonly dropped: () => ReadonlyArray<TranscriptFrame>
-  /** One of them is not in the log yet. */
+  /** Whether a final is not stored yet. */
   readonly isWaiting: () => boolean
-  /** It may stand in the store, but whoever listens is still to hear it. */
-  readonly isUntold: (key: string) => boolean
-  /** The key of the newest that is in the store alone, as are all added before it; null where there is none. */
+  /** Whether the final is not sent yet; it may be stored already. */
+  readonly isUnsent: (key: string) => boolean
+  /** Key of the newest final that was removed from memory and is only stored; null when none was removed. */
   readonly evicted: () => string | null
-  /** They reach back to the first of the live. */
+  /** Whether memory reaches back to the first final of the session. */
   readonly isWhole: () => boolean
 }
 
-/** The newest finals of the lives of this process, so that whoever comes back after a short while costs no read. */
+/** The newest finals of the sessions of this process, so a listener that returns soon costs no read. */
 export interface RecentFinals {
-  /** `fromStart`: no earlier process told finals of this live. */
+  /** `fromStart`: no earlier process sent finals of this session. */
   readonly open: (liveId: number, fromStart: boolean) => LiveFinals
   readonly of: (liveId: number) => LiveFinals | undefined
-  /** They stay for a minute, or not at all. */
+  /** The session has ended: its finals stay for a minute, or are erased at once. */
   readonly ended: (liveId: number, erase: boolean) => void
-  /** Others tell of the live from now on, so that these are not the newest any more. */
+  /** Another process sends the finals from now on, so the finals in memory are outdated. */
   readonly forget: (liveId: number) => void
   readonly close: () => void
 }
 
 const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { readonly clear: () => void } => {
-  /** Without gaps up to the newest. */
+  /** The newest finals, without gaps. */
   let entries: Array<Entry> = []
-  /** Older ones that no store has. */
+  /** Older finals that could not be stored. */
   let older: Array<Entry> = []
   let complete = fromStart
   let evicted: string | null = null
 
   const trim = (): void => {
-    const isDone = (entry: Entry | undefined): entry is Entry => entry?.told === true && entry.state !== 'waiting'
+    const isDone = (entry: Entry | undefined): entry is Entry => entry?.sent === true && entry.state !== 'waiting'
     for (let [first] = entries; entries.length > kept && isDone(first); [first] = entries) {
       entries.shift()
       if (first.state === 'dropped') older.push(first)
@@ -72,12 +72,12 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
     }
   }
 
-  const framesOf = (isMeant: (entry: Entry) => boolean): ReadonlyArray<TranscriptFrame> =>
-    [...older, ...entries].flatMap((entry) => (entry.told && isMeant(entry) ? [entry.frame] : []))
+  const framesOf = (isSelected: (entry: Entry) => boolean): ReadonlyArray<TranscriptFrame> =>
+    [...older, ...entries].flatMap((entry) => (entry.sent && isSelected(entry) ? [entry.frame] : []))
 
   const forgetDropped = (): void => {
     const dropped = [...older, ...entries].filter(({ state }) => state === 'dropped')
-    const lost = new Set(dropped.slice(0, Math.max(0, dropped.length - MOST_DROPPED)))
+    const lost = new Set(dropped.slice(0, Math.max(0, dropped.length - MAX_DROPPED)))
     if (lost.size === 0) return
     older = older.filter((entry) => !lost.has(entry))
     entries = entries.filter((entry) => !lost.has(entry))
@@ -85,12 +85,12 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
 
   return {
     add: (frame) => {
-      const entry: Entry = { frame, told: false, state: 'waiting' }
+      const entry: Entry = { frame, sent: false, state: 'waiting' }
       entries.push(entry)
       trim()
       return {
-        told: () => {
-          entry.told = true
+        sent: () => {
+          entry.sent = true
         },
         stored: () => {
           entry.state = 'stored'
@@ -103,13 +103,13 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
     },
     search: (point) => {
       const search = createBackwardSearch(point)
-      const reaches = entries.toReversed().some(({ frame, told }) => told && search.found(frame))
+      const reaches = entries.toReversed().some(({ frame, sent }) => sent && search.found(frame))
       return reaches || complete ? search.wanted() : null
     },
-    told: () => framesOf(() => true),
+    sent: () => framesOf(() => true),
     dropped: () => framesOf(({ state }) => state === 'dropped'),
     isWaiting: () => entries.some(({ state }) => state === 'waiting'),
-    isUntold: (key) => entries.some(({ frame, told }) => !told && finalKey(frame) === key),
+    isUnsent: (key) => entries.some(({ frame, sent }) => !sent && finalKey(frame) === key),
     evicted: () => evicted,
     isWhole: () => complete,
     clear: () => {
@@ -120,7 +120,7 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
   }
 }
 
-export const createRecentFinals = (timers: Timers, kept: number = KEPT): RecentFinals => {
+export const createRecentFinals = (timers: Timers, kept: number = DEFAULT_KEPT_FINALS): RecentFinals => {
   const lives = new Map<number, ReturnType<typeof createLiveFinals>>()
   const forgetting = new Map<number, () => void>()
 

@@ -6,69 +6,69 @@ import type { LiveBus, TranscriptFrame } from '../pipeline/signals.ts'
 import { SAMPLE_RATE } from '../ports/engine.ts'
 import type { Timers } from '../ports/timers.ts'
 import { atMost } from '../waiting.ts'
-import type { HeardSequences } from './heard-sequences.ts'
+import type { ReceivedSequences } from './received-sequences.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import type { LiveFinals } from './recent-finals.ts'
 import type { WriteQueue } from './write-queue.ts'
 
-/** How long a final waits for the store before it is sent all the same (design 6). */
-const STORE_PATIENCE = 1000
+/** Longest wait for the store before a final is sent anyway. */
+const STORE_WAIT_MS = 1000
 
-/** What this process remembers of a live beside its log. */
+/** The state of a session that is in memory only. */
 export interface LiveMemory {
-  /** For sockets that come back. */
+  /** Finals for returning sockets. */
   readonly finals: Pick<LiveFinals, 'add' | 'isWaiting'>
-  /** How much of an HLS source a final covers. */
-  readonly sequences: Pick<HeardSequences, 'until'>
+  /** The HLS segments that a final covers. */
+  readonly sequences: Pick<ReceivedSequences, 'lastWithin'>
 }
 
 export interface RecordFinalsOptions {
   readonly liveId: number
   readonly term: number
-  /** Seconds of the live's clock before the first sample that this process heard. */
-  readonly earlier: number
+  /** Seconds of the session before this process took it over. */
+  readonly earlierSeconds: number
   readonly lifecycle: Pick<LiveLifecycle, 'recordSegment'>
   readonly writes: WriteQueue
   readonly bus: Pick<LiveBus, 'publish'>
   readonly memory: LiveMemory
   readonly timers: Timers
-  /** A final is in no store and never will be. */
+  /** Called for a final that cannot be stored. */
   readonly dropped: (final: Pick<TranscriptFrame, 'segment' | 'kind' | 'language'>) => void
-  /** Nothing is published any more. */
+  /** Whether the session has ended, so nothing is published. */
   readonly isSettled: () => boolean
 }
 
-/** Whose words a line is: the speaker's, or a translator's. */
+/** Whether a line is speech or a translation, and its language. */
 export type Voice = Pick<TranscriptFrame, 'kind' | 'language'>
 
-/** ISO 639-2's code of a language that nobody knows. */
+/** The ISO 639-2 code for an undetermined language. */
 const UNDETERMINED = 'und'
 
-/** The voice of what is heard in a live: of a language that is to be found there is none at first. */
-export const speakerOf =
+/** Returns the voice of speech. A language that is not detected yet is undetermined. */
+export const voiceOfSpeech =
   (live: Pick<AttachedLive, 'language' | 'config'>) =>
   ({ language = live.language }: Pick<Segment, 'language'>): Voice => {
     const spoken = language === AUTO_LANGUAGE ? UNDETERMINED : language
     return { kind: 'transcription', language: writtenLanguage(spoken, live.config) }
   }
 
-/** What else a final tells, where there is more. */
-const furtherOf = ({ words }: Segment): Pick<TranscriptFrame, 'words'> => (words === undefined ? {} : { words })
+/** Returns the words of a final; nothing for a final without words. */
+const wordsOf = ({ words }: Segment): Pick<TranscriptFrame, 'words'> => (words === undefined ? {} : { words })
 
 export const frameOf = (line: Segment, final: boolean, { kind, language }: Voice): TranscriptFrame => ({
   kind, segment: line.segment, final, start: line.start, end: line.end, text: line.caption, language,
-  ...(final ? furtherOf(line) : {}),
+  ...(final ? wordsOf(line) : {}),
 })
 
-/** Appends finals, as the live's clock and their voice have them, then sends them. */
+/** Stores finals, then sends them. */
 export const recordFinals = (options: RecordFinalsOptions) => {
-  const { liveId, term, earlier, lifecycle, writes, bus, memory, timers, isSettled } = options
+  const { liveId, term, earlierSeconds: earlier, lifecycle, writes, bus, memory, timers, isSettled } = options
   let storeIsLate = false
 
-  /** Kept with each final that was heard: another process goes on there. */
+  /** The HLS position is stored with each final of speech, so another process can continue there. */
   const pointOf = ({ end }: Segment, { kind }: Voice): { readonly mediaSequence?: number } => {
     if (kind !== 'transcription') return {}
-    const mediaSequence = memory.sequences.until(Math.round((end - earlier) * SAMPLE_RATE))
+    const mediaSequence = memory.sequences.lastWithin(Math.round((end - earlier) * SAMPLE_RATE))
     return mediaSequence === null ? {} : { mediaSequence }
   }
 
@@ -76,22 +76,23 @@ export const recordFinals = (options: RecordFinalsOptions) => {
     const { segment, start, end, text } = final
     const frame = frameOf(final, true, voice)
     const added = memory.finals.add(frame)
-    const behind = storeIsLate && writes.size() > 0
+    const isStoreBusy = storeIsLate && writes.size() > 0
     let answered = false
-    const facts = { liveId, term, segment, start, end, text, ...voice, maxChars, ...furtherOf(final), ...pointOf(final, voice) }
+    const times = { segment, start, end }
+    const facts = { liveId, term, ...times, text, ...voice, maxChars, ...wordsOf(final), ...pointOf(final, voice) }
     const written = writes.add('segment', lifecycle.recordSegment(facts)).then((isDurable) => {
       answered = true
       if (isDurable) return added.stored()
       added.dropped()
       options.dropped({ segment, ...voice })
     })
-    // Behind a write that already kept a final waiting, the wait would be for nothing.
-    if (!behind) {
-      await atMost(timers, STORE_PATIENCE, written)
+    // Does not wait again after an earlier write that is still late.
+    if (!isStoreBusy) {
+      await atMost(timers, STORE_WAIT_MS, written)
       storeIsLate = !answered
     }
     if (isSettled()) return
-    added.told()
+    added.sent()
     bus.publish(liveId, frame)
   }
 }

@@ -4,8 +4,8 @@ import { pause } from '../waiting.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import type { WriteQueue } from './write-queue.ts'
 
-/** Milliseconds between two events: a sender may change it with each frame, and a log only grows. */
-const SPACING = 1000
+/** Minimum time between two events, because a sender may change the vocabulary with every frame. */
+const SPACING_MS = 1000
 
 interface RecordVocabularyOptions {
   readonly liveId: number
@@ -17,7 +17,7 @@ interface RecordVocabularyOptions {
   readonly signal: AbortSignal
 }
 
-/** Appends what a live expects to hear; of several within a second the first and the last. */
+/** Stores the vocabulary of a session. Of several changes within a second, stores the first and the last. */
 export const recordVocabulary = ({ liveId, live, lifecycle, writes, timers, signal }: RecordVocabularyOptions) => {
   let newest: GivenVocabulary | null = null
   let recording = false
@@ -28,7 +28,7 @@ export const recordVocabulary = ({ liveId, live, lifecycle, writes, timers, sign
       const vocabulary = newest
       newest = null
       await writes.add('vocabulary', lifecycle.changeVocabulary(liveId, { vocabulary, term: live.term }))
-      await pause(timers, SPACING, signal)
+      await pause(timers, SPACING_MS, signal)
     }
     recording = false
   }

@@ -22,70 +22,72 @@ import type { SettleLiveDeps } from './settle-live.ts'
 
 export interface RunLivesDeps extends SettleLiveDeps, Pick<Projector, 'whenProjected'> {
   readonly logger: Logger
-  /** This run of the worker was given up: what it ran is another's. */
-  readonly left?: () => void
-  /** These lives may run elsewhere, or in another term, from now on: for links to them. */
-  readonly placedAnew?: (liveIds: ReadonlyArray<number>) => void
+  /** The cluster counts this run of the worker as lost: its sessions belong to other workers. */
+  readonly onLost?: () => void
+  /** These sessions may run elsewhere, or in another term: links to them must be checked. */
+  readonly onMoved?: (liveIds: ReadonlyArray<number>) => void
 }
 
-/** This worker: it hears from the log which lives are its own. */
+/** Runs the sessions that the log assigns to this worker. */
 export interface RunLives {
   /**
-   * Settles every reservation of this worker's, then follows the log. Nothing may be served before that is done: while a
-   * store is away it is refused, and may be repeated. What cannot be read is left as it is.
+   * Settles every reservation of this worker, then follows the log. The service must not serve requests before. Left:
+   * a store is unavailable; call again. Sessions with damaged data stay as they are.
    */
   readonly start: TaskEither<Unavailable, void>
-  /** Looks at a live anew, for as long as a store is away. */
+  /** Settles a session again, with retries while a store is unavailable. */
   readonly settle: (liveId: number) => void
   readonly stop: () => Promise<void>
 }
 
-/** Lives that are settled at a time at start: each is some reads and at most three appends. */
-const SETTLED_AT_ONCE = 32
+/** Sessions settled at the same time at the start: each costs a few reads and at most three appends. */
+const SETTLES_AT_ONCE = 32
 const RETRY = { first: 100, longest: 5000 }
 
-/** What changes which lives run here. */
-const toldOf = eventReader([LiveCreated, LiveFinished, LiveFailed, SenderAttached, LiveTakenOver, Moved, WorkerLeft])
+/** Reads the events that change which sessions run here. */
+const relevantEvent = eventReader([
+  LiveCreated, LiveFinished, LiveFailed, SenderAttached, LiveTakenOver, Moved, WorkerLeft,
+])
 
 /**
- * Starts and stops what this worker transcribes, as the log tells: a live that was created or moved to it is settled, one
- * that ended stops, whoever appended those events. Nobody else starts a source.
+ * Starts and stops the sessions of this worker according to the log. Settles a session that was created or moved, and
+ * stops a session that has ended, whichever process wrote the event. Only this module starts sources.
  */
 export const runLives = (deps: RunLivesDeps): RunLives => {
   const { store, admission, runs, worker, environment, timers, logger, whenProjected } = deps
   const stopping = new AbortController()
   const { signal } = stopping
   const settleOne = settleLive(deps)
-  /** Lives that are being settled; true: once more, something happened since. */
+  /** Sessions that are being settled; true: settle again, because another event arrived. */
   const settling = new Map<number, boolean>()
   const working = new Set<Promise<void>>()
   const completedBy = watchEnds()
 
   const track = (work: Promise<void>): void => {
     const guarded = work
-      .catch((error: unknown) => logger.error({ error: String(error) }, 'what the log told of a live broke'))
+      .catch((error: unknown) => logger.error({ error: String(error) }, 'an event of a session could not be handled'))
       .finally(() => working.delete(guarded))
     working.add(guarded)
   }
 
-  /** Until it is done; what cannot be read waits for somebody to see to it. */
-  const surely = async (liveId: number, work: () => Promise<E.Either<Unavailable, void>>): Promise<void> => {
+  /** Retries until done. Damaged data is not retried; an operator has to repair it. */
+  const retryUntilDone = async (liveId: number, work: () => Promise<E.Either<Unavailable, void>>): Promise<void> => {
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       const done = await work()
       if (E.isRight(done)) return
       const refusal = done.left._tag
-      if (isHurt(done.left)) return logger.error({ liveId, refusal }, 'a live cannot be read: it is left as it is')
-      logger.warn({ liveId, refusal, attempt }, 'a live could not be settled; trying again')
+      if (isHurt(done.left)) return logger.error({ liveId, refusal }, 'the data of a session is damaged')
+      logger.warn({ liveId, refusal, attempt }, 'a session could not be settled; trying again')
       await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
     }
   }
 
-  /** One at a time for each live, and one more for all that happens meanwhile. */
+  /** Settles a session, and again if another event arrived in the meantime. */
   const settleInTurn = async (liveId: number): Promise<void> => {
     try {
       do {
         settling.set(liveId, false)
-        await surely(liveId, settleOne(liveId))
+        await retryUntilDone(liveId, settleOne(liveId))
       } while (settling.get(liveId) === true && !signal.aborted)
     } finally {
       settling.delete(liveId)
@@ -98,66 +100,71 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
   }
 
   const release = async (liveId: number): Promise<void> =>
-    surely(liveId, () => releaseLive(deps, liveId, originOf(deps, 'service'))())
+    retryUntilDone(liveId, () => releaseLive(deps, liveId, originOf(deps, 'service'))())
 
   const isMine = (liveId: number): boolean => ownTerm(deps, liveId) !== null
 
-  /** In its first term one that waits for a sender is settled as it is: nothing is read for it. */
-  const created = async (liveId: number, autoStart: boolean): Promise<void> => {
-    // Another process may have admitted it.
+  /** A new session that waits for its sender needs no settling, which saves its reads. */
+  const handleCreated = async (liveId: number, autoStart: boolean): Promise<void> => {
+    // Another process may have admitted the session.
     if (!isMine(liveId)) await admission.refresh()
     if (autoStart || ownTerm(deps, liveId) !== FIRST_TERM) settle(liveId)
   }
 
-  const ended = (liveId: number): void => {
+  const handleEnded = (liveId: number): void => {
     runs.stop(liveId)
     if (isMine(liveId)) track(release(liveId))
   }
 
-  /** By what is known of the admissions now: what was known before says that they are still here. */
-  const placedAnew = async (liveIds: ReadonlyArray<number>): Promise<void> => {
+  /** Reads the admissions first, because the known state still places the sessions here. */
+  const handleMoved = async (liveIds: ReadonlyArray<number>): Promise<void> => {
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       const refreshed = await admission.refresh()
       if (E.isRight(refreshed) || isHurt(refreshed.left)) break
       await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
     }
     liveIds.forEach(settle)
-    deps.placedAnew?.(liveIds)
+    deps.onMoved?.(liveIds)
   }
 
-  /** Who left runs nothing: of what waits for room no move is told. */
-  const hasLeft = async ({ incarnation, reason }: EventOf<typeof WorkerLeft>['data']): Promise<void> => {
-    await placedAnew(runs.all())
-    if (incarnation === worker.incarnation && reason === 'lost') deps.left?.()
+  /** Settles all sessions, because sessions that wait for room have no Moved event. */
+  const handleLeft = async ({ incarnation, reason }: EventOf<typeof WorkerLeft>['data']): Promise<void> => {
+    await handleMoved(runs.all())
+    if (incarnation === worker.incarnation && reason === 'lost') deps.onLost?.()
   }
 
-  const isJoined = (): boolean => admission.state().workers.some(({ incarnation }) => incarnation === worker.incarnation)
+  const isJoined = (): boolean =>
+    admission.state().workers.some(({ incarnation }) => incarnation === worker.incarnation)
 
-  const hear = async (event: StoredEvent): Promise<void> => {
-    const told = toldOf(event)
-    switch (told?.type) {
+  const handle = async (event: StoredEvent): Promise<void> => {
+    const known = relevantEvent(event)
+    switch (known?.type) {
       case undefined:
         return
       case 'LiveCreated':
-        return await created(told.data.liveId, told.data.autoStart)
+        return await handleCreated(known.data.liveId, known.data.autoStart)
       case 'LiveFinished':
       case 'LiveFailed':
-        return ended(told.data.liveId)
+        return handleEnded(known.data.liveId)
       case 'SenderAttached':
-        return runs.hasSender(told.data.liveId) || !isMine(told.data.liveId) ? undefined : settle(told.data.liveId)
+        return runs.hasSender(known.data.liveId) || !isMine(known.data.liveId)
+          ? undefined
+          : settle(known.data.liveId)
       case 'LiveTakenOver':
-        return (runs.termOf(told.data.liveId) ?? told.data.term) < told.data.term ? settle(told.data.liveId) : undefined
+        return (runs.termOf(known.data.liveId) ?? known.data.term) < known.data.term
+          ? settle(known.data.liveId)
+          : undefined
       case 'Moved':
-        return await placedAnew([told.data.liveId])
+        return await handleMoved([known.data.liveId])
       case 'WorkerLeft':
-        return told.data.worker === worker.name ? await hasLeft(told.data) : undefined
+        return known.data.worker === worker.name ? await handleLeft(known.data) : undefined
     }
   }
 
-  /** At most 2 s later: when the lists show it. */
-  const tellEnd = (event: StoredEvent): void => {
-    const over = completedBy(event)
-    if (over !== undefined) track(whenProjected(over.position).then(() => runs.ended(over.liveId, over.cause)))
+  /** Reports an end once the read models show it, at most 2 s later. */
+  const reportEnd = (event: StoredEvent): void => {
+    const end = completedBy(event)
+    if (end !== undefined) track(whenProjected(end.position).then(() => runs.ended(end.liveId, end.cause)))
   }
 
   const follow = async (from: Position): Promise<void> => {
@@ -167,13 +174,13 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
         for await (const message of store.subscribe(position, ['live-', ADMISSION_STREAM], signal)) {
           failures = 0
           if (message.kind === 'event') {
-            await hear(message.event)
-            tellEnd(message.event)
+            await handle(message.event)
+            reportEnd(message.event)
           }
           position = message.kind === 'event' ? message.event.position : message.position
         }
       } catch (error) {
-        if (!signal.aborted) logger.warn({ failures, error: String(error) }, 'the subscription to lives was lost')
+        if (!signal.aborted) logger.warn({ failures, error: String(error) }, 'the subscription to sessions was lost')
       }
       await pause(timers, retryDelay(RETRY, failures, environment.random()), signal)
     }
@@ -186,12 +193,12 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
       const refreshed = await admission.refresh()
       if (E.isLeft(refreshed) && !isHurt(refreshed.left)) return refreshed
       const mine = admission.state().open.filter(({ liveId }) => isMine(liveId))
-      const settled = await mapAtOnce(SETTLED_AT_ONCE, mine, ({ liveId }) => settleOne(liveId)())
-      const away = settled.find((outcome) => E.isLeft(outcome) && !isHurt(outcome.left))
-      if (away !== undefined) return away
+      const settled = await mapAtOnce(SETTLES_AT_ONCE, mine, ({ liveId }) => settleOne(liveId)())
+      const failed = settled.find((outcome) => E.isLeft(outcome) && !isHurt(outcome.left))
+      if (failed !== undefined) return failed
       track(follow(head.right))
-      // Before anybody followed the log.
-      if (worker.incarnation !== null && !isJoined()) deps.left?.()
+      // The worker may have been counted as lost before it followed the log.
+      if (worker.incarnation !== null && !isJoined()) deps.onLost?.()
       return E.right(undefined)
     },
     settle,

@@ -13,79 +13,79 @@ import type { CreatePipeline, LivePipeline, Segment, Vocabulary } from '../pipel
 import type { EndCause, LiveBus } from '../pipeline/signals.ts'
 import { atMost } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
-import type { AudioIntake } from './clock/audio-intake.ts'
+import type { AudioInput } from './clock/audio-input.ts'
 import { createLiveClock } from './clock/live-clock.ts'
 import type { Translations } from '../translation/translations.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
-import { createOwnEnd, failureCause } from './own-end.ts'
-import type { OwnEnd } from './own-end.ts'
-import { frameOf, recordFinals, speakerOf } from './record-finals.ts'
+import { createEndAppender, failureCause } from './end-appender.ts'
+import type { EndAppender } from './end-appender.ts'
+import { frameOf, recordFinals, voiceOfSpeech } from './record-finals.ts'
 import type { LiveMemory, RecordFinalsOptions } from './record-finals.ts'
 import { recordVocabulary } from './record-vocabulary.ts'
 import type { WriteQueue } from './write-queue.ts'
 
-/** A pipeline, or a translator, that outlives the limit by this much is no longer waited for: the live must end. */
-const FINISH_MARGIN = 2000
+/** Extra wait for a pipeline or translator that exceeds its time limit. After it the session ends anyway. */
+const FINISH_MARGIN_MS = 2000
 
 export interface RunningLiveOptions {
   readonly liveId: number
   readonly live: Pick<AttachedLive, 'term' | 'model' | 'language' | 'translations' | 'config' | 'vocabulary'>
-  /** Where the clock and the segments go on after an earlier process. */
+  /** Where the clock and the segment numbers continue after an earlier process. */
   readonly point: Pick<SourcePoint, 'sampleOffset' | 'nextSegment'>
   readonly lifecycle: Pick<LiveLifecycle, 'startLive' | 'endLive' | 'recordSegment' | 'changeVocabulary'>
-  /** Through which the lifecycle is asked, one write after another. */
+  /** Runs the writes one after another. */
   readonly writes: WriteQueue
-  readonly speech: Speech
+  readonly speech: CaptionServices
   readonly bus: Pick<LiveBus, 'publish'>
   readonly memory: LiveMemory
   readonly logger: Logger
   readonly timers: Timers
   /** Aborts when the service closes. */
   readonly signal: AbortSignal
-  readonly told: RunningLiveNews
+  readonly callbacks: RunningLiveCallbacks
 }
 
-/** What makes captions of audio. */
-export interface Speech {
+/** The services that turn audio into captions. */
+export interface CaptionServices {
   readonly createPipeline: CreatePipeline
   readonly translations: Pick<Translations, 'ofLive'>
 }
 
-/** What whoever runs the live is told. */
-interface RunningLiveNews extends Pick<RecordFinalsOptions, 'dropped'> {
-  /** Our own end is to be told: the log has not done so in time. */
+/** Callbacks to the owner of a running session. */
+interface RunningLiveCallbacks extends Pick<RecordFinalsOptions, 'dropped'> {
+  /** The end is stored, but the log has not reported it in time. */
   readonly ended: (cause: EndCause) => void
-  /** So much of its audio is missing. */
+  /** Audio of the source is missing. */
   readonly lost: (seconds: number) => void
 }
 
-/** `finishing`: it takes no more audio; `ending`: its end is being appended; `over`: nothing is told any more. */
+/** `finishing`: takes no more audio; `ending`: the end is being stored; `over`: publishes nothing. */
 export type Stage = 'open' | 'finishing' | 'ending' | 'over'
 
-/** The one pipeline of a live in this process, and the writes that it causes. */
-export interface RunningLive extends AudioIntake {
+/** A session that runs in this process: its pipeline and its writes. */
+export interface RunningLive extends AudioInput {
   readonly writes: WriteQueue
-  /** The first call starts the pipeline; every call is followed by one `started` once the model is ready. */
+  /** The first call starts the pipeline. Each call publishes `started` once the model is ready. */
   readonly configure: (settings: EngineSettings) => void
-  /** From the next pass on, at any time; what is not given stays as it is. */
-  readonly expect: (given: GivenVocabulary) => void
-  /** One more `started` once the model is ready: for a sender that came back. */
+  /** Changes the vocabulary from the next pass on. Absent members stay as they are. */
+  readonly setVocabulary: (given: GivenVocabulary) => void
+  /** Publishes `started` again once the model is ready, for a returning sender. */
   readonly announce: () => void
-  /** No sender has configured it yet. */
+  /** Whether no sender has configured the session yet. */
   readonly isIdle: () => boolean
   readonly stage: () => Stage
-  /** Transcribes what was heard and translates it; a later call with less time hurries the earlier one. */
+  /** Transcribes and translates the received audio. A later call may shorten the time limit. */
   readonly finish: (limitMs: number) => Promise<void>
-  readonly end: OwnEnd['end']
-  /** The terminal event is known: nothing more is published. */
+  readonly end: EndAppender['end']
+  /** Call this when the terminal event is known. Nothing is published afterwards. */
   readonly settle: () => void
 }
 
-const wholeOf = ({ prompt = '', hotwords = [] }: GivenVocabulary): Vocabulary => ({ prompt, hotwords })
+const completeVocabulary = ({ prompt = '', hotwords = [] }: GivenVocabulary): Vocabulary => ({ prompt, hotwords })
 
 export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
-  const { liveId, live, lifecycle, writes, bus, logger, timers, told } = options
-  const voiceOf = speakerOf(live)
+  const { liveId, live, lifecycle, writes, bus, logger, timers, callbacks } = options
+  const voiceOf = voiceOfSpeech(live)
   let { config, vocabulary } = live
   let pipeline: LivePipeline | undefined
   let ready: Promise<boolean> = Promise.resolve(false)
@@ -94,16 +94,16 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   let lastFinal: Promise<void> = Promise.resolve()
   let drained: () => void = () => undefined
   let stored = options.point.sampleOffset
-  let begun = false
+  let hasAudio = false
 
-  const own = createOwnEnd({ ...options, term: live.term, ended: told.ended })
+  const endAppender = createEndAppender({ ...options, term: live.term, ended: callbacks.ended })
 
   const fail = (failure: ModelLoadFailed | JobFailed): void => {
-    logger.error({ liveId, failure: failure._tag, reason: failure.reason }, 'a live failed')
-    void own.end(failureCause(live.model, failure))
+    logger.error({ liveId, failure: failure._tag, reason: failure.reason }, 'a session failed')
+    void endAppender.end(failureCause(live.model, failure))
   }
 
-  /** The pipeline counts what it hears, the live from its first sample ever, lost ones too. */
+  /** The pipeline counts the samples that it receives. The session's clock also counts earlier and lost samples. */
   const clock = createLiveClock(options.point.sampleOffset)
   const onClock = ({ words, ...segment }: Segment): Segment => ({
     ...segment,
@@ -112,21 +112,23 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     ...(config.words === true && words !== undefined && { words: publishedWords(words, clock.at) }),
   })
 
-  const earlier = options.point.sampleOffset / SAMPLE_RATE
-  const record = recordFinals({ ...options, term: live.term, earlier, dropped: told.dropped, isSettled: () => settled })
+  const earlierSeconds = options.point.sampleOffset / SAMPLE_RATE
+  const record = recordFinals({
+    ...options, term: live.term, earlierSeconds, dropped: callbacks.dropped, isSettled: () => settled,
+  })
 
   const translations = options.speech.translations.ofLive({
     liveId,
     targets: live.translations,
     deliver: async ({ segment, start, end }, to, translated) => {
       const text = config.punctuation ? translated : withoutPunctuation(translated)
-      // One frame a segment and target, whatever its length: no line is too long, and no word is lost.
+      // One frame per segment and target, whatever its length. The text is wrapped, so no word is lost.
       const line = { segment, start, end, text, caption: wrapped(text, config.max_chars) }
       await record(line, { kind: 'translation', language: to }, config.max_chars)
     },
   })
 
-  const recordExpected = recordVocabulary(options)
+  const storeVocabulary = recordVocabulary(options)
 
   const load = async (starting: LivePipeline): Promise<boolean> => {
     const loaded = await starting.start()()
@@ -138,7 +140,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     if ((await loading) && !settled) bus.publish(liveId, { kind: 'started' })
   }
 
-  const broke = (error: unknown): boolean => {
+  const handleException = (error: unknown): boolean => {
     fail({ _tag: 'JobFailed', reason: String(error) })
     return false
   }
@@ -149,15 +151,15 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       model: live.model,
       language: live.language,
       ...(live.config.task !== undefined && { task: live.config.task }),
-      vocabulary: wholeOf(vocabulary),
+      vocabulary: completeVocabulary(vocabulary),
       settings,
       nextSegment: options.point.nextSegment,
       events: {
         partial: (segment) => {
           if (!settled) bus.publish(liveId, frameOf(onClock(segment), false, voiceOf(segment)))
         },
-        final: async (heardFinal) => {
-          const [segment, voice] = [onClock(heardFinal), voiceOf(heardFinal)]
+        final: async (final) => {
+          const [segment, voice] = [onClock(final), voiceOf(final)]
           lastFinal = record(segment, voice, config.max_chars)
           await lastFinal
           translations.add(segment, voice.language)
@@ -167,18 +169,18 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       },
     })
 
-  const lastWords = async (running: LivePipeline, limitMs: number): Promise<void> => {
+  const finishPipeline = async (running: LivePipeline, limitMs: number): Promise<void> => {
     await running.finish(limitMs)
     await lastFinal
     await translations.settled()
   }
 
-  const speakOut = async (limitMs: number): Promise<void> => {
+  const finishTranscribing = async (limitMs: number): Promise<void> => {
     try {
-      if (pipeline !== undefined) await atMost(timers, limitMs + FINISH_MARGIN, lastWords(pipeline, limitMs))
+      if (pipeline !== undefined) await atMost(timers, limitMs + FINISH_MARGIN_MS, finishPipeline(pipeline, limitMs))
       await lastFinal
     } catch (error) {
-      broke(error)
+      handleException(error)
     }
     translations.stop()
   }
@@ -189,56 +191,56 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       config = settings
       if (pipeline === undefined) {
         pipeline = open(settings)
-        ready = load(pipeline).catch(broke)
+        ready = load(pipeline).catch(handleException)
         translations.prepare()
       } else {
         pipeline.configure(settings)
       }
       void announce(ready)
     },
-    expect: (given) => {
+    setVocabulary: (given) => {
       const expected = { ...vocabulary, ...given }
       if (isSameVocabulary(expected, vocabulary)) return
       vocabulary = expected
-      pipeline?.expect(wholeOf(expected))
-      recordExpected(expected)
+      pipeline?.expect(completeVocabulary(expected))
+      storeVocabulary(expected)
     },
     announce: () => void announce(ready),
     push: (samples, lost = 0) => {
-      if (!begun) void writes.add('start', lifecycle.startLive(liveId, live.term))
-      begun = true
+      if (!hasAudio) void writes.add('start', lifecycle.startLive(liveId, live.term))
+      hasAudio = true
       if (lost > 0) {
         pipeline?.push(clock.lost(lost, config.buffer_timeout))
-        told.lost(lost / SAMPLE_RATE)
+        callbacks.lost(lost / SAMPLE_RATE)
       }
-      clock.heard(samples.length)
+      clock.received(samples.length)
       pipeline?.push(samples)
     },
     backlogSeconds: () => pipeline?.backlogSeconds() ?? 0,
     onDrained: (callback) => { drained = callback },
-    heardSamples: clock.samples,
+    receivedSamples: clock.samples,
     skip: clock.skip,
-    settled: () => {
-      const told = Math.floor(clock.at((pipeline?.settledSamples() ?? 0) / SAMPLE_RATE) * SAMPLE_RATE)
-      // A final waits for the log from the moment in which it is settled.
-      if (!options.memory.finals.isWaiting()) stored = told
-      return { told, stored }
+    settledSamples: () => {
+      const sent = Math.floor(clock.at((pipeline?.settledSamples() ?? 0) / SAMPLE_RATE) * SAMPLE_RATE)
+      // A final counts as waiting for the log from the moment in which its audio is settled.
+      if (!options.memory.finals.isWaiting()) stored = sent
+      return { sent, stored }
     },
     isIdle: () => pipeline === undefined,
     stage: () => {
       if (settled) return 'over'
-      if (own.hasBegun()) return 'ending'
+      if (endAppender.hasBegun()) return 'ending'
       return finishing ? 'finishing' : 'open'
     },
     finish: async (limitMs) => {
       finishing = true
-      await speakOut(limitMs)
+      await finishTranscribing(limitMs)
     },
-    end: own.end,
+    end: endAppender.end,
     settle: () => {
       if (settled) return
       settled = true
-      own.settle()
+      endAppender.settle()
       pipeline?.abort()
       translations.stop()
     },

@@ -7,39 +7,39 @@ import type { AttachedLive } from '../lives/attached-live.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import type { SourcedLive } from './sourced-live.ts'
 
-/** D42 and D55: wall time for what was heard before FINISH, and before a sender that went away. */
-const FINISH_LIMIT = 30_000
-const CLOSE_LIMIT = 10_000
+/** Longest time to transcribe the received audio after a `finish` message, and after a closed connection. */
+const FINISH_LIMIT_MS = 30_000
+const CLOSE_LIMIT_MS = 10_000
 
 export type InvalidState = 'config_required' | 'config_too_late' | 'audio_not_expected' | 'over'
 
-/** The sender's side of a live, one for the socket that won it. */
+/** The session of one sender socket. A live session has at most one sender. */
 export interface SenderSession {
   readonly liveId: number
   /**
-   * Settings of the config frame laid over the live's own; the last one before the first audio wins. After it only what
-   * speakers are likely to say may change, by a frame that holds nothing else.
+   * Applies the settings of a config frame over the session's settings. The last frame before the first audio counts.
+   * After the first audio only the vocabulary may change, in a frame without other members.
    */
   readonly configure: (
     overrides: Partial<EngineSettings>,
     expected?: GivenVocabulary,
   ) => 'ok' | 'invalid' | InvalidState
   readonly audio: (samples: Int16Array) => 'ok' | InvalidState
-  /** Samples of the live: heard so far, and up to which all that was said is in finals that were told, and are stored. */
-  readonly progress: () => { readonly heard: number; readonly told: number; readonly stored: number }
+  /** Samples of the session: received so far, covered by sent finals, and covered by stored finals. */
+  readonly progress: () => { readonly received: number; readonly sent: number; readonly stored: number }
   readonly backlogSeconds: () => number
-  /** Called whenever the backlog shrank. */
+  /** Sets a callback for each time the backlog shrinks. */
   readonly onDrained: (callback: () => void) => void
-  /** FINISH: no more audio, flush (≤ 30 s), then the live finishes; repeats are ignored (D42). */
+  /** Takes no more audio, transcribes the received audio (≤ 30 s), then ends the session. Repeated calls do nothing. */
   readonly finish: () => void
-  /** The socket is gone: what arrived is still transcribed (≤ 10 s), then the live finishes (D55). */
+  /** The socket was closed: transcribes the received audio (≤ 10 s), then ends the session. */
   readonly closed: (reason: CloseReason) => void
   /**
-   * The socket broke without a close: as `closed`, but the live may first wait for another sender: for as long as lives
-   * do, and for `atLeast` milliseconds.
+   * The socket broke without a close frame: like `closed`, but the session first waits for another sender, for the
+   * configured time and at least `atLeast` milliseconds.
    */
   readonly lost: (atLeast?: number) => void
-  /** The handshake never completed: the sender is detached, the live stays as it is, and waits where it had begun. */
+  /** The handshake did not complete: detaches the sender. A started session then waits for another sender. */
   readonly abandoned: (atLeast?: number) => void
 }
 
@@ -50,65 +50,70 @@ interface SenderSessionOptions {
   readonly live: AttachedLive
   readonly running: SourcedLive
   readonly lifecycle: Pick<LiveLifecycle, 'detachSender'>
-  /** This sender is gone and the live stays open: its place is free. */
+  /** The sender has left and the session stays open for the next sender. */
   readonly detached: () => void
-  /** This sender is gone and the live waits for another, for so many milliseconds. */
+  /** The sender has left and the session waits `ms` milliseconds for another sender. */
   readonly wait: (ms: number, expired: () => void) => void
-  /** Milliseconds for which lives wait for a sender that was lost; 0 not at all. */
+  /** Milliseconds for which a session waits for a lost sender; 0: it does not wait. */
   readonly grace: number
-  /** Samples of the live before the first that runs here. */
-  readonly begun: number
-  /** The sample of the live with which its audio begins, of one that comes again; null: it goes on where the live stands. */
+  /** Samples of the session before this process took it over. */
+  readonly earlierSamples: number
+  /** The sample with which the audio of a returning sender begins; null: it continues at the present sample. */
   readonly from: number | null
 }
 
-/** Where a sender's audio goes in that may repeat what the live has heard, or begin behind it. */
-const resumed = (running: SourcedLive, begun: number, from: number, prepare: () => void): ((samples: Int16Array) => void) => {
+/** Takes the audio of a returning sender: skips repeated samples and leaves a gap for missing samples. */
+const resumeFrom = (
+  running: SourcedLive,
+  earlierSamples: number,
+  from: number,
+  prepare: () => void,
+): ((samples: Int16Array) => void) => {
   let at = from
   return (samples) => {
     prepare()
-    const heard = begun + running.heardSamples()
-    if (at > heard) running.skip(at - heard)
-    const known = Math.max(0, heard - at)
+    const received = earlierSamples + running.receivedSamples()
+    if (at > received) running.skip(at - received)
+    const known = Math.max(0, received - at)
     at += samples.length
     if (known < samples.length) running.push(samples.subarray(known))
   }
 }
 
-/** Why the live of a sender ends with it. */
+/** Why a session ends together with its sender. */
 type EndReason = CloseReason | 'finish_message'
 
-/** Translators were chosen for the language of the text, which depends on the task. */
-const isSameTask = (one: Pick<EngineSettings, 'task'>, other: Pick<EngineSettings, 'task'>): boolean =>
-  (one.task ?? 'transcribe') === (other.task ?? 'transcribe')
+/** The task cannot change later, because the translators were chosen for the language of its text. */
+const isSameTask = (a: Pick<EngineSettings, 'task'>, b: Pick<EngineSettings, 'task'>): boolean =>
+  (a.task ?? 'transcribe') === (b.task ?? 'transcribe')
 
-/** The rules of one sender (D40, D42, D55) in front of a running live. */
+/** Applies the rules for one sender to a running session. */
 export const createSenderSession = ({
-  liveId, live, running, lifecycle, detached, wait, grace, begun, from,
+  liveId, live, running, lifecycle, detached, wait, grace, earlierSamples, from,
 }: SenderSessionOptions): SenderSession => {
   const isPulled = live.audioFormat !== 'raw'
-  /** No socket owns an auto-started source. */
+  /** An auto-started source does not depend on a sender socket. */
   const isIndependent = live.autoStart && isPulled
-  /** An earlier sender of this very run was lost. */
+  /** An earlier sender of this session was lost in this process. */
   const isReturning = !running.isIdle() && !isIndependent
-  /** Of what it sends again the live has heard audio: it had been configured. */
+  /** A sender that resumes within the audio was configured before. */
   let configured = isReturning || (from ?? 0) > 0
-  let heard = false
-  let gone = false
+  let hasAudio = false
+  let hasLeft = false
   const prepare = (): void => {
     if (running.isIdle()) running.configure(live.config)
   }
-  const push = from === null ? running.push : resumed(running, begun, from, prepare)
+  const push = from === null ? running.push : resumeFrom(running, earlierSamples, from, prepare)
 
-  /** Takes what is expected where nothing else is to change. */
-  const expectAlone = (overrides: Partial<EngineSettings>, expected: GivenVocabulary): boolean => {
+  /** Applies a frame that changes only the vocabulary; false for any other frame. */
+  const applyVocabularyOnly = (overrides: Partial<EngineSettings>, expected: GivenVocabulary): boolean => {
     const isAlone = Object.keys(overrides).length === 0 && Object.keys(expected).length > 0
-    if (isAlone) running.expect(expected)
+    if (isAlone) running.setVocabulary(expected)
     return isAlone
   }
 
   const detach = (): void => {
-    gone = true
+    hasLeft = true
     void running.writes.add('detach', lifecycle.detachSender(liveId, live))
   }
 
@@ -122,66 +127,66 @@ export const createSenderSession = ({
   }
 
   const finishAs = (reason: EndReason, limitMs: number): void => {
-    if (gone) return
-    gone = true
+    if (hasLeft) return
+    hasLeft = true
     endAs(reason, limitMs)
   }
 
   const waitFor = (ms: number): void => {
     detach()
-    wait(ms, () => endAs('sender_closed', CLOSE_LIMIT))
+    wait(ms, () => endAs('sender_closed', CLOSE_LIMIT_MS))
   }
 
   return {
     liveId,
     configure: (overrides, expected = NO_VOCABULARY) => {
-      if (gone || running.stage() !== 'open') return 'over'
-      // What was set before it was lost holds; it is told the same as at its first coming.
-      if (isReturning && !heard && running.heardSamples() > 0) {
-        expectAlone(overrides, expected)
+      if (hasLeft || running.stage() !== 'open') return 'over'
+      // The settings from before the loss stay. The sender gets the same answer as at its first connection.
+      if (isReturning && !hasAudio && running.receivedSamples() > 0) {
+        applyVocabularyOnly(overrides, expected)
         running.announce()
         return 'ok'
       }
-      // Of an auto-started live the audio may have come before the sender.
-      if (heard || (isPulled && running.heardSamples() > 0))
-        return expectAlone(overrides, expected) ? 'ok' : 'config_too_late'
+      // An auto-started session may have received audio before its sender.
+      if (hasAudio || (isPulled && running.receivedSamples() > 0))
+        return applyVocabularyOnly(overrides, expected) ? 'ok' : 'config_too_late'
       const settings = { ...live.config, ...overrides }
       if (!buffersAreOrdered(settings) || !isSameTask(settings, live.config)) return 'invalid'
       configured = true
-      running.expect(expected)
+      running.setVocabulary(expected)
       running.configure(settings)
       if (isPulled) running.startSource()
       return 'ok'
     },
     audio: (samples) => {
-      if (gone || running.stage() !== 'open') return 'over'
+      if (hasLeft || running.stage() !== 'open') return 'over'
       if (isPulled) return 'audio_not_expected'
       if (!configured) return 'config_required'
       if (samples.length === 0) return 'ok'
-      heard = true
+      hasAudio = true
       push(samples)
       return 'ok'
     },
-    progress: () => ({ heard: begun + running.heardSamples(), ...running.settled() }),
+    progress: () => ({ received: earlierSamples + running.receivedSamples(), ...running.settledSamples() }),
     backlogSeconds: running.backlogSeconds,
     onDrained: running.onDrained,
-    finish: () => finishAs('finish_message', FINISH_LIMIT),
+    finish: () => finishAs('finish_message', FINISH_LIMIT_MS),
     closed: (reason) => {
-      if (gone) return
+      if (hasLeft) return
       if (reason === 'sender_closed' && isIndependent) leave()
-      else finishAs(reason, CLOSE_LIMIT)
+      else finishAs(reason, CLOSE_LIMIT_MS)
     },
     lost: (atLeast = 0) => {
-      if (gone) return
+      if (hasLeft) return
       const ms = Math.max(grace, atLeast)
       if (isIndependent || running.stage() === 'over') leave()
-      else if (ms === 0) finishAs('sender_closed', CLOSE_LIMIT)
+      else if (ms === 0) finishAs('sender_closed', CLOSE_LIMIT_MS)
       else waitFor(ms)
     },
     abandoned: (atLeast = 0) => {
-      if (gone) return
+      if (hasLeft) return
       const ms = Math.max(grace, atLeast)
-      // What has begun does not stay open without anybody who waits for its sender.
+      // A started session must not stay open without a waiting time for its sender.
       if ((isReturning || (!isIndependent && live.status === 'active')) && ms > 0) waitFor(ms)
       else leave()
     },

@@ -21,30 +21,30 @@ import type { LiveRuns } from './runs/live-runs.ts'
 export interface SettleLiveDeps extends WorkerDeps {
   readonly runs: LiveRuns
   /**
-   * Milliseconds for which a live that another worker ran, or an earlier run of this one, waits for its sender; 0 where
-   * no other process can hold the sender's socket.
+   * Milliseconds for which a session that an earlier worker ran waits for its sender; 0 when no other process can hold
+   * the sender's socket.
    */
   readonly takeoverGrace: number
   readonly logger: Pick<Logger, 'warn'>
 }
 
-/** Brings what runs here of a live in line with the log. Repeating it changes nothing. */
+/** Makes this process run a session, or not, as the log says. A repeated call changes nothing. */
 export type SettleLive = (liveId: number) => TaskEither<Unavailable, void>
 
-const nothing: Either<never, void> = E.right(undefined)
+const done: Either<never, void> = E.right(undefined)
 
-/** A live that holds no memory and is open is nobody's: what made it did not ask `admission`. */
+/** Stops a session without a reservation. Such an open session was created without an admission. */
 const settleUnreserved = async (deps: SettleLiveDeps, liveId: number): Promise<Either<Unavailable, void>> => {
   deps.runs.stop(liveId)
   const loaded = await loadLive(deps, liveId)()
   if (E.isLeft(loaded)) return loaded
   const { state } = loaded.right
   if (exists(state) && isOpen(state))
-    deps.logger.warn({ liveId }, 'a live was created without a reservation: nothing is started')
-  return nothing
+    deps.logger.warn({ liveId }, 'a session was created without a reservation: it is not started')
+  return done
 }
 
-/** An active live whose audio came through a socket (raw, or a URL that a sender's config started) that is not here. */
+/** An active session that needs a sender socket (raw, or a URL that a sender started) but does not run here yet. */
 const isAbandoned = ({ runs }: SettleLiveDeps, { status, created }: Live): boolean =>
   status === 'active' && !created.autoStart && runs.termOf(created.liveId) === null
 
@@ -55,28 +55,28 @@ const settleTaken = async (
 ): Promise<Either<Unavailable, void>> => {
   const { liveId } = state.created
   const { takeoverGrace: graceMs } = deps
-  // Moved on meanwhile: that is settled next.
-  if (ownTerm(deps, liveId) !== term) return nothing
+  // The session moved again in the meantime; the next event settles it.
+  if (ownTerm(deps, liveId) !== term) return done
   if (state.created.autoStart) deps.runs.pull(liveId, attachedLive(state), point)
-  // Between the two nothing is awaited: who has the place has had it since before the log was told.
+  // No await before this check: a sender holds its place before the log records it.
   if (state.sender !== null && !deps.runs.hasSender(liveId)) {
     const detached = await detachSender(deps)(liveId, { term, epoch: state.sender })()
-    if (E.isLeft(detached)) return detached.left._tag === 'Superseded' ? nothing : E.left(detached.left)
+    if (E.isLeft(detached)) return detached.left._tag === 'Superseded' ? done : E.left(detached.left)
   }
-  if (!isAbandoned(deps, state)) return nothing
+  if (!isAbandoned(deps, state)) return done
   const restart = { cause: { status: 'finished', reason: 'restart' }, origin: originOf(deps, 'service') } as const
-  // Its sender may be held by a process that lives on.
+  // The sender may still be connected to another process.
   if (graceMs > 0) {
     deps.runs.awaitSender(liveId, attachedLive(state), point, { ...restart, graceMs })
-    return nothing
+    return done
   }
   const ended = await endInTerm(deps)(liveId, { ...restart, term })()
-  return E.isLeft(ended) && ended.left._tag !== 'Superseded' ? E.left(ended.left) : nothing
+  return E.isLeft(ended) && ended.left._tag !== 'Superseded' ? E.left(ended.left) : done
 }
 
 /**
- * What is to run here is what `admission` says, whatever the live's own events say of it: what is another worker's, or
- * runs in a lower term, is dropped; what is this worker's is taken over, pulled, ended or given back.
+ * Decides by `admission`, not by the session's own events. Drops a session of another worker or of a lower term. Takes
+ * over a session of this worker, then pulls its source, ends it or releases it.
  */
 export const settleLive =
   (deps: SettleLiveDeps): SettleLive =>
@@ -86,16 +86,16 @@ export const settleLive =
     if (placementOf(admission.state(), liveId) === null) return await settleUnreserved(deps, liveId)
     const term = ownTerm(deps, liveId)
     if (term === null || (runs.termOf(liveId) ?? term) < term) runs.drop(liveId)
-    if (term === null) return nothing
+    if (term === null) return done
     const taken = await takeOver(deps)(liveId, term)()
     if (E.isRight(taken)) return await settleTaken(deps, taken.right, term)
     switch (taken.left._tag) {
-      // Who creates it may be about to: whoever gives up on that is `reconcile-lives.ts`.
+      // The create may still be running. `reconcile-lives.ts` undoes it if it never completes.
       case 'LiveUnknown':
-        return nothing
+        return done
       case 'Superseded':
         runs.drop(liveId)
-        return nothing
+        return done
       case 'LiveOver':
         runs.stop(liveId)
         return await releaseLive(deps, liveId, originOf(deps, 'service'))()

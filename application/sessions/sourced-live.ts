@@ -3,22 +3,22 @@ import type { SourcePoint } from '../lives/source-point.ts'
 import type { StartPuller } from '../ports/audio-source.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import type { Timers } from '../ports/timers.ts'
-import type { HeardSequences } from './heard-sequences.ts'
+import type { ReceivedSequences } from './received-sequences.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import { startLiveSource } from './live-source.ts'
 import type { LiveSource } from './live-source.ts'
 import type { RunningLive } from './running-live.ts'
 
-/** Wall time for what was heard before the source ended. */
-const FINISH_LIMIT = 30_000
+/** Longest time to transcribe the received audio after the end of the source. */
+const FINISH_LIMIT_MS = 30_000
 
 export interface SourcedLiveOptions {
   readonly liveId: number
   readonly live: Pick<AttachedLive, 'term' | 'audioUrl' | 'autoStart'>
-  /** Where an earlier process stopped. */
+  /** The point where an earlier process stopped. */
   readonly point: SourcePoint
   readonly running: RunningLive
-  readonly sequences: Pick<HeardSequences, 'heard'>
+  readonly sequences: Pick<ReceivedSequences, 'record'>
   readonly lifecycle: Pick<LiveLifecycle, 'startSource'>
   readonly startPuller: StartPuller
   readonly timers: Timers
@@ -27,13 +27,13 @@ export interface SourcedLiveOptions {
   readonly track: (work: Promise<void>) => void
 }
 
-/** A running live that may pull its audio. */
+/** A running session that can pull its audio from a URL. */
 export interface SourcedLive extends RunningLive {
-  /** Begins to pull; only the first call counts. */
+  /** Starts to pull the source. Further calls do nothing. */
   readonly startSource: () => void
 }
 
-/** Puts a live's source in front of its pipeline: whoever finishes or settles the live stops the source too. */
+/** Adds a source to a running session. Finishing or settling the session also stops the source. */
 export const withSource = ({ running, ...options }: SourcedLiveOptions): SourcedLive => {
   const { liveId, live, point, lifecycle, track } = options
   let source: LiveSource | undefined
@@ -48,9 +48,9 @@ export const withSource = ({ running, ...options }: SourcedLiveOptions): Sourced
     if (source !== undefined) track(source.stop())
   }
 
-  const over = async (cause: Parameters<RunningLive['end']>[0]): Promise<void> => {
+  const finish = async (cause: Parameters<RunningLive['end']>[0]): Promise<void> => {
     stop()
-    await running.finish(FINISH_LIMIT)
+    await running.finish(FINISH_LIMIT_MS)
     await running.end(cause)
   }
 
@@ -70,7 +70,7 @@ export const withSource = ({ running, ...options }: SourcedLiveOptions): Sourced
     startSource: () => {
       if (source !== undefined || live.audioUrl === null || running.stage() !== 'open') return
       let launches = 0
-      // Only the process of an auto-started live is shown (D26).
+      // The interface shows only the process of an auto-started session.
       let pidShown: number | null = null
       let isPlaceKnown = point.mediaSequence !== null
       const { nextSegment } = point
@@ -83,24 +83,24 @@ export const withSource = ({ running, ...options }: SourcedLiveOptions): Sourced
         monotonic: options.environment.monotonic,
         target: { url: live.audioUrl, mediaSequence: point.mediaSequence },
         launched: (pid, mediaSequence) => {
-          // A later one goes on where the clock stands.
-          const sampleOffset = launches === 0 ? point.sampleOffset : point.sampleOffset + running.heardSamples()
+          // A replacement process continues at the present sample.
+          const sampleOffset = launches === 0 ? point.sampleOffset : point.sampleOffset + running.receivedSamples()
           launches += 1
           pidShown = live.autoStart ? pid : null
           record(sampleOffset, mediaSequence)
         },
         audio: running.push,
         heard: (mediaSequence) => {
-          options.sequences.heard(mediaSequence, running.heardSamples())
+          options.sequences.record(mediaSequence, running.receivedSamples())
           if (isPlaceKnown) return
           isPlaceKnown = true
-          // Until the first final nothing else tells another worker where to go on: it would begin near the live's end.
+          // Stored once at the start: before the first final, another worker could not know where to continue.
           record(point.sampleOffset, mediaSequence)
         },
         backlogSeconds: running.backlogSeconds,
-        completed: () => void over({ status: 'finished', reason: 'source_ended' }),
+        completed: () => void finish({ status: 'finished', reason: 'source_ended' }),
         failed: (cause) =>
-          void over({ status: 'error', code: 'source_failed', detail: `The audio source failed: ${cause}` }),
+          void finish({ status: 'error', code: 'source_failed', detail: `The audio source failed: ${cause}` }),
       })
     },
   }

@@ -5,22 +5,22 @@ import type { Environment, Logger } from '../ports/environment.ts'
 import { pause, retryDelay } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
 
-/** Finals that may wait for a store that is away (design 6). */
-const LONGEST_QUEUE = 10_000
+/** Finals that may wait for an unavailable store. */
+const MAX_QUEUED_FINALS = 10_000
 const RETRY = { first: 100, longest: 5000 }
-/** A defect is rarely cured by trying again. */
-const ATTEMPTS_AFTER_DEFECTS = 3
+/** Few attempts, because an exception rarely disappears with a retry. */
+const MAX_ATTEMPTS_AFTER_EXCEPTION = 3
 
 type WriteName = 'start' | 'source' | 'vocabulary' | 'segment' | 'detach' | 'end'
 type Refusal = LiveOver | Superseded | Unavailable
 type Write = TaskEither<Refusal, void>
-type Attempt = 'durable' | 'hopeless' | 'again'
+type Attempt = 'stored' | 'refused' | 'retry'
 
-/** Writes of one live, in order, each retried until the store took it. */
+/** The writes of one session, in order. Each write is retried until it is stored. */
 export interface WriteQueue {
-  /** Resolves to true once it is durable; to false where it never will be: refused for good, no room, or closed. */
+  /** Resolves to true once the write is stored; to false when it was refused, or the queue is full or closed. */
   readonly add: (name: WriteName, write: Write) => Promise<boolean>
-  /** Writes not yet durable. */
+  /** Number of writes that are not stored yet. */
   readonly size: () => number
 }
 
@@ -29,16 +29,16 @@ export interface WriteQueueOptions {
   readonly logger: Logger
   readonly timers: Timers
   readonly environment: Pick<Environment, 'random'>
-  /** Aborts when the service closes: what still waits is given up and logged. */
+  /** Aborts when the service closes. Waiting writes are then abandoned and logged. */
   readonly signal: AbortSignal
-  /** Told of every write, so that a close can wait for those in flight. */
+  /** Receives every write, so that a close can wait for running writes. */
   readonly track: (work: Promise<unknown>) => void
-  /** Another worker has the live: none of its writes will ever be taken. */
+  /** Another worker has the session, so all further writes will be refused. */
   readonly superseded: () => void
 }
 
-/** A segment whose key is gone or whose log is broken can never be written; an end is tried for ever. */
-const isHopeless = (name: WriteName, refusal: Refusal): boolean => {
+/** Whether a retry is useless. An end is always retried; other writes stop on missing keys or damaged data. */
+const isPermanent = (name: WriteName, refusal: Refusal): boolean => {
   switch (refusal._tag) {
     case 'LiveOver':
     case 'Superseded':
@@ -64,26 +64,27 @@ export const createWriteQueue = (options: WriteQueueOptions): WriteQueue => {
   const attempt = async (name: WriteName, write: Write, count: number): Promise<Attempt> => {
     try {
       const written = await write()
-      if (E.isRight(written)) return 'durable'
-      const hopeless = isHopeless(name, written.left)
+      if (E.isRight(written)) return 'stored'
+      const permanent = isPermanent(name, written.left)
       const { _tag: refusal } = written.left
       if (refusal === 'Superseded') options.superseded()
       if (refusal !== 'LiveOver')
-        logger.warn({ liveId, write: name, refusal, attempt: count, hopeless }, 'a write of a live failed')
-      return hopeless ? 'hopeless' : 'again'
+        logger.warn({ liveId, write: name, refusal, attempt: count, permanent }, 'a write of a session failed')
+      return permanent ? 'refused' : 'retry'
     } catch (error) {
-      const hopeless = name !== 'end' && count >= ATTEMPTS_AFTER_DEFECTS
-      logger.error({ liveId, write: name, attempt: count, error: String(error), hopeless }, 'a write of a live broke')
-      return hopeless ? 'hopeless' : 'again'
+      const permanent = name !== 'end' && count >= MAX_ATTEMPTS_AFTER_EXCEPTION
+      const about = { liveId, write: name, attempt: count, error: String(error), permanent }
+      logger.error(about, 'a write of a session threw an exception')
+      return permanent ? 'refused' : 'retry'
     }
   }
 
   const run = async (name: WriteName, write: Write): Promise<boolean> => {
     for (let count = 1; ; count += 1) {
       const outcome = await attempt(name, write, count)
-      if (outcome !== 'again') return outcome === 'durable'
+      if (outcome !== 'retry') return outcome === 'stored'
       if (signal.aborted) {
-        logger.error({ liveId, write: name }, 'a write of a live was given up at close')
+        logger.error({ liveId, write: name }, 'a write of a session was abandoned at close')
         return false
       }
       await pause(timers, retryDelay(RETRY, count - 1, environment.random()), signal)
@@ -92,7 +93,7 @@ export const createWriteQueue = (options: WriteQueueOptions): WriteQueue => {
 
   return {
     add: async (name, write) => {
-      if (name === 'segment' && size >= LONGEST_QUEUE) {
+      if (name === 'segment' && size >= MAX_QUEUED_FINALS) {
         logger.error({ liveId }, 'too many finals wait for the store')
         return false
       }

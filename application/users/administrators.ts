@@ -2,7 +2,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { administratorsDecider } from '../../domain/administrators/decider.ts'
-import type { Administrators as Counted, AdministratorsCommand } from '../../domain/administrators/decider.ts'
+import type {
+  Administrators as Counted, AdministratorsCommand, NoAdministratorRemains,
+} from '../../domain/administrators/decider.ts'
 import { ADMINISTRATORS_STREAM } from '../../domain/administrators/events.ts'
 import type { AdministratorsEvent } from '../../domain/administrators/events.ts'
 import { adminStatusAfter, NOT_REGISTERED } from '../../domain/user/admin-status.ts'
@@ -35,10 +37,6 @@ export interface Administrators {
   ) => TaskEither<L | Unavailable, A>
   /** Updates the stream from the user's own stream. Repeatable. */
   readonly synchronise: (userId: number, origin: Origin) => TaskEither<Unavailable, void>
-}
-
-interface NoAdministratorRemains {
-  readonly _tag: 'NoAdministratorRemains'
 }
 
 /** Attempts to find a remaining administrator, in case another process removes that administrator meanwhile. */

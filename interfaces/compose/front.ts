@@ -3,7 +3,7 @@ import type { LiveBus } from '../../application/pipeline/signals.ts'
 import type { Environment } from '../../application/ports/environment.ts'
 import { atMost } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
-import type { HeardSessions } from '../../application/sessions/runs/socket-sessions.ts'
+import type { ListenerSessions } from '../../application/sessions/runs/socket-sessions.ts'
 import { watchLoop } from '../../infrastructure/node/loop-watch.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { acceptBacklog } from '../http/connections/accept-backlog.ts'
@@ -27,7 +27,7 @@ const BACKLOG = 4096
 
 interface FrontOptions extends Omit<HttpAppOptions, 'settings'> {
   readonly settings: Settings
-  readonly sessions: HeardSessions
+  readonly sessions: ListenerSessions
   readonly placeSender: PlaceSender
   readonly bus: LiveBus
   readonly environment: Pick<Environment, 'monotonic'>

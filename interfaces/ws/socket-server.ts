@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { SocketRole } from '../../application/ports/read-models.ts'
 import type { LiveBus } from '../../application/pipeline/signals.ts'
-import type { HeardSessions } from '../../application/sessions/runs/socket-sessions.ts'
+import type { ListenerSessions } from '../../application/sessions/runs/socket-sessions.ts'
 import type { MissedFinals } from '../../application/sessions/missed-finals.ts'
 import { pause } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
@@ -51,7 +51,7 @@ export interface SocketServerOptions {
   readonly server: Server
   /** Path prefixes, including ''. */
   readonly prefixes: ReadonlyArray<string>
-  readonly sessions: HeardSessions
+  readonly sessions: ListenerSessions
   readonly placeSender: PlaceSender
   readonly bus: LiveBus
   readonly settings: SocketSettings

@@ -1,102 +1,113 @@
 import type { Continuity } from '../../ports/audio-source.ts'
 
-/** Seconds by which times may be off before that is a gap: they are rounded, and encoders are not exact. */
-export const TOLERANCE = 0.1
-/** Seconds that a source may repeat, as servers do with what they have buffered; taken off the next gap. */
-export const MOST_REPEATED = 10
-/** Seconds of one gap at most: a clock that jumps further was set anew. */
-export const LONGEST_GAP = 600
-/** Seconds of all gaps together at most. */
-export const MOST_LOST = 24 * 3600
-/** Seconds of audio between two gaps at least, for a gap costs more than a crumb of audio; what is due waits. */
-export const BETWEEN_GAPS = 1
-/** Seconds by which a clock may tell more of a break than was to be expected. */
-const SLACK = 10
-/** Seconds after which the times of MPEG-TS, 33 bits at 90 kHz, begin anew. */
-export const WRAP = 2 ** 33 / 90_000
+/** Smaller time differences are not gaps, because timestamps are rounded and encoders are inexact. */
+export const TOLERANCE_SECONDS = 0.1
+/** Longest repetition of a source, because servers resend buffered audio. It is subtracted from the next gap. */
+export const MAX_REPEATED_SECONDS = 10
+/** Longest gap. A clock that jumps further was reset. */
+export const MAX_GAP_SECONDS = 600
+/** Longest sum of all gaps. */
+export const MAX_LOST_SECONDS = 24 * 3600
+/** Least audio between two gaps, because a gap costs more than a little audio. A gap that is gapDue earlier waits. */
+export const MIN_SECONDS_BETWEEN_GAPS = 1
+/** A media clock may show a break that is longer than expected by at most this time. */
+const CLOCK_SLACK_SECONDS = 10
+/** The timestamps of MPEG-TS (33 bits at 90 kHz) wrap around after this time. */
+export const WRAP_SECONDS = 2 ** 33 / 90_000
 
-/** What is known of the time of a source's audio, in seconds. */
+/** The time state of a source's audio, in seconds. */
 export interface MediaClock {
-  /** When the audio so far ends, as the media tell; null: they do not. */
+  /** End of the audio so far by the media's timestamps; null without timestamps. */
   readonly end: number | null
-  /** How the next audio follows, and when the first of it arrived; null: it goes on. */
+  /** How the next stretch continues, and when its first audio arrived; null within a stretch. */
   readonly continuity: (Continuity & { readonly arrived: number }) | null
-  /** Of the present stretch: when its first and its last audio arrived, and how much there was; null before any. */
-  readonly arrivals: { readonly first: number; readonly last: number; readonly heard: number } | null
-  /** Audio since the last gap. */
+  /** The present stretch: arrival of its first and last audio, and its length; null before any audio. */
+  readonly arrivals: { readonly first: number; readonly last: number; readonly received: number } | null
+  /** Seconds of audio since the last gap. */
   readonly sinceGap: number
-  /** All gaps. */
+  /** Sum of all gaps. */
   readonly lost: number
 }
 
-/** Some audio, in seconds. */
+/** A piece of audio; all times in seconds. */
 export interface TimedAudio {
   readonly length: number
-  /** When it is to be heard, by the media's clock; null: it follows what was before. */
+  /** Timestamp by the media's clock; null: it follows the earlier audio. */
   readonly time: number | null
-  /** When it came, by a clock of ours that only grows. */
+  /** Arrival by our monotonic clock. */
   readonly arrived: number
 }
 
-export const UNHEARD: MediaClock = { end: null, continuity: null, arrivals: null, sinceGap: BETWEEN_GAPS, lost: 0 }
+export const INITIAL_CLOCK: MediaClock = {
+  end: null, continuity: null, arrivals: null, sinceGap: MIN_SECONDS_BETWEEN_GAPS, lost: 0,
+}
 
-/** A new stretch begins to arrive; its audio is heard once there is a decoder for it. */
-export const continued = (clock: MediaClock, { lost, newClock }: Continuity, arrived: number): MediaClock =>
-  // Of a stretch that was begun before and never heard what it said of the clock holds.
+/** Begins a new stretch of audio, which continues the earlier audio as `Continuity` says. */
+export const startStretch = (clock: MediaClock, { lost, newClock }: Continuity, arrived: number): MediaClock =>
+  // An earlier stretch without any audio may have announced a new clock; this still applies.
   ({ ...clock, continuity: { lost, newClock: newClock || clock.continuity?.newClock === true, arrived } })
 
-const unwrapped = (difference: number): number => difference - WRAP * Math.round(difference / WRAP)
+const unwrapped = (difference: number): number => difference - WRAP_SECONDS * Math.round(difference / WRAP_SECONDS)
 
-/** How long nothing was heard that ought to have been: a source that sent much at once has time before it is missed. */
-const missed = ({ arrivals }: MediaClock, arrived: number): number =>
-  arrivals === null ? 0 : Math.max(0, Math.min(arrived - arrivals.last, arrived - arrivals.first - arrivals.heard))
+/** Returns how much audio is missing by arrival times. A source that sent audio ahead of time is not late at first. */
+const missingByArrival = ({ arrivals }: MediaClock, arrived: number): number =>
+  arrivals === null ? 0 : Math.max(0, Math.min(arrived - arrivals.last, arrived - arrivals.first - arrivals.received))
 
-/** How far a media's clock may step to be believed; `expected`: what is known of a break otherwise. */
-const believed = (continuity: Continuity | null, expected: number): readonly [least: number, most: number] => {
-  if (continuity === null) return [-MOST_REPEATED, LONGEST_GAP]
-  // Nobody who was missed repeats what was heard before.
-  return [expected > TOLERANCE ? -TOLERANCE : -MOST_REPEATED, Math.min(LONGEST_GAP, expected + SLACK)]
+/** Returns the range of plausible steps of a media clock. `expected`: the length of the break from other knowledge. */
+const plausibleSteps = (continuity: Continuity | null, expected: number): readonly [least: number, most: number] => {
+  if (continuity === null) return [-MAX_REPEATED_SECONDS, MAX_GAP_SECONDS]
+  // A source that was interrupted does not repeat earlier audio.
+  const least = expected > TOLERANCE_SECONDS ? -TOLERANCE_SECONDS : -MAX_REPEATED_SECONDS
+  return [least, Math.min(MAX_GAP_SECONDS, expected + CLOCK_SLACK_SECONDS)]
 }
 
-/** What lies between the audio so far and this one; `isAnew`: its time has nothing to do with the times before. */
-const between = (clock: MediaClock, audio: TimedAudio): { readonly due: number; readonly isAnew: boolean } => {
+/** Returns the time between the audio so far and the next audio. `isNewTimeline`: the timestamps start again. */
+const gapBefore = (
+  clock: MediaClock,
+  audio: TimedAudio,
+): { readonly gapDue: number; readonly isNewTimeline: boolean } => {
   const { end, continuity } = clock
-  const expected = Math.min(LONGEST_GAP, continuity?.lost ?? missed(clock, continuity?.arrived ?? audio.arrived))
-  const other = { due: expected, isAnew: true }
-  if (end === null || audio.time === null) return continuity === null ? { due: 0, isAnew: false } : other
+  const missing = continuity?.lost ?? missingByArrival(clock, continuity?.arrived ?? audio.arrived)
+  const expected = Math.min(MAX_GAP_SECONDS, missing)
+  const other = { gapDue: expected, isNewTimeline: true }
+  if (end === null || audio.time === null) return continuity === null ? { gapDue: 0, isNewTimeline: false } : other
   const step = unwrapped(audio.time - end)
-  const [least, most] = believed(continuity, expected)
-  return continuity?.newClock !== true && step >= least && step <= most ? { due: step, isAnew: false } : other
+  const [least, most] = plausibleSteps(continuity, expected)
+  return continuity?.newClock !== true && step >= least && step <= most ? { gapDue: step, isNewTimeline: false } : other
 }
 
-/** When the audio ends by its media's clock, which begins anew where `owed` is told. */
+/** Returns the end of the audio by the media's clock. `owed`: gap that is gapDue later; null within one timeline. */
 const endOf = ({ end }: MediaClock, { length, time }: TimedAudio, gap: number, owed: number | null): number | null => {
   if (owed === null && end !== null) return end + gap + length
-  // What is owed stays between the clock and the audio, and is found there again.
+  // A gap that is gapDue later stays as a difference between the clock and the audio.
   return time === null ? null : time + length - (owed ?? 0)
 }
 
 /**
- * Takes in the next audio of a source and tells how much is missing before it: by the times of the media as far as they
- * can be believed, else by what the source itself says was lost, else by the time that passed here. Audio is never left
- * out, and times that are a little off change nothing.
+ * Advances the clock by the next audio of a source and returns how much audio is missing before it. Uses plausible
+ * media timestamps first, then the loss that the source reports, then the arrival times. Audio is never skipped, and
+ * small time differences are ignored.
  *
  * @returns `gap` in seconds, 0 for none
  */
-export const hear = (clock: MediaClock, audio: TimedAudio): { readonly clock: MediaClock; readonly gap: number } => {
-  const { due, isAnew } = clock.arrivals === null ? { due: 0, isAnew: true } : between(clock, audio)
-  const mayBe = due > TOLERANCE && clock.sinceGap >= BETWEEN_GAPS
-  const gap = mayBe ? Math.min(due, MOST_LOST - clock.lost) : 0
-  const isNewStretch = isAnew || clock.continuity !== null || clock.arrivals === null
+export const advanceClock = (
+  clock: MediaClock,
+  audio: TimedAudio,
+): { readonly clock: MediaClock; readonly gap: number } => {
+  const first = { gapDue: 0, isNewTimeline: true }
+  const { gapDue, isNewTimeline } = clock.arrivals === null ? first : gapBefore(clock, audio)
+  const canInsert = gapDue > TOLERANCE_SECONDS && clock.sinceGap >= MIN_SECONDS_BETWEEN_GAPS
+  const gap = canInsert ? Math.min(gapDue, MAX_LOST_SECONDS - clock.lost) : 0
+  const isNewStretch = isNewTimeline || clock.continuity !== null || clock.arrivals === null
   const { arrived, length } = audio
   return {
     gap,
     clock: {
-      end: endOf(clock, audio, gap, isAnew ? due - gap : null),
+      end: endOf(clock, audio, gap, isNewTimeline ? gapDue - gap : null),
       continuity: null,
       arrivals: isNewStretch
-        ? { first: clock.continuity?.arrived ?? arrived, last: arrived, heard: length }
-        : { ...clock.arrivals, last: arrived, heard: clock.arrivals.heard + gap + length },
+        ? { first: clock.continuity?.arrived ?? arrived, last: arrived, received: length }
+        : { ...clock.arrivals, last: arrived, received: clock.arrivals.received + gap + length },
       sinceGap: (gap > 0 ? 0 : clock.sinceGap) + length,
       lost: clock.lost + gap,
     },

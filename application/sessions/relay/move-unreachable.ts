@@ -6,16 +6,16 @@ import type { LiveLinks, Peer } from '../../ports/peers/live-links.ts'
 import { RELAY_VERSION } from '../../ports/peers/live-links.ts'
 import type { Members } from '../../ports/peers/members.ts'
 import type { Timers } from '../../ports/timers.ts'
-import type { Whereabouts } from './whereabouts.ts'
+import type { Placements } from './placements.ts'
 
-/** Between two moves of one live: two processes that reach different workers do not throw it to and fro. */
-const ONCE_IN = 60_000
-/** For another worker to answer whether it can be reached. */
-const ANSWER = 2000
+/** Least time between two moves of a session, so that two processes do not move it back and forth. */
+const MIN_INTERVAL_MS = 60_000
+/** Longest wait for a worker to show that it is reachable. */
+const ANSWER_MS = 2000
 
 interface MoveUnreachableDeps {
   readonly admission: Pick<AdmissionActor, 'send' | 'state' | 'refresh' | 'offering'>
-  readonly whereabouts: Whereabouts
+  readonly placements: Placements
   readonly members: Pick<Members, 'self' | 'all'>
   readonly links: Pick<LiveLinks, 'open'>
   readonly environment: Environment
@@ -24,31 +24,31 @@ interface MoveUnreachableDeps {
 }
 
 /**
- * Moves a live whose worker beats, so that nobody takes it for lost, and cannot be reached from here, where its sender is:
- * to a worker that can. Where none can it is us who are cut off, and everything stays as it is.
+ * Moves a session whose worker is alive but cannot be reached from the process of its sender. Moves it to a reachable
+ * worker. When no worker is reachable, this process itself is cut off and nothing changes.
  */
 export const moveUnreachable = (deps: MoveUnreachableDeps): ((liveId: number) => void) => {
-  const { admission, whereabouts, members, links, environment, timers, logger } = deps
-  /** Lives that are being moved, or were lately. */
-  const lately = new Set<number>()
+  const { admission, placements, members, links, environment, timers, logger } = deps
+  /** Sessions that are being moved, or were moved within MIN_INTERVAL_MS. */
+  const recentlyMoved = new Set<number>()
 
-  /** Whether anything is answered there: a worker says of a live that is not its own where that is. */
-  const answers = (peer: Peer, liveId: number, term: number): Promise<boolean> =>
+  /** Checks whether a worker answers. Any worker answers, also for a session of another worker. */
+  const isReachable = (peer: Peer, liveId: number, term: number): Promise<boolean> =>
     new Promise((resolve) => {
-      const settle = (isReached: boolean): void => {
+      const settle = (hasAnswered: boolean): void => {
         cancel()
-        resolve(isReached)
+        resolve(hasAnswered)
         link.close()
       }
-      const cancel = timers.after(ANSWER, () => settle(false))
+      const cancel = timers.after(ANSWER_MS, () => settle(false))
       const link = links.open(peer, liveId, { message: () => settle(true), closed: () => settle(false) })
       link.send({ kind: 'hello', relay: RELAY_VERSION, term, listens: false })
     })
 
-  const others = (worker: string): ReadonlyArray<Peer> => {
+  const otherWorkers = (worker: string): ReadonlyArray<Peer> => {
     const { workers } = admission.state()
     return members.all().flatMap(({ name, incarnation, address }) => {
-      const isWorker = workers.some((one) => one.incarnation === incarnation && !one.isDraining)
+      const isWorker = workers.some((joined) => joined.incarnation === incarnation && !joined.isDraining)
       if (!isWorker || name === worker) return []
       if (incarnation === members.self.incarnation) return [{ ...members.self, address: '' }]
       return address === null ? [] : [{ name, incarnation, address }]
@@ -56,28 +56,31 @@ export const moveUnreachable = (deps: MoveUnreachableDeps): ((liveId: number) =>
   }
 
   const move = async (liveId: number): Promise<void> => {
-    const before = whereabouts.of(liveId)
-    await whereabouts.refresh()
-    const where = whereabouts.of(liveId)
-    // It waits for room, or was moved a moment ago: that is dialled first.
-    if (where.kind !== 'member' || before.kind !== 'member' || where.term !== before.term) return
-    for (const peer of others(where.peer.name)) {
-      if (!await answers(peer, liveId, where.term)) continue
+    const before = placements.of(liveId)
+    await placements.refresh()
+    const placement = placements.of(liveId)
+    // The session waits for room, or has just moved: the link tries the new place first.
+    if (placement.kind !== 'member' || before.kind !== 'member' || placement.term !== before.term) return
+    for (const peer of otherWorkers(placement.peer.name)) {
+      if (!await isReachable(peer, liveId, placement.term)) continue
+      const offering = admission.offering()
       const command = {
-        type: 'Move', liveId, term: where.term, to: peer.name, offering: admission.offering(), at: environment.now(),
+        type: 'Move', liveId, term: placement.term, to: peer.name, offering, at: environment.now(),
       } as const
       const moved = await admission.send({ command, ...ownOrigin(deps) })()
-      const about = { liveId, from: where.peer.name, to: peer.name }
-      if (E.isRight(moved)) return logger.warn(about, 'the worker of a live cannot be reached from its sender: the live is moved')
-      logger.warn({ ...about, refusal: moved.left._tag }, 'a live whose worker cannot be reached could not be moved')
+      const about = { liveId, from: placement.peer.name, to: peer.name }
+      if (E.isRight(moved)) return logger.warn(about, 'the worker of a session was unreachable: the session is moved')
+      logger.warn({ ...about, refusal: moved.left._tag }, 'a session of an unreachable worker could not be moved')
       if (moved.left._tag === 'MovedSince') return
     }
   }
 
   return (liveId) => {
-    if (lately.has(liveId)) return
-    lately.add(liveId)
-    timers.after(ONCE_IN, () => lately.delete(liveId))
-    move(liveId).catch((error: unknown) => logger.error({ liveId, error: String(error) }, 'a live could not be moved'))
+    if (recentlyMoved.has(liveId)) return
+    recentlyMoved.add(liveId)
+    timers.after(MIN_INTERVAL_MS, () => recentlyMoved.delete(liveId))
+    move(liveId).catch((error: unknown) => {
+      logger.error({ liveId, error: String(error) }, 'a session could not be moved')
+    })
   }
 }

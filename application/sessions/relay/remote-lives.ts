@@ -2,146 +2,146 @@ import { FIRST_TERM } from '../../../domain/live/events.ts'
 import type { EndCause, LiveBus, LiveSignal } from '../../pipeline/signals.ts'
 import type { RecentFinals } from '../recent-finals.ts'
 import { atMost } from '../../waiting.ts'
-import { keepLink } from './kept-link.ts'
-import type { Answered, KeptLink, KeptLinkDeps } from './kept-link.ts'
-import { createLine } from './line.ts'
-import type { Line, LineDeps } from './line.ts'
-import { frameFrom, signalFrom } from './passed.ts'
+import { openReconnectingLink } from './reconnecting-link.ts'
+import type { AnsweredMessage, ReconnectingLink, ReconnectingLinkDeps } from './reconnecting-link.ts'
+import { createListenerLine } from './listener-line.ts'
+import type { ListenerLine, ListenerLineDeps } from './listener-line.ts'
+import { decodeFrame, decodeSignal } from './link-codecs.ts'
 import type { AnsweredLink, LinkLoss, RemoteSender } from './remote-sender.ts'
 
-/** Milliseconds for which a live is listened to after the last who did: most come back after seconds. */
-const LINGER = 30_000
-/** Milliseconds for which a socket waits for the worker of its live, then for the log. */
-const ANSWER = 1000
-/** Milliseconds without a link after which a sender's live is said to be unreachable, once and again. */
-const UNREACHABLE = 8000
+/** A link stays open this long after its last listener, because most listeners return within seconds. */
+const LINGER_MS = 30_000
+/** Longest wait of a socket for the worker, and then again for the log. */
+const ANSWER_MS = 1000
+/** Without a link for this long, the session of a sender is reported as unreachable, and again after each interval. */
+const UNREACHABLE_MS = 8000
 
-/** The lives of this process's sockets, whichever process runs them: one link for each live that somebody uses here. */
+/** The sessions that sockets of this process use, in any process. Each used session has one link. */
 export interface RemoteLives {
-  /** For sockets: whoever listens gets the lines of the live, from the first `ready` or subscription on. */
+  /** The bus for sockets. Captions arrive from the first `ready` or subscription on. */
   readonly bus: LiveBus
-  /** What sockets of this process were told. */
+  /** The finals that sockets of this process received. */
   readonly recent: RecentFinals
-  /** Listens for somebody who is about to, and settles when nothing is missed from then on, or after 2 s. */
+  /** Opens the link for a new listener. Resolves when the listener misses nothing from then on, or after 2 s. */
   readonly ready: (liveId: number) => Promise<void>
-  /** Of a live that somebody listens to, or is about to: neither its worker nor the log says what belongs to the past. */
+  /** Whether the past finals of a used session are still unknown: neither its worker nor the log has answered. */
   readonly isUnknown: (liveId: number) => boolean
-  /** Somebody is still about to listen, where somebody was. */
+  /** Keeps the link of a used session open for a listener that is about to subscribe. */
   readonly keep: (liveId: number) => void
-  /** A sender of this process has come; call what is answered when it is gone. */
+  /** Adds a sender of this process. Call the returned function when the sender has left. */
   readonly sender: (liveId: number, sender: RemoteSender) => () => void
-  /** These lives, or all, may run elsewhere from now on. */
-  readonly placedAnew: (liveIds?: Iterable<number>) => void
-  /** The log says so; for every live, used here or not. */
+  /** Call this when these sessions (default: all) may have moved. */
+  readonly placementChanged: (liveIds?: Iterable<number>) => void
+  /** The log contains the end of a session, used here or not. */
   readonly ended: (liveId: number, cause: EndCause) => void
   readonly isSenderHere: (liveId: number) => boolean
-  /** Lives that are linked, or dialled. */
+  /** Number of used sessions. */
   readonly size: () => number
   readonly figures: () => LinkFigures
   readonly close: () => void
 }
 
-/** Links of this process. */
+/** Metrics of the links of this process. */
 export interface LinkFigures {
-  /** Answered by the worker of their live. */
+  /** Links that a worker has answered. */
   readonly open: number
-  /** That broke, or were answered by nobody, since the start; each is dialled again. */
+  /** Failed connections and broken links since the start. Each is retried. */
   readonly failed: number
 }
 
-export type RemoteLivesDeps = KeptLinkDeps & Omit<LineDeps, 'publish'> & {
+export type RemoteLivesDeps = ReconnectingLinkDeps & Omit<ListenerLineDeps, 'publish'> & {
   readonly bus: LiveBus
-  /** A live that has a sender here has had no link for some seconds. */
+  /** Called when a session with a sender in this process has had no link for UNREACHABLE_MS. */
   readonly unreachable?: (liveId: number) => void
 }
 
-interface Used {
+interface UsedLive {
   readonly senders: Set<RemoteSender>
-  readonly line: Line
-  link: KeptLink | null
+  readonly line: ListenerLine
+  link: ReconnectingLink | null
   up: AnsweredLink | null
   listeners: number
   stopLingering: () => void
-  /** Null while there is a link. */
+  /** Null while the link is up. */
   stopMissing: (() => void) | null
 }
 
 export const createRemoteLives = (deps: RemoteLivesDeps): RemoteLives => {
   const { bus, recent, timers } = deps
-  const lives = new Map<number, Used>()
+  const lives = new Map<number, UsedLive>()
   let failed = 0
 
-  const linked = (used: Used): void => {
+  const stopMissingTimer = (used: UsedLive): void => {
     used.stopMissing?.()
     used.stopMissing = null
   }
 
-  const miss = (liveId: number, used: Used): void => {
-    used.stopMissing ??= timers.after(UNREACHABLE, () => {
+  const startMissingTimer = (liveId: number, used: UsedLive): void => {
+    used.stopMissing ??= timers.after(UNREACHABLE_MS, () => {
       used.stopMissing = null
       if (used.senders.size > 0) deps.unreachable?.(liveId)
-      miss(liveId, used)
+      startMissingTimer(liveId, used)
     })
   }
 
-  const leave = (liveId: number, used: Used): void => {
+  const closeLive = (liveId: number, used: UsedLive): void => {
     if (lives.get(liveId) === used) lives.delete(liveId)
     used.stopLingering()
-    linked(used)
+    stopMissingTimer(used)
     used.line.stop()
     used.link?.stop()
   }
 
-  const told = (liveId: number, cause: EndCause): void => {
+  const publishEnd = (liveId: number, cause: EndCause): void => {
     recent.ended(liveId, cause.status === 'finished' && cause.reason === 'deleted')
     bus.publish(liveId, { kind: 'ended', cause })
   }
 
-  const over = (liveId: number, used: Used, cause: EndCause): void => {
-    told(liveId, cause)
-    leave(liveId, used)
+  const over = (liveId: number, used: UsedLive, cause: EndCause): void => {
+    publishEnd(liveId, cause)
+    closeLive(liveId, used)
     for (const sender of used.senders) sender.over()
   }
 
-  const obey = ({ line, senders, up }: Used, message: Answered): void => {
+  const handle = ({ line, senders, up }: UsedLive, message: AnsweredMessage): void => {
     if (message.kind === 'recent')
-      return line.joined({ ...message, finals: message.finals.map(frameFrom), term: up?.term ?? FIRST_TERM })
-    if (message.kind === 'signal') return line.hear(signalFrom(message.signal))
+      return line.joined({ ...message, finals: message.finals.map(decodeFrame), term: up?.term ?? FIRST_TERM })
+    if (message.kind === 'signal') return line.receive(decodeSignal(message.signal))
     for (const sender of senders) sender.message(message)
   }
 
-  const open = (liveId: number): Used => {
-    const line = createLine({ ...deps, publish: bus.publish }, liveId, (cause) => over(liveId, used, cause))
-    const used: Used = {
+  const open = (liveId: number): UsedLive => {
+    const line = createListenerLine({ ...deps, publish: bus.publish }, liveId, (cause) => over(liveId, used, cause))
+    const used: UsedLive = {
       senders: new Set(), line, link: null, up: null, listeners: 0, stopLingering: () => undefined, stopMissing: null,
     }
     lives.set(liveId, used)
-    const hearer = {
+    const subscriber = {
       up: (up: AnsweredLink) => {
         used.up = up
-        linked(used)
+        stopMissingTimer(used)
         for (const sender of used.senders) sender.linkUp(up)
       },
-      message: (message: Answered) => obey(used, message),
+      message: (message: AnsweredMessage) => handle(used, message),
       down: (loss: LinkLoss) => {
         if (loss !== 'elsewhere') failed += 1
         used.up = null
-        if (lives.get(liveId) === used) miss(liveId, used)
+        if (lives.get(liveId) === used) startMissingTimer(liveId, used)
         line.down()
         for (const sender of used.senders) sender.linkDown(loss)
       },
     }
-    used.link = keepLink(deps, liveId, hearer, true)
+    used.link = openReconnectingLink(deps, liveId, subscriber, true)
     return used
   }
 
-  const of = (liveId: number): Used => lives.get(liveId) ?? open(liveId)
+  const usedLive = (liveId: number): UsedLive => lives.get(liveId) ?? open(liveId)
 
-  const linger = (liveId: number, used: Used): void => {
+  const linger = (liveId: number, used: UsedLive): void => {
     if (lives.get(liveId) !== used) return
     used.stopLingering()
-    used.stopLingering = timers.after(LINGER, () => {
-      if (used.listeners === 0 && used.senders.size === 0) leave(liveId, used)
+    used.stopLingering = timers.after(LINGER_MS, () => {
+      if (used.listeners === 0 && used.senders.size === 0) closeLive(liveId, used)
     })
   }
 
@@ -154,9 +154,9 @@ export const createRemoteLives = (deps: RemoteLivesDeps): RemoteLives => {
           if (signal.kind === 'ended') isOver = true
           hear(signal)
         })
-        // An end that is past is told while we subscribe.
+        // A past end is published during `subscribe`.
         if (isOver) return unsubscribe
-        const used = of(liveId)
+        const used = usedLive(liveId)
         used.listeners += 1
         return () => {
           unsubscribe()
@@ -167,12 +167,12 @@ export const createRemoteLives = (deps: RemoteLivesDeps): RemoteLives => {
     },
     recent,
     ready: async (liveId) => {
-      const used = of(liveId)
+      const used = usedLive(liveId)
       linger(liveId, used)
-      await atMost(timers, ANSWER, used.line.begun)
+      await atMost(timers, ANSWER_MS, used.line.begun)
       if (used.line.hasBegun()) return
-      used.line.lookBack()
-      await atMost(timers, ANSWER, used.line.begun)
+      used.line.readPast()
+      await atMost(timers, ANSWER_MS, used.line.begun)
     },
     isUnknown: (liveId) => lives.get(liveId)?.line.hasBegun() === false,
     keep: (liveId) => {
@@ -180,26 +180,26 @@ export const createRemoteLives = (deps: RemoteLivesDeps): RemoteLives => {
       if (used !== undefined) linger(liveId, used)
     },
     sender: (liveId, sender) => {
-      const used = of(liveId)
+      const used = usedLive(liveId)
       used.senders.add(sender)
       if (used.up !== null) sender.linkUp(used.up)
       return () => {
         if (used.senders.delete(sender)) linger(liveId, used)
       }
     },
-    placedAnew: (liveIds = lives.keys()) => {
-      for (const liveId of liveIds) lives.get(liveId)?.link?.look()
+    placementChanged: (liveIds = lives.keys()) => {
+      for (const liveId of liveIds) lives.get(liveId)?.link?.checkPlacement()
     },
     ended: (liveId, cause) => {
       const used = lives.get(liveId)
-      if (used === undefined) told(liveId, cause)
+      if (used === undefined) publishEnd(liveId, cause)
       else used.line.endedInLog(cause)
     },
     isSenderHere: (liveId) => (lives.get(liveId)?.senders.size ?? 0) > 0,
     size: () => lives.size,
     figures: () => ({ open: [...lives.values()].filter(({ up }) => up !== null).length, failed }),
     close: () => {
-      for (const [liveId, used] of lives) leave(liveId, used)
+      for (const [liveId, used] of lives) closeLive(liveId, used)
       recent.close()
     },
   }

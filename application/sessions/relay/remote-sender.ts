@@ -1,33 +1,33 @@
 import type { FromWorker, LiveLink } from '../../ports/peers/live-links.ts'
 import type { LiveStatus } from '../../ports/read-models.ts'
 
-/** What of a link is for the senders of this process. */
+/** The messages of a link that are for the senders of this process. */
 export type ToSender = Extract<
   FromWorker,
   { readonly kind: 'admitted' | 'refused' | 'reply' | 'close' | 'hold' | 'heard' | 'covered' }
 >
 
-/** A link that the worker of the live has answered. */
+/** A link that the worker of the session has answered. */
 export interface AnsweredLink {
   readonly link: Pick<LiveLink, 'send' | 'buffered'>
   readonly term: number
   readonly status: LiveStatus
 }
 
-/** Why there is no link: the worker said that the live is not its own, or it broke, or could not be reached. */
+/** Why a link is down: the session runs elsewhere, the link broke, or the worker is unreachable. */
 export type LinkLoss = 'elsewhere' | 'broken' | 'unreachable'
 
 /**
- * A sender of this process, as the link of its live sees it. All senders of a live share one link: each hears all that
- * is for senders, and knows by the `requestId` of `admitted` and `refused` what is its own.
+ * A sender of this process, as the link of its session uses it. All senders of a session share one link. Each sender
+ * receives all sender messages and recognises its own `admitted` and `refused` by their `requestId`.
  */
 export interface RemoteSender {
-  /** The worker of this term has answered; at once where it had before. Comes again with each link that replaces one. */
+  /** The worker has answered. Called at once for a link that is up already, and again for each replacing link. */
   readonly linkUp: (up: AnsweredLink) => void
-  /** In order, between `linkUp` and `linkDown` alone. */
+  /** Receives messages in order, only between `linkUp` and `linkDown`. */
   readonly message: (message: ToSender) => void
-  /** The link is gone, or one more dial came to nothing; another one is tried by itself, in 0.1 to 1 s. */
+  /** The link went down or an attempt failed. The next attempt follows automatically within 0.1 to 1 s. */
   readonly linkDown: (loss: LinkLoss) => void
-  /** The live has ended, as its listeners are told right then; there is no link any more. */
+  /** The session has ended and its link is closed. Listeners get the end at the same time. */
   readonly over: () => void
 }

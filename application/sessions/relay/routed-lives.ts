@@ -5,16 +5,16 @@ import type { StoredFinals } from '../../lives/queries/stored-finals.ts'
 import type { Logger } from '../../ports/environment.ts'
 import type { LiveLinks } from '../../ports/peers/live-links.ts'
 import type { Self } from '../../ports/peers/members.ts'
-import type { HeardSessions, LiveSessions } from '../runs/socket-sessions.ts'
+import type { ListenerSessions, LiveSessions } from '../runs/socket-sessions.ts'
 import { openMissedFinals } from '../missed-finals.ts'
 import type { MissedFinals } from '../missed-finals.ts'
 import type { LiveRuns } from '../runs/live-runs.ts'
-import { endedFrom, passedEndRequest } from './passed.ts'
+import { decodeEnded, encodeEndRequest } from './link-codecs.ts'
 import type { RemoteLives } from './remote-lives.ts'
-import type { Whereabouts } from './whereabouts.ts'
+import type { Placements } from './placements.ts'
 
-/** Milliseconds for the answer to an end: beyond them whoever asked appends it. */
-const END_ANSWER = 4000
+/** Longest wait for the answer to an end request. After it the caller appends the end itself. */
+const END_ANSWER_MS = 4000
 
 interface RoutedSessionsDeps {
   readonly remote: RemoteLives
@@ -22,21 +22,22 @@ interface RoutedSessionsDeps {
   readonly resolveToken: LiveSessions['resolveToken']
 }
 
-/** What the socket server talks to where other processes may run its lives. */
+/** The sessions that the socket server uses when other processes may run them. */
 export const routedSessions = (
   { remote, storedFinals, resolveToken }: RoutedSessionsDeps,
-): HeardSessions => {
+): ListenerSessions => {
   const open = openMissedFinals({ recent: remote.recent, storedFinals, isRelayed: true })
   return {
     resolveToken,
     ready: remote.ready,
     missed: (liveId, point) => async () => {
-      // Whoever read the log now might miss what is told before the link stands.
-      if (remote.isUnknown(liveId)) return E.left({ _tag: 'StoreUnavailable', reason: 'the live cannot be reached' })
+      // Reading the log now could miss finals that are sent before the link is up.
+      if (remote.isUnknown(liveId))
+        return E.left({ _tag: 'StoreUnavailable', reason: 'the worker of the session is unreachable' })
       const opened = await open(liveId, point)()
       return E.map((missed: MissedFinals) => ({
         ...missed,
-        // However long somebody takes what was missed in: the link stays.
+        // Keeps the link open while the listener reads the missed finals.
         next: () => {
           remote.keep(liveId)
           return missed.next()
@@ -47,51 +48,52 @@ export const routedSessions = (
 }
 
 interface RoutedEndsDeps {
-  readonly whereabouts: Whereabouts
+  readonly placements: Placements
   readonly links: Pick<LiveLinks, 'end'>
   readonly logger: Logger
 }
 
-/** Ends by the worker of a live, wherever that is; `links` reach the one of this process as well. */
-export const endWherever = ({ whereabouts, links, logger }: RoutedEndsDeps): EndByWorker => {
-  const ask = async (liveId: number, end: EndRequest): Promise<Ended | null> => {
-    if (whereabouts.of(liveId).kind !== 'member') await whereabouts.refresh()
-    const where = whereabouts.of(liveId)
-    if (where.kind !== 'member') return null
-    const answer = await links.end(where.peer, { liveId, end: passedEndRequest(end) }, END_ANSWER)
-    if (E.isRight(answer)) return answer.right === null ? null : endedFrom(answer.right)
-    logger.warn({ liveId, worker: where.peer.name, reason: answer.left.reason }, 'the worker of a live did not answer its end')
+/** Ends a session through its worker in any process; `links` also reach the worker of this process. */
+export const endAnywhere = ({ placements, links, logger }: RoutedEndsDeps): EndByWorker => {
+  const requestEnd = async (liveId: number, end: EndRequest): Promise<Ended | null> => {
+    if (placements.of(liveId).kind !== 'member') await placements.refresh()
+    const placement = placements.of(liveId)
+    if (placement.kind !== 'member') return null
+    const answer = await links.end(placement.peer, { liveId, end: encodeEndRequest(end) }, END_ANSWER_MS)
+    if (E.isRight(answer)) return answer.right === null ? null : decodeEnded(answer.right)
+    const about = { liveId, worker: placement.peer.name, reason: answer.left.reason }
+    logger.warn(about, 'the worker of a session did not answer an end request')
     return null
   }
 
   return (liveId, end) =>
-    ask(liveId, end).catch((error: unknown) => {
-      logger.error({ liveId, error: String(error) }, 'the end of a live could not be asked of its worker')
+    requestEnd(liveId, end).catch((error: unknown) => {
+      logger.error({ liveId, error: String(error) }, 'an end request to the worker of a session failed')
       return null
     })
 }
 
 interface RoutedRunsDeps {
-  /** Of this process's worker; null where it has none. */
+  /** The runs of this process's worker; null without a worker. */
   readonly runs: Pick<LiveRuns, 'hasSender' | 'audioSeconds'> | null
   readonly remote: Pick<RemoteLives, 'isSenderHere'>
-  readonly whereabouts: Whereabouts
+  readonly placements: Placements
   readonly self: Self
 }
 
-/** What is known here of a live at this moment, wherever it runs. */
-export const runsWherever = (
-  { runs, remote, whereabouts, self }: RoutedRunsDeps,
+/** Reports the activity of a session of any process, as far as this process knows it. */
+export const runsAnywhere = (
+  { runs, remote, placements, self }: RoutedRunsDeps,
 ): Required<GetActivityDeps['runs']> => ({
   hasSender: (liveId) => runs?.hasSender(liveId) === true || remote.isSenderHere(liveId),
   audioSeconds: (liveId) => runs?.audioSeconds(liveId) ?? null,
   isElsewhere: (liveId) => {
-    const where = whereabouts.of(liveId)
-    return where.kind === 'away' || (where.kind === 'member' && where.peer.incarnation !== self.incarnation)
+    const placement = placements.of(liveId)
+    return placement.kind === 'away' || (placement.kind === 'member' && placement.peer.incarnation !== self.incarnation)
   },
 })
 
-/** What the log tells of ends, for sockets, in a process that runs lives as well: `run-lives.ts` hears of all of them. */
+/** Passes ends from `run-lives.ts` to the sockets too, in a process with both a worker and sockets. */
 export const relayingEnds = (runs: LiveRuns, remote: Pick<RemoteLives, 'ended'>): LiveRuns => ({
   ...runs,
   ended: (liveId, cause) => {

@@ -16,22 +16,22 @@ import type { LiveStatus } from '../../ports/read-models.ts'
 import type { LiveRuns } from '../runs/live-runs.ts'
 import type { RecentFinals } from '../recent-finals.ts'
 import type { LinkSenders } from './link-senders.ts'
-import { endRequestFrom, passedEnded, passedFrame, passedSignal } from './passed.ts'
+import { decodeEndRequest, encodeEnded, encodeFrame, encodeSignal } from './link-codecs.ts'
 
-/** Bytes that another process may leave untaken before its link is closed: it comes again, and is told the newest. */
-const LONGEST_BACKLOG = 4 * 1024 * 1024
-/** Finals that a link begins with. */
-const MOST_RECENT = 500
+/** A link with more unread bytes is closed. The other process then reconnects and gets the newest finals. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024
+/** Finals that are sent at the start of a link. */
+const MAX_RECENT_FINALS = 500
 
 export interface ServeLinksDeps extends Pick<WorkerDeps, 'worker'> {
   readonly admission: Pick<WorkerDeps['admission'], 'state' | 'refresh'>
-  /** Makes a live this worker's for a term; repeated without harm. */
-  readonly takeOver: (
-    liveId: number,
-    term: number,
-  ) => TaskEither<LiveUnknown | LiveOver | Superseded | Unavailable, { readonly state: Pick<TakenLive['state'], 'status'> }>
+  /** Takes a session over for a term. Repeatable. */
+  readonly takeOver: (liveId: number, term: number) => TaskEither<
+    LiveUnknown | LiveOver | Superseded | Unavailable,
+    { readonly state: Pick<TakenLive['state'], 'status'> }
+  >
   readonly runs: Pick<LiveRuns, 'termOf' | 'audioSeconds'>
-  /** On which the lives of this worker tell: never the one that sockets of this process listen to. */
+  /** The bus of the worker's sessions. It is not the bus of this process's sockets. */
   readonly bus: Pick<LiveBus, 'subscribe'>
   readonly recent: Pick<RecentFinals, 'of'>
   readonly endByWorker: EndByWorker
@@ -39,23 +39,23 @@ export interface ServeLinksDeps extends Pick<WorkerDeps, 'worker'> {
   readonly logger: Logger
 }
 
-/** The links that other processes, and the sockets of this one, have to the lives of this worker. */
+/** Serves the links of all processes, including this one, to the sessions of this worker. */
 export interface ServedLinks extends LinkHandler {
-  /** These lives, or all, may run elsewhere, or in another term, from now on: who asks for them is told. */
-  readonly placedAnew: (liveIds?: Iterable<number>) => void
+  /** Call this when these sessions (default: all) may have moved or changed their term. Affected links are closed. */
+  readonly placementChanged: (liveIds?: Iterable<number>) => void
   readonly size: () => number
 }
 
 interface Served {
   readonly liveId: number
   readonly link: WorkerLink
-  /** Null until it is answered. */
+  /** Null until the link is answered. */
   term: number | null
 }
 
 type Hello = Extract<ToWorker, { readonly kind: 'hello' }>
 
-/** What the link is told of its live, once it was found here. */
+/** The answer to a link whose session runs here. */
 interface Found {
   readonly term: number
   readonly status: LiveStatus
@@ -65,27 +65,27 @@ export const serveLinks = (deps: ServeLinksDeps): ServedLinks => {
   const { admission, runs, bus, recent, logger } = deps
   const all = new Set<Served>()
 
-  const sendAway = ({ liveId, link }: Served): void => {
+  const redirect = ({ liveId, link }: Served): void => {
     const placement = placementOf(admission.state(), liveId)
     link.send({ kind: 'elsewhere', worker: placement?.worker ?? null, term: placement?.term ?? null })
     link.close()
   }
 
-  /** Null where it is not to be served now: who asks comes again. */
-  const find = async (liveId: number, asked: number): Promise<Found | 'elsewhere' | null> => {
-    // Who asks may have heard of a move before us.
-    if ((ownTerm(deps, liveId) ?? 0) !== asked) await admission.refresh()
+  /** Finds the session. Null: it cannot be served yet, so the other process has to reconnect. */
+  const find = async (liveId: number, requestedTerm: number): Promise<Found | 'elsewhere' | null> => {
+    // The other process may know of a move that this process has not read yet.
+    if ((ownTerm(deps, liveId) ?? 0) !== requestedTerm) await admission.refresh()
     const term = ownTerm(deps, liveId)
     if (term === null) return 'elsewhere'
-    if (term < asked) return null
+    if (term < requestedTerm) return null
     if (runs.termOf(liveId) === term) {
       const hasBegun = (runs.audioSeconds(liveId) ?? 0) > 0
       return { term, status: hasBegun ? 'active' : 'pending' }
     }
-    // What still runs in a lower term is dropped first: what it told is not the newest.
+    // A run in a lower term will be dropped; its finals are outdated.
     if (runs.termOf(liveId) !== null) return null
     if (term === FIRST_TERM) return { term, status: 'pending' }
-    // Behind its fence nothing of a worker before can come: only then is the log all that they told.
+    // The takeover fences the earlier workers. Only then the log contains all their finals.
     const taken = await deps.takeOver(liveId, term)()
     if (E.isRight(taken)) return { term, status: taken.right.state.status === 'active' ? 'active' : 'pending' }
     return null
@@ -93,24 +93,24 @@ export const serveLinks = (deps: ServeLinksDeps): ServedLinks => {
 
   const newest = (liveId: number, term: number): Extract<FromWorker, { readonly kind: 'recent' }> => {
     const finals = recent.of(liveId)
-    // Nobody told anything of a live in its first term that was never run.
+    // A session in its first term that never ran has no finals.
     if (finals === undefined) return { kind: 'recent', finals: [], isWhole: term === FIRST_TERM, dropped: [] }
-    const told = finals.told()
-    const last = told.slice(-MOST_RECENT)
-    const isWhole = finals.isWhole() && last.length === told.length
-    return { kind: 'recent', finals: last.map(passedFrame), isWhole, dropped: finals.dropped().map(finalKey) }
+    const sent = finals.sent()
+    const last = sent.slice(-MAX_RECENT_FINALS)
+    const isWhole = finals.isWhole() && last.length === sent.length
+    return { kind: 'recent', finals: last.map(encodeFrame), isWhole, dropped: finals.dropped().map(finalKey) }
   }
 
-  /** Lines of the live, from the newest on: nothing can be told in between. */
+  /** Sends the newest finals, then all signals. No signal is lost in between, because both happen in one tick. */
   const listen = (served: Served, term: number): (() => void) => {
     const { liveId, link } = served
     link.send(newest(liveId, term))
     return bus.subscribe(liveId, (signal: LiveSignal) => {
-      if (signal.kind === 'moved') return sendAway(served)
-      link.send({ kind: 'signal', signal: passedSignal(signal) })
+      if (signal.kind === 'moved') return redirect(served)
+      link.send({ kind: 'signal', signal: encodeSignal(signal) })
       if (signal.kind === 'ended') return link.close()
-      if (link.buffered() <= LONGEST_BACKLOG) return
-      logger.warn({ liveId, buffered: link.buffered() }, 'a link does not take the lines of a live fast enough: it is closed')
+      if (link.buffered() <= MAX_UNREAD_BYTES) return
+      logger.warn({ liveId, buffered: link.buffered() }, 'a link that reads too slowly was closed')
       link.close()
     })
   }
@@ -118,25 +118,25 @@ export const serveLinks = (deps: ServeLinksDeps): ServedLinks => {
   const open = (liveId: number, link: WorkerLink) => {
     let isClosed = false
     let waiting: Array<ToWorker> | null = null
-    let silence: (() => void) | null = null
+    let stopListening: (() => void) | null = null
     let sender: ReturnType<LinkSenders['open']> | null = null
     const served: Served = { liveId, link, term: null }
     all.add(served)
 
-    const hearLines = (listens: boolean): void => {
-      if (listens && silence === null) {
-        silence = listen(served, served.term ?? FIRST_TERM)
-        // An end that is past was told at once.
-        if (isClosed) silence()
+    const setListening = (listens: boolean): void => {
+      if (listens && stopListening === null) {
+        stopListening = listen(served, served.term ?? FIRST_TERM)
+        // A past end is published during `listen` and closes the link.
+        if (isClosed) stopListening()
       } else if (!listens) {
-        silence?.()
-        silence = null
+        stopListening?.()
+        stopListening = null
       }
     }
 
-    const obey = (message: ToWorker): void => {
+    const handle = (message: ToWorker): void => {
       if (message.kind === 'hello') return
-      if (message.kind === 'listen') return hearLines(message.listens)
+      if (message.kind === 'listen') return setListening(message.listens)
       sender?.message(message)
     }
 
@@ -144,22 +144,22 @@ export const serveLinks = (deps: ServeLinksDeps): ServedLinks => {
       waiting = []
       const found = relay === RELAY_VERSION ? await find(liveId, term) : null
       if (isClosed) return
-      if (found === 'elsewhere') return sendAway(served)
+      if (found === 'elsewhere') return redirect(served)
       if (found === null) return link.close()
       served.term = found.term
       link.send({ kind: 'here', ...found })
       sender = deps.senders.open({ liveId, term: found.term, link })
-      if (listens) hearLines(true)
-      const came = waiting
+      if (listens) setListening(true)
+      const received = waiting
       waiting = null
-      came.forEach(obey)
+      received.forEach(handle)
     }
 
     return {
       message: (message: ToWorker): void => {
         if (isClosed) return
         if (waiting !== null) waiting.push(message)
-        else if (served.term !== null) obey(message)
+        else if (served.term !== null) handle(message)
         else if (message.kind === 'hello')
           answer(message).catch((error: unknown) => {
             logger.error({ liveId, error: String(error) }, 'a link could not be answered')
@@ -169,7 +169,7 @@ export const serveLinks = (deps: ServeLinksDeps): ServedLinks => {
       closed: () => {
         isClosed = true
         all.delete(served)
-        silence?.()
+        stopListening?.()
         sender?.closed()
       },
     }
@@ -178,16 +178,16 @@ export const serveLinks = (deps: ServeLinksDeps): ServedLinks => {
   return {
     open,
     end: async ({ liveId, end }) => {
-      const ended = await deps.endByWorker(liveId, endRequestFrom(end))
-      return ended === null ? null : passedEnded(ended)
+      const ended = await deps.endByWorker(liveId, decodeEndRequest(end))
+      return ended === null ? null : encodeEnded(ended)
     },
-    placedAnew: (liveIds) => {
-      const meant = liveIds === undefined ? null : new Set(liveIds)
+    placementChanged: (liveIds) => {
+      const affected = liveIds === undefined ? null : new Set(liveIds)
       for (const served of all) {
         const { liveId, term } = served
-        if (term === null || meant?.has(liveId) === false) continue
+        if (term === null || affected?.has(liveId) === false) continue
         const own = ownTerm(deps, liveId)
-        if (own === null && placementOf(admission.state(), liveId) !== null) sendAway(served)
+        if (own === null && placementOf(admission.state(), liveId) !== null) redirect(served)
         else if (own !== null && own !== term) served.link.close()
       }
     },

@@ -15,9 +15,9 @@ import type { Timers } from '../../ports/timers.ts'
 import { atMost, pause } from '../../waiting.ts'
 import type { LiveRuns } from './live-runs.ts'
 
-/** The lives that run in this process, as far as a drain is about them. */
+/** The sessions of this process, as a drain needs them. */
 interface DrainedSessions {
-  readonly runs: Pick<LiveRuns, 'termOf' | 'speakOut'>
+  readonly runs: Pick<LiveRuns, 'termOf' | 'finishTranscribing'>
   readonly count: () => number
   readonly flushAll: (limitMs: number) => Promise<void>
 }
@@ -25,26 +25,26 @@ interface DrainedSessions {
 export interface DrainWorkerDeps extends PlacingDeps {
   readonly members: Pick<Members, 'self' | 'announce'>
   readonly sessions: DrainedSessions
-  /** Null where nobody can take this worker for lost. */
+  /** Null when no other process can count this worker as lost. */
   readonly rejoining: Rejoining | null
   readonly timers: Timers
   readonly logger: Logger
-  /** Milliseconds that lives which nobody else takes are given; 0: none, and nothing is waited for (DRAIN_TIMEOUT). */
+  /** Milliseconds that sessions without another worker get to end (DRAIN_TIMEOUT); 0: the drain does not wait. */
   readonly drainTimeout: number
 }
 
-/** For what a live has heard before another worker goes on with it. */
+/** Time to transcribe the received audio of a session before another worker continues it. */
 const HAND_OVER_MS = 2000
-/** For what lives that outlast the drain have heard. */
-const LAST_WORDS_MS = 10_000
-/** For the log: whoever does not answer by then is not waited for, and the others find this worker lost. */
+/** Time to transcribe the received audio of sessions that outlast the drain. */
+const FLUSH_MS = 10_000
+/** Longest wait for the log. Without an answer the other processes later count this worker as lost. */
 const ANSWER_MS = 2000
-const LOOK_MS = 50
+const POLL_MS = 50
 
 /**
- * Ends a worker as planned. Where others have joined, it takes no further live, each of its own speaks out and goes on at
- * another that has room, and then it leaves. Lives that nobody takes, all of them where it is alone, are given DRAIN_TIMEOUT
- * to end by themselves, and their last words. Its sessions must still hear the log meanwhile.
+ * Stops a worker as planned. It takes no further sessions. Each session transcribes its received audio and moves to
+ * another worker with room; then the worker leaves. Sessions that no other worker can take get DRAIN_TIMEOUT to end on
+ * their own. The sessions must still follow the log meanwhile.
  */
 export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> => {
   const { admission, environment, members, sessions, timers, logger, drainTimeout } = deps
@@ -52,20 +52,21 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
   const deadline = environment.monotonic() + drainTimeout
   const tried = new Set<number>()
 
-  const others = (): boolean =>
-    roomsOf(admission.state()).some((room) => room.worker !== worker && (admission.offering()?.has(room.worker) ?? true))
+  const hasOtherWorkers = (): boolean =>
+    roomsOf(admission.state())
+      .some((room) => room.worker !== worker && (admission.offering()?.has(room.worker) ?? true))
 
-  const say = async (command: AdmissionCommand): Promise<void> => {
+  const sendCommand = async (command: AdmissionCommand): Promise<void> => {
     const answering = new AbortController()
-    const said = sendSurely(deps, command, answering.signal)
-    await atMost(timers, ANSWER_MS, said)
+    const sent = sendSurely(deps, command, answering.signal)
+    await atMost(timers, ANSWER_MS, sent)
     answering.abort()
   }
 
   const moveOf = ({ liveId, term }: Reservation): AdmissionCommand =>
     ({ type: 'Move', liveId, term, to: null, offering: admission.offering(), at: environment.now() })
 
-  /** Those for which, one after another, there is room elsewhere. */
+  /** Returns the sessions that fit on other workers, counted one after another. */
   const movable = (): ReadonlyArray<Reservation> => {
     let state = admission.state()
     return openOf(state, worker).filter((held) => {
@@ -77,32 +78,35 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
     })
   }
 
-  /** Audio that its sender still sends is not heard here, and so is sent again to the worker that goes on. */
+  /** Audio that arrives during the hand-over is ignored here; the sender's process sends it to the next worker. */
   const handOver = async (held: Reservation): Promise<void> => {
     tried.add(held.liveId)
-    await atMost(timers, HAND_OVER_MS, sessions.runs.speakOut(held.liveId, HAND_OVER_MS))
+    await atMost(timers, HAND_OVER_MS, sessions.runs.finishTranscribing(held.liveId, HAND_OVER_MS))
     const moved = await admission.send({ command: moveOf(held), ...ownOrigin(deps) })()
-    // It goes where there is room when this worker leaves.
-    if (E.isLeft(moved)) logger.warn({ liveId: held.liveId, refusal: moved.left._tag }, 'a live could not be handed over')
+    // The session moves when this worker leaves.
+    if (E.isLeft(moved)) {
+      logger.warn({ liveId: held.liveId, refusal: moved.left._tag }, 'a session could not be handed over')
+    }
   }
 
-  const giveAway = async (): Promise<void> => {
+  const handOverAll = async (): Promise<void> => {
     let isDraining = false
     while (sessions.count() > 0) {
-      if (!isDraining && others()) {
+      if (!isDraining && hasOtherWorkers()) {
         isDraining = true
-        await say({ type: 'Drain', worker, incarnation, at: environment.now() })
+        await sendCommand({ type: 'Drain', worker, incarnation, at: environment.now() })
       }
       await Promise.all(movable().map(handOver))
       if (sessions.count() === 0 || environment.monotonic() >= deadline) break
-      await pause(timers, LOOK_MS)
+      await pause(timers, POLL_MS)
     }
-    // What lives have heard by now is still sent.
-    await sessions.flushAll(LAST_WORDS_MS)
+    // Sessions that remain still send the text of their received audio.
+    await sessions.flushAll(FLUSH_MS)
   }
 
   if (deps.rejoining !== null) await atMost(timers, ANSWER_MS, deps.rejoining.stop())
   members.announce({ state: 'draining' })
-  if (drainTimeout > 0) await giveAway()
-  if (others()) await say({ type: 'Leave', reason: 'stopped', worker, incarnation, at: environment.now() })
+  if (drainTimeout > 0) await handOverAll()
+  const left = { type: 'Leave', reason: 'stopped', worker, incarnation } as const
+  if (hasOtherWorkers()) await sendCommand({ ...left, at: environment.now() })
 }

@@ -3,35 +3,35 @@ import type { SourcePoint } from '../../lives/source-point.ts'
 import type { Origin } from '../../log/origin.ts'
 import type { EndCause } from '../../pipeline/signals.ts'
 
-/** For how long a sender is awaited, and how the live ends without it. */
+/** A wait for a returning sender, and the end of the session without it. */
 export interface ExpectedSender {
-  /** Milliseconds. */
+  /** Longest wait in milliseconds. */
   readonly graceMs: number
   readonly cause: EndCause
   readonly origin: Origin
 }
 
-/** The lives that run in this process, for whoever hears from the log which are to run here (`run-lives.ts`). */
+/** Controls the sessions of this process. `run-lives.ts` uses it to apply the log. */
 export interface LiveRuns {
   readonly all: () => ReadonlyArray<number>
-  /** In which term the live runs here, null where it does not. */
+  /** The term in which the session runs here; null when it does not run here. */
   readonly termOf: (liveId: number) => number | null
   readonly hasSender: (liveId: number) => boolean
-  /** Of its audio so far, what was lost included; null where it does not run. */
+  /** Seconds of audio so far, including lost audio; null when the session does not run here. */
   readonly audioSeconds: (liveId: number) => number | null
-  /** Pulls the source of an auto-started live from that point on; does nothing where it is pulled already. */
+  /** Pulls the source of an auto-started session from this point on. Does nothing when it is pulled already. */
   readonly pull: (liveId: number, live: AttachedLive, point: SourcePoint) => void
   /**
-   * Loads the model of a live whose sender went with the worker before, and waits so long for the sender to come again;
-   * then the live ends so. Does nothing where it runs already.
+   * Loads the model of a session that lost its sender with the earlier worker, and waits for the sender to return. Then
+   * the session ends as `end` says. Does nothing when the session runs already.
    */
   readonly awaitSender: (liveId: number, live: AttachedLive, point: SourcePoint, end: ExpectedSender) => void
-  /** Takes no more audio, and transcribes and translates what was heard. The live stays as it is. */
-  readonly speakOut: (liveId: number, limitMs: number) => Promise<void>
-  /** Its terminal event stands: what another ended stops at once, and says nothing more. */
+  /** Takes no more audio, and transcribes and translates the received audio. The session stays open. */
+  readonly finishTranscribing: (liveId: number, limitMs: number) => Promise<void>
+  /** The terminal event is stored. Stops a session that another process ended, without further text. */
   readonly stop: (liveId: number) => void
-  /** It is over for everybody: its sockets are told. */
+  /** Reports the end to the sockets of the session. */
   readonly ended: (liveId: number, cause: EndCause) => void
-  /** Another worker has it: what runs here ends nothing and writes nothing. */
+  /** Another worker has the session. Stops it here without an end and without writes. */
   readonly drop: (liveId: number) => void
 }

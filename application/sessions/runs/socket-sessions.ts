@@ -5,21 +5,21 @@ import type { ResolveToken } from '../../ports/read-models.ts'
 import type { MissedFinals } from '../missed-finals.ts'
 import type { SenderSession } from '../sender-session.ts'
 
-/** Lives, wherever they run, as listeners' sockets need them. */
-export interface HeardSessions {
+/** The sessions of all processes, as listener sockets need them. */
+export interface ListenerSessions {
   readonly resolveToken: ResolveToken
-  /** The finals that a socket missed; for open lives and for those that ended less than a minute ago (D58). */
+  /** Returns the finals that a socket missed, of open sessions and of sessions that ended within the last minute. */
   readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>
-  /** Where lives may run elsewhere: settles when a socket that listens from then on misses nothing. */
+  /** With several processes: resolves when a socket that subscribes from then on misses nothing. */
   readonly ready?: (liveId: number) => Promise<void>
 }
 
-/** The lives that run in this process. */
-export interface LiveSessions extends HeardSessions {
-  /** The live's one place, with the session of the sender that was given it. */
+/** The sessions that run in this process. */
+export interface LiveSessions extends ListenerSessions {
+  /** Gives the sender the place of the session and returns its sender session. */
   readonly attachSender: (
     liveId: number,
-    /** Of one that comes again: the sample of the live with which its audio begins. */
+    /** For a returning sender: the sample of the session with which its audio begins. */
     from?: number | null,
   ) => TaskEither<SenderAlreadyConnected | LiveOver | Superseded | Unavailable, SenderSession>
 }

@@ -58,7 +58,7 @@ export const openHearing = async (needs: Needs) => {
     environment,
     timers,
     reconnectGrace: settings.reconnectGrace,
-    unsure,
+    checkSender: unsure,
   })
   const compute = measuredCompute({
     engine: pool.whole, catalogue: engines.installed, admission, environment, logger,

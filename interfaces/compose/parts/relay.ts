@@ -4,15 +4,15 @@ import { takeOver } from '../../../application/lives/terms/take-over.ts'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
 import type { LiveBus } from '../../../application/pipeline/signals.ts'
 import type { GetActivityDeps } from '../../../application/lives/queries/get-activity.ts'
-import type { HeardSessions } from '../../../application/sessions/runs/socket-sessions.ts'
+import type { ListenerSessions } from '../../../application/sessions/runs/socket-sessions.ts'
 import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
 import { followEnds } from '../../../application/sessions/relay/follow-ends.ts'
-import { withOwnWorker } from '../../../application/sessions/relay/own-links.ts'
+import { withLocalWorker } from '../../../application/sessions/relay/local-links.ts'
 import { moveUnreachable } from '../../../application/sessions/relay/move-unreachable.ts'
 import { createRemoteLives } from '../../../application/sessions/relay/remote-lives.ts'
-import { endWherever, relayingEnds, routedSessions, runsWherever } from '../../../application/sessions/relay/routed-lives.ts'
+import { endAnywhere, relayingEnds, routedSessions, runsAnywhere } from '../../../application/sessions/relay/routed-lives.ts'
 import { serveLinks } from '../../../application/sessions/relay/serve-links.ts'
-import { whereabouts } from '../../../application/sessions/relay/whereabouts.ts'
+import { createPlacements } from '../../../application/sessions/relay/placements.ts'
 import type { LiveRuns } from '../../../application/sessions/runs/live-runs.ts'
 import { takeoverGraceOf } from '../../../infrastructure/settings.ts'
 import { placeRemotely } from '../../ws/relay/remote-placement.ts'
@@ -27,7 +27,7 @@ import type { WriteSide } from './write-side.ts'
 
 /** Sessions for sockets and routes, whichever process runs them. */
 export interface SessionAccess {
-  readonly sessions: HeardSessions
+  readonly sessions: ListenerSessions
   readonly bus: LiveBus
   readonly placeSender: PlaceSender
   readonly endByWorker: EndByWorker
@@ -79,12 +79,12 @@ export const openRelay = (needs: Needs) =>
     opened({ stop: dialled.close })
     const links = workerEnd === null
       ? dialled
-      : withOwnWorker(dialled, { incarnation: self.incarnation, handler: workerEnd.handler })
-    const where = whereabouts({ admission, members })
+      : withLocalWorker(dialled, { incarnation: self.incarnation, handler: workerEnd.handler })
+    const where = createPlacements({ admission, members })
     const finals = storedFinals(write)
     const remote = createRemoteLives({
-      links, whereabouts: where, bus: createLiveBus({ logger }), recent: createRecentFinals(timers), storedFinals: finals,
-      unreachable: moveUnreachable({ links, whereabouts: where, admission, members, environment, timers, logger }),
+      links, placements: where, bus: createLiveBus({ logger }), recent: createRecentFinals(timers), storedFinals: finals,
+      unreachable: moveUnreachable({ links, placements: where, admission, members, environment, timers, logger }),
       environment, timers, logger,
     })
     opened({ stop: async () => remote.close() })
@@ -94,7 +94,7 @@ export const openRelay = (needs: Needs) =>
     if (hearing === null) {
       const from = await succeed('read the head of the log', store.head())
       const stopping = new AbortController()
-      const stopped = followEnds({ store, from, remote, whereabouts: where, whenProjected, logger, environment, timers, signal: stopping.signal })
+      const stopped = followEnds({ store, from, remote, placements: where, whenProjected, logger, environment, timers, signal: stopping.signal })
       opened({
         stop: async () => {
           stopping.abort()
@@ -107,16 +107,16 @@ export const openRelay = (needs: Needs) =>
       sessions: routedSessions({ remote, storedFinals: finals, resolveToken }),
       bus: remote.bus,
       placeSender,
-      endByWorker: endWherever({ whereabouts: where, links, logger }),
-      runs: runsWherever({ runs, remote, whereabouts: where, self }),
+      endByWorker: endAnywhere({ placements: where, links, logger }),
+      runs: runsAnywhere({ runs, remote, placements: where, self }),
     }
     return {
       access,
       links: remote.figures,
       endsTold: (own: LiveRuns): LiveRuns => relayingEnds(own, remote),
       placedAnew: (liveIds: ReadonlyArray<number>): void => {
-        workerEnd?.handler.placedAnew(liveIds)
-        remote.placedAnew(liveIds)
+        workerEnd?.handler.placementChanged(liveIds)
+        remote.placementChanged(liveIds)
       },
     }
   })

@@ -33,8 +33,8 @@ export const startWorker = ({ foundation, writeSide, readSide, hearing, relay }:
       whenProjected: readSide.whenProjected,
       takeoverGrace: takeoverGraceOf(settings),
       runs: relay === null ? sessions.runs : relay.endsTold(sessions.runs),
-      ...(rejoining !== null && { left: rejoining.left }),
-      ...(relay !== null && { placedAnew: relay.placedAnew }),
+      ...(rejoining !== null && { onLost: rejoining.left }),
+      ...(relay !== null && { onMoved: relay.placedAnew }),
     }))
     if (relay !== null) {
       const announcing = announceWorker({

@@ -3,7 +3,7 @@ import type { Logger } from '../../../application/ports/environment.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
 import { afterRunning } from '../../../application/waiting.ts'
 import type { RemoteSender, ToSender } from '../../../application/sessions/relay/remote-sender.ts'
-import type { SenderFrame } from '../../../application/sessions/relay/unheard-audio.ts'
+import type { SenderFrame } from '../../../application/sessions/relay/unsettled-audio.ts'
 import type { Connection } from '../connection.ts'
 import { errorEnding } from '../ends.ts'
 import type { Ending } from '../ends.ts'
@@ -104,7 +104,7 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
   }
 
   const makeRoom = (): void => {
-    if (isOverfull) frames.letGo()
+    if (isOverfull) frames.dropOldest()
     if (place === 'held' && frames.isFull() && !isOverfull) cancelFull ??= timers.after(FULL_PATIENCE_MS, overfull)
     else stopFullTimeout()
     updateReading()

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { AudioPlace } from '../../../application/ports/peers/live-links.ts'
-import { createUnheardAudio } from '../../../application/sessions/relay/unheard-audio.ts'
-import type { SenderFrame, UnheardAudio } from '../../../application/sessions/relay/unheard-audio.ts'
+import { createUnsettledAudio } from '../../../application/sessions/relay/unsettled-audio.ts'
+import type { SenderFrame, UnsettledAudio } from '../../../application/sessions/relay/unsettled-audio.ts'
 import { ASR_STARTED } from '../frames.ts'
 import { parseFrame } from '../protocol.ts'
 import type { ClientFrame } from '../protocol.ts'
@@ -9,7 +9,7 @@ import { createAcceptedConfig } from './sent-config.ts'
 import type { PassedConfig } from './sent-config.ts'
 
 /** The frames of a sender that another worker would need, because their text is not stored. */
-export interface SentFrames extends Pick<UnheardAudio, 'covered' | 'letGo' | 'isFull' | 'from'> {
+export interface SentFrames extends Pick<UnsettledAudio, 'covered' | 'dropOldest' | 'isFull' | 'from'> {
   /** Passes a frame to the worker. Without a worker (`hasWorker` false) keeps config and audio for the next worker. */
   readonly take: (frame: SenderFrame, hasWorker: boolean) => void
   /** Sends the kept frames to a worker that has just admitted the sender. */
@@ -30,7 +30,7 @@ const parsed = (frame: SenderFrame): ClientFrame | null => {
 
 /** `pass` sends a frame to the worker. `maxBytes` limits the kept frames. */
 export const createSentFrames = (pass: (frame: SenderFrame) => void, maxBytes?: number): SentFrames => {
-  const unheard = createUnheardAudio(maxBytes)
+  const unheard = createUnsettledAudio(maxBytes)
   const config = createAcceptedConfig()
   let hasAudio = false
   /** The FINISH frame. It has no audio, so stored text cannot show whether a worker handled it. */
@@ -62,7 +62,7 @@ export const createSentFrames = (pass: (frame: SenderFrame) => void, maxBytes?: 
       const first: SenderFrame | null = text === null ? null : { kind: 'text', text }
       repeatedTo = first === null ? 0 : unheard.sent(first, false)
       const configs: Array<PassedConfig> = []
-      const kept = unheard.again()
+      const kept = unheard.resend()
       for (const { frame, number } of kept) {
         const found = frame.kind === 'text' ? parsed(frame) : null
         if (found?.type === 'config') configs.push({ number, body: found.body, isAfterAudio: hasAudio })
@@ -75,7 +75,7 @@ export const createSentFrames = (pass: (frame: SenderFrame) => void, maxBytes?: 
     done: (at) => {
       doneTo = at.frame
       for (const number of config.done(at.frame)) unheard.answered(number)
-      unheard.heard(at)
+      unheard.received(at)
     },
     answer: (frame) => {
       if (frame === ASR_STARTED) config.accepted(doneTo)

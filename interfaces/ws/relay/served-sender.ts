@@ -40,7 +40,7 @@ export interface ServedSender {
 export const createServedSender = (session: SenderSession, options: ServedSenderOptions): ServedSender => {
   const { link, from, grace, timers, logger } = options
   let number = (from?.frame ?? 1) - 1
-  let sample = from?.sample ?? session.progress().heard
+  let sample = from?.sample ?? session.progress().received
   /** Ends of frames, in order, from the last reported stored position. */
   let places: Array<AudioPlace> = [{ frame: number, sample }]
   let reportedHandled = number

@@ -56,7 +56,7 @@ const play = async (steps: ReadonlyArray<Step>) => {
   const translations = promptTranslations()
   const { create: createPipeline } = pipelines
   const startPuller = createScriptedPullers().start
-  const sessions = createLiveSessions({ lifecycle, createPipeline, startPuller, translations, bus, unsure: () => undefined, logger, environment, timers, reconnectGrace: 0 })
+  const sessions = createLiveSessions({ lifecycle, createPipeline, startPuller, translations, bus, checkSender: () => undefined, logger, environment, timers, reconnectGrace: 0 })
   const stopTelling = forwardEnds(lifecycle, sessions)
   const live = lifecycle.add()
   const said: string[] = []

@@ -18,7 +18,7 @@ const LIVES = 4
 /** Words of a live: about seven finals. */
 const WORDS = 140
 
-const DROPPED = 'another worker has the live: what runs here of it is dropped'
+const DROPPED = 'another worker has the session: it is dropped here'
 
 /** Milliseconds from a moment until a process says that it has dropped a live. */
 const droppedAfter = (worker: ClusterProcess, { id }: LiveJson, moment: number): number => {

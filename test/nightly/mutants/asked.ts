@@ -35,7 +35,7 @@ export const askedMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/record-vocabulary.ts',
-    before: 'await pause(timers, SPACING, signal)',
+    before: 'await pause(timers, SPACING_MS, signal)',
     after: '',
     rows: ['B44'], test: EXPECTED,
   },

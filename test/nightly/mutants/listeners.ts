@@ -16,7 +16,7 @@ const SESSIONS = 'application/sessions/live-sessions.ts'
 export const listenerMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/sessions/recent-finals.ts',
-    before: 'entry.told && isMeant(entry) ?',
+    before: 'entry.sent && isSelected(entry) ?',
     after: 'isMeant(entry) ?',
     rows: ['D58'], test: RESUME,
   },
@@ -46,7 +46,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: SESSIONS,
-    before: "return E.left({ _tag: 'LiveOver' })\n      waitNoMore(liveId)",
+    before: "return E.left({ _tag: 'LiveOver' })\n      stopWaiting(liveId)",
     after: "return E.left({ _tag: 'LiveOver' })",
     rows: ['RECONNECT_GRACE'], test: RESUME,
   },
@@ -58,8 +58,8 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: SESSIONS,
-    before: 'Math.min(ms, LONGEST_TIMER_MS)',
-    after: 'Math.min(ms / 2, LONGEST_TIMER_MS)',
+    before: 'Math.min(ms, MAX_TIMER_MS)',
+    after: 'Math.min(ms / 2, MAX_TIMER_MS)',
     rows: ['RECONNECT_GRACE'], test: RESUME,
   },
   {
@@ -160,13 +160,13 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/recent-finals.ts',
-    before: 'dropped.length - MOST_DROPPED',
-    after: '0 * MOST_DROPPED',
+    before: 'dropped.length - MAX_DROPPED',
+    after: '0 * MAX_DROPPED',
     rows: ['of finals that no store takes the newest ten thousand are kept'], test: RECENT_FINALS,
   },
   {
     file: 'application/sessions/write-queue.ts',
-    before: "return outcome === 'durable'",
+    before: "return outcome === 'stored'",
     after: 'return true',
     rows: ['a write is durable only when the store took it'], test: WRITE_QUEUE,
   },

@@ -22,7 +22,7 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/missed-finals.ts',
-    before: 'fresh.filter((frame) => !untold(finalKey(frame)))',
+    before: 'fresh.filter((frame) => !isUnsent(finalKey(frame)))',
     after: 'fresh.filter((frame) => !untold(frame.text))',
     rows: ['D58'], test: RESUME,
   },
@@ -64,19 +64,19 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/missed-finals.ts',
-    before: '[...owed.values(), ...stored.right]',
+    before: '[...unsent.values(), ...stored.right]',
     after: 'stored.right',
     rows: ['a final that was stored, not yet told when its page was read'], test: MISSED_FINALS,
   },
   {
     file: 'application/sessions/missed-finals.ts',
-    before: 'stillWanted([...gone, ...told])',
-    after: 'stillWanted(told)',
+    before: 'stillWanted([...gone, ...sentFinals])',
+    after: 'stillWanted(sentFinals)',
     rows: ['what memory held when a listener came'], test: MISSED_FINALS,
   },
   {
     file: 'application/sessions/missed-finals.ts',
-    before: ' && !given.has(newest) && !owed.has(newest)',
+    before: ' && !given.has(newest) && !unsent.has(newest)',
     after: '',
     rows: ['memory that lets go of nothing unseen has nothing read twice'], test: MISSED_FINALS,
   },

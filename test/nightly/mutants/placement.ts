@@ -124,13 +124,13 @@ export const placementMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/runs/drain-worker.ts',
-    before: 'if (others()) await say',
-    after: 'await say',
+    before: 'if (hasOtherWorkers()) await sendCommand',
+    after: 'await sendCommand',
     rows: ['alone it says nothing to the log'], test: DRAIN,
   },
   {
     file: 'application/sessions/runs/drain-worker.ts',
-    before: 'await atMost(timers, HAND_OVER_MS, sessions.runs.speakOut(held.liveId, HAND_OVER_MS))',
+    before: 'await atMost(timers, HAND_OVER_MS, sessions.runs.finishTranscribing(held.liveId, HAND_OVER_MS))',
     after: 'await atMost(timers, HAND_OVER_MS, Promise.resolve())',
     rows: ['each live speaks out and goes on at another worker'], test: DRAIN,
   },
@@ -142,8 +142,8 @@ export const placementMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/runs/drain-worker.ts',
-    before: 'if (drainTimeout > 0) await giveAway()',
-    after: 'await giveAway()',
+    before: 'if (drainTimeout > 0) await handOverAll()',
+    after: 'await handOverAll()',
     rows: ['DRAIN_TIMEOUT=0 waits for nothing'], test: DRAIN,
   },
   {

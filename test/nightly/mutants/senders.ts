@@ -12,8 +12,8 @@ const RELAYED = 'interfaces/ws/relay/relayed-sender.ts'
 
 /** What keeps a sender's words whole while its live goes from worker to worker. */
 export const senderMutants: ReadonlyArray<Mutant> = [
-  { file: SESSION, before: 'Math.max(0, heard - at)', after: '0', rows: [EACH_ONCE], test: PROPERTY },
-  { file: SESSION, before: 'if (at > heard) running.skip(at - heard)', after: '', rows: [EACH_ONCE], test: PROPERTY },
+  { file: SESSION, before: 'Math.max(0, received - at)', after: '0', rows: [EACH_ONCE], test: PROPERTY },
+  { file: SESSION, before: 'if (at > received) running.skip(at - received)', after: '', rows: [EACH_ONCE], test: PROPERTY },
   { file: FRAMES, before: '...kept.map((entry) => entry.frame), ', after: '', rows: [EACH_ONCE], test: PROPERTY },
   { file: FRAMES, before: 'return doneTo > repeatedTo', after: 'return true', rows: ['answers nothing twice'], test: SENDERS },
   {
@@ -29,7 +29,7 @@ export const senderMutants: ReadonlyArray<Mutant> = [
     rows: ['FINISH that a lost worker may not have carried out'], test: RELAYED_SENDER,
   },
   {
-    file: 'application/sessions/relay/unheard-audio.ts',
+    file: 'application/sessions/relay/unsettled-audio.ts',
     before: 'number <= frame)',
     after: 'number <= frame + 1)',
     rows: [EACH_ONCE], test: PROPERTY,
@@ -66,7 +66,7 @@ export const senderMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: RELAYED,
-    before: 'if (isOverfull) frames.letGo()',
+    before: 'if (isOverfull) frames.dropOldest()',
     after: '',
     rows: ['more unheard audio than is kept'], test: SENDERS,
   },

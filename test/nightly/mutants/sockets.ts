@@ -149,13 +149,13 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/sender-session.ts',
-    before: 'else finishAs(reason, CLOSE_LIMIT)',
-    after: 'else leave()',
+    before: 'else finishAs(reason, CLOSE_LIMIT_MS)',
+    after: 'else close()',
     rows: [100, 145], test: FRAMES,
   },
   {
     file: 'application/sessions/running-live.ts',
-    before: 'if (!begun) void',
+    before: 'if (!hasAudio) void',
     after: 'if (begun) void',
     rows: [99, 140], test: FRAMES,
   },

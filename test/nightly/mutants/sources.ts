@@ -167,8 +167,8 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/clock/media-clock.ts',
-    before: 'const mayBe = due > TOLERANCE && clock.sinceGap >= BETWEEN_GAPS',
-    after: 'const mayBe = due > TOLERANCE',
+    before: 'const canInsert = gapDue > TOLERANCE_SECONDS && clock.sinceGap >= MIN_SECONDS_BETWEEN_GAPS',
+    after: 'const canInsert = gapDue > TOLERANCE_SECONDS',
     rows: ['whatever a source tells'], test: MEDIA_CLOCK,
   },
   {
@@ -179,7 +179,7 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/clock/media-clock.ts',
-    before: 'difference - WRAP * Math.round(difference / WRAP)',
+    before: 'difference - WRAP_SECONDS * Math.round(difference / WRAP_SECONDS)',
     after: 'difference',
     rows: ['with losses anywhere'], test: MEDIA_CLOCK,
   },
@@ -191,7 +191,7 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/clock/media-clock.ts',
-    before: ', arrived - arrivals.first - arrivals.heard)',
+    before: ', arrived - arrivals.first - arrivals.received)',
     after: ')',
     rows: ['what a server sends at once'], test: MEDIA_CLOCK,
   },

@@ -90,8 +90,8 @@ export const termMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/live-sessions.ts',
-    before: '    leave()\n    options.unsure(liveId)\n',
-    after: '    options.unsure(liveId)\n',
+    before: '    leave()\n    options.checkSender(liveId)\n',
+    after: '    options.checkSender(liveId)\n',
     rows: ['no session is locked, deaf or doubled'], test: STALLED,
   },
   {
@@ -113,8 +113,8 @@ export const termMutants: ReadonlyArray<Mutant> = [
     rows: [RESTARTED], test: RUN_LIVES,
   },
   {
-    file: 'application/sessions/own-end.ts',
-    before: "within(LATE_END, () => bus.publish(liveId, { kind: 'ended', cause }))",
+    file: 'application/sessions/end-appender.ts',
+    before: "reportAfter(REPORT_UNSTORED_END_MS, () => bus.publish(liveId, { kind: 'ended', cause }))",
     after: '',
     rows: ['who speaks to the live hears of it within 2 s'], test: ENDS,
   },

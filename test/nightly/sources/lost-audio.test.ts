@@ -125,7 +125,7 @@ const hear = async (t: ExecutionContext, audioUrl: string, wrap: (start: StartPu
     translations: createTranslations({ engine: createScriptedTranslator({ answers: true }), monotonic, logger }),
     environment: { random: () => 0.5, monotonic },
     reconnectGrace: 0,
-    unsure: () => undefined,
+    checkSender: () => undefined,
   })
   const stopTelling = forwardEnds(lifecycle, sessions)
   t.teardown(async () => {

@@ -10,11 +10,11 @@ import { ownTerm } from '../../../application/lives/terms/worker.ts'
 import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
 import type { LiveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
-import { withOwnWorker } from '../../../application/sessions/relay/own-links.ts'
+import { withLocalWorker } from '../../../application/sessions/relay/local-links.ts'
 import { createRemoteLives } from '../../../application/sessions/relay/remote-lives.ts'
 import type { RemoteLives } from '../../../application/sessions/relay/remote-lives.ts'
 import { serveLinks } from '../../../application/sessions/relay/serve-links.ts'
-import { whereabouts } from '../../../application/sessions/relay/whereabouts.ts'
+import { createPlacements } from '../../../application/sessions/relay/placements.ts'
 import { initialState } from '../../../domain/admission/state.ts'
 import type { AdmissionState, Reservation } from '../../../domain/admission/state.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
@@ -140,7 +140,7 @@ export const createSenderWorld = ({
     const createPipeline = options.createPipeline ?? createLivePipeline({ engine, scheduler, monotonic: timers.monotonic, timers })
     const sessions = createLiveSessions({
       lifecycle: lifecycleOf(self), createPipeline, translations: promptTranslations(), startPuller: createScriptedPullers().start,
-      bus, logger, environment, timers, reconnectGrace, unsure: () => undefined,
+      bus, logger, environment, timers, reconnectGrace, checkSender: () => undefined,
     })
     const served = serveLinks({
       admission: view, worker: self, bus, recent: sessions.recent, logger, runs: sessions.runs, endByWorker: sessions.endByWorker,
@@ -165,7 +165,7 @@ export const createSenderWorld = ({
         const term = ownTerm({ admission: view, worker: self }, LIVE)
         const own = sessions.runs.termOf(LIVE)
         if (term === null || (own !== null && own < term)) sessions.runs.drop(LIVE)
-        served.placedAnew()
+        served.placementChanged()
       },
     }
     workers = [...workers.filter((one) => one.name !== name), worker]
@@ -175,13 +175,13 @@ export const createSenderWorld = ({
   /** A process with sockets, which may be a worker as well. */
   const createApi = (name: string, own: ReturnType<typeof createWorker> | null = null) => {
     const self = own?.self ?? { name, incarnation: `run of ${name}` }
-    const where = whereabouts({ admission: view, members: { self, all: () => members } })
+    const where = createPlacements({ admission: view, members: { self, all: () => members } })
     const outside = network.linksOf(name)
-    const links = own === null ? outside : withOwnWorker(outside, { incarnation: self.incarnation, handler: own.served })
+    const links = own === null ? outside : withLocalWorker(outside, { incarnation: self.incarnation, handler: own.served })
     const recent = createRecentFinals(timers)
     const { storedFinals } = lifecycleOf(self)
     const remote = createRemoteLives({
-      links, whereabouts: where, environment, timers, logger, storedFinals, recent, bus: createLiveBus({ logger }),
+      links, placements: where, environment, timers, logger, storedFinals, recent, bus: createLiveBus({ logger }),
     })
     const hub = createHub({ bus: remote.bus, strict: false })
     const place = placeRemotely({
@@ -196,7 +196,7 @@ export const createSenderWorld = ({
 
   const told = (): void => {
     for (const worker of workers) worker.settle()
-    for (const { remote } of apis) remote.placedAnew()
+    for (const { remote } of apis) remote.placementChanged()
   }
 
   return {

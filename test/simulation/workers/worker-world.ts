@@ -72,7 +72,7 @@ export const createWorker = async (options: WorkerOptions) => {
     lifecycle: liveLifecycle(deps), createPipeline: pipelines.create, startPuller: pullers.start,
     translations: NO_TRANSLATIONS, bus, logger, environment, timers,
     reconnectGrace: options.reconnectGrace ?? 0,
-    unsure: (liveId) => running.settle(liveId),
+    checkSender: (liveId) => running.settle(liveId),
   })
   const self = { name: worker, incarnation: environment.instance }
   const { members } = options
@@ -84,7 +84,7 @@ export const createWorker = async (options: WorkerOptions) => {
   })
   const watching = members && options.watches !== false && watchWorkers({ ...following, members })
   const heard = { ...store, subscribe: options.subscribe ?? store.subscribe }
-  const running = runLives({ ...deps, store: heard, runs: sessions.runs, takeoverGrace: options.takeoverGrace ?? 0, logger, left: () => rejoining?.left() })
+  const running = runLives({ ...deps, store: heard, runs: sessions.runs, takeoverGrace: options.takeoverGrace ?? 0, logger, onLost: () => rejoining?.left() })
   const join = joinWorker({ admission, environment }, self, vram)
   return {
     side: { ...side, deps: { ...deps, endByWorker: sessions.endByWorker } },

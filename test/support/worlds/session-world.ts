@@ -45,7 +45,7 @@ export const startSessions = (t: ExecutionContext, script: PipelineScript = {}, 
   const pullers = createScriptedPullers()
   const sessions = createLiveSessions({
     lifecycle, createPipeline, startPuller: pullers.start, translations, bus, logger, environment, timers, reconnectGrace: 0,
-    unsure: () => undefined,
+    checkSender: () => undefined,
   })
   const stopTelling = forwardEnds(lifecycle, sessions)
   t.teardown(async () => {

@@ -65,7 +65,7 @@ export const startSockets = async (
   const startPuller = createScriptedPullers().start
   const sessions = createLiveSessions({
     lifecycle: { ...lifecycle, ...durable },
-    createPipeline, startPuller, translations, bus, unsure: () => undefined, logger, environment, timers,
+    createPipeline, startPuller, translations, bus, checkSender: () => undefined, logger, environment, timers,
     reconnectGrace,
     ...(keptFinals === undefined ? {} : { keptFinals }),
   })

@@ -1,8 +1,8 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { LinkEvents } from '../../../application/ports/peers/live-links.ts'
-import { keepLink } from '../../../application/sessions/relay/kept-link.ts'
-import { whereabouts } from '../../../application/sessions/relay/whereabouts.ts'
+import { openReconnectingLink } from '../../../application/sessions/relay/reconnecting-link.ts'
+import { createPlacements } from '../../../application/sessions/relay/placements.ts'
 import { initialState } from '../../../domain/admission/state.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
@@ -17,12 +17,12 @@ const startKept = ({ refresh = () => Promise.resolve(), hear = () => undefined }
   const logger = createRecordingLogger()
   const dials: Array<{ readonly at: number; readonly events: LinkEvents }> = []
   const peer = { name: 'a', incarnation: 'run of a', address: 'a:1' }
-  const kept = keepLink({
+  const kept = openReconnectingLink({
     links: { open: (_, __, events) => {
       dials.push({ at: timers.monotonic(), events })
       return { send: () => undefined, buffered: () => 0, close: () => undefined }
     } },
-    whereabouts: { of: () => ({ kind: 'member', peer, term: 1 }), refresh },
+    placements: { of: () => ({ kind: 'member', peer, term: 1 }), refresh },
     environment: { random: () => 1 }, timers, logger,
   }, 1, { up: () => undefined, message: hear, down: () => undefined }, true)
   const pass = async (ms: number): Promise<void> => {
@@ -69,7 +69,7 @@ test('a live is dialled again although it cannot be asked where it is', async (t
 
 test('where a live is can be asked again after an attempt that broke', async (t) => {
   let asked = 0
-  const where = whereabouts({
+  const where = createPlacements({
     admission: {
       state: () => initialState,
       refresh: async () => {

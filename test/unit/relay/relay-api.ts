@@ -3,10 +3,10 @@ import type { ResumePoint } from '../../../application/lives/queries/resume-poin
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
 import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
 import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
-import { withOwnWorker } from '../../../application/sessions/relay/own-links.ts'
+import { withLocalWorker } from '../../../application/sessions/relay/local-links.ts'
 import { createRemoteLives } from '../../../application/sessions/relay/remote-lives.ts'
 import { routedSessions } from '../../../application/sessions/relay/routed-lives.ts'
-import { whereabouts } from '../../../application/sessions/relay/whereabouts.ts'
+import { createPlacements } from '../../../application/sessions/relay/placements.ts'
 import type { Connection } from '../../../interfaces/ws/connection.ts'
 import { catchUp } from '../../../interfaces/ws/listeners/catch-up.ts'
 import { createHub } from '../../../interfaces/ws/listeners/hub.ts'
@@ -24,13 +24,13 @@ export const createRelayApi = (
   const { timers, logger, network, said, members, environment, storedFinals } = world
   const self = own?.self ?? { name, incarnation: `run of ${name}` }
   const view = world.viewOf()
-  const where = whereabouts({ admission: view, members: { self, all: () => members } })
+  const where = createPlacements({ admission: view, members: { self, all: () => members } })
   const outside = network.linksOf(name)
-  const links = own === null ? outside : withOwnWorker(outside, { incarnation: self.incarnation, handler: own.served })
+  const links = own === null ? outside : withLocalWorker(outside, { incarnation: self.incarnation, handler: own.served })
   const recent = createRecentFinals(timers)
   const bus = createLiveBus({ logger })
   const remote = createRemoteLives({
-    links, whereabouts: where, environment, timers, logger, storedFinals, recent, bus, unreachable,
+    links, placements: where, environment, timers, logger, storedFinals, recent, bus, unreachable,
   })
   const sessions = routedSessions({
     remote, storedFinals,
@@ -91,7 +91,7 @@ export const createRelayApi = (
     /** What `follow-ends.ts` does when the log tells of a move. */
     hearMoves: (): void => {
       view.look()
-      remote.placedAnew()
+      remote.placementChanged()
     },
   }
 }

@@ -82,7 +82,7 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
     if (run === null || untold === null) return
     const { frame, added } = untold
     run.untold = null
-    added.told()
+    added.sent()
     bus.publish(LIVE, frame)
   }
 
@@ -108,7 +108,7 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
       view.look()
       const term = ownTerm({ admission: view, worker }, LIVE)
       if (run !== null && run.term !== term) drop()
-      served.placedAnew()
+      served.placementChanged()
       if (term === null || run !== null) return
       const taken = await fence(term)()
       if (E.isLeft(taken) || run !== null || ownTerm({ admission: view, worker }, LIVE) !== term) return

@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { LiveSignal } from '../../../application/pipeline/signals.ts'
 import type { FromWorker, LinkEvents } from '../../../application/ports/peers/live-links.ts'
-import { keepLink } from '../../../application/sessions/relay/kept-link.ts'
+import { openReconnectingLink } from '../../../application/sessions/relay/reconnecting-link.ts'
 import type { RemoteSender } from '../../../application/sessions/relay/remote-sender.ts'
 import { createRandom } from '../../support/tools/seeded.ts'
 import { silentLogger } from '../../support/doubles/loggers.ts'
@@ -180,19 +180,19 @@ test('a worker of a lower term than one that was heard is not listened to', (t) 
   const peer = { name: 'a', incarnation: 'run of a', address: 'a:1' }
   const events: Array<LinkEvents> = []
   const heard: Array<string> = []
-  const kept = keepLink({
+  const kept = openReconnectingLink({
     links: { open: (_, __, hear) => {
       events.push(hear)
       return { send: () => undefined, buffered: () => 0, close: () => undefined }
     } },
     // The log is away: nobody here hears of the second term but from its worker.
-    whereabouts: { of: () => ({ kind: 'member', peer, term: 1 }), refresh: async () => undefined },
+    placements: { of: () => ({ kind: 'member', peer, term: 1 }), refresh: async () => undefined },
     environment: { random: () => 0 }, timers: world.timers, logger: silentLogger,
   }, LIVE, {
     up: ({ term }) => void heard.push(`term ${term}`), message: () => undefined, down: (loss) => void heard.push(loss),
   }, true)
   events[0]?.message({ kind: 'here', term: 2, status: 'active' })
-  kept.look()
+  kept.checkPlacement()
   events[0]?.closed('it broke')
   return world.pass(1000).then(() => {
     t.is(events.length, 2)

@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { followEnds } from '../../../application/sessions/relay/follow-ends.ts'
-import { endWherever, relayingEnds, runsWherever } from '../../../application/sessions/relay/routed-lives.ts'
+import { endAnywhere, relayingEnds, runsAnywhere } from '../../../application/sessions/relay/routed-lives.ts'
 import type { EventStore } from '../../../application/ports/event-store.ts'
 import type { EndMessage, Passed } from '../../../application/ports/peers/live-links.ts'
 import { NO_RUNS } from '../application/write-side.ts'
@@ -20,8 +20,8 @@ test('an end is asked of the worker that runs the live, wherever; null where non
   const { world, a, api } = await startRelay()
   const asked: Array<EndMessage> = []
   let answer: E.Either<{ readonly _tag: 'Unreachable'; readonly reason: string }, Passed | null> = E.right({ position: 'p7' })
-  const end = endWherever({
-    whereabouts: api.where, logger: silentLogger,
+  const end = endAnywhere({
+    placements: api.where, logger: silentLogger,
     links: { end: async (to, message) => {
       t.is(to.name, 'a')
       asked.push(message)
@@ -44,9 +44,9 @@ test('an end is asked of the worker that runs the live, wherever; null where non
 
 test('what is known of a live that runs elsewhere is told from what is known here', async (t) => {
   const { world, a, api } = await startRelay()
-  const known = runsWherever({ runs: null, remote: api.remote, whereabouts: api.where, self: { name: 'p', incarnation: 'run of p' } })
+  const known = runsAnywhere({ runs: null, remote: api.remote, placements: api.where, self: { name: 'p', incarnation: 'run of p' } })
   t.deepEqual([known.hasSender(LIVE), known.audioSeconds(LIVE), known.isElsewhere(LIVE)], [false, null, true])
-  const own = runsWherever({ runs: { ...NO_RUNS, audioSeconds: () => 3 }, remote: api.remote, whereabouts: api.where, self: a.self })
+  const own = runsAnywhere({ runs: { ...NO_RUNS, audioSeconds: () => 3 }, remote: api.remote, placements: api.where, self: a.self })
   t.deepEqual([own.audioSeconds(LIVE), own.isElsewhere(LIVE)], [3, false])
   world.release()
   api.hearMoves()
@@ -68,9 +68,9 @@ test('a process that runs no lives hears of all ends and moves from the log', as
     store, logger: silentLogger, environment, timers: world.timers, signal: stopping.signal, from: right(await store.head()()),
     remote: {
       ended: (liveId, cause) => hear(`end of ${liveId}: ${cause.status}`),
-      placedAnew: (liveIds) => hear(`moved ${[...(liveIds ?? [])].join()}`),
+      placementChanged: (liveIds) => hear(`moved ${[...(liveIds ?? [])].join()}`),
     },
-    whereabouts: { refresh: async () => undefined },
+    placements: { refresh: async () => undefined },
     whenProjected: async () => undefined,
   })
   const at = '2026-01-01T00:00:00.000000+00:00'

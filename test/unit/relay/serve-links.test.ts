@@ -57,7 +57,7 @@ test('a worker answers for a moved live once it is behind its fence, and for a l
   ])
   own.world.place('b')
   own.view.look()
-  own.served.placedAnew([LIVE])
+  own.served.placementChanged([LIVE])
   t.deepEqual(link.sent.at(-1), { kind: 'elsewhere', worker: 'b', term: 4 })
   t.true(link.link.isClosed)
   const late = own.open()

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { AdmissionRequest } from '../../../application/admission/admission-actor.ts'
 import { moveUnreachable } from '../../../application/sessions/relay/move-unreachable.ts'
 import type { RemoteSender } from '../../../application/sessions/relay/remote-sender.ts'
-import { whereabouts } from '../../../application/sessions/relay/whereabouts.ts'
+import { createPlacements } from '../../../application/sessions/relay/placements.ts'
 import { initialState } from '../../../domain/admission/state.ts'
 import { createRandom } from '../../support/tools/seeded.ts'
 import { createTestEnvironment } from '../../support/doubles/environment.ts'
@@ -33,7 +33,7 @@ const startApart = async () => {
   }
   const { timers, logger } = world
   const move = moveUnreachable({
-    admission, members, links: world.network.linksOf('p'), whereabouts: whereabouts({ admission, members }),
+    admission, members, links: world.network.linksOf('p'), placements: createPlacements({ admission, members }),
     environment: { ...createTestEnvironment(), ...world.environment }, timers, logger,
   })
   const api = createRelayApi(world, 'p', null, move)

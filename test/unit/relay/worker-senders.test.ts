@@ -21,7 +21,7 @@ const openLink = () => {
       heard += samples.length
       return 'ok'
     },
-    progress: () => ({ heard, told: heard, stored: heard }),
+    progress: () => ({ received: heard, sent: heard, stored: heard }),
     closed: (reason) => void became.push(reason), lost: () => void became.push('lost'),
     abandoned: () => void became.push('abandoned'),
   }

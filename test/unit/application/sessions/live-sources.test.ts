@@ -97,7 +97,7 @@ test('whether a port is open, closed or silent is for the log: the owner is told
       timers.advance(seconds * 1000)
     }
     await eventually(() => assert.deepEqual(live.cause, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }))
-    t.true(logger.lines.some(({ message, fields }) => message === 'a source was given up' && fields['code'] === code), code)
+    t.true(logger.lines.some(({ message, fields }) => message === 'a source failed for good' && fields['code'] === code), code)
   }
 })
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import {
-  BETWEEN_GAPS, continued, hear, LONGEST_GAP, MOST_LOST, MOST_REPEATED, TOLERANCE, UNHEARD, WRAP,
+  MIN_SECONDS_BETWEEN_GAPS, startStretch, advanceClock, MAX_GAP_SECONDS, MAX_LOST_SECONDS, MAX_REPEATED_SECONDS, TOLERANCE_SECONDS, INITIAL_CLOCK, WRAP_SECONDS,
 } from '../../../../application/sessions/clock/media-clock.ts'
 import type { MediaClock, TimedAudio } from '../../../../application/sessions/clock/media-clock.ts'
 import { createLiveClock } from '../../../../application/sessions/clock/live-clock.ts'
@@ -14,12 +14,12 @@ const SAME: Continuity = { lost: null, newClock: false }
 
 /** The gaps before each audio, in seconds; it comes as it is played unless something else is told. */
 const gapsOf = (heard: ReadonlyArray<Heard>): ReadonlyArray<number> => {
-  let clock: MediaClock = UNHEARD
+  let clock: MediaClock = INITIAL_CLOCK
   let arrived = 0
   return heard.map(({ length = 1, time = null, follows, began, arrived: told }) => {
     arrived = told ?? arrived + length
-    if (follows !== undefined) clock = continued(clock, follows, began ?? arrived)
-    const next = hear(clock, { length, time, arrived })
+    if (follows !== undefined) clock = startStretch(clock, follows, began ?? arrived)
+    const next = advanceClock(clock, { length, time, arrived })
     clock = next.clock
     return Math.round(next.gap * 1000) / 1000
   })
@@ -43,7 +43,7 @@ test('a discontinuity, a clock that goes back and one that jumps by hours tell n
   t.deepEqual(chance, [0, 0], 'by chance a little later')
   const lost = { time: 0, follows: { lost: 12, newClock: true } }
   t.deepEqual(gapsOf([{ time: 10 }, lost, { time: 1 }, { time: 5 }]), [0, 12, 0, 3])
-  for (const time of [0, 100_000 - WRAP, 30_000]) {
+  for (const time of [0, 100_000 - WRAP_SECONDS, 30_000]) {
     const begun = { time: 1000, arrived: 50 }
     t.deepEqual(gapsOf([begun, { time, arrived: 51 }, { time: time + 1 }]), [0, 0, 0], `${time}, nobody waited`)
     t.deepEqual(gapsOf([begun, { time, arrived: 59 }, { time: time + 1 }]), [0, 8, 0], `${time}, it was silent`)
@@ -79,9 +79,9 @@ test('how long a decoder takes to begin is neither missed nor ahead', (t) => {
 })
 
 test('of a stretch that began and was never heard it is remembered that its clock is new', (t) => {
-  const { clock: begun } = hear(UNHEARD, { length: 1, time: 10, arrived: 0 })
-  const clock = continued(continued(begun, { lost: 0, newClock: true }, 0), SAME, 0)
-  t.is(hear(clock, { length: 1, time: 13, arrived: 1 }).gap, 0)
+  const { clock: begun } = advanceClock(INITIAL_CLOCK, { length: 1, time: 10, arrived: 0 })
+  const clock = startStretch(startStretch(begun, { lost: 0, newClock: true }, 0), SAME, 0)
+  t.is(advanceClock(clock, { length: 1, time: 13, arrived: 1 }).gap, 0)
 })
 
 test('a gap that is due too soon behind another waits for a second of audio, and is not forgotten', (t) => {
@@ -101,15 +101,15 @@ const JUMPY = fc.record({
 
 test('whatever a source tells, a gap is bounded, all together are, and audio lies between them [S8]', (t) => {
   fc.assert(fc.property(fc.array(JUMPY, { maxLength: 200 }), (told) => {
-    let [clock, arrived, sinceGap, lost]: [MediaClock, number, number, number] = [UNHEARD, 0, Infinity, 0]
+    let [clock, arrived, sinceGap, lost]: [MediaClock, number, number, number] = [INITIAL_CLOCK, 0, Infinity, 0]
     for (const { length, time, wait, follows } of told) {
       arrived += wait
-      if (follows !== null) clock = continued(clock, follows, arrived)
-      const next = hear(clock, { length, time: time !== null && Number.isFinite(time) ? time : null, arrived })
+      if (follows !== null) clock = startStretch(clock, follows, arrived)
+      const next = advanceClock(clock, { length, time: time !== null && Number.isFinite(time) ? time : null, arrived })
       clock = next.clock
       lost += next.gap
-      t.true(next.gap === 0 || (next.gap > TOLERANCE && next.gap <= LONGEST_GAP && sinceGap >= BETWEEN_GAPS - 1e-9))
-      t.true(lost <= MOST_LOST + 1e-6 && Math.abs(clock.lost - lost) < 1e-6)
+      t.true(next.gap === 0 || (next.gap > TOLERANCE_SECONDS && next.gap <= MAX_GAP_SECONDS && sinceGap >= MIN_SECONDS_BETWEEN_GAPS - 1e-9))
+      t.true(lost <= MAX_LOST_SECONDS + 1e-6 && Math.abs(clock.lost - lost) < 1e-6)
       sinceGap = (next.gap > 0 ? 0 : sinceGap) + length
     }
   }))
@@ -117,7 +117,7 @@ test('whatever a source tells, a gap is bounded, all together are, and audio lie
 
 test('all gaps together are bounded', (t) => {
   const jumps = Array.from({ length: 400 }, (_, index) => ({ time: index * 500 }))
-  t.is(gapsOf(jumps).reduce((sum, gap) => sum + gap, 0), MOST_LOST)
+  t.is(gapsOf(jumps).reduce((sum, gap) => sum + gap, 0), MAX_LOST_SECONDS)
 })
 
 /** Pieces of a recording, each with the seconds that are missing before it. */
@@ -126,21 +126,21 @@ const PIECES = fc.array(fc.record({
 }), { minLength: 1, maxLength: 100 })
 
 test('with losses anywhere all audio stands where it was recorded, also where times begin anew [D61]', (t) => {
-  fc.assert(fc.property(PIECES, between(WRAP - 100, WRAP), (pieces, origin) => {
-    let [clock, recorded, placed, drift]: [MediaClock, number, number, number] = [UNHEARD, 0, 0, 0]
+  fc.assert(fc.property(PIECES, between(WRAP_SECONDS - 100, WRAP_SECONDS), (pieces, origin) => {
+    let [clock, recorded, placed, drift]: [MediaClock, number, number, number] = [INITIAL_CLOCK, 0, 0, 0]
     for (const [index, { length, missing, isCut }] of pieces.entries()) {
       const lost = index === 0 ? 0 : missing
       recorded += lost
       // The playlist says about how much it leaves out.
-      if (isCut) clock = continued(clock, { lost: lost * 1.1, newClock: false }, recorded / 20)
-      const next = hear(clock, { length, time: (origin + recorded) % WRAP, arrived: recorded / 20 })
+      if (isCut) clock = startStretch(clock, { lost: lost * 1.1, newClock: false }, recorded / 20)
+      const next = advanceClock(clock, { length, time: (origin + recorded) % WRAP_SECONDS, arrived: recorded / 20 })
       clock = next.clock
       placed += next.gap
       drift = Math.max(drift, Math.abs(placed - recorded))
       recorded += length
       placed += length
     }
-    t.true(drift <= TOLERANCE + 1e-6, `${drift} s`)
+    t.true(drift <= TOLERANCE_SECONDS + 1e-6, `${drift} s`)
   }))
 })
 
@@ -151,23 +151,23 @@ test('jitter is smoothed: however long it lasts, no more is put between than it 
   }))
 })
 
-test(`a source may repeat ${MOST_REPEATED} s and is still on its clock; more is another clock`, (t) => {
+test(`a source may repeat ${MAX_REPEATED_SECONDS} s and is still on its clock; more is another clock`, (t) => {
   const follows = { lost: 0, newClock: false }
   const behind = (step: number) => gapsOf([{ time: 100 }, { time: 101 + step, follows }, { time: 120 }]).at(-1)
-  t.is(behind(-MOST_REPEATED + 0.5), 18)
-  t.is(behind(-MOST_REPEATED - 0.5), 28.5)
+  t.is(behind(-MAX_REPEATED_SECONDS + 0.5), 18)
+  t.is(behind(-MAX_REPEATED_SECONDS - 0.5), 28.5)
 })
 
 test('a live’s clock is ahead of its pipeline’s by what was lost, from the middle of the silence on', (t) => {
   const clock = createLiveClock(16_000)
-  clock.heard(32_000)
+  clock.received(32_000)
   t.deepEqual([0, 1.5, 3].map(clock.at), [1, 2.5, 4])
   t.is(clock.lost(16_000, 1).length, 16_000)
-  clock.heard(16_000)
+  clock.received(16_000)
   t.is(clock.at(3.5), 4.5, 'all of it was heard as silence')
   t.is(clock.lost(160_000, 1).length, 32_000)
   t.is(clock.samples(), 32_000 + 16_000 + 16_000 + 160_000)
-  clock.heard(16_000)
+  clock.received(16_000)
   // Silence from 4 to 6.
   const tenths = [3.9, 4.9, 5.1, 6.5].map((seconds) => Math.round(clock.at(seconds) * 10))
   t.deepEqual(tenths, [49, 59, 141, 155])

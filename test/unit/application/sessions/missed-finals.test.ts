@@ -43,7 +43,7 @@ const startLive = (kept: number, between: (moment: 'opening' | 'reading' | 'read
     log.push(final)
     added.stored()
     untold = () => {
-      added.told()
+      added.sent()
       if (hasJoined) heard.push(finalKey(final))
     }
     if (!isToldLater) tell()

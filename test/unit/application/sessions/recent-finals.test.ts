@@ -14,9 +14,9 @@ test('a final that no store took stays in memory, and keeps none of those behind
     const added = finals.add(frame(segment))
     if (segment % 5 === 2) added.dropped()
     else added.stored()
-    added.told()
+    added.sent()
   }
-  t.deepEqual(segmentsOf(finals.told()), [2, 7, 12, 17, 18, 19, 20])
+  t.deepEqual(segmentsOf(finals.sent()), [2, 7, 12, 17, 18, 19, 20])
   t.deepEqual(segmentsOf(finals.dropped()), [2, 7, 12, 17])
   t.is(finals.search({ kind: 'after', segment: 7 }), null, 'what lies in between is in the log')
   t.not(finals.search({ kind: 'after', segment: 18 }), null)
@@ -24,13 +24,13 @@ test('a final that no store took stays in memory, and keeps none of those behind
 
 test('of finals that no store takes the newest ten thousand are kept, also behind those that still wait', (t) => {
   const finals = createRecentFinals(createManualTimers(), 3).open(1, true)
-  for (let segment = 1; segment <= 5; segment += 1) finals.add(frame(segment)).told()
+  for (let segment = 1; segment <= 5; segment += 1) finals.add(frame(segment)).sent()
   for (let segment = 6; segment <= 10_010; segment += 1) {
     const added = finals.add(frame(segment))
     added.dropped()
-    added.told()
+    added.sent()
   }
-  const kept = segmentsOf(finals.told())
+  const kept = segmentsOf(finals.sent())
   t.is(kept.length, 10_005)
   t.deepEqual(kept.slice(0, 7), [1, 2, 3, 4, 5, 11, 12])
 })

@@ -59,7 +59,7 @@ test('a subscription that breaks goes on behind what was heard', async (t) => {
   for (let count = 0; count < 3; count++) right(await side.createLive(me, requestOf(URL_LIVE))())
   await eventually(() => assert.equal(pullers.all.length, 3))
   t.is(broken, 3)
-  t.true(logger.lines.some(({ message }) => message === 'the subscription to lives was lost'))
+  t.true(logger.lines.some(({ message }) => message === 'the subscription to sessions was lost'))
 })
 
 test('a process that starts again takes its lives over in the next term: URLs go on, raw ones that ran finish, others wait [D53]', async (t) => {
@@ -123,5 +123,5 @@ test('a live that cannot be read is left as it is, and the others do not wait fo
   const second = await startWorker(t, on)
   t.deepEqual(second.pipelines.all.map(({ liveId }) => liveId), [ids[1]])
   second.running.settle(ids[0] ?? 0)
-  await eventually(() => assert.deepEqual(second.logger.lines.map(({ level, message }) => [level, message]), [['error', 'a live cannot be read: it is left as it is']]))
+  await eventually(() => assert.deepEqual(second.logger.lines.map(({ level, message }) => [level, message]), [['error', 'the data of a session is damaged']]))
 })

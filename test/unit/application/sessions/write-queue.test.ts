@@ -25,7 +25,7 @@ test('a segment that cannot be written because of a defect does not keep its liv
   })
   t.deepEqual(await Promise.all([segment, end]), [false, true])
   t.is(ends, 6)
-  t.is(logger.lines.filter(({ fields }) => fields['write'] === 'segment' && fields['hopeless'] === true).length, 1)
+  t.is(logger.lines.filter(({ fields }) => fields['write'] === 'segment' && fields['permanent'] === true).length, 1)
 })
 
 test('a write is durable only when the store took it: not when it was refused, found no room or was given up at close', async (t) => {

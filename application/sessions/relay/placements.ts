@@ -3,33 +3,33 @@ import type { AdmissionActor } from '../../admission/admission-actor.ts'
 import type { Peer } from '../../ports/peers/live-links.ts'
 import type { Members } from '../../ports/peers/members.ts'
 
-/** Where a live is run, as this process knows. */
-export type Where =
-  /** By this member, which may be this process itself. */
+/** The place of a session, as this process knows it. */
+export type LivePlacement =
+  /** A member runs the session; it may be this process itself. */
   | { readonly kind: 'member'; readonly peer: Peer; readonly term: number }
-  /** It waits for room, or its worker is not to be seen among the members. */
+  /** The session waits for room, or its worker is not among the members. */
   | { readonly kind: 'away'; readonly term: number }
-  /** It holds nothing: it is over, or its admission was not heard of yet. */
+  /** The session has no reservation: it has ended, or its admission is not known here yet. */
   | { readonly kind: 'unknown' }
 
-export interface Whereabouts {
-  /** From memory. */
-  readonly of: (liveId: number) => Where
-  /** Reads what other processes have said since; many who ask at once share one read. */
+export interface Placements {
+  /** Returns the place from memory. */
+  readonly of: (liveId: number) => LivePlacement
+  /** Reads the newest placements from the log. Concurrent calls share one read. */
   readonly refresh: () => Promise<void>
 }
 
-interface WhereaboutsDeps {
+interface PlacementsDeps {
   readonly admission: Pick<AdmissionActor, 'state' | 'refresh'>
   readonly members: Pick<Members, 'self' | 'all'>
 }
 
-/** Which process runs a live, by `admission`, and its address, by `members`: the run of that name which has joined. */
-export const whereabouts = ({ admission, members }: WhereaboutsDeps): Whereabouts => {
+/** Finds the worker of a session in `admission`, and the worker's address among `members`. */
+export const createPlacements = ({ admission, members }: PlacementsDeps): Placements => {
   let refreshing: Promise<void> | null = null
 
   const peerOf = (worker: string): Peer | null => {
-    const joined = admission.state().workers.find((one) => one.worker === worker)
+    const joined = admission.state().workers.find((joined) => joined.worker === worker)
     if (joined === undefined) return null
     const { self } = members
     if (joined.incarnation === self.incarnation) return { ...self, address: '' }
@@ -39,7 +39,7 @@ export const whereabouts = ({ admission, members }: WhereaboutsDeps): Whereabout
   }
 
   const read = async (): Promise<void> => {
-    // While the log is away what is known has to do.
+    // When the log is unavailable, the known placements stay in use.
     await admission.refresh().finally(() => { refreshing = null })
   }
 

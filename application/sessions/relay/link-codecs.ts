@@ -7,13 +7,19 @@ import type { LiveSignal, TranscriptFrame } from '../../pipeline/signals.ts'
 import type { Position } from '../../ports/event-store.ts'
 import type { Passed } from '../../ports/peers/live-links.ts'
 
-/** What passes between processes beside a link's own messages, and how it is read again. */
+/** Encodes and decodes the values that link messages contain. */
 
 const voice = t.keyof({ transcription: null, translation: null })
 
 const frame: t.Type<TranscriptFrame> = t.intersection([
   t.type({
-    kind: voice, segment: t.number, final: t.boolean, start: t.number, end: t.number, text: t.string, language: t.string,
+    kind: voice,
+    segment: t.number,
+    final: t.boolean,
+    start: t.number,
+    end: t.number,
+    text: t.string,
+    language: t.string,
   }),
   t.partial({ words: t.readonlyArray(segmentWord) }),
 ])
@@ -42,23 +48,23 @@ const position = new t.Type<Position>(
 
 const ended = t.type({ position: t.union([position, t.null]) })
 
-/** Members of unknown names are left as they are: a later version may say more. */
-const reading =
+/** Keeps unknown members, because a later version may send more. */
+const decoderOf =
   <A>(codec: t.Decoder<unknown, A>) =>
   (passed: Passed): A =>
     decodeOrThrow(codec, passed)
 
-/** The object itself: within a process nothing is copied. */
-const passed = (value: object): Passed => value as Passed
+/** Returns the object itself, without a copy. */
+const encode = (value: object): Passed => value as Passed
 
-/** A signal that another process is told: where the live is is said by links themselves. */
+/** A signal that is sent to other processes. Links report a move themselves. */
 export type RelayedSignal = Exclude<LiveSignal, { readonly kind: 'moved' }>
 
-export const signalFrom: (passed: Passed) => RelayedSignal = reading(signal)
-export const frameFrom: (passed: Passed) => TranscriptFrame = reading(frame)
-export const endRequestFrom: (passed: Passed) => EndRequest = reading(endRequest)
-export const endedFrom: (passed: Passed) => Ended = reading(ended)
-export const passedFrame: (frame: TranscriptFrame) => Passed = passed
-export const passedSignal: (signal: RelayedSignal) => Passed = passed
-export const passedEndRequest: (request: EndRequest) => Passed = passed
-export const passedEnded: (ended: Ended) => Passed = passed
+export const decodeSignal: (passed: Passed) => RelayedSignal = decoderOf(signal)
+export const decodeFrame: (passed: Passed) => TranscriptFrame = decoderOf(frame)
+export const decodeEndRequest: (passed: Passed) => EndRequest = decoderOf(endRequest)
+export const decodeEnded: (passed: Passed) => Ended = decoderOf(ended)
+export const encodeFrame: (frame: TranscriptFrame) => Passed = encode
+export const encodeSignal: (signal: RelayedSignal) => Passed = encode
+export const encodeEndRequest: (request: EndRequest) => Passed = encode
+export const encodeEnded: (ended: Ended) => Passed = encode

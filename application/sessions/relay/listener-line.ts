@@ -7,18 +7,18 @@ import type { Environment, Logger } from '../../ports/environment.ts'
 import type { Timers } from '../../ports/timers.ts'
 import { pause, retryDelay } from '../../waiting.ts'
 import type { LiveFinals, RecentFinals } from '../recent-finals.ts'
-import type { RelayedSignal } from './passed.ts'
-import { toldFinals } from './told-finals.ts'
+import type { RelayedSignal } from './link-codecs.ts'
+import { createSentFinals } from './sent-finals.ts'
 
-/** Milliseconds that an end in the log waits for the worker's last words. */
-const LAST_WORDS = 2000
+/** An end from the log waits this long for the last finals of the worker. */
+const END_WAIT_MS = 2000
 const RETRY = { first: 100, longest: 1000 }
-/** Looks at the log before an end is told without what it holds. */
-const LAST_LOOKS = 4
-/** Segments before anybody listened that are looked at where no worker tells what it told. */
+/** Attempts to read the log before an end is reported without the stored finals. */
+const MAX_END_READS = 4
+/** Past segments to read from the log when no worker reports its finals. */
 const PAST_SEGMENTS = 100
 
-/** What a worker told last. */
+/** The newest finals of a worker. */
 export interface NewestFinals {
   readonly term: number
   readonly finals: ReadonlyArray<TranscriptFrame>
@@ -26,7 +26,7 @@ export interface NewestFinals {
   readonly dropped: ReadonlyArray<string>
 }
 
-export interface LineDeps {
+export interface ListenerLineDeps {
   readonly storedFinals: StoredFinals
   readonly recent: RecentFinals
   readonly publish: LiveBus['publish']
@@ -36,58 +36,62 @@ export interface LineDeps {
 }
 
 /**
- * What the listeners of this process hear of a live, whichever workers run it one after another: each final once, in
- * order. What no link told because it broke, or its worker was lost, is read from the log.
+ * Sends the captions of a session to the listeners of this process, whichever workers run it one after another. Each
+ * final is sent once and in order. Finals that a broken link or a lost worker did not deliver are read from the log.
  */
-export interface Line {
-  /** A worker has answered; its signals follow. All that workers before it stored stands in the log by now. */
+export interface ListenerLine {
+  /** A worker has answered; its signals follow. The log contains all finals of earlier workers by now. */
   readonly joined: (newest: NewestFinals) => void
-  readonly hear: (signal: RelayedSignal) => void
-  /** No worker is heard. */
+  readonly receive: (signal: RelayedSignal) => void
+  /** The link to the worker is down. */
   readonly down: () => void
-  /** Its terminal event stands: told behind the worker's last words, or what the log has of them. */
+  /** The terminal event is stored. The end is reported after the worker's last finals, from the link or the log. */
   readonly endedInLog: (cause: EndCause) => void
-  /** The link is not awaited any longer: the log tells what belongs to the past. */
-  readonly lookBack: () => void
+  /** Stops waiting for a link and reads the past finals from the log. */
+  readonly readPast: () => void
   readonly hasBegun: () => boolean
-  /** Settles when it is known which finals belong to the past of those who listen now. */
+  /** Resolves when it is known which finals are in the past of the present listeners. */
   readonly begun: Promise<void>
   readonly stop: () => void
 }
 
-export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCause) => void): Line => {
+export const createListenerLine = (
+  deps: ListenerLineDeps,
+  liveId: number,
+  over: (cause: EndCause) => void,
+): ListenerLine => {
   const { storedFinals, recent, publish, timers, environment, logger } = deps
-  const told = toldFinals()
+  const sentFinals = createSentFinals()
   const begun = Promise.withResolvers<void>()
   let memory: LiveFinals | null = null
   let isUp = false
   let isOver = false
-  /** What comes while the log is read: drafts are not worth waiting for. */
+  /** Signals that arrive while the log is read, except drafts; null when the log is not being read. */
   let held: Array<RelayedSignal> | null = null
   let reading = new AbortController()
-  let lastWords: (() => void) | null = null
-  /** The end is about to be told: nothing that a worker says comes before it any more. */
+  let cancelEndWait: (() => void) | null = null
+  /** The end is about to be reported. Further signals of a worker are ignored. */
   let isEnding = false
-  let isLookingBack = false
-  /** Of the last worker whose finals join what was told: another one may have stored some in between. */
+  let isReadingPast = false
+  /** Term of the last worker whose finals continue the sent ones. Another worker may have stored finals in between. */
   let joinedTerm: number | null = null
 
   const keep = (finals: LiveFinals, frame: TranscriptFrame, isDropped: boolean): void => {
     const added = finals.add(frame)
-    added.told()
+    added.sent()
     if (isDropped) added.dropped()
     else added.stored()
   }
 
-  const tell = (frame: TranscriptFrame, isDropped = false): void => {
-    told.add(frame)
+  const send = (frame: TranscriptFrame, isDropped = false): void => {
+    sentFinals.add(frame)
     if (memory !== null) keep(memory, frame, isDropped)
     publish(liveId, frame)
   }
 
-  /** @param term of the last of them; null: there is no past */
-  const begin = (past: ReadonlyArray<TranscriptFrame>, term: number | null, isTold: boolean): LiveFinals => {
-    told.begin(past, term, isTold)
+  /** @param term term of the last past final; null: there is no past */
+  const begin = (past: ReadonlyArray<TranscriptFrame>, term: number | null, isSent: boolean): LiveFinals => {
+    sentFinals.begin(past, term, isSent)
     memory = recent.open(liveId, term === null)
     begun.resolve()
     return memory
@@ -102,7 +106,7 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
   const pass = (signal: RelayedSignal): void => {
     if (signal.kind === 'ended') finish(signal.cause)
     else if (signal.kind === 'started' || !signal.final) publish(liveId, signal)
-    else if (!told.has(signal)) tell(signal)
+    else if (!sentFinals.has(signal)) send(signal)
   }
 
   const release = (): void => {
@@ -114,7 +118,7 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
   const stop = (): void => {
     isOver = true
     reading.abort()
-    lastWords?.()
+    cancelEndWait?.()
     held = null
     begun.resolve()
   }
@@ -131,7 +135,7 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
     }
   }
 
-  /** Tries until the log answers, or so many times; then `use` gets what there is, unless something came in between. */
+  /** Reads the finals from the log with retries, then calls `use`, unless another read has started. */
   const fromLog = async (
     use: (finals: ReadonlyArray<StoredFinal>) => void,
     attempts: number = Infinity,
@@ -139,11 +143,12 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
     reading.abort()
     reading = new AbortController()
     const { signal } = reading
-    const point: ResumePoint =
-      memory === null ? { kind: 'last', count: PAST_SEGMENTS } : { kind: 'after', segment: told.lookFrom() }
+    const point: ResumePoint = memory === null
+      ? { kind: 'last', count: PAST_SEGMENTS }
+      : { kind: 'after', segment: sentFinals.readFromSegment() }
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       const finals = await allFrom(point).catch((error: unknown) => {
-        logger.error({ liveId, error: String(error) }, 'the finals of a live could not be read for its listeners')
+        logger.error({ liveId, error: String(error) }, 'the finals of a session could not be read for its listeners')
         return null
       })
       if (signal.aborted) return
@@ -153,22 +158,22 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
     }
   }
 
-  const lookBack = (): void => {
-    // Each dial that comes to nothing asks for it, and each socket that waits while a worker is up: what comes is held then.
-    if (isLookingBack || held !== null || memory !== null || isOver || isEnding) return
-    isLookingBack = true
-    void fromLog(takePast).finally(() => { isLookingBack = false })
+  const readPast = (): void => {
+    // Called by each failed connection attempt and each waiting socket, so a second call must do nothing.
+    if (isReadingPast || held !== null || memory !== null || isOver || isEnding) return
+    isReadingPast = true
+    void fromLog(takePast).finally(() => { isReadingPast = false })
   }
 
   const takePast = (past: ReadonlyArray<StoredFinal>): void => void begin(past, past.at(-1)?.term ?? null, false)
 
-  const tellMissing = (stored: ReadonlyArray<StoredFinal>): void => {
-    for (const frame of told.owed(stored, (one) => one.term)) tell(frame)
+  const sendMissing = (stored: ReadonlyArray<StoredFinal>): void => {
+    for (const frame of sentFinals.unsent(stored, ({ term }) => term)) send(frame)
   }
 
-  const tellOwed = ({ finals, dropped, term }: NewestFinals): void => {
+  const sendUnsent = ({ finals, dropped, term }: NewestFinals): void => {
     const isDropped = new Set(dropped)
-    for (const frame of told.owed(finals, () => term)) tell(frame, isDropped.has(finalKey(frame)))
+    for (const frame of sentFinals.unsent(finals, () => term)) send(frame, isDropped.has(finalKey(frame)))
     joinedTerm = term
   }
 
@@ -186,17 +191,17 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
         for (const frame of finals) keep(begunWith, frame, isDropped.has(finalKey(frame)))
         return
       }
-      const isOverlapping = joinedTerm === term && finals.some(told.isKnown)
-      if (memory !== null && (isWhole || isOverlapping)) return tellOwed(newest)
+      const isOverlapping = joinedTerm === term && finals.some(sentFinals.isKnown)
+      if (memory !== null && (isWhole || isOverlapping)) return sendUnsent(newest)
       held = []
       void fromLog((stored) => {
         if (memory === null) takePast(stored)
-        else tellMissing(stored)
-        tellOwed(newest)
+        else sendMissing(stored)
+        sendUnsent(newest)
         release()
       })
     },
-    hear: (signal) => {
+    receive: (signal) => {
       if (isOver || isEnding) return
       if (held === null) pass(signal)
       else if (signal.kind === 'started' || signal.kind === 'ended' || signal.final) held.push(signal)
@@ -205,25 +210,25 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
       if (isOver || isEnding) return
       isUp = false
       held = null
-      if (memory === null) lookBack()
+      if (memory === null) readPast()
       else reading.abort()
     },
-    lookBack,
+    readPast: readPast,
     hasBegun: () => memory !== null || isOver,
     endedInLog: (cause) => {
-      if (isOver || lastWords !== null) return
+      if (isOver || cancelEndWait !== null) return
       const isErased = cause.status === 'finished' && cause.reason === 'deleted'
-      const look = (): void => {
+      const reportEnd = (): void => {
         isEnding = true
         if (memory === null || isErased) return finish(cause)
         void fromLog((stored) => {
-          tellMissing(stored)
+          sendMissing(stored)
           release()
           finish(cause)
-        }, LAST_LOOKS)
+        }, MAX_END_READS)
       }
-      if (isUp && !isErased) lastWords = timers.after(LAST_WORDS, look)
-      else look()
+      if (isUp && !isErased) cancelEndWait = timers.after(END_WAIT_MS, reportEnd)
+      else reportEnd()
     },
     begun: begun.promise,
     stop: () => {

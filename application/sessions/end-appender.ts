@@ -8,21 +8,18 @@ import type { Timers } from '../ports/timers.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import type { WriteQueue } from './write-queue.ts'
 
-/**
- * How long an end that is durable waits for the log to tell it, which knows the true cause, before we tell it
- * ourselves.
- */
-const END_PATIENCE = 1000
-/** How long it waits for a store that is away: nobody is to speak for long to a live that hears nothing any more. */
-const LATE_END = 2000
+/** A stored end is usually reported from the log, which knows the true cause. After this time it is reported here. */
+const REPORT_STORED_END_MS = 1000
+/** An end that is not stored within this time is reported anyway, so that no sender keeps sending unused audio. */
+const REPORT_UNSTORED_END_MS = 2000
 
-/** How a live ends whose engine gave it up. */
+/** Returns the end of a session whose model or engine failed. */
 export const failureCause = (model: string, failure: ModelLoadFailed | JobFailed): EndCause =>
   failure._tag === 'ModelLoadFailed'
     ? { status: 'error', code: 'model_load_failed', detail: `The model could not be loaded: ${model}` }
     : { status: 'error', code: 'engine_failed', detail: 'The transcription engine failed' }
 
-interface OwnEndOptions {
+interface EndAppenderOptions {
   readonly liveId: number
   readonly term: number
   readonly lifecycle: Pick<LiveLifecycle, 'endLive'>
@@ -31,42 +28,42 @@ interface OwnEndOptions {
   readonly timers: Timers
   /** Aborts when the service closes. */
   readonly signal: AbortSignal
-  /** It is durable, and the log has not told it in time. */
+  /** The end is stored, but the log has not reported it in time. */
   readonly ended: (cause: EndCause) => void
 }
 
-/** The end that this worker gives a live. */
-export interface OwnEnd {
+/** Appends the end of a session of this worker. */
+export interface EndAppender {
   /**
-   * Appends the terminal event behind all writes before it, for as long as that takes; only the first cause counts.
-   * Resolves once the live has ended, to null where it is no longer this worker's to end.
+   * Appends the terminal event after all earlier writes, and retries until it is stored. Only the first cause counts.
+   * Resolves to null when the session belongs to another worker.
    */
   readonly end: (cause: EndCause, origin?: Origin | null) => Promise<Ended | null>
   readonly hasBegun: () => boolean
-  /** The terminal event is known. */
+  /** Call this when the terminal event is known. */
   readonly settle: () => void
 }
 
-export const createOwnEnd = ({
+export const createEndAppender = ({
   liveId, term, lifecycle, writes, bus, timers, signal, ended,
-}: OwnEndOptions): OwnEnd => {
+}: EndAppenderOptions): EndAppender => {
   let ending: Promise<Ended | null> | undefined
   let settled = false
   let cancel: () => void = () => undefined
 
-  const within = (ms: number, tell: () => void): void => {
+  const reportAfter = (ms: number, report: () => void): void => {
     cancel()
-    if (!settled && !signal.aborted) cancel = timers.after(ms, tell)
+    if (!settled && !signal.aborted) cancel = timers.after(ms, report)
   }
 
   const append = async (cause: EndCause, origin: Origin | null): Promise<Ended | null> => {
-    within(LATE_END, () => bus.publish(liveId, { kind: 'ended', cause }))
+    reportAfter(REPORT_UNSTORED_END_MS, () => bus.publish(liveId, { kind: 'ended', cause }))
     let position: Position | null = null
     const write = TE.map((reached: Position | null) => {
       position = reached
     })(lifecycle.endLive(liveId, { term, cause, origin }))
     const isDurable = await writes.add('end', write)
-    within(END_PATIENCE, () => ended(cause))
+    reportAfter(REPORT_STORED_END_MS, () => ended(cause))
     return isDurable ? { position } : null
   }
 

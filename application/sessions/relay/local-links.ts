@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { LinkEvents, LinkHandler, LiveLink, LiveLinks, WorkerLink } from '../../ports/peers/live-links.ts'
 
-const openWithin = (handler: LinkHandler, liveId: number, events: LinkEvents): LiveLink => {
+const openLocally = (handler: LinkHandler, liveId: number, events: LinkEvents): LiveLink => {
   let isOpen = true
   const close = (): void => {
     if (!isOpen) return
@@ -26,17 +26,16 @@ const openWithin = (handler: LinkHandler, liveId: number, events: LinkEvents): L
   }
 }
 
-/**
- * Links that reach the worker in this process (`incarnation`) by function calls, and all others as `links` does: whoever
- * runs a live, its sockets see the same.
- */
-export const withOwnWorker = (
+/** Adds links to the worker in this process, by function calls. Links to other processes use `links`. */
+export const withLocalWorker = (
   links: LiveLinks,
   own: { readonly incarnation: string; readonly handler: LinkHandler },
 ): LiveLinks => ({
   open: (to, liveId, events) =>
-    to.incarnation === own.incarnation ? openWithin(own.handler, liveId, events) : links.open(to, liveId, events),
+    to.incarnation === own.incarnation ? openLocally(own.handler, liveId, events) : links.open(to, liveId, events),
   end: async (to, message, limitMs) =>
-    to.incarnation === own.incarnation ? E.right(await own.handler.end(message)) : await links.end(to, message, limitMs),
+    to.incarnation === own.incarnation
+      ? E.right(await own.handler.end(message))
+      : await links.end(to, message, limitMs),
   close: links.close,
 })

@@ -1,0 +1,13 @@
+/** The audio input of a session. */
+export interface AudioInput {
+  /** `lost`: samples of the source that are missing before `samples`. */
+  readonly push: (samples: Int16Array, lost?: number) => void
+  readonly backlogSeconds: () => number
+  readonly onDrained: (callback: () => void) => void
+  /** Samples received so far, including lost samples. */
+  readonly receivedSamples: () => number
+  /** The next audio begins `samples` samples later. */
+  readonly skip: (samples: number) => void
+  /** Samples of the session that sent finals cover, and that stored finals cover. */
+  readonly settledSamples: () => { readonly sent: number; readonly stored: number }
+}

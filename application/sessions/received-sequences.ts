@@ -1,0 +1,21 @@
+/** Knows which segments of an HLS source the received audio contains. */
+export interface ReceivedSequences {
+  /** Records that the first `samples` samples contain this whole segment. */
+  readonly record: (mediaSequence: number, samples: number) => void
+  /** Returns the last segment that the first `samples` samples contain; null for none. `samples` must not decrease. */
+  readonly lastWithin: (samples: number) => number | null
+}
+
+/** `before`: the last segment that an earlier process received. */
+export const createReceivedSequences = (before: number | null): ReceivedSequences => {
+  let waiting: Array<{ readonly mediaSequence: number; readonly samples: number }> = []
+  let last = before
+  return {
+    record: (mediaSequence, samples) => void waiting.push({ mediaSequence, samples }),
+    lastWithin: (samples) => {
+      last = waiting.findLast((sequence) => sequence.samples <= samples)?.mediaSequence ?? last
+      waiting = waiting.filter((sequence) => sequence.samples > samples)
+      return last
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import type { AudioPlace, ToWorker } from '../../ports/peers/live-links.ts'
+
+/** A frame of a sender, as its socket received it. */
+export type SenderFrame =
+  | (Extract<ToWorker, { readonly kind: 'text' }> & { readonly text: string })
+  | Extract<ToWorker, { readonly kind: 'binary' }>
+
+/** A frame that is sent again, with its new number. */
+interface Repeated {
+  readonly frame: SenderFrame
+  readonly number: number
+}
+
+/**
+ * Keeps the frames of one sender that another worker would need: frames whose audio no stored final and no settled
+ * silence covers. Frames are numbered when they are sent; a frame that is sent again gets a new number.
+ */
+export interface UnsettledAudio {
+  /** Adds a frame that is sent now. Returns its number. */
+  readonly sent: (frame: SenderFrame, isKept: boolean) => number
+  /** Adds a frame that cannot be sent now. */
+  readonly held: (frame: SenderFrame) => void
+  /** The audio before this place is covered, so it is never needed again. */
+  readonly covered: (place: AudioPlace) => void
+  /** The worker has received the frames up to this place. */
+  readonly received: (place: AudioPlace) => void
+  /** The worker has answered the frame, so it is not sent again. */
+  readonly answered: (number: number) => void
+  /** Drops the oldest received audio, covered or not, until there is room. */
+  readonly dropOldest: () => void
+  readonly isFull: () => boolean
+  readonly isEmpty: () => boolean
+  /** Place of the first kept frame if it is sent next; null: unknown. */
+  readonly from: () => AudioPlace | null
+  /** Returns all kept frames with new numbers, to be sent now. */
+  readonly resend: () => ReadonlyArray<Repeated>
+}
+
+interface Kept {
+  readonly frame: SenderFrame
+  readonly size: number
+  /** Infinity until the frame is sent. */
+  readonly number: number
+}
+
+/** A minute of binary audio, or 45 seconds in base64. */
+const MAX_BYTES = 2 * 1024 * 1024
+
+const sizeOf = (frame: SenderFrame): number => (frame.kind === 'text' ? frame.text.length : frame.bytes.byteLength)
+
+/** @param most bytes; frames in transit may exceed it, because `isFull` is checked before reading */
+export const createUnsettledAudio = (most: number = MAX_BYTES): UnsettledAudio => {
+  let kept: Array<Kept> = []
+  let bytes = 0
+  let last = 0
+  /** The sample with which the first kept frame begins; null: unknown. */
+  let begins: number | null = null
+  /** Ends of frames that were received but are not covered. */
+  let receivedPlaces: Array<AudioPlace> = []
+
+  const keep = (frame: SenderFrame, number: number): void => {
+    const size = sizeOf(frame)
+    bytes += size
+    kept.push({ frame, size, number })
+  }
+
+  const remove = (isGone: (frame: Kept) => boolean): void => {
+    kept = kept.filter((frame) => !isGone(frame))
+    bytes = kept.reduce((sum, { size }) => sum + size, 0)
+  }
+
+  const drop = ({ frame, sample }: AudioPlace): void => {
+    remove(({ number }) => number <= frame)
+    receivedPlaces = receivedPlaces.filter((place) => place.frame > frame)
+    begins = sample
+  }
+
+  const isFull = (): boolean => bytes >= most
+
+  return {
+    sent: (frame, isKept) => {
+      last += 1
+      if (isKept) keep(frame, last)
+      return last
+    },
+    held: (frame) => keep(frame, Infinity),
+    covered: drop,
+    received: (place) => void receivedPlaces.push(place),
+    answered: (answered) => remove(({ number }) => number === answered),
+    dropOldest: () => {
+      for (const place of receivedPlaces) if (isFull()) drop(place)
+    },
+    isFull,
+    isEmpty: () => kept.length === 0,
+    from: () => (begins === null ? null : { frame: last + 1, sample: begins }),
+    resend: () => {
+      receivedPlaces = []
+      kept = kept.map((frame) => {
+        last += 1
+        return { ...frame, number: last }
+      })
+      return kept
+    },
+  }
+}
