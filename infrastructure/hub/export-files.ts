@@ -26,8 +26,8 @@ const isDataOf = (graph: string, path: string): boolean =>
   path.startsWith(`${graph}_data`) && /^(?:_\d+)?$/.test(path.slice(graph.length + '_data'.length))
 
 /**
- * Chooses the files that the engine needs from a repository or directory, in download order. The small files come first,
- * because they show whether the engine can run the model. Without a `wanted` precision it chooses the best one for
+ * Chooses the files that the engine needs from a repository or directory, in download order. The small files come
+ * first, because they show whether the engine can run the model. Without a `wanted` precision it chooses the best one for
  * `provider`, or for the CPU in the case of translators. Left: the missing files.
  */
 export const chooseFiles = (

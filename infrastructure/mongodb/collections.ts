@@ -2,48 +2,48 @@ import type { Collection, Db } from 'mongodb'
 import { MOVED } from '../../application/ports/documents.ts'
 import type { CollectionSpec } from '../../application/ports/documents.ts'
 import type { MongoConnection } from './connection.ts'
-import { checkUpserted, despiteRaces } from './guarded-writes.ts'
+import { checkUpserted, retryUpsert } from './guarded-writes.ts'
 import type { StoredDocument } from './guarded-writes.ts'
 
 const COLLECTION = /^[a-zA-Z][a-zA-Z0-9_-]*$/
 const MEMBER = /^[a-zA-Z]+$/
 
-/** Which collection of the server is the one of a name of the port: `<base>_v<version>`. */
+/** Maps a name of the port to a collection of the server, `<base>_v<version>`. */
 interface Pointer {
   readonly _id: string
   readonly version: number
-  /** The name under which it was made, where that is another. */
+  /** The name under which the collection was created, if it is not the name of the pointer. */
   readonly base?: string | null
-  /** What the pointer led to before; readers may still be at it, so it goes with the next `ensure`. */
+  /** The previous collection. Readers may still use it, so the next `ensure` drops it. */
   readonly retired?: string
 }
 
-/** Age at which a pointer is read again: a flipped read model shows within this time. */
+/** A pointer is read again after this time, so every process sees a replaced read model within this time. */
 const POINTER_MS = 1000
-/** The path of a document's top-level member; throws on a name that is none. */
+/** Returns the path of a top-level member of a document. Throws a TypeError on an invalid name. */
 export const pathOf = (member: string): string => {
-  if (!MEMBER.test(member)) throw new TypeError(`"${member}" cannot name a member to query by`)
+  if (!MEMBER.test(member)) throw new TypeError(`"${member}" is not a valid name of a member`)
   return `body.${member}`
 }
 
 const checked = (name: string): string => {
-  if (!COLLECTION.test(name)) throw new TypeError(`"${name}" cannot name a collection`)
+  if (!COLLECTION.test(name)) throw new TypeError(`"${name}" is not a valid name of a collection`)
   return name
 }
 
 export type CollectionsConnection = Pick<MongoConnection, 'readModels' | 'maintenance' | 'limitMs'>
 
-/** The collections behind the port's names: `lives` is `lives_v<n>`, and its document in `collections` says which n. */
+/** The collections of the port. `lives` is `lives_v<n>`; a document in `collections` contains n. */
 export interface Collections {
-  /** Throws, not rejects, on a name that is none. */
+  /** Returns the collection in use. Throws synchronously on an invalid name. */
   readonly current: (name: string) => Promise<Collection<StoredDocument>>
-  /** Answers the server's name of the collection. */
+  /** Creates the collection and its indexes. Returns the server's name of the collection. */
   readonly ensure: (spec: CollectionSpec) => Promise<string>
-  /** From now on another, empty collection has the name; the one that had it is dropped. */
+  /** Assigns an empty collection to the name and drops the previous one. */
   readonly renew: (name: string) => Promise<void>
   /**
-   * `to` names the collection that was `from`'s, whose name stands for another, empty one. Repeatable, wherever it broke
-   * off; throws when somebody else has changed what `to` names, or either is not what `places` says.
+   * Assigns the collection of `from` to `to`, and an empty collection to `from`. An interrupted flip can be repeated.
+   * Throws when another process has changed `to`, or when the collections differ from `places`.
    */
   readonly flip: (from: string, to: string, places?: readonly [from: string, to: string]) => Promise<void>
 }
@@ -52,10 +52,10 @@ const collectionOf = (name: string, pointer: Pick<Pointer, 'version' | 'base'> |
   `${pointer?.base ?? name}_v${pointer?.version ?? 1}`
 
 /**
- * A rebuilt read model is made beside the one in use, under another name, and becomes the one in use by a single write of
- * its pointer, and its checkpoint with it: a rename would not be seen at one moment by all. What a writer that has not
- * seen it yet still writes, documents and checkpoint, goes to the one that was in use.
- * A name whose collection was given away or dropped goes on with the next version, so that no two names share one.
+ * Creates the collections. A rebuilt read model grows under another name. One write of its pointer then replaces the
+ * read model in use and its checkpoint. (A rename would not be atomic for all clients.) A writer that has not seen the
+ * new pointer still writes documents and checkpoint to the old collection. A name whose collection was moved or dropped
+ * continues with the next version, so two names never share a collection.
  */
 export const createCollections = ({ readModels, maintenance, limitMs }: CollectionsConnection): Collections => {
   const pointersIn = (database: Db) => database.collection<Pointer>('collections')
@@ -63,14 +63,14 @@ export const createCollections = ({ readModels, maintenance, limitMs }: Collecti
   const known = new Map<string, { readonly collection: Promise<string>; readonly until: number }>()
 
   /**
-   * The pointer that the next step builds on. A majority acknowledges that it is the latest: what a primary that has
-   * been replaced still says could make two names share a collection.
+   * Reads or creates a pointer with a write, so a majority confirms that it is the latest. An outdated pointer from a
+   * deposed primary could make two names share a collection.
    */
-  const decided = async (name: string): Promise<Pointer> => {
+  const confirmedPointer = async (name: string): Promise<Pointer> => {
     const first = { $setOnInsert: { version: 1 } }
     const options = { upsert: true, returnDocument: 'after' } as const
-    const pointer = await despiteRaces(() => maintained.findOneAndUpdate({ _id: checked(name) }, first, options))
-    if (pointer === null) throw new Error(`the server made no pointer of ${name}`)
+    const pointer = await retryUpsert(() => maintained.findOneAndUpdate({ _id: checked(name) }, first, options))
+    if (pointer === null) throw new Error(`the server did not create the pointer of ${name}`)
     return pointer
   }
 
@@ -97,19 +97,20 @@ export const createCollections = ({ readModels, maintenance, limitMs }: Collecti
     await maintained.updateOne({ _id }, { $unset: { retired: true } })
   }
 
-  /** A flip that broke off between its two writes has left two names of one collection. */
-  const isElsewhere = async (name: string, pointer: Pointer): Promise<boolean> => {
+  /** Whether another name uses the collection, too: a flip was interrupted between its two writes. */
+  const hasOtherName = async (name: string, pointer: Pointer): Promise<boolean> => {
     const { version, base = name } = pointer
     return (await maintained.findOne({ _id: { $ne: name }, base, version })) !== null
   }
 
-  /** The name goes on with another version, which nobody has used, or which is long dropped. */
-  const leave = (name: string, { version }: Pointer): Promise<void> => write(name, { version: version + 1, base: name })
+  /** Assigns the next version to the name. Its collection is unused or was dropped long ago. */
+  const useNextVersion = (name: string, { version }: Pointer): Promise<void> =>
+    write(name, { version: version + 1, base: name })
 
   return {
     current,
     ensure: async ({ name, indexes }) => {
-      const pointer = await decided(name)
+      const pointer = await confirmedPointer(name)
       await dropRetired(pointer)
       const collection = maintenance.collection<StoredDocument>(collectionOf(name, pointer))
       for (const members of indexes) {
@@ -119,13 +120,13 @@ export const createCollections = ({ readModels, maintenance, limitMs }: Collecti
       return collection.collectionName
     },
     renew: async (name) => {
-      const pointer = await decided(name)
+      const pointer = await confirmedPointer(name)
       await dropRetired(pointer)
-      await leave(name, pointer)
-      if (!(await isElsewhere(name, pointer))) await maintenance.collection(collectionOf(name, pointer)).drop()
+      await useNextVersion(name, pointer)
+      if (!(await hasOtherName(name, pointer))) await maintenance.collection(collectionOf(name, pointer)).drop()
     },
     flip: async (from, to, places) => {
-      const [staged, inUse] = [await decided(from), await decided(to)]
+      const [staged, inUse] = [await confirmedPointer(from), await confirmedPointer(to)]
       const [built, former] = [collectionOf(from, staged), collectionOf(to, inUse)]
       if (places !== undefined && former === places[0] && built !== places[0]) return
       if (built !== former) {
@@ -137,7 +138,7 @@ export const createCollections = ({ readModels, maintenance, limitMs }: Collecti
         known.delete(to)
         if (matchedCount !== 1) throw new Error(MOVED.reason)
       }
-      await leave(from, staged)
+      await useNextVersion(from, staged)
     },
   }
 }

@@ -1,41 +1,40 @@
 import { MongoClient, ReadConcern } from 'mongodb'
 import type { Db, DbOptions, MongoClientOptions } from 'mongodb'
-import { whyNotDatabases } from './marks.ts'
+import { databaseProblem } from './marks.ts'
 
-/** Limit of what a port's method asks of the server: its caller can answer within 2 s where that is away or frozen. */
+/** Timeout of a method of a port. Its caller must answer within 2 s when the server is unavailable or frozen. */
 const LIMIT_MS = 1500
 /**
- * What the driver's own limits have more than the caller's: a server that is only slow refuses the request itself and
- * keeps the connection; one that says nothing loses it, and with it the request's place in the pool is free again.
+ * The driver's socket timeout is longer than the request's by this value. A slow server then refuses the request and
+ * keeps the connection. The connection of a silent server is closed, which frees its place in the pool.
  */
 const GRACE_MS = 500
 /**
- * Building an index over many documents, or dropping them, takes its time; nobody but a projection that starts or is
- * rebuilt waits for it. What puts one read model in the place of another must not go on after it was said to have
- * failed.
+ * Timeout of maintenance, such as creating an index or dropping a collection. Only a projection that starts or is
+ * rebuilt waits for it. It is long because a timed-out replacement of a read model could still succeed later.
  */
-export const PATIENT_MS = 600_000
-/** How long the start waits for a server. */
+export const MAINTENANCE_MS = 600_000
+/** Time that the start waits for a server. */
 const START_MS = 3000
-/** How often the driver looks whether the server is there, and how long it waits for the answer. */
-const LOOK_MS = 1000
+/** Interval and timeout of the driver's health checks. */
+const HEARTBEAT_MS = 1000
 
-/** Database of a URL that names none. */
+/** Database for a URL without a database. */
 const DATABASE = 'stenolog'
 
 /**
- * Hosts, TLS, credentials and the rest come from the URL.
- * - Polling notices within 2 s that a server is frozen, not only that it is gone, and cuts off the requests that wait for
- *   it; the driver's own stream of hellos takes 10 s longer.
- * - Few connections: requests are short, and a rush of a hundred new ones costs more than waiting for one of these.
- * - No request keeps its connection for longer than its limit, also where the server answers hellos and nothing else:
- *   otherwise sixteen such requests would be the last. The driver's `timeoutMS` would say it all; it has no effect in 7.9.
+ * Returns the options of the driver. Hosts, TLS, credentials and everything else come from the URL.
+ * - Polling detects a frozen server within 2 s and fails its pending requests. The driver's streaming heartbeat needs
+ *   10 s longer.
+ * - The pool is small: requests are short, and a rush of a hundred new connections costs more than waiting for one.
+ * - The socket timeout ends each request, because a server may answer only heartbeats. Otherwise sixteen unanswered
+ *   requests would fill the pool for good. The driver's `timeoutMS` has no effect in version 7.9.
  */
 const clientOptions = (limitMs: number): MongoClientOptions => ({
   appName: 'stenolog',
   serverSelectionTimeoutMS: START_MS,
-  connectTimeoutMS: LOOK_MS,
-  heartbeatFrequencyMS: LOOK_MS,
+  connectTimeoutMS: HEARTBEAT_MS,
+  heartbeatFrequencyMS: HEARTBEAT_MS,
   serverMonitoringMode: 'poll',
   maxPoolSize: 16,
   waitQueueTimeoutMS: limitMs,
@@ -45,11 +44,12 @@ const clientOptions = (limitMs: number): MongoClientOptions => ({
 })
 
 /**
- * What the correctness of the adapters asks for, said for each database: options of a client can be undone by its URL.
- * - Acknowledged means durable: projections and keys are never written twice. On a standalone server, where every write
- *   is a majority's, that takes the journal. A write that waits for its majority for too long fails, made or not.
- * - Projections fold what they read and keys are decisions: nothing is read that a new primary may not have, and nothing
- *   from a secondary that lags behind.
+ * Returns the options that the correctness of the adapters requires. They are set for each database, because the URL
+ * overrides options of the client.
+ * - Writes: an acknowledged write must be durable, because projections and keys are not written twice. On a standalone
+ *   server this requires the journal. A write that waits too long for its majority fails with an unknown outcome.
+ * - Reads: projections and keys build on what they read. So they read only data that a new primary also has, and never
+ *   from a lagging secondary.
  */
 const databaseOptions = (limitMs: number): DbOptions => ({
   writeConcern: { w: 'majority', journal: true, wtimeoutMS: limitMs },
@@ -58,50 +58,53 @@ const databaseOptions = (limitMs: number): DbOptions => ({
 })
 
 interface Options {
-  /** STREAM_PREFIX: stands before the names of the databases. */
+  /** STREAM_PREFIX, the prefix of the database names. */
   readonly prefix?: string | null
-  /** Of the connection that it makes. */
+  /** Timeout of a method of a port. */
   readonly limitMs?: number
 }
 
-/** This process's connections to the server. */
+/** The connections of this process to the server. */
 export interface MongoConnection {
   readonly readModels: Db
-  /** The read models for what may take minutes, over connections of its own, which wait for that long. */
+  /** The read models over separate connections with long timeouts, for operations that may take minutes. */
   readonly maintenance: Db
-  /** Beside the read models, in a database of its own: emptying those must not lose a key. */
+  /** A separate database, so emptying the read models does not lose keys. */
   readonly keyring: Db
-  /** The keyring for what may take minutes, as `maintenance`. */
+  /** The keyring over the connections with long timeouts. */
   readonly maintainedKeyring: Db
-  /** Milliseconds that a method of a port may ask this server for what it needs. */
+  /** Timeout of a method of a port, in milliseconds. */
   readonly limitMs: number
-  /** Whether a server that takes writes was there when the driver last looked. */
+  /** Whether the driver's last check found a server that accepts writes. */
   readonly isReachable: () => boolean
   readonly close: () => Promise<void>
 }
 
-/** Database named by the path of a connection string. */
+/** Returns the database in the path of a connection string. */
 const databaseOf = (url: string): string => {
   const [, name = ''] = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url) ?? []
   return name === '' ? DATABASE : decodeURIComponent(name)
 }
 
 /**
- * Connects to the server of a connection string; throws an Error for people when it is none or the server cannot be
- * reached, in the driver's words, which repeat no credentials (a test holds it to that), or a newer version has written it.
- * Connecting writes nothing.
+ * Connects to the server without writing anything. Throws an Error with a message for users when the connection string
+ * is invalid, when the server cannot be reached, or when a newer version has written the data. The message quotes the
+ * driver, whose messages contain no credentials (a test checks this).
  */
-export const connectMongo = async (url: string, { limitMs = LIMIT_MS, prefix = null }: Options = {}): Promise<MongoConnection> => {
+export const connectMongo = async (
+  url: string,
+  { limitMs = LIMIT_MS, prefix = null }: Options = {},
+): Promise<MongoConnection> => {
   const open = (requestMs: number): MongoClient => {
     try {
       return new MongoClient(url, clientOptions(requestMs))
     } catch (error) {
-      throw new Error(`STENOLOG_MONGO_URL is no connection string: ${String(error)}`, { cause: error })
+      throw new Error(`STENOLOG_MONGO_URL is not a valid connection string: ${String(error)}`, { cause: error })
     }
   }
-  const [client, patient] = [open(limitMs), open(PATIENT_MS)]
+  const [client, maintenanceClient] = [open(limitMs), open(MAINTENANCE_MS)]
   const close = async (): Promise<void> => {
-    await Promise.all([client.close(), patient.close()])
+    await Promise.all([client.close(), maintenanceClient.close()])
   }
   let reachable = false
   client.on('topologyDescriptionChanged', ({ newDescription }) => {
@@ -110,28 +113,28 @@ export const connectMongo = async (url: string, { limitMs = LIMIT_MS, prefix = n
   const name = prefix === null ? databaseOf(url) : `${prefix}_${databaseOf(url)}`
   const options = databaseOptions(limitMs)
   const [readModels, keyring] = [client.db(name, options), client.db(`${name}_keyring`, options)]
-  const whyNot = async (): Promise<string | null> => {
-    // A client that fails to connect when it is first asked for something is of no use ever after.
-    await Promise.all([client.connect(), patient.connect()])
+  const checkDatabases = async (): Promise<string | null> => {
+    // Connects explicitly: a client whose implicit first connection fails never recovers.
+    await Promise.all([client.connect(), maintenanceClient.connect()])
     await readModels.command({ ping: 1 })
-    return await whyNotDatabases([readModels, keyring])
+    return await databaseProblem([readModels, keyring])
   }
-  let refusal: string | null
+  let problem: string | null
   try {
-    refusal = await whyNot()
+    problem = await checkDatabases()
   } catch (error) {
     await close()
-    throw new Error(`the MongoDB of STENOLOG_MONGO_URL cannot be used: ${String(error)}`, { cause: error })
+    throw new Error(`cannot connect to the MongoDB of STENOLOG_MONGO_URL: ${String(error)}`, { cause: error })
   }
-  if (refusal !== null) {
+  if (problem !== null) {
     await close()
-    throw new Error(refusal)
+    throw new Error(problem)
   }
   return {
     readModels,
-    maintenance: patient.db(name, databaseOptions(PATIENT_MS)),
+    maintenance: maintenanceClient.db(name, databaseOptions(MAINTENANCE_MS)),
     keyring,
-    maintainedKeyring: patient.db(`${name}_keyring`, databaseOptions(PATIENT_MS)),
+    maintainedKeyring: maintenanceClient.db(`${name}_keyring`, databaseOptions(MAINTENANCE_MS)),
     limitMs,
     isReachable: () => reachable,
     close,

@@ -3,55 +3,63 @@ import type { Logger } from '../../application/ports/environment.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { pause } from '../../application/waiting.ts'
 import { describeClaim } from '../stores/claim.ts'
-import { SILENT_LOOKS } from './member-judge.ts'
-import type { Judge, Judged } from './member-judge.ts'
+import { MAX_SILENT_READS } from './lost-members.ts'
+import type { LossDetector, ObservedMember } from './lost-members.ts'
 import type { Entry, MemberRegister } from './member-register.ts'
 
-/** Requests without an answer after which a start is given up. */
+/** The start fails after this number of requests without an answer. */
 const MAX_UNANSWERED = 10
 
 interface Entering {
   readonly register: MemberRegister
   readonly timers: Timers
   readonly logger: Pick<Logger, 'warn'>
-  readonly judge: Judge
+  readonly observe: LossDetector
 }
 
-export const noAnswer = (reason: string): string => `MongoDB does not tell which other processes use it: ${reason}`
+export const noAnswer = (reason: string): string =>
+  `MongoDB does not answer which other processes use it: ${reason}`
 
-/** Why `own` may not run while the other one does, in words for people; null where it may. */
+/** Returns why `own` must not run next to the other process, as a message for users; null: it may. */
 const refusalOf = (own: Entry, other: Entry): string | null => {
-  if (other.isSole) return `MongoDB is in use by the process ${describeClaim(other)} of an older version, which shares it with nobody: stop it first`
+  const process = describeClaim(other)
+  if (other.isSole)
+    return `MongoDB is in use by the process ${process} of an older version that cannot share it: stop it first`
   if (other.name === own.name)
-    return `the name of this process is taken by ${describeClaim(other)}: stop that one first, or give each a NODE_NAME of its own`
+    return `the name of this process is taken by ${process}: stop that process, or set a different NODE_NAME`
   if (other.ttl !== own.ttl)
-    return `LEASE_TTL is ${own.ttl} ms here and ${other.ttl} ms in the process ${describeClaim(other)}: it must be the same in all processes of a MongoDB`
+    return `LEASE_TTL is ${own.ttl} ms here and ${other.ttl} ms in the process ${process}: use one value for all`
   return null
 }
 
-/** What is to be done about the first that stands in the way; null: nobody does. */
-type InTheWay = { readonly act: 'refuse'; readonly why: string } | { readonly act: 'wait' | 'strike' | 'replace'; readonly other: Entry }
+/** The action for a member that conflicts with this process. */
+type Conflict =
+  | { readonly act: 'refuse'; readonly why: string }
+  | { readonly act: 'wait' | 'remove' | 'replace'; readonly other: Entry }
 
-const inTheWay = (own: Entry, { entry, hasBeaten, isLost }: Judged): InTheWay | null => {
+const conflictOf = (own: Entry, { entry, hasBeaten, isLost }: ObservedMember): Conflict | null => {
   const why = entry.incarnation === own.incarnation ? null : refusalOf(own, entry)
   if (why === null) return null
-  // An earlier process of our data directory is gone, since the directory is taken for us.
+  // The lock of our data directory proves that an earlier process of the same directory has ended.
   const isGone = entry.directory === own.directory || isLost
-  if (entry.isSole && isGone) return { act: 'strike', other: entry }
+  if (entry.isSole && isGone) return { act: 'remove', other: entry }
   if (entry.name === own.name && (isGone || entry.state === 'stopping')) return { act: 'replace', other: entry }
   if (isGone || (!entry.isSole && entry.state === 'stopping')) return null
   return hasBeaten ? { act: 'refuse', why } : { act: 'wait', other: entry }
 }
 
 /**
- * Puts `own` into the register beside those that let it; throws an Error for people when somebody who beats does not.
- * It is in once a look shows it there and nobody in its way. A look that is not answered does not count, so an election
- * of MongoDB makes nobody lost; and what is struck or replaced must still have the beat that was seen, by a write of a
- * majority, so what a deposed primary answers harms nobody. Answers the members as they were seen then.
+ * Enters `own` into the register and returns the members. Throws an Error with a message for users when a running
+ * process conflicts with `own`. The entry counts when a read shows it without a conflict. Unanswered reads do not
+ * count, so no member becomes lost during an election in MongoDB. Removing or replacing an entry is a majority write that
+ * expects the beat that was read, so outdated answers of a deposed primary do no harm.
  */
-export const enterMembers = async ({ register, timers, logger, judge }: Entering, own: Entry): Promise<ReadonlyArray<Judged>> => {
+export const enterMembers = async (
+  { register, timers, logger, observe }: Entering,
+  own: Entry,
+): Promise<ReadonlyArray<ObservedMember>> => {
   let unanswered = 0
-  /** What was answered; throws an Error for people where too little is. */
+  /** Returns the answer, or undefined. Throws an Error for users after too many requests without an answer. */
   const answer = <A>(outcome: E.Either<string, A>): A | undefined => {
     if (E.isRight(outcome)) return outcome.right
     unanswered += 1
@@ -60,28 +68,29 @@ export const enterMembers = async ({ register, timers, logger, judge }: Entering
   }
   const warned = new Set<string>()
   const warn = ({ name, host, ttl, incarnation }: Entry): void => {
-    if (!warned.has(incarnation)) logger.warn({ member: name, host, ttl }, 'waiting to see whether another process that uses MongoDB still lives')
+    if (!warned.has(incarnation))
+      logger.warn({ member: name, host, ttl }, 'waiting to see whether another process that uses MongoDB is running')
     warned.add(incarnation)
   }
-  /** True where it changed something: the next look shows what. */
-  const make = async (way: InTheWay | null, isIn: boolean): Promise<boolean> => {
-    if (way === null) return answer(await register.enter(own)) === true
-    if (way.act === 'refuse') throw new Error(way.why)
+  /** Returns true after a change, so the register must be read again. */
+  const resolve = async (conflict: Conflict | null, isIn: boolean): Promise<boolean> => {
+    if (conflict === null) return answer(await register.enter(own)) === true
+    if (conflict.act === 'refuse') throw new Error(conflict.why)
     if (isIn) return answer(await register.leave(own)) !== undefined
-    if (way.act === 'strike') return answer(await register.strike(way.other)) === true
-    if (way.act === 'replace') return answer(await register.replace(way.other, own)) === true
-    warn(way.other)
+    if (conflict.act === 'remove') return answer(await register.remove(conflict.other)) === true
+    if (conflict.act === 'replace') return answer(await register.replace(conflict.other, own)) === true
+    warn(conflict.other)
     return false
   }
   let isCounted = true
   for (;;) {
-    const seen = answer(await register.look())
-    const judged: ReadonlyArray<Judged> = seen === undefined ? [] : judge(seen, isCounted)
-    const ways = judged.flatMap((one) => inTheWay(own, one) ?? [])
-    const way = ways.find(({ act }) => act === 'refuse') ?? ways[0] ?? null
-    const isIn = seen?.some(({ incarnation }) => incarnation === own.incarnation) === true
-    if (isIn && way === null) return judged
-    isCounted = seen === undefined || !(await make(way, isIn))
-    if (isCounted) await pause(timers, own.ttl / SILENT_LOOKS)
+    const entries = answer(await register.read())
+    const observed: ReadonlyArray<ObservedMember> = entries === undefined ? [] : observe(entries, isCounted)
+    const conflicts = observed.flatMap((member) => conflictOf(own, member) ?? [])
+    const conflict = conflicts.find(({ act }) => act === 'refuse') ?? conflicts[0] ?? null
+    const isIn = entries?.some(({ incarnation }) => incarnation === own.incarnation) === true
+    if (isIn && conflict === null) return observed
+    isCounted = entries === undefined || !(await resolve(conflict, isIn))
+    if (isCounted) await pause(timers, own.ttl / MAX_SILENT_READS)
   }
 }

@@ -4,33 +4,36 @@ import type { Document } from '../../application/ports/documents.ts'
 import type { Position } from '../../application/ports/event-store.ts'
 import type { Limit } from './outcome.ts'
 
-/** A document of the port as it is stored. */
+/** A document of the port in its stored form. */
 export interface StoredDocument {
   readonly _id: string
-  /** Of the change that wrote it. */
+  /** Position of the change that wrote the document. */
   readonly v: Position
-  /** Null for a removed document: its position still guards it. */
+  /** Null: the document was removed. Its position stays, so an older change cannot restore it. */
   readonly body: Document | null
 }
 
-/** Every server that speaks MongoDB's protocol takes so many writes at once (decision 13). */
+/** Every tested server with MongoDB's protocol handles this number of writes in one request (decision 13). */
 const BATCH = 50
-/** Rounds in which others got in between, before it is their turn. */
+/** A write fails after this number of rounds in which other writers were faster. */
 const MAX_ROUNDS = 10
-/** The code of a server that has another document under a key. */
+/** Error code: another document has the key. */
 const DUPLICATE_KEY = 11000
 const MAX_ATTEMPTS = 5
 
-/** Throws when an upsert of one document was acknowledged without having found or made it. */
-export const checkUpserted = ({ matchedCount, upsertedCount }: Pick<UpdateResult, 'matchedCount' | 'upsertedCount'>): void => {
-  if (matchedCount + upsertedCount !== 1) throw new Error('the server acknowledged a write that it has not made')
+/** Throws an Error when an acknowledged upsert neither found nor created its document. */
+export const checkUpserted = (
+  { matchedCount, upsertedCount }: Pick<UpdateResult, 'matchedCount' | 'upsertedCount'>,
+): void => {
+  if (matchedCount + upsertedCount !== 1) throw new Error('the server acknowledged a write that it did not make')
 }
 
-/** Whether a write was refused because its key is another document's. */
-export const isDuplicate = (error: unknown): boolean => error instanceof MongoServerError && error.code === DUPLICATE_KEY
+/** Whether a write failed because another document has the key. */
+export const isDuplicate = (error: unknown): boolean =>
+  error instanceof MongoServerError && error.code === DUPLICATE_KEY
 
-/** An upsert that leaves a document which is there already, and does not fit its filter, as it is. */
-export const unlessThere = async (upsert: () => Promise<void>): Promise<void> => {
+/** Runs an upsert. Keeps an existing document that the filter of the upsert does not match. */
+export const ignoreDuplicate = async (upsert: () => Promise<void>): Promise<void> => {
   try {
     await upsert()
   } catch (error) {
@@ -38,8 +41,8 @@ export const unlessThere = async (upsert: () => Promise<void>): Promise<void> =>
   }
 }
 
-/** Two who make the same document at once: one of them is told that it exists, and finds it then. */
-export const despiteRaces = async <A>(upsert: () => Promise<A>): Promise<A> => {
+/** Retries an upsert that lost a race: another writer created the document, so the retry finds it. */
+export const retryUpsert = async <A>(upsert: () => Promise<A>): Promise<A> => {
   for (let attempt = 1; ; attempt++) {
     try {
       return await upsert()
@@ -49,12 +52,16 @@ export const despiteRaces = async <A>(upsert: () => Promise<A>): Promise<A> => {
   }
 }
 
-/** False when another writer has put one of them there in the meantime. */
-const insertAll = async (collection: Collection<StoredDocument>, documents: ReadonlyArray<StoredDocument>): Promise<boolean> => {
+/** Returns false when another writer has created one of the documents meanwhile. */
+const insertAll = async (
+  collection: Collection<StoredDocument>,
+  documents: ReadonlyArray<StoredDocument>,
+): Promise<boolean> => {
   if (documents.length === 0) return true
   try {
     const { insertedCount } = await collection.insertMany(documents, { ordered: false })
-    if (insertedCount !== documents.length) throw new Error('the server acknowledged fewer inserts than it was asked for')
+    if (insertedCount !== documents.length)
+      throw new Error(`the server acknowledged ${insertedCount} of ${documents.length} inserts`)
     return true
   } catch (error) {
     if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError() !== undefined) throw error
@@ -64,8 +71,11 @@ const insertAll = async (collection: Collection<StoredDocument>, documents: Read
   }
 }
 
-/** Each only where the stored one is older: the position is checked by the very write. False when one of them was not. */
-const replaceAll = async (collection: Collection<StoredDocument>, documents: ReadonlyArray<StoredDocument>): Promise<boolean> => {
+/** Replaces each document whose stored version is older. Returns false when one of them was not older. */
+const replaceAll = async (
+  collection: Collection<StoredDocument>,
+  documents: ReadonlyArray<StoredDocument>,
+): Promise<boolean> => {
   if (documents.length === 0) return true
   const replacements = documents.map(({ _id, v, body }) => ({
     replaceOne: { filter: { _id, v: { $lt: v } }, replacement: { v, body } },
@@ -80,7 +90,7 @@ const putBatch = async (
   const ids = documents.map(({ _id }) => _id)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     check()
-    // A position that only this primary has would let us leave out a write, and be gone with the primary.
+    // Reads with majority concern: a position that only this primary has could be lost, but would skip a write.
     const stored = await collection.find({ _id: { $in: ids } }, { projection: { v: 1 }, maxTimeMS }).toArray()
     check()
     const versions = new Map(stored.map(({ _id, v }) => [_id, v]))
@@ -89,17 +99,18 @@ const putBatch = async (
     const [inserted, replaced] = [await insertAll(collection, absent), await replaceAll(collection, older)]
     if (inserted && replaced) return
   }
-  throw new Error('other writers of the same documents are always faster')
+  throw new Error(`other writers changed the same documents ${MAX_ROUNDS} times`)
 }
 
 /**
- * Puts every document unless what is stored under its id came from its position or later. `documents` have ids of their
- * own. Neither a duplicate key nor a guard that did not match says alone that a document is there already (the race for a
- * new id ends in the same), so after either the stored positions are read again.
+ * Stores each document unless the stored document has the same or a later position. `documents` must have distinct ids.
+ * A duplicate key or an unmatched guard does not prove that a newer document exists, because two writers that race for
+ * a new id get the same errors. So the stored positions are read again after either.
  */
 export const putGuarded = async (
   collection: Collection<StoredDocument>, documents: ReadonlyArray<StoredDocument>, limit: Limit,
 ): Promise<void> => {
-  const batches = Array.from({ length: Math.ceil(documents.length / BATCH) }, (_, n) => documents.slice(n * BATCH, (n + 1) * BATCH))
+  const count = Math.ceil(documents.length / BATCH)
+  const batches = Array.from({ length: count }, (_, n) => documents.slice(n * BATCH, (n + 1) * BATCH))
   await Promise.all(batches.map((batch) => putBatch(collection, batch, limit)))
 }

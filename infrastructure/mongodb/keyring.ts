@@ -5,24 +5,24 @@ import { openKeyring, readOnlyStorage } from '../keys/keyring.ts'
 import type { KeyStorage, SharedKeyring, StoredKey } from '../keys/keyring.ts'
 import type { MongoConnection } from './connection.ts'
 import type { KeyRow } from '../keys/verify-keys.ts'
-import { checkUpserted, despiteRaces } from './guarded-writes.ts'
+import { checkUpserted, retryUpsert } from './guarded-writes.ts'
 import { outcomeOf } from './outcome.ts'
 
-/** One document a key, for good: an erased one loses `wrapped` and keeps its place. */
+/** One permanent document for each key. Erasing removes only `wrapped`. */
 interface KeyDocument {
   readonly _id: string
   readonly wrapped?: Binary
   readonly erasedAt?: Date
-  /** How often a process asked for it to seal with. */
+  /** Counts the requests for the key, so that each request changes the document. */
   readonly asked?: number
 }
 
 type KeyringConnection = Pick<MongoConnection, 'keyring' | 'limitMs'>
 
-/** Keys asked for, or erased, at once. */
+/** Keys that one request reads or erases. */
 const BATCH = 500
 
-/** A document that holds no key reads as one that the master key does not unwrap. */
+/** A damaged document becomes an empty key, which the master key does not unwrap. */
 const storedIn = ({ wrapped, erasedAt }: KeyDocument): StoredKey => {
   if (erasedAt !== undefined) return null
   return wrapped instanceof Binary ? wrapped.value() : new Uint8Array()
@@ -37,8 +37,8 @@ const findIn =
       const found = new Map<string, StoredKey>()
       for (let from = 0; from < names.length; from += BATCH) {
         check()
-        const asked = { _id: { $in: names.slice(from, from + BATCH) } }
-        const documents = await keysIn(keyring).find(asked, { maxTimeMS }).toArray()
+        const wanted = { _id: { $in: names.slice(from, from + BATCH) } }
+        const documents = await keysIn(keyring).find(wanted, { maxTimeMS }).toArray()
         for (const document of documents) found.set(document._id, storedIn(document))
       }
       return found
@@ -46,33 +46,36 @@ const findIn =
 
 const stayOpen = (): Promise<void> => Promise.resolve()
 
-/** The keyring for those who only read it. The connection is its opener's to close. */
+/** Opens the keyring read-only. The caller closes the connection. */
 export const openMongoKeyringReader = async (connection: KeyringConnection, masterKey: Uint8Array): Promise<Keyring> =>
   await openKeyring(readOnlyStorage({ find: findIn(connection), close: stayOpen }), masterKey)
 
 /**
- * The keyring in MongoDB; rejects when it cannot be reached or the master key is not the one that its keys are wrapped by.
- * Making a key is one write of a majority, also where it finds one that is there: what a seal uses is never rolled back.
- * It always changes something: a write that changes nothing is acknowledged by a primary that was deposed and does not
- * know it, of a key that others have erased.
- * The connection is its opener's to close.
+ * Opens the keyring in MongoDB. Rejects when the server is unavailable or when another master key wrapped the keys.
+ * Getting a key is always a majority write, so a key that seals text is never rolled back. The write always changes the
+ * document, because a deposed primary acknowledges a write without a change, even of an erased key. The caller closes
+ * the connection.
  */
-export const openMongoKeyring = async (connection: KeyringConnection, masterKey: Uint8Array): Promise<SharedKeyring> => {
+export const openMongoKeyring = async (
+  connection: KeyringConnection,
+  masterKey: Uint8Array,
+): Promise<SharedKeyring> => {
   const { limitMs } = connection
   const keys = keysIn(connection.keyring)
 
   const ensure = async (name: string, wrapped: Uint8Array): Promise<StoredKey> => {
-    const made = { $setOnInsert: { wrapped: new Binary(wrapped) }, $inc: { asked: 1 } }
-    const stored = await despiteRaces(() => keys.findOneAndUpdate({ _id: name }, made, { upsert: true, returnDocument: 'after' }))
-    if (stored === null) throw new Error(`the server made no document of key ${name}`)
+    const change = { $setOnInsert: { wrapped: new Binary(wrapped) }, $inc: { asked: 1 } }
+    const options = { upsert: true, returnDocument: 'after' } as const
+    const stored = await retryUpsert(() => keys.findOneAndUpdate({ _id: name }, change, options))
+    if (stored === null) throw new Error(`the server did not create the document of key ${name}`)
     return storedIn(stored)
   }
 
-  // By the clock of the server, which the other processes ask by too, and anew with each repetition: what is answered was
-  // dated just before, also where an earlier request was made long before a majority had it.
-  const eraseOne = async (name: string): Promise<void> => {
+  // Uses the server's clock, like the queries for erased keys. Each retry sets a new date, so the date is close to the
+  // acknowledgement even if an earlier attempt waited long for its majority.
+  const eraseKey = async (name: string): Promise<void> => {
     const erased = { $unset: { wrapped: true, asked: true }, $currentDate: { erasedAt: true } } as const
-    checkUpserted(await despiteRaces(() => keys.updateOne({ _id: name }, erased, { upsert: true })))
+    checkUpserted(await retryUpsert(() => keys.updateOne({ _id: name }, erased, { upsert: true })))
   }
 
   const storage: KeyStorage = {
@@ -82,7 +85,7 @@ export const openMongoKeyring = async (connection: KeyringConnection, masterKey:
       outcomeOf(limitMs, async ({ check }) => {
         for (let from = 0; from < names.length; from += BATCH) {
           check()
-          await Promise.all(names.slice(from, from + BATCH).map(eraseOne))
+          await Promise.all(names.slice(from, from + BATCH).map(eraseKey))
         }
       }),
     close: stayOpen,
@@ -90,7 +93,7 @@ export const openMongoKeyring = async (connection: KeyringConnection, masterKey:
   return await openKeyring(storage, masterKey)
 }
 
-/** All keys, by their names, for whoever checks them; rejects when the server does not answer. */
+/** Yields all keys ordered by name, for checks. Rejects when the server does not answer. */
 export async function* mongoKeyRows({ keyring }: Pick<MongoConnection, 'keyring'>): AsyncGenerator<KeyRow> {
   for await (const { _id, wrapped, erasedAt } of keysIn(keyring).find({}, { sort: { _id: 1 } })) {
     if (erasedAt !== undefined && wrapped === undefined) continue
@@ -98,17 +101,17 @@ export async function* mongoKeyRows({ keyring }: Pick<MongoConnection, 'keyring'
   }
 }
 
-/** Names of the keys that were erased; rejects when the server does not answer. */
+/** Returns the names of all erased keys. Rejects when the server does not answer. */
 export const erasedMongoKeys = async (connection: Pick<MongoConnection, 'keyring'>): Promise<ReadonlyArray<string>> => {
   const isErased: Readonly<Record<string, unknown>> = { erasedAt: { $ne: null } }
   const erased = await keysIn(connection.keyring).find(isErased, { projection: { _id: 1 } }).toArray()
   return erased.map(({ _id }) => _id)
 }
 
-/** How far back it is asked what was erased: a majority has it long before. */
+/** Each query for erased keys goes back this far, much longer than a write waits for its majority. */
 const WINDOW_MS = 60_000
 
-/** That it was asked what was erased, and when by the clock of the server. */
+/** A document that each query for erased keys writes, with the time of the server's clock. */
 interface Poll {
   readonly _id: string
   readonly at: Date
@@ -116,17 +119,17 @@ interface Poll {
 }
 
 /**
- * Answers the names of the keys that were erased in the last minute, and since it was answered before. All by the clock
- * of the server, whatever this machine's says; where a new primary's is behind, by the earlier one of both. A primary that
- * was deposed and does not know it answers nothing: it is asked to write first, which it cannot acknowledge.
+ * Creates a query for the keys erased in the last minute and after its previous answer. It uses the server's clock; if
+ * the clock of a new primary is behind, it uses the earlier time. It writes before it reads, because a deposed primary
+ * cannot acknowledge the write and so cannot return outdated data.
  */
 export const erasedLately = (
   { keyring, maintainedKeyring, limitMs }: KeyringConnection & Pick<MongoConnection, 'maintainedKeyring'>,
 ): (() => Promise<Either<string, ReadonlyArray<string>>>) => {
-  let answered: number | null = null
+  let answeredAt: number | null = null
   let indexing: Promise<unknown> | null = null
-  /** Over a million keys it takes longer than an answer may: until then there is none. */
-  const indexed = async (): Promise<void> => {
+  /** Creates the index. For a million keys this exceeds the timeout, so the first queries fail. */
+  const ensureIndex = async (): Promise<void> => {
     indexing ??= keysIn(maintainedKeyring).createIndex({ erasedAt: 1 }, { name: 'by_erasedAt' })
     try {
       await indexing
@@ -137,16 +140,18 @@ export const erasedLately = (
   }
   return () =>
     outcomeOf(limitMs, async ({ maxTimeMS, check }) => {
-      await indexed()
+      await ensureIndex()
       check()
-      const polled = await despiteRaces(() => keyring.collection<Poll>('polls').findOneAndUpdate(
-        { _id: 'erasures' }, { $currentDate: { at: true }, $inc: { count: 1 } }, { upsert: true, returnDocument: 'after' },
-      ))
-      if (polled === null) throw new Error('the server made no document of this poll')
-      const now = polled.at.getTime()
-      const since = new Date(Math.min(answered ?? now, now) - WINDOW_MS)
-      const erased = await keysIn(keyring).find({ erasedAt: { $gt: since } }, { projection: { _id: 1 }, maxTimeMS }).toArray()
-      answered = now
+      const polls = keyring.collection<Poll>('polls')
+      const change = { $currentDate: { at: true }, $inc: { count: 1 } } as const
+      const poll = await retryUpsert(() =>
+        polls.findOneAndUpdate({ _id: 'erasures' }, change, { upsert: true, returnDocument: 'after' }))
+      if (poll === null) throw new Error('the server did not create the document of the query')
+      const now = poll.at.getTime()
+      const since = new Date(Math.min(answeredAt ?? now, now) - WINDOW_MS)
+      const options = { projection: { _id: 1 }, maxTimeMS }
+      const erased = await keysIn(keyring).find({ erasedAt: { $gt: since } }, options).toArray()
+      answeredAt = now
       return erased.map(({ _id }) => _id)
     })
 }

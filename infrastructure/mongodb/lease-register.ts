@@ -4,23 +4,25 @@ import type { MongoConnection } from './connection.ts'
 import { isDuplicate } from './guarded-writes.ts'
 import { outcomeOf } from './outcome.ts'
 
-/** A lease as it stands there. */
 export interface Lease {
   readonly name: string
-  /** Null: it was given back. */
+  /** Null: the lease was released. */
   readonly holder: string | null
   readonly incarnation: string | null
-  /** One more with each holder. */
+  /** Grows by one with each holder. */
   readonly token: number
 }
 
-/** Where leases stand, each step at once for all. Left: why there is no answer; a write may have been made all the same. */
+/** The stored leases. Each operation is atomic. Left: the reason of a failure; a write may still have succeeded. */
 export interface LeaseRegister {
-  readonly look: () => Promise<Either<string, ReadonlyArray<Lease>>>
-  /** Takes a lease that is as it was seen, undefined: not there yet. Answers its token; null where somebody was faster. */
+  readonly read: () => Promise<Either<string, ReadonlyArray<Lease>>>
+  /**
+   * Takes a lease if it still equals `seen` (undefined: it did not exist). Returns the token, or null when another
+   * process was faster.
+   */
   readonly take: (name: string, seen: Lease | undefined, by: Self) => Promise<Either<string, number | null>>
-  /** Gives back what was taken under this token, unless it is another's by now. */
-  readonly giveBack: (name: string, by: Self, token: number) => Promise<Either<string, void>>
+  /** Releases a lease, unless it has another token or holder. */
+  readonly release: (name: string, by: Self, token: number) => Promise<Either<string, void>>
 }
 
 interface LeaseDocument extends Omit<Lease, 'name'> {
@@ -29,8 +31,10 @@ interface LeaseDocument extends Omit<Lease, 'name'> {
 
 const FIRST_TOKEN = 1
 
-/** The leases in the database of the read models. */
-export const createLeaseRegister = ({ readModels, limitMs }: Pick<MongoConnection, 'readModels' | 'limitMs'>): LeaseRegister => {
+/** Creates the register of leases in the database of the read models. */
+export const createLeaseRegister = (
+  { readModels, limitMs }: Pick<MongoConnection, 'readModels' | 'limitMs'>,
+): LeaseRegister => {
   const leases = readModels.collection<LeaseDocument>('leases')
   const insert = async (_id: string, { name: holder, incarnation }: Self): Promise<number | null> => {
     try {
@@ -42,7 +46,7 @@ export const createLeaseRegister = ({ readModels, limitMs }: Pick<MongoConnectio
     }
   }
   return {
-    look: () =>
+    read: () =>
       outcomeOf(limitMs, async ({ maxTimeMS }) => {
         const found = await leases.find({}, { maxTimeMS }).toArray()
         return found.map(({ _id: name, holder, incarnation, token }) => ({ name, holder, incarnation, token }))
@@ -52,10 +56,11 @@ export const createLeaseRegister = ({ readModels, limitMs }: Pick<MongoConnectio
         if (seen === undefined) return await insert(_id, by)
         const token = seen.token + 1
         const { name: holder, incarnation } = by
-        const { matchedCount } = await leases.updateOne({ _id, token: seen.token }, { $set: { holder, incarnation, token } })
+        const change = { $set: { holder, incarnation, token } }
+        const { matchedCount } = await leases.updateOne({ _id, token: seen.token }, change)
         return matchedCount === 1 ? token : null
       }),
-    giveBack: (_id, { incarnation }, token) =>
+    release: (_id, { incarnation }, token) =>
       outcomeOf(limitMs, async () => {
         await leases.updateOne({ _id, incarnation, token }, { $set: { holder: null, incarnation: null } })
       }),

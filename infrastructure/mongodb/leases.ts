@@ -8,29 +8,29 @@ import type { SharedMembers, Verdicts } from './members.ts'
 
 interface LeasesDeps {
   readonly register: LeaseRegister
-  readonly members: Pick<SharedMembers, 'self' | 'all' | 'lookAlong' | 'lookNow'>
+  readonly members: Pick<SharedMembers, 'self' | 'all' | 'joinReads' | 'readNow'>
   readonly timers: Timers
   readonly logger: Pick<Logger, 'info' | 'error'>
-  /** Milliseconds until a lease whose work has ended is sought again. */
+  /** Milliseconds until a process requests a lease again after its work has ended. */
   readonly pauseMs: number
 }
 
 type Work = (held: HeldLease) => Promise<void>
 
-/** One lease as this process wants it. */
+/** A lease that this process wants. */
 interface Seeker {
   readonly work: Work
   readonly stopping: AbortController
-  /** While the work runs. */
+  /** Set while the work runs. */
   held: { readonly token: number; readonly losing: AbortController } | null
-  /** Settles once what is under way, if anything is, has ended. */
+  /** Settles when the running step, if any, has ended. */
   busy: Promise<void>
   isPausing: boolean
 }
 
 /**
- * The leases of a MongoDB, looked at along with its members. They are never renewed: whoever holds one holds it for as
- * long as its beats are seen, so that an election, in which nobody can renew anything, takes none away.
+ * Creates the leases in MongoDB, which are read together with the members. Leases are never renewed. A process holds a
+ * lease for as long as its beats are seen, so an election, during which no write succeeds, ends no lease.
  */
 export const createLeases = ({ register, members, timers, logger, pauseMs }: LeasesDeps): Leases => {
   const { self } = members
@@ -39,7 +39,7 @@ export const createLeases = ({ register, members, timers, logger, pauseMs }: Lea
 
   const isOwn = ({ incarnation }: Pick<Lease, 'incarnation'>): boolean => incarnation === self.incarnation
 
-  /** To the end of the work, and a pause behind it. */
+  /** Runs the work to its end, releases the lease and pauses. */
   const run = async (name: string, seeker: Seeker, token: number): Promise<void> => {
     const losing = new AbortController()
     seeker.held = { token, losing }
@@ -49,15 +49,15 @@ export const createLeases = ({ register, members, timers, logger, pauseMs }: Lea
     } catch (error) {
       logger.error({ lease: name, error: String(error) }, 'work under a lease failed')
     }
-    // Lost to another process it says nothing to the register. Unanswered, it is found as a stray, or goes on being ours.
-    await register.giveBack(name, self, token)
+    // This changes nothing if another process holds the lease. If it fails, a later read finds our unused lease.
+    await register.release(name, self, token)
     seeker.isPausing = true
     seeker.held = null
     await pause(timers, pauseMs, seeker.stopping.signal)
     seeker.isPausing = false
   }
 
-  /** Whether the lease is another's, or nobody's, by now. A look that is older than our token says nothing. */
+  /** Whether this process has lost the lease. A read that is older than our token decides nothing. */
   const isLost = (token: number, lease: Lease | undefined, { isCounted, isMember }: Verdicts): boolean => {
     if (!isMember) return true
     if (lease === undefined) return isCounted
@@ -65,24 +65,29 @@ export const createLeases = ({ register, members, timers, logger, pauseMs }: Lea
   }
 
   const isFree = (lease: Lease | undefined, { stays }: Verdicts): boolean =>
-    lease === undefined || lease.holder === null || lease.incarnation === null || !stays(lease.holder, lease.incarnation)
+    lease === undefined
+    || lease.holder === null
+    || lease.incarnation === null
+    || !stays(lease.holder, lease.incarnation)
 
-  const isStaying = (): boolean => members.all().every(({ incarnation, state }) => incarnation !== self.incarnation || state !== 'stopping')
+  const isStaying = (): boolean =>
+    members.all().every(({ incarnation, state }) => incarnation !== self.incarnation || state !== 'stopping')
 
   const take = async (name: string, seeker: Seeker, lease: Lease | undefined): Promise<void> => {
     const taken = await register.take(name, lease, self)
     if (E.isLeft(taken) || taken.right === null) return
-    if (seeker.stopping.signal.aborted) await register.giveBack(name, self, taken.right)
+    if (seeker.stopping.signal.aborted) await register.release(name, self, taken.right)
     else seeker.busy = run(name, seeker, taken.right)
   }
 
-  const attend = async (name: string, seeker: Seeker, lease: Lease | undefined, verdicts: Verdicts): Promise<void> => {
+  const update = async (name: string, seeker: Seeker, lease: Lease | undefined, verdicts: Verdicts): Promise<void> => {
     if (seeker.held !== null) {
       if (isLost(seeker.held.token, lease, verdicts)) seeker.held.losing.abort()
       return
     }
-    if (seeker.isPausing || seeker.stopping.signal.aborted || !verdicts.isCounted || !verdicts.isMember || !isStaying()) return
-    // Taken by a request whose answer was lost.
+    const mayTake = verdicts.isCounted && verdicts.isMember && isStaying()
+    if (seeker.isPausing || seeker.stopping.signal.aborted || !mayTake) return
+    // An earlier request took the lease, but its answer was lost.
     if (lease !== undefined && isOwn(lease)) seeker.busy = run(name, seeker, lease.token)
     else if (isFree(lease, verdicts)) {
       const taking = take(name, seeker, lease)
@@ -91,15 +96,16 @@ export const createLeases = ({ register, members, timers, logger, pauseMs }: Lea
     }
   }
 
-  members.lookAlong(async () => {
-    const seen = await register.look()
+  members.joinReads(async () => {
+    const found = await register.read()
     return async (verdicts) => {
-      if (E.isLeft(seen)) return
-      known = seen.right
-      const strays = known.filter((lease) => isOwn(lease) && !seekers.has(lease.name))
+      if (E.isLeft(found)) return
+      known = found.right
+      const unused = known.filter((lease) => isOwn(lease) && !seekers.has(lease.name))
       await Promise.all([
-        ...[...seekers].map(([name, seeker]) => attend(name, seeker, known.find((lease) => lease.name === name), verdicts)),
-        ...strays.map(({ name, token }) => register.giveBack(name, self, token)),
+        ...[...seekers].map(([name, seeker]) =>
+          update(name, seeker, known.find((lease) => lease.name === name), verdicts)),
+        ...unused.map(({ name, token }) => register.release(name, self, token)),
       ])
     }
   })
@@ -107,18 +113,20 @@ export const createLeases = ({ register, members, timers, logger, pauseMs }: Lea
   return {
     hold: (name, work) => {
       if (seekers.has(name)) throw new Error(`the lease ${name} is already requested`)
-      const seeker: Seeker = { work, stopping: new AbortController(), held: null, busy: Promise.resolve(), isPausing: false }
+      const stopping = new AbortController()
+      const seeker: Seeker = { work, stopping, held: null, busy: Promise.resolve(), isPausing: false }
       seekers.set(name, seeker)
-      members.lookNow()
+      members.readNow()
       return {
         stop: async () => {
-          seeker.stopping.abort()
+          stopping.abort()
           seeker.held?.losing.abort()
           await seeker.busy
           seekers.delete(name)
         },
       }
     },
-    holders: () => known.map(({ name, holder, token, incarnation }) => ({ name, holder, token, isOwn: isOwn({ incarnation }) })),
+    holders: () =>
+      known.map(({ name, holder, token, incarnation }) => ({ name, holder, token, isOwn: isOwn({ incarnation }) })),
   }
 }

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Collection, Db } from 'mongodb'
 import { FORMAT, RELEASE, formatProblem } from '../stores/format.ts'
-import { checkUpserted, despiteRaces } from './guarded-writes.ts'
+import { checkUpserted, retryUpsert } from './guarded-writes.ts'
 
 interface Mark {
   readonly _id: 'stenolog'
   readonly format: number
-  /** Of the newest version that has written to the database; absent before format 2. */
+  /** The newest version that has written to the database; absent before format 2. */
   readonly release?: number
 }
 
-/** Which MongoDB this is, whatever its address. */
+/** Identifies this MongoDB independently of its address. */
 interface Cluster {
   readonly _id: 'cluster'
   readonly id: string
@@ -18,31 +18,34 @@ interface Cluster {
 
 const marksOf = (database: Db): Collection<Mark> => database.collection<Mark>('format')
 
-/** Why this version must not use these databases, in words for people; null where it may. */
-export const whyNotDatabases = async (databases: ReadonlyArray<Db>): Promise<string | null> => {
+/** Returns why this version must not use these databases, as a message for users; null: it may. */
+export const databaseProblem = async (databases: ReadonlyArray<Db>): Promise<string | null> => {
   for (const database of databases) {
     const mark = await marksOf(database).findOne({ _id: 'stenolog' })
-    const refusal = formatProblem(`the database ${database.databaseName} of MongoDB`, mark?.format, mark?.release)
-    if (refusal !== null) return refusal
+    const problem = formatProblem(`the database ${database.databaseName} of MongoDB`, mark?.format, mark?.release)
+    if (problem !== null) return problem
   }
   return null
 }
 
-/** Writes into each database which format it has, as who writes to it must; the mark of a newer version stays. */
+/** Writes the storage format into each database. Keeps the mark of a newer version. */
 export const markDatabases = async (databases: ReadonlyArray<Db>): Promise<void> => {
   const newest = { $max: { format: FORMAT, release: RELEASE } }
   for (const database of databases) {
-    const marked = await despiteRaces(() => marksOf(database).updateOne({ _id: 'stenolog' }, newest, { upsert: true }))
+    const marked = await retryUpsert(() => marksOf(database).updateOne({ _id: 'stenolog' }, newest, { upsert: true }))
     checkUpserted(marked)
   }
 }
 
-/** The id of this MongoDB, made the first time: logs name it. Beside the keys, as it must outlast the read models. */
+/**
+ * Returns the id of this MongoDB and creates it on the first call. The mark of the event log contains this id. It is
+ * stored next to the keys, because it must survive a rebuild of the read models.
+ */
 export const clusterOf = async ({ keyring }: { readonly keyring: Db }): Promise<string> => {
   const clusters = keyring.collection<Cluster>('format')
-  const made = { $setOnInsert: { id: randomUUID() } }
+  const change = { $setOnInsert: { id: randomUUID() } }
   const options = { upsert: true, returnDocument: 'after' } as const
-  const cluster = await despiteRaces(() => clusters.findOneAndUpdate({ _id: 'cluster' }, made, options))
-  if (cluster === null) throw new Error('the server made no id of its own')
+  const cluster = await retryUpsert(() => clusters.findOneAndUpdate({ _id: 'cluster' }, change, options))
+  if (cluster === null) throw new Error('the server did not create its id')
   return cluster.id
 }

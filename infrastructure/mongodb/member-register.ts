@@ -10,30 +10,30 @@ import { outcomeOf } from './outcome.ts'
 
 /** A process in the register. */
 export interface Entry extends Claim, Profile, Announced {
-  /** Milliseconds of silence after which it may be taken for lost. */
+  /** Milliseconds without a beat after which the process counts as lost. */
   readonly ttl: number
-  /** Counts its beats; whoever sees it grow knows that the process lives, and no clock is compared. */
+  /** Number of beats. A growing number shows that the process is running, without comparing clocks. */
   readonly beat: number
-  /** Of a version that shares the stores with nobody. */
+  /** Whether the process runs an older version that cannot share the stores. */
   readonly isSole: boolean
 }
 
-/** Where members stand, each step at once for all. Left: why there is no answer; a write may have been made all the same. */
+/** The stored members. Each operation is atomic. Left: the reason of a failure; a write may still have succeeded. */
 export interface MemberRegister {
-  readonly look: () => Promise<Either<string, ReadonlyArray<Entry>>>
-  /** False where another one has the name, or has everything. */
+  readonly read: () => Promise<Either<string, ReadonlyArray<Entry>>>
+  /** Adds an entry. False: another process has the name, or an older version excludes others. */
   readonly enter: (own: Entry) => Promise<Either<string, boolean>>
-  /** Puts `own` in the place of what was seen under its name; false where that has beaten since, or is not there. */
+  /** Replaces the entry of the same name by `own`. False: it has a new beat, or does not exist any more. */
   readonly replace: (seen: Entry, own: Entry) => Promise<Either<string, boolean>>
-  /** Takes out what was seen; false where it has beaten since, or is not there. */
-  readonly strike: (seen: Entry) => Promise<Either<string, boolean>>
-  /** One more beat, with what the member says of itself; false where the incarnation does not stand there any more. */
+  /** Removes an entry. False: it has a new beat, or does not exist any more. */
+  readonly remove: (seen: Entry) => Promise<Either<string, boolean>>
+  /** Adds a beat and writes the announced state. False: the entry of this incarnation does not exist any more. */
   readonly beat: (own: Entry) => Promise<Either<string, boolean>>
-  /** Takes out the incarnation, however often it has beaten. */
+  /** Removes the entry of this incarnation, whatever its beat is. */
   readonly leave: (own: Entry) => Promise<Either<string, void>>
 }
 
-/** What versions say that share the stores. */
+/** Members that only versions with shared stores write. */
 type Shared = Profile & Announced
 
 interface MemberDocument extends Omit<Claim, 'name'>, Partial<Shared> {
@@ -41,42 +41,48 @@ interface MemberDocument extends Omit<Claim, 'name'>, Partial<Shared> {
   readonly ttl: number
   readonly beat: number
   /**
-   * The same in each, for versions that share the stores with nobody: they make a unique index of it, so none of them
-   * gets in while anybody is there.
+   * Equal in all entries. Older versions, which cannot share the stores, have a unique index on it. So they cannot
+   * enter while any entry exists.
    */
   readonly only: true
-  /** Of the last beat, by the clock of the server: for people alone. */
+  /** Time of the last beat by the server's clock, for operators. */
   readonly seenAt?: Date
 }
 
-/** The index of those versions. */
-const SOLE = 'only_one'
+/** The unique index of versions that cannot share the stores. */
+const SOLE_INDEX = 'only_one'
 
-/** Codes for what is not there to be dropped: NamespaceNotFound, IndexNotFound. */
-const ABSENT: ReadonlySet<unknown> = new Set([26, 27])
+/** Error codes for a missing collection or index: NamespaceNotFound, IndexNotFound. */
+const NOT_FOUND_CODES: ReadonlySet<unknown> = new Set([26, 27])
 
-const UNSAID: Shared = { ...NOTHING_ANNOUNCED, roles: [], version: '', speaks: { log: 0, relay: 0 } }
+/** Default values for entries of older versions. */
+const SHARED_DEFAULTS: Shared = { ...NOTHING_ANNOUNCED, roles: [], version: '', speaks: { log: 0, relay: 0 } }
 
-const entryOf = ({ _id: name, only: _only, seenAt: _seenAt, ...said }: MemberDocument): Entry => ({
-  ...UNSAID, ...said, name, isSole: said.roles === undefined,
+const entryOf = ({ _id: name, only: _only, seenAt: _seenAt, ...others }: MemberDocument): Entry => ({
+  ...SHARED_DEFAULTS, ...others, name, isSole: others.roles === undefined,
 })
 
-const documentOf = ({ name, isSole: _isSole, ...said }: Entry): MemberDocument => ({ _id: name, ...said, only: true })
+const documentOf = ({ name, isSole: _isSole, ...others }: Entry): MemberDocument => ({
+  _id: name, ...others, only: true,
+})
 
-const dropSole = async (members: Collection<MemberDocument>): Promise<void> => {
+const dropSoleIndex = async (members: Collection<MemberDocument>): Promise<void> => {
   try {
-    await members.dropIndex(SOLE)
+    await members.dropIndex(SOLE_INDEX)
   } catch (error) {
-    if (!(error instanceof MongoServerError) || !ABSENT.has(error.code)) throw error
+    if (!(error instanceof MongoServerError) || !NOT_FOUND_CODES.has(error.code)) throw error
   }
 }
 
-/** The register in the database of the read models. */
-export const createMemberRegister = ({ readModels, limitMs }: Pick<MongoConnection, 'readModels' | 'limitMs'>): MemberRegister => {
+/** Creates the register of members in the database of the read models. */
+export const createMemberRegister = (
+  { readModels, limitMs }: Pick<MongoConnection, 'readModels' | 'limitMs'>,
+): MemberRegister => {
   const members = readModels.collection<MemberDocument>('members')
-  const itself = ({ name, incarnation }: Entry) => ({ _id: name, incarnation })
+  const sameProcess = ({ name, incarnation }: Entry) => ({ _id: name, incarnation })
   return {
-    look: () => outcomeOf(limitMs, async ({ maxTimeMS }) => (await members.find({}, { maxTimeMS }).toArray()).map(entryOf)),
+    read: () =>
+      outcomeOf(limitMs, async ({ maxTimeMS }) => (await members.find({}, { maxTimeMS }).toArray()).map(entryOf)),
     enter: (own) =>
       outcomeOf(limitMs, async () => {
         try {
@@ -84,32 +90,33 @@ export const createMemberRegister = ({ readModels, limitMs }: Pick<MongoConnecti
           return true
         } catch (error) {
           if (!isDuplicate(error)) throw error
-          // Perhaps not the name, but the index of an older version, which any start of one makes again.
-          await dropSole(members)
+          // The duplicate may come from the index of an older version, which recreates it at each start.
+          await dropSoleIndex(members)
           return false
         }
       }),
     replace: (seen, own) =>
       outcomeOf(limitMs, async () => {
         const { _id, ...others } = documentOf(own)
-        const { matchedCount } = await members.replaceOne({ ...itself(seen), beat: seen.beat }, others)
+        const { matchedCount } = await members.replaceOne({ ...sameProcess(seen), beat: seen.beat }, others)
         return matchedCount === 1
       }),
-    strike: (seen) =>
+    remove: (seen) =>
       outcomeOf(limitMs, async () => {
-        const { deletedCount } = await members.deleteOne({ ...itself(seen), beat: seen.beat })
+        const { deletedCount } = await members.deleteOne({ ...sameProcess(seen), beat: seen.beat })
         return deletedCount === 1
       }),
     beat: (own) =>
       outcomeOf(limitMs, async () => {
         const { state, address, offers, logAnswers, lives, jobs } = own
-        const said: Announced = { state, address, offers, logAnswers, lives, jobs }
-        const { matchedCount } = await members.updateOne(itself(own), { $inc: { beat: 1 }, $currentDate: { seenAt: true }, $set: said })
+        const announced: Announced = { state, address, offers, logAnswers, lives, jobs }
+        const change = { $inc: { beat: 1 }, $currentDate: { seenAt: true }, $set: announced } as const
+        const { matchedCount } = await members.updateOne(sameProcess(own), change)
         return matchedCount === 1
       }),
     leave: (own) =>
       outcomeOf(limitMs, async () => {
-        await members.deleteOne(itself(own))
+        await members.deleteOne(sameProcess(own))
       }),
   }
 }

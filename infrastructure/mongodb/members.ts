@@ -8,193 +8,202 @@ import { NOTHING_ANNOUNCED } from '../embedded-members.ts'
 import type { Claim } from '../stores/claim.ts'
 import { describeClaim } from '../stores/claim.ts'
 import { enterMembers, noAnswer } from './enter-members.ts'
-import { createJudge, SILENT_LOOKS } from './member-judge.ts'
-import type { Judged } from './member-judge.ts'
+import { createLossDetector, MAX_SILENT_READS } from './lost-members.ts'
+import type { ObservedMember } from './lost-members.ts'
 import type { Entry, MemberRegister } from './member-register.ts'
 
-/** Beats in a TTL. */
+/** Beats in the time of a TTL. */
 const BEATS = 5
-/** Beats in whose time one must have been acknowledged for a look to count. */
+/** A read counts only if one of the last beats, in this number, was acknowledged. */
 const FRESH_BEATS = 2
-/** What of a member somebody waits to hear. */
-const AT_ONCE = ['state', 'address', 'jobs'] as const
+/** A change of one of these is announced at once, because other processes wait for it. */
+const URGENT = ['state', 'address', 'jobs'] as const
 
 interface MembersDeps {
   readonly register: MemberRegister
   readonly timers: Timers
-  /** Milliseconds that only ever grow. */
+  /** Returns the milliseconds of a monotonic clock. */
   readonly monotonic: () => number
   readonly logger: Pick<Logger, 'info' | 'warn'>
 }
 
-/** What a look told of the members. */
+/** The result of a read of the members. */
 export interface Verdicts {
-  /** Who seems lost or absent may be held to be so: the look was answered, and so are our own beats. */
+  /** Whether a silent or missing member may count as lost: MongoDB answers the read, and our own beats. */
   readonly isCounted: boolean
-  /** This process is one of them; true as well where nothing was answered. */
+  /** Whether this process is a member. Also true when MongoDB did not answer. */
   readonly isMember: boolean
-  /** Whether this incarnation is there, not lost and not about to end. */
+  /** Whether this incarnation is a member that is neither lost nor stopping. */
   readonly stays: (name: string, incarnation: string) => boolean
 }
 
-/** Members that others look along with. */
+/** Members whose reads other adapters join. */
 export interface SharedMembers extends Members {
   /**
-   * `ask` is asked right before each look, so that whoever its answer names stands in the look if it is there at all;
-   * what it answers hears the verdicts.
+   * Runs `read` right before each read of the members. So if `read` finds a process, the members contain it, unless it
+   * has left. The function that `read` returns receives the verdicts.
    */
-  readonly lookAlong: (ask: () => Promise<(verdicts: Verdicts) => Promise<void>>) => void
-  /** Looks once more, at once; held against nobody. */
-  readonly lookNow: () => void
+  readonly joinReads: (read: () => Promise<(verdicts: Verdicts) => Promise<void>>) => void
+  /** Reads the members at once. This extra read makes no member silent. */
+  readonly readNow: () => void
 }
 
-const memberOf = ({ name, incarnation, roles, version, speaks, state, address, offers, logAnswers, lives, jobs }: Entry): Member => ({
-  name, incarnation, roles, version, speaks, state, address, offers, logAnswers, lives, jobs,
-})
+const memberOf = (entry: Entry): Member => {
+  const { name, incarnation, roles, version, speaks, state, address, offers, logAnswers, lives, jobs } = entry
+  return { name, incarnation, roles, version, speaks, state, address, offers, logAnswers, lives, jobs }
+}
 
 /**
- * The members of a MongoDB, of which this process becomes one; throws an Error for people when it may not. It beats five
- * times in a `ttl` (milliseconds) until it leaves, or a beat finds it replaced, and looks ten times.
+ * Joins the members of a MongoDB. Throws an Error with a message for users when this process must not join. It beats
+ * five times and reads the members ten times in each `ttl` (milliseconds), until it leaves or finds itself replaced.
  */
-export const joinMembers = async (deps: MembersDeps, claim: Claim, profile: Profile, ttl: number): Promise<SharedMembers> => {
+export const joinMembers = async (
+  deps: MembersDeps,
+  claim: Claim,
+  profile: Profile,
+  ttl: number,
+): Promise<SharedMembers> => {
   const { register, timers, monotonic, logger } = deps
-  const judge = createJudge(ttl)
+  const observe = createLossDetector(ttl)
   let own: Entry = { ...claim, ...profile, ...NOTHING_ANNOUNCED, ttl, beat: 0, isSole: false }
-  /** When the last request was made that a majority has acknowledged. */
-  let acknowledged = monotonic()
-  let entered: ReadonlyArray<Judged>
+  /** Start time of the last request that a majority has acknowledged. */
+  let acknowledgedAt = monotonic()
+  let entered: ReadonlyArray<ObservedMember>
   try {
-    entered = await enterMembers({ register, timers, logger, judge }, own)
+    entered = await enterMembers({ register, timers, logger, observe }, own)
   } catch (error) {
-    // A request whose answer was lost may have put it there.
+    // A request whose answer was lost may have added the entry.
     await register.leave(own)
     throw error
   }
-  const { promise: replaced, resolve: tell } = Promise.withResolvers<string>()
-  const [nextBeat, nextLook] = [createBell(timers), createBell(timers)]
-  const hearers = { change: new Set<() => void>(), lost: new Set<(member: Member) => void>() }
-  let asking: ReadonlyArray<Parameters<SharedMembers['lookAlong']>[0]> = []
+  const { promise: replaced, resolve: reportReplaced } = Promise.withResolvers<string>()
+  const [nextBeat, nextRead] = [createBell(timers), createBell(timers)]
+  const listeners = { change: new Set<() => void>(), lost: new Set<(member: Member) => void>() }
+  let joinedReads: ReadonlyArray<Parameters<SharedMembers['joinReads']>[0]> = []
   let all: ReadonlyArray<Member> = [memberOf(own)]
   let lost: ReadonlyArray<Member> = []
   const leaving = new AbortController()
 
   const isOwn = ({ incarnation }: Pick<Entry, 'incarnation'>): boolean => incarnation === own.incarnation
 
-  const show = (others: ReadonlyArray<Member>): void => {
-    const now = [memberOf(own), ...others.filter(({ name }) => name !== own.name)]
-    if (isDeepStrictEqual(now, all)) return
-    all = now
-    for (const hear of hearers.change) hear()
+  const update = (others: ReadonlyArray<Member>): void => {
+    const members = [memberOf(own), ...others.filter(({ name }) => name !== own.name)]
+    if (isDeepStrictEqual(members, all)) return
+    all = members
+    for (const listener of listeners.change) listener()
   }
 
-  /** Clears away whom nobody needs to know of any more, and who must not be there beside us. */
-  const tidy = async (judged: ReadonlyArray<Judged>): Promise<void> => {
-    for (const { entry, isForgotten } of judged) {
-      if (isForgotten) await register.strike(entry)
+  /** Removes members that were lost long ago, and processes of older versions that cannot share the stores. */
+  const removeStale = async (observed: ReadonlyArray<ObservedMember>): Promise<void> => {
+    for (const { entry, isForgotten } of observed) {
+      if (isForgotten) await register.remove(entry)
       else if (entry.isSole) {
-        logger.warn({ member: entry.name, host: entry.host }, 'a process of an older version has come in beside this one: it is put out')
+        const fields = { member: entry.name, host: entry.host }
+        logger.warn(fields, 'a process of an older version cannot share MongoDB, removing it')
         await register.leave(entry)
       }
     }
   }
 
-  const hear = (judged: ReadonlyArray<Judged>): void => {
-    const others = judged.filter(({ entry }) => !isOwn(entry))
+  const use = (observed: ReadonlyArray<ObservedMember>): void => {
+    const others = observed.filter(({ entry }) => !isOwn(entry))
     const before = lost
     lost = others.filter(({ isLost }) => isLost).map(({ entry }) => memberOf(entry))
-    show(others.filter(({ isLost }) => !isLost).map(({ entry }) => memberOf(entry)))
-    for (const member of lost.filter(({ incarnation }) => !before.some((one) => one.incarnation === incarnation))) {
-      logger.warn({ member: member.name, incarnation: member.incarnation }, 'a member is lost: it has not beaten for LEASE_TTL')
-      for (const tellLost of hearers.lost) tellLost(member)
+    update(others.filter(({ isLost }) => !isLost).map(({ entry }) => memberOf(entry)))
+    const wasLost = ({ incarnation }: Member): boolean => before.some((member) => member.incarnation === incarnation)
+    for (const member of lost.filter((candidate) => !wasLost(candidate))) {
+      const fields = { member: member.name, incarnation: member.incarnation }
+      logger.warn(fields, 'a member is lost: no heartbeat for LEASE_TTL')
+      for (const listener of listeners.lost) listener(member)
     }
   }
 
-  const look = async (isDue: boolean): Promise<void> => {
-    const along = await Promise.all(asking.map((ask) => ask()))
-    const seen = await register.look()
-    // What a deposed primary answers is old; it acknowledges no beat.
-    const isFresh = monotonic() - acknowledged < (FRESH_BEATS * ttl) / BEATS
-    const isCounted = E.isRight(seen) && isFresh
-    const judged = E.isRight(seen) ? judge(seen.right, isCounted && isDue) : []
-    if (E.isRight(seen)) hear(judged)
+  const read = async (isDue: boolean): Promise<void> => {
+    const joined = await Promise.all(joinedReads.map((joinedRead) => joinedRead()))
+    const entries = await register.read()
+    // A deposed primary returns outdated entries, but cannot acknowledge our beats.
+    const isFresh = monotonic() - acknowledgedAt < (FRESH_BEATS * ttl) / BEATS
+    const isCounted = E.isRight(entries) && isFresh
+    const observed = E.isRight(entries) ? observe(entries.right, isCounted && isDue) : []
+    if (E.isRight(entries)) use(observed)
     const stays = (name: string, incarnation: string): boolean =>
-      judged.some(({ entry, isLost }) =>
+      observed.some(({ entry, isLost }) =>
         entry.name === name && entry.incarnation === incarnation && !isLost && entry.state !== 'stopping')
-    const isMember = E.isLeft(seen) || seen.right.some(isOwn)
-    await Promise.all(along.map((told) => told({ isCounted, isMember, stays })))
-    if (isCounted && isMember) await tidy(judged.filter(({ entry }) => !isOwn(entry)))
+    const isMember = E.isLeft(entries) || entries.right.some(isOwn)
+    await Promise.all(joined.map((useVerdicts) => useVerdicts({ isCounted, isMember, stays })))
+    if (isCounted && isMember) await removeStale(observed.filter(({ entry }) => !isOwn(entry)))
   }
 
   const whyReplaced = async (): Promise<string> => {
-    const now = await register.look()
-    const other = E.isRight(now) ? now.right.find(({ name }) => name === own.name) : undefined
-    if (other === undefined) return 'its entry among the members in MongoDB is gone'
+    const entries = await register.read()
+    const other = E.isRight(entries) ? entries.right.find(({ name }) => name === own.name) : undefined
+    if (other === undefined) return 'its entry in the collection of members in MongoDB is missing'
     return `the process ${describeClaim(other)} has taken its place in MongoDB`
   }
 
-  /** Whether the place is still ours; Left: nobody tells. */
+  /** Returns whether our entry still exists. Left: MongoDB did not answer. */
   const beat = async (): Promise<E.Either<string, boolean>> => {
-    const asked = monotonic()
-    const stands = await register.beat(own)
-    if (E.isRight(stands) && stands.right) acknowledged = Math.max(acknowledged, asked)
-    return stands
+    const startedAt = monotonic()
+    const exists = await register.beat(own)
+    if (E.isRight(exists) && exists.right) acknowledgedAt = Math.max(acknowledgedAt, startedAt)
+    return exists
   }
 
   const keepBeating = async (): Promise<void> => {
     let isAnswered = true
     for (;;) {
-      // One that was not answered is not waited out: the others count.
+      // After an unanswered beat the next one follows sooner, because the other processes count silence.
       await nextBeat.wait(isAnswered ? ttl / BEATS : ttl / BEATS / BEATS)
       if (leaving.signal.aborted) return
-      const stands = await beat()
-      if (E.isRight(stands) && !stands.right) return tell(await whyReplaced())
-      isAnswered = E.isRight(stands)
+      const exists = await beat()
+      if (E.isRight(exists) && !exists.right) return reportReplaced(await whyReplaced())
+      isAnswered = E.isRight(exists)
     }
   }
 
-  const keepLooking = async (): Promise<void> => {
+  const keepReading = async (): Promise<void> => {
     let isDue = false
     while (!leaving.signal.aborted) {
-      await look(isDue)
-      isDue = !(await nextLook.wait(ttl / SILENT_LOOKS))
+      await read(isDue)
+      isDue = !(await nextRead.wait(ttl / MAX_SILENT_READS))
     }
   }
 
-  hear(entered)
-  const working = Promise.all([keepBeating(), keepLooking()])
+  use(entered)
+  const working = Promise.all([keepBeating(), keepReading()])
   return {
     self: { name: claim.name, incarnation: claim.incarnation },
     replaced,
     whyNot: async () => {
-      const stands = await beat()
-      if (E.isLeft(stands)) return noAnswer(stands.left)
-      return stands.right ? null : await whyReplaced()
+      const exists = await beat()
+      if (E.isLeft(exists)) return noAnswer(exists.left)
+      return exists.right ? null : await whyReplaced()
     },
     all: () => all,
-    onChange: (changed) => {
-      hearers.change.add(changed)
-      return () => void hearers.change.delete(changed)
+    onChange: (listener) => {
+      listeners.change.add(listener)
+      return () => void listeners.change.delete(listener)
     },
-    onLost: (tellLost) => {
-      hearers.lost.add(tellLost)
-      // Those that were found before anybody wanted to know.
-      lost.forEach(tellLost)
-      return () => void hearers.lost.delete(tellLost)
+    onLost: (listener) => {
+      listeners.lost.add(listener)
+      // Reports members that were found lost before this call.
+      lost.forEach(listener)
+      return () => void listeners.lost.delete(listener)
     },
     announce: (change: Partial<Announced>) => {
       own = { ...own, ...change }
-      show(all)
-      if (AT_ONCE.some((what) => change[what] !== undefined)) nextBeat.ring()
+      update(all)
+      if (URGENT.some((member) => change[member] !== undefined)) nextBeat.ring()
     },
-    lookAlong: (ask) => {
-      asking = [...asking, ask]
+    joinReads: (joinedRead) => {
+      joinedReads = [...joinedReads, joinedRead]
     },
-    lookNow: nextLook.ring,
+    readNow: nextRead.ring,
     leave: async () => {
       leaving.abort()
-      for (const { ring } of [nextBeat, nextLook]) ring()
+      for (const { ring } of [nextBeat, nextRead]) ring()
       await working
-      // Unanswered, it is replaced by the next start, or waited out.
+      // If this fails, the next process of this name replaces the entry, or waits until it counts as lost.
       await register.leave(own)
     },
   }

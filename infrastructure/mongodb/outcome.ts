@@ -4,7 +4,7 @@ import { MongoInvalidArgumentError, MongoServerError } from 'mongodb'
 import { messageOf } from '../../domain/shared/message-of.ts'
 
 /**
- * Error codes of requests that the server will never take: mistakes of ours, not of its state.
+ * Error codes of requests that the server always refuses, because they contain a mistake of ours.
  * https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml
  */
 const DEFECTS: ReadonlySet<unknown> = new Set([
@@ -25,8 +25,8 @@ const isDefect = (error: unknown): boolean =>
 
 const TOO_LATE = Symbol('the limit is reached')
 
-/** Settles with `work`, or with TOO_LATE at the limit. */
-const within = async <A>(limitMs: number, work: Promise<A>): Promise<A | typeof TOO_LATE> => {
+/** Settles like `work`, or resolves with TOO_LATE at the limit. */
+const withLimit = async <A>(limitMs: number, work: Promise<A>): Promise<A | typeof TOO_LATE> => {
   const limit = Promise.withResolvers<typeof TOO_LATE>()
   const timer = setTimeout(() => limit.resolve(TOO_LATE), limitMs)
   try {
@@ -36,17 +36,18 @@ const within = async <A>(limitMs: number, work: Promise<A>): Promise<A | typeof 
   }
 }
 
-/** The limit of requests that somebody waits for. */
+/** The time limit of an operation of several requests. */
 export interface Limit {
-  /** Option of a read: when the server gives it up. */
+  /** Option of a read: the server cancels it after this time. */
   readonly maxTimeMS: number
-  /** Throws once nobody waits any more: no further request is made then. */
+  /** Throws after the limit. Call it before each further request, because the caller has stopped waiting. */
   readonly check: () => void
 }
 
 /**
- * The outcome of requests to the server. Left: why they failed, or may have. By cause, not by class: an operation that
- * was in flight when the server died can end in a plain Error of the socket. Rejects on mistakes of ours alone.
+ * Runs requests and returns their outcome. Left: why they failed or why their outcome is unknown. This includes plain
+ * Errors of the socket, because operations can end with such an Error when the server dies. Rejects only on defects,
+ * such as an invalid request.
  */
 export const outcomeOf = async <A>(
   limitMs: number, requests: (limit: Limit) => Promise<A>,
@@ -56,7 +57,7 @@ export const outcomeOf = async <A>(
     if (performance.now() > end) throw new Error(`the limit of ${limitMs} ms is reached`)
   }
   try {
-    const outcome = await within(limitMs, requests({ maxTimeMS: limitMs, check }))
+    const outcome = await withLimit(limitMs, requests({ maxTimeMS: limitMs, check }))
     return outcome === TOO_LATE ? E.left(`no answer from MongoDB within ${limitMs} ms`) : E.right(outcome)
   } catch (error) {
     if (isDefect(error)) throw error

@@ -99,19 +99,19 @@ export const leaseRegisterContract = (name: string, open: () => Promise<Opened<L
   run(`${name}: a lease is taken as it was seen or not at all, and given back by its holder alone`, async (t) => {
     const { opened: register, close } = await open()
     try {
-      t.deepEqual(await register.look(), E.right([]))
+      t.deepEqual(await register.read(), E.right([]))
       t.deepEqual(await register.take('one', undefined, alpha), E.right(1))
       t.deepEqual(await register.take('one', undefined, beta), E.right(null))
       const first = { name: 'one', holder: 'alpha', incarnation: '1', token: 1 }
-      t.deepEqual(await register.look(), E.right([first]))
+      t.deepEqual(await register.read(), E.right([first]))
       t.deepEqual(await register.take('one', first, beta), E.right(2))
       t.deepEqual(await register.take('one', first, alpha), E.right(null))
       const second = { name: 'one', holder: 'beta', incarnation: '2', token: 2 }
-      for (const [by, token] of [[alpha, 1], [alpha, 2], [beta, 1]] as const) await register.giveBack('one', by, token)
-      t.deepEqual(await register.look(), E.right([second]))
-      t.deepEqual(await register.giveBack('one', beta, 2), E.right(undefined))
+      for (const [by, token] of [[alpha, 1], [alpha, 2], [beta, 1]] as const) await register.release('one', by, token)
+      t.deepEqual(await register.read(), E.right([second]))
+      t.deepEqual(await register.release('one', beta, 2), E.right(undefined))
       const free = { name: 'one', holder: null, incarnation: null, token: 2 }
-      t.deepEqual(await register.look(), E.right([free]))
+      t.deepEqual(await register.read(), E.right([free]))
       const taken = await Promise.all([alpha, beta, alpha, beta].map((by) => register.take('one', free, by)))
       t.deepEqual(taken.filter((outcome) => E.isRight(outcome) && outcome.right !== null), [E.right(3)])
     } finally {

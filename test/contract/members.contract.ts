@@ -55,37 +55,37 @@ export const registerContract = (name: string, open: () => Promise<Opened<Member
   }
 
   on('a name is one process\'s, and another\'s once that has left or was struck', async (t, register) => {
-    t.deepEqual(await register.look(), E.right([]))
+    t.deepEqual(await register.read(), E.right([]))
     t.deepEqual(await register.enter(alpha), E.right(true))
-    t.deepEqual(await register.look(), E.right([alpha]))
+    t.deepEqual(await register.read(), E.right([alpha]))
     for (const other of [again, alpha]) t.deepEqual(await register.enter(other), E.right(false))
     for (const other of [beta, again]) {
       t.deepEqual(await register.beat(other), E.right(false))
-      t.deepEqual(await register.strike(other), E.right(false))
+      t.deepEqual(await register.remove(other), E.right(false))
       await register.leave(other)
     }
     t.deepEqual(await register.enter(beta), E.right(true))
-    t.deepEqual(await register.look(), E.right([alpha, beta]))
+    t.deepEqual(await register.read(), E.right([alpha, beta]))
     await register.leave(alpha)
     t.deepEqual(await register.beat(alpha), E.right(false))
-    t.deepEqual(await register.strike(beta), E.right(true))
+    t.deepEqual(await register.remove(beta), E.right(true))
     t.deepEqual(await register.enter(again), E.right(true))
-    t.deepEqual(await register.look(), E.right([again]))
+    t.deepEqual(await register.read(), E.right([again]))
   })
 
   on('who has beaten since it was seen is neither struck nor replaced', async (t, register) => {
     await register.enter(alpha)
     for (let beat = 1; beat <= 3; beat += 1) {
       t.deepEqual(await register.beat(alpha), E.right(true))
-      t.deepEqual(await register.look(), E.right([{ ...alpha, beat }]))
+      t.deepEqual(await register.read(), E.right([{ ...alpha, beat }]))
     }
-    t.deepEqual(await register.strike({ ...alpha, beat: 2 }), E.right(false))
+    t.deepEqual(await register.remove({ ...alpha, beat: 2 }), E.right(false))
     t.deepEqual(await register.replace({ ...alpha, beat: 2 }, again), E.right(false))
     t.deepEqual(await register.replace({ ...alpha, beat: 3 }, again), E.right(true))
     t.deepEqual(await register.replace({ ...alpha, beat: 3 }, again), E.right(false))
     t.deepEqual(await register.beat(alpha), E.right(false))
-    t.deepEqual(await register.look(), E.right([again]))
-    t.deepEqual(await register.strike(again), E.right(true))
+    t.deepEqual(await register.read(), E.right([again]))
+    t.deepEqual(await register.remove(again), E.right(true))
   })
 
   on('a beat tells what the member says of itself', async (t, register) => {
@@ -96,7 +96,7 @@ export const registerContract = (name: string, open: () => Promise<Opened<Member
     const jobs = { doing: [{ jobId: 5, done: 3, total: null, detail: 'a file', at: alpha.since }], cancelling: [6] }
     const said = { ...alpha, state: 'draining' as const, address: 'here:1', offers, logAnswers: false, lives: [3, 4], jobs }
     t.deepEqual(await register.beat(said), E.right(true))
-    t.deepEqual(await register.look(), E.right([{ ...said, beat: 1 }]))
+    t.deepEqual(await register.read(), E.right([{ ...said, beat: 1 }]))
   })
 
   on('of many that come at once under one name one is let in', async (t, register) => {

@@ -55,7 +55,7 @@ onEveryMongo((name, open) => {
     t.deepEqual(await register.enter(entry('beta', '2')), E.right(true))
     await t.throwsAsync(index(), { message: /E11000/ })
     await collection.insertOne(old)
-    const seen = await register.look()
+    const seen = await register.read()
     t.deepEqual(E.isRight(seen) && seen.right.map((one) => [one.name, one.isSole]), [['alpha', false], ['beta', false], ['old', true]])
   })
 })

@@ -32,8 +32,8 @@ interface Parts {
 const WAIT_MS = 400
 
 /**
- * Finds the leader of a cluster by asking every node about itself. The nodes' reports about each other are wrong exactly
- * during an election: they still name the leader that fell silent. If several nodes claim to lead, the highest epoch
+ * Finds the leader of a cluster by asking every node about itself. The nodes' reports about each other are wrong during
+ * an election: they still name the leader that fell silent. If several nodes claim to lead, the highest epoch
  * wins, because a leader that was deposed while it was frozen claims its old epoch for a moment.
  */
 export const createDiscovery = ({ hosts, discovers, ask, resolve, timers }: Parts): Discovery => {

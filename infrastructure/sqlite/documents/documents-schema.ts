@@ -5,13 +5,13 @@ const MEMBER = /^[a-zA-Z]+$/
 
 /** Quoted name of a collection's table; throws on a name that is none. */
 export const tableOf = (collection: string): string => {
-  if (!COLLECTION.test(collection)) throw new TypeError(`"${collection}" cannot name a collection`)
+  if (!COLLECTION.test(collection)) throw new TypeError(`"${collection}" is not a valid name of a collection`)
   return `"documents_${collection}"`
 }
 
 /** The SQL of a document's top-level member, the same text in indexes and queries; throws on a name that is none. */
 export const memberOf = (member: string): string => {
-  if (!MEMBER.test(member)) throw new TypeError(`"${member}" cannot name a member to query by`)
+  if (!MEMBER.test(member)) throw new TypeError(`"${member}" is not a valid name of a member`)
   return `json_extract(body, '$.${member}')`
 }
 

@@ -45,7 +45,7 @@ test('a name belongs to who beats: another start under it is refused, in words t
   const second = world.start('there', { name: 'alpha' })
   await world.pass(TTL)
   t.deepEqual([first.phase(), second.phase()], ['up', 'refused'])
-  t.regex(second.why(), /the name of this process is taken by "alpha" \(process 0 on here, since 0\): stop that one first, or give each a NODE_NAME/)
+  t.regex(second.why(), /the name of this process is taken by "alpha" \(process 0 on here, since 0\): stop that process, or set a different NODE_NAME/)
   t.deepEqual(namesFor(first), ['alpha'])
 })
 
@@ -104,7 +104,7 @@ test('a killed member is lost after ten looks, to everybody, once; whoever asks 
   t.deepEqual(fourth.lost, [third.incarnation])
   // Long after its entry goes.
   await world.pass(101 * TTL)
-  const left = await world.register.look()
+  const left = await world.register.read()
   t.deepEqual(E.isRight(left) && left.right.map(({ name }) => name).toSorted(), ['a', 'b', 'd'])
 })
 
@@ -182,7 +182,7 @@ test('a start that MongoDB does not answer ends, and says why', async (t) => {
   const first = world.start('here', { line: 'cut' })
   await world.pass(TTL)
   t.is(first.phase(), 'refused')
-  t.regex(first.why(), /MongoDB does not tell which other processes use it: cut off/)
+  t.regex(first.why(), /MongoDB does not answer which other processes use it: cut off/)
 })
 
 test('another LEASE_TTL is refused while a member beats, and waits for who may only be silent', async (t) => {
@@ -216,7 +216,7 @@ test('a process of a version that shares with nobody is waited out, refuses us w
   await world.pass(TTL * 0.5)
   await world.register.beat(old)
   await world.pass(TTL * 0.2)
-  t.regex(first.why(), /in use by the process "old" \(process 9 on there, since long ago\) of an older version, which shares it with nobody/)
+  t.regex(first.why(), /in use by the process "old" \(process 9 on there, since long ago\) of an older version that cannot share it: stop it first/)
   const second = world.start('a')
   await world.pass(TTL * 0.9)
   t.is(second.phase(), 'starting')

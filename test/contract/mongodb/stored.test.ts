@@ -6,9 +6,9 @@ import { MOVED, NO_CHECKPOINT } from '../../../application/ports/documents.ts'
 import type { Position } from '../../../application/ports/event-store.ts'
 import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
 import { createMongoDocuments } from '../../../infrastructure/mongodb/documents.ts'
-import { checkUpserted, despiteRaces } from '../../../infrastructure/mongodb/guarded-writes.ts'
+import { checkUpserted, retryUpsert } from '../../../infrastructure/mongodb/guarded-writes.ts'
 import { openMongoKeyring } from '../../../infrastructure/mongodb/keyring.ts'
-import { markDatabases, whyNotDatabases } from '../../../infrastructure/mongodb/marks.ts'
+import { markDatabases, databaseProblem } from '../../../infrastructure/mongodb/marks.ts'
 import { right } from '../event-store-support.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 import { sealText } from '../../support/events/sealed-texts.ts'
@@ -150,19 +150,19 @@ test('of an erased key nothing but its name is left on the server', async (t) =>
 test('the mark of a newer version stays, and is a reason to refuse', async (t) => {
   const { connection: { readModels } } = await startMongo(t)
   await markDatabases([readModels])
-  t.is(await whyNotDatabases([readModels]), null)
+  t.is(await databaseProblem([readModels]), null)
   const marks = readModels.collection<{ _id: string; format: number }>('format')
   await marks.updateOne({ _id: 'stenolog' }, { $set: { format: 99 } })
   await markDatabases([readModels])
   t.is((await marks.findOne({ _id: 'stenolog' }))?.format, 99)
-  t.regex((await whyNotDatabases([readModels])) ?? '', /newer version/)
+  t.regex((await databaseProblem([readModels])) ?? '', /newer version/)
 })
 
 test('who loses the race for a new document finds it at the next attempt, and does not try for ever', async (t) => {
   const lost = new MongoServerError({ message: 'E11000 duplicate key error', code: 11_000 })
   const racing = (losses: number, error: Error = lost) => {
     let attempts = 0
-    const run = despiteRaces(async () => {
+    const run = retryUpsert(async () => {
       attempts += 1
       if (attempts <= losses) throw error
       return attempts
@@ -178,5 +178,5 @@ test('who loses the race for a new document finds it at the next attempt, and do
 test('a write that was acknowledged without having been made is a failure', (t) => {
   t.notThrows(() => checkUpserted({ matchedCount: 1, upsertedCount: 0 }))
   t.notThrows(() => checkUpserted({ matchedCount: 0, upsertedCount: 1 }))
-  t.throws(() => checkUpserted({ matchedCount: 0, upsertedCount: 0 }), { message: /has not made/ })
+  t.throws(() => checkUpserted({ matchedCount: 0, upsertedCount: 0 }), { message: /did not make/ })
 })

@@ -71,13 +71,13 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/documents.ts',
-    before: 'await forget(to.projection)',
+    before: 'await resetOldCheckpoint(to.projection)',
     after: '',
     rows: ['a checkpoint of a version that kept it under the projection'], test: MONGODB_STORED,
   },
   {
     file: 'infrastructure/mongodb/collections.ts',
-    before: 'if (!(await isElsewhere(name, pointer))) ',
+    before: 'if (!(await hasOtherName(name, pointer))) ',
     after: '',
     rows: ['a flip that broke off between its two writes loses nothing'], test: MONGODB_STORED,
   },
@@ -89,7 +89,7 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/collections.ts',
-    before: '      await leave(from, staged)\n',
+    before: '      await useNextVersion(from, staged)\n',
     after: '',
     rows: ['a promoted read model takes the place of the other'], test: CONTRACT_MONGODB_DOCUMENTS,
   },
@@ -125,7 +125,7 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/connection.ts',
-    before: '[open(limitMs), open(PATIENT_MS)]',
+    before: '[open(limitMs), open(MAINTENANCE_MS)]',
     after: '[open(limitMs), open(limitMs)]',
     rows: ['what may take long is waited for'], test: MONGODB_DURABILITY,
   },
@@ -149,7 +149,7 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/connection.ts',
-    before: 'await Promise.all([client.connect(), patient.connect()])',
+    before: 'await Promise.all([client.connect(), maintenanceClient.connect()])',
     after: 'await client.connect()',
     rows: ['a server that is away when a read model is first made is asked again'], test: MONGODB_FAILURES,
   },

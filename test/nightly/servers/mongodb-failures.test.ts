@@ -165,14 +165,14 @@ test.serial('a read model is flipped by its pointer, and indexes are there from 
 
 test('hosts, credentials, TLS and the database come from the connection string, and no message holds the credentials', async (t) => {
   const error = await t.throwsAsync(connectMongo('mongodb://us%40er:pa%3Ass@127.0.0.1:1/other?tls=true&authSource=admin'))
-  t.regex(error?.message ?? '', /^the MongoDB of STENOLOG_MONGO_URL cannot be used: /)
+  t.regex(error?.message ?? '', /^cannot connect to the MongoDB of STENOLOG_MONGO_URL: /)
   const malformed = [
     'mongodb://us%40er:pa%3Ass@', 'mongodb://user:pa%3Ass@127.0.0.1/?tls=maybe', 'mongodb://user:pa%3Ass@127.0.0.1/?unknown=1', 'mongodb://user:pa:ss@h',
     'mongodb://user:pa%3Ass/x@h', 'mongodb://user:pa%3Ass%zz@h', 'mongodb://user:pa%3Ass@x@h',
   ]
   for (const url of malformed) {
     const refused = await t.throwsAsync(connectMongo(url))
-    t.regex(refused?.message ?? '', /^STENOLOG_MONGO_URL is no connection string: /)
+    t.regex(refused?.message ?? '', /^STENOLOG_MONGO_URL is not a valid connection string: /)
     t.notRegex(refused?.message ?? '', /pa%3Ass|pa:ss|us@er/)
   }
 })

@@ -92,7 +92,7 @@ test.serial('beside a process on both servers another name joins, and its own na
   await first.url()
   // Whose log is its own.
   const refused = /^error: Stenolog cannot start: MongoDB is in use by the process "alpha": stop it first, two processes cannot share it yet\n$/m
-  const taken = /^error: Stenolog cannot start: the name of this process is taken by "alpha" \(process \d+ on \S+, since [^)]+\): stop that one first, or give each a NODE_NAME of its own\n$/m
+  const taken = /^error: Stenolog cannot start: the name of this process is taken by "alpha" \(process \d+ on \S+, since [^)]+\): stop that process, or set a different NODE_NAME\n$/m
   await isRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: 'alpha' }), onBoth, taken)
   await isRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: 'beta', LEASE_TTL: '4s' }), onBoth, /LEASE_TTL is 4000 ms here and 3000 ms in the process "alpha"/)
   // Nor with read models of its own: whose the log is, the log says.
@@ -119,7 +119,7 @@ test.serial('beside a process on both servers another name joins, and its own na
   await second.exited
   const third = startIn(t, there, { ...onBoth, NODE_NAME: 'alpha' })
   await third.url()
-  t.regex(third.stderr(), /waiting to see whether another process that uses MongoDB still lives/)
+  t.regex(third.stderr(), /waiting to see whether another process that uses MongoDB is running/)
 
   // A clean stop leaves nothing to wait for.
   third.kill('SIGTERM')

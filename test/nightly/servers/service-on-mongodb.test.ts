@@ -176,9 +176,9 @@ test.serial('a MongoDB that cannot be used ends the start with one message, with
   const file = await masterKeyFile(t)
   const double = await startDouble(t)
   const cases = [
-    ['mongodb://user:s3cret@127.0.0.1:1/stenolog', /^error: Stenolog cannot start: the MongoDB of STENOLOG_MONGO_URL cannot be used: .*ECONNREFUSED.*\n$/],
-    ['mongodb://user:s3cret@127.0.0.1/?noSuchOption=1', /^error: Stenolog cannot start: STENOLOG_MONGO_URL is no connection string: .*\n$/],
-    [`${double.url('x')}?replicaSet=another`, /^error: Stenolog cannot start: the MongoDB of STENOLOG_MONGO_URL cannot be used: .*\n$/],
+    ['mongodb://user:s3cret@127.0.0.1:1/stenolog', /^error: Stenolog cannot start: cannot connect to the MongoDB of STENOLOG_MONGO_URL: .*ECONNREFUSED.*\n$/],
+    ['mongodb://user:s3cret@127.0.0.1/?noSuchOption=1', /^error: Stenolog cannot start: STENOLOG_MONGO_URL is not a valid connection string: .*\n$/],
+    [`${double.url('x')}?replicaSet=another`, /^error: Stenolog cannot start: cannot connect to the MongoDB of STENOLOG_MONGO_URL: .*\n$/],
   ] as const
   for (const [url, told] of cases) {
     const service = launch(t, { STENOLOG_DATA_DIR: path, STENOLOG_PORT: '0', STENOLOG_MONGO_URL: url, STENOLOG_MASTER_KEY_FILE: file })

@@ -127,17 +127,17 @@ export const createMembersWorld = (freezes: Freeze = 'machine') => {
       return outcome
     }
     const own: MemberRegister = {
-      look: shown(() => past.members, register.look),
+      read: shown(() => past.members, register.read),
       enter: (entry) => asked(hearing(() => register.enter(entry))),
       replace: (seen, entry) => asked(struck(seen, hearing(() => register.replace(seen, entry)))),
-      strike: (seen) => asked(struck(seen, () => register.strike(seen))),
+      remove: (seen) => asked(struck(seen, () => register.remove(seen))),
       beat: (entry) => asked(hearing(() => register.beat(entry))),
       leave: (entry) => asked(() => register.leave(entry)),
     }
     const ownLeases: LeaseRegister = {
-      look: shown(() => past.leases, leaseRegister.look),
+      read: shown(() => past.leases, leaseRegister.read),
       take: (lease, seen, by) => asked(() => leaseRegister.take(lease, seen, by)),
-      giveBack: (lease, by, token) => asked(() => leaseRegister.giveBack(lease, by, token)),
+      release: (lease, by, token) => asked(() => leaseRegister.release(lease, by, token)),
     }
     const claim = { name, incarnation, directory, host: 'here', pid: processes.length, since: String(now) }
     const { monotonic } = timers
@@ -194,7 +194,7 @@ export const createMembersWorld = (freezes: Freeze = 'machine') => {
       },
       lineIs: (kind) => {
         line = kind
-        void Promise.all([register.look(), leaseRegister.look()]).then(([before, leasesBefore]) => {
+        void Promise.all([register.read(), leaseRegister.read()]).then(([before, leasesBefore]) => {
           if (E.isRight(before) && E.isRight(leasesBefore)) past = { members: before.right, leases: leasesBefore.right }
         })
       },

@@ -78,7 +78,7 @@ export const createMemoryDocuments = (): Documents => {
     },
     page: (name, { filter, sort, skip, limit }) => async () => {
       const bad = [...Object.keys(filter), sort.by].find((member) => !/^[a-zA-Z]+$/.test(member))
-      if (bad !== undefined) throw new TypeError(`"${bad}" cannot name a member to query by`)
+      if (bad !== undefined) throw new TypeError(`"${bad}" is not a valid name of a member`)
       const sign = sort.direction === 'ascending' ? 1 : -1
       const found = [...collection(name)]
         .flatMap(([id, { document }]) => (document !== undefined && matches(document, filter) ? [{ id, document }] : []))

@@ -5,14 +5,14 @@ import type { Lease, LeaseRegister } from '../../../../infrastructure/mongodb/le
 export const createMemoryLeaseRegister = (): LeaseRegister => {
   const leases = new Map<string, Lease>()
   return {
-    look: async () => E.right([...leases.values()]),
+    read: async () => E.right([...leases.values()]),
     take: async (name, seen, { name: holder, incarnation }) => {
       const token = (seen?.token ?? 0) + 1
       if (leases.get(name)?.token !== seen?.token) return E.right(null)
       leases.set(name, { name, holder, incarnation, token })
       return E.right(token)
     },
-    giveBack: async (name, { incarnation }, token) => {
+    release: async (name, { incarnation }, token) => {
       const lease = leases.get(name)
       if (lease?.incarnation === incarnation && lease.token === token)
         leases.set(name, { ...lease, holder: null, incarnation: null })

@@ -10,7 +10,7 @@ export const createMemoryMemberRegister = (): MemberRegister => {
   const without = ({ name, incarnation }: Entry) =>
     entries.filter((entry) => entry.name !== name || entry.incarnation !== incarnation)
   return {
-    look: async () => E.right(entries),
+    read: async () => E.right(entries),
     enter: async (own) => {
       // A sole member tolerates no other member.
       if (entries.some(({ name, isSole }) => name === own.name || isSole || own.isSole)) return E.right(false)
@@ -22,7 +22,7 @@ export const createMemoryMemberRegister = (): MemberRegister => {
       entries = [...without(seen), own]
       return E.right(true)
     },
-    strike: async (seen) => {
+    remove: async (seen) => {
       if (!isUnchanged(seen)) return E.right(false)
       entries = without(seen)
       return E.right(true)
