@@ -41,8 +41,8 @@ export const memberMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/enter-members.ts',
-    before: '  if (other.isSole) return',
-    after: '  if (other.isSole && other.name === own.name) return',
+    before: '  if (other.isSole)',
+    after: '  if (other.isSole && other.name === own.name)',
     rows: ['a process of a version that shares with nobody'], test: MEMBERS,
   },
   {
