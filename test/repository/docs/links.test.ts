@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import test from 'ava'
 import { deadLinks } from './links.ts'
 
-const PAGES = ['README.md', 'SECURITY.md', 'CHANGELOG.md', ...globSync('docs/**/*.md')]
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...globSync('docs/**/*.md')]
 
 test('every link of the documents leads to a file, and every anchor to a heading', (t) => {
   const dead = PAGES.flatMap((file) => deadLinks(file, readFileSync(file, 'utf8')).map((target) => `${file}: ${target}`))
