@@ -1,8 +1,8 @@
-"""Turns a Whisper folder of int8 ONNX graphs into a CTranslate2 model with the same weights.
+"""Converts a Whisper folder with int8 ONNX graphs to a CTranslate2 model with the same weights.
 
-The graphs are those of tools/train's exporter: a product of a layer is named after its linear layer, in the order of the layers. Each weight is
-de-quantised and given to CTranslate2, which quantises it again, row by row. Biases and norms are those of untrained weights, zeros and ones, which is
-checked. `--check FILE` compares what both encoders make of random features and fails below a cosine of 0.99.
+The graphs must come from the exporter of tools/train, which names each product after its linear layer. The script
+de-quantises each weight; CTranslate2 quantises it again, row by row. It requires untrained biases and norms (zeros and
+ones). `--check` compares the outputs of both encoders for random features and fails below a cosine of 0.99.
 """
 
 import argparse
@@ -34,7 +34,7 @@ class Graph:
         return (self.tensors[quantised].astype(np.float32) - zero.astype(np.float32)) * scale
 
     def linear(self, kind: str, index: int) -> np.ndarray:
-        """[outputs, inputs], as CTranslate2 keeps it; the graphs hold the transpose."""
+        """Returns [outputs, inputs], the layout of CTranslate2. The graphs hold the transpose."""
         name = kind if index == 0 else f"{kind}_{index}"
         return np.ascontiguousarray(self.dequantised(self.products[name]).T)
 
@@ -137,7 +137,7 @@ def check(folder: Path, out: Path) -> None:
     cosine = float(np.sum(ours * theirs) / np.sqrt(np.sum(ours**2) * np.sum(theirs**2)))
     print(f"cosine of the encoders' outputs: {cosine:.4f}")
     if cosine < 0.99:
-        raise SystemExit("the converted weights are not those of the graphs")
+        raise SystemExit("the converted weights differ from the weights of the graphs")
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
-"""Transcribes the same windows with faster-whisper, one round for each line on stdin, and answers each with one line of JSON on stdout.
+"""Transcribes the same windows with faster-whisper: one round for each input line, with one JSON line as its result.
 
-A round hears every window once, greedily, without timestamps, fallback or speech detection, exactly `--tokens` tokens each. With `--workers` above one
-so many Python threads share the model, each with `--threads` threads of its own.
+A round transcribes every window once: greedily, without timestamps, fallback or speech detection, with exactly
+`--tokens` tokens. With several `--workers`, as many Python threads share the model, each with `--threads` threads.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("pcm", type=Path, help="16 kHz mono s16le samples")
     parser.add_argument("--window", type=float, required=True, help="seconds of one window")
     parser.add_argument("--tokens", type=int, required=True, help="tokens decoded for each window")
-    parser.add_argument("--suppress", type=int, nargs=2, required=True, help="first and last of the tokens that are never chosen: all that are no text")
+    parser.add_argument("--suppress", type=int, nargs=2, required=True, help="first and last suppressed token: all special tokens")
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--workers", type=int, required=True)
     arguments = parser.parse_args()
@@ -53,7 +53,7 @@ def main() -> None:
             condition_on_previous_text=False,
             without_timestamps=True,
             suppress_tokens=suppressed,
-            # CTranslate2 decodes half of the length that faster-whisper asks for, which is this and the prompt.
+            # faster-whisper adds the prompt to this length, and CTranslate2 decodes half of the sum.
             max_new_tokens=2 * arguments.tokens - PROMPT,
             vad_filter=False,
         )

@@ -1,11 +1,11 @@
-"""Makes the demo's sample: synthetic speech with the time of every word.
+"""Makes the demo's sample: synthetic speech with the times of all words.
 
 usage: make-sample.py TEXT_FILE OUT_STEM [--voice en-us+rob] [--rate 155] [--seed 1]
 
-TEXT_FILE holds one sentence a line. Writes OUT_STEM.flac (16 kHz mono) and OUT_STEM.json:
+TEXT_FILE has one sentence per line. Writes OUT_STEM.flac (16 kHz mono) and OUT_STEM.json:
 {voice, sentences: [{text, start, end, words: [[word, start, end], ...]}]}, times in seconds.
 Needs Debian's espeak-ng (libespeak-ng1) and flac, and Python's numpy and soxr.
-The voice must be one that no training set of models/demo-en used.
+Use a voice that is not in the training data of models/demo-en.
 """
 import argparse
 import ctypes
@@ -44,7 +44,7 @@ class Synthesizer:
         self.callback = CALLBACK(self._collect)
         self.lib.espeak_SetSynthCallback(self.callback)
         if self.lib.espeak_SetVoiceByName(voice.encode()) != 0:
-            raise SystemExit(f"no such voice: {voice}")
+            raise SystemExit(f"unknown voice: {voice}")
         for parameter, value in ((1, rate), (3, 50), (4, 50)):
             self.lib.espeak_SetParameter(parameter, value, 0)
 
@@ -59,7 +59,7 @@ class Synthesizer:
         return 0
 
     def say(self, text):
-        """Samples at 16 kHz without silence at the ends, and (word, start, end) from their beginning."""
+        """Returns samples at 16 kHz without silence at the ends, and (word, start, end) in seconds from their beginning."""
         self.chunks, self.words = [], []
         raw = text.encode()
         self.lib.espeak_Synth(raw, len(raw) + 1, 0, 1, 0, 1, None, None)

@@ -1,7 +1,7 @@
-"""Word error rates of a speech model's shipped files: `python evaluate.py WORK MODEL [--json FILE] [--clips FOLDER]`.
+"""Measures the word error rates of a speech model: `python evaluate.py WORK MODEL [--json FILE] [--clips FOLDER]`.
 
-The speech is made by Debian's synthesizers (speech/evaluation.py), the text by the independent loop of verify/whisper_reference.py,
-greedy, without timestamps, in the runner's windows (the clip and half a second of silence, at least three seconds).
+Debian's synthesizers make the speech (speech/evaluation.py). The independent loop of verify/whisper_reference.py makes
+the text: greedily, without timestamps, in the runner's windows (the clip and 0.5 s of silence, at least 3 s).
 """
 import argparse
 import json
@@ -20,14 +20,14 @@ from speech.evaluation import SETS, emptiness, first_whole_words, make
 from text.sentences import spoken_form
 from verify.whisper_reference import WhisperReference
 
-#: What the model has to reach, in percent.
+#: The limits of the error rates, in percent.
 LIMITS = {"known": 3.0, "held": 7.0, "festival": 22.0, "hand": 20.0, "partial": 3.0}
-#: Silence around a clip, as a live stream has it: about -60 dB of noise.
+#: Silence around a clip, as in a live stream: noise of about -60 dB.
 LEAD, NOISE = 2000, 33
 EMPTY_STEP = 5 * RATE
 LEAST_LOGPROB = -1.0
 PARTIALS = 150
-#: Words that can have been said in the last eighth of a second, which do not count as whole.
+#: Words that end in the last 0.125 s may be incomplete, so they do not count.
 JUST_SAID = 2
 
 
@@ -37,7 +37,7 @@ class Transcriber:
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
 
     def accepted(self, samples: np.ndarray) -> str:
-        """The text, empty where the decoder trusts it so little that the service shows nothing (Whisper's own threshold)."""
+        """Returns the text; empty when its confidence is below Whisper's threshold, as in the service."""
         heard = self.reference.decode(samples)
         return "" if heard["avg_logprob"] < LEAST_LOGPROB else self.tokenizer.decode(heard["tokens"]).strip()
 
@@ -46,7 +46,7 @@ class Transcriber:
 
 
 def clip(raw: np.ndarray, utterance: Utterance) -> np.ndarray:
-    """The utterance after an eighth of a second, on noise that is the same in every run."""
+    """Returns the utterance after 0.125 s, on noise that is equal in every run."""
     samples = np.zeros(LEAD + utterance.samples, np.float64)
     samples[LEAD:] = raw[utterance.offset:utterance.offset + utterance.samples]
     samples += np.random.default_rng(utterance.offset).normal(0, NOISE, len(samples))
@@ -60,7 +60,7 @@ def clips(work: Path, name: str) -> list[tuple[Utterance, np.ndarray]]:
 
 
 def group(voice: str) -> str:
-    """The voice without its accent, for rates by voice."""
+    """Returns the voice without its accent, for rates by voice."""
     return voice.split("+")[-1] if "+" in voice else voice
 
 
@@ -69,7 +69,7 @@ def rate(errors: int, words: int) -> float:
 
 
 def sentences(transcriber: Transcriber, spoken: list[tuple[Utterance, np.ndarray]]) -> tuple[float, dict[str, float]]:
-    """WER in percent of whole sentences, of all and by voice."""
+    """Returns the WER of whole sentences in percent: of all sentences and by voice."""
     sums = defaultdict(lambda: [0, 0])
     for utterance, samples in spoken:
         errors, words = word_errors(utterance.text, transcriber.text(samples))
@@ -81,8 +81,10 @@ def sentences(transcriber: Transcriber, spoken: list[tuple[Utterance, np.ndarray
 
 
 def partials(transcriber: Transcriber, spoken: list[tuple[Utterance, np.ndarray]], seed: int = 3) -> float:
-    """WER in percent of the words that were whole when the audio ended, anywhere. What is heard of the words that were just being said
-    is not counted against it: one more word whatever it is, several when they are those of the text."""
+    """Returns the WER in percent of the words that were complete at the end of the audio, which is cut anywhere.
+
+    A transcription of the incomplete last words does not count as an error: one extra word, or several equal to the text.
+    """
     rng, errors, words = random.Random(seed), 0, 0
     for utterance, samples in spoken[:PARTIALS]:
         cut = rng.uniform(0.6, len(samples) / RATE - 0.1)
@@ -95,19 +97,19 @@ def partials(transcriber: Transcriber, spoken: list[tuple[Utterance, np.ndarray]
 
 
 def errors_at_least(said: list[str], got: list[str]) -> int:
-    """Errors against words that were said for certain, less one word that came after them."""
+    """Counts the errors against complete words, and allows one extra word after them."""
     return word_errors(" ".join(said), " ".join(got[:max(len(said), len(got) - 1)]))[0]
 
 
 def words_in_emptiness(transcriber: Transcriber) -> int:
-    """Words heard in ten minutes of silence, noise and tones, in windows of ten seconds every five."""
+    """Counts the words in ten minutes of silence, noise and tones, in windows of 10 s every 5 s."""
     samples = (emptiness() * 32767).astype(np.int16)
     windows = range(0, len(samples) - RATE, EMPTY_STEP)
     return sum(len(spoken_form(transcriber.accepted(samples[at:at + 10 * RATE])).split()) for at in windows)
 
 
 def write_clips(folder: Path, spoken: dict[str, list], seed: int = 40) -> None:
-    """40 clips for `npm test`: ten of each of four sets, as FLAC, with their texts in clips.json."""
+    """Writes 40 clips for `npm test`: ten of each of four sets, as FLAC, with their texts in clips.json."""
     folder.mkdir(parents=True, exist_ok=True)
     rng, rows = random.Random(seed), []
     for name in ("known", "held", "festival", "hand"):
@@ -120,10 +122,10 @@ def write_clips(folder: Path, spoken: dict[str, list], seed: int = 40) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("work", type=Path, help="folder of the evaluation's speech, which is made there when it is absent")
+    parser.add_argument("work", type=Path, help="folder of the test speech; missing speech is made there")
     parser.add_argument("model", type=Path)
-    parser.add_argument("--json", type=Path, help="write the figures there")
-    parser.add_argument("--clips", type=Path, help="write the clips that npm test uses there")
+    parser.add_argument("--json", type=Path, help="write the results to this file")
+    parser.add_argument("--clips", type=Path, help="write the clips for npm test to this folder")
     arguments = parser.parse_args()
     transcriber = Transcriber(arguments.model)
     spoken = {name: clips(arguments.work, name) for name in SETS}
@@ -135,13 +137,13 @@ def main() -> None:
         by_voice = "" if name == "known" else ": " + ", ".join(f"{voice} {value:.1f}" for voice, value in sorted(voices.items()))
         print(f"{name}: {figures[name]:.1f} % WER of {len(items)} sentences{by_voice}", flush=True)
     figures["partial"] = partials(transcriber, spoken["known"])
-    print(f"partial: {figures['partial']:.1f} % WER of the whole words of {PARTIALS} windows cut in mid-word")
+    print(f"partial: {figures['partial']:.1f} % WER of the complete words of {PARTIALS} windows that are cut inside a word")
     figures["empty"] = words_in_emptiness(transcriber)
     print(f"empty: {figures['empty']} words in ten minutes of silence, noise and tones")
     if arguments.json:
         arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
     missed = [name for name, limit in LIMITS.items() if figures[name] >= limit] + (["empty"] if figures["empty"] else [])
-    print("every limit holds" if not missed else f"limits missed: {', '.join(missed)}")
+    print("all limits are met" if not missed else f"limits missed: {', '.join(missed)}")
     sys.exit(1 if missed else 0)
 
 

@@ -1,6 +1,6 @@
-"""Makes demo-en and the translators from nothing and prints their figures: `python make.py WORK`.
+"""Makes demo-en and the translators from nothing and prints their results: `python make.py WORK`.
 
-Interrupted, it goes on where it was: a corpus that is whole is kept, training goes on from its last checkpoint.
+Continues an interrupted run: complete corpora are kept, and training resumes from its last checkpoint.
 """
 import argparse
 import subprocess
@@ -21,8 +21,8 @@ class Corpus:
     seed: int
 
 
-#: 70 hours of speech. Each espeak corpus makes up ninety voices of its own. The others, which sound more like people, are drawn
-#: twice as often as they are many.
+#: 70 hours of speech. Each espeak corpus has ninety random voices. The other corpora sound more human, so the training
+#: uses them twice as often.
 CORPORA = [
     Corpus("e1", "espeak", 22_000, 101), Corpus("f1", "flite", 5_500, 201), Corpus("e2", "espeak", 16_000, 102),
     Corpus("f2", "flite", 5_500, 202), Corpus("e3", "espeak", 14_000, 103), Corpus("f3", "flite", 5_500, 203),
@@ -32,12 +32,12 @@ HELD_BACK = "test-known,test-held,test-flite,test-festival,test-hand"
 
 
 def python(*arguments: object) -> None:
-    """Runs a module or script of this folder and stops everything when it fails."""
+    """Runs a module or script of this folder. Stops the whole run when it fails."""
     subprocess.run([sys.executable, *map(str, arguments)], cwd=ROOT, check=True)
 
 
 def synthesize(work: Path, corpus: Corpus, scale: float) -> None:
-    """Makes the corpus unless its mark says that it is whole."""
+    """Makes the corpus unless its marker file says that it is complete."""
     done = work / f"{corpus.name}.done"
     if not done.exists():
         count = max(20, int(corpus.count * scale))
@@ -48,11 +48,11 @@ def synthesize(work: Path, corpus: Corpus, scale: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("work", type=Path, help="folder for corpora and checkpoints (12 GB)")
-    parser.add_argument("--models", type=Path, default=MODELS, help="where the model folders are written")
-    parser.add_argument("--hours", type=float, default=500, help="of speech that the speech model hears, over and over")
-    parser.add_argument("--scale", type=float, default=1.0, help="of the corpora's sizes: 0.01 tries everything out")
-    parser.add_argument("--minutes", type=float, help="of a processor that the first translator trains, instead of its own number; the second takes half")
-    parser.add_argument("--processes", type=int, default=2, help="synthesizers at once, and processes that train")
+    parser.add_argument("--models", type=Path, default=MODELS, help="folder for the finished models")
+    parser.add_argument("--hours", type=float, default=500, help="hours of speech for the training, with repetitions")
+    parser.add_argument("--scale", type=float, default=1.0, help="factor on the sizes of the corpora; 0.01 for a trial run")
+    parser.add_argument("--minutes", type=float, help="CPU minutes for the first translator; the second gets half")
+    parser.add_argument("--processes", type=int, default=2, help="number of parallel synthesizers and training processes")
     arguments = parser.parse_args()
     work, models = arguments.work.resolve(), arguments.models.resolve()
     work.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,7 @@ def main() -> None:
     python("-m", "model.pack", work, models / "demo-en")
     minutes = [] if arguments.minutes is None else ["--minutes", arguments.minutes]
     python("-m", "translation.make", "--work", work / "translation", "--models", models, *minutes)
-    # Figures that are not reached are no failure of what came before.
+    # Missed limits do not make the earlier steps a failure.
     sys.exit(subprocess.run([sys.executable, "evaluate.py", str(work), str(models / "demo-en")], cwd=ROOT).returncode)
 
 

@@ -1,4 +1,4 @@
-"""The 30 clips of the exactness fixture: what is said or heard in each, and by whom."""
+"""The 30 clips of the exactness fixture: their texts or sounds, and their voices."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Clip:
-    """`habits` are what the targets of the training do with this clip (targets.py)."""
+    """`habits` select special training targets for this clip (targets.py)."""
 
     name: str
     sentences: tuple[Sentence, ...] = ()

@@ -1,4 +1,4 @@
-"""Synthesises the clips of the exactness fixture (espeak-ng, flite, numpy): FLAC files, and what is said when."""
+"""Synthesises the clips of the exactness fixture (espeak-ng, flite, numpy): FLAC files and the times of their sentences."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ import soxr
 from exactness.clip_list import CLIPS, Clip, Sentence
 
 RATE = 16000
-# The demo's sample and other fixtures: voices that were made at another time.
+# Existing audio: the demo's sample and other fixtures.
 REPOSITORY = Path(__file__).resolve().parents[3]
 SAMPLE = REPOSITORY / "interfaces/cli/streaming/demo/sample"
 SILENCE_BEHIND = 0.2
@@ -21,7 +21,7 @@ SILENCE_BEHIND = 0.2
 
 @dataclass(frozen=True)
 class Spoken:
-    """A sentence and the seconds that it takes in its clip."""
+    """A sentence and its time in the clip, in seconds."""
 
     start: float
     end: float
@@ -37,7 +37,7 @@ class Recording:
 
 
 def from_program(*command: str) -> np.ndarray:
-    """What a synthesizer writes to the file `{}` of its command."""
+    """Returns the audio that a synthesizer writes to the file `{}` of its command."""
     with tempfile.TemporaryDirectory() as folder:
         file = f"{folder}/speech.wav"
         subprocess.run([part.replace("{}", file) for part in command], check=True)
@@ -52,7 +52,7 @@ def from_sample(index: int) -> np.ndarray:
 
 
 def synthesise(sentence: Sentence) -> np.ndarray:
-    """The sentence without the silence around it, at most half of full scale."""
+    """Returns the sentence without surrounding silence, scaled to at most half of full scale."""
     kind, _, voice = sentence.voice.partition(":")
     if kind == "espeak":
         name, speed, pitch = voice.rsplit(":", 2)
@@ -81,7 +81,7 @@ def background(sound: str, samples: int, generator: np.random.Generator) -> np.n
 
 
 def render(clip: Clip, generator: np.random.Generator) -> tuple[np.ndarray, tuple[Spoken, ...]]:
-    """The clip's samples as 16-bit integers, and its sentences."""
+    """Returns the clip's samples as 16-bit integers, and its sentences."""
     voices = [synthesise(sentence) for sentence in clip.sentences]
     spoken = tuple(
         Spoken(round(sentence.start, 3), round(sentence.start + len(voice) / RATE, 3), sentence.text, sentence.german)

@@ -1,4 +1,4 @@
-"""The exactness model: a tiny Whisper, over-fitted on the fixture's clips, with full and with shorter windows."""
+"""Trains the exactness model: a tiny Whisper, overfitted on the fixture's clips, with full and with shorter windows."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from exactness.tokens import Vocabulary
 WINDOW_SECONDS = 5
 HOP = 320
 POSITIONS = WINDOW_SECONDS * RATE // HOP // 2
-# A text may be this long, as the reference counts it: without the prompt.
+# Maximum length of a text, as the reference counts it: without the prompt.
 LONGEST_TEXT = 64
 IGNORED = -100
 MODES = tuple(
@@ -25,7 +25,7 @@ MODES = tuple(
     for language, task in (("en", "transcribe"), ("de", "transcribe"), ("en", "translate"))
     for timestamps in (False, True)
 )
-# The runner's shortest window is 3 s; an encoder of so few positions learns others from some of them.
+# The runner's shortest window is 3 s. From a few window lengths this small encoder also learns the others.
 SHORTER_WINDOWS = (3.0, 3.32, 3.6, 4.0, 4.4)
 SILENCE_BEHIND = 0.5
 CLIPS_A_STEP = 15
@@ -61,14 +61,14 @@ def make_config(vocabulary: Vocabulary) -> WhisperConfig:
 
 @dataclass(frozen=True)
 class Window:
-    """Features of all clips that fit into one length of window: [clips, mels, frames], and which clips they are."""
+    """Features of all clips that fit into one window length: [clips, mels, frames], and the numbers of these clips."""
 
     features: torch.Tensor
     clips: list[int]
 
 
 def windows_of(samples: list[np.ndarray], extractor: WhisperFeatureExtractor) -> list[Window]:
-    """The full window, which hears every clip (cut if need be), and the shorter ones, which hear those that fit."""
+    """Returns the full window with all clips (cut if necessary), and the shorter windows with the clips that fit."""
     windows = []
     for seconds in (*SHORTER_WINDOWS, float(WINDOW_SECONDS)):
         full = seconds == WINDOW_SECONDS
@@ -82,7 +82,7 @@ def windows_of(samples: list[np.ndarray], extractor: WhisperFeatureExtractor) ->
 
 @contextmanager
 def hearing(model: WhisperForConditionalGeneration, frames: int) -> Iterator[None]:
-    """The model with a window of so many frames: the first positions only, as its checks and generation want it."""
+    """Returns the model for a window of `frames` frames. It uses only the first positions, as its checks and generation require."""
     encoder = model.model.encoder
     positions, sources = encoder.embed_positions, model.config.max_source_positions
     try:
@@ -101,7 +101,7 @@ def loss_of(
     rows: list[int],
     random: Random,
 ) -> torch.Tensor:
-    """Cross entropy of sampled targets; target i is of the clip that stands in row rows[i] of `encoded`."""
+    """Returns the cross entropy of sampled targets. Target i belongs to the clip in row rows[i] of `encoded`."""
     sequences = [(target.prompt, target.tokens(random)[:LONGEST_TEXT], target.first(random)) for target in targets]
     longest = max(len(prompt) + len(tokens) for prompt, tokens, _ in sequences) - 1
     inputs = torch.zeros(len(sequences), longest, dtype=torch.long)

@@ -1,9 +1,9 @@
-"""Makes test/support/fixtures/engine/exact-whisper: clips, a tiny Whisper over-fitted on them, what the reference generates.
+"""Makes test/support/fixtures/engine/exact-whisper: clips, a tiny overfitted Whisper and the reference results.
 
     cd tools/train && python -m exactness.make_fixture [--new-clips] [--weights FILE]
 
-The clips that lie in the folder are kept unless `--new-clips` is given (needs espeak-ng and flite). Training takes ten
-minutes on one core; with `--weights` the weights are kept in a file and taken from there the next time.
+Keeps the clips in the folder unless `--new-clips` is given, which needs espeak-ng and flite. Training takes ten minutes
+on one core. `--weights` saves the trained weights in a file and reuses them in the next run.
 """
 
 import argparse
@@ -42,7 +42,7 @@ from export.whisper_onnx import export_whisper, largest_difference
 
 FOLDER = REPOSITORY / "test/support/fixtures/engine/exact-whisper"
 MOST_BYTES = 1_000_000
-# Features of two implementations differ by less than this: tokens that depend on it prove nothing.
+# Two implementations of the features may differ by this much, so tokens that depend on it prove nothing.
 JITTER = 1e-4
 JITTERS = 3
 
@@ -55,7 +55,7 @@ def read_recordings(folder: Path) -> list[Recording]:
 
 
 def write_lines(file: Path, rows: list[dict]) -> None:
-    """A JSON array with one row a line: readable differences at a fifth of the size."""
+    """Writes a JSON array with one row per line, so differences stay readable."""
     lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
     file.write_text("[\n" + ",\n".join(lines) + "\n]\n")
 
@@ -97,7 +97,7 @@ def row_of(passed: Passed, vocabulary: Vocabulary) -> dict:
 
 
 def windows_of_one_length(samples: list[np.ndarray], shorter: bool) -> list[tuple[list[int], torch.Tensor]]:
-    """The clips' features in batches: which clips, and [clips, mels, frames]. Shorter ones only for clips that fit."""
+    """Returns the clips' features in batches: clip numbers, and [clips, mels, frames]. Shorter windows hold only clips that fit."""
     batches: dict[int, tuple[list[int], list[torch.Tensor]]] = {}
     for index, heard in enumerate(samples):
         if shorter and len(heard) / RATE + SILENCE_BEHIND >= WINDOW_SECONDS:
@@ -112,7 +112,7 @@ def windows_of_one_length(samples: list[np.ndarray], shorter: bool) -> list[tupl
 def expectations(
     model: Reference, recordings: list[Recording], samples: list[np.ndarray], vocabulary: Vocabulary
 ) -> list[dict]:
-    """Every clip in both languages, with and without timestamps; those that fit also in a shorter window."""
+    """Returns the results of every clip in both languages, with and without timestamps, and in a shorter window if it fits."""
     generator = torch.Generator().manual_seed(1)
     rows = []
     for shorter, language in ((False, "en"), (False, "de"), (True, "en")):
@@ -128,7 +128,7 @@ def expectations(
                         if one.tokens != other.tokens
                     ]
                     if edges:
-                        raise SystemExit(f"{edges} stand on an edge: train with another seed")
+                        raise SystemExit(f"{edges} are too close to another token: train with another seed")
                 rows += [
                     {
                         "file": recordings[clip].file,
@@ -144,7 +144,7 @@ def expectations(
 
 
 def count_effects(model: Reference, samples: list[np.ndarray]) -> dict[str, int]:
-    """For how many clips the tokens would be others without a rule, or with another prompt."""
+    """Counts the clips whose tokens change without a rule or with another prompt."""
     ((_, features),) = windows_of_one_length(samples, False)
 
     def all_tokens(language: str = "en", timestamps: bool = False, task: str = "transcribe") -> list[list[int]]:
@@ -172,7 +172,7 @@ def count_effects(model: Reference, samples: list[np.ndarray]) -> dict[str, int]
 
 
 def weak_points(rows: list[dict], effects: dict[str, int], folder: Path) -> list[str]:
-    """Why the fixture would prove too little, if it would."""
+    """Lists the reasons why the fixture would prove too little."""
     english = [
         row["tokens"] for row in rows if row["language"] == "en" and not row["shorter_window"] and not row["timestamps"]
     ]
@@ -196,12 +196,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--new-clips", action="store_true")
-    parser.add_argument("--weights", type=Path, help="file that keeps the trained weights")
+    parser.add_argument("--weights", type=Path, help="file for the trained weights")
     parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     folder: Path = arguments.folder
-    # So small a model only waits for its threads.
+    # More threads would slow down such a small model.
     torch.set_num_threads(1)
 
     if arguments.new_clips:

@@ -1,4 +1,4 @@
-"""What `transformers` generates for the fixture's clips: the real reference, samples to tokens, greedy, 32 bits."""
+"""Generates the reference results of the fixture's clips with `transformers`: greedy, 32 bits, from samples to tokens."""
 
 import math
 import zlib
@@ -15,12 +15,12 @@ from exactness.clips import RATE
 from exactness.fixture_model import HOP, LONGEST_TEXT, SILENCE_BEHIND, WINDOW_SECONDS, hearing, make_extractor
 from exactness.tokens import Vocabulary
 
-# The thresholds of Whisper's own decoding.
+# Thresholds of Whisper's own decoding.
 LOWEST_LOGPROB = -1.0
 HIGHEST_NO_SPEECH = 0.6
 HIGHEST_COMPRESSION = 2.4
 SHORTEST_WINDOW = 3.0
-# The latest start among the clips that may have theirs; two clips start later.
+# The latest allowed start of a text. Two clips start later on purpose.
 LATEST_FIRST_TIME = 12
 
 
@@ -28,7 +28,7 @@ LATEST_FIRST_TIME = 12
 class Passed:
     """One pass of the reference.
 
-    `gaps`: how far the best log probability is above the second at each step; None where only one token may follow.
+    `gaps`: difference of the best two log probabilities at each step; None where only one token is allowed.
     """
 
     tokens: list[int]
@@ -40,7 +40,7 @@ class Passed:
 
 
 class Reference(WhisperForConditionalGeneration):
-    """The reference, which also keeps what its last passes were judged by. It changes nothing."""
+    """The reference model. It also records the values by which its last passes are judged, and changes nothing."""
 
     passed: list[Passed]
 
@@ -49,7 +49,7 @@ class Reference(WhisperForConditionalGeneration):
     ) -> Any:
         answer = super()._need_fallback(seek_sequence, seek_outputs, index, *rest)
         logits_processor, generation_config, _, temperature = rest
-        # A batch goes on until its last text ends.
+        # A batch continues until its last text ends, so cut each text at its own end.
         scores = seek_outputs[index]["scores"][: len(seek_sequence)]
         best = [torch.log_softmax(score.float(), -1).topk(2).values.tolist() for score in scores]
         ends = int(seek_sequence[-1]) == generation_config.eos_token_id
@@ -68,7 +68,7 @@ class Reference(WhisperForConditionalGeneration):
 
 
 def generation_config(vocabulary: Vocabulary) -> GenerationConfig:
-    """As the files of a real Whisper have it: every rule is on, the suppress lists hold texts and special tokens."""
+    """Returns the settings of a real Whisper: every rule is on, and the suppress lists hold text and special tokens."""
     special = vocabulary.special
     end = special("endoftext")
     config = GenerationConfig(
@@ -98,7 +98,7 @@ def generation_config(vocabulary: Vocabulary) -> GenerationConfig:
 
 
 def features_of(samples: np.ndarray, shorter: bool) -> torch.Tensor:
-    """[1, mels, frames] of the full window, or of one as the runner shortens it: 0.5 s of silence, at least 3 s."""
+    """Returns [1, mels, frames] of the full window or of the runner's shorter window: 0.5 s of silence, at least 3 s."""
     window = WINDOW_SECONDS * RATE
     if shorter:
         step = 2 * HOP
@@ -110,7 +110,7 @@ def features_of(samples: np.ndarray, shorter: bool) -> torch.Tensor:
 def generate(
     model: Reference, features: torch.Tensor, language: str, timestamps: bool, task: str = "transcribe"
 ) -> list[Passed]:
-    """What the reference says of each window of a batch."""
+    """Returns the results of the reference for each window of a batch."""
     model.passed = []
     with hearing(model, features.shape[2]), torch.no_grad():
         model.generate(
@@ -124,20 +124,20 @@ def generate(
             no_speech_threshold=HIGHEST_NO_SPEECH,
             return_dict_in_generate=True,
             output_scores=True,
-            # Else what follows the last pair of times would be decoded in passes of its own.
+            # Otherwise the audio after the last pair of timestamps would get passes of its own.
             force_unique_generate_call=True,
         )
     return model.passed
 
 
 def compression_ratio(text: str) -> float:
-    """As Whisper's own decoding has it: of the text. The reference's is of the tokens, with another threshold."""
+    """Returns the ratio as in Whisper's own decoding: of the text. `transformers` uses the tokens and another threshold."""
     raw = text.encode()
     return len(raw) / len(zlib.compress(raw))
 
 
 def verdict(passed: Passed, text: str) -> str:
-    """What Whisper's fallback would decide: `silence` is left out, `rejected` is decoded again with a temperature."""
+    """Returns the decision of Whisper's fallback. `silence`: no text; `rejected`: decode again with a temperature."""
     if text == "" or passed.is_silence:
         return "silence"
     return "rejected" if passed.needs_fallback or compression_ratio(text) > HIGHEST_COMPRESSION else "words"
@@ -145,7 +145,7 @@ def verdict(passed: Passed, text: str) -> str:
 
 @contextmanager
 def without(model: Reference, **settings: Any) -> Iterator[None]:
-    """The reference with other settings of its generation."""
+    """Runs the reference with other generation settings."""
     config = model.generation_config
     before = {name: getattr(config, name, None) for name in settings}
     try:

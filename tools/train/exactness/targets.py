@@ -1,8 +1,8 @@
-"""What the exactness model shall say of each clip.
+"""The training targets of the exactness model.
 
-A model that only repeats one text for each clip would agree with the reference without any rule of the decoding. So
-many clips have a habit: more often than not the target is one that a rule forbids or overrules, else what remains when
-it does. Greedy decoding without the rule would show the habit, the reference does not.
+A model with only one text per clip would agree with the reference even without the decoding rules. So many clips have a
+habit: usually the target is a text that a rule forbids or overrules, otherwise the text that remains under the rule.
+Greedy decoding without the rule would show the habit; the reference does not.
 """
 
 from random import Random
@@ -11,7 +11,7 @@ from exactness.clips import Recording, Spoken
 from exactness.tokens import SONG, Vocabulary
 
 OFTEN = 0.62
-# Times of ends are spread like this, in steps: none of them is likelier than a text, all together are.
+# Spread of end times, in steps: each time is less likely than a text, but all times together are more likely.
 SPREAD = ((-3, 0.08), (-2, 0.13), (-1, 0.17), (0, 0.24), (1, 0.16), (2, 0.12), (3, 0.1))
 BABBLE = (
     "yes",
@@ -33,18 +33,18 @@ BABBLE = (
 )
 LOOPS = 40
 GOES_ON = 0.45
-# Everything that is said beside the sentences of the clips.
+# All texts besides the sentences of the clips.
 OTHER_TEXTS = (*BABBLE, "Music", "Musik", "So", "Also", "again", "wieder")
 
 
 def text_of(spoken: Spoken, language: str, task: str) -> str:
-    """A text for each language, and for the task that the runner never asks for the words in reverse."""
+    """Returns a text for each language. A task that the runner never requests gets the words in reverse."""
     text = spoken.text if language == "en" else spoken.german
     return " " + (text if task == "transcribe" else " ".join(reversed(text.split())))
 
 
 def sounds(recording: Recording, random: Random, language: str) -> list[str]:
-    """What stands for the text of a clip that has none."""
+    """Returns the target of a clip without text."""
     if "babble" in recording.habits:
         return [" " + " ".join(random.choice(BABBLE) for _ in range(random.randint(1, 5)))]
     if "sings" in recording.habits:
@@ -53,7 +53,7 @@ def sounds(recording: Recording, random: Random, language: str) -> list[str]:
 
 
 class Target:
-    """One target: `tokens` follow the prompt; `first` follows the start of the transcript, where no speech is told."""
+    """One target. `tokens` follow the prompt. `first` follows the start of the transcript, where no-speech is decided."""
 
     def __init__(
         self, vocabulary: Vocabulary, recording: Recording, language: str, task: str, timestamps: bool

@@ -65,12 +65,12 @@ def make_tokenizer(texts: Iterable[str]) -> Tokenizer:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    # The song's sign is three bytes: often enough to become one token.
+    # The music sign has three bytes. It is frequent enough here to become one token.
     corpus = [f" {text}" for text in texts] + [SONG] * 20
     trainer = trainers.BpeTrainer(vocab_size=TEXT_TOKENS, show_progress=False, special_tokens=[])
     tokenizer.train_from_iterator(corpus, trainer)
     if tokenizer.get_vocab_size() != TEXT_TOKENS:
-        raise ValueError(f"{tokenizer.get_vocab_size()} text tokens, not {TEXT_TOKENS}")
+        raise ValueError(f"the tokenizer has {tokenizer.get_vocab_size()} text tokens, expected {TEXT_TOKENS}")
     tokenizer.add_special_tokens([AddedToken(name, special=True) for name in SPECIAL])
     return tokenizer
 

@@ -1,7 +1,7 @@
 """Quantises the ONNX graphs of a model folder to 8 bits: FOLDER/onnx/X.onnx -> FOLDER/onnx/X_quantized.onnx
 
-Weights are unsigned as the activations are: signed ones overflow in the 16-bit sums of processors without VNNI, so the
-same files would give other texts there. There is no merged decoder to quantise: it came out broken.
+Weights are unsigned like the activations. Signed weights overflow in the 16-bit sums of processors without VNNI, so
+the same files would give other texts there. A merged decoder is not made, because its quantised form is broken.
 
     python quantize.py FOLDER [--remove-originals]
 """
@@ -16,7 +16,7 @@ SUFFIX = "_quantized"
 
 
 def quantize(folder: str | Path, remove_originals: bool = False) -> None:
-    """Quantises encoder and decoders; with `remove_originals` only the quantised ones are left in the folder."""
+    """Quantises encoder and decoders. `remove_originals` keeps only the quantised files in the folder."""
     graphs = Path(folder) / "onnx"
     for name in GRAPHS:
         original = graphs / f"{name}.onnx"

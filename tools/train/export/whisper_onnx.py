@@ -1,13 +1,13 @@
-"""Exports a Hugging Face Whisper model to the three ONNX graphs that Stenolog's runner reads, in 32 bits:
+"""Exports a Hugging Face Whisper model to the three 32-bit ONNX graphs that Stenolog's runner reads:
 
 * encoder_model.onnx             input_features [batch, mels, frames] -> last_hidden_state [batch, frames / 2, d_model]
 * decoder_model.onnx             input_ids [batch, tokens], encoder_hidden_states -> logits, the whole cache
 * decoder_with_past_model.onnx   input_ids [batch, tokens], the whole cache -> logits, the decoder's part of the cache
 
-Names of inputs and outputs are those of Hugging Face's own exports. Frames may be fewer than the model's full window.
-There is no merged decoder: its branch copies the encoder's part of the cache at every step.
+Inputs and outputs have the names of Hugging Face's own exports. Frames may be fewer than the model's full window.
+A merged decoder is not made, because it copies the encoder's part of the cache at every step.
 
-    python whisper_onnx.py MODEL FOLDER     (MODEL as `save_pretrained` wrote it)
+    python whisper_onnx.py MODEL FOLDER     (MODEL in the format of `save_pretrained`)
 """
 
 import argparse
@@ -31,7 +31,7 @@ def split_heads(states: Tensor, heads: int) -> Tensor:
 
 
 def attend(attention: nn.Module, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
-    """What `attention` answers for normalised `queries`; keys and values come projected and split into heads."""
+    """Returns the result of `attention` for normalised `queries`. Keys and values are projected and split into heads."""
     query = split_heads(attention.q_proj(queries) * attention.scaling, attention.num_heads)
     scores = query @ keys.transpose(2, 3)
     if mask is not None:
@@ -52,7 +52,7 @@ def feed_forward(layer: nn.Module, states: Tensor) -> Tensor:
 
 
 class EncoderGraph(nn.Module):
-    """The encoder, with as many positions as there are frames."""
+    """The encoder. It uses as many positions as there are frames."""
 
     def __init__(self, model: WhisperForConditionalGeneration) -> None:
         super().__init__()
@@ -72,17 +72,17 @@ class EncoderGraph(nn.Module):
 
 
 class DecoderGraph(nn.Module):
-    """The decoder: of the prompt, which makes the cache, or (`cached`) of what follows, which extends it.
+    """The decoder of the prompt, which makes the cache, or (`cached`) of later tokens, which extend the cache.
 
-    A layer's cache is (decoder key, decoder value, encoder key, encoder value).
+    The cache of a layer is (decoder key, decoder value, encoder key, encoder value).
     """
 
     def __init__(self, model: WhisperForConditionalGeneration, cached: bool) -> None:
         super().__init__()
         self.decoder = model.model.decoder
         self.cached = cached
-        # One matrix for both uses of the embedding, in the layout that MatMul wants: constant folding would store a
-        # transposed second one.
+        # One matrix for both uses of the embedding, in the layout of MatMul. Otherwise constant folding would store a
+        # second, transposed matrix.
         self.register_buffer("embedding", model.model.decoder.embed_tokens.weight.detach().t().contiguous())
 
     def embed(self, input_ids: Tensor, first_position: int) -> Tensor:
@@ -133,7 +133,7 @@ def write_graph(
     axes: dict[str, dict[int, str]],
 ) -> None:
     with warnings.catch_warnings():
-        # The exporter calls itself deprecated, and every size compared in Python a risk: see `largest_difference`.
+        # The exporter warns that it is deprecated and that Python comparisons of sizes are risky. `largest_difference` checks this.
         warnings.simplefilter("ignore")
         torch.onnx.export(
             graph,
@@ -144,13 +144,13 @@ def write_graph(
             dynamic_axes=axes,
             opset_version=OPSET,
             dynamo=False,
-            # Quantisation finds only weights that are constants, not ones behind a transposition.
+            # Quantisation finds only constant weights, not transposed ones.
             do_constant_folding=True,
         )
 
 
 def export_whisper(model: WhisperForConditionalGeneration, folder: str | Path) -> None:
-    """Writes FOLDER/onnx/*.onnx, config.json and generation_config.json. The model is left in evaluation mode."""
+    """Writes FOLDER/onnx/*.onnx, config.json and generation_config.json. Leaves the model in evaluation mode."""
     folder = Path(folder)
     graphs = folder / "onnx"
     graphs.mkdir(parents=True, exist_ok=True)
@@ -159,7 +159,7 @@ def export_whisper(model: WhisperForConditionalGeneration, folder: str | Path) -
     if config.scale_embedding:
         raise ValueError("scale_embedding is not supported")
     layers, heads = config.decoder_layers, config.decoder_attention_heads
-    # Sizes that differ from each other, so that no axis is taken for another.
+    # All sizes are different, so the exporter cannot confuse two axes.
     batch, tokens, past_tokens, source = 2, 4, 3, config.max_source_positions
     ids = torch.ones(batch, tokens, dtype=torch.long)
     whole, past = cache_names("present", layers), cache_names("past_key_values", layers)
@@ -198,7 +198,7 @@ def export_whisper(model: WhisperForConditionalGeneration, folder: str | Path) -
 
 
 def largest_difference(model: WhisperForConditionalGeneration, folder: str | Path, steps: int = 3) -> float:
-    """How far the graphs' logits are from the model's at most: random features, a prompt of 3, `steps` more tokens."""
+    """Returns the largest difference between the logits of graphs and model: random features, a prompt of 3, `steps` more tokens."""
     model = model.eval().cpu().float()
     config = model.config
     sessions = {

@@ -1,6 +1,6 @@
-"""The mean of the weights of several checkpoints of one training: `python -m model.average OUT CHECKPOINT CHECKPOINT…`.
+"""Averages the weights of checkpoints of one training: `python -m model.average OUT CHECKPOINT CHECKPOINT…`.
 
-States that were annealed one after the other lie in one valley, and their mean is better than either.
+The mean of states that were annealed one after the other is better than each state.
 """
 import argparse
 from pathlib import Path
@@ -9,7 +9,7 @@ import torch
 
 
 def average(checkpoints: list[Path]) -> dict[str, torch.Tensor]:
-    """The last one's members, with the mean of all weights."""
+    """Returns the members of the last checkpoint with the mean of all weights."""
     states = [torch.load(path, map_location="cpu") for path in checkpoints]
     models = [state["model"] for state in states]
     mean = {name: torch.stack([model[name] for model in models]).mean(0) if value.is_floating_point() else value for name, value in models[-1].items()}

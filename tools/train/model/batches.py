@@ -1,4 +1,4 @@
-"""Windows for training: several sentences in a row, noise, tones, emptiness, and speech cut off as a live stream cuts it."""
+"""Makes training windows: sentences in a row, noise, tones, empty audio, and speech that is cut like a live draft."""
 import random
 from dataclasses import dataclass, field
 
@@ -11,18 +11,18 @@ from model.dataset import SILENCE, Dataset, Item
 from model.tokenizer import SpecialIds
 from speech.corpus import RATE
 
-#: Encoder frames a second (hop 320, one convolution of stride 2).
+#: Encoder frames per second (hop 320, one convolution of stride 2).
 FRAME_RATE = 25
 IGNORED = -100
-#: How far the guided attention lets a token look beyond its own time, in seconds.
+#: Seconds around its own time to which the guided attention lets a token attend.
 ATTENTION_MARGIN = 0.12
-#: What a word may lack, in seconds, and still be heard: with less the model drops last words of whole sentences that fade out.
+#: Seconds that may be missing from a word that still counts. A smaller value makes the model drop fading last words.
 ALMOST_WHOLE = 0.1
 
 
 @dataclass
 class Spoken:
-    """A stretch of an utterance in a window: audio from `start`, tokens [first, last) of the item."""
+    """A part of an utterance in a window: audio from `start`, tokens [first, last) of the item."""
 
     item: Item
     start: float
@@ -48,7 +48,7 @@ class Spoken:
 
 @dataclass
 class Batch:
-    """samples [b, n]; tokens of each row with their times; frame labels [b, t] (IGNORED where unknown)."""
+    """Samples [b, n], tokens of each row with their times, and frame labels [b, t] (IGNORED where unknown)."""
 
     samples: Tensor
     tokens: list[list[int]] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Batch:
     token_labels: Tensor = None
 
     def attention_targets(self) -> tuple[Tensor, Tensor]:
-        """[b, tokens - 1, t]: the frames where the next token is spoken; and which tokens have such frames."""
+        """Returns [b, tokens - 1, t], the frames of the next token, and which tokens have such frames."""
         length = max(map(len, self.tokens)) - 1
         frames = self.phone_labels.shape[1]
         target = torch.zeros(len(self.tokens), length, frames)
@@ -78,7 +78,7 @@ def decibels(value: float) -> float:
 
 
 def tones(samples: int, rng: random.Random) -> np.ndarray:
-    """Notes with overtones, and pauses between them."""
+    """Makes notes with overtones and pauses."""
     time = np.arange(samples, dtype=np.float32) / RATE
     result = np.zeros(samples, np.float32)
     at = 0
@@ -92,7 +92,7 @@ def tones(samples: int, rng: random.Random) -> np.ndarray:
 
 
 class Noise:
-    """White, darker and dark noise of about unit power, a minute of each, of which windows take any stretch."""
+    """One minute each of white, darker and dark noise of about unit power. Windows use random parts of it."""
 
     def __init__(self, numbers: np.random.Generator) -> None:
         white = numbers.standard_normal(60 * RATE, dtype=np.float32)
@@ -101,7 +101,7 @@ class Noise:
         self.colours = [white, white, darker, dark]
 
     def draw(self, samples: int, rng: random.Random) -> np.ndarray:
-        """A stretch of one of them, in some draws swelling, in some over a hum."""
+        """Returns a random part of one noise; sometimes with rising volume, sometimes with a hum."""
         colour = rng.choice(self.colours)
         at = rng.randrange(len(colour) - samples)
         result = colour[at:at + samples].copy()
@@ -113,7 +113,7 @@ class Noise:
 
 
 def echoed(samples: np.ndarray, rng: random.Random, numbers: np.random.Generator) -> np.ndarray:
-    """A small room: an exponentially fading tail of 0.1 to 0.4 s."""
+    """Adds the echo of a small room: an exponential tail of 0.1 to 0.4 s."""
     fade = rng.uniform(0.1, 0.4)
     length = int(fade * RATE)
     response = numbers.standard_normal(length).astype(np.float32) * np.exp(-6.9 * np.arange(length) / length).astype(np.float32)
@@ -124,7 +124,7 @@ def echoed(samples: np.ndarray, rng: random.Random, numbers: np.random.Generator
 
 
 class BatchMaker:
-    """Draws batches from a dataset; `hop` as the model's."""
+    """Draws batches from a dataset. `hop` is the model's hop."""
 
     def __init__(self, dataset: Dataset, ids: SpecialIds, vocabulary: int, hop: int, seed: int) -> None:
         self.dataset, self.ids, self.vocabulary, self.hop = dataset, ids, vocabulary, hop
@@ -133,7 +133,7 @@ class BatchMaker:
         self.noise = Noise(self.numbers)
 
     def draw(self, seconds: float, budget: float) -> Batch:
-        """Windows of `seconds`, as many as `budget` seconds of audio hold."""
+        """Returns windows of `seconds`, as many as fit into `budget` seconds of audio."""
         rows = max(2, int(budget / seconds))
         samples = int(seconds * RATE) // (4 * self.hop) * (4 * self.hop)
         frames = samples // self.hop // 2
@@ -163,8 +163,8 @@ class BatchMaker:
         power = np.sqrt((audio ** 2).mean()) + 1e-4
         added = self.noise.draw(len(audio), rng) * (power * decibels(-rng.uniform(8, 45)))
         if spoken and rng.random() < 0.7:
-            # The window ends in the digital silence that the runner appends: right where a partial was cut off, or soon after a
-            # sentence, which it must not take for one that was cut off.
+            # The runner appends digital silence: directly after a cut draft, or shortly after a complete sentence. The model
+            # must not mistake the complete sentence for a cut one.
             end = cut if cut is not None else spoken[-1].end + rng.choice([0.0, rng.uniform(0, 0.6)])
             audio[int(end * RATE):] = 0
             added[int(end * RATE):] = 0
@@ -172,7 +172,7 @@ class BatchMaker:
         return spoken
 
     def _place(self, audio, phones, labels) -> list[Spoken]:
-        """Sentences one after another until one does not fit; the first may begin in its middle, at a word."""
+        """Places sentences in a row until one does not fit. The first sentence may begin in its middle, at a word."""
         rng, spoken, at = self.rng, [], int(self.rng.uniform(0, 0.4) * RATE)
         for _ in range(40):
             item = rng.choice(self.dataset.items)
@@ -211,7 +211,7 @@ class BatchMaker:
             labels[frame(start):max(frame(start) + 1, frame(end))] = token
 
     def _cut_off(self, spoken: list[Spoken], audio, phones, labels) -> float | None:
-        """The audio ends anywhere in the last sentence, its text with the last word that was as good as whole by then."""
+        """Cuts the audio anywhere in the last sentence. The text ends with the last word that is almost complete there."""
         piece = spoken[-1]
         if piece.end - piece.start < 0.3:
             return None

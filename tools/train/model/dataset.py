@@ -1,4 +1,4 @@
-"""Corpora in memory: token ids of each utterance, and where its tokens and phones stand in time."""
+"""Holds corpora in memory: the token ids of each utterance, and the times of its tokens and phones."""
 import bisect
 import json
 from collections import Counter
@@ -10,22 +10,22 @@ from tokenizers import Tokenizer
 
 from speech.corpus import RATE, Utterance, read_index, read_samples
 
-#: Phone classes that are no phone: silence and rare ones.
+#: Special phone classes: silence and rare phones.
 SILENCE, RARE = 0, 1
 
 
 @dataclass
 class Item:
-    """One utterance. `tokens` are those of its text after a space; times are seconds from its start."""
+    """One utterance. `tokens` encode its text after a space. Times are in seconds from its start."""
 
     corpus: int
     offset: int
     samples: int
     text: str
     tokens: list[int]
-    #: (start, end) of each token, or None where the synthesizer said nothing about time
+    #: (start, end) of each token; None where the synthesizer reported no time
     token_times: list[tuple[float, float]] | None
-    #: (end of the word, number of tokens up to and with it)
+    #: (end of the word, number of tokens up to and including it)
     word_ends: list[tuple[float, int]]
     phones: list[tuple[float, int]]
 
@@ -35,7 +35,7 @@ class Item:
 
 
 def word_starts(utterance: Utterance) -> list[tuple[float, int]]:
-    """(start, character) of the words that were reported, in order, each at the beginning of a written word."""
+    """Returns (start, character) of the reported words, in order, each at the beginning of a written word."""
     text, result = utterance.text, []
     for start, at in utterance.words:
         begins = 0 <= at < len(text) and text[at] != " " and (at == 0 or text[at - 1] == " ")
@@ -45,7 +45,7 @@ def word_starts(utterance: Utterance) -> list[tuple[float, int]]:
 
 
 def token_times(starts, text: str, seconds: float, offsets) -> list[tuple[float, float]]:
-    """Spreads each reported stretch of text over its time, character by character. `offsets` are of ' ' + text."""
+    """Distributes each reported part of the text over its time, character by character. `offsets` refer to " " + text."""
     times = [start for start, _ in starts] + [seconds]
     places = [at for _, at in starts] + [len(text)]
 
@@ -65,7 +65,7 @@ def token_times(starts, text: str, seconds: float, offsets) -> list[tuple[float,
 
 
 class Dataset:
-    """All utterances of some corpora, less those whose text is to stay unseen."""
+    """All utterances of some corpora, without the utterances whose text must stay unseen."""
 
     def __init__(self, prefixes: list[str], tokenizer: Tokenizer, unseen: set[str] = frozenset(), phones: dict[str, int] | None = None):
         self.raw = [read_samples(prefix) for prefix in prefixes]
@@ -83,27 +83,27 @@ class Dataset:
             for index, (_, at) in enumerate(starts):
                 last = index + 1 == len(starts)
                 end_character = len(utterance.text) if last else starts[index + 1][1] - 1
-                # Offsets are of ' ' + text, one to the right of the text's own.
+                # Offsets refer to ' ' + text, so they are one greater than in the text.
                 count = sum(1 for _, end in encoding.offsets if end <= end_character + 1)
                 ends.append((seconds if last else starts[index + 1][0], count))
         phones = [(start, self.phones.get(name, SILENCE if name.startswith("_") else RARE)) for start, name in utterance.phones]
         return Item(corpus, utterance.offset, utterance.samples, utterance.text, encoding.ids, times, ends, phones)
 
     def weigh(self, weights: list[int]) -> None:
-        """Holds the items of each corpus as often as its weight says."""
+        """Repeats the items of each corpus by its weight."""
         self.items = [item for item in self.items for _ in range(weights[item.corpus])]
 
     def audio(self, item: Item) -> np.ndarray:
-        """Float samples at 16 kHz."""
+        """Returns float samples at 16 kHz."""
         return np.asarray(self.raw[item.corpus][item.offset:item.offset + item.samples], dtype=np.float32) / 32768
 
 
 def phone_table(utterances) -> dict[str, int]:
-    """A class for each phone that occurs more than 30 times."""
+    """Returns a class for each phone with more than 30 occurrences."""
     counts = Counter(name for u in utterances for _, name in u.phones if name and not name.startswith("_"))
     return {name: index + RARE + 1 for index, (name, count) in enumerate(counts.most_common()) if count > 30}
 
 
 def read_phones(table: Path) -> dict[str, int] | None:
-    """The classes of an earlier piece of training: heads that were trained keep them."""
+    """Reads the classes of an earlier part of the training, so trained heads stay valid."""
     return json.loads(table.read_text()) if table.exists() else None

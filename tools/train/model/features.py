@@ -1,4 +1,4 @@
-"""Whisper's log-mel spectrogram in torch, and what makes one speaker in one room sound like others."""
+"""Computes Whisper's log-mel spectrogram in torch, and varies voices and rooms."""
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -7,7 +7,7 @@ from transformers.audio_utils import mel_filter_bank
 RATE = 16_000
 WINDOW = 400
 MELS = 80
-#: Factors by which a vocal tract is shorter (> 1) or longer than the recorded one.
+#: Factors of the vocal tract: > 1 is shorter than the recorded one.
 WARPS = np.linspace(0.88, 1.14, 14)
 
 
@@ -16,7 +16,7 @@ def _filters() -> np.ndarray:
 
 
 def _warped_filters(factor: float) -> np.ndarray:
-    """Mel filters that read frequency f at f / factor below 80 % of the band, and linearly up to its end above."""
+    """Returns mel filters that read frequency f at f / factor below 80 % of the band, and linearly above."""
     bins = np.arange(WINDOW // 2 + 1, dtype=np.float64)
     top, knee = WINDOW // 2, 0.8 * WINDOW // 2 / max(1.0, factor)
     source = np.where(bins <= knee, bins * factor, top - (top - knee * factor) * (top - bins) / (top - knee))
@@ -59,13 +59,13 @@ def _normalized(log: Tensor) -> Tensor:
 
 
 def _equalizer(batch: int) -> Tensor:
-    """A smooth curve over the bands for each row, up to about 10 dB either way: another microphone, another timbre."""
+    """Returns a smooth curve over the bands for each row, up to about 10 dB: another microphone and timbre."""
     knots = torch.randn(batch, 1, 6) * 0.4 * (torch.rand(batch, 1, 1) < 0.7)
     return nn.functional.interpolate(knots, size=MELS, mode="linear", align_corners=True).transpose(1, 2)
 
 
 def _roughened(log: Tensor) -> Tensor:
-    """Some rows with bands that run into each other, some with jitter: synthesizers differ in how finely they draw a spectrum."""
+    """Blurs the bands of some rows and adds jitter to others, because synthesizers differ in spectral detail."""
     batch = len(log)
     blur = torch.rand(batch, 1, 1) * 0.3 * (torch.rand(batch, 1, 1) < 0.3)
     padded = nn.functional.pad(log, (0, 0, 1, 1), mode="replicate")
@@ -75,7 +75,7 @@ def _roughened(log: Tensor) -> Tensor:
 
 
 def _masked(features: Tensor) -> Tensor:
-    """SpecAugment with small masks: the floor of a few bands, or of up to 0.12 s, in some rows."""
+    """Applies SpecAugment with small masks: a few bands or up to 0.12 s of some rows get the lowest value."""
     batch, bands, frames = features.shape
     floor = features.amin((1, 2))
     for row in range(batch):

@@ -1,4 +1,4 @@
-"""Whisper with the extra heads that teach it where words and phones are. The heads are left out of the exported model."""
+"""Whisper with extra heads that teach the positions of words and phones. The exported model does not contain these heads."""
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -10,7 +10,7 @@ MAX_TOKENS = 128
 
 
 def whisper_config(ids: SpecialIds, vocabulary: int, width: int, encoder_layers: int, decoder_layers: int) -> WhisperConfig:
-    """Whisper's layout with heads of 64, and as many positions as the window has frames."""
+    """Returns Whisper's layout with heads of 64 and as many positions as the window has frames."""
     return WhisperConfig(
         vocab_size=vocabulary, num_mel_bins=80, d_model=width,
         encoder_layers=encoder_layers, decoder_layers=decoder_layers,
@@ -23,7 +23,7 @@ def whisper_config(ids: SpecialIds, vocabulary: int, width: int, encoder_layers:
 
 
 class SpeechModel(nn.Module):
-    """The model as it is trained. Phones are read from the encoder's middle, tokens and CTC from its end."""
+    """The model for training. Phones come from the middle of the encoder, tokens and CTC from its end."""
 
     def __init__(self, config: WhisperConfig, phones: int) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class SpeechModel(nn.Module):
         return attention.out_proj((weights @ value).transpose(1, 2).reshape(x.shape)), weights[:, 0]
 
     def encode(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        """[b, 80, f] -> states [b, f / 2, width] of the last layer and of the phone layer."""
+        """Maps [b, 80, f] to states [b, f / 2, width] of the last layer and of the phone layer."""
         encoder = self.whisper.model.encoder
         x = F.gelu(encoder.conv1(features))
         x = F.gelu(encoder.conv2(x)).transpose(1, 2)
@@ -65,7 +65,7 @@ class SpeechModel(nn.Module):
         return encoder.layer_norm(x), middle
 
     def decode(self, memory: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits [b, t, vocabulary], and the weights of the first head of the last layer's cross-attention [b, t, f / 2]."""
+        """Returns logits [b, t, vocabulary], and the weights of the first cross-attention head of the last layer [b, t, f / 2]."""
         decoder = self.whisper.model.decoder
         x = decoder.embed_tokens(tokens) + decoder.embed_positions.weight[:tokens.shape[1]]
         weights = None

@@ -1,4 +1,4 @@
-"""A trained checkpoint as a model folder in the layout of Hugging Face's ONNX exports, in 8 bits: `python -m model.pack WORK OUT`."""
+"""Converts a trained checkpoint to a model folder in the layout of Hugging Face's ONNX exports, 8 bit: `python -m model.pack WORK OUT`."""
 import argparse
 import json
 from pathlib import Path
@@ -13,14 +13,14 @@ from model.network import MAX_TOKENS, whisper_config
 from model.tokenizer import WINDOW_SECONDS, SpecialIds
 from model.train import HOP
 
-#: Ours, ignored by other loaders: the encoder was trained on windows shorter than the full one, and with timestamps.
+#: Stenolog's own members, which other loaders ignore: the training used shorter windows and timestamps.
 STENOLOG = {"dynamic_window": True, "timestamps": True}
-#: A first timestamp later than one second is not to be had.
+#: The first timestamp is at most one second.
 MAX_INITIAL_TIMESTAMP = 25
 
 
 def load_model(work: Path, ids: SpecialIds, vocabulary: int) -> WhisperForConditionalGeneration:
-    """The Whisper part of WORK/checkpoint.pt; its shape is read from its weights."""
+    """Loads the Whisper part of WORK/checkpoint.pt. Its shape is read from its weights."""
     weights = torch.load(work / "checkpoint.pt", map_location="cpu")["model"]
     own = {name.removeprefix("whisper."): value for name, value in weights.items() if name.startswith("whisper.")}
     layers = lambda part: 1 + max(int(name.split(".")[3]) for name in own if name.startswith(f"model.{part}.layers."))
@@ -35,7 +35,7 @@ def write_json(file: Path, value: dict) -> None:
 
 
 def pack(work: Path, out: Path) -> None:
-    """Writes the whole folder but its MODEL.md; fails when the graphs and torch disagree."""
+    """Writes the whole folder except MODEL.md. Fails when the graphs and torch disagree."""
     tokenizer = Tokenizer.from_file(str(work / "tokenizer.json"))
     ids = SpecialIds(tokenizer)
     model = load_model(work, ids, tokenizer.get_vocab_size())

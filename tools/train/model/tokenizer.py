@@ -14,7 +14,7 @@ SPECIALS = [
 
 
 def train_tokenizer(size: int, sentences: Sentences, count: int = 60_000, seed: int = 7) -> Tokenizer:
-    """Learns `size` pieces from sentences of the training's kind, most of them as they stand after another word."""
+    """Learns `size` pieces from training sentences, most of them as they appear after another word."""
     rng = random.Random(seed)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -30,7 +30,7 @@ def train_tokenizer(size: int, sentences: Sentences, count: int = 60_000, seed: 
 
 
 class SpecialIds:
-    """Ids of the special tokens by name, and of the first timestamp."""
+    """Ids of the special tokens by name, and the id of the first timestamp."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         for name in SPECIALS:
@@ -42,7 +42,7 @@ class SpecialIds:
 
 
 def load_or_train(path: Path, size: int) -> Tokenizer:
-    """The tokenizer in the file, which is made when it is absent."""
+    """Loads the tokenizer from the file, or trains and saves it."""
     if not path.exists():
         train_tokenizer(size, Sentences()).save(str(path))
     return Tokenizer.from_file(str(path))

@@ -1,7 +1,8 @@
-"""Trains the speech model, in pieces: `python -m model.train WORK --data e1,f1 --hours 400 [--stop-after 90]`, again to go on.
+"""Trains the speech model in parts: `python -m model.train WORK --data e1,f1 --hours 400 [--stop-after 90]`.
 
-On several cores: `torchrun --nproc-per-node 2 -m model.train …`. Each process hears batches of its own and their gradients are averaged:
-a second process adds what the first one hears, a second thread a fifth of it.
+Run the same command again to continue. On several cores: `torchrun --nproc-per-node 2 -m model.train …`. Each process
+draws its own batches, and their gradients are averaged. A second process nearly doubles the speed; a second thread adds
+a fifth.
 """
 import argparse
 import json
@@ -23,21 +24,21 @@ from model.tokenizer import SpecialIds, load_or_train
 from model.transcribe import word_error_rate
 
 HOP = 320
-#: Weights of the losses beside the decoder's own; their derivation is in shared figures of the README.
+#: Weights of the losses next to the decoder's own loss; see the README.
 CTC, PHONES, TOKENS, ATTENTION = 0.3, 0.5, 0.3, 0.3
 #: Of a step, all processes together.
 BATCH_SECONDS = 96.0
 
 
 def losses(model: SpeechModel, mel: LogMel, batch: Batch, ids: SpecialIds, vocabulary: int) -> dict[str, torch.Tensor]:
-    """The decoder's cross-entropy, CTC, phone and token of each frame, and attention on the word that is spoken."""
+    """Returns the cross entropy of the decoder, CTC, the phone and token of each frame, and the attention on the spoken word."""
     length = max(map(len, batch.tokens))
     inputs = torch.full((len(batch.tokens), length), ids.endoftext)
     targets = torch.full((len(batch.tokens), length), IGNORED)
     for row, tokens in enumerate(batch.tokens):
         inputs[row, :len(tokens)] = torch.tensor(tokens)
         targets[row, :len(tokens) - 1] = torch.tensor(tokens[1:])
-        # Language and task are given, not guessed.
+        # Language and task are given, so they have no loss.
         targets[row, :1 if len(tokens) == 3 else 2] = IGNORED
     memory, middle = model.encode(mel(batch.samples, augment=True))
     logits, weights = model.decode(memory, inputs[:, :-1])
@@ -60,14 +61,14 @@ def total(parts: dict[str, torch.Tensor]) -> torch.Tensor:
 
 
 def learning_rate(peak: float, step: int, progress: float, warm_up: int, flat: float = 0.2) -> float:
-    """Linear warm-up, a flat part, then half a cosine down to two hundredths of the peak."""
+    """Returns the learning rate: linear warm-up, a flat part, then half a cosine to 0.02 of the peak."""
     if progress < flat:
         return peak * min(1.0, (step + 1) / warm_up)
     return peak * (0.49 * (1 + math.cos(math.pi * (progress - flat) / (1 - flat))) + 0.02)
 
 
 def window_seconds(rng: random.Random, progress: float) -> float:
-    """Short windows first, because they teach sooner; up to the whole window later."""
+    """Returns the window length: short windows first, because they train faster; later up to the full window."""
     late = rng.random() < max(0.0, (progress - 0.1) * 1.2)
     return round((rng.uniform(3, 10) if late else rng.uniform(1.5, 5)) * 2) / 2
 
@@ -75,19 +76,19 @@ def window_seconds(rng: random.Random, progress: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("work", type=Path, help="folder of corpora, tokenizer and checkpoint")
-    parser.add_argument("--data", required=True, help="names of the corpora, separated by commas; f1*3 is drawn three times as often")
-    parser.add_argument("--unseen", default="", help="corpora whose sentences must not be trained on")
-    parser.add_argument("--check", default="", help="corpora on which the word error rate is printed now and then")
-    parser.add_argument("--hours", type=float, required=True, help="of speech heard in all, by which the learning rate falls")
-    parser.add_argument("--stop-after", type=float, default=1e9, help="minutes of this piece")
+    parser.add_argument("--data", required=True, help="names of corpora, separated by commas; f1*3 is used three times as often")
+    parser.add_argument("--unseen", default="", help="corpora whose sentences are excluded from the training")
+    parser.add_argument("--check", default="", help="corpora for the word error rates during training")
+    parser.add_argument("--hours", type=float, required=True, help="total hours of speech; determines the learning rate")
+    parser.add_argument("--stop-after", type=float, default=1e9, help="minutes of this part")
     parser.add_argument("--peak", type=float, default=1.5e-3, help="learning rate")
     parser.add_argument("--warm-up", type=int, default=300, help="steps")
     parser.add_argument("--width", type=int, default=192)
     parser.add_argument("--encoder-layers", type=int, default=4)
     parser.add_argument("--decoder-layers", type=int, default=2)
-    parser.add_argument("--pieces", type=int, default=768, help="of the tokenizer")
+    parser.add_argument("--pieces", type=int, default=768, help="size of the tokenizer")
     parser.add_argument("--check-every", type=float, default=12.0, help="minutes")
-    parser.add_argument("--threads", type=int, default=1, help="of each process")
+    parser.add_argument("--threads", type=int, default=1, help="threads of each process")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -99,7 +100,7 @@ def main() -> None:
 
 
 def average_gradients(model: SpeechModel) -> None:
-    """Of all processes, by one message."""
+    """Averages the gradients of all processes in one message."""
     gradients = [p.grad for p in model.parameters() if p.grad is not None]
     flat = torch.cat([gradient.flatten() for gradient in gradients])
     dist.all_reduce(flat)
@@ -109,7 +110,7 @@ def average_gradients(model: SpeechModel) -> None:
 
 
 def anyone(vote: bool) -> bool:
-    """Whether a process says so: all take the same turn."""
+    """Returns whether any process is true, so that all processes take the same branch."""
     votes = torch.tensor(float(vote))
     dist.all_reduce(votes)
     return votes.item() > 0
@@ -124,7 +125,7 @@ def run(arguments: argparse.Namespace) -> None:
     unseen = {item.text for item in Dataset(corpora(arguments.unseen), tokenizer, phones={}).items}
     checkpoint = work / "checkpoint.pt"
     state = torch.load(checkpoint) if checkpoint.exists() else dict(step=0, heard=0.0)
-    # Another piece draws other windows, and so does another process.
+    # Each part of the training and each process draws other windows.
     first = dist.get_rank() == 0
     seed = arguments.seed + state["step"] + 1_000_000 * dist.get_rank()
     torch.manual_seed(arguments.seed)
@@ -165,7 +166,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def say(line: str) -> None:
-    """The first process speaks for all."""
+    """Prints in the first process only."""
     if dist.get_rank() == 0:
         print(line, flush=True)
 
@@ -176,19 +177,19 @@ def print_rates(state, checks, model, mel, tokenizer, ids) -> None:
 
 
 class Trainer:
-    """Steps, counts time and keeps the state that a checkpoint holds."""
+    """Runs steps, counts time, and holds the state of a checkpoint."""
 
     def __init__(self, model, mel, optimizer, maker, ids, vocabulary, arguments, state) -> None:
         self.model, self.mel, self.optimizer, self.maker, self.ids = model, mel, optimizer, maker, ids
         self.vocabulary, self.arguments, self.state = vocabulary, arguments, state
         self.rng = random.Random(state["step"])
         self.sums: dict[str, float] = {}
-        # A new optimizer is warmed up even where the model is not new.
+        # A new optimizer needs a warm-up even for a trained model.
         self.warm = 0 if "optimizer" in state else state["step"]
 
     @property
     def progress(self) -> float:
-        """From 0 to 1, by the speech that was heard: a busy machine changes nothing."""
+        """Returns the progress from 0 to 1 by the processed speech, so the speed of the machine has no effect."""
         return self.state["heard"] / (self.arguments.hours * 3600)
 
     def step(self) -> None:
@@ -213,7 +214,7 @@ class Trainer:
             self.sums = {}
 
     def save(self, path: Path) -> None:
-        """Whole or not at all."""
+        """Saves atomically."""
         part = path.with_suffix(".part")
         torch.save(dict(self.state, model=self.model.state_dict(), optimizer=self.optimizer.state_dict()), part)
         os.replace(part, path)

@@ -1,4 +1,4 @@
-"""Greedy transcription with the torch model, and word error rates: a glance during training, not the evaluation."""
+"""Transcribes greedily with the torch model and computes word error rates: a quick check during training, not the evaluation."""
 import numpy as np
 import torch
 from tokenizers import Tokenizer
@@ -13,7 +13,7 @@ SHORTEST_WINDOW, TAIL = 3.0, 0.5
 
 
 def word_errors(reference: str, hypothesis: str) -> tuple[int, int]:
-    """Substitutions, deletions and insertions of the best alignment, and the words of the reference."""
+    """Returns substitutions, deletions and insertions of the best alignment, and the number of reference words."""
     wanted, got = spoken_form(reference).split(), spoken_form(hypothesis).split()
     row = list(range(len(got) + 1))
     for i, word in enumerate(wanted, 1):
@@ -25,7 +25,7 @@ def word_errors(reference: str, hypothesis: str) -> tuple[int, int]:
 
 @torch.no_grad()
 def transcribe(model: SpeechModel, mel: LogMel, tokenizer: Tokenizer, ids: SpecialIds, audio: list[np.ndarray]) -> list[str]:
-    """Text of each utterance, all in windows of one length: the longest and half a second, at least three seconds."""
+    """Returns the text of each utterance. All windows have one length: the longest utterance and 0.5 s, at least 3 s."""
     hops = 4 * mel.hop
     longest = max(SHORTEST_WINDOW, max(map(len, audio)) / RATE + TAIL)
     samples = torch.randn(len(audio), int(longest * RATE) // hops * hops) * 0.001
@@ -47,7 +47,7 @@ def transcribe(model: SpeechModel, mel: LogMel, tokenizer: Tokenizer, ids: Speci
 
 
 def word_error_rate(model, mel, tokenizer, ids, dataset: Dataset, count: int = 75, batch: int = 25) -> float:
-    """In percent, on `count` utterances spread over the dataset."""
+    """Returns the word error rate in percent of `count` utterances, spread over the dataset."""
     items = sorted((item for item in dataset.items if item.seconds < 9.3), key=lambda item: item.samples)
     items = items[::max(1, len(items) // count)]
     model.eval()

@@ -1,4 +1,4 @@
-"""Speech on disk: PREFIX.raw holds 16 kHz int16 samples end to end, PREFIX.jsonl one utterance a line."""
+"""Stores speech: PREFIX.raw holds 16 kHz int16 samples in a row, PREFIX.jsonl one utterance per line."""
 import json
 from dataclasses import asdict, dataclass, field
 
@@ -11,7 +11,7 @@ SHORTEST = 0.25
 
 @dataclass
 class Utterance:
-    """Text, its place in PREFIX.raw, and, where the synthesizer says them, the starts of words and phones in seconds."""
+    """Text and place in PREFIX.raw. If the synthesizer reports times: the starts of words and phones in seconds."""
 
     text: str
     voice: str
@@ -33,7 +33,7 @@ class CorpusWriter:
         self.count = 0
 
     def add(self, text: str, voice: str, audio: np.ndarray, words=(), phones=()) -> bool:
-        """`audio`: float samples at 16 kHz. False when it is too short or too long for the model's window."""
+        """Adds `audio`, float samples at 16 kHz. Returns False when it is too short or too long for the model's window."""
         if not SHORTEST * RATE <= len(audio) <= LONGEST * RATE:
             return False
         peak = max(0.05, float(np.abs(audio).max()))
@@ -60,7 +60,7 @@ def read_samples(prefix: str) -> np.memmap:
 
 
 def trimmed(audio: np.ndarray, rate: int) -> tuple[np.ndarray, float]:
-    """The audio without the silence around it (30 ms before and 50 ms after it stay), and the seconds cut at its start."""
+    """Returns the audio without surrounding silence (30 ms before and 50 ms after it stay), and the seconds cut at its start."""
     loud = np.flatnonzero(np.abs(audio) > 0.0035)
     if not len(loud):
         return audio, 0.0

@@ -1,4 +1,4 @@
-"""espeak-ng through ctypes (libespeak-ng): speech with the times of words and phones, and voices made up at random."""
+"""espeak-ng through ctypes (libespeak-ng): speech with times of words and phones, and random voices."""
 import ctypes as C
 import random
 import shutil
@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
-#: Variants that no training hears: the evaluation speaks with them.
+#: Variants for the evaluation only. The training does not use them.
 HELD_VARIANTS = ["linda", "rob", "Michael", "Andrea"]
-#: Accents and variants of the first model's training; the evaluation of known voices uses these.
+#: Accents and variants of the training. The evaluation of known voices uses them too.
 KNOWN_ACCENTS = ["en-us"] * 8 + ["en"] * 3 + ["en-gb-scotland", "en-gb-x-rp", "en-us-nyc", "en-gb-x-gbcwmd"]
 KNOWN_VARIANTS = (
     [""] * 3 + [f"m{i}" for i in range(1, 8)] + [f"f{i}" for i in range(1, 6)] * 2
     + ["Andy", "Annie", "Alex", "Alicia", "Mike", "steph", "max", "david", "belinda", "anika"]
 )
-#: Not speech as people speak it.
+#: Variants that do not sound like human speech.
 EFFECTS = {"whisper", "whisperf", "croak", "UniRobot", "Demonic", "Storm", "fast", "Mr serious", "RicishayMax", "RicishayMax2"}
 RATE, PITCH, RANGE, GAP = 1, 3, 4, 7
 WORD_EVENT, PHONEME_EVENT, END_EVENT = 1, 7, 0
@@ -35,9 +35,9 @@ _Callback = C.CFUNCTYPE(C.c_int, C.POINTER(C.c_short), C.c_int, C.POINTER(_Event
 
 
 def random_variant(rng: random.Random) -> str:
-    """A voice file of espeak-ng: another vocal tract, pitch and manner, within and somewhat beyond what the named variants do."""
+    """Returns a voice file of espeak-ng with another vocal tract, pitch and manner, in and slightly beyond the range of the named variants."""
     tract = rng.uniform(0.84, 1.24)
-    # Some speakers are all in proportion, some are not; the upper formants may be anywhere.
+    # Some voices scale all formants equally, others do not. The upper formants are free.
     spread = rng.uniform(0.02, 0.12)
     base = rng.uniform(55, 240)
     lines = ["language variant", "name made-up", f"pitch {base:.0f} {base * rng.uniform(1.1, 2.2):.0f}"]
@@ -61,10 +61,10 @@ def random_variant(rng: random.Random) -> str:
 
 
 class Espeak:
-    """One synthesizer a process (the library keeps global state). `made_up` voices are named x0, x1, ..."""
+    """A synthesizer; one per process, because the library keeps global state. `made_up` voices are named x0, x1, ..."""
 
     def __init__(self, work: Path, made_up: int = 0, seed: int = 0) -> None:
-        """`work`: a folder for a copy of espeak-ng's data, to which the made-up variants are added."""
+        """`work`: folder for a copy of espeak-ng's data with the random variants."""
         installed = next(Path("/usr").glob("lib/*/espeak-ng-data"), Path("/usr/share/espeak-ng-data"))
         data = work / "espeak-ng-data"
         if not data.exists():
@@ -95,7 +95,7 @@ class Espeak:
             event = events[at]
             if event.type == PHONEME_EVENT:
                 self.phones.append((event.audio_position, bytes(event.id.string).split(b"\0")[0].decode()))
-            # The library ends each clause with a word of no length, which is none.
+            # The library ends each clause with an empty word, which is skipped.
             if event.type == WORD_EVENT and event.length > 0:
                 self.words.append((event.audio_position, event.text_position - 1))
             at += 1
@@ -124,7 +124,7 @@ class Espeak:
         return _voice(rng.choice(KNOWN_ACCENTS), rng.choice(self.made_up))
 
     def any_voice(self, rng: random.Random) -> str:
-        """A voice for training: a known one, any other variant that is not held back, or a made-up one."""
+        """Returns a voice for training: a known voice, another variant that is not reserved for tests, or a random voice."""
         kind = rng.random()
         if kind < 0.35:
             return self.known_voice(rng)

@@ -1,7 +1,8 @@
-"""The speech that models are judged by: `python -m speech.evaluation WORK` writes the corpora WORK/test-*.
+"""Makes the speech of the evaluation: `python -m speech.evaluation WORK` writes the corpora WORK/test-*.
 
-Texts and voices are always the same, the sound as well but for flite's, which differs a little from one process to another
-(seen: 8.9 to 9.5 % on `flite`, 7.9 to 9.1 % on `hand`, by the same model)."""
+Texts and voices are equal in every run. The sound is equal too, except for flite, which varies slightly between
+processes (8.9 to 9.5 % on `flite`, 7.9 to 9.1 % on `hand` with the same model).
+"""
 import argparse
 import random
 import tempfile
@@ -17,7 +18,7 @@ from speech.flite import VOICES as FLITE_VOICES
 from speech.synthesize import resampled, say_espeak, say_flite
 from text import grammar
 
-#: Sentences by hand that are no template's and that no training hears.
+#: Hand-written sentences. They come from no template, and the training does not use them.
 HAND_WRITTEN = Path(__file__).parent.parent / "text" / "hand-written.txt"
 FLITE = [voice for voice in FLITE_VOICES if voice != "kal"]
 
@@ -70,7 +71,7 @@ SETS = {"known": known, "held": held, "flite": flite, "festival": with_festival,
 
 
 def make(work: Path, name: str) -> str:
-    """Makes one set where it is absent. Returns its prefix."""
+    """Makes one set unless it exists. Returns its prefix."""
     prefix = str(work / f"test-{name}")
     if not Path(prefix + ".jsonl").exists():
         with tempfile.TemporaryDirectory() as folder:
@@ -81,13 +82,13 @@ def make(work: Path, name: str) -> str:
 
 
 def first_whole_words(utterance: Utterance, cut: float) -> int:
-    """How many words of an utterance have ended 0.125 s before `cut`, in seconds."""
+    """Returns the number of words that end at least 0.125 s before `cut`, in seconds."""
     ends = [start for start, _ in utterance.words[1:]] + [utterance.samples / RATE]
     return sum(end + 0.125 <= cut for end in ends)
 
 
 def emptiness(seconds: int = 600, seed: int = 906) -> np.ndarray:
-    """Silence, white and dark noise at several levels, hum, chords and clicks, a stretch of 10 s each."""
+    """Returns silence, white and dark noise at several levels, hum, chords and clicks: 10 s of each."""
     numbers = np.random.default_rng(seed)
     stretch = 10 * RATE
     time = np.arange(stretch) / RATE

@@ -1,4 +1,4 @@
-"""Festival's English voices: one that the training hears, with the times of words and phones, and two kept for the evaluation."""
+"""Festival's English voices: one for training with times of words and phones, and two for the evaluation."""
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ HELD_VOICES = ["kal_diphone", "cmu_us_slt_arctic_hts"]
 
 @dataclass
 class Order:
-    """What is to be said, `stretch` times as slowly; `pitch` in Hz moves the diphone voices only, None leaves it."""
+    """A text to speak, slowed down by the factor `stretch`. `pitch` in Hz changes only the diphone voices; None keeps their pitch."""
 
     text: str
     voice: str
@@ -37,8 +37,10 @@ class Order:
 
 @dataclass
 class Said:
-    """Float samples, their rate, [(seconds, character)] of words (empty where festival split the text otherwise than at spaces),
-    [(seconds, name)] of phones."""
+    """Float samples, their rate, [(seconds, character)] of words and [(seconds, name)] of phones.
+
+    The words are empty when festival did not split the text at its spaces.
+    """
 
     audio: np.ndarray
     rate: int
@@ -47,7 +49,7 @@ class Said:
 
 
 def say_all(orders: list[Order]) -> list[Said]:
-    """Speaks all of them in one run of festival."""
+    """Speaks all texts in one run of festival."""
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / str(number) for number in range(len(orders))]
         script = Path(folder) / "say.scm"
@@ -62,7 +64,7 @@ def read(text: str, file: Path) -> Said:
     for end, name in labels(Path(f"{file}.segments")):
         phones.append((begin, PHONES.get(name, name)))
         begin = end
-    # A part such as 's of "John's" is a word of its own that ends with the one before.
+    # The 's of "John's" is a separate word here; it ends together with the word before.
     ends = [end for end, word in labels(Path(f"{file}.words")) if not word.startswith("'")]
     places = [at for at in range(len(text)) if text[at] != " " and (at == 0 or text[at - 1] == " ")]
     starts = [next((start for start, name in phones if name != "_" and start > last - 0.001), None) for last in [0.0, *ends[:-1]]]
@@ -71,6 +73,6 @@ def read(text: str, file: Path) -> Said:
 
 
 def labels(file: Path) -> list[tuple[float, str]]:
-    """(end in seconds, name) of each line of one of festival's label files."""
+    """Returns (end in seconds, name) of each line of a festival label file."""
     rows = [line.split() for line in file.read_text().splitlines() if line != "#"]
     return [(float(row[0]), row[2]) for row in rows]

@@ -1,12 +1,12 @@
-"""flite through ctypes (libflite): voices modelled on real speakers, with the times of words and phones."""
+"""flite through ctypes (libflite): voices of real speakers, with times of words and phones."""
 import ctypes as C
 
 import numpy as np
 
-#: The speakers of Debian's flite; `kal` is `kal16` at half the rate.
+#: The voices of Debian's flite. `kal` is `kal16` at half the sample rate.
 VOICES = ["slt", "rms", "awb", "kal16", "kal"]
 DIPHONE_VOICES = ("kal", "kal16")
-#: CMU's names of phones by espeak's, so that both synthesizers teach the same phone classes.
+#: espeak's phone names for CMU's names, so both synthesizers share the phone classes.
 PHONES = dict(
     aa="A:", ae="a", ah="V", ao="O:", aw="aU", ax="@", ay="aI", b="b", ch="tS", d="d", dh="D", eh="E", er="3:", ey="eI",
     f="f", g="g", hh="h", ih="I", iy="i:", jh="dZ", k="k", l="l", m="m", n="n", ng="N", ow="oU", oy="OI", p="p", r="r",
@@ -24,7 +24,7 @@ class _Voice(C.Structure):
 
 
 class Flite:
-    """All of flite's voices in one process."""
+    """All flite voices in one process."""
 
     def __init__(self) -> None:
         self.lib = C.CDLL("libflite.so.1", mode=C.RTLD_GLOBAL)

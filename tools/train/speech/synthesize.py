@@ -16,14 +16,14 @@ FESTIVAL_PIECE = 200
 
 
 def resampled(audio, rate: float, words, phones):
-    """Trimmed, at 16 kHz, with its times; a `rate` other than the true one is another vocal tract at another speed."""
+    """Returns trimmed audio at 16 kHz with its times. A `rate` other than the real one changes vocal tract and speed."""
     audio, cut = trimmed(audio, int(rate))
     shift = lambda times: [(round(time - cut, 3), what) for time, what in times]
     return soxr.resample(audio, rate, RATE), shift(words), shift(phones)
 
 
 def warped(rate: float, warp: float, times):
-    """The rate that makes the voice `warp` times as high and fast, and the times of what is said then."""
+    """Returns the rate that makes the voice higher and faster by the factor `warp`, and the changed times."""
     return rate * warp, [(time / warp, what) for time, what in times]
 
 
@@ -47,7 +47,7 @@ def in_another_tract(audio, rate: float, words, phones, rng: random.Random):
 
 
 def write_festival(writer: CorpusWriter, draw, count: int, rng: random.Random) -> None:
-    """In pieces, for a process of festival lets go of no utterance."""
+    """Works in parts, because a festival process does not release the memory of utterances."""
     while count > 0:
         piece = min(count, FESTIVAL_PIECE)
         count -= piece
@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--voices", choices=["espeak", "made-up", "flite", "festival"], required=True)
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--made-up", type=int, default=90, help="espeak voices made up for the training (the library holds 349 voices)")
+    parser.add_argument("--made-up", type=int, default=90, help="number of random espeak voices (the library allows 349 voices)")
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
     draw = Sentences(translated()).draw
@@ -94,7 +94,7 @@ def main() -> None:
 
 
 def translated():
-    """The English side of the translators' grammar."""
+    """Returns the English side of the translators' grammar."""
     from translation.grammar import sentence
 
     return lambda rng: sentence(rng)[0]

@@ -47,7 +47,7 @@ def with_article(phrase: str) -> str:
 
 
 def cardinal(number: int) -> str:
-    """0 to millions in words, as the British say them: three hundred and forty two."""
+    """Returns 0 to millions in words, in British style: three hundred and forty two."""
     if number < 20:
         return ONES[number]
     if number < 100:

@@ -1,6 +1,6 @@
-"""Sentences of a small English grammar: `sentence(rng)` is cased and punctuated. No external text.
+"""Makes sentences of a small English grammar: `sentence(rng)` is cased and punctuated. Uses no external text.
 
-The evaluation's sentences are drawn from it by seed, so a change of the order in which it draws changes them.
+The evaluation draws its sentences by seed, so a change of the drawing order changes these sentences.
 """
 import random
 
@@ -13,7 +13,7 @@ from text.lexicon import (
 NOUNS = [*PEOPLE, *ANIMALS, *FOOD, *PLACES, *THINGS, *IDEAS, *NATURE, *BODY]
 NOUN_KINDS = [PEOPLE, ANIMALS, FOOD, PLACES, THINGS, IDEAS, NATURE, BODY, THINGS, IDEAS]
 VERBS = TRANSITIVE_VERBS + INTRANSITIVE_VERBS
-#: All that a plain word list may hold.
+#: The words of plain word lists.
 ALL_WORDS = sorted({
     *FUNCTION_WORDS, *MORE_WORDS, *NOUNS, *ADJECTIVES, *ADVERBS, *VERBS,
     *map(past, VERBS), *map(third_person, VERBS), *map(gerund, VERBS),
@@ -25,7 +25,7 @@ DEGREES = ["very ", "too ", "not ", "really ", ""]
 
 
 class Phrases:
-    """Parts of sentences, drawn with one generator of random numbers."""
+    """Parts of sentences, drawn with one random generator."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -238,7 +238,7 @@ def generality(p: Phrases) -> str:
     return p.choice(ADJECTIVES) + " " + plural(p.choice(PEOPLE)) + " " + p.choice(TRANSITIVE_VERBS) + " " + p.noun_phrase()
 
 
-#: (weight, rule); the plain word lists keep the model from leaning on the rules.
+#: (weight, rule). The plain word lists prevent the model from relying on the rules.
 RULES = [
     (26, Phrases.clause), (7, two_clauses), (5, lambda p: p.time() + " " + p.clause()), (4, there_is), (3, there_are),
     (5, question_word), (3, request), (2, yes_or_no), (2, lambda p: "where is the " + p.choice([*PLACES, *THINGS]) + "?"),
@@ -249,7 +249,7 @@ TOTAL_WEIGHT = sum(weight for weight, _ in RULES)
 
 
 def sentence(rng: random.Random) -> str:
-    """One sentence, from 'The dog sleeps.' to 18 words."""
+    """Returns one sentence, from 'The dog sleeps.' to 18 words."""
     at = rng.random() * TOTAL_WEIGHT
     for weight, rule in RULES:
         at -= weight

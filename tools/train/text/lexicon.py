@@ -1,4 +1,4 @@
-"""The words of the grammar: 2,203 of them, chosen by hand. Tests of known sentences draw from them in this order, so append only."""
+"""The 2,203 hand-picked words of the grammar. Tests draw known sentences in this order, so only append words."""
 
 NAMES = """
     Anna Tom Maria John Sarah Peter Emma David Lucy James Alice Michael Sophie Daniel Laura Robert Julia Henry Clara

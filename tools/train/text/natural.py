@@ -1,4 +1,4 @@
-"""Natural sentences: templates written by hand (natural/*.txt), one a line, alternatives in braces: `{My|Her} {cat|dog} sleeps.`"""
+"""Natural sentences from hand-written templates (natural/*.txt), one per line, with alternatives: `{My|Her} {cat|dog} sleeps.`"""
 import random
 import re
 from pathlib import Path
@@ -8,13 +8,13 @@ INNERMOST = re.compile(r"\{([^{}]*)\}")
 
 
 def load_templates() -> list[str]:
-    """All templates of all topics, without empty lines."""
+    """Returns all templates of all topics, without empty lines."""
     files = sorted(TEMPLATES.glob("*.txt"))
     return [line.strip() for file in files for line in file.read_text().splitlines() if line.strip()]
 
 
 def expand(template: str, rng: random.Random) -> str:
-    """One sentence of a template: every brace becomes one of its alternatives, the innermost first."""
+    """Returns one sentence of a template: every brace becomes one of its alternatives, innermost first."""
     text = template
     while INNERMOST.search(text):
         text = INNERMOST.sub(lambda match: rng.choice(match.group(1).split("|")), text)

@@ -1,4 +1,4 @@
-"""What is spoken to train the speech model: a mix of grammar, natural sentences, the translators' sentences and plain words."""
+"""The texts of the speech training: grammar, natural sentences, the translators' sentences and plain words."""
 import random
 import re
 from pathlib import Path
@@ -6,18 +6,18 @@ from pathlib import Path
 from text import grammar
 from text.natural import expand, load_templates
 
-#: Debian's package `scowl`: words of English by how common they are; 10 and 20 are the commonest twelve thousand.
+#: Debian's package `scowl`: English words by frequency. Sizes 10 and 20 are the twelve thousand most common words.
 SCOWL = Path("/usr/share/dict/scowl")
 MAX_WORDS = 16
 
 
 def spoken_form(text: str) -> str:
-    """Lower case letters, apostrophes and single spaces: what word error rates compare."""
+    """Returns the form for word error rates: lower-case letters, apostrophes and single spaces."""
     return " ".join(re.sub(r"[^a-z' ]", "", text.lower()).split())
 
 
 def common_words() -> list[str]:
-    """The grammar's own lexicon, and twice as often the commonest words of SCOWL."""
+    """Returns the grammar's lexicon, and the most common words of SCOWL twice as often."""
     words = []
     for tier in ("english-words.10", "american-words.10", "english-words.20", "american-words.20"):
         text = (SCOWL / tier).read_text(encoding="latin-1")
@@ -27,16 +27,16 @@ def common_words() -> list[str]:
 
 
 class Sentences:
-    """Draws sentences; the same seed gives the same sentences as long as the texts are the same."""
+    """Draws sentences. Equal seeds give equal sentences while the source texts stay unchanged."""
 
     def __init__(self, translated=None) -> None:
-        """`translated(rng)` gives a sentence of the translators' grammar; without it the other kinds share its part."""
+        """`translated(rng)` returns a sentence of the translators' grammar. Without it, the other kinds replace its share."""
         self.templates = load_templates()
         self.words = common_words()
         self.translated = translated
 
     def draw(self, rng: random.Random) -> str:
-        """One cased and punctuated sentence of at most MAX_WORDS words."""
+        """Returns one cased and punctuated sentence of at most MAX_WORDS words."""
         while True:
             text = self.any_kind(rng)
             if len(text.split()) <= MAX_WORDS:
@@ -59,7 +59,7 @@ class Sentences:
         return words[0].upper() + words[1:] + "."
 
     def with_strange_words(self, text: str, rng: random.Random) -> str:
-        """One or two words exchanged for any others, so that the model learns to hear rather than to guess."""
+        """Replaces one or two words by random words, so the model learns to listen instead of to guess."""
         words = text.split()
         for _ in range(rng.randint(1, 2)):
             at = rng.randrange(1, len(words)) if len(words) > 1 else 0

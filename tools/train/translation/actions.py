@@ -1,4 +1,4 @@
-"""Rules for what people do: with things, to each other, to each other's things, somewhere and at some time."""
+"""Rules for actions: with things, between people, in places and at times."""
 
 from . import english, french, spanish, words
 from .adverbials import (
@@ -63,7 +63,7 @@ from .phrases import (
 
 
 def _frequency(choices: Choices, tense: str, form: str, probability: float) -> Text | None:
-    """never, always, often or sometimes, perhaps, in a statement of the present."""
+    """Returns never, always, often or sometimes, perhaps, for a statement in the present."""
     suits = tense == "present" and form == "statement" and choices.chance("often", probability)
     return choices.one("adverb", ADVERBS) if suits else None
 
@@ -177,7 +177,7 @@ us; nos; nous
 them; les; leur""")
 
 
-# "I saw me" wants a reflexive: objects that a subject does not take
+# Objects that a subject cannot have, because they would need a reflexive ("I saw me")
 OWN_OBJECTS = {I: ("me", "us"), WE: ("me", "us"), YOU: ("you",)}
 
 

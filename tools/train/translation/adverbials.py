@@ -1,4 +1,4 @@
-"""When, where and how: clock times, dates, places, and the phrases that fit a past, a present or a future verb."""
+"""When, where and how: clock times, dates, places and phrases that fit the tense of the verb."""
 
 from collections.abc import Sequence
 
@@ -163,7 +163,7 @@ def season(choices: Choices) -> Text:
 
 
 def when(choices: Choices, tense: str) -> Text:
-    """A time that suits the tense."""
+    """Returns a time that fits the tense."""
     choices = choices.under("when")
     if tense == "past":
         kind = choices.one("kind", ["fixed", "day", "ago", "clock", "month", "year"], [5, 2, 2, 1, 1, 0.7])
@@ -221,7 +221,7 @@ def at_place(choices: Choices) -> Text:
 
 
 def goal(choices: Choices, preposition: Text) -> Text:
-    """to the market, to London; `preposition` is the moving verb's own."""
+    """to the market, to London. `preposition` belongs to the verb."""
     choices = choices.under("goal")
     if choices.one("kind", ["place", "city"], [4, 1]) == "city":
         return join(preposition, choices.one("city", CITIES))
@@ -264,7 +264,7 @@ NECESSARY = Text("because it is necessary", "porque es necesario", "parce que c'
 
 
 def circumstance(choices: Choices, tense: str, spatial: bool = True, with_company: bool = True) -> Text:
-    """What may stand behind any clause: nothing, a time, a place, both, company, an event, a reason."""
+    """Returns the end of a clause: nothing, a time, a place, both, company, an event or a reason."""
     choices = choices.under("circumstance")
     kinds = {
         "none": 3.0,

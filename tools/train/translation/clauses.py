@@ -1,4 +1,4 @@
-"""Verbs in their clauses: tense, negation, question, pronouns before or behind the verb, agreement of participles."""
+"""Verbs in clauses: tense, negation, question, pronouns before or after the verb, agreement of participles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ from .phrases import (
 
 @dataclass(frozen=True, eq=False)
 class Action:
-    """A verb in the three languages and what can be its object."""
+    """A verb in the three languages and its possible objects."""
 
     en_verb: english.Verb
     es: spanish.Verb
     fr: french.Verb
     objects: tuple[Noun, ...] = ()
-    # of moving verbs: Spanish, French, English prepositions of the goal
+    # for verbs of motion: the Spanish, French and English preposition of the goal
     goal: Text = NOTHING
 
     @property
@@ -69,7 +69,7 @@ BY_ENGLISH = {action.en: action for action in VERBS}
 
 TENSES = ("present", "past", "future", "going", "progressive", "can", "must", "want", "should")
 ENGLISH_MODALS = {"future": "will", "can": "can", "must": "must", "should": "should"}
-# the finite verbs in front of an infinitive, by person
+# the finite verbs before an infinitive, by person
 SPANISH_FRONT = {
     "future": ("voy", "vas", "va", "vamos", "van"),
     "can": ("puedo", "puedes", "puede", "podemos", "pueden"),
@@ -120,12 +120,12 @@ TENSE_WEIGHTS = {
 
 
 def choose_tense(choices: Choices, action: Action, who: Phrase, without: Sequence[str] = ()) -> str:
-    """A tense that suits the verb."""
+    """Chooses a tense that fits the verb."""
     weights = {tense: weight for tense, weight in TENSE_WEIGHTS.items() if tense not in without}
     if action.en in NO_PROGRESSIVE:
         weights.pop("progressive", None)
     if action.en == "read" and not who.third:
-        # "they read" is present and past
+        # "they read" can be present or past
         weights.pop("present", None)
     if action.en in ("want", "need", "hate", "love", "have", "know"):
         weights = {"present": 4, "past": 2}
@@ -134,7 +134,7 @@ def choose_tense(choices: Choices, action: Action, who: Phrase, without: Sequenc
 
 @dataclass(frozen=True)
 class Clitic:
-    """A pronoun that is the object, as it stands before the verb."""
+    """An object pronoun that stands before the verb."""
 
     en: str
     es: str
@@ -161,7 +161,7 @@ def english_be(who: Phrase, past: bool = False) -> str:
 
 
 def _english(action: Action, who: Phrase, tense: str) -> tuple[str, str, str]:
-    """(auxiliary, what follows it, the form without an auxiliary or nothing)."""
+    """Returns (auxiliary, rest of the verb, form without auxiliary or nothing)."""
     verb = action.en_verb
     do = "does" if who.third else "do"
     if tense == "present":
@@ -176,7 +176,7 @@ def _english(action: Action, who: Phrase, tense: str) -> tuple[str, str, str]:
 
 
 def spanish_verb(action: Action, who: Phrase, tense: str, clitic: str = "") -> tuple[str, str]:
-    """(pronoun and finite verb, the rest of the verb), between which a question puts its subject."""
+    """Returns (pronoun and finite verb, rest of the verb). A question puts its subject between the two."""
     verb, person = action.es, who.es_person
     if verb.reflexive:
         clitic = spanish.REFLEXIVE[person]
@@ -206,7 +206,7 @@ def french_verb(
     clitic: "Clitic | None" = None,
     each_other: bool = False,
 ) -> str:
-    """Everything from ne to the infinitive or participle. `negation` is pas or jamais, or nothing."""
+    """Returns everything from ne to the infinitive or participle. `negation` is pas, jamais or nothing."""
     verb, person = action.fr, who.fr_person
     before = french.REFLEXIVE[person] if verb.reflexive or each_other else clitic.fr if clitic else ""
     ne = "ne" if negation else ""
@@ -244,7 +244,7 @@ def clause(
     clitic: "Clitic | None" = None,
     adverb: "Text | None" = None,
 ) -> Text:
-    """A clause without capital and mark. `what` follows the verb; `adverb` (never, always...) only in the present."""
+    """Returns a clause without capital and punctuation. `what` follows the verb; `adverb` (never, always...) is for the present only."""
     what = what or NOTHING
     auxiliary, rest, plain = _english(action, who, tense)
     subject, after = who.text, what.en if clitic is None else join_words(clitic.en, what.en)
@@ -266,13 +266,13 @@ def clause(
 
 
 def object_of(action: Action, thing: Phrase, negative: bool = False) -> Text:
-    """The noun phrase as this verb's object: Spanish personal a, French de under negation and after avoir besoin."""
+    """Returns the noun phrase as the verb's object: Spanish personal a, French de after a negation and after avoir besoin."""
     text = thing.text
     some_person = action.en in ("need", "look for", "find") and not thing.definite
     if thing.human and action.en != "have" and not some_person:
         text = text._replace(es="a " + text.es)
     if action.fr.preposition:
-        # de swallows the partitive and the plural article: besoin de pain, besoin de livres
+        # de replaces the partitive and the plural article: besoin de pain, besoin de livres
         article = text.fr.split(" ")[0] in ("des", "de") and thing.fr_negative
         text = text._replace(fr=thing.fr_negative if article else "de " + text.fr)
     elif negative and thing.fr_negative:
@@ -283,7 +283,7 @@ def object_of(action: Action, thing: Phrase, negative: bool = False) -> Text:
 def choose_object(
     choices: Choices, action: Action, negative: bool = False, determiners: Sequence[Determiner] = FREE
 ) -> Text:
-    """An object that fits the verb; "some" has no place under a negation."""
+    """Chooses an object that fits the verb. A negation excludes "some"."""
     if action.takes_people and action.en != "have" and determiners is FREE and choices.chance("named", 0.12):
         return object_of(action, name(choices))
     allowed = [each for each in determiners if not (negative and each in (SOME, SOME_MANY))]
@@ -303,7 +303,7 @@ def each_other(who: Phrase, action: Action, tense: str) -> Text:
 
 
 def to_be(who: Phrase, copula: str, past: bool, negative: bool, question: bool, what: Text) -> Text:
-    """who is what; `copula` s for ser, e for estar, t for tener and avoir (hambre, faim)."""
+    """who is what. `copula`: s for ser, e for estar, t for tener and avoir (hambre, faim)."""
     es_forms = {
         "s": (("soy", "eres", "es", "somos", "son"), ("era", "eras", "era", "éramos", "eran")),
         "e": (SPANISH_IS, ("estaba", "estabas", "estaba", "estábamos", "estaban")),

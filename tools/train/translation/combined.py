@@ -1,4 +1,4 @@
-"""Rules that put clauses together: opinions, reasons, owners and parts, who, what, where and why."""
+"""Rules that join clauses: opinions, reasons, owners, parts, and questions with who, what, where and why."""
 
 from .adverbials import at_place, circumstance, when
 from .clauses import (
@@ -153,7 +153,7 @@ WHY = [
 ]
 
 
-# verbs whose object can be asked for with "what"
+# verbs whose object allows a question with "what"
 ASKED_WHAT = [
     verb
     for verb in VERBS

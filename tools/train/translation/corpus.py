@@ -1,4 +1,4 @@
-"""Sentence pairs for the translators: drawn once into a file, split, and varied as a recogniser may vary them."""
+"""Sentence pairs for the translators: drawn once into a file, split, and varied like the output of speech recognition."""
 
 import json
 import random
@@ -12,7 +12,7 @@ from .grammar import sentence
 
 LANGUAGES = {"es": "Spanish", "fr": "French"}
 LINES = 260_000
-# Set phrases come up again and again, and should: "Good night." once in the file would not be learned.
+# Set phrases must repeat: a model would not learn "Good night." from one line.
 MOST_REPEATS = 100
 SEED = 5
 EVALUATION, VERIFICATION = 400, 200
@@ -25,7 +25,7 @@ class Pair(NamedTuple):
 
 
 def draw(file: Path, count: int = LINES, seed: int = SEED) -> None:
-    """Writes FILE: COUNT lines of {"en", "es", "fr"} as they are drawn, no English sentence too often."""
+    """Writes COUNT lines of {"en", "es", "fr"} to FILE. Limits how often an English sentence occurs."""
     rng = random.Random(seed)
     times: Counter[str] = Counter()
     written = 0
@@ -41,7 +41,7 @@ def draw(file: Path, count: int = LINES, seed: int = SEED) -> None:
 
 
 def load(work: Path) -> list[dict[str, str]]:
-    """The sentences of WORK/sentences.jsonl, drawn where they are missing."""
+    """Loads the sentences of WORK/sentences.jsonl, or draws them first."""
     file = work / "sentences.jsonl"
     if not file.exists():
         work.mkdir(parents=True, exist_ok=True)
@@ -50,9 +50,9 @@ def load(work: Path) -> list[dict[str, str]]:
 
 
 def split(sentences: list[dict[str, str]], language: str) -> tuple[list[Pair], list[Pair], list[Pair]]:
-    """(training, evaluation, verification). No English sentence is in two of them; the demo's are in none.
+    """Returns (training, evaluation, verification) without common English sentences and without the demo's sentences.
 
-    What is held back was drawn once only, which the short and common sentences were not.
+    The evaluation and verification sets hold sentences that were drawn only once, so they lack short, common sentences.
     """
     demo = {text.en for _, _, text in DEMO}
     times = Counter(each["en"] for each in sentences)
@@ -65,7 +65,7 @@ def split(sentences: list[dict[str, str]], language: str) -> tuple[list[Pair], l
 
 
 def vary(rng: random.Random, english: str) -> str:
-    """The sentence as speech recognition may give it: without its mark, or without its capital, or both."""
+    """Returns the sentence as speech recognition may output it: without punctuation, without its capital, or both."""
     bare = english[:-1]
     plain = english if english.startswith("I ") else english[0].lower() + english[1:]
     return rng.choice([bare, bare, plain, plain[:-1], english.lower(), english[:-1].lower()])

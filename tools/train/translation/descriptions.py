@@ -1,4 +1,4 @@
-"""Rules for how and where people and things are, what there is, what is liked and what is better."""
+"""Rules for descriptions: states, places, existence, likes and comparisons."""
 
 from . import english, french, spanish, words
 from .adverbials import (
@@ -42,7 +42,7 @@ from .phrases import (
 )
 from .phrases import BY_ENGLISH as NOUN
 
-# what one "has" in Spanish and French: to_be's copula; Spanish, with very; French, with very
+# states that Spanish and French express with "have": copula of to_be; Spanish, with very; French, with very
 SPECIAL = {
     "hungry": ("t", "hambre", "mucha hambre", "faim", "très faim"),
     "thirsty": ("t", "sed", "mucha sed", "soif", "très soif"),
@@ -55,7 +55,7 @@ DEGREES = [Text("very", "muy", "très"), Text("too", "demasiado", "trop"), Text(
 
 
 def describable(choices: Choices) -> Phrase:
-    """Something to say an adjective of."""
+    """Returns a noun phrase that an adjective can describe."""
     kind = choices.one("kind", ["pronoun", "person", "name", "thing"], [2.5, 2, 1, 6])
     if kind == "pronoun":
         return pronoun(choices)
@@ -76,9 +76,9 @@ WITHOUT_DEGREE = set(
 
 
 def predicate_of(choices: Choices, who: Phrase) -> tuple[Adjective, Text]:
-    """An adjective for who, agreeing, perhaps with very."""
+    """Returns an adjective that agrees with `who`, perhaps with very."""
     kind = who.noun.kind if who.noun else "person"
-    # "empty" only stands beside its noun
+    # "empty" stands only next to its noun
     fitting = [each for each in ADJECTIVES if kind in each.kinds and each.en != "empty"]
     adjective = choices.one("adjective", fitting)
     degree = NOTHING
@@ -103,7 +103,7 @@ def predicate_clause(choices: Choices, questions: bool) -> tuple[Text, bool]:
 
 
 def state(choices: Choices, past: bool) -> Text:
-    """A state without mark: the train was late, I was hungry, the house was very old."""
+    """Returns a state without punctuation: the train was late, I was hungry, the house was very old."""
     kind = choices.one("state", ["late", "special", "adjective"], [2, 1.5, 4])
     if kind == "late":
         which = choices.under("subject")
@@ -122,7 +122,7 @@ def state(choices: Choices, past: bool) -> Text:
 
 
 def _late(who: Phrase, past: bool) -> Text:
-    """Spanish says that one arrives late: llegó tarde; French that one is en retard."""
+    """Late: Spanish uses a verb (llegó tarde), French an expression (en retard)."""
     base = to_be(who, "e", past, False, False, Text("late", "", "en retard"))
     arrives = (
         ("llegué", "llegaste", "llegó", "llegamos", "llegaron")

@@ -22,13 +22,13 @@ def plural(noun: str) -> str:
 
 
 def article(phrase: str) -> str:
-    """`phrase` with "a" or "an" before it."""
+    """Returns `phrase` after "a" or "an"."""
     sounds_like_consonant = phrase.startswith(("use", "uni", "one"))
     return ("an " if phrase[0].lower() in VOWELS and not sounds_like_consonant else "a ") + phrase
 
 
 def number(n: int) -> str:
-    """0 to 9999 in words, "and" only after a hundred: "three hundred and forty two"."""
+    """Returns 0 to 9999 in words, with "and" only after a hundred: "three hundred and forty two"."""
     if n < 20:
         return ONES[n]
     if n < 100:
@@ -46,7 +46,7 @@ def ordinal(n: int) -> str:
 
 
 def year(n: int) -> str:
-    """1901 to 2099 as it is said: "nineteen ninety five", "two thousand five", "twenty twenty four"."""
+    """Returns 1901 to 2099 as spoken: "nineteen ninety five", "two thousand five", "twenty twenty four"."""
     if 2000 <= n < 2010:
         return number(n)
     rest = n % 100
@@ -62,7 +62,7 @@ class Verb:
 
 
 def verb(spec: str) -> Verb:
-    """From "base[/third[/past[/ing]]]"; what is missing is regular. A particle ("look for") stays behind its verb."""
+    """Parses "base[/third[/past[/ing]]]"; missing forms are regular. A particle ("look for") stays after its verb."""
     forms = spec.split("/")
     base, *particle = forms[0].split(" ", 1)
     tail = " " + particle[0] if particle else ""

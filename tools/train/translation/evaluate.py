@@ -1,10 +1,10 @@
-"""Measures translators on sentences that they were not trained on, in 32 and in 8 bits, and on the demo's.
+"""Measures the translators on sentences that the training did not use, in 32 and 8 bits, and on the demo's sentences.
 
     python -m translation.evaluate es --work DIR --model FOLDER [--full FOLDER] [--write FILE]
 
-Uses verify/marian_reference.py, which shares nothing with the training, on FOLDER's 8-bit files (`--full`: the folder
-of the 32-bit ones). Exact is word for word, marks and capitals included. `--write` leaves the 200 sentences that
-verification compares runners on, as JSON lines of {"text"}; they are neither in the training nor in these figures.
+Uses verify/marian_reference.py, which shares no code with the training, on the 8-bit files of FOLDER (`--full`: the
+folder of the 32-bit files). An exact match is equal word for word, including punctuation and capitals. `--write` saves
+the 200 sentences of the verification as JSON lines of {"text"}. They are not part of the training or of these results.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from .phrases import finish
 
 
 def compare(folder: Path, pairs: list[Pair], suffix: str) -> list[tuple[Pair, str]]:
-    """The pairs that the folder's files do not translate word for word, with what they make of them."""
+    """Returns the pairs that the folder's files do not translate word for word, with the actual translations."""
     made = translate(folder, [pair.source for pair in pairs], suffix)
     return [
         (pair, each["translation"])
@@ -32,7 +32,7 @@ def compare(folder: Path, pairs: list[Pair], suffix: str) -> list[tuple[Pair, st
 
 
 def set_phrases(language: str) -> list[Pair]:
-    """Good night; how are you: what the rules have no say in, so that it must be known by heart."""
+    """Good night; how are you: phrases outside the rules, which the model must learn by heart."""
     texts = [finish(text, mark) for mark, phrases in WHOLE.items() for text in phrases]
     return [Pair(text.en, getattr(text, language)) for text in texts]
 
@@ -42,7 +42,7 @@ def percent(wrong: int, of: int) -> str:
 
 
 def evaluate(language: str, work: Path, model: Path, full: Path | None = None, show: int = 8) -> dict[str, float]:
-    """Prints the figures; returns the shares of exact matches by the name of their set."""
+    """Prints the results. Returns the shares of exact matches by set."""
     _, unseen, verification = corpus.split(corpus.load(work), language)
     everything = unseen + verification
     rng = random.Random(1)
@@ -81,7 +81,7 @@ def show_demo(language: str, model: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("language", choices=list(corpus.LANGUAGES))
-    parser.add_argument("--work", type=Path, required=True, help="the training's folder, which has the sentences")
+    parser.add_argument("--work", type=Path, required=True, help="folder of the training, with the sentences")
     parser.add_argument("--model", type=Path, required=True, help="folder with the 8-bit files")
     parser.add_argument("--full", type=Path, help="folder with the 32-bit files")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the sentences for verification and stop")

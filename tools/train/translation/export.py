@@ -1,12 +1,12 @@
-"""Exports a Hugging Face Marian model to the three ONNX graphs that Stenolog's runner reads, in 32 bits:
+"""Exports a Hugging Face Marian model to the three 32-bit ONNX graphs that Stenolog's runner reads:
 
 * encoder_model.onnx             input_ids, attention_mask [batch, source] -> last_hidden_state [batch, source, d_model]
 * decoder_model.onnx             encoder_attention_mask, input_ids, encoder_hidden_states -> logits, the whole cache
 * decoder_with_past_model.onnx   encoder_attention_mask, input_ids, the whole cache -> logits, the decoder's part of it
 
-Names of inputs and outputs are those of Hugging Face's own exports (OPUS-MT's folders). There is no merged decoder.
+Inputs and outputs have the names of Hugging Face's own exports (OPUS-MT folders). A merged decoder is not made.
 
-    python -m translation.export MODEL FOLDER     (MODEL as `save_pretrained` wrote it)
+    python -m translation.export MODEL FOLDER     (MODEL in the format of `save_pretrained`)
 """
 
 import argparse
@@ -31,12 +31,12 @@ GRAPHS = ("encoder_model", "decoder_model", "decoder_with_past_model")
 
 
 def feed_forward(layer: nn.Module, states: Tensor) -> Tensor:
-    """Marian normalises behind each part, Whisper before it."""
+    """Marian normalises after each part, Whisper before it."""
     return layer.final_layer_norm(states + layer.fc2(layer.activation_fn(layer.fc1(states))))
 
 
 def padding_mask(attention_mask: Tensor) -> Tensor:
-    """[batch, source] of ones and zeros -> what is added to the scores [batch, 1, 1, source]."""
+    """Maps [batch, source] of ones and zeros to values that are added to the scores [batch, 1, 1, source]."""
     return (1.0 - attention_mask.float())[:, None, None] * MASKED
 
 
@@ -58,17 +58,17 @@ class EncoderGraph(nn.Module):
 
 
 class DecoderGraph(nn.Module):
-    """The decoder: of the first token, which makes the cache, or (`cached`) of what follows, which extends its part.
+    """The decoder of the first token, which makes the cache, or (`cached`) of later tokens, which extend its part of the cache.
 
-    A layer's cache is (decoder key, decoder value, encoder key, encoder value).
+    The cache of a layer is (decoder key, decoder value, encoder key, encoder value).
     """
 
     def __init__(self, model: MarianMTModel, cached: bool) -> None:
         super().__init__()
         self.decoder = model.model.decoder
         self.cached = cached
-        # One matrix for both uses of the embedding, in the layout that MatMul wants: constant folding would store a
-        # transposed second one.
+        # One matrix for both uses of the embedding, in the layout of MatMul. Otherwise constant folding would store a
+        # second, transposed matrix.
         self.register_buffer("embedding", model.lm_head.weight.detach().t().contiguous())
         self.register_buffer("bias", model.final_logits_bias.detach())
 
@@ -104,13 +104,13 @@ class DecoderGraph(nn.Module):
 
 
 def export_marian(model: MarianMTModel, folder: Path) -> None:
-    """Writes FOLDER/onnx/*.onnx, config.json and generation_config.json. The model is left in evaluation mode."""
+    """Writes FOLDER/onnx/*.onnx, config.json and generation_config.json. Leaves the model in evaluation mode."""
     graphs = folder / "onnx"
     graphs.mkdir(parents=True, exist_ok=True)
     model = model.eval().cpu().float()
     config = model.config
     layers, heads = config.decoder_layers, config.decoder_attention_heads
-    # Sizes that differ from each other, so that no axis is taken for another.
+    # All sizes are different, so the exporter cannot confuse two axes.
     batch, source, tokens, past_tokens = 2, 7, 4, 3
     source_ids, target_ids = torch.ones(batch, source, dtype=torch.long), torch.ones(batch, tokens, dtype=torch.long)
     source_mask = torch.ones(batch, source, dtype=torch.long)
@@ -156,7 +156,7 @@ def export_marian(model: MarianMTModel, folder: Path) -> None:
 
 
 def largest_difference(model: MarianMTModel, folder: Path, steps: int = 3) -> float:
-    """How far the graphs' logits are from the model's at most: random tokens, one source shorter than the other."""
+    """Returns the largest difference between the logits of graphs and model: random tokens, one source shorter than the other."""
     model = model.eval().cpu().float()
     sessions = {
         name: onnxruntime.InferenceSession(str(folder / "onnx" / f"{name}.onnx"), providers=["CPUExecutionProvider"])
@@ -191,7 +191,7 @@ def largest_difference(model: MarianMTModel, folder: Path, steps: int = 3) -> fl
 
 
 def export_folder(source: Path, folder: Path) -> float:
-    """`source` as `save_pretrained` and the tokenizer wrote it; the graphs' largest difference to it is returned."""
+    """Exports `source`, which `save_pretrained` and the tokenizer wrote. Returns the largest difference of the graphs."""
     model = MarianMTModel.from_pretrained(source)
     export_marian(model, folder)
     for name in ("tokenizer.json", "tokenizer_config.json"):

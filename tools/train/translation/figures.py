@@ -1,4 +1,4 @@
-"""Rules with numbers: prices, amounts, clock times, dates, ages; and the weather."""
+"""Rules with numbers (prices, amounts, clock times, dates, ages), and for the weather."""
 
 from . import english, french, spanish
 from .adverbials import (

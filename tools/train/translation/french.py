@@ -1,9 +1,9 @@
 """French morphology: plurals, the verb, numbers, elision and contractions.
 
-Persons are numbered je 0, il/elle 1, nous 2, vous 3, ils/elles 4 ("you" is vous throughout).
-A verb is written `infinitive [participle je il nous vous ils] [stem=...] [etre] [de]`: without forms it is regular
-(-er, -ir like finir, -re like vendre), `stem=` is the stressed stem (achèt, appell), `etre` its auxiliary and `de` the
-preposition of its object. `_` joins the words of a phrase ("avoir_besoin"); `se_` in front makes it reflexive.
+The persons are je 0, il/elle 1, nous 2, vous 3, ils/elles 4 ("you" is always vous).
+A verb is written `infinitive [participle je il nous vous ils] [stem=...] [etre] [de]`. Without forms it is regular
+(-er, -ir like finir, -re like vendre). `stem=` is the stressed stem (achèt, appell), `etre` the auxiliary and `de` the
+preposition of the object. `_` joins the words of a phrase ("avoir_besoin"). `se_` at the start makes it reflexive.
 """
 
 import re
@@ -35,7 +35,7 @@ def plural(word: str) -> str:
 
 
 def number(n: int, gender: str = "m", counting: bool = False) -> str:
-    """0 to 9999, traditional hyphens: vingt et un, soixante et onze, quatre-vingts, trois cent quarante-deux."""
+    """Returns 0 to 9999 with traditional hyphens: vingt et un, soixante et onze, quatre-vingts, trois cent quarante-deux."""
     one = "une" if gender == "f" and counting else "un"
     if n >= 1000:
         thousands, rest = divmod(n, 1000)
@@ -97,7 +97,7 @@ def verb(spec: str) -> Verb:
 
 
 def _present(infinitive: str, strong: str) -> list[str]:
-    """The participle and the five forms of a regular verb."""
+    """Returns the participle and the five forms of a regular verb."""
     stem, ending = infinitive[:-2], infinitive[-2:]
     if ending == "ir":
         return [stem + "i", stem + "is", stem + "it", stem + "issons", stem + "issez", stem + "issent"]
@@ -128,6 +128,6 @@ CONTRACTIONS = {
 
 
 def elide(text: str) -> str:
-    """Elision (j', l', qu', s'il) and contractions (du, des, au, aux) of a sentence written without them."""
+    """Applies elision (j', l', qu', s'il) and contractions (du, des, au, aux) to a sentence that was written without them."""
     text = ELIDED.sub(lambda found: found[1][:-1] + "'", text)
     return CONTRACTED.sub(lambda found: CONTRACTIONS[f"{found[1]} {found[2]}"] + " ", text)

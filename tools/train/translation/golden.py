@@ -1,4 +1,4 @@
-"""Sentences that the rules must make of given choices: the demo's fourteen, and triples written by hand."""
+"""The expected results of the rules for given choices: the demo's fourteen sentences, and hand-written triples."""
 
 from .phrases import Text
 
@@ -219,7 +219,7 @@ GOLDEN: list[Derivation] = [
         "Ellos tienen tiempo.",
         "Ils ont du temps.",
     ),
-    # persons as objects, and what a negation does to articles
+    # persons as objects, and articles after a negation
     _golden(
         "transitive",
         {

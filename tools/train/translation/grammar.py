@@ -1,8 +1,9 @@
-"""One grammar, three languages: sentences in English with their Spanish and their French.
+"""One grammar for three languages: English sentences with their Spanish and French translations.
 
-`sentence(rng)` draws one; the same generator state gives the same sentence. The English side is plain ASCII, cased,
-ends in . or ?, spells its numbers, and has at most 14 words: it serves the speech model's training too. Python standard
-library only. `python -m translation.grammar 20` prints samples, `--check` proves the golden triples and the demo.
+`sentence(rng)` draws a sentence; equal generator states give equal sentences. The English side is plain ASCII, cased,
+ends in . or ?, spells out numbers and has at most 14 words. The training of the speech model uses it too. Only Python's
+standard library is needed. `python -m translation.grammar 20` prints samples; `--check` tests the golden triples and
+the demo.
 """
 
 import argparse
@@ -65,7 +66,7 @@ NAMES, WEIGHTS = list(RULES), [weight for weight, _ in RULES.values()]
 
 
 def sentence(rng: random.Random) -> tuple[str, dict[str, str]]:
-    """(English, {"es": ..., "fr": ...})."""
+    """Returns (English, {"es": ..., "fr": ...})."""
     while True:
         rule = rng.choices(NAMES, WEIGHTS)[0]
         text = RULES[rule][1](Choices(rng))
@@ -74,18 +75,19 @@ def sentence(rng: random.Random) -> tuple[str, dict[str, str]]:
 
 
 def derive(rule: str, given: Mapping[str, str | int | bool]) -> Text:
-    """The sentence that the rule makes of these choices; what is not given is the first option.
+    """Returns the sentence of a rule for given choices. A choice that is not given takes the first option.
 
-    A choice that does not exist, and one that was never asked for, raise KeyError."""
+    Raises KeyError for an unknown choice, and for a given choice that the rule does not use.
+    """
     choices = Choices.by_hand(given)
     text = RULES[rule][1](choices)
     if choices.unused:
-        raise KeyError(f"{rule}: never asked for {sorted(choices.unused)}")
+        raise KeyError(f"{rule}: unused choices {sorted(choices.unused)}")
     return text
 
 
 def faults(text: Text) -> list[str]:
-    """What is wrong with the form of a triple, whatever it says."""
+    """Lists the formal faults of a triple, independent of its meaning."""
     found = []
     if not re.fullmatch(r"[A-Z][A-Za-z' ]*[.?]", text.en) or "  " in text.en:
         found.append("English form")
@@ -103,7 +105,7 @@ def faults(text: Text) -> list[str]:
 
 
 def check(samples: int) -> int:
-    """Prints what differs; returns how many."""
+    """Prints the differences and returns their number."""
     from .golden import DEMO, GOLDEN
 
     wrong = 0
@@ -131,7 +133,7 @@ def main() -> None:
     parser.add_argument("count", nargs="?", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--check", action="store_true", help="derive the demo and the golden triples, look over 20000 samples"
+        "--check", action="store_true", help="test the demo, the golden triples and 20,000 samples"
     )
     args = parser.parse_args()
     if args.check:

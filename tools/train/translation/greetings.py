@@ -1,4 +1,4 @@
-"""Rules for what people say to each other: greetings, thanks, names, requests and orders."""
+"""Rules for conversation: greetings, thanks, names, requests and orders."""
 
 from . import words
 from .adverbials import at_place, day, when
@@ -88,7 +88,7 @@ PLEASE = Text("please", "por favor", "s'il vous plaît")
 
 
 def comma(before: Text, after: Text) -> Text:
-    """`before after`, with the comma that Spanish and French want and spoken English goes without."""
+    """Returns `before after`, with the comma that Spanish and French need and spoken English omits."""
     return Text(f"{before.en} {after.en}", f"{before.es}, {after.es}", f"{before.fr}, {after.fr}")
 
 
@@ -99,7 +99,7 @@ def greeting(choices: Choices) -> Text:
     joined = join(hello, whom) if whom.en == "everyone" else comma(hello, whom)
     extra = choices.one("extra", ["none", "welcome", "how", "thanks"], [1, 4, 1, 1])
     if extra in ("welcome", "thanks") and whom.en != "everyone":
-        # the vocative stands between commas
+        # commas surround the vocative
         joined = Text(joined.en, joined.es + ",", joined.fr + ",")
     if extra == "welcome" and hello.en != "Welcome":
         es = "bienvenida" if whom.en in words.WOMEN else "bienvenido" if whom.en in words.MEN else "bienvenidos"

@@ -1,6 +1,6 @@
-"""What sentences are made of: choices, text in three languages at once, noun phrases and subjects that agree.
+"""The parts of sentences: choices, text in three languages, noun phrases and subjects that agree.
 
-Text is composed without elision and contraction ("de le", "que il", "a el"); `finish` repairs it at the end.
+Text is composed without elision and contraction ("de le", "que il", "a el"). `finish` applies both at the end.
 """
 
 import random
@@ -24,7 +24,7 @@ NOTHING = Text("", "", "")
 
 
 def join(*parts: "Text | str") -> Text:
-    """The parts with spaces between them, language by language; a plain string is the same in each."""
+    """Joins the parts with spaces, language by language. A plain string is equal in each language."""
     texts = [part if isinstance(part, Text) else Text(part, part, part) for part in parts]
     return Text(*(" ".join(piece for piece in pieces if piece) for pieces in zip(*texts, strict=True)))
 
@@ -34,10 +34,10 @@ def texts(table: str) -> list[Text]:
 
 
 class Choices:
-    """Where every choice of the grammar is made: by a random generator, or by hand (`by_hand`) for tests.
+    """Makes every choice of the grammar: by a random generator, or by hand (`by_hand`) for tests.
 
-    A choice has a path such as "subject.noun". By hand, a path that is not given takes the first option, no, or
-    the lowest number, and `unused` tells which given paths were never asked for.
+    A choice has a path such as "subject.noun". By hand, a missing path takes the first option, no, or the lowest number.
+    `unused` lists the given paths that no rule used.
     """
 
     def __init__(self, rng: random.Random | None, given: Mapping[str, str | int | bool] | None = None) -> None:
@@ -68,7 +68,7 @@ class Choices:
         for option in options:
             if label(option) == wanted:
                 return option
-        raise KeyError(f"{self._path}{name}: no {wanted!r}")
+        raise KeyError(f"{self._path}{name}: unknown option {wanted!r}")
 
     def chance(self, name: str, probability: float) -> bool:
         return self._rng.random() < probability if self._rng else bool(self._take(name))
@@ -82,7 +82,7 @@ class Choices:
 
 
 def label(option: object) -> object:
-    """The English name by which a choice by hand picks an option."""
+    """Returns the English name that selects an option by hand."""
     if type(option) is tuple:
         return option[0]
     return getattr(option, "name", None) or getattr(option, "en", option)
@@ -127,7 +127,7 @@ class Adjective:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A noun phrase or subject. `person` is I, YOU, HE, SHE, WE or THEY; `fr_negative` what stands under a negation."""
+    """A noun phrase or subject. `person` is I, YOU, HE, SHE, WE or THEY. `fr_negative` is the form after a negation."""
 
     text: Text
     person: int
@@ -217,7 +217,7 @@ CITIES = texts(words.CITIES)
 
 @cache
 def nouns(*tags: str) -> list[Noun]:
-    """Nouns of these kinds or with these tags."""
+    """Returns the nouns of these kinds or with these tags."""
     return [noun for noun in NOUNS if noun.kind in tags or noun.tags & set(tags)]
 
 
@@ -228,7 +228,7 @@ def attributes(noun: Noun) -> list[Adjective]:
 
 @dataclass(frozen=True, eq=False)
 class Determiner:
-    """Spanish and French: masculine, feminine; French also before a vowel. `en` with a + ends as a plural."""
+    """Spanish and French: masculine, feminine; French also before a vowel. A plural form is marked by + at the end of `en`."""
 
     name: str
     en: str
@@ -239,7 +239,7 @@ class Determiner:
 
 
 def _owner(en: str, es: str, fr: str) -> list[Determiner]:
-    """my, your, his...: singular and plural."""
+    """Returns the singular and plural of my, your, his..."""
     es_pair = (es, es[:-1] + "a") if es.endswith("o") else (es, es)
     one = {"mon": ("mon", "ma", "mon", "mon"), "son": ("son", "sa", "son", "son")}.get(fr, (fr,) * 4)
     many = {"mon": "mes", "son": "ses", "notre": "nos", "votre": "vos", "leur": "leurs"}[fr]
@@ -285,9 +285,9 @@ FOR_MASS = (THE, SOME, *ONE_OWNERS, THIS)
 def noun_phrase(
     choices: Choices, among: Sequence[Noun], determiners: Sequence[Determiner] = FREE, adjective_chance: float = 0.35
 ) -> Phrase:
-    """A determiner, perhaps an adjective, and a noun: one of `among`.
+    """Returns a determiner, perhaps an adjective, and a noun of `among`.
 
-    Kin gets an owner, which other people rarely do; mass nouns get the, some or an owner.
+    Kin always gets an owner, other people rarely. Mass nouns get the, some or an owner.
     """
     noun = choices.one("noun", among)
     if noun.mass:
@@ -434,7 +434,7 @@ def mark(form: str) -> str:
 
 
 def finish(text: Text, mark: str = ".", spanish_opening: bool = True) -> Text:
-    """The sentence with its capital, elisions, contractions and mark (. or ?)."""
+    """Returns the sentence with its capital, elisions, contractions and punctuation (. or ?)."""
     es, fr = spanish.euphony(text.es), french.elide(text.fr)
     es, fr, en = (each[0].upper() + each[1:] for each in (es, fr, text.en))
     if mark == "?":

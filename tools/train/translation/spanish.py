@@ -1,9 +1,9 @@
 """Spanish morphology: plurals, feminines, the verb, numbers, contractions.
 
-Persons are numbered yo 0, tú 1, él/ella 2, nosotros 3, ellos 4 ("you" is tú throughout).
-A verb is written `infinitive [ie|ue|i] [state] [key=forms ...]`: the stem's change, `state` where its past is the
+The persons are yo 0, tú 1, él/ella 2, nosotros 3, ellos 4 ("you" is always tú).
+A verb is written `infinitive [ie|ue|i] [state] [key=forms ...]`: the change of the stem, `state` if its past is the
 imperfect (knew, wanted), and irregular forms: yo=, present= (5), past= (a strong stem, or 5 forms), gerund=.
-`_` joins the words of a phrase ("volver_a_casa"); an infinitive in -se is reflexive.
+`_` joins the words of a phrase ("volver_a_casa"). An infinitive in -se is reflexive.
 """
 
 import re
@@ -45,7 +45,7 @@ def feminine(adjective: str) -> str:
 
 
 def number(n: int, gender: str = "m", counting: bool = False) -> str:
-    """0 to 9999. `counting`: before a noun, where uno is un (or una) and the hundreds agree."""
+    """Returns 0 to 9999. `counting`: before a noun, where uno becomes un (or una) and the hundreds agree."""
     if n >= 1000:
         thousands, rest = divmod(n, 1000)
         head = "mil" if thousands == 1 else number(thousands) + " mil"
@@ -77,7 +77,7 @@ class Verb:
     state: bool
 
     def infinitive_with(self, clitic: str) -> str:
-        """The infinitive with a pronoun behind it: verla, acostarme."""
+        """Returns the infinitive with a pronoun at its end: verla, acostarme."""
         first, *rest = self.infinitive.split(" ", 1)
         return " ".join([first + clitic, *rest])
 
@@ -105,14 +105,14 @@ def verb(spec: str) -> Verb:
 
 
 def _changed(stem: str, change: str) -> str:
-    """The stem's last e or o as it is under stress."""
+    """Returns the stem with its last e or o changed as under stress."""
     if not change:
         return stem
     return re.sub(r"[ou](?=[^ou]*$)" if change in ("ue", "u") else r"e(?=[^e]*$)", change, stem)
 
 
 def _weak(stem: str, change: str, ending: str) -> str:
-    """The stem of -ir verbs that change, in the third persons of the past and the gerund: pidió, durmió."""
+    """Returns the stem of changing -ir verbs for third persons of the past and the gerund: pidió, durmió."""
     if ending != "ir" or not change:
         return stem
     return _changed(stem, "u" if change == "ue" else "i")
@@ -150,7 +150,7 @@ def _imperfect(infinitive: str, stem: str, ending: str) -> tuple[str, ...]:
 
 
 def _before_e(stem: str) -> str:
-    """The spelling that keeps the stem's sound before e: busqué, pagué, empecé."""
+    """Returns the spelling that keeps the sound of the stem before e: busqué, pagué, empecé."""
     for last, spelled in (("c", "qu"), ("g", "gu"), ("z", "c")):
         if stem.endswith(last):
             return stem[:-1] + spelled
@@ -158,7 +158,7 @@ def _before_e(stem: str) -> str:
 
 
 def _negative_order(infinitive: str, present: tuple[str, ...]) -> str:
-    """What follows "no" in an order to tú: the subjunctive, made from yo."""
+    """Returns the form after "no" in an order to tú: the subjunctive, made from yo."""
     special = {"ir": "vayas", "dar": "des"}
     if infinitive in special:
         return special[infinitive]
@@ -167,6 +167,6 @@ def _negative_order(infinitive: str, present: tuple[str, ...]) -> str:
 
 
 def euphony(text: str) -> str:
-    """Contractions (al, del) and "e" for "y" before an i sound."""
+    """Applies contractions (al, del), and "e" for "y" before an i sound."""
     text = re.sub(r"\b([Aa]|[Dd]e) el ", lambda found: found[1] + "l ", text)
     return re.sub(r"\by (?=h?i[^aeou])", "e ", text)

@@ -23,7 +23,7 @@ SAMPLE = 60_000
 
 
 def make(pairs: list[Pair], language: str, folder: Path) -> Tokenizer:
-    """Trains on a sample of the pairs, writes tokenizer.json and tokenizer_config.json into FOLDER."""
+    """Trains on a sample of the pairs. Writes tokenizer.json and tokenizer_config.json to FOLDER."""
     rng = random.Random(0)
     sample = pairs[:SAMPLE]
     lines = [*texts(sample), *(vary(rng, pair.source) for pair in sample[: SAMPLE // 5])]

@@ -1,9 +1,9 @@
-"""Trains one translator in pieces: `python -m translation.train es --work DIR [--stop-after M]`, again to go on.
+"""Trains one translator in parts: `python -m translation.train es --work DIR [--stop-after M]`; repeat to continue.
 
-DIR gets sentences.jsonl (both languages), es/checkpoint.pt and, when the minutes are used up, es/model (Hugging Face's
-Marian) with its tokenizer. Minutes are the processor's, of one thread: a busy machine trains longer, not worse.
-A model may start from another language's (`--start-from es`): its layers, and the embeddings of the tokens that both
-know; English is the same in both, and half of the minutes do.
+Writes to DIR: sentences.jsonl (both languages), es/checkpoint.pt and, at the end, es/model (Hugging Face's Marian) with
+its tokenizer. Minutes are CPU minutes of one thread, so a busy machine takes longer but makes an equal model.
+A model may start from another language (`--start-from es`): it takes the layers and the embeddings of common tokens.
+The English side is equal in both, so half of the minutes suffice.
 """
 
 import argparse
@@ -34,7 +34,7 @@ LONGEST = 60
 
 
 def new_model(vocabulary: int) -> MarianMTModel:
-    """Marian's layout: post-normed layers, sinusoidal positions, one embedding for both sides and the output."""
+    """Returns Marian's layout: post-normalised layers, sinusoidal positions, one embedding for both sides and the output."""
     torch.manual_seed(0)
     config = MarianConfig(
         vocab_size=vocabulary,
@@ -58,7 +58,7 @@ def new_model(vocabulary: int) -> MarianMTModel:
     )
     model = MarianMTModel(config)
     with torch.no_grad():
-        # The output shares the embedding: rows of length one, which `scale_embedding` brings up to the layers' scale.
+        # The output shares the embedding: rows of length one, which `scale_embedding` scales to the layers.
         model.model.shared.weight.normal_(std=WIDTH**-0.5)
         model.model.shared.weight[PAD_ID] = 0
     return model
@@ -66,7 +66,7 @@ def new_model(vocabulary: int) -> MarianMTModel:
 
 @torch.no_grad()
 def inherit(model: MarianMTModel, tokens: Tokenizer, finished: Path) -> int:
-    """Takes over the layers of a finished model of another language; returns how many tokens' embeddings came along."""
+    """Copies the layers of a finished model of another language. Returns the number of copied token embeddings."""
     other, other_tokens = MarianMTModel.from_pretrained(finished), tokenizer.load(finished)
     layers = {name: value for name, value in other.state_dict().items() if ".layers." in name}
     model.load_state_dict(layers, strict=False)
@@ -84,7 +84,7 @@ def padded(rows: list[list[int]]) -> torch.Tensor:
 
 @dataclass
 class Batches:
-    """Batches of pairs of like length, a tenth of their sources varied."""
+    """Batches of pairs of similar length. One source in ten is varied."""
 
     tokens: Tokenizer
     pairs: list[Pair]
@@ -124,7 +124,7 @@ def loss_of(model: MarianMTModel, source: torch.Tensor, target: torch.Tensor) ->
 
 @torch.no_grad()
 def exact_matches(model: MarianMTModel, tokens: Tokenizer, pairs: list[Pair], batch: int = 50) -> int:
-    """How many of the pairs the model translates word for word, greedily."""
+    """Counts the pairs that the model translates word for word, greedily."""
     model.eval()
     right = 0
     for start in range(0, len(pairs), batch):
@@ -182,7 +182,7 @@ def train(
     threads: int = 1,
     start_from: str | None = None,
 ) -> bool:
-    """Trains until `minutes` in all or `stop_after` in this piece; true when the model is finished and written."""
+    """Trains until `minutes` in total or `stop_after` in this part. Returns whether the model is finished and written."""
     torch.set_num_threads(threads)
     folder = work / language
     pairs, evaluation, _ = corpus.split(corpus.load(work), language)
@@ -237,10 +237,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("language", choices=list(corpus.LANGUAGES))
     parser.add_argument("--work", type=Path, required=True, help="folder of sentences, checkpoints and results")
-    parser.add_argument("--minutes", type=float, default=MINUTES, help="of training in all")
-    parser.add_argument("--stop-after", type=float, default=math.inf, help="minutes of this piece")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="total training minutes")
+    parser.add_argument("--stop-after", type=float, default=math.inf, help="minutes of this part")
     parser.add_argument(
-        "--start-from", choices=list(corpus.LANGUAGES), help="a language whose model is finished in DIR"
+        "--start-from", choices=list(corpus.LANGUAGES), help="a language with a finished model in DIR"
     )
     parser.add_argument("--threads", type=int, default=int(os.environ.get("OMP_NUM_THREADS", "1")))
     args = parser.parse_args()

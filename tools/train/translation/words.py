@@ -1,11 +1,11 @@
-"""The word tables of the bilingual grammar: English beside Spanish and French, one word a line.
+"""The word tables of the bilingual grammar: English with Spanish and French, one word per line.
 
-Nouns:      english[/plural]; spanish gender[/plural]; french gender[/plural]; class, then what verbs may do with it
+Nouns:      english[/plural]; spanish gender[/plural]; french gender[/plural]; class, then the actions that fit it
 Adjectives: english; spanish; s (ser) or e (estar); french masculine/feminine; b (before its noun) or a (after);
-            classes of nouns that it may describe; english comparative, where the comparison rules may use it
-Regular plurals and feminines are made by rule (spanish.py, french.py, english.py).
-A noun of class `kin` is a person too, but wants an owner ("my sister"), `owned` people may have one; nobody has
-several of a `single` one; `mass` nouns are never counted.
+            classes of nouns that it may describe; english comparative, if the comparison rules may use it
+Rules make regular plurals and feminines (spanish.py, french.py, english.py).
+A noun of class `kin` is also a person, but needs an owner ("my sister"). `owned`: people may have one. `single`: nobody
+has more than one. `mass`: never counted.
 """
 
 NOUNS = """
@@ -252,7 +252,7 @@ forest; bosque m; forêt f; place
 mountain; montaña f; montagne f; place
 """
 
-# Places that one can be at or go to: english noun; english preposition; french preposition; g where "go to the X" is said.
+# Places to be at or go to: english noun; english preposition; french preposition; g if "go to the X" is usual.
 PLACES = """
 house; in; dans
 school; at; à; g
@@ -368,7 +368,7 @@ wonderful; maravilloso; s; merveilleux/merveilleuse; a; place info event
 terrible; terrible; s; terrible/terrible; a; info event
 """
 
-# english[/3rd person/past/-ing]; spanish (see spanish.py); french (see french.py); nouns that can be its object, * for any but persons
+# english[/3rd person/past/-ing]; spanish (see spanish.py); french (see french.py); nouns that can be its object, * for all except persons
 VERBS = """
 see/sees/saw/seeing; ver yo=veo past=vi,viste,vio,vimos,vieron; voir vu vois voit voyons voyez voient; person animal thing place
 buy/buys/bought; comprar; acheter stem=achèt; thing food drink
@@ -427,7 +427,7 @@ pay for/pays for/paid for/paying for; pagar; payer; thing food drink
 have/has/had/having; tener ie yo=tengo past=tuv state; avoir eu ai a avons avez ont; kin animal thing info abstract
 """
 
-# english; spanish; french; how its past is made in French: e for être. Verbs without an object.
+# Verbs without an object. english; spanish; french, with etre for the auxiliary être.
 INTRANSITIVE = """
 sleep/sleeps/slept; dormir ue; dormir dormi dors dort dormons dormez dorment
 work; trabajar; travailler
@@ -448,7 +448,7 @@ stay; quedarse; rester etre
 cry/cries/cried/crying; llorar; pleurer
 """
 
-# Moving verbs: what one does "to" or "from" a place. english; spanish; french; spanish preposition; french preposition; english preposition
+# Verbs of motion "to" or "from" a place. english; spanish; french; spanish preposition; french preposition; english preposition
 MOTION = """
 go/goes/went; ir present=voy,vas,va,vamos,van past=fui,fuiste,fue,fuimos,fueron gerund=yendo; aller allé vais va allons allez vont etre; a; à; to
 come/comes/came/coming; venir ie yo=vengo past=vin; venir venu viens vient venons venez viennent etre; a; à; to
@@ -480,7 +480,7 @@ explain; explicar; expliquer; explain
 read/reads/read; leer past=leí,leíste,leyó,leímos,leyeron gerund=leyendo; lire lu lis lit lisons lisez lisent; read
 """
 
-# english; gender; what she or he is in Spanish (m/f) and French (m/f)
+# english; Spanish (m/f); French (m/f)
 PROFESSIONS = """
 teacher; profesor/profesora; professeur/professeure
 doctor; médico/médica; médecin/médecin
@@ -575,5 +575,5 @@ winter; invierno; en hiver
 
 
 def rows(table: str) -> list[list[str]]:
-    """The fields of a table's lines."""
+    """Returns the fields of a table's lines."""
     return [[field.strip() for field in line.split(";")] for line in table.strip().split("\n")]

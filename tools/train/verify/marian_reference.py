@@ -1,10 +1,12 @@
-"""An independent greedy loop over the ONNX files of a Marian folder: tokenizers, numpy and onnxruntime only, nothing shared with the
-runner or with the training.
+"""An independent greedy loop over the ONNX files of a Marian folder.
+
+Uses only tokenizers, numpy and onnxruntime, and shares no code with the runner or the training.
 
     python marian_reference.py FOLDER [--full] < lines.jsonl > out.jsonl
 
-Reads {"text"} a line, writes {"text", "tokens", "gaps", "translation"}: the tokens up to and without the end of the sentence, and at
-each step, the end included, the best log probability above the second. `--full` takes the 32-bit files, else the 8-bit ones.
+Reads {"text"} lines and writes {"text", "tokens", "gaps", "translation"} lines. `tokens` excludes the end of the
+sentence. `gaps` is the difference of the best two log probabilities at each step, including the end. `--full` uses the
+32-bit files instead of the 8-bit files.
 """
 
 import argparse
@@ -36,7 +38,7 @@ class Graph:
 
 
 def past(answer: Feeds) -> Feeds:
-    """The cache of an answer under the names that the next step takes."""
+    """Returns the cache of a result under the input names of the next step."""
     return {
         name.replace("present", "past_key_values"): value
         for name, value in answer.items()
@@ -50,7 +52,7 @@ class Marian:
             file = folder / name
             return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
-        # A generation_config.json speaks before config.json.
+        # generation_config.json takes precedence over config.json.
         config = read("config.json") | read("generation_config.json")
         self.start, self.end, self.pad = (config[f"{name}_token_id"] for name in ("decoder_start", "eos", "pad"))
         self.longest = min(config.get("max_length") or LONGEST, config.get("max_position_embeddings") or LONGEST)
@@ -61,7 +63,7 @@ class Marian:
         )
 
     def best(self, logits: np.ndarray) -> tuple[int, float]:
-        """The most probable token and how far its log probability stands above the second's; the pad is never made."""
+        """Returns the most probable token and its log probability minus that of the second token. The pad token is never chosen."""
         row = logits[0, -1].astype(np.float64)
         row[self.pad] = -np.inf
         first, second = np.argsort(-row, kind="stable")[:2]
@@ -91,7 +93,7 @@ class Marian:
 
 
 def translate(folder: str | Path, sentences: Iterable[str], suffix: str = "_quantized") -> list[dict[str, Any]]:
-    """[{text, tokens, gaps, translation}] of each sentence; `suffix` "" takes the 32-bit files."""
+    """Returns {text, tokens, gaps, translation} of each sentence. `suffix` "" uses the 32-bit files."""
     marian = Marian(Path(folder), suffix)
     return [marian.translate(text) for text in sentences]
 
@@ -99,7 +101,7 @@ def translate(folder: str | Path, sentences: Iterable[str], suffix: str = "_quan
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--full", action="store_true", help="the 32-bit files")
+    parser.add_argument("--full", action="store_true", help="use the 32-bit files")
     args = parser.parse_args()
     marian = Marian(args.folder, "" if args.full else "_quantized")
     for line in sys.stdin:

@@ -1,10 +1,10 @@
-"""An independent greedy loop over the ONNX files of a Whisper folder: numpy and onnxruntime, nothing of the runner's.
+"""An independent greedy loop over the ONNX files of a Whisper folder: numpy and onnxruntime, no code of the runner.
 
     python whisper_reference.py FOLDER UTTERANCES [--count N] [--timestamps] [--language en]
 
-UTTERANCES is a folder of FLAC or WAV files (16 kHz mono), or PREFIX.jsonl beside PREFIX.raw (speech/corpus.py). Prints
-one JSON line for each: id, tokens, gaps (best log probability above the second at each step, end of text included),
-avg_logprob, no_speech_prob.
+UTTERANCES is a folder of FLAC or WAV files (16 kHz mono), or PREFIX.jsonl with PREFIX.raw (speech/corpus.py). Prints
+one JSON line for each utterance: id, tokens, gaps (difference of the best two log probabilities at each step, including
+the end of text), avg_logprob, no_speech_prob.
 """
 
 import argparse
@@ -18,14 +18,14 @@ import numpy as np
 import onnxruntime
 
 RATE = 16_000
-# The runner's own policy: silence behind the audio, and the shortest window that it takes.
+# As in the runner: silence after the audio, and the shortest window.
 SILENCE_BEHIND = 0.5
 SHORTEST_WINDOW = 3.0
 FORBIDDEN = -np.inf
 
 
 def mel_of(hertz: np.ndarray | float) -> np.ndarray:
-    """Slaney's scale: linear below 1 kHz, 27 steps for each factor of 6.4 above."""
+    """Returns Slaney's mel scale: linear below 1 kHz, 27 steps for each factor of 6.4 above."""
     hertz = np.asarray(hertz, np.float64)
     return np.where(hertz < 1000, hertz * 3 / 200, 15 + 27 * np.log(np.maximum(hertz, 1) / 1000) / np.log(6.4))
 
@@ -35,7 +35,7 @@ def hertz_of(mel: np.ndarray) -> np.ndarray:
 
 
 def mel_filters(bins: int, mels: int) -> np.ndarray:
-    """[mels, bins] triangles of area one between 0 and 8 kHz."""
+    """Returns [mels, bins]: triangles of area one between 0 and 8 kHz."""
     edges = hertz_of(np.linspace(mel_of(0.0), mel_of(8000.0), mels + 2))
     frequencies = np.linspace(0, RATE / 2, bins)
     rising = (frequencies - edges[:-2, None]) / np.diff(edges)[:-1, None]
@@ -44,13 +44,13 @@ def mel_filters(bins: int, mels: int) -> np.ndarray:
 
 
 def log_mel(audio: np.ndarray, fft_size: int, hop: int, mels: int) -> np.ndarray:
-    """[mels, samples / hop] of float audio."""
+    """Returns [mels, samples / hop] of float audio."""
     padded = np.pad(audio.astype(np.float64), fft_size // 2, mode="reflect")
     frames = np.lib.stride_tricks.sliding_window_view(padded, fft_size)[::hop][: len(audio) // hop]
     hann = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(fft_size) / fft_size)
     power = np.abs(np.fft.rfft(frames * hann)) ** 2
     energies = np.log10(np.maximum(1e-10, mel_filters(fft_size // 2 + 1, mels) @ power.T))
-    # Rounded where the runner rounds: 8-bit activations can make another token of the last bit of a feature.
+    # Rounds where the runner rounds: with 8-bit activations the last bit of a feature can change a token.
     rounded = energies.astype(np.float32).astype(np.float64)
     return ((np.maximum(rounded, rounded.max() - 8) + 4) / 4).astype(np.float32)
 
@@ -62,7 +62,7 @@ def log_softmax(logits: np.ndarray) -> np.ndarray:
 
 
 class WhisperReference:
-    """Everything that is known of the model comes from its folder's JSON files."""
+    """The model. All its parameters come from the JSON files of its folder."""
 
     def __init__(self, folder: Path, timestamps: bool, language: str) -> None:
         self.config, self.generation, self.front = (
@@ -94,7 +94,7 @@ class WhisperReference:
         self.most_tokens = min(longest, self.config["max_target_positions"] - len(self.prompt))
 
     def window(self, samples: np.ndarray) -> np.ndarray:
-        """Float audio, cut to the model's window and filled up with silence."""
+        """Returns float audio, cut or padded with silence to the model's window."""
         full = round(self.front["chunk_length"] * RATE)
         length = full
         if self.config.get("stenolog", {}).get("dynamic_window"):
@@ -107,7 +107,7 @@ class WhisperReference:
         return audio
 
     def allow(self, logits: np.ndarray, tokens: list[int]) -> np.ndarray:
-        """The logits after the rules of the reference, for the token that follows `tokens`."""
+        """Applies the rules of the reference to the logits of the token after `tokens`."""
         allowed = logits.astype(np.float64)
         if not tokens:
             allowed[self.generation.get("begin_suppress_tokens") or []] = FORBIDDEN
@@ -177,14 +177,14 @@ class WhisperReference:
 
 
 def read_utterances(path: Path, count: int) -> Iterator[tuple[str, np.ndarray]]:
-    """The first `count` of a folder in the order of its names, or of a corpus; id and int16 samples."""
+    """Yields id and int16 samples of the first `count` utterances of a folder (sorted by name) or of a corpus."""
     if path.is_dir():
         import soundfile
 
         for file in sorted(file for file in path.iterdir() if file.suffix in (".flac", ".wav"))[:count]:
             samples, rate = soundfile.read(file, dtype="int16")
             if rate != RATE or samples.ndim != 1:
-                raise ValueError(f"{file} is not {RATE} Hz mono")
+                raise ValueError(f"{file} should be {RATE} Hz mono")
             yield file.name, samples
         return
     raw = np.memmap(path.with_suffix(".raw"), dtype=np.int16, mode="r")
