@@ -1,11 +1,11 @@
 import type { Logger } from '../application/ports/environment.ts'
 import type { Settings } from '../infrastructure/settings.ts'
 import { assemble } from './compose/assemble.ts'
-import { succeed } from './compose/succeed.ts'
+import { runStartStep } from './compose/start-step.ts'
 import type { Part } from './compose/assemble.ts'
 import { openAccounts } from './compose/parts/accounts.ts'
 import { startEngines } from './compose/parts/engines.ts'
-import { layFoundation } from './compose/parts/foundation.ts'
+import { openFoundation } from './compose/parts/foundation.ts'
 import { startReadSide } from './compose/parts/read-side.ts'
 import { startJobs } from './compose/parts/jobs.ts'
 import { runSessions } from './compose/parts/running-sessions.ts'
@@ -14,22 +14,22 @@ import { openServiceFront } from './compose/parts/service-front.ts'
 import { openWriteSide } from './compose/parts/write-side.ts'
 import { setupLink } from './http/clients/links.ts'
 
-/** Stopping it drains: no new lives and sockets, open lives get DRAIN_TIMEOUT, then the stores close. */
+/** `stop` drains the service: no new sessions, DRAIN_TIMEOUT for open sessions, then the stores close. */
 export interface RunningService extends Part {
   /** `http://host:port` as bound. */
   readonly url: string
-  /** The one-time set-up link, null once there is an administrator. */
+  /** The one-time set-up link. Null when an administrator exists. */
   readonly setupLink: string | null
   readonly logger: Logger
 }
 
 /**
- * Starts the service, part by part; throws an Error for people when it cannot, and then leaves nothing open. `onReplaced`
- * is told, also before that is done, why this process must end at once: another one has taken its place.
+ * Starts the service part by part. Throws an Error for the user if a part fails, after closing the earlier parts.
+ * `onReplaced` is called, even during the start, when another process has replaced this one, which must then exit.
  */
-export const startService = (settings: Settings, onReplaced: (why: string) => void): Promise<RunningService> =>
+export const startService = (settings: Settings, onReplaced: (reason: string) => void): Promise<RunningService> =>
   assemble(async (opened) => {
-    const foundation = opened(await layFoundation(settings, onReplaced))
+    const foundation = opened(await openFoundation(settings, onReplaced))
     const engines = opened(await startEngines(foundation))
     const writeSide = opened(await openWriteSide(foundation, engines))
     const readSide = opened(await startReadSide(foundation))
@@ -44,10 +44,10 @@ export const startService = (settings: Settings, onReplaced: (why: string) => vo
     }
     const accounts = opened(await openAccounts(parts))
     const jobs = opened(await startJobs(parts))
-    // Before a sender can come to their lives.
+    // Sessions of an earlier process resume before their senders can connect.
     await running.resume()
     const { url } = opened(await openServiceFront({ ...parts, accounts, jobs }))
     void readSide.projector.finishRebuilds()
-    const token = await succeed('look for an administrator', accounts.setup.token)
+    const token = await runStartStep('look for an administrator', accounts.setup.token)
     return { url, setupLink: token === null ? null : setupLink(settings, url, token), logger }
   })

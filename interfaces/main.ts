@@ -1,4 +1,4 @@
-/** `npm start`: the service as a process. */
+/** The process that `npm start` runs. */
 import * as E from 'fp-ts/lib/Either.js'
 import { messageOf } from '../domain/shared/message-of.ts'
 import { readSettings } from '../infrastructure/settings.ts'
@@ -15,59 +15,60 @@ const fail = (error: unknown): never => {
 const isTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 const portTaken = ({ host, port }: Settings): CommandError =>
   new CommandError(`Stenolog cannot start: ${host}:${port} is used by another program.`, {
-    hint: 'Stop it, or take any free port: STENOLOG_PORT=0 npm start',
+    hint: 'Stop that program, or use any free port: STENOLOG_PORT=0 npm start',
   })
 
-// What the service writes is for its user alone.
+// Only the user of the service may read the files that it writes.
 process.umask(0o077)
 
-/** Started by a program of ours (demo, transcribe, tests): ends with it, though that may be gone before we have begun. */
+/** True when a parent process started the service (demo, transcribe, tests). The service ends with that process. */
 const hasParent = process.connected
 
 const settings = readSettings(process.env)
 if (E.isLeft(settings)) fail(new CommandError(settings.left.join('\n'), { hint: SETTINGS_HINT }))
 else {
-  // Without a drain: what this process would still write, another one's service stands on.
-  const onReplaced = (why: string): void => fail(`Stenolog ends: ${why}`)
+  // No drain: another process owns the stores, and late writes of this process would damage its data.
+  const onReplaced = (reason: string): void => fail(`Stenolog stops: ${reason}`)
   const service: RunningService = await startService(settings.right, onReplaced).catch((error: unknown) =>
     fail(isTaken(error) ? portTaken(settings.right) : `Stenolog cannot start: ${messageOf(error)}`),
   )
 
-  /** On a terminal npm passes on the interrupt that we have had from the terminal already. */
-  const ECHO_MS = 500
-  let stopping = false
-  let interrupted = -Infinity
+  /** On a terminal, Ctrl+C arrives twice: from the terminal and from npm. The second signal is ignored. */
+  const REPEATED_INTERRUPT_MS = 500
+  let isStopping = false
+  let interruptedAt = -Infinity
   const stop = (code: number): void => {
-    stopping = true
+    isStopping = true
     service.stop().then(
       () => process.exit(code),
       (error: unknown) => fail(`Stenolog did not stop cleanly: ${String(error)}`),
     )
   }
   const onSignal = (): void => {
-    if (stopping) process.exit(1)
+    if (isStopping) process.exit(1)
     stop(0)
   }
   const onInterrupt = (): void => {
-    const since = performance.now() - interrupted
-    interrupted = performance.now()
-    if (!process.stdin.isTTY || since > ECHO_MS) onSignal()
+    const sinceLast = performance.now() - interruptedAt
+    interruptedAt = performance.now()
+    if (!process.stdin.isTTY || sinceLast > REPEATED_INTERRUPT_MS) onSignal()
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onInterrupt)
   if (hasParent && process.connected) process.once('disconnect', onSignal)
   else if (hasParent) onSignal()
-  // What nobody caught leaves the state unknown: the open lives are drained, then whoever watches us starts us anew.
+  // After an uncaught error the state is unknown. The service drains and stops, so a supervisor can restart it.
   process.on('uncaughtException', (error) => {
     service.logger.error({ err: error }, 'unexpected error; the service stops')
-    if (!stopping) stop(1)
+    if (!isStopping) stop(1)
   })
 
   console.log(`Stenolog listens on ${service.url}`)
-  // Beside the log, where secrets have no place.
+  // Printed instead of logged, because the link is a secret.
   const { setupLink } = service
-  const showLink = (): void => console.log(`Create the first administrator (once, within 30 minutes): ${setupLink ?? ''}`)
-  // What starts beside the service logs in its first second: a person finds the link below it.
+  const showLink = (): void =>
+    console.log(`Create the first administrator (once, within 30 minutes): ${setupLink ?? ''}`)
+  // On a terminal, other parts log during the first second. The later link is then the last line.
   if (setupLink !== null && process.stdout.isTTY) setTimeout(showLink, 1000).unref()
   else if (setupLink !== null) showLink()
 }

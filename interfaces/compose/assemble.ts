@@ -1,11 +1,11 @@
-/** Something that runs, or holds something, until it is stopped. */
+/** A part of the service that runs, or holds a resource, until `stop`. */
 export interface Part {
   readonly stop: () => Promise<void>
 }
 
 /**
- * Puts parts together to a larger one. `open` hands each part to `opened` once it stands; the whole is stopped in
- * reverse, each part whatever came of the others. When `open` throws, what it had opened is stopped first.
+ * Combines parts into a larger part. `open` passes each started part to `opened`. `stop` stops them in reverse order,
+ * even if one of them fails. When `open` throws, the parts that are already started are stopped first.
  */
 export const assemble = async <A extends object>(
   open: (opened: <P extends Part>(part: P) => P) => Promise<A>,

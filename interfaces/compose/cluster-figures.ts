@@ -13,7 +13,7 @@ interface Observed {
   readonly links: () => LinkFigures
 }
 
-/** What one process knows of all of them, for its metrics and its health. */
+/** Collects figures about all processes of the cluster, for metrics and health. */
 export const clusterFigures = ({ members, leases, admission, links }: Observed): ClusterFigures & Part => {
   let lost = 0
   const stop = members.onLost(() => {

@@ -8,45 +8,48 @@ import { createHttpApp } from '../http/app.ts'
 import type { HttpAppOptions } from '../http/app.ts'
 import { SERVER_LIMITS } from '../http/connections/server.ts'
 
-/** What the operating system takes as the path of a socket, in bytes. */
-const MAX_PATH = 100
+/** Maximum length of a socket path in the operating system. */
+const MAX_PATH_BYTES = 100
 
-/** Where the command line finds the service that holds a data directory. */
+/** Returns the path of the socket through which the command line talks to the service of a data directory. */
 export const controlPath = (dataDir: string): string => join(dataDir, 'control.sock')
 
-/** Only here: POST makes a read model anew and answers lines of JSON, `{kind: 'progress'}` and at last `done` or `failed`. */
+/** POST rebuilds a read model. The response is lines of JSON: `progress`, and at the end `done` or `failed`. */
 export const rebuildPath = (projection: string): string => `/control/rebuild/${projection}`
 
 interface ControlOptions extends Omit<HttpAppOptions, 'isControl'> {
   readonly projector: Pick<Projector, 'rebuild'>
 }
 
-const serveRebuild = async ({ projector, logger }: ControlOptions, projection: string, response: ServerResponse): Promise<void> => {
-  const say = (line: object): void => void (response.writable && response.write(`${JSON.stringify(line)}\n`))
-  // Whoever asked may go away: the rebuild goes on.
+const serveRebuild = async (
+  { projector, logger }: ControlOptions, projection: string, response: ServerResponse,
+): Promise<void> => {
+  const writeLine = (line: object): void => void (response.writable && response.write(`${JSON.stringify(line)}\n`))
+  // The rebuild continues when the client disconnects.
   response.on('error', () => response.destroy())
   response.writeHead(200, { 'content-type': 'application/x-ndjson' })
   try {
-    const outcome = await projector.rebuild(projection, (progress) => say({ kind: 'progress', progress }))
-    say(E.isRight(outcome) ? { kind: 'done', result: outcome.right } : { kind: 'failed', reason: outcome.left })
+    const outcome = await projector.rebuild(projection, (progress) => writeLine({ kind: 'progress', progress }))
+    writeLine(E.isRight(outcome) ? { kind: 'done', result: outcome.right } : { kind: 'failed', reason: outcome.left })
   } catch (error) {
     logger.error({ err: error, projection }, 'unexpected error in a rebuild')
-    say({ kind: 'failed', reason: 'internal error' })
+    writeLine({ kind: 'failed', reason: 'internal error; see the log of the service' })
   }
   response.end()
 }
 
 /**
- * The administrators' routes, and rebuilds, for whoever may use the data directory, which this process must hold. Answers
- * how to close it; a path that is too long is logged, and the service goes without.
+ * Serves the administration routes and rebuilds on a socket in the data directory, for every user with access to it.
+ * This process must hold the data directory. Returns the function that closes the socket. If the path is too long, it
+ * logs a warning and opens no socket.
  */
 export const openControl = async (options: ControlOptions, dataDir: string): Promise<() => Promise<void>> => {
   const path = controlPath(dataDir)
-  if (Buffer.byteLength(path) > MAX_PATH) {
-    options.logger.warn({ path }, 'the path is too long for a socket: the command line cannot talk to this service')
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
+    options.logger.warn({ path }, 'socket path is too long: the command line cannot reach this service')
     return async () => undefined
   }
-  // Left by a process that was killed: nobody else holds the directory.
+  // Removes the socket of a killed process. No other process can use it, because this one holds the directory.
   await rm(path, { force: true })
   const handle = createHttpApp({ ...options, isControl: true }).callback()
   const rebuilds = new Set<ServerResponse>()
@@ -65,7 +68,7 @@ export const openControl = async (options: ControlOptions, dataDir: string): Pro
   return async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     server.closeIdleConnections()
-    // A rebuild is broken off when the service stops, and goes on with the next start: nobody waits for it.
+    // A rebuild stops with the service and continues after the next start, so `close` does not wait for it.
     for (const response of rebuilds) response.destroy()
     await closed
   }

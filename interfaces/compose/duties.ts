@@ -7,10 +7,10 @@ import type { EraseUsersDeps } from '../../application/users/policies/erase-user
 
 type DutyDeps = ForgetTextDeps & EraseUsersDeps
 
-/** Names of the checkpoints of all duties. */
+/** Checkpoint names of all duties. A duty follows the event log and erases data that is due. */
 export const DUTIES = ['forget-text', 'retention-max', 'erase-deleted', 'erase-users', 'complete-users'] as const
 
-/** What follows the log to make unreadable what is no longer to be read. */
+/** Starts the duties that erase expired text, deleted sessions and deleted users. */
 export const startDuties = (deps: DutyDeps): RunningDuty => {
   const duties = [forgetText(deps), eraseDeletedLives(deps), eraseUsers(deps)]
   return {

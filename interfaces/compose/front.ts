@@ -19,10 +19,11 @@ import type { PlaceSender } from '../ws/senders/sender-placement.ts'
 import { attachSocketServer } from '../ws/socket-server.ts'
 import { maxSockets, senderSlots } from './socket-limits.ts'
 
-/** Time for the close handshakes of sockets, and for requests that are being answered: a finish waits for last words. */
+/** Time for the close handshakes of WebSockets at the stop. */
 const SOCKETS_MS = 1000
+/** Time for pending requests at the stop. The request that finishes a session waits for its last text. */
 const REQUESTS_MS = 6000
-/** Connections that wait to be accepted: after a restart all listeners come back (F17). The system may allow fewer. */
+/** Connections that may wait for `accept`: all listeners reconnect after a restart. The system may allow fewer. */
 const BACKLOG = 4096
 
 interface FrontOptions extends Omit<HttpAppOptions, 'settings'> {
@@ -32,7 +33,7 @@ interface FrontOptions extends Omit<HttpAppOptions, 'settings'> {
   readonly bus: LiveBus
   readonly environment: Pick<Environment, 'monotonic'>
   readonly timers: Timers
-  /** True once no new socket is taken. */
+  /** True while the service stops: new sockets are refused. */
   readonly draining: () => boolean
 }
 
@@ -40,25 +41,26 @@ export interface Front {
   /** `http://host:port` as bound. */
   readonly url: string
   readonly listeners: Listeners
-  /** Takes nothing new, says goodbye to the sockets and lets the requests in hand be answered. */
+  /** Refuses new connections, closes the sockets and waits for pending requests. */
   readonly close: () => Promise<void>
 }
 
-export const urlOf = ({ address, family, port }: AddressInfo): string => `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+export const urlOf = ({ address, family, port }: AddressInfo): string =>
+  `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 
-/** HTTP and WebSocket on one port. Rejects when it cannot be bound. */
+/** Serves HTTP and WebSocket on one port. Rejects if the port cannot be bound. */
 export const openFront = async (options: FrontOptions): Promise<Front> => {
   const { settings, sessions, placeSender, bus, logger, environment, timers, draining, inRequest } = options
   const handle = createHttpApp({ ...options, limits: createRequestLimits(environment, settings.rateLimit) }).callback()
-  let closing = false
-  const most = maxSockets()
-  // One client leaves descriptors to others, however few there are.
-  const bounded = { ...WAITING_LIMITS, maxOpen: Math.min(WAITING_LIMITS.maxOpen, most) }
+  let isClosing = false
+  const max = maxSockets()
+  // With few file descriptors, one client must not use all of them.
+  const bounded = { ...WAITING_LIMITS, maxOpen: Math.min(WAITING_LIMITS.maxOpen, max) }
   const waiting = settings.rateLimit > 0 ? bounded : NO_WAITING_LIMITS
   const server = createHttpServer((request, response) => {
-    // Kept alive beyond its answer, a connection would hold up the close.
+    // A keep-alive connection would delay the close.
     response.once('close', () => {
-      if (closing) setImmediate(() => server.closeIdleConnections())
+      if (isClosing) setImmediate(() => server.closeIdleConnections())
     })
     void handle(request, response)
   }, { logger, trustedProxies: settings.trustedProxies ?? [], waiting, shouldUpgrade: isWebSocketRequest })
@@ -75,8 +77,8 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
       idleTimeout: settings.idleTimeout,
       trustedProxies: settings.trustedProxies ?? [],
       failedHandshakesPerMinute: 30,
-      maxSockets: most,
-      senderSlots: senderSlots(most),
+      maxSockets: max,
+      senderSlots: senderSlots(max),
     },
     logger,
     environment,
@@ -88,8 +90,8 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
     server.once('error', reject)
     server.listen(settings.port, settings.host, BACKLOG, resolve)
   })
-  // One connection that cannot be accepted is no reason to give up the others.
-  server.on('error', (error) => logger.error({ err: error }, 'a connection could not be accepted'))
+  // A failed accept must not stop the service.
+  server.on('error', (error) => logger.error({ err: error }, 'connection not accepted'))
 
   const unwatchLoop = watchLoop({ timers, monotonic: environment.monotonic, logger })
 
@@ -97,7 +99,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
     listeners: { of: sockets.listenersOf, all: () => sockets.counts().listener },
     url: urlOf(server.address() as AddressInfo),
     close: async () => {
-      closing = true
+      isClosing = true
       await acceptBacklog(server, BACKLOG)
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       await sockets.close(SOCKETS_MS)

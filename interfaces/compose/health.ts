@@ -14,14 +14,14 @@ import type { ClusterFigures } from '../../infrastructure/node/cluster-metrics.t
 import { createMetrics } from '../../infrastructure/node/metrics.ts'
 import type { HttpAppOptions } from '../http/app.ts'
 
-/** What tells how the service is. */
+/** The parts of the service that health and metrics read. */
 interface Observed {
   readonly admission: Pick<AdmissionActor, 'state'>
   readonly projector: Pick<Projector, 'lag' | 'timeouts'>
   readonly lags: Lags
   readonly leftOut: Pick<LeftOutWords, 'counts'>
-  /** Null in a process that is no worker. */
-  readonly hearing: {
+  /** Null in a process without the role `worker`. */
+  readonly workerSessions: {
     readonly translations: Pick<Translations, 'figures'>
     readonly sessions: Pick<RunningSessions, 'droppedFinals' | 'lostSeconds'>
     readonly compute: Pick<MeasuredCompute, 'lanes' | 'taken'>
@@ -36,69 +36,72 @@ interface Observed {
   readonly failing: () => ReadonlyArray<string>
   readonly draining: () => boolean
   readonly isolation: Pick<SourceIsolation, 'problem'>
-  /** Null in a process that has its stores for itself. */
+  /** Null with embedded stores, which only one process uses. */
   readonly cluster: ClusterFigures | null
 }
 
 const NO_COMPUTE: Pick<MeasuredCompute, 'lanes' | 'taken'> = { lanes: () => 0, taken: () => 0 }
-const NO_TRANSLATIONS: ReturnType<Translations['figures']> = { done: 0, failed: 0, dropped: 0, skipped: 0, waiting: 0, lagSeconds: 0 }
+const NO_TRANSLATIONS: ReturnType<Translations['figures']> =
+  { done: 0, failed: 0, dropped: 0, skipped: 0, waiting: 0, lagSeconds: 0 }
 
-/** Of the streams and keys that are hurt: so many are named, `stenolog check` names all. */
+/** Damaged streams and missing keys that /health/ready lists. `stenolog check` lists all of them. */
 const MAX_NAMED = 100
-const FOREIGN = 'an envelope was changed, or does not stand where it was sealed'
+const FOREIGN = 'an encrypted value was changed, or belongs to another event'
 
 /**
- * What /metrics and /health/ready tell. Streams that cannot be read and keys that are missing are named and do not make
- * the service unready: it serves all that does not need them, and no other instance could do more.
+ * Creates the sources of /metrics and /health/ready. Damaged streams and missing keys are listed, but the service stays
+ * ready: it can still serve all other data, and another process could not do more.
  */
-export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 'readiness'> => {
+export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics' | 'readiness'> => {
   const lags = () =>
-    of.projector.lag().map(({ projection, secondsBehind: seconds, error, failures, rebuilding }) => ({ projection, seconds, error, failures, rebuilding }))
+    observed.projector.lag().map(({ projection, secondsBehind: seconds, error, failures, rebuilding }) =>
+      ({ projection, seconds, error, failures, rebuilding }))
   const hurtStreams = (): ReadonlyArray<HurtStream> => [
-    ...of.log.hurt(),
-    ...of.keyring.foreign().map((stream): HurtStream => ({ stream, problem: 'damaged', detail: FOREIGN })),
+    ...observed.log.hurt(),
+    ...observed.keyring.foreign().map((stream): HurtStream => ({ stream, problem: 'damaged', detail: FOREIGN })),
   ]
   const eventStore = () => {
-    if (of.log.isOlder()) return 'older'
-    return of.store.isAnswering() ? 'ok' : 'unavailable'
+    if (observed.log.isOlder()) return 'older'
+    return observed.store.isAnswering() ? 'ok' : 'unavailable'
   }
   const engine = () => {
-    if (of.own === null) return 'none'
-    return of.own.pool.whole.pid() === undefined ? 'restarting' : 'running'
+    if (observed.own === null) return 'none'
+    return observed.own.pool.whole.pid() === undefined ? 'restarting' : 'running'
   }
-  // What another process runs, and is held up there, every process shows alike: none could do more.
-  const hasRead = () => of.projector.lag().every(({ hasCaughtUp, error, isOwn }) => hasCaughtUp && (error === null || !isOwn))
+  // An error of a projection in another process does not count, because every process would then be unready.
+  const hasRead = () =>
+    observed.projector.lag().every(({ hasCaughtUp, error, isOwn }) => hasCaughtUp && (error === null || !isOwn))
   return {
     metrics: createMetrics({
-      vramReserved: () => reservedVram(of.admission.state()),
-      vramTotal: () => totalVram(of.admission.state()),
-      compute: of.hearing?.compute ?? NO_COMPUTE,
+      vramReserved: () => reservedVram(observed.admission.state()),
+      vramTotal: () => totalVram(observed.admission.state()),
+      compute: observed.workerSessions?.compute ?? NO_COMPUTE,
       projectionLags: lags,
-      readYourWritesTimeouts: of.projector.timeouts,
-      translations: () => of.hearing?.translations.figures() ?? NO_TRANSLATIONS,
-      droppedFinals: () => of.hearing?.sessions.droppedFinals() ?? 0,
-      lostSeconds: () => of.hearing?.sessions.lostSeconds() ?? 0,
-      lags: of.lags,
-      leftOutWords: of.leftOut.counts,
-      eventStoreAnswers: of.store.isAnswering,
-      leaderChanges: of.leaderChanges,
-      cluster: of.cluster,
-      sourceIsolation: () => of.isolation.problem === null,
+      readYourWritesTimeouts: observed.projector.timeouts,
+      translations: () => observed.workerSessions?.translations.figures() ?? NO_TRANSLATIONS,
+      droppedFinals: () => observed.workerSessions?.sessions.droppedFinals() ?? 0,
+      lostSeconds: () => observed.workerSessions?.sessions.lostSeconds() ?? 0,
+      lags: observed.lags,
+      leftOutWords: observed.leftOut.counts,
+      eventStoreAnswers: observed.store.isAnswering,
+      leaderChanges: observed.leaderChanges,
+      cluster: observed.cluster,
+      sourceIsolation: () => observed.isolation.problem === null,
     }),
     readiness: () => ({
-      ready: !of.draining() && eventStore() === 'ok' && of.readModels.isReachable() && hasRead(),
+      ready: !observed.draining() && eventStore() === 'ok' && observed.readModels.isReachable() && hasRead(),
       checks: {
-        draining: of.draining(),
+        draining: observed.draining(),
         eventStore: eventStore(),
-        readModels: of.readModels.isReachable() ? 'ok' : 'unavailable',
-        // Anybody may ask: an error of a store names hosts and paths, so that the log alone tells it.
+        readModels: observed.readModels.isReachable() ? 'ok' : 'unavailable',
+        // Errors of a store contain hosts and paths, and this response is public. Only the log contains them.
         projections: lags().map((lag) => ({ ...lag, error: lag.error === null ? null : 'retrying' })),
         engine: engine(),
-        // A process without any is ready all the same: all but new sessions works, and no other could do more.
-        ...(of.cluster !== null && { workers: of.cluster.workers() }),
-        modelsThatDoNotLoad: of.failing(),
+        // The service is ready without workers, because everything except new sessions works.
+        ...(observed.cluster !== null && { workers: observed.cluster.workers() }),
+        modelsThatDoNotLoad: observed.failing(),
         hurtStreams: hurtStreams().slice(0, MAX_NAMED),
-        missingKeys: of.keyring.missing().slice(0, MAX_NAMED),
+        missingKeys: observed.keyring.missing().slice(0, MAX_NAMED),
       },
     }),
   }

@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs'
 
-/** Descriptors for stores, models, requests and processes. */
-const KEPT_DESCRIPTORS = 256
-/** Where the system tells no limit. */
-const MOST_SOCKETS = 65_536
+/** File descriptors for stores, models, requests and processes. */
+const RESERVED_DESCRIPTORS = 256
+/** For systems that do not report their limit. */
+const DEFAULT_MAX_SOCKETS = 65_536
 
-/** Sockets that may be open at once, so that REST still finds a descriptor (S38). */
+/** Returns the number of WebSockets that may be open at once. REST needs the remaining file descriptors. */
 export const maxSockets = (): number => {
   try {
     const limit = Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
-    return Number.isInteger(limit) ? Math.max(Math.floor(limit / 4), limit - KEPT_DESCRIPTORS) : MOST_SOCKETS
+    return Number.isInteger(limit) ? Math.max(Math.floor(limit / 4), limit - RESERVED_DESCRIPTORS) : DEFAULT_MAX_SOCKETS
   } catch {
-    return MOST_SOCKETS
+    return DEFAULT_MAX_SOCKETS
   }
 }
 
-/** More than any machine transcribes at once. */
-const MOST_PLACES_FOR_SENDERS = 1000
+/** More senders than one machine can transcribe. */
+const MAX_SENDER_SLOTS = 1000
 
-/** Of `most` sockets those that no listener may take, so that a crowd never keeps a speaker out. */
-export const senderSlots = (most: number): number => Math.min(MOST_PLACES_FOR_SENDERS, Math.ceil(most / 8))
+/** Returns the number of WebSockets that are reserved for senders, so many listeners cannot lock out a sender. */
+export const senderSlots = (max: number): number => Math.min(MAX_SENDER_SLOTS, Math.ceil(max / 8))

@@ -6,15 +6,15 @@ import type { SourceIsolation } from '../../infrastructure/sources/source-isolat
 import { createAddressGuard, namesForbiddenAddress } from '../../infrastructure/sources/network/address-guard.ts'
 import type { AddressRules } from '../../infrastructure/sources/network/address-guard.ts'
 
-/** How decoders of URL sources run on this machine, told aloud where they are not isolated. */
-export const isolationHere = async (settings: Settings, logger: Logger): Promise<SourceIsolation> => {
+/** Examines whether decoders of URL sources can be isolated on this machine. Logs a warning if not. */
+export const examineLocalIsolation = async (settings: Settings, logger: Logger): Promise<SourceIsolation> => {
   const isolation = await examineIsolation(settings.sourceIsolation)
   const { problem } = isolation
   if (problem !== null) logger.warn({ problem }, 'decoders of URL sources are not isolated')
   return isolation
 }
 
-/** What a URL itself tells of whether it may be pulled. */
+/** Returns the check of an audio URL at creation of a session. Null when the URL may be used. */
 export const createPullRefusal =
   ({ pulls }: Pick<SourceIsolation, 'pulls'>, rules: () => AddressRules): CreateLiveDeps['pullRefusal'] =>
   (url) => {

@@ -5,8 +5,14 @@ import type { Timers } from '../../application/ports/timers.ts'
 
 const INTERVAL_MS = 500
 
-/** Whether the event store answers, asked again and again until the signal: readiness cannot wait for it. */
-export const watchStore = ({ store, timers, signal }: { readonly store: Pick<EventStore, 'head'>; readonly timers: Timers; readonly signal: AbortSignal }) => {
+interface Monitoring {
+  readonly store: Pick<EventStore, 'head'>
+  readonly timers: Timers
+  readonly signal: AbortSignal
+}
+
+/** Checks regularly whether the event store answers, so readiness does not have to wait for it. */
+export const monitorStore = ({ store, timers, signal }: Monitoring) => {
   let isAnswering = true
   const watch = async (): Promise<void> => {
     while (!signal.aborted) {

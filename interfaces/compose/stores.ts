@@ -28,19 +28,19 @@ import { FORMAT, VERSION } from '../../infrastructure/stores/format.ts'
 import type { Ownership } from '../../infrastructure/eventstoredb/mark/log-owner.ts'
 import { assemble } from './assemble.ts'
 import type { Part } from './assemble.ts'
-import { refuseSecond } from './refuse-second.ts'
+import { refuseSecondProcess } from './refuse-second-process.ts'
 
-/** Files of the embedded stores, from the data directory. */
+/** Files of the embedded stores in the data directory. */
 export const EVENTS_FILE = 'events.sqlite'
 export const DOCUMENTS_FILE = 'documents.sqlite'
 export const KEYRING_FILE = 'keyring.sqlite'
-/** There while a restore is putting other files in the place of these. */
+/** Exists while a restore replaces the files of the embedded stores. */
 export const UNFINISHED_RESTORE = 'restore.unfinished'
 
 export const masterKeyPath = ({ dataDir, masterKeyFile }: Pick<Settings, 'dataDir' | 'masterKeyFile'>): string =>
   masterKeyFile ?? join(dataDir, 'master.key')
 
-/** Takes the data directory for this process; throws an Error for people when it cannot be had. */
+/** Locks the data directory for this process. Throws an Error for the user if it is in use or unusable. */
 export const takeDataDirectory = (dataDir: string): { readonly release: () => void } => {
   const lock = acquireDataDirectory(dataDir)
   if (E.isRight(lock)) return lock.right
@@ -55,29 +55,29 @@ export const takeDataDirectory = (dataDir: string): { readonly release: () => vo
 interface ReadStores {
   readonly documents: Documents
   readonly keyring: Keyring
-  /** False while the server that holds them is away. */
+  /** False while their server is unavailable. */
   readonly isReachable: () => boolean
 }
 
-/** Follows which keys other processes erase, where there can be any; the keys of `lives` are needed at any time. */
+/** Starts to follow the keys that other processes erase. `lives` are the sessions whose keys this process uses. */
 type FollowErasures = (lives: () => ReadonlyArray<number>) => Part
 
 interface Joined {
   readonly members: Members
   readonly leases: Leases
   readonly followErasures: FollowErasures
-  /** The MongoDB whose members they are, by its id. */
+  /** Id of the MongoDB that contains the members. Null with embedded stores. */
   readonly cluster: string | null
 }
 
 export interface Stores extends ReadStores {
   readonly store: EventStore
   readonly verifyStream: VerifyStream
-  /** How often another node of the event store was found to lead. */
+  /** Number of leader changes of the event store. */
   readonly leaderChanges: () => number
   readonly masterKey: Buffer
   readonly members: Members
-  /** Of what one process at a time does. */
+  /** Leases for tasks that one process at a time does. */
   readonly leases: Leases
   readonly followErasures: FollowErasures
 }
@@ -85,20 +85,21 @@ export interface Stores extends ReadStores {
 interface Opening {
   readonly logger: Logger
   readonly environment: Pick<Environment, 'instance' | 'now' | 'monotonic'>
-  /** Takes the log on a server from whomever it belongs to. */
+  /** Takes over the event log on a server, even if it belongs to another process. */
   readonly takesOver?: boolean
 }
 
-/** What this process says of itself where there is one place alone; its data directory must be taken. */
+/** Returns the claim that identifies this process in the stores. Lock the data directory first. */
 const ownClaim = async (
   { dataDir, nodeName, eventstoreUrl, mongoUrl }: Settings, { instance, now }: Opening['environment'],
 ): Promise<Claim> => {
   const isEmbedded = eventstoreUrl === null && mongoUrl === null
   const directory = isEmbedded ? EMBEDDED_NAME : await loadOrCreateNodeName(dataDir)
-  return claimOf({ name: isEmbedded ? EMBEDDED_NAME : (nodeName ?? directory), incarnation: instance }, directory, now())
+  const name = isEmbedded ? EMBEDDED_NAME : (nodeName ?? directory)
+  return claimOf({ name, incarnation: instance }, directory, now())
 }
 
-/** What of this process others may rely on while it runs. */
+/** Returns the roles and versions of this process, for other members. */
 const profileOf = ({ role: roles }: Settings): Profile =>
   ({ roles, version: VERSION, speaks: { log: FORMAT, relay: RELAY_VERSION } })
 
@@ -111,8 +112,8 @@ const openEmbedded = (file: (name: string) => string, masterKey: Buffer): Promis
     return { documents, keyring, isReachable: () => true }
   })
 
-/** Who is there, and erases keys, where there is no MongoDB: this process. */
-const aloneHere = (claim: Claim, profile: Profile, logger: Logger): Joined => ({
+/** Without MongoDB, this process is the only member. */
+const onlyMember = (claim: Claim, profile: Profile, logger: Logger): Joined => ({
   members: embeddedMembers(claim, profile), leases: embeddedLeases(claim, { logger }), cluster: null,
   followErasures: () => ({ stop: () => Promise.resolve() }),
 })
@@ -128,8 +129,8 @@ interface Joining {
 }
 
 /**
- * The stores in MongoDB, of which this process is a member before it writes anything. The clients of servers are loaded
- * only where there is a server: they take a third of the time of a start.
+ * Opens the stores in MongoDB. This process becomes a member before it writes. The database clients are imported only
+ * here, because loading them takes a third of the start.
  */
 const openMongo = (joining: Joining): Promise<ReadStores & Joined & Part> =>
   assemble(async (opened) => {
@@ -150,20 +151,23 @@ const openMongo = (joining: Joining): Promise<ReadStores & Joined & Part> =>
       { register: createMemberRegister(connection), timers, monotonic, logger }, claim, profile, ttl,
     )
     opened({ stop: members.leave })
-    // An embedded log is for one process, whoever shares the lists.
-    if (!hasServers(settings)) await refuseSecond({ members, ttl, timers, logger })
+    // An embedded event log allows only one process, even if its read models are in MongoDB.
+    if (!hasServers(settings)) await refuseSecondProcess({ members, ttl, timers, logger })
     await markDatabases([connection.readModels, connection.keyring])
     const keyring = await openMongoKeyring(connection, masterKey)
     const cluster = await clusterOf(connection)
-    const leases = createLeases({ register: createLeaseRegister(connection), members, timers, logger, pauseMs: ttl / 5 })
+    const register = createLeaseRegister(connection)
+    const leases = createLeases({ register, members, timers, logger, pauseMs: ttl / 5 })
     const following = { keyring, erased: erasedLately(connection), timers, monotonic, logger }
     return {
-      documents: createMongoDocuments(connection), keyring, isReachable: connection.isReachable, members, cluster, leases,
-      followErasures: (lives) => followErasures({ ...following, needed: () => lives().flatMap((id) => [liveKey(id), textKey(id)]) }),
+      documents: createMongoDocuments(connection), keyring, isReachable: connection.isReachable, members, cluster,
+      leases,
+      followErasures: (lives) =>
+        followErasures({ ...following, needed: () => lives().flatMap((id) => [liveKey(id), textKey(id)]) }),
     }
   })
 
-/** Never the embedded one in place of a server that does not answer. */
+/** Opens the event store that the settings name. If a server does not answer, this fails instead of opening SQLite. */
 const openEventStore = async (
   { eventstoreUrl: url, streamPrefix: prefix }: Settings, file: string, logger: Logger, ownership: Ownership,
 ): Promise<Pick<Stores, 'store' | 'verifyStream' | 'leaderChanges'>> => {
@@ -173,16 +177,17 @@ const openEventStore = async (
   }
   const { openEventStoreDb } = await import('../../infrastructure/eventstoredb/event-store.ts')
   const store = await openEventStoreDb({ url, prefix, logger, ownership })
-  // Its servers keep no hashes.
+  // EventStoreDB stores no hashes, so a stream cannot be verified.
   return { store, verifyStream: () => TE.right(null), leaderChanges: store.leaderChanges }
 }
 
 /**
- * Opens the stores that the settings name; throws an Error for people when the directory or a server cannot be had, or
- * another process uses it, and never takes an embedded store for a server that was asked for.
+ * Opens the stores that the settings name. Throws an Error for the user if the data directory or a server is
+ * unavailable, or in use by another process.
  */
-export const openStores = (settings: Settings, { logger, environment, takesOver = false }: Opening): Promise<Stores & Part> =>
+export const openStores = (settings: Settings, opening: Opening): Promise<Stores & Part> =>
   assemble(async (opened) => {
+    const { logger, environment, takesOver = false } = opening
     const { dataDir, mongoUrl, leaseTtl: ttl } = settings
     const lock = takeDataDirectory(dataDir)
     opened({ stop: async () => lock.release() })
@@ -190,13 +195,15 @@ export const openStores = (settings: Settings, { logger, environment, takesOver 
     if (existsSync(file(UNFINISHED_RESTORE)))
       throw new Error(`a restore into ${dataDir} was not finished: run it again, with --replace`)
     const keyFile = masterKeyPath(settings)
-    const masterKey = settings.masterKeyFile === null ? await loadOrCreateMasterKey(keyFile) : await loadMasterKey(keyFile)
+    const masterKey = await (settings.masterKeyFile === null ? loadOrCreateMasterKey : loadMasterKey)(keyFile)
     const claim = await ownClaim(settings, environment)
     const profile = profileOf(settings)
     const { members, cluster, leases, followErasures, ...reads } = opened(
       mongoUrl === null
-        ? { ...(await openEmbedded(file, masterKey)), ...aloneHere(claim, profile, logger) }
-        : await openMongo({ settings, url: mongoUrl, masterKey, claim, profile, logger, monotonic: environment.monotonic }),
+        ? { ...(await openEmbedded(file, masterKey)), ...onlyMember(claim, profile, logger) }
+        : await openMongo({
+            settings, url: mongoUrl, masterKey, claim, profile, logger, monotonic: environment.monotonic,
+          }),
     )
     const taken = Promise.withResolvers<string>()
     const owner = { ...claim, cluster }

@@ -8,7 +8,7 @@ import { sha256Of } from '../../../infrastructure/files/file-hash.ts'
 import { copyDatabase } from '../../../infrastructure/sqlite/copy-database.ts'
 import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
-import { ERASE_AGAIN_FILE } from '../../compose/erase-again.ts'
+import { ERASURES_FILE } from '../../compose/repeat-erasures.ts'
 import { EVENTS_FILE } from '../../compose/stores.ts'
 import { BACKUP_FORMAT, MANIFEST_FILE, MASTER_KEY_FILE, contentOf, embeddedBeside } from './backup-manifest.ts'
 import { productVersion, requireEmbedded, serversOf } from './backup-manifest.ts'
@@ -58,9 +58,9 @@ const copyAll = async ({ settings, directory, servers, masterKey, status }: Back
   const digests: Record<string, string> = {}
   // The keys that an earlier restore must erase at the next start. This file comes before the log, because that start
   // writes to the log first and deletes the file last.
-  const eraseAgain = join(settings.dataDir, ERASE_AGAIN_FILE)
-  if (existsSync(eraseAgain))
-    digests[ERASE_AGAIN_FILE] = await copyAndHash(eraseAgain, join(directory, ERASE_AGAIN_FILE))
+  const repeatErasures = join(settings.dataDir, ERASURES_FILE)
+  if (existsSync(repeatErasures))
+    digests[ERASURES_FILE] = await copyAndHash(repeatErasures, join(directory, ERASURES_FILE))
   for (const name of embeddedBeside(servers)) {
     status.show(`copying ${name}`, `${Math.ceil((await stat(join(settings.dataDir, name))).size / 1e6)} MB`)
     await copyDatabase(join(settings.dataDir, name), join(directory, name))

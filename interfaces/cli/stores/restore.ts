@@ -12,7 +12,7 @@ import { eraseKeys, erasedKeys } from '../../../infrastructure/sqlite/copy-datab
 import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
 import { sqliteKeyRows } from '../../../infrastructure/sqlite/verify-files.ts'
 import { verifyKeys } from '../../../infrastructure/keys/verify-keys.ts'
-import { ERASE_AGAIN_FILE } from '../../compose/erase-again.ts'
+import { ERASURES_FILE } from '../../compose/repeat-erasures.ts'
 import {
   EVENTS_FILE, KEYRING_FILE, UNFINISHED_RESTORE, masterKeyPath, takeDataDirectory,
 } from '../../compose/stores.ts'
@@ -98,8 +98,8 @@ const erasedSince = async (
 
 /** Reads the keys that the backed-up service still had to erase after an earlier restore. */
 const leftToErase = async (directory: string, { files }: Manifest): Promise<ReadonlyArray<string>> => {
-  if (files[ERASE_AGAIN_FILE] === undefined) return []
-  return decodeOrThrow(t.readonlyArray(t.string), JSON.parse(await readFile(join(directory, ERASE_AGAIN_FILE), 'utf8')))
+  if (files[ERASURES_FILE] === undefined) return []
+  return decodeOrThrow(t.readonlyArray(t.string), JSON.parse(await readFile(join(directory, ERASURES_FILE), 'utf8')))
 }
 
 const put = async (staged: string, target: string): Promise<void> => {
@@ -145,8 +145,8 @@ const putInPlace = async ({ directory, settings, manifest, replace, status }: Re
   for (const suffix of SQLITE_SUFFIXES) await rm(`${staged(KEYRING_FILE)}${suffix}`, { force: true })
   const toErase = [...new Set([...erased, ...(await leftToErase(directory, manifest))])]
   for (const name of files) await sync(staged(name))
-  await writeFile(target(ERASE_AGAIN_FILE), JSON.stringify(toErase), { mode: 0o600 })
-  await sync(target(ERASE_AGAIN_FILE))
+  await writeFile(target(ERASURES_FILE), JSON.stringify(toErase), { mode: 0o600 })
+  await sync(target(ERASURES_FILE))
   await writeFile(target(UNFINISHED_RESTORE), `from ${directory}\n`, { mode: 0o600 })
   await sync(settings.dataDir)
   const keyringLast = files.toSorted((a, b) => Number(a === KEYRING_FILE) - Number(b === KEYRING_FILE))

@@ -9,10 +9,10 @@ import { parseJson } from '../../../domain/shared/parse-json.ts'
 
 const COMMAND_LINE = join(import.meta.dirname, '..', '..', 'cli', 'main.ts')
 
-/** Problems of each check that are told; the command line tells all. */
-const MOST_PROBLEMS = 100
-/** Of what it said when it could not check. */
-const MOST_TEXT = 500
+/** Reported problems of each check. The command line reports all of them. */
+const MAX_PROBLEMS = 100
+/** Reported characters of an error output. */
+const MAX_ERROR_CHARS = 500
 
 const problem = t.strict({ where: t.string, problem: t.string })
 const checked = t.strict({
@@ -20,30 +20,30 @@ const checked = t.strict({
   checks: t.readonlyArray(t.strict({ name: t.string, seen: t.string, problems: t.readonlyArray(problem) })),
 })
 
-/** Rows of the log that were looked at, as `hash chain` or `decoding` tell. */
+/** Number of checked rows: the first number in `seen` of the checks `hash chain` and `decoding`. */
 const rowsSeen = (seen: ReadonlyArray<string>): number =>
   Math.max(0, ...seen.map((words) => Number(/^\d+/.exec(words)?.[0] ?? 0)))
 
-/** What `stenolog check` does, by a process of its own: parts of it leave nobody else their turn. */
+/** Runs `stenolog check` in a separate process, because it would block the event loop. */
 export const checkJob = (): JobRunner => ({
-  problem: ({ subject }) => (subject === null ? null : 'should be left out: a check looks at everything'),
+  problem: ({ subject }) => (subject === null ? null : 'should be left out, because a check covers all data'),
   run: async (_order, report, signal) => {
-    // Nothing but its settings, which it has of this process, says where to look.
+    // The child process inherits the settings from the environment.
     const child = spawn(process.execPath, [COMMAND_LINE, 'check', '--json'], { stdio: ['ignore', 'pipe', 'pipe'] })
     const stop = (): void => void child.kill('SIGTERM')
     signal.addEventListener('abort', stop, { once: true })
     report({ detail: 'checking' })
-    const [told, said] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
     signal.removeEventListener('abort', stop)
-    const result = checked.decode(parseJson(told))
-    if (E.isLeft(result)) return E.left(said.trim().slice(0, MOST_TEXT) || 'the check ended without a result')
+    const result = checked.decode(parseJson(output))
+    if (E.isLeft(result)) return E.left(errors.trim().slice(0, MAX_ERROR_CHARS) || 'the check ended without a result')
     const { ok, checks } = result.right
     const rows = rowsSeen(checks.map(({ seen }) => seen))
     report({ done: rows, total: rows, detail: '' })
     return E.right({
       ok,
       checks: checks.map(({ name, seen, problems }) => ({
-        name, seen, found: problems.length, problems: problems.slice(0, MOST_PROBLEMS),
+        name, seen, found: problems.length, problems: problems.slice(0, MAX_PROBLEMS),
       })),
     })
   },

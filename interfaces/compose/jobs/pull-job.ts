@@ -10,14 +10,14 @@ import { pullModel } from '../../../infrastructure/hub/pull.ts'
 
 interface PullJobOptions {
   readonly modelsDir: string
-  /** Null: the public hub. */
+  /** Address of the model hub. Null for the public hub. */
   readonly hub: URL | null
   readonly rescan: () => Promise<void>
 }
 
-const DOES_NOT_RUN = 'the model does not run here, so it was not installed'
+const DOES_NOT_RUN = 'the model does not run on this machine, so it was not installed'
 
-/** What `stenolog models pull` does; no directory of this machine can be asked for. */
+/** Does the work of `stenolog models pull`, except that it cannot install a folder of this machine. */
 export const pullJob = ({ modelsDir, hub, rescan }: PullJobOptions): JobRunner => ({
   problem: ({ subject }) => {
     if (subject === null) return 'should name the model to pull'
@@ -28,7 +28,7 @@ export const pullJob = ({ modelsDir, hub, rescan }: PullJobOptions): JobRunner =
     const found = hubSource(subject ?? '', hub, { signal })
     if (E.isLeft(found)) return found
     const { source, name } = found.right
-    report({ detail: `asking ${hub?.host ?? 'the hub'}` })
+    report({ detail: `connecting to ${hub?.host ?? 'the hub'}` })
     try {
       const { manifest } = await pullModel({
         source,
@@ -38,12 +38,12 @@ export const pullJob = ({ modelsDir, hub, rescan }: PullJobOptions): JobRunner =
         force,
         check: async (staged) => {
           signal.throwIfAborted()
-          report({ detail: 'loading it' })
+          report({ detail: 'loading the model' })
           const measured = measuredBy(orThrow(await tryModel(staged), DOES_NOT_RUN))
           signal.throwIfAborted()
           return measured
         },
-        // What it throws where bytes come in ends the pull: those that came stay for the next one.
+        // An abort ends the pull. The next pull continues with the received bytes.
         onProgress: (done, total, path) => {
           signal.throwIfAborted()
           report({ done, total, detail: path })

@@ -5,15 +5,15 @@ import { allProjections } from '../../../projections/all-projections.ts'
 
 const NAMES = allProjections.map(({ name }) => name)
 
-/** What `stenolog rebuild` does beside a running service: one read model, or all, one after another. */
+/** Does the work of `stenolog rebuild`: rebuilds one read model, or all of them one after another. */
 export const rebuildJob = ({ rebuild }: Pick<Projector, 'rebuild'>): JobRunner => ({
   problem: ({ subject }) =>
     subject === null || NAMES.includes(subject) ? null : `should be one of ${NAMES.join(', ')}`,
   run: async ({ subject }, report, signal) => {
     const rebuilt: Array<object> = []
     let before = 0
-    for (const name of NAMES.filter((one) => subject === null || one === subject)) {
-      // One that has begun goes on to its end, as it would without us.
+    for (const name of NAMES.filter((candidate) => subject === null || candidate === subject)) {
+      // A rebuild that has begun cannot be cancelled, so cancelling stops before the next one.
       if (signal.aborted) return E.left('cancelled')
       const outcome = await rebuild(name, ({ events, share, held }) =>
         report({

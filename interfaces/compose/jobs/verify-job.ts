@@ -9,7 +9,7 @@ interface VerifyJobOptions {
   readonly rescan: () => Promise<void>
 }
 
-/** What `stenolog models verify` does, for one model or for all. */
+/** Does the work of `stenolog models verify`, for one model or for all models. */
 export const verifyJob = ({ installed, folderOf, rescan }: VerifyJobOptions): JobRunner => ({
   problem: ({ subject }) =>
     subject === null || folderOf(subject) !== undefined ? null : 'should name an installed model',
@@ -21,14 +21,14 @@ export const verifyJob = ({ installed, folderOf, rescan }: VerifyJobOptions): Jo
     for (const { name, bytes, ships } of wanted) {
       if (signal.aborted) return E.left('cancelled')
       report({ done, total, detail: name })
-      // What comes with the service stays as it came.
+      // The measurements of a bundled model are not stored, because its files must not change.
       const { files, problem, trial, kept } = await verifyFolder(folderOf(name) ?? '', [], !ships)
       const ok = problem === null && files.every(({ state }) => state === 'ok')
       models.push({ name, ok, problem, files, megabytes: trial?.megabytes ?? null, kept })
       done += bytes
     }
     report({ done, total, detail: '' })
-    // What was measured counts from now on.
+    // The catalogue reads the new measurements.
     await rescan()
     return E.right({ ok: models.every((model) => 'ok' in model && model.ok === true), models })
   },

@@ -36,9 +36,9 @@ import { listTokens, pageOfTokens } from '../../../projections/api-tokens/querie
 import { getProfile, listProfiles } from '../../../projections/profiles/queries.ts'
 import { listUsers } from '../../../projections/users/queries.ts'
 import { assemble } from '../assemble.ts'
-import { eraseAgain } from '../erase-again.ts'
+import { repeatErasures } from '../repeat-erasures.ts'
 import { adminPassword } from '../first-admin.ts'
-import { succeed } from '../succeed.ts'
+import { runStartStep } from '../start-step.ts'
 import type { Foundation } from './foundation.ts'
 import type { ReadSide } from './read-side.ts'
 import type { WriteSide } from './write-side.ts'
@@ -51,7 +51,7 @@ interface Needs {
   readonly readSide: ReadSide
 }
 
-/** A user's saved engine settings. */
+/** Use cases of profiles. */
 const profileCalls = ({ foundation, writeSide, readSide }: Needs) => {
   const { keyring, environment } = foundation
   const { documents } = readSide
@@ -81,7 +81,7 @@ const tokenCalls = ({ foundation, writeSide, readSide }: Needs, uses: TokenUses)
   }
 }
 
-/** Who may ask: users, what belongs to them, and their tokens. */
+/** Opens users, profiles and API tokens, and creates the first administrator if the settings name one. */
 export const openAccounts = (needs: Needs) =>
   assemble(async (opened) => {
     const { settings, log, leases, dutyDocuments, keyring, credentials, environment, logger } = needs.foundation
@@ -89,19 +89,19 @@ export const openAccounts = (needs: Needs) =>
     const { projector, directory, logins, tokens, lives, tokenIdsOf } = needs.readSide
     const administrators = createAdministrators(write)
 
-    await succeed('count the administrators', countAdministrators(write))
+    await runStartStep('count the administrators', countAdministrators(write))
     const registering = {
       isSetUp: isSetUp({ store: write.store, log }),
       registerUser: registerUser({ ...write, credentials, administrators, directory, projector }),
     }
     if (settings.adminUsername !== null) {
       const register = registerFirstAdmin(registering)(settings.adminUsername, await adminPassword(settings))
-      await succeed('create the first admin', register)
+      await runStartStep('create the first administrator', register)
     }
     const setup = openSetupLink({ environment, credentials, ...registering })
 
     const deleting = { ...write, ...lives, tokenIdsOf, admission, directory, projector }
-    await eraseAgain(settings.dataDir, {
+    await repeatErasures(settings.dataDir, {
       whenListed: projector.caughtUp,
       deleteUserAgain: (userId) => deleteUserAgain(deleting)(userId)(),
       deleteLiveAgain: (liveId) => removeLive({ ...write, admission }, liveId, ownOrigin(write))(),

@@ -33,7 +33,7 @@ import type { ReadSide } from './read-side.ts'
 import type { RunningPart } from './running-sessions.ts'
 import type { WriteSide } from './write-side.ts'
 
-/** All parts behind the front. */
+/** All parts that the HTTP front uses. */
 export interface Parts {
   readonly foundation: Foundation
   readonly engines: Engines
@@ -44,7 +44,7 @@ export interface Parts {
   readonly jobs: JobsPart
 }
 
-/** What REST can ask for. Once `draining` says so nothing is begun any more. */
+/** Returns the use cases of REST. While `draining`, no session is created. */
 export const callsOf = (
   parts: Parts,
   draining: () => boolean,
@@ -56,18 +56,21 @@ export const callsOf = (
   const { catalogue } = switched
   const { verifyStream } = foundation.stores
   const { directory, whenProjected, lives } = readSide
-  const { access, hearing, lags, pullRefusal } = running
+  const { access, workerSessions, lags, pullRefusal } = running
 
   const writing = { ...write, ...lives, admission, credentials, whenProjected }
   const candidates = candidatesAmong({
     members: foundation.stores.members, admission, environment, overcommit: settings.overcommit,
-    own: hearing === null ? null : { offers: hearing.offers, compute: hearing.compute, lives: running.ownLives },
+    own: workerSessions === null
+      ? null
+      : { offers: workerSessions.offers, compute: workerSessions.compute, lives: running.ownLives },
   })
   const create = createLiveOnce({ ...writing, catalogue, candidates, pullRefusal })
   const createLive: CreateLiveOnce = (...asked) => async () => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
-    // Nor could anybody tell which models there are.
-    if (hearing === null && !foundation.stores.members.all().some(canRunSessions)) return E.left({ _tag: 'NoWorker' })
+    // Without a worker the available models are unknown, so the usual errors would be misleading.
+    const hasWorker = workerSessions !== null || foundation.stores.members.all().some(canRunSessions)
+    if (!hasWorker) return E.left({ _tag: 'NoWorker' })
     return await create(...asked)()
   }
   const finishing = { ...writing, endByWorker: access.endByWorker }

@@ -17,13 +17,13 @@ import { memoryOfEngines } from '../../../infrastructure/onnx/providers/engine-m
 import { hasServers, modelsDirOf } from '../../../infrastructure/settings.ts'
 import { assemble } from '../assemble.ts'
 import type { Part } from '../assemble.ts'
-import { succeedAt } from '../succeed.ts'
-import { watchLoads } from '../watch-loads.ts'
+import { runStartWork } from '../start-step.ts'
+import { watchModelLoads } from '../watch-model-loads.ts'
 import type { Foundation } from './foundation.ts'
 
-/** What runs models here. */
+/** The engines of this process. */
 export interface OwnEngines {
-  /** What is installed on this machine. */
+  /** Models that are installed on this machine. */
   readonly installed: InstalledCatalogue
   readonly pool: EnginePool
   readonly translator: TranslationEngine
@@ -32,37 +32,39 @@ export interface OwnEngines {
 
 /** The models of the service, as this process knows them. */
 export interface Engines {
-  /** Null in a process that is no worker. */
+  /** Null in a process without the role `worker`. */
   readonly own: OwnEngines | null
-  /** What new sessions can have, before administrators switch any of it off. */
+  /** Models, languages and pairs for new sessions, including those that administrators have switched off. */
   readonly catalogue: Pick<InstalledCatalogue, 'models' | 'languages' | 'furtherLanguages' | 'translations'>
-  /** Of the models of this machine, or those that the workers have. */
+  /** Model files of this machine. In a process without the role `worker`: the models of the workers. */
   readonly files: Pick<InstalledCatalogue, 'onDisk' | 'rescan' | 'folderOf'>
-  /** Models whose last load here failed. */
+  /** Models whose last load in this process failed. */
   readonly failing: () => ReadonlyArray<string>
-  /** How the last load here of a model went; null where there was none. */
+  /** Result of the last load of a model in this process. Null before the first load. */
   readonly loads: (model: string) => boolean | null
 }
 
 const LANGUAGES = { languages: () => LANGUAGE_ROWS, furtherLanguages: () => FURTHER_LANGUAGES }
 
-const byWorkersAlone = (): Promise<never> => Promise.reject(new Error('models lie on the machines of workers, and this process is none'))
+const notAWorker = (): Promise<never> =>
+  Promise.reject(new Error('this process has no models: run the command on the machine of a worker'))
 
-/** The models that are installed on a worker, and the processes that run them. */
+/** Opens the models of this machine and starts the processes that run them. */
 const startOwn = (foundation: Foundation): Promise<Engines & Part> =>
   assemble(async (opened) => {
     const { settings, store, environment, timers, logger, stores: { members } } = foundation
     const [modelsDir, mayBeMissing] = [modelsDirOf(settings), settings.modelsDir === null]
-    // Before what is there is listed: what comes meanwhile has changed it.
+    // Taken before the models are listed, so a change during the listing is noticed.
     const seen = hasServers(settings) ? await lookAtModels(modelsDir) : null
     const listed = listInstalled({ store, environment, logger })
-    const list: ListInstalled = (names, pairs) => succeedAt('list what is installed', () => listed(names, pairs))
-    const installed = await openCatalogue({ listInstalled: list, logger, modelsDir, mayBeMissing, bundledDir: BUNDLED_MODELS })
-    // Of a process that serves no clients nobody can ask it.
+    const list: ListInstalled = (names, pairs) => runStartWork('list the installed models', () => listed(names, pairs))
+    const folders = { modelsDir, mayBeMissing, bundledDir: BUNDLED_MODELS }
+    const installed = await openCatalogue({ listInstalled: list, logger, ...folders })
+    // A worker without the role `api` gets no rescan requests, so workers with servers watch their models folder.
     if (seen !== null) opened(watchModels({ modelsDir, seen, rescan: installed.rescan, timers, logger }))
     const gpus = await findEngineGpus()
     const vrams = await memoryOfEngines(settings.vramMb, gpus)
-    const { engines, translator, failing, loads } = watchLoads(
+    const { engines, translator, failing, loads } = watchModelLoads(
       startSpeechEngines({ ...installed.speech, logger }, gpus),
       createTranslationEngine({ ...installed.translation, logger }),
     )
@@ -73,20 +75,20 @@ const startOwn = (foundation: Foundation): Promise<Engines & Part> =>
     opened({ stop: pool.whole.close })
     opened({ stop: translator.close })
     const own = { installed, pool, translator, isLoaded: (model: string) => loads(model) === true }
-    // A new session may be another worker's.
+    // With servers, another worker may run a new session, so the catalogue includes the models of all workers.
     const catalogue = hasServers(settings)
       ? offeredCatalogue({ members, environment, languages: LANGUAGES, own: installed })
       : installed
     return { own, catalogue, files: installed, failing, loads }
   })
 
-/** What the workers offer, in a process that is none. */
-const offeredByOthers = ({ environment, stores: { members } }: Foundation): Engines => {
+/** In a process without the role `worker`, the catalogue contains the models of the workers. */
+const withoutEngines = ({ environment, stores: { members } }: Foundation): Engines => {
   const catalogue = offeredCatalogue({ members, environment, languages: LANGUAGES })
   return {
     own: null,
     catalogue,
-    files: { onDisk: { ...catalogue.onDisk, hide: byWorkersAlone }, rescan: byWorkersAlone, folderOf: () => undefined },
+    files: { onDisk: { ...catalogue.onDisk, hide: notAWorker }, rescan: notAWorker, folderOf: () => undefined },
     failing: () => [],
     loads: () => null,
   }
@@ -95,4 +97,4 @@ const offeredByOthers = ({ environment, stores: { members } }: Foundation): Engi
 export const startEngines = (foundation: Foundation): Promise<Engines & Part> =>
   foundation.settings.role.includes('worker')
     ? startOwn(foundation)
-    : Promise.resolve({ ...offeredByOthers(foundation), stop: () => Promise.resolve() })
+    : Promise.resolve({ ...withoutEngines(foundation), stop: () => Promise.resolve() })

@@ -10,22 +10,22 @@ import { stagedOf } from '../../../projections/rebuild/unfinished-rebuild.ts'
 import { discardNewerThanLog, dutyCheckpoint } from '../../../projections/rebuild/discard-newer-than-log.ts'
 import { assemble } from '../assemble.ts'
 import { DUTIES } from '../duties.ts'
-import { isolationHere } from '../sources.ts'
+import { examineLocalIsolation } from '../sources.ts'
 import { openStores } from '../stores.ts'
-import { succeed } from '../succeed.ts'
+import { runStartStep } from '../start-step.ts'
 
-export type Foundation = Awaited<ReturnType<typeof layFoundation>>
+export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 
 /**
- * The stores that the settings name, and what every other part is given: clock and chance, secrets, the log. `onReplaced`
- * is told why this process must end, when another one has taken its place.
+ * Opens the stores and everything that all other parts need: clock, random numbers, secrets, logger. `onReplaced` is
+ * called with the reason when another process has replaced this one.
  */
-export const layFoundation = (settings: Settings, onReplaced: (why: string) => void) =>
+export const openFoundation = (settings: Settings, onReplaced: (reason: string) => void) =>
   assemble(async (opened) => {
     const logger = createLogger(settings.logLevel)
     const environment = createEnvironment()
-    // Takes a process of its own: it is looked at meanwhile.
-    const isolating = isolationHere(settings, logger)
+    // Runs in parallel, because the examination starts a process.
+    const isolating = examineLocalIsolation(settings, logger)
     opened({ stop: async () => void (await isolating) })
     const stores = opened(await openStores(settings, { logger, environment }))
     const { documents, keyring, leases } = stores
@@ -33,18 +33,19 @@ export const layFoundation = (settings: Settings, onReplaced: (why: string) => v
     void replaced.then(onReplaced)
     const log = watchLog(stores.store, logger)
     const { store } = log
-    // Before anything is appended: a position past the end of the log must not come to mean something else. Beside
-    // processes that run them nothing is discarded: what is half built, and duties, whoever has their leases looks at.
+    // Runs before the first append. After a restore of an older log, a stored position past its end would otherwise
+    // point to a different event. With servers, the holders of the leases check unfinished rebuilds and duties.
     const isServer = settings.eventstoreUrl !== null
     const asked = isServer
       ? { projections: allProjections, duties: [] }
       : { projections: [...allProjections, ...allProjections.map(stagedOf)], duties: DUTIES }
     const compared = discardNewerThanLog({ store, documents, ...asked, keepsReadModels: isServer, logger })
-    await succeed('compare the read models with the log', compared)
+    await runStartStep('compare the read models with the log', compared)
     const dutyDocuments = { ...documents, checkpoint: dutyCheckpoint({ store, documents, logger }) }
-    const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds: settings.jwtTtl / 1000, environment })
+    const jwtTtlSeconds = settings.jwtTtl / 1000
+    const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds, environment })
     return {
-      settings, logger, environment, timers, self, stores, leases, log, store, documents, dutyDocuments, keyring, credentials,
-      version: VERSION, isolating,
+      settings, logger, environment, timers, self, stores, leases, log, store, documents, dutyDocuments, keyring,
+      credentials, version: VERSION, isolating,
     }
   })

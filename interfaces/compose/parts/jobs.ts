@@ -5,7 +5,7 @@ import { checkJob } from '../jobs/check-job.ts'
 import { pullJob } from '../jobs/pull-job.ts'
 import { rebuildJob } from '../jobs/rebuild-job.ts'
 import { verifyJob } from '../jobs/verify-job.ts'
-import { succeed } from '../succeed.ts'
+import { runStartStep } from '../start-step.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
 import type { ReadSide } from './read-side.ts'
@@ -20,7 +20,7 @@ interface Needs {
 
 export type JobsPart = Awaited<ReturnType<typeof startJobs>>
 
-/** What administrators have the service do at length. */
+/** Starts the jobs of administrators: pull, verify, check and rebuild. */
 export const startJobs = ({ foundation, engines, writeSide, readSide }: Needs) =>
   assemble(async (opened) => {
     const { settings, logger, stores: { members } } = foundation
@@ -34,7 +34,7 @@ export const startJobs = ({ foundation, engines, writeSide, readSide }: Needs) =
       check: checkJob(),
       rebuild: rebuildJob(readSide.projector),
     }
-    const jobs = await succeed('read the jobs', openJobs({ ...write, members, isShared, logger, runners }))
+    const jobs = await runStartStep('read the jobs', openJobs({ ...write, members, isShared, logger, runners }))
     opened({ stop: jobs.stop })
     return { jobs }
   })

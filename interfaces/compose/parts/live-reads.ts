@@ -11,7 +11,7 @@ interface LiveReadsDeps {
   readonly credentials: Pick<Credentials, 'keyedHash'>
 }
 
-/** What is asked of the read models of lives, by routes and by use cases. */
+/** Returns the queries of sessions, for routes and use cases. */
 export const liveReads = (deps: LiveReadsDeps) => ({
   getLive: getLive(deps),
   listLives: listLives(deps),

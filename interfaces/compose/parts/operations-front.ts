@@ -11,9 +11,10 @@ import { urlOf } from '../front.ts'
 import { createHealth } from '../health.ts'
 import type { Parts } from './calls.ts'
 
-/** What a process shows that serves no clients: its health and its metrics. Stopping it drains first. */
-export const openOperationsFront = ({ foundation, engines, writeSide, readSide, running }: Omit<Parts, 'accounts' | 'jobs'>) =>
+/** Serves health and metrics of a process without the role `api`. `stop` drains its sessions first. */
+export const openOperationsFront = (parts: Omit<Parts, 'accounts' | 'jobs'>) =>
   assemble(async (opened) => {
+    const { foundation, engines, writeSide, readSide, running } = parts
     const { settings, environment, timers, logger, version, log, keyring, stores } = foundation
     let isDraining = false
     const health = createHealth({
@@ -24,10 +25,11 @@ export const openOperationsFront = ({ foundation, engines, writeSide, readSide, 
     const mayObserve = createObserverCheck(settings.metricsToken)
     const handle = createOperationsApp({ ...health, mayObserve, limits, settings, version, logger }).callback()
     const trustedProxies = settings.trustedProxies ?? []
-    const server = createHttpServer((...asked) => void handle(...asked), { logger, trustedProxies, waiting: WAITING_LIMITS })
+    const options = { logger, trustedProxies, waiting: WAITING_LIMITS }
+    const server = createHttpServer((request, response) => void handle(request, response), options)
     server.listen(settings.port, settings.host)
     await once(server, 'listening')
-    server.on('error', (error) => logger.error({ err: error }, 'a connection could not be accepted'))
+    server.on('error', (error) => logger.error({ err: error }, 'connection not accepted'))
     opened({
       stop: async () => {
         const closed = once(server, 'close')

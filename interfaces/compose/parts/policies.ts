@@ -4,7 +4,9 @@ import type { User } from '../../../domain/user/decider.ts'
 import type { EndByWorker } from '../../../application/lives/end-by-worker.ts'
 import { creatorStateAmong } from '../../../application/lives/policies/creator-state.ts'
 import { expireLives, expiryCheckMs } from '../../../application/lives/policies/expire-lives.ts'
-import { RECONCILER_LEASE, reconcileLives, createReconciler } from '../../../application/lives/policies/reconcile-lives.ts'
+import {
+  createReconciler, RECONCILER_LEASE, reconcileLives,
+} from '../../../application/lives/policies/reconcile-lives.ts'
 import type { HeldLease } from '../../../application/ports/peers/leases.ts'
 import { isActive } from '../../../application/users/known-user.ts'
 import { whileHeld } from '../../../application/while-held.ts'
@@ -22,7 +24,7 @@ interface Needs {
   readonly endByWorker: EndByWorker
 }
 
-/** What one process at a time does by itself: lives that nobody goes on with are ended, and what is due is forgotten. */
+/** Starts the background tasks that one process at a time does: end abandoned sessions, and erase data that is due. */
 export const startPolicies = ({ foundation, writeSide, readSide, endByWorker }: Needs) =>
   assemble(async (opened) => {
     const { settings, environment, logger, leases, stores: { members }, dutyDocuments: documents } = foundation
@@ -30,7 +32,7 @@ export const startPolicies = ({ foundation, writeSide, readSide, endByWorker }: 
     const { projector, directory, lives, tokenIdsOf } = readSide
     const working = { ...write, admission }
 
-    // Where that cannot be told now, the next round asks again.
+    // If the directory is unavailable, the next round checks again.
     const isDisabled = async (userId: number): Promise<boolean> => {
       const found = await directory.byId(userId)()
       return E.isRight(found) && O.exists((user: User) => !isActive(user))(found.right)
@@ -39,15 +41,18 @@ export const startPolicies = ({ foundation, writeSide, readSide, endByWorker }: 
     const creatorStateOf = creatorStateAmong(members, !isShared)
     const reconciled = { ...working, isDisabled, creatorStateOf, takeoverGrace: takeoverGraceOf(settings) }
     const reconcile = ({ token }: HeldLease) =>
-      // Who takes it over from another process does not know when that looked last.
-      reconcileLives({ ...reconciled, logger, expiry, every: expiryCheckMs(settings), first: token === 0 ? undefined : 0 })
+      // After a change of the lease holder, the time of the last check is unknown, so the first check comes at once.
+      reconcileLives({
+        ...reconciled, logger, expiry, every: expiryCheckMs(settings), first: token === 0 ? undefined : 0,
+      })
     opened(whileHeld(leases, RECONCILER_LEASE, reconcile))
-    const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
+    const listsAreCurrent = () =>
+      projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
     const { retentionMax } = settings
     opened(startDuties({ ...working, leases, documents, ...lives, tokenIdsOf, logger, retentionMax, listsAreCurrent }))
     return {
       environment,
-      /** Once, where nobody else can have seen to it. */
+      /** Reconciles once, for embedded stores, where no other process has done it. */
       reconcileNow: createReconciler(reconciled).round,
     }
   })

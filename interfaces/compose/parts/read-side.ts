@@ -8,33 +8,34 @@ import { tokenIdByPrefix, tokenIdsOf } from '../../../projections/api-tokens/que
 import { catchingUpAfterStart, onceCurrent } from '../../../projections/once-current.ts'
 import { startProjector } from '../../../projections/projector.ts'
 import { assemble } from '../assemble.ts'
-import { watchStore } from '../store-watch.ts'
-import { succeed } from '../succeed.ts'
+import { monitorStore } from '../store-watch.ts'
+import { runStartStep } from '../start-step.ts'
 import type { Foundation } from './foundation.ts'
 import { liveReads } from './live-reads.ts'
 
 export type ReadSide = Awaited<ReturnType<typeof startReadSide>>
 
-/** Read models that a stop left are at the end of the log by then; those that are made anew answer 503 for longer. */
+/** Read models from before a restart catch up within this time. Read models under rebuild answer 503 for longer. */
 const CATCH_UP_MS = 4000
 
-/** What answers: the read models, which follow the log, and who is asking. */
+/** Starts the read models, the directories of users, tokens and logins, and the watch over the event store. */
 export const startReadSide = (foundation: Foundation) =>
   assemble(async (opened) => {
     const { settings, store, documents: all, keyring, credentials, environment, timers, logger } = foundation
     const leases = settings.role.includes('projector') ? foundation.leases : null
     const code = await foldingCode()
-    // Before the projector: what it has caught up with is all that the directories do not hear of.
-    const from = await succeed('read the head of the log', store.head())
+    // Read before the projector starts. The directories follow the log from here. The projector covers earlier events.
+    const from = await runStartStep('read the head of the log', store.head())
     const stopping = new AbortController()
     const following = { store, logger, environment, timers, signal: stopping.signal }
     const projector = startProjector({ ...following, documents: all, projections: allProjections, code, leases })
     const isBehind = catchingUpAfterStart(allProjections, projector)
     const documents = onceCurrent(all, isBehind)
     const directory = startUserDirectory({ ...following, from, keyring })
-    const tokens = startTokenDirectory({ ...following, from, tokenIdByPrefix: tokenIdByPrefix({ documents: all, isBehind }) })
+    const findTokenId = tokenIdByPrefix({ documents: all, isBehind })
+    const tokens = startTokenDirectory({ ...following, from, tokenIdByPrefix: findTokenId })
     const logins = startLoginDirectory({ ...following, from })
-    const storeWatch = watchStore(following)
+    const storeWatch = monitorStore(following)
     opened({
       stop: async () => {
         stopping.abort()

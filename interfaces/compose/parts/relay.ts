@@ -10,7 +10,9 @@ import { followEnds } from '../../../application/sessions/relay/follow-ends.ts'
 import { withLocalWorker } from '../../../application/sessions/relay/local-links.ts'
 import { moveUnreachable } from '../../../application/sessions/relay/move-unreachable.ts'
 import { createRemoteLives } from '../../../application/sessions/relay/remote-lives.ts'
-import { endAnywhere, relayingEnds, routedSessions, runsAnywhere } from '../../../application/sessions/relay/routed-lives.ts'
+import {
+  endAnywhere, relayingEnds, routedSessions, runsAnywhere,
+} from '../../../application/sessions/relay/routed-lives.ts'
 import { serveLinks } from '../../../application/sessions/relay/serve-links.ts'
 import { createPlacements } from '../../../application/sessions/relay/placements.ts'
 import type { LiveRuns } from '../../../application/sessions/runs/live-runs.ts'
@@ -19,13 +21,13 @@ import { placeRemotely } from '../../ws/relay/remote-placement.ts'
 import { createWorkerSenders } from '../../ws/relay/worker-senders.ts'
 import type { PlaceSender } from '../../ws/senders/sender-placement.ts'
 import { assemble } from '../assemble.ts'
-import { succeed } from '../succeed.ts'
+import { runStartStep } from '../start-step.ts'
 import type { Foundation } from './foundation.ts'
-import type { Hearing } from './hearing.ts'
+import type { WorkerSessions } from './worker-sessions.ts'
 import type { ReadSide } from './read-side.ts'
 import type { WriteSide } from './write-side.ts'
 
-/** Sessions for sockets and routes, whichever process runs them. */
+/** Access to sessions for sockets and routes, in this process or in another one. */
 export interface SessionAccess {
   readonly sessions: ListenerSessions
   readonly bus: LiveBus
@@ -40,22 +42,24 @@ interface Needs {
   readonly foundation: Foundation
   readonly writeSide: WriteSide
   readonly readSide: ReadSide
-  /** Null in a process that is no worker. */
-  readonly hearing: Hearing | null
+  /** Null in a process without the role `worker`. */
+  readonly workerSessions: WorkerSessions | null
 }
 
-/** The links that other processes have to the lives of this worker, on a port of their own. */
-const openWorkerEnd = ({ foundation, writeSide }: Needs, { sessions, bus }: Hearing) =>
+/** Serves the links of other processes to the sessions of this worker, on the internal port. */
+const openWorkerEnd = ({ foundation, writeSide }: Needs, { sessions, bus }: WorkerSessions) =>
   assemble(async (opened) => {
     const { openInternalServer } = await import('../../../infrastructure/internal/server.ts')
     const { settings, self, stores, environment, timers, logger } = foundation
     const { write, admission, worker } = writeSide
     const { rateLimit, idleTimeout } = settings
     const senders = createWorkerSenders({
-      sessions, takeoverGrace: takeoverGraceOf(settings), rateLimits: rateLimit > 0, idleTimeout, environment, timers, logger,
+      sessions, takeoverGrace: takeoverGraceOf(settings), rateLimits: rateLimit > 0, idleTimeout,
+      environment, timers, logger,
     })
     const handler = serveLinks({
-      worker, admission, takeOver: takeOver({ ...write, admission, worker }), runs: sessions.runs, bus, recent: sessions.recent,
+      worker, admission, takeOver: takeOver({ ...write, admission, worker }), runs: sessions.runs, bus,
+      recent: sessions.recent,
       endByWorker: sessions.endByWorker, senders, logger,
     })
     const server = await openInternalServer({
@@ -67,34 +71,37 @@ const openWorkerEnd = ({ foundation, writeSide }: Needs, { sessions, bus }: Hear
     return { handler }
   })
 
-/** What joins this process to the lives of others: the links that it serves, and those that its own sockets use. */
+/** Opens the relay between processes: the links that this process serves, and the links that its own sockets use. */
 export const openRelay = (needs: Needs) =>
   assemble(async (opened) => {
-    const { foundation, writeSide, readSide, hearing } = needs
+    const { foundation, writeSide, readSide, workerSessions } = needs
     const { self, stores: { masterKey, members }, store, environment, timers, logger } = foundation
     const { write, admission } = writeSide
     const { createLiveLinks } = await import('../../../infrastructure/internal/client.ts')
-    const workerEnd = hearing === null ? null : opened(await openWorkerEnd(needs, hearing))
+    const workerEnd = workerSessions === null ? null : opened(await openWorkerEnd(needs, workerSessions))
     const dialled = createLiveLinks({ masterKey, logger, timers })
     opened({ stop: dialled.close })
     const links = workerEnd === null
       ? dialled
       : withLocalWorker(dialled, { incarnation: self.incarnation, handler: workerEnd.handler })
-    const where = createPlacements({ admission, members })
+    const placements = createPlacements({ admission, members })
     const finals = storedFinals(write)
     const remote = createRemoteLives({
-      links, placements: where, bus: createLiveBus({ logger }), recent: createRecentFinals(timers), storedFinals: finals,
-      unreachable: moveUnreachable({ links, placements: where, admission, members, environment, timers, logger }),
+      links, placements, bus: createLiveBus({ logger }), recent: createRecentFinals(timers),
+      storedFinals: finals,
+      unreachable: moveUnreachable({ links, placements, admission, members, environment, timers, logger }),
       environment, timers, logger,
     })
     opened({ stop: async () => remote.close() })
     const placeSender = placeRemotely({ links: remote, environment, timers, logger })
     const { whenProjected, lives: { resolveToken } } = readSide
-    // A process that runs lives hears of ends with them.
-    if (hearing === null) {
-      const from = await succeed('read the head of the log', store.head())
+    // A worker learns of ends from its own sessions.
+    if (workerSessions === null) {
+      const from = await runStartStep('read the head of the log', store.head())
       const stopping = new AbortController()
-      const stopped = followEnds({ store, from, remote, placements: where, whenProjected, logger, environment, timers, signal: stopping.signal })
+      const stopped = followEnds({
+        store, from, remote, placements, whenProjected, logger, environment, timers, signal: stopping.signal,
+      })
       opened({
         stop: async () => {
           stopping.abort()
@@ -102,19 +109,19 @@ export const openRelay = (needs: Needs) =>
         },
       })
     }
-    const runs = hearing?.sessions.runs ?? null
+    const runs = workerSessions?.sessions.runs ?? null
     const access: SessionAccess = {
       sessions: routedSessions({ remote, storedFinals: finals, resolveToken }),
       bus: remote.bus,
       placeSender,
-      endByWorker: endAnywhere({ placements: where, links, logger }),
-      runs: runsAnywhere({ runs, remote, placements: where, self }),
+      endByWorker: endAnywhere({ placements, links, logger }),
+      runs: runsAnywhere({ runs, remote, placements, self }),
     }
     return {
       access,
       links: remote.figures,
-      endsTold: (own: LiveRuns): LiveRuns => relayingEnds(own, remote),
-      placedAnew: (liveIds: ReadonlyArray<number>): void => {
+      relayingEnds: (own: LiveRuns): LiveRuns => relayingEnds(own, remote),
+      placementChanged: (liveIds: ReadonlyArray<number>): void => {
         workerEnd?.handler.placementChanged(liveIds)
         remote.placementChanged(liveIds)
       },

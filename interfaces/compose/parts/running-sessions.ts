@@ -4,12 +4,12 @@ import { createLeftOutWords } from '../../../application/pipeline/left-out.ts'
 import { assemble } from '../assemble.ts'
 import { clusterFigures } from '../cluster-figures.ts'
 import { createPullRefusal } from '../sources.ts'
-import { succeed } from '../succeed.ts'
+import { runStartStep } from '../start-step.ts'
 import { placeLocally } from '../../ws/senders/sender-placement.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
-import { openHearing } from './hearing.ts'
-import type { Hearing } from './hearing.ts'
+import { openWorkerSessions } from './worker-sessions.ts'
+import type { WorkerSessions } from './worker-sessions.ts'
 import { startPolicies } from './policies.ts'
 import type { ReadSide } from './read-side.ts'
 import { openRelay } from './relay.ts'
@@ -26,20 +26,20 @@ interface Needs {
   readonly readSide: ReadSide
 }
 
-/** Within one process that does everything, sessions are a function call away. */
-const accessHere = ({ sessions, bus }: Hearing): SessionAccess =>
+/** Access without the relay, for a single process with all roles. */
+const localAccess = ({ sessions, bus }: WorkerSessions): SessionAccess =>
   ({ sessions, bus, placeSender: placeLocally(sessions), endByWorker: sessions.endByWorker, runs: sessions.runs })
 
 /**
- * Sessions as this process has part in them: it runs its own as a worker, reaches those of others, and sees to what is to
- * be done by itself, whichever of these its roles are.
+ * Starts the session parts for the roles of this process: its own sessions (worker), access to sessions of other
+ * processes, and the background tasks (projector).
  */
 export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs) =>
   assemble(async (opened) => {
     const { settings, stores, environment, timers, logger } = foundation
     const { admission, isShared } = writeSide
 
-    // Never ourselves, not even where everything is allowed: the port is known once it is bound.
+    // Audio URLs must never point to this service. A port of 0 is known only after it is bound.
     let ownPort = settings.port === 0 ? null : settings.port
     const pullRules = () => ({ allow: settings.audioUrlAllowCidrs ?? [], ownPort })
     const isolation = await foundation.isolating
@@ -48,26 +48,26 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     const leftOut = createLeftOutWords()
     const needs = { foundation, writeSide, readSide }
     const unsure = (liveId: number): void => worker?.settle(liveId)
-    const hearing = engines.own === null
+    const workerSessions = engines.own === null
       ? null
-      : await openHearing({ ...needs, engines: engines.own, lags, leftOut, pullRules, unsure })
-    const relay = isShared ? opened(await openRelay({ ...needs, hearing })) : null
-    const access = relay?.access ?? (hearing === null ? null : accessHere(hearing))
+      : await openWorkerSessions({ ...needs, engines: engines.own, lags, leftOut, pullRules, unsure })
+    const relay = isShared ? opened(await openRelay({ ...needs, workerSessions })) : null
+    const access = relay?.access ?? (workerSessions === null ? null : localAccess(workerSessions))
     if (access === null) throw new Error('a process without a worker needs servers')
     const { endByWorker } = access
     const policies = settings.role.includes('projector') ? opened(await startPolicies({ ...needs, endByWorker })) : null
     if (isShared) opened(watchWorkers({ admission, environment, members: stores.members, timers, logger }))
-    const ownLives = (): ReadonlyArray<number> => hearing?.sessions.runs.all() ?? []
+    const ownLives = (): ReadonlyArray<number> => workerSessions?.sessions.runs.all() ?? []
     opened(stores.followErasures(ownLives))
-    // First, so that nothing is ended or forgotten under a live that still writes.
-    if (hearing !== null) opened({ stop: hearing.sessions.close })
-    const worker = hearing === null ? null : opened(await startWorker({ ...needs, hearing, relay }))
+    // Sessions stop before the policies (in reverse order), so nothing is ended or erased while a session still writes.
+    if (workerSessions !== null) opened({ stop: workerSessions.sessions.close })
+    const worker = workerSessions === null ? null : opened(await startWorker({ ...needs, workerSessions, relay }))
 
     const cluster = relay === null ? null : opened(clusterFigures({ ...stores, admission, links: relay.links }))
 
     return {
       access,
-      hearing,
+      workerSessions,
       cluster,
       lags,
       leftOut,
@@ -78,10 +78,11 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
         stores.members.announce({ state: 'stopping' })
       },
       pullRefusal: createPullRefusal(isolation, pullRules),
-      /** The lives of an earlier process go on or end, before anybody can come to them. */
+      /** Continues or ends the sessions of an earlier process. Call it before clients can connect. */
       resume: async (): Promise<void> => {
-        if (worker !== null) await succeed('settle the open lives', worker.resume)
-        if (policies !== null && !isShared) await succeed('reconcile lives and reservations', policies.reconcileNow)
+        if (worker !== null) await runStartStep('continue the open sessions', worker.resume)
+        if (policies === null || isShared) return
+        await runStartStep('reconcile sessions and reservations', policies.reconcileNow)
       },
       listensOn: (port: number): void => {
         ownPort = port

@@ -10,8 +10,8 @@ import { callsOf } from './calls.ts'
 import type { Parts } from './calls.ts'
 
 /**
- * What the world reaches: the port, and the socket in the data directory. Stopping it drains first: no new lives and
- * sockets, open lives get DRAIN_TIMEOUT.
+ * Opens the port for clients and the control socket in the data directory. `stop` drains first: no new sessions and
+ * sockets, and DRAIN_TIMEOUT for open sessions.
  */
 export const openServiceFront = (parts: Parts) =>
   assemble(async (opened) => {
@@ -24,13 +24,14 @@ export const openServiceFront = (parts: Parts) =>
       ...running, ...engines, admission: writeSide.admission, projector: readSide.projector, log, keyring,
       store: readSide.storeWatch, readModels: stores, leaderChanges: stores.leaderChanges, draining,
     })
-    // The routes are made before there are sockets.
+    // The routes are created before the sockets, which replace this placeholder.
     let sockets: Listeners = { of: () => 0, all: () => 0 }
     const listeners: Listeners = { of: (liveId) => sockets.of(liveId), all: () => sockets.all() }
     const load = startLoadHistory({ ...running, admission: writeSide.admission, listeners, environment, timers })
     opened({ stop: async () => load.stop() })
     const calls = { ...callsOf(parts, draining, listeners), recentLoad: load.recent }
-    const http = { ...calls, ...health, mayObserve: createObserverCheck(settings.metricsToken), settings, version, logger, inRequest }
+    const mayObserve = createObserverCheck(settings.metricsToken)
+    const http = { ...calls, ...health, mayObserve, settings, version, logger, inRequest }
 
     const closing: Array<() => Promise<void>> = []
     opened({
@@ -41,7 +42,8 @@ export const openServiceFront = (parts: Parts) =>
     const front = await openFront({ ...http, ...running.access, environment, timers, draining })
     sockets = front.listeners
     closing.push(front.close)
-    closing.push(await openControl({ ...http, mayObserve: createObserverCheck(null), projector: readSide.projector }, settings.dataDir))
+    const control = { ...http, mayObserve: createObserverCheck(null), projector: readSide.projector }
+    closing.push(await openControl(control, settings.dataDir))
     running.listensOn(Number(new URL(front.url).port))
 
     opened({

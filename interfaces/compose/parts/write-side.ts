@@ -5,20 +5,21 @@ import { openSwitchedCatalogue } from '../../../application/catalogue/switched-c
 import type { Worker } from '../../../application/lives/terms/worker.ts'
 import { hasServers } from '../../../infrastructure/settings.ts'
 import { assemble } from '../assemble.ts'
-import { succeed, succeedUnlessHurt } from '../succeed.ts'
+import { runStartStep, runStartStepUnlessDamaged } from '../start-step.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
 
 export type WriteSide = Awaited<ReturnType<typeof openWriteSide>>
 
-/** What decides: admissions, and what administrators have switched off. */
+/** Opens the write side: admission of sessions, and the models, languages and pairs that are switched off. */
 export const openWriteSide = (foundation: Foundation, engines: Engines) =>
   assemble(async (opened) => {
     const { settings, self, store, keyring, environment, timers, logger } = foundation
     const write = { store, keyring, environment, timers }
     const stopping = new AbortController()
     const following = { ...write, logger, signal: stopping.signal }
-    const switched = await succeed('read what is switched off', openSwitchedCatalogue(following, engines.catalogue))
+    const opening = openSwitchedCatalogue(following, engines.catalogue)
+    const switched = await runStartStep('read the switched-off models', opening)
     opened({
       stop: async () => {
         stopping.abort()
@@ -28,14 +29,14 @@ export const openWriteSide = (foundation: Foundation, engines: Engines) =>
     const { members } = foundation.stores
     const isShared = hasServers(settings)
     const offering = isShared ? { offering: () => offeringOf(members.all()) } : {}
-    const admission = await succeed('read the admissions', openAdmission({ ...write, logger, ...offering }))
+    const admission = await runStartStep('read the admissions', openAdmission({ ...write, logger, ...offering }))
     opened({ stop: admission.idle })
     const { own } = engines
     const vram = own?.pool.vram ?? 0
     if (own !== null) {
-      // Lives that wait are given to those who offer what they need.
+      // Announced before joining, because waiting sessions are assigned by these offers.
       members.announce({ offers: offersOf({ ...own, engine: own.pool.whole, engines: own.pool.rooms }) })
-      await succeedUnlessHurt('join the workers', joinWorker({ admission, environment }, self, vram))
+      await runStartStepUnlessDamaged('register this worker', joinWorker({ admission, environment }, self, vram))
     }
     const hasJoined = admission.state().workers.some(({ incarnation }) => incarnation === self.incarnation)
     const worker: Worker = { name: self.name, incarnation: own === null || hasJoined ? self.incarnation : null }

@@ -110,7 +110,7 @@ test.serial('no administrator is made with a password that no user may have, an 
   for (const password of [{ ADMIN_PASSWORD_FILE: file }, { ADMIN_PASSWORD: '1234567' }]) {
     const service = start(t, await dataDirectory(t), { ADMIN_USERNAME: 'root', ...password })
     t.is(await service.exited, 1)
-    t.regex(service.stderr(), /cannot start: the password of the first admin should have at least 8 bytes/)
+    t.regex(service.stderr(), /cannot start: the password of the first administrator should have at least 8 bytes/)
     t.is(service.stdout(), '')
   }
 })

@@ -92,7 +92,7 @@ export const handshakeMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/compose/socket-limits.ts',
-    before: 'Math.ceil(most / 8)',
+    before: 'Math.ceil(max / 8)',
     after: '0',
     rows: ['listeners that take every place they get keep no sender out'], test: WEBSOCKET_PLACES,
   },

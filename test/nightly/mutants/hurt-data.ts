@@ -42,7 +42,7 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/compose/health.ts',
-    before: "if (of.log.isOlder()) return 'older'",
+    before: "if (observed.log.isOlder()) return 'older'",
     after: '',
     rows: ['a service under which an older copy of the log was put is not ready'], test: 'test/api/http/health.test.ts',
   },

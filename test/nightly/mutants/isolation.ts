@@ -79,8 +79,8 @@ export const isolationMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/compose/health.ts',
-    before: 'of.isolation.problem === null',
-    after: "of.isolation.problem !== ''",
+    before: 'observed.isolation.problem === null',
+    after: "observed.isolation.problem !== ''",
     rows: ['isolation that is switched off is told at start, by doctor and by the metric'], test: SOURCE_ISOLATION,
   },
 ]

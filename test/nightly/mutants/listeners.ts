@@ -63,7 +63,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     rows: ['RECONNECT_GRACE'], test: RESUME,
   },
   {
-    file: 'interfaces/compose/parts/hearing.ts',
+    file: 'interfaces/compose/parts/worker-sessions.ts',
     before: 'reconnectGrace: settings.reconnectGrace,',
     after: 'reconnectGrace: 0,',
     rows: ['RECONNECT_GRACE'], test: 'test/e2e/service/limits.test.ts',

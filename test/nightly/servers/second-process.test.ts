@@ -80,7 +80,7 @@ test.serial('without MongoDB the log is the data directory\'s that took it; anot
   const taken = await stenolog(there, ['log', 'take-over'], onLog)
   t.is(taken.code, 0, taken.stderr)
   t.is(await again.exited, 1)
-  t.regex(again.stderr(), /^error: Stenolog ends: the process "node-[0-9a-f]{16}" .* has taken over the log of the event store$/m)
+  t.regex(again.stderr(), /^error: Stenolog stops: the process "node-[0-9a-f]{16}" .* has taken over the log of the event store$/m)
   await isRefused(t, startIn(t, here, onLog), onLog, /belongs to another data directory/)
 })
 
@@ -91,7 +91,7 @@ test.serial('beside a process on both servers another name joins, and its own na
   const first = startIn(t, here, { ...onBoth, NODE_NAME: 'alpha' })
   await first.url()
   // Whose log is its own.
-  const refused = /^error: Stenolog cannot start: MongoDB is in use by the process "alpha": stop it first, two processes cannot share it yet\n$/m
+  const refused = /^error: Stenolog cannot start: MongoDB is in use by the process "alpha"\. Stop that process: with an embedded event log only one may run\n$/m
   const taken = /^error: Stenolog cannot start: the name of this process is taken by "alpha" \(process \d+ on \S+, since [^)]+\): stop that process, or set a different NODE_NAME\n$/m
   await isRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: 'alpha' }), onBoth, taken)
   await isRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: 'beta', LEASE_TTL: '4s' }), onBoth, /LEASE_TTL is 4000 ms here and 3000 ms in the process "alpha"/)
@@ -163,7 +163,7 @@ test.serial('a process that was frozen while another took its place ends when it
   first.kill('SIGCONT')
   t.is(await first.exited, 1)
   t.log(`${(await Promise.all(waiting)).filter(Boolean).length} of 20 creates were done by the process that had been replaced`)
-  t.regex(first.stderr(), /^error: Stenolog ends: the process "alpha" .* has taken its place in MongoDB$/m)
+  t.regex(first.stderr(), /^error: Stenolog stops: the process "alpha" .* has taken its place in MongoDB$/m)
   await eventually(async () => {
     const { status } = await fetch(`${await second.url()}/health/ready`)
     if (status !== 200) throw new Error(`ready answers ${status}`)

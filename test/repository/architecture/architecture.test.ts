@@ -36,7 +36,7 @@ test('what a mutant breaks stands in its file exactly once', (t) => {
 /** What starts a pipeline or a source. */
 const STARTS = /^application\/sessions\/(live-sessions|running-live|sourced-live|live-source|sender-session|settle-live)\.ts$/
 /** The parts of a running live, the worker that hears from the log, the sender's socket, and who puts them together. */
-const STARTERS = /^(application\/sessions\/|interfaces\/ws\/|interfaces\/compose\/(front|health|parts\/hearing)\.ts$)/
+const STARTERS = /^(application\/sessions\/|interfaces\/ws\/|interfaces\/compose\/(front|health|parts\/worker-sessions)\.ts$)/
 
 const strayStarts = (of: ReturnType<typeof productSources>): ReadonlyArray<string> =>
   of.flatMap(({ path, imports }) => imports.filter((name) => STARTS.test(name) && !STARTERS.test(path)).map((name) => `${path} → ${name}`))

@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
-import { succeed, succeedAt, succeedUnlessHurt } from '../../../interfaces/compose/succeed.ts'
+import { runStartStep, runStartWork, runStartStepUnlessDamaged } from '../../../interfaces/compose/start-step.ts'
 import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
 
 const AWAY = E.left({ _tag: 'StoreUnavailable', reason: 'no answer in 800 ms' } as const)
@@ -15,28 +15,28 @@ const answering = (...answers: ReadonlyArray<E.Either<{ readonly _tag: string },
 
 test('a store that is late when the service starts is asked again', async (t) => {
   const { task, asked } = answering(AWAY, AWAY, E.right('there'))
-  t.is(await succeed('read the head', task, immediateTimers), 'there')
+  t.is(await runStartStep('read the head', task, immediateTimers), 'there')
   t.is(asked(), 3)
 })
 
 test('nor does a late store end work that rejects with what it said; any other defect does', async (t) => {
   const { task, asked } = answering(AWAY, AWAY, E.right('there'))
-  t.is(await succeedAt('list', async () => orThrow(await task(), 'the list cannot be read'), immediateTimers), 'there')
+  t.is(await runStartWork('list', async () => orThrow(await task(), 'the list cannot be read'), immediateTimers), 'there')
   t.is(asked(), 3)
-  await t.throwsAsync(succeedAt('list', () => Promise.reject(new Error('a defect')), immediateTimers), { message: 'list: a defect' })
+  await t.throwsAsync(runStartWork('list', () => Promise.reject(new Error('a defect')), immediateTimers), { message: 'could not list: a defect' })
 })
 
 test('a store that stays away ends the start with the name of the step', async (t) => {
   const { task } = answering(AWAY)
-  await t.throwsAsync(succeed('read the head', task, immediateTimers), { message: 'read the head: no answer in 800 ms' })
+  await t.throwsAsync(runStartStep('read the head', task, immediateTimers), { message: 'could not read the head: no answer in 800 ms' })
 })
 
 test('any other failure ends the start at once', async (t) => {
   const { task, asked } = answering(E.left({ _tag: 'WrongPassword' }))
-  await t.throwsAsync(succeed('a step', task, immediateTimers), { message: 'a step: WrongPassword' })
+  await t.throwsAsync(runStartStep('log in', task, immediateTimers), { message: 'could not log in: WrongPassword' })
   t.is(asked(), 1)
 })
 
 test('data that cannot be read does not end it where the step may go without', async (t) => {
-  await t.notThrowsAsync(succeedUnlessHurt('a step', answering(E.left({ _tag: 'LogCorrupted' })).task))
+  await t.notThrowsAsync(runStartStepUnlessDamaged('a step', answering(E.left({ _tag: 'LogCorrupted' })).task))
 })

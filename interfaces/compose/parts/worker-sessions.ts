@@ -16,7 +16,7 @@ import type { Foundation } from './foundation.ts'
 import type { ReadSide } from './read-side.ts'
 import type { WriteSide } from './write-side.ts'
 
-export type Hearing = Awaited<ReturnType<typeof openHearing>>
+export type WorkerSessions = Awaited<ReturnType<typeof openWorkerSessions>>
 
 interface Needs {
   readonly foundation: Foundation
@@ -26,12 +26,12 @@ interface Needs {
   readonly lags: Lags
   readonly leftOut: LeftOutWords
   readonly pullRules: () => AddressRules
-  /** The log may name a sender of the live that was never told so. */
+  /** Called when the log may contain a sender that never got its admission. */
   readonly unsure: (liveId: number) => void
 }
 
-/** The lives of a worker, with their sources and translations. Its `sessions` are to be closed. */
-export const openHearing = async (needs: Needs) => {
+/** Creates the sessions of a worker, with their sources and translations. The caller closes `sessions`. */
+export const openWorkerSessions = async (needs: Needs) => {
   const { foundation, engines, writeSide, readSide, lags, leftOut, pullRules, unsure } = needs
   const { settings, environment, timers, logger } = foundation
   const { write, admission, worker } = writeSide
@@ -64,5 +64,6 @@ export const openHearing = async (needs: Needs) => {
     engine: pool.whole, catalogue: engines.installed, admission, environment, logger,
     worker: worker.name, running: sessions.runs.all, overcommit: settings.overcommit, engines: pool.rooms,
   })
-  return { sessions, bus, translations, compute, offers: () => offersOf({ ...engines, engine: pool.whole, engines: pool.rooms }) }
+  const offers = () => offersOf({ ...engines, engine: pool.whole, engines: pool.rooms })
+  return { sessions, bus, translations, compute, offers }
 }

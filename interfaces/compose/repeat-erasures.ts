@@ -7,22 +7,23 @@ import { isHurt } from '../../application/errors.ts'
 import type { Unavailable } from '../../application/errors.ts'
 import { decodeOrThrow } from '../../domain/shared/codecs.ts'
 
-/** Written by a restore: names of the keys that were erased since its backup was made, as JSON. */
-export const ERASE_AGAIN_FILE = 'erase-again.json'
+/** A restore writes this file: a JSON array with the names of the keys that were erased after the backup. */
+export const ERASURES_FILE = 'erase-again.json'
 
-interface EraseAgainDeps {
-  /** Resolves once the lists show what users have. */
+interface RepeatErasuresDeps {
+  /** Resolves when the read models contain the whole log. */
   readonly whenListed: () => Promise<void>
   readonly deleteUserAgain: (userId: number) => Promise<Either<Unavailable, void>>
   readonly deleteLiveAgain: (liveId: number) => Promise<Either<Unavailable, unknown>>
 }
 
 /**
- * Deletes again the users and lives that an older copy of the log shows although their keys were erased. Throws an Error
- * when a store is away: a service that shows them must not say ready. What cannot be read is left to the next start.
+ * Deletes users and sessions again after a restore, if their keys were erased after the backup. Throws if a store is
+ * unavailable, because a service that shows deleted data must not start. Damaged streams are left to the next start.
  */
-export const eraseAgain = async (dataDir: string, { whenListed, deleteUserAgain, deleteLiveAgain }: EraseAgainDeps): Promise<void> => {
-  const file = join(dataDir, ERASE_AGAIN_FILE)
+export const repeatErasures = async (dataDir: string, deps: RepeatErasuresDeps): Promise<void> => {
+  const { whenListed, deleteUserAgain, deleteLiveAgain } = deps
+  const file = join(dataDir, ERASURES_FILE)
   const text = await readFile(file, 'utf8').catch(() => null)
   if (text === null) return
   await whenListed()

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { ERASE_AGAIN_FILE, eraseAgain } from '../../../interfaces/compose/erase-again.ts'
+import { ERASURES_FILE, repeatErasures } from '../../../interfaces/compose/repeat-erasures.ts'
 
 test('what cannot be read of what is to be deleted again is left to the next start, and nothing else is', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'stenolog-erase-again-'))
   t.teardown(() => rm(directory, { recursive: true, force: true }))
-  const file = join(directory, ERASE_AGAIN_FILE)
+  const file = join(directory, ERASURES_FILE)
   await writeFile(file, JSON.stringify(['user-1', 'user-2', 'live-3', 'text-3', 'live-4']))
   let hurt: ReadonlyArray<string> = ['user-2', 'live-4']
   const done: string[] = []
@@ -17,11 +17,11 @@ test('what cannot be read of what is to be deleted again is left to the next sta
     return hurt.includes(`${kind}-${id}`) ? E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const) : E.right(undefined)
   }
   const deps = { whenListed: async () => undefined, deleteUserAgain: deleting('user'), deleteLiveAgain: deleting('live') }
-  await eraseAgain(directory, deps)
+  await repeatErasures(directory, deps)
   t.deepEqual(done, ['user-1', 'user-2', 'live-3', 'live-4'])
   t.deepEqual(JSON.parse(await readFile(file, 'utf8')), ['user-2', 'live-4'])
   hurt = []
-  await eraseAgain(directory, deps)
+  await repeatErasures(directory, deps)
   t.deepEqual(done.slice(4), ['user-2', 'live-4'])
   await t.throwsAsync(readFile(file), { code: 'ENOENT' })
 })

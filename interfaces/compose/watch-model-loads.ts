@@ -8,11 +8,11 @@ interface WatchedEngines {
   readonly translator: TranslationEngine
   /** Speech models whose last attempt to load failed. */
   readonly failing: () => ReadonlyArray<string>
-  /** Null of a model that nobody tried to load. */
+  /** Result of the last attempt to load a model. Null before the first attempt. */
   readonly loads: (model: string) => boolean | null
 }
 
-export const watchLoads = (
+export const watchModelLoads = (
   engines: readonly [SpeechEngine, ...ReadonlyArray<SpeechEngine>],
   translator: TranslationEngine,
 ): WatchedEngines => {
@@ -26,9 +26,9 @@ export const watchLoads = (
       return loaded
     },
     transcribe: (job, signal) => async () => {
-      const heard = await engine.transcribe(job, signal)()
-      if (E.isLeft(heard) && heard.left._tag === 'ModelLoadFailed') speech.set(job.model, false)
-      return heard
+      const transcribed = await engine.transcribe(job, signal)()
+      if (E.isLeft(transcribed) && transcribed.left._tag === 'ModelLoadFailed') speech.set(job.model, false)
+      return transcribed
     },
   })
   const [first, ...others] = engines
