@@ -42,7 +42,7 @@ export const SETTINGS_TABLE = {
     'file with the 32 bytes that encrypt all other keys; required with EVENTSTORE_URL or MONGO_URL',
   ),
   VRAM_MB: optional(
-    '90 % of the GPU memory; without a GPU 50 % of RAM', integer(1, 1e9),
+    '90 % of the memory of the GPUs in use; without a GPU 50 % of RAM', integer(1, 1e9),
     'megabytes of memory that sessions can reserve',
   ),
   OVERCOMMIT: withDefault(
