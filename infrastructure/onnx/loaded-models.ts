@@ -27,7 +27,7 @@ export interface LoadedModels<R> {
 const isOutOfMemory = (error: unknown): boolean => /failed to allocate memory|bad[ _]alloc|out of memory|alloc_failed/i.test(messageOf(error))
 
 /** What Dawn, which computes for WebGPU, and CUDA's libraries say when a driver was reset or its device went away. */
-const isDeviceLost = (error: unknown): boolean => /device (?:is |was )?lost|lost device|cudaError|CUDA (?:error|failure)/i.test(messageOf(error))
+const isDeviceLost = (error: unknown): boolean => /device\]? (?:is |was )?lost|lost device|cudaError|CUDA (?:error|failure)/i.test(messageOf(error))
 
 /** Another folder put in the place of one has another: one that was written to keeps it. Null for none. */
 const identityOf = (folder: string | null): string | null => {

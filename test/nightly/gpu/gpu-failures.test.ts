@@ -33,7 +33,7 @@ for (const { named, mode, device } of FAILURES)
       }
       return { engine, hear, logger }
     }
-    const fixture = new URL(`../engine/fixtures/failing-gpu.ts?${mode}=${join(directory.path, 'aborted')}`, import.meta.url).href
+    const fixture = new URL(`../../support/fixtures/engine/failing-gpu.ts?${mode}=${join(directory.path, 'aborted')}`, import.meta.url).href
     process.env[TEST_PROVIDER] = 'cpu'
     const sound = start([])
     process.env[TEST_PROVIDER] = 'webgpu'
