@@ -4,7 +4,7 @@ import type { DocumentsUnavailable } from './ports/documents.ts'
 import type { LogCorrupted, StoreUnavailable } from './ports/event-store.ts'
 import type { KeyErased, KeyMissing, KeyringUnavailable } from './ports/keyring.ts'
 
-/** What the answer needs is away, or cannot be read: 503, nothing is known to have happened. */
+/** A store is unavailable, or its data cannot be read. The answer is 503, and the outcome of a write is unknown. */
 export type Unavailable =
   | StoreUnavailable
   | LogCorrupted
@@ -15,11 +15,11 @@ export type Unavailable =
   | KeyMissing
   | Contended
 
-/** What was read cannot be used: not until an operator, or a newer version, sees to it. */
-export const isHurt = ({ _tag }: { readonly _tag: string }): boolean =>
+/** True for data that is damaged or written by a newer version. A retry does not help. */
+export const isUnreadable = ({ _tag }: { readonly _tag: string }): boolean =>
   _tag === 'LogCorrupted' || _tag === 'EventTypeUnknown'
 
-/** Lost the race for the expected revision five times in a row. */
+/** Other writers changed the stream before each of five attempts. */
 export interface Contended {
   readonly _tag: 'Contended'
   readonly stream: string
@@ -27,74 +27,86 @@ export interface Contended {
 
 export interface ModelNotFound { readonly _tag: 'ModelNotFound' }
 export interface LanguageNotFound { readonly _tag: 'LanguageNotFound' }
-export interface LanguageNotSupported { readonly _tag: 'LanguageNotSupported'; readonly model: string; readonly language: string }
-/** The model knows English alone: it has nothing to translate. */
+export interface LanguageNotSupported {
+  readonly _tag: 'LanguageNotSupported'
+  readonly model: string
+  readonly language: string
+}
+/** An English-only model cannot translate. */
 export interface TaskNotSupported { readonly _tag: 'TaskNotSupported'; readonly model: string }
-export interface TranslationNotFound { readonly _tag: 'TranslationNotFound'; readonly from: string; readonly to: string }
-/** By its id. */
+export interface TranslationNotFound {
+  readonly _tag: 'TranslationNotFound'
+  readonly from: string
+  readonly to: string
+}
+/** No translation pair has this id. */
 export interface PairNotFound { readonly _tag: 'PairNotFound' }
 export interface QuotaReached { readonly _tag: 'QuotaReached'; readonly maximum: number }
 export interface TooManyTranslations { readonly _tag: 'TooManyTranslations'; readonly maximum: number }
-/** No process is there that runs sessions. */
+/** No process that runs sessions has joined. */
 export interface NoWorker { readonly _tag: 'NoWorker' }
 export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
-/** Lanes of the engine, each of which runs one pass at a time. */
-export interface InsufficientCompute { readonly _tag: 'InsufficientCompute'; readonly neededLanes: number; readonly freeLanes: number }
-/** A custom listener token that another user used first. */
+/** A lane of the engine runs one model pass at a time. */
+export interface InsufficientCompute {
+  readonly _tag: 'InsufficientCompute'
+  readonly neededLanes: number
+  readonly freeLanes: number
+}
+/** Another user owns the custom listener token. */
 export interface ListenerTokenTaken { readonly _tag: 'ListenerTokenTaken' }
-/** The audio URL names an address that is not open to sources (S1). */
+/** Sources may not connect to the address of the audio URL. */
 export interface AudioUrlForbidden { readonly _tag: 'AudioUrlForbidden' }
-/** Decoders must be isolated and cannot be: no URL is pulled. */
+/** The settings require isolated decoders, but this machine cannot isolate them. No URL is pulled. */
 export interface SourcesNotIsolated { readonly _tag: 'SourcesNotIsolated' }
 export interface LiveNotFound { readonly _tag: 'LiveNotFound' }
-/** The history of the live has no entry with this number. */
+/** The history of the session has no entry with this number. */
 export interface EntryNotFound { readonly _tag: 'EntryNotFound' }
-/** The live keeps no text: it was not asked to, or no longer does (D20). */
+/** The session keeps no transcript, or its transcript was erased. */
 export interface TranscriptNotFound { readonly _tag: 'TranscriptNotFound' }
 export interface UsernameTaken { readonly _tag: 'UsernameTaken' }
 export interface UserNotFound { readonly _tag: 'UserNotFound' }
-/** Nobody would be left who can administer. */
+/** Deleting the last administrator is refused. */
 export interface LastAdministrator { readonly _tag: 'LastAdministrator' }
-/** The same, of a change. */
+/** Demoting or disabling the last administrator is refused. */
 export interface LastAdministratorChanged { readonly _tag: 'LastAdministratorChanged' }
-/** Of a login: unknown names, disabled users and wrong passwords alike (R28). */
+/** The same error for unknown names, disabled users and wrong passwords, so that logins reveal no names. */
 export interface WrongLogin { readonly _tag: 'WrongLogin' }
-/** Of a user who is logged in and wants another password. */
+/** A logged-in user entered a wrong old password. */
 export interface WrongPassword { readonly _tag: 'WrongPassword' }
-/** To be tried again after so many seconds. */
+/** The client may try again after `seconds`. */
 export interface TooManyRequests { readonly _tag: 'TooManyRequests'; readonly seconds: number }
 export interface ProfileNotFound { readonly _tag: 'ProfileNotFound' }
 export interface TooManyProfiles { readonly _tag: 'TooManyProfiles'; readonly maximum: number }
-/** Every user keeps at least one profile. */
+/** Every user must keep at least one profile. */
 export interface LastProfile { readonly _tag: 'LastProfile' }
-/** With the change min_buffer would be larger than max_buffer; `member` is the one that was sent. */
+/** `min_buffer` would be larger than `max_buffer`. `member`: the member that was sent. */
 export interface BuffersNotOrdered { readonly _tag: 'BuffersNotOrdered'; readonly member: 'min_buffer' | 'max_buffer' }
 export interface ApiTokenNotFound { readonly _tag: 'ApiTokenNotFound' }
 export interface TooManyApiTokens { readonly _tag: 'TooManyApiTokens'; readonly maximum: number }
-/** A token would have expired before it was issued. */
+/** The expiry of a new token must be in the future. */
 export interface ExpiryNotInFuture { readonly _tag: 'ExpiryNotInFuture' }
-/** By its id. */
+/** No job has this id. */
 export interface JobNotFound { readonly _tag: 'JobNotFound' }
-/** Another job of the kind runs. */
+/** A job of this kind is already running. */
 export interface JobRunning { readonly _tag: 'JobRunning'; readonly kind: string }
-/** What a job was asked to be about is nothing that it can be about. */
+/** The job does not work on this subject, such as an unknown model. */
 export interface JobSubjectInvalid { readonly _tag: 'JobSubjectInvalid'; readonly problem: string }
-/** Open lives use the model. */
+/** Open sessions use the model. `lives`: their number. */
 export interface ModelInUse { readonly _tag: 'ModelInUse'; readonly lives: number }
-/** The model comes with the service. */
+/** The model is part of the service and cannot be removed. */
 export interface ModelShips { readonly _tag: 'ModelShips' }
-/** This process runs no models: they lie on the machines of workers. */
+/** This process has no models. They are on the machines of the workers. */
 export interface ModelsElsewhere { readonly _tag: 'ModelsElsewhere' }
 export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected' }
-/** The live is terminal. */
+/** The session has ended. */
 export interface LiveOver { readonly _tag: 'LiveOver' }
 
-/** The worker's term is over: another one has the live. */
+/** The worker's term has ended. Another worker runs the session. */
 export interface Superseded { readonly _tag: 'Superseded' }
 
-/** The key came with another request first. */
+/** The Idempotency-Key belongs to another request. */
 export interface IdempotencyKeyReused { readonly _tag: 'IdempotencyKeyReused' }
-/** The first request with the key is not answered yet. */
+/** The first request with this Idempotency-Key is still running. */
 export interface RequestStillRunning { readonly _tag: 'RequestStillRunning' }
 
 export type CreateLiveRefusal =
@@ -114,7 +126,7 @@ export type CreateLiveRefusal =
   | LiveNotFound
   | Unavailable
 
-/** Every refusal that a request can meet. */
+/** Every refusal of a request. */
 export type Refusal =
   | CreateLiveRefusal
   | LiveNotFound

@@ -1,10 +1,9 @@
-/** Runs tasks of one key one after another. */
+/** Runs tasks with the same key one after another. */
 export type Turns = <A>(key: string, task: () => Promise<A>) => Promise<A>
 
 /**
- * Also behind a task that failed: the next one is told nothing of it. Commands that meet on one stream of this process
- * wait for each other here instead of racing for its revision, which lets four of them lose before it says 503. The
- * revision still decides between processes.
+ * A failed task does not affect the next one. Commands for one stream wait for each other here, because a race for its
+ * revision would end in 503 after a few attempts. Between processes the revision decides.
  */
 export const createTurns = (): Turns => {
   const last = new Map<string, Promise<unknown>>()

@@ -1,6 +1,6 @@
 import type { Timers } from './ports/timers.ts'
 
-/** Resolves after `ms`, or at once when `signal` aborts. */
+/** Resolves after `ms` milliseconds, or when `signal` aborts. */
 export const pause = async (timers: Timers, ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted === true) return resolve()
@@ -15,7 +15,7 @@ export const pause = async (timers: Timers, ms: number, signal?: AbortSignal): P
     signal?.addEventListener('abort', stop, { once: true })
   })
 
-/** Resolves when `work` has settled or `ms` have passed, whichever comes first; a rejection of `work` passes through. */
+/** Resolves when `work` is done or after `ms` milliseconds, whichever comes first. Rejects when `work` rejects. */
 export const atMost = async (timers: Timers, ms: number, work: Promise<unknown>): Promise<void> => {
   let cancel: () => void = () => undefined
   const limit = new Promise<void>((resolve) => {
@@ -28,27 +28,28 @@ export const atMost = async (timers: Timers, ms: number, work: Promise<unknown>)
   }
 }
 
-/** The last part of a wait for something to arrive. */
-const LAST_LOOK = 1000
+/** Last part of a timeout, as a timer of its own. */
+const LAST_PART_MS = 1000
 
 /**
- * Runs `task` once, `ms` milliseconds from now, for want of something that should have arrived. When this process stood still a
- * late timer comes before what arrived meanwhile: the last second begins anew then, so that this is read first (F19).
+ * Runs `task` after `ms` milliseconds, unless it is cancelled because the awaited input arrived. After a pause of this
+ * process, overdue timers run before the received input is read. The separate last second leaves time to read it.
  */
-export const afterLastLook = (timers: Timers, ms: number, task: () => void): (() => void) => {
-  const last = Math.min(ms, LAST_LOOK)
+export const afterTimeout = (timers: Timers, ms: number, task: () => void): (() => void) => {
+  const last = Math.min(ms, LAST_PART_MS)
   let cancel = timers.after(ms - last, () => {
     cancel = timers.after(last, task)
   })
   return () => cancel()
 }
 
-/** Parts of a wait that only counts while this process runs. */
-const STEP = 1000
+const STEP_MS = 1000
 
-/** Runs `task` once, when this process has run for `ms` milliseconds from now: of a time that it stood still a second counts at most. */
+/**
+ * Runs `task` after this process has run for `ms` milliseconds. A pause of the process counts as at most one second.
+ */
 export const afterRunning = (timers: Timers, ms: number, task: () => void): (() => void) => {
-  const step = Math.min(ms, STEP)
+  const step = Math.min(ms, STEP_MS)
   let cancel = timers.after(step, () => {
     if (ms > step) cancel = afterRunning(timers, ms - step, task)
     else task()
@@ -56,32 +57,35 @@ export const afterRunning = (timers: Timers, ms: number, task: () => void): (() 
   return () => cancel()
 }
 
-/** Milliseconds before the first attempt after a failure, and at most. */
+/** Delays before a retry, in milliseconds. */
 interface BackOff {
   readonly first: number
   readonly longest: number
 }
 
-/** Milliseconds before attempt `n` (from 0) after failures: doubling, half of it at random. `random` lies between 0 and 1. */
+/**
+ * Returns the milliseconds before a retry. The delay doubles with each attempt (from 0), and half of it is random.
+ * `random`: from 0 to 1.
+ */
 export const retryDelay = ({ first, longest }: BackOff, attempt: number, random: number): number =>
   Math.min(longest, first * 2 ** attempt) * (0.5 + random / 2)
 
-/** Waits that can be cut short. */
-export interface Bell {
-  /** Ends the wait, or else the next one. */
-  readonly ring: () => void
-  /** True: it was rung for. */
+/** A pause that can be ended early. */
+export interface WakeUp {
+  /** Ends the present pause, or the next one. */
+  readonly wake: () => void
+  /** Resolves to true when `wake` ended the pause. */
   readonly wait: (ms: number) => Promise<boolean>
 }
 
-export const createBell = (timers: Timers): Bell => {
-  let rung = new AbortController()
+export const createWakeUp = (timers: Timers): WakeUp => {
+  let waking = new AbortController()
   return {
-    ring: () => rung.abort(),
+    wake: () => waking.abort(),
     wait: async (ms) => {
-      const { signal } = rung
+      const { signal } = waking
       await pause(timers, ms, signal)
-      if (signal.aborted) rung = new AbortController()
+      if (signal.aborted) waking = new AbortController()
       return signal.aborted
     },
   }

@@ -11,10 +11,10 @@ import { fromSnapshot } from '../../domain/admission/snapshot.ts'
 import type { AdmissionState } from '../../domain/admission/state.ts'
 import { fold } from '../../domain/shared/decider.ts'
 import { createSnapshots } from './admission-snapshots.ts'
-import { isHurt } from '../errors.ts'
+import { isUnreadable } from '../errors.ts'
 import type { Unavailable } from '../errors.ts'
 import { openEvents, sealEvents } from '../log/event-serialization.ts'
-import { appendSurely, backOff } from '../log/handle-command.ts'
+import { appendWithRetries, backOff } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import type { Logger } from '../ports/environment.ts'
 import type { NewEvent, StoreUnavailable } from '../ports/event-store.ts'
@@ -150,7 +150,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
       }
       const newEvents = await toNewEvents(events)
       if (E.isLeft(newEvents)) return everyone(newEvents.left)
-      const appended = await appendSurely(deps, ADMISSION_STREAM, revision < 0 ? 'no-stream' : revision, newEvents.right)
+      const appended = await appendWithRetries(deps, ADMISSION_STREAM, revision < 0 ? 'no-stream' : revision, newEvents.right)
       if (E.isRight(appended)) {
         if (appended.right.revision > cursor.revision) cursor = { state, revision: appended.right.revision }
         return answers
@@ -194,7 +194,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
   }
 
   const first = await readTail()
-  if (E.isLeft(first) && !isHurt(first.left))
+  if (E.isLeft(first) && !isUnreadable(first.left))
     throw new Error(`cannot read ${ADMISSION_STREAM}: ${first.left._tag}`, { cause: first.left })
   // Each command then reads again, and is refused as long as that fails.
   known = E.isRight(first)

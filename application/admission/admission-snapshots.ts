@@ -8,7 +8,7 @@ import {
 import type { AdmissionState } from '../../domain/admission/state.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
 import { eventReader } from '../../domain/read-event.ts'
-import { isHurt } from '../errors.ts'
+import { isUnreadable } from '../errors.ts'
 import { sealEvents } from '../log/event-serialization.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import type { Logger } from '../ports/environment.ts'
@@ -46,7 +46,7 @@ export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, e
 
   const newestOf = async (stream: string): Promise<Snapshot | undefined> => {
     const stored = await deps.store.read(stream, { direction: 'backwards', limit: 1 })()
-    if (E.isLeft(stored) && !isHurt(stored.left)) throw new Error(`cannot read ${stream}`, { cause: stored.left })
+    if (E.isLeft(stored) && !isUnreadable(stored.left)) throw new Error(`cannot read ${stream}`, { cause: stored.left })
     const [newest] = E.isRight(stored) ? stored.right : []
     return newest && snapshotOf(newest)?.data
   }

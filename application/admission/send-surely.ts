@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { AdmissionCommand, AdmissionRefusal } from '../../domain/admission/decider.ts'
 import { isPlaceable } from '../../domain/admission/placement.ts'
-import { isHurt } from '../errors.ts'
+import { isUnreadable } from '../errors.ts'
 import type { Unavailable } from '../errors.ts'
 import { ownOrigin } from '../log/origin.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
@@ -40,7 +40,7 @@ export const sendSurely = async (
     const sent = await sendAndPlace(deps, command)
     if (E.isRight(sent)) return true
     const refusal = sent.left._tag
-    if (isHurt(sent.left)) {
+    if (isUnreadable(sent.left)) {
       logger.error({ command: command.type, refusal }, 'the admissions cannot be read: nobody is told of a worker')
       return false
     }

@@ -12,8 +12,8 @@ import { ADMINISTRATORS_STREAM } from '../../domain/administrators/events.ts'
 import { userStream } from '../../domain/user/events.ts'
 import { createErasureRules } from './erasure-rules.ts'
 import { createOrderRules } from './order-rules.ts'
-import { passingOver } from '../log/passing-over.ts'
-import type { DamagedRow } from '../log/passing-over.ts'
+import { skipDamaged } from '../log/skip-damaged.ts'
+import type { DamagedRow } from '../log/skip-damaged.ts'
 
 const BATCH_SIZE = 500
 /** A create, an end or a deletion in progress is no orphan, nor what the reconciler, twice a minute, or a duty has yet to find. */
@@ -172,7 +172,7 @@ export const checkLog = async ({ store, keyring, keyNames, now }: CheckLogDeps):
     waiting = []
     damaged.splice(0).forEach(passOverRow)
   }
-  for await (const message of passingOver(store.subscribe, (row) => damaged.push(row))(BEGINNING, [''], stop.signal)) {
+  for await (const message of skipDamaged(store.subscribe, (row) => damaged.push(row))(BEGINNING, [''], stop.signal)) {
     if (done) continue
     if (damaged.length > 0) await judgeWaiting()
     if (message.kind === 'event' && message.event.position <= head) waiting.push(message.event)

@@ -76,9 +76,9 @@ export const openSwitchedCatalogue =
       revision = Math.max(revision, newest)
     }
     const { stopped } = followLog({ ...deps, from: head.right }, {
-      who: 'the catalogue',
+      name: 'the catalogue',
       prefixes: [CATALOGUE_STREAM],
-      hear: async (_stream, event) => {
+      onEvent: async (_stream, event) => {
         if (event !== null && event.revision > revision) take(orThrow(await load()))
       },
     })

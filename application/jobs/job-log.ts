@@ -10,7 +10,7 @@ import { handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import { ownOrigin } from '../log/origin.ts'
 import type { Origin } from '../log/origin.ts'
-import { readAround } from '../log/read-around.ts'
+import { readUndamaged } from '../log/read-undamaged.ts'
 import { unexpected } from '../log/unexpected.ts'
 import type { Revision, StoredEvent, StoreUnavailable } from '../ports/event-store.ts'
 import { createTurns } from '../turns.ts'
@@ -76,7 +76,7 @@ export const createJobLog = (deps: WriteDeps): JobLog => {
 
   return {
     refresh: async () => {
-      const read = await readAround(store, JOBS_STREAM, next)()
+      const read = await readUndamaged(store, JOBS_STREAM, next)()
       if (E.isLeft(read)) return read
       for (const event of read.right.events) {
         // Read by two at once.

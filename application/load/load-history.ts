@@ -5,10 +5,10 @@ import type { Lags } from '../pipeline/lags.ts'
 import type { Environment } from '../ports/environment.ts'
 import type { Timers } from '../ports/timers.ts'
 
-/** How loaded this process was at one moment. */
+/** The load of this process at one moment. */
 export interface LoadSample {
   readonly at: string
-  /** Of all running lives, in seconds; 0 where there are none. */
+  /** Delay of text behind audio over all running sessions, in seconds. 0 without sessions. */
   readonly lagMax: number
   readonly lagP95: number
   /** Megabytes. */
@@ -18,7 +18,7 @@ export interface LoadSample {
 }
 
 export interface LoadHistory {
-  /** Those of the last minutes, the oldest first. */
+  /** Returns the samples of the last minutes, oldest first. */
   readonly recent: (minutes: number) => ReadonlyArray<LoadSample>
   readonly stop: () => void
 }
@@ -32,15 +32,15 @@ export interface LoadHistoryDeps {
 }
 
 /** Seconds between two samples. */
-export const LOAD_STEP = 10
-/** Minutes that are remembered. */
+export const LOAD_STEP_SECONDS = 10
+/** Minutes of samples that are kept. */
 export const LOAD_MINUTES = 360
-const SAMPLES_A_MINUTE = 60 / LOAD_STEP
+const SAMPLES_PER_MINUTE = 60 / LOAD_STEP_SECONDS
 
 const percentile = (sorted: ReadonlyArray<number>, share: number): number =>
   sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
 
-/** Takes a sample now and every ten seconds, and forgets those of more than six hours ago. */
+/** Takes a sample now and every ten seconds. Keeps the samples of the last six hours. */
 export const startLoadHistory = ({ lags, admission, listeners, environment, timers }: LoadHistoryDeps): LoadHistory => {
   const samples: Array<LoadSample> = []
   let cancel: () => void = () => undefined
@@ -55,9 +55,9 @@ export const startLoadHistory = ({ lags, admission, listeners, environment, time
       sessions: state.open.length,
       listeners: listeners.all(),
     })
-    if (samples.length > LOAD_MINUTES * SAMPLES_A_MINUTE) samples.shift()
-    cancel = timers.after(LOAD_STEP * 1000, sample)
+    if (samples.length > LOAD_MINUTES * SAMPLES_PER_MINUTE) samples.shift()
+    cancel = timers.after(LOAD_STEP_SECONDS * 1000, sample)
   }
   sample()
-  return { recent: (minutes) => samples.slice(-minutes * SAMPLES_A_MINUTE), stop: () => cancel() }
+  return { recent: (minutes) => samples.slice(-minutes * SAMPLES_PER_MINUTE), stop: () => cancel() }
 }

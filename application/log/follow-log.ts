@@ -5,7 +5,7 @@ import type { Timers } from '../ports/timers.ts'
 
 export interface FollowDeps {
   readonly store: Pick<EventStore, 'subscribe'>
-  /** What happened up to here is known already. */
+  /** Events up to this position are already known. */
   readonly from: Position
   readonly logger: Logger
   readonly environment: Pick<Environment, 'random'>
@@ -14,27 +14,27 @@ export interface FollowDeps {
 }
 
 interface Following {
-  /** For the log. */
-  readonly who: string
-  /** Of the streams whose events matter. */
+  /** Name of the follower, for log messages. */
+  readonly name: string
+  /** Name prefixes of the streams to follow. */
   readonly prefixes: ReadonlyArray<string>
-  /** Hears of all events once, in the order of the log; null where one is damaged. One that it throws at comes again. */
-  readonly hear: (stream: string, event: StoredEvent | null) => Promise<void> | void
+  /** Receives each event in the order of the log. Null: the event is damaged. If it throws, the event comes again. */
+  readonly onEvent: (stream: string, event: StoredEvent | null) => Promise<void> | void
 }
 
 export interface Follower {
-  /** Resolves once the event at `position` was heard of, or after 2 s. */
+  /** Resolves when the event at `position` has been received, or after 2 s. */
   readonly whenSeen: (position: Position) => Promise<void>
-  /** Resolves when the log is no longer followed, after the signal. */
+  /** Resolves after the signal has aborted and the last event is handled. */
   readonly stopped: Promise<void>
 }
 
 const MAX_WAIT_MS = 2000
-/** Never long, so that what was forbidden during an outage is refused within a second of its end. */
+/** Milliseconds. Short, so that a user who was disabled during an outage is refused within a second after it. */
 const RETRY = { first: 20, longest: 500 }
 
-/** Keeps what is known in memory up with the log until the signal; tries again when the log is away. */
-export const followLog = (deps: FollowDeps, { who, prefixes, hear }: Following): Follower => {
+/** Follows the log, to keep data in memory up to date, until the signal aborts. Retries when the log is unavailable. */
+export const followLog = (deps: FollowDeps, { name, prefixes, onEvent }: Following): Follower => {
   const { store, logger, environment, timers, signal } = deps
   const waiters = new Set<{ readonly position: Position; readonly resolve: () => void }>()
   let position = deps.from
@@ -42,8 +42,8 @@ export const followLog = (deps: FollowDeps, { who, prefixes, hear }: Following):
 
   const follow = async (): Promise<void> => {
     for await (const message of store.subscribe(position, prefixes, signal)) {
-      if (message.kind === 'event') await hear(message.event.stream, message.event)
-      if (message.kind === 'damaged') await hear(message.stream, null)
+      if (message.kind === 'event') await onEvent(message.event.stream, message.event)
+      if (message.kind === 'damaged') await onEvent(message.stream, null)
       position = message.kind === 'event' ? message.event.position : message.position
       attempt = 0
       for (const waiter of waiters) if (waiter.position <= position) waiter.resolve()
@@ -55,7 +55,7 @@ export const followLog = (deps: FollowDeps, { who, prefixes, hear }: Following):
       try {
         await follow()
       } catch (error) {
-        logger.warn({ attempt, err: error }, `${who} lost the log and tries again`)
+        logger.warn({ attempt, err: error }, `${name}: the subscription to the log failed, retrying`)
       }
       await pause(timers, retryDelay(RETRY, attempt++, environment.random()), signal)
     }

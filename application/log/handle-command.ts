@@ -1,6 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { fold } from '../../domain/shared/decider.ts'
 import type { Decider } from '../../domain/shared/decider.ts'
 import { ERASED } from '../../domain/shared/event.ts'
@@ -20,7 +22,7 @@ import type {
   WrongRevision,
 } from '../ports/event-store.ts'
 import type { Keyring, KeyringUnavailable } from '../ports/keyring.ts'
-import { readAround } from './read-around.ts'
+import { readUndamaged } from './read-undamaged.ts'
 import { pause } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
 
@@ -34,38 +36,38 @@ export interface WriteDeps {
 export interface Handled<State, Event> {
   readonly state: State
   readonly events: ReadonlyArray<Event>
-  /** As they stand in the log; those of one command were appended together and share the position of the last. */
+  /** The events in stored form. Events that were appended together all have the position of the last one. */
   readonly stored: ReadonlyArray<StoredEvent>
-  /** Of the last event of the stream that we appended, or null when nothing happened. */
+  /** Position of the last appended event. Null when nothing happened. */
   readonly position: Position | null
 }
 
-/** A stream folded up to a revision. */
+/** The state of a stream up to a revision. */
 interface Known<State> {
   readonly state: State
   readonly revision: Revision
 }
 
 /**
- * The states of streams to which commands came lately, so that the next one reads only what was appended since. Of
- * those only, a repeated command is not found by its id.
+ * Caches the states of recently used streams, so the next command reads only newer events. For a cached stream a
+ * repeated command id is found only among the newer events.
  */
 export interface KnownStates<State> {
-  readonly of: (stream: string) => Known<State> | undefined
+  readonly get: (stream: string) => Known<State> | undefined
   readonly keep: (stream: string, known: Known<State>) => void
   readonly forget: (stream: string) => void
 }
 
-/** Keeps the `most` streams that commands came to last. */
-export const createKnownStates = <State>(most: number): KnownStates<State> => {
+/** Keeps the states of at most `maxStreams` streams. */
+export const createKnownStates = <State>(maxStreams: number): KnownStates<State> => {
   const states = new Map<string, Known<State>>()
   return {
-    of: (stream) => states.get(stream),
+    get: (stream) => states.get(stream),
     keep: (stream, known) => {
       states.delete(stream)
       states.set(stream, known)
-      const [longestAgo] = states.keys()
-      if (states.size > most && longestAgo !== undefined) states.delete(longestAgo)
+      const [leastRecent] = states.keys()
+      if (states.size > maxStreams && leastRecent !== undefined) states.delete(leastRecent)
     },
     forget: (stream) => void states.delete(stream),
   }
@@ -74,7 +76,7 @@ export const createKnownStates = <State>(most: number): KnownStates<State> => {
 export type Loaded<State, Event> = Pick<Handled<State, Event>, 'state' | 'events' | 'stored'>
 
 interface LoadedUpTo<State, Event> extends Loaded<State, Event> {
-  /** Of the newest event; null of a stream that reads as empty. */
+  /** Revision of the newest event. Null when the stream has no events. */
   readonly revision: Revision | null
 }
 
@@ -83,21 +85,21 @@ interface Plain {
   readonly data: unknown
 }
 
-/** A member that reads so may be there again, once its key is: what is folded of it must not be kept. */
-const readsErased = ({ data }: Plain): boolean =>
+/** True when a member reads `[erased]`. Its key may come back, so a state with such a member must not be cached. */
+const hasErasedMember = ({ data }: Plain): boolean =>
   typeof data === 'object' && data !== null && Object.values(data).includes(ERASED)
 
-/** Re-decisions after a lost race, before Contended. */
+/** New decisions after other writers changed the stream, before the command fails with Contended. */
 const MAX_RETRIES = 4
-/** Identical appends after the first whose outcome is unknown. */
+/** Repeats of an append whose outcome is unknown. */
 const MAX_REPEATS = 2
 
-/** Full jitter, doubling from 5 ms. */
+/** Waits a random time, up to 5 ms for the first attempt and doubling with each further one. */
 export const backOff = (deps: Pick<WriteDeps, 'environment' | 'timers'>, attempt: number): Promise<void> =>
   pause(deps.timers, deps.environment.random() * 5 * 2 ** attempt)
 
-/** Repeats an append whose outcome is unknown: the same ids at the same revision are written at most once. */
-export const appendSurely = async (
+/** Repeats an append while its outcome is unknown. Equal event ids at the same revision are written only once. */
+export const appendWithRetries = async (
   deps: WriteDeps,
   stream: string,
   expected: ExpectedRevision,
@@ -110,7 +112,7 @@ export const appendSurely = async (
   }
 }
 
-/** A stream folded, from its beginning or from what is known; an unknown or deleted one is the initial state. */
+/** Reads and folds a stream, from its beginning or from a known state. A missing stream gives the initial state. */
 export const loadState =
   (deps: Pick<WriteDeps, 'store' | 'keyring'>) =>
   <State, Event extends Plain>(
@@ -118,35 +120,38 @@ export const loadState =
     decider: Pick<Decider<State, never, Event, unknown>, 'initialState' | 'evolve'>,
     known?: Known<State>,
   ): TaskEither<StoreUnavailable | Unreadable | KeyringUnavailable, Loaded<State, Event>> =>
-  async () => {
-    const stored = await deps.store.read(stream, known === undefined ? {} : { from: known.revision + 1 })()
-    if (E.isLeft(stored)) return stored
-    const opened = await openEvents(deps.keyring)(stored.right)()
-    if (E.isLeft(opened)) return opened
-    // The codecs of the stream's own events have decoded them.
-    const events = opened.right as ReadonlyArray<Event>
-    return E.right({ state: fold(decider, events, known?.state), events, stored: stored.right })
-  }
+    pipe(
+      TE.Do,
+      TE.bindW('stored', () => deps.store.read(stream, known === undefined ? {} : { from: known.revision + 1 })),
+      TE.bindW('opened', ({ stored }) => openEvents(deps.keyring)(stored)),
+      TE.map(({ stored, opened }) => {
+        // Safe: the codecs of the stream's own events have decoded them.
+        const events = opened as ReadonlyArray<Event>
+        return { state: fold(decider, events, known?.state), events, stored }
+      }),
+    )
 
-/** As much of a stream as can be read, folded: for who would rather know that much than nothing. Not for decisions. */
+/** Reads and folds the usable events of a stream and skips the others. Not for decisions. */
 export const loadReadable =
   (deps: Pick<WriteDeps, 'store' | 'keyring'>) =>
   <State, Event extends Plain>(
     stream: string,
     decider: Pick<Decider<State, never, Event, unknown>, 'initialState' | 'evolve'>,
   ): TaskEither<StoreUnavailable | KeyringUnavailable, Loaded<State, Event>> =>
-  async () => {
-    const around = await readAround(deps.store, stream)()
-    if (E.isLeft(around)) return around
-    const opened = await openReadable(deps.keyring)(around.right.events)()
-    if (E.isLeft(opened)) return opened
-    const events = opened.right as ReadonlyArray<Event>
-    return E.right({ state: fold(decider, events), events, stored: around.right.events })
-  }
+    pipe(
+      TE.Do,
+      TE.bindW('read', () => readUndamaged(deps.store, stream)),
+      TE.bindW('opened', ({ read }) => openReadable(deps.keyring)(read.events)),
+      TE.map(({ read, opened }) => {
+        const events = opened as ReadonlyArray<Event>
+        return { state: fold(decider, events), events, stored: read.events }
+      }),
+    )
 
 /**
- * THE write path: load, fold, decide, append with the expected revision, re-decide when somebody else was faster
- * (at most four times, then Contended). `commandId` names one command on one stream: a repeated one finds its events.
+ * The only write path: load, fold, decide, append at the expected revision. If another writer was faster it decides
+ * again, at most four times, then fails with Contended. `commandId` identifies a command on a stream: a repeated
+ * command returns the events of the first one.
  */
 export const handleCommand =
   (deps: WriteDeps) =>
@@ -156,9 +161,9 @@ export const handleCommand =
     readonly command: Command
     readonly commandId: string
     readonly actor: string
-    /** Where no request is being answered; in its course the request's own. */
+    /** Used only outside of HTTP requests. Inside a request its own id is used. */
     readonly correlationId: string
-    /** For streams that grow without end: their commands then cost no more the longer they are. */
+    /** For streams that grow without limit, so that a command does not read the whole stream. */
     readonly knownStates?: KnownStates<State>
   }): TaskEither<Refusal | Unavailable, Handled<State, Event>> =>
   async () => {
@@ -166,64 +171,67 @@ export const handleCommand =
     const correlationId = deps.environment.correlationId() ?? request.correlationId
     const isOurs = (event: StoredEvent): boolean => event.metadata.causationId === request.commandId
 
-    /** What the stream is up to `revision`, for the next command, unless `loaded` lacks something of it. */
     const keep = (loaded: Loaded<State, Event>, known: Known<State>): void => {
-      if (!loaded.events.some(readsErased)) knownStates?.keep(stream, known)
+      if (!loaded.events.some(hasErasedMember)) knownStates?.keep(stream, known)
     }
     const load = async (): Promise<Either<Unavailable, LoadedUpTo<State, Event>>> => {
-      const known = knownStates?.of(stream)
+      const known = knownStates?.get(stream)
       const loaded = await loadState(deps)(stream, decider, known)()
       if (E.isLeft(loaded)) return loaded
       const revision = loaded.right.stored.at(-1)?.revision ?? known?.revision ?? null
       if (revision !== null) keep(loaded.right, { state: loaded.right.state, revision })
       return E.right({ ...loaded.right, revision })
     }
-    const found = (loaded: Loaded<State, Event>): Handled<State, Event> | null => {
+    /** Returns the events of an earlier attempt with this command id, or null. */
+    const findEarlier = (loaded: Loaded<State, Event>): Handled<State, Event> | null => {
       const stored = loaded.stored.filter(isOurs)
       const position = stored.at(-1)?.position
       const events = loaded.events.filter((_, index) => loaded.stored.slice(index, index + 1).some(isOurs))
       return position === undefined ? null : { state: loaded.state, events, stored, position }
     }
-    /** An append whose outcome is unknown may have been made: look before giving up. */
-    const foundOr = async (failure: StoreUnavailable | Contended): Promise<Either<Unavailable, Handled<State, Event>>> => {
+    /**
+     * Looks for the events of this command before it fails, because an append with unknown outcome may have succeeded.
+     */
+    const findOrFail = async (
+      failure: StoreUnavailable | Contended,
+    ): Promise<Either<Unavailable, Handled<State, Event>>> => {
       const loaded = await load()
-      return E.fromNullable(failure)(E.isRight(loaded) ? found(loaded.right) : null)
+      return E.fromNullable(failure)(E.isRight(loaded) ? findEarlier(loaded.right) : null)
     }
 
-    // A stream whose events have expired reads as empty and goes on numbering: only a WrongRevision tells where it stands.
+    // A stream whose events have expired reads as empty but keeps its revisions. Only WrongRevision reveals the last
+    // one.
     let emptyAt: ExpectedRevision = 'no-stream'
     for (let attempt = 0; attempt <= MAX_RETRIES; attempt++) {
       const loaded = await load()
       if (E.isLeft(loaded)) return loaded
-      const earlier = found(loaded.right)
+      const earlier = findEarlier(loaded.right)
       if (earlier !== null) return E.right(earlier)
 
       const decided = decider.decide(request.command, loaded.right.state)
       if (E.isLeft(decided)) return decided
-      if (decided.right.length === 0) return E.right({ state: loaded.right.state, events: [], stored: [], position: null })
+      if (decided.right.length === 0)
+        return E.right({ state: loaded.right.state, events: [], stored: [], position: null })
 
       const sealed = await sealEvents(deps.keyring, stream)(decided.right)()
       if (E.isLeft(sealed)) return sealed
       const recordedAt = deps.environment.now()
       const metadata = { correlationId, causationId: request.commandId, actor: request.actor, recordedAt }
       const events = sealed.right.map((event): NewEvent => ({ ...event, id: deps.environment.newId(), metadata }))
-      const appended = await appendSurely(deps, stream, loaded.right.revision ?? emptyAt, events)
+      const appended = await appendWithRetries(deps, stream, loaded.right.revision ?? emptyAt, events)
       if (E.isRight(appended)) {
         const { revision, position } = appended.right
         const state = fold(decider, decided.right, loaded.right.state)
         keep(loaded.right, { state, revision })
-        return E.right({
-          state,
-          events: decided.right,
-          stored: events.map((event, index) => ({ ...event, stream, position, revision: revision - events.length + 1 + index })),
-          position,
-        })
+        const first = revision - events.length + 1
+        const stored = events.map((event, index) => ({ ...event, stream, position, revision: first + index }))
+        return E.right({ state, events: decided.right, stored, position })
       }
       const failure = appended.left
-      if (failure._tag === 'StoreUnavailable') return await foundOr(failure)
+      if (failure._tag === 'StoreUnavailable') return await findOrFail(failure)
       emptyAt = failure.actual
       knownStates?.forget(stream)
       await backOff(deps, attempt)
     }
-    return await foundOr({ _tag: 'Contended', stream })
+    return await findOrFail({ _tag: 'Contended', stream })
   }

@@ -1,5 +1,5 @@
 import { orThrow } from '../../domain/shared/or-throw.ts'
-import { isHurt } from '../errors.ts'
+import { isUnreadable } from '../errors.ts'
 import { whyUnreadable } from './event-serialization.ts'
 import type { Checkpoint, Documents } from '../ports/documents.ts'
 import type { HeldLease, Leases } from '../ports/peers/leases.ts'
@@ -14,21 +14,22 @@ export interface LogDutyDeps {
   readonly environment: Pick<Environment, 'random' | 'monotonic'>
   readonly logger: Logger
   readonly timers: Timers
-  /** Of what one process at a time does; absent where there is no other. */
+  /** Absent when this process is the only one. */
   readonly leases?: Pick<Leases, 'hold'> | undefined
 }
 
+/** Work that must be done once for each event of some kind. */
 export interface LogDuty {
   /**
-   * Names its checkpoint: every event up to there that concerns it has been dealt with. It stays where something was
-   * passed over, so that the next start tries that again, and all behind it.
+   * Also the name of its checkpoint: the work is done for all events up to there. The checkpoint stays before a skipped
+   * event, so the next start tries that event and all later ones again.
    */
   readonly name: string
   readonly prefixes: ReadonlyArray<string>
   readonly concerns: (event: StoredEvent) => boolean
-  /** Repeatable; what it throws is tried again from the checkpoint. */
+  /** Must be repeatable. When it throws, the duty continues from the last event that is done. */
   readonly perform: (event: StoredEvent, signal: AbortSignal) => Promise<void>
-  /** Logged when it has to be tried again. */
+  /** Log message for a failed attempt. */
   readonly failure: string
 }
 
@@ -38,34 +39,35 @@ export interface RunningDuty {
 
 const RETRY = { first: 500, longest: 30_000 }
 
-const isAboutHurt = (error: unknown): boolean => {
+const isCausedByUnreadableData = (error: unknown): boolean => {
   const cause = error instanceof Error ? error.cause : undefined
-  return typeof cause === 'object' && cause !== null && '_tag' in cause && isHurt({ _tag: String(cause._tag) })
+  return typeof cause === 'object' && cause !== null && '_tag' in cause && isUnreadable({ _tag: String(cause._tag) })
 }
 
-const whose = ({ name }: LogDuty) => ({ projection: name, collection: null })
+const checkpointOwner = ({ name }: LogDuty) => ({ projection: name, collection: null })
 
-/** So many events, or milliseconds, pass before the checkpoint follows: a restart passes them again. */
+/** The checkpoint of events without work is written after this many events or milliseconds. */
 const SAVED_EVERY = { events: 500, ms: 5000 }
 
-/** How far a process has come since it does the duty. */
+/** Progress of this process with a duty. */
 interface Reached {
-  /** Of its lease. */
+  /** Fencing token of the lease. */
   readonly token: number
-  /** Null until it was read. */
+  /** Null until it is read. */
   checkpoint: Checkpoint | null
-  /** Events since the checkpoint was written, and when that was. */
+  /** Number of events after the last written checkpoint. */
   unsaved: number
+  /** When the checkpoint was last written (monotonic time). */
   savedAt: number
-  /** Something was passed over: the checkpoint stays before it. */
+  /** An event was skipped, so the checkpoint may not move. */
   isIncomplete: boolean
 }
 
 /**
- * What asks for data that cannot be read is passed over: trying again heals nothing now, and later events wait. Answers
- * whether it was done.
+ * Does the work for one event. An event whose data cannot be read is skipped, because a retry does not help and later
+ * events wait. Returns whether the work is done.
  */
-const performUnlessHurt = async (
+const performIfReadable = async (
   { logger }: LogDutyDeps,
   duty: LogDuty,
   event: StoredEvent,
@@ -75,14 +77,14 @@ const performUnlessHurt = async (
     await duty.perform(event, signal)
     return true
   } catch (error) {
-    if (!isAboutHurt(error)) throw error
+    if (!isCausedByUnreadableData(error)) throw error
     const { stream, revision } = event
-    logger.error({ err: error, stream, revision }, `${duty.failure}: not this one, its data cannot be read`)
+    logger.error({ err: error, stream, revision }, `${duty.failure}: skipped, because its data cannot be read`)
     return false
   }
 }
 
-/** Takes over how far it has come; the checkpoint follows at once, or now and then where nothing was done. */
+/** Records progress, and writes the checkpoint if `atOnce` or if a write is due. */
 const save = async (
   { documents, environment }: LogDutyDeps,
   duty: LogDuty,
@@ -93,7 +95,7 @@ const save = async (
   reached.unsaved += 1
   const isDue = reached.unsaved >= SAVED_EVERY.events || environment.monotonic() - reached.savedAt >= SAVED_EVERY.ms
   if (!reached.isIncomplete && (atOnce || isDue)) {
-    orThrow(await documents.commit(whose(duty), [], checkpoint, reached.token)())
+    orThrow(await documents.commit(checkpointOwner(duty), [], checkpoint, reached.token)())
     reached.unsaved = 0
     reached.savedAt = environment.monotonic()
   }
@@ -101,10 +103,10 @@ const save = async (
 }
 
 const follow = async (deps: LogDutyDeps, duty: LogDuty, reached: Reached, signal: AbortSignal): Promise<void> => {
-  reached.checkpoint ??= orThrow(await deps.documents.checkpoint(whose(duty))())
+  reached.checkpoint ??= orThrow(await deps.documents.checkpoint(checkpointOwner(duty))())
   let { last } = reached.checkpoint
   for await (const message of deps.store.subscribe(reached.checkpoint.position, duty.prefixes, signal)) {
-    // Nobody knows what stood there.
+    // The unreadable event may have needed work.
     if (message.kind === 'damaged' || (message.kind === 'event' && whyUnreadable(message.event) !== null))
       reached.isIncomplete = true
     if (message.kind !== 'event') {
@@ -112,7 +114,7 @@ const follow = async (deps: LogDutyDeps, duty: LogDuty, reached: Reached, signal
       continue
     }
     const isConcerned = duty.concerns(message.event)
-    if (isConcerned && !(await performUnlessHurt(deps, duty, message.event, signal))) reached.isIncomplete = true
+    if (isConcerned && !(await performIfReadable(deps, duty, message.event, signal))) reached.isIncomplete = true
     if (signal.aborted) return
     const { position, stream, revision, id } = message.event
     last = { stream, revision, id }
@@ -120,7 +122,7 @@ const follow = async (deps: LogDutyDeps, duty: LogDuty, reached: Reached, signal
   }
 }
 
-/** From the checkpoint on, until the lease is lost or given back. */
+/** Runs a duty from its checkpoint until the lease is lost or released. */
 const runDuty = async (deps: LogDutyDeps, duty: LogDuty, { token, signal }: HeldLease): Promise<void> => {
   const reached: Reached = {
     token, checkpoint: null, unsaved: 0, savedAt: deps.environment.monotonic(), isIncomplete: false,
@@ -134,17 +136,17 @@ const runDuty = async (deps: LogDutyDeps, duty: LogDuty, { token, signal }: Held
       deps.logger.warn({ err: error, attempt }, duty.failure)
     }
     if (reached.checkpoint?.position !== before) attempt = 0
-    // Also when the subscription merely ended: a store that ends each at once must not keep the process busy.
+    // Also pauses when the subscription ended without an error, so a store that ends it at once causes no busy loop.
     await pause(deps.timers, retryDelay(RETRY, attempt++, deps.environment.random()), signal)
   }
 }
 
-/** Under which one process at a time does a duty. */
+/** Name of the lease with which only one process at a time runs a duty. */
 export const dutyLease = (name: string): string => `duty:${name}`
 
 /**
- * Does what events ask for, one after another in their order, until stopped; after a restart, and in the process that
- * takes it over, it goes on from its checkpoint.
+ * Runs a duty: does its work for each event in the order of the log until stopped. After a restart, or in another
+ * process, it continues from the checkpoint.
  */
 export const startLogDuty = (deps: LogDutyDeps, duty: LogDuty): RunningDuty => {
   const work = (held: HeldLease): Promise<void> => runDuty(deps, duty, held)

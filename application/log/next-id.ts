@@ -3,14 +3,14 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { sequenceStream } from '../../domain/shared/sequence.ts'
 import type { IdTaken, SequenceKind } from '../../domain/shared/sequence.ts'
 import type { Unavailable } from '../errors.ts'
-import { appendSurely } from './handle-command.ts'
+import { appendWithRetries } from './handle-command.ts'
 import type { WriteDeps } from './handle-command.ts'
 import type { EventMetadata } from '../ports/event-store.ts'
 
-/** Only the newest event of a sequence is of use; this often the store is told so (once would do, a crash may skip it). */
+/** The limit `maxCount` is set again after this many ids, because a crash may skip it. */
 const TRUNCATION_INTERVAL = 100
 
-/** The next id of a kind, counted from 1. An append whose outcome was unknown may leave a gap, never a second owner. */
+/** Takes the next id of a kind, counted from 1. An append with unknown outcome may leave a gap. No id is used twice. */
 export const nextId =
   (deps: WriteDeps) =>
   (kind: SequenceKind, cause: Omit<EventMetadata, 'recordedAt'>): TaskEither<Unavailable, number> =>
@@ -18,8 +18,10 @@ export const nextId =
     const stream = sequenceStream(kind)
     const recordedAt = deps.environment.now()
     const { type, data }: IdTaken = { type: 'IdTaken', data: { at: recordedAt } }
-    const event = { id: deps.environment.newId(), type, data, metadata: { ...cause, correlationId: deps.environment.correlationId() ?? cause.correlationId, recordedAt } }
-    const appended = await appendSurely(deps, stream, 'any', [event])
+    const correlationId = deps.environment.correlationId() ?? cause.correlationId
+    const metadata = { ...cause, correlationId, recordedAt }
+    const event = { id: deps.environment.newId(), type, data, metadata }
+    const appended = await appendWithRetries(deps, stream, 'any', [event])
     if (E.isLeft(appended)) {
       if (appended.left._tag === 'WrongRevision') throw new Error(`${stream} refused an append at any revision`)
       return E.left(appended.left)

@@ -1,18 +1,21 @@
 import type { Environment } from '../ports/environment.ts'
 
-/** Who acts and why, for the metadata of the events of a command. */
+/** The actor and the ids of a command, for the metadata of its events. */
 export interface Origin {
   readonly commandId: string
   readonly actor: string
   readonly correlationId: string
 }
 
-/** Of a new command of this actor's. */
-export const originOf = ({ environment }: { readonly environment: Pick<Environment, 'newId'> }, actor: string): Origin => {
+/** Returns the origin of a new command by this actor. */
+export const originOf = (
+  { environment }: { readonly environment: Pick<Environment, 'newId'> },
+  actor: string,
+): Origin => {
   const commandId = environment.newId()
   return { commandId, correlationId: commandId, actor }
 }
 
-/** Of a new command that this process gives itself. */
+/** Returns the origin of a new command by this process itself. */
 export const ownOrigin = (deps: { readonly environment: Pick<Environment, 'newId' | 'instance'> }): Origin =>
   originOf(deps, `instance:${deps.environment.instance}`)

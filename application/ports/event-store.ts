@@ -101,7 +101,7 @@ export type SubscriptionMessage =
    * any message, is where to resume; what others append behind it moves it only now and then.
    */
   | { readonly kind: 'caught-up'; readonly position: Position }
-  /** A row that is not what was written. Stores throw instead; `passingOver` sends this and goes on behind. */
+  /** A row that is not what was written. Stores throw instead; `skipDamaged` sends this and goes on behind. */
   | { readonly kind: 'damaged'; readonly position: Position; readonly stream: string }
 
 /**

@@ -1,7 +1,7 @@
 import { SAMPLE_RATE } from '../ports/engine.ts'
 import type { PullEnd, Puller, SourceTarget, StartPuller } from '../ports/audio-source.ts'
 import type { Logger } from '../ports/environment.ts'
-import { afterLastLook } from '../waiting.ts'
+import { afterTimeout } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
 import { startStretch, advanceClock, INITIAL_CLOCK } from './clock/media-clock.ts'
 
@@ -76,7 +76,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   /** Restarts the silence timer. A paused source has none. */
   const watch = (limit = silenceLimitMs): void => {
     cancelWatch()
-    if (!isPaused) cancelWatch = afterLastLook(timers, limit, () => lost('silent'))
+    if (!isPaused) cancelWatch = afterTimeout(timers, limit, () => lost('silent'))
   }
 
   const finish = (notify: () => void): void => {

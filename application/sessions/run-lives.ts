@@ -6,8 +6,8 @@ import {
 } from '../../domain/live/events.ts'
 import { eventReader } from '../../domain/read-event.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
-import { mapAtOnce } from '../at-once.ts'
-import { isHurt } from '../errors.ts'
+import { mapConcurrently } from '../concurrency.ts'
+import { isUnreadable } from '../errors.ts'
 import type { Unavailable } from '../errors.ts'
 import { watchEnds } from '../lives/policies/watch-ends.ts'
 import { releaseLive } from '../lives/release-live.ts'
@@ -76,7 +76,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
       const done = await work()
       if (E.isRight(done)) return
       const refusal = done.left._tag
-      if (isHurt(done.left)) return logger.error({ liveId, refusal }, 'the data of a session is damaged')
+      if (isUnreadable(done.left)) return logger.error({ liveId, refusal }, 'the data of a session is damaged')
       logger.warn({ liveId, refusal, attempt }, 'a session could not be settled; trying again')
       await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
     }
@@ -120,7 +120,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
   const handleMoved = async (liveIds: ReadonlyArray<number>): Promise<void> => {
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       const refreshed = await admission.refresh()
-      if (E.isRight(refreshed) || isHurt(refreshed.left)) break
+      if (E.isRight(refreshed) || isUnreadable(refreshed.left)) break
       await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
     }
     liveIds.forEach(settle)
@@ -191,10 +191,10 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
       const head = await store.head()()
       if (E.isLeft(head)) return head
       const refreshed = await admission.refresh()
-      if (E.isLeft(refreshed) && !isHurt(refreshed.left)) return refreshed
+      if (E.isLeft(refreshed) && !isUnreadable(refreshed.left)) return refreshed
       const mine = admission.state().open.filter(({ liveId }) => isMine(liveId))
-      const settled = await mapAtOnce(SETTLES_AT_ONCE, mine, ({ liveId }) => settleOne(liveId)())
-      const failed = settled.find((outcome) => E.isLeft(outcome) && !isHurt(outcome.left))
+      const settled = await mapConcurrently(SETTLES_AT_ONCE, mine, ({ liveId }) => settleOne(liveId)())
+      const failed = settled.find((outcome) => E.isLeft(outcome) && !isUnreadable(outcome.left))
       if (failed !== undefined) return failed
       track(follow(head.right))
       // The worker may have been counted as lost before it followed the log.

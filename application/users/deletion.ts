@@ -3,7 +3,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { User } from '../../domain/user/decider.ts'
 import type { LastAdministrator, Unavailable, UserNotFound } from '../errors.ts'
-import { meaningOf } from '../log/meaning-of.ts'
+import { mapRefusal } from '../log/map-refusal.ts'
 import type { Origin } from '../log/origin.ts'
 import type { Position } from '../ports/event-store.ts'
 import type { Projector } from '../ports/projector.ts'
@@ -36,7 +36,7 @@ export const markDeleted =
   ): TaskEither<UserNotFound | LastAdministrator | Unavailable, Deleted> =>
     pipe(
       sendToUser(deps)(user.userId, { type: 'Delete', nobodyElseAdministers, at: deps.environment.now() }, origin),
-      TE.mapLeft((refusal) => meaningOf(`user ${user.userId}`, refusal, {
+      TE.mapLeft((refusal) => mapRefusal(`user ${user.userId}`, refusal, {
         UserUnknown: notFound,
         LastAdministrator: lastAdministrator,
         AlreadyRegistered: null,

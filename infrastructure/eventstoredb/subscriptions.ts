@@ -2,7 +2,7 @@ import {
   eventTypeFilter, streamNameFilter, type AllStreamResolvedEvent, type EventStoreDBClient,
 } from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
-import { createSlots } from '../../application/at-once.ts'
+import { createSlots } from '../../application/concurrency.ts'
 import type {
   EventStore, LogCorrupted, OlderLog, Position, StoreUnavailable, SubscriptionMessage,
 } from '../../application/ports/event-store.ts'

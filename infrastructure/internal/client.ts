@@ -3,7 +3,7 @@ import { WebSocket } from 'ws'
 import type { LinkEvents, LiveLink, LiveLinks, Peer } from '../../application/ports/peers/live-links.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import type { Timers } from '../../application/ports/timers.ts'
-import { afterLastLook } from '../../application/waiting.ts'
+import { afterTimeout } from '../../application/waiting.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import { parseAddress } from './address.ts'
 import { describeRefusal, requestEnd } from './end-request.ts'
@@ -46,7 +46,7 @@ export const createLiveLinks = ({ masterKey, logger, timers }: LiveLinksOptions)
       // Masking protects against confused proxies. This connection is encrypted end to end, so a zero mask saves time.
       generateMask: (mask) => void mask.fill(0),
     })
-    const cancelDial = afterLastLook(timers, DIAL_MS, () => link.cut(`${to.name} does not answer at ${to.address}`))
+    const cancelDial = afterTimeout(timers, DIAL_MS, () => link.cut(`${to.name} does not answer at ${to.address}`))
     socket.once('open', cancelDial)
     socket.once('unexpected-response', (request, { statusCode }) => {
       link.cut(describeRefusal(statusCode ?? 0, to))

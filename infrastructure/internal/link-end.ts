@@ -1,7 +1,7 @@
 import type { RawData, WebSocket } from 'ws'
 import type { FromWorker, ToWorker } from '../../application/ports/peers/live-links.ts'
 import type { Timers } from '../../application/ports/timers.ts'
-import { afterLastLook } from '../../application/waiting.ts'
+import { afterTimeout } from '../../application/waiting.ts'
 import { encode, MAX_MESSAGE_BYTES } from './messages.ts'
 import type { Decoded, Frame } from './messages.ts'
 
@@ -65,7 +65,7 @@ const watch = (socket: WebSocket, timers: Timers, lost: () => void): (() => void
     if (awaitsFrame || socket.readyState !== socket.OPEN) return
     awaitsFrame = true
     socket.ping()
-    cancelWait = afterLastLook(timers, PING_TIMEOUT_MS, lost)
+    cancelWait = afterTimeout(timers, PING_TIMEOUT_MS, lost)
   }
   for (const event of ['message', 'ping', 'pong'] as const) socket.on(event, onFrame)
   cancelPing = timers.after(PING_EVERY_MS, ping)

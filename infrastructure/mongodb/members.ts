@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../application/ports/environment.ts'
 import type { Announced, Member, Members, Profile } from '../../application/ports/peers/members.ts'
 import type { Timers } from '../../application/ports/timers.ts'
-import { createBell } from '../../application/waiting.ts'
+import { createWakeUp } from '../../application/waiting.ts'
 import { NOTHING_ANNOUNCED } from '../embedded-members.ts'
 import type { Claim } from '../stores/claim.ts'
 import { describeClaim } from '../stores/claim.ts'
@@ -77,7 +77,7 @@ export const joinMembers = async (
     throw error
   }
   const { promise: replaced, resolve: reportReplaced } = Promise.withResolvers<string>()
-  const [nextBeat, nextRead] = [createBell(timers), createBell(timers)]
+  const [nextBeat, nextRead] = [createWakeUp(timers), createWakeUp(timers)]
   const listeners = { change: new Set<() => void>(), lost: new Set<(member: Member) => void>() }
   let joinedReads: ReadonlyArray<Parameters<SharedMembers['joinReads']>[0]> = []
   let all: ReadonlyArray<Member> = [memberOf(own)]
@@ -193,15 +193,15 @@ export const joinMembers = async (
     announce: (change: Partial<Announced>) => {
       own = { ...own, ...change }
       update(all)
-      if (URGENT.some((member) => change[member] !== undefined)) nextBeat.ring()
+      if (URGENT.some((member) => change[member] !== undefined)) nextBeat.wake()
     },
     joinReads: (joinedRead) => {
       joinedReads = [...joinedReads, joinedRead]
     },
-    readNow: nextRead.ring,
+    readNow: nextRead.wake,
     leave: async () => {
       leaving.abort()
-      for (const { ring } of [nextBeat, nextRead]) ring()
+      for (const { wake } of [nextBeat, nextRead]) wake()
       await working
       // If this fails, the next process of this name replaces the entry, or waits until it counts as lost.
       await register.leave(own)

@@ -9,7 +9,7 @@ import type { Projector } from '../../application/ports/projector.ts'
 import type { RunningSessions } from '../../application/sessions/live-sessions.ts'
 import type { Translations } from '../../application/translation/translations.ts'
 import type { SourceIsolation } from '../../infrastructure/sources/source-isolation.ts'
-import type { HurtStream, WatchedLog } from '../../application/log/watched-log.ts'
+import type { UnreadableStream, WatchedLog } from '../../application/log/watched-log.ts'
 import type { ClusterFigures } from '../../infrastructure/node/cluster-metrics.ts'
 import { createMetrics } from '../../infrastructure/node/metrics.ts'
 import type { HttpAppOptions } from '../http/app.ts'
@@ -30,7 +30,7 @@ interface Observed {
   readonly store: { readonly isAnswering: () => boolean }
   readonly leaderChanges: () => number
   readonly readModels: { readonly isReachable: () => boolean }
-  readonly log: Pick<WatchedLog, 'hurt' | 'isOlder'>
+  readonly log: Pick<WatchedLog, 'unreadable' | 'isOlder'>
   readonly keyring: Pick<Keyring, 'missing' | 'foreign'>
   /** Models whose last attempt to load failed. */
   readonly failing: () => ReadonlyArray<string>
@@ -56,9 +56,9 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
   const lags = () =>
     observed.projector.lag().map(({ projection, secondsBehind: seconds, error, failures, rebuilding }) =>
       ({ projection, seconds, error, failures, rebuilding }))
-  const hurtStreams = (): ReadonlyArray<HurtStream> => [
-    ...observed.log.hurt(),
-    ...observed.keyring.foreign().map((stream): HurtStream => ({ stream, problem: 'damaged', detail: FOREIGN })),
+  const hurtStreams = (): ReadonlyArray<UnreadableStream> => [
+    ...observed.log.unreadable(),
+    ...observed.keyring.foreign().map((stream): UnreadableStream => ({ stream, problem: 'damaged', detail: FOREIGN })),
   ]
   const eventStore = () => {
     if (observed.log.isOlder()) return 'older'

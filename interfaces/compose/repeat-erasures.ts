@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { isHurt } from '../../application/errors.ts'
+import { isUnreadable } from '../../application/errors.ts'
 import type { Unavailable } from '../../application/errors.ts'
 import { decodeOrThrow } from '../../domain/shared/codecs.ts'
 
@@ -33,7 +33,7 @@ export const repeatErasures = async (dataDir: string, deps: RepeatErasuresDeps):
     if (kind === undefined) continue
     const done = await (kind === 'user' ? deleteUserAgain : deleteLiveAgain)(Number(id))
     if (E.isRight(done)) continue
-    if (!isHurt(done.left)) throw new Error(`${name} was erased and could not be deleted again: ${done.left._tag}`)
+    if (!isUnreadable(done.left)) throw new Error(`${name} was erased and could not be deleted again: ${done.left._tag}`)
     left.push(name)
   }
   if (left.length === 0) return await rm(file, { force: true })

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { isHurt } from '../../application/errors.ts'
+import { isUnreadable } from '../../application/errors.ts'
 import { pause } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
@@ -47,7 +47,7 @@ export const runStartStepUnlessDamaged = async <L extends { readonly _tag: strin
   task: TaskEither<L, unknown>,
 ): Promise<void> => {
   const passing = TE.orElse((failure: L): TaskEither<L, unknown> =>
-    isHurt(failure) ? TE.right(undefined) : TE.left(failure),
+    isUnreadable(failure) ? TE.right(undefined) : TE.left(failure),
   )
   await runStartStep(step, passing(task))
 }

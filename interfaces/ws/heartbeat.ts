@@ -1,5 +1,5 @@
 import type { Environment } from '../../application/ports/environment.ts'
-import { afterLastLook } from '../../application/waiting.ts'
+import { afterTimeout } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 
 const PING_EVERY_MS = 25_000
@@ -32,7 +32,7 @@ export const startHeartbeat = ({ ping, lost, timers, environment }: HeartbeatOpt
   const wait = (): void => {
     if (left === null || isPaused) return
     waitingSince = environment.monotonic()
-    cancelWait = afterLastLook(timers, left, lost)
+    cancelWait = afterTimeout(timers, left, lost)
   }
 
   const schedule = (): void => {

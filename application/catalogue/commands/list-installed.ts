@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { CATALOGUE_STREAM, ModelListed, TranslationPairListed } from '../../../domain/catalogue/events.ts'
 import { eventReader, readEvent } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
-import { readAround } from '../../log/read-around.ts'
+import { readUndamaged } from '../../log/read-undamaged.ts'
 import type { InstalledPair, ListInstalled, Listings } from '../../ports/catalogue.ts'
 import type { Environment, Logger } from '../../ports/environment.ts'
 import type { EventStore, ExpectedRevision, NewEvent, StoredEvent } from '../../ports/event-store.ts'
@@ -55,7 +55,7 @@ export const listInstalled =
   ({ store, environment, logger }: ListInstalledDeps): ListInstalled =>
   async (names, installed) => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const { events, lost } = orThrow(await readAround(store, CATALOGUE_STREAM)(), 'the catalogue cannot be read')
+      const { events, lost } = orThrow(await readUndamaged(store, CATALOGUE_STREAM)(), 'the catalogue cannot be read')
       const listings = listingsOf(events)
       const missing = missingListings(environment, listings, names, installed)
       if (missing.length === 0) return listings

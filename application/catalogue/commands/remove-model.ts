@@ -7,7 +7,7 @@ import type { AdmissionActor } from '../../admission/admission-actor.ts'
 import type { Caller } from '../../caller.ts'
 import type { ModelInUse, ModelNotFound, ModelsElsewhere, ModelShips, PairNotFound, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
-import { recordAct } from '../../log/record-act.ts'
+import { recordAdministration } from '../../log/record-administration.ts'
 import type { Catalogue } from '../../ports/catalogue.ts'
 import type { InstalledModels } from '../../ports/installed-models.ts'
 import { openLivesWith } from '../queries/list-installed-models.ts'
@@ -64,7 +64,7 @@ const removeOf =
     const lives = openLivesWith(deps.admission, name)
     if (lives > 0) return E.left({ _tag: 'ModelInUse', lives })
     const data = { name, at: deps.environment.now() }
-    const recorded = await recordAct(deps, caller, { type: ModelRemoved.type, data })
+    const recorded = await recordAdministration(deps, caller, { type: ModelRemoved.type, data })
     return E.isLeft(recorded) ? recorded : await removeFolder(deps, name)
   }
 

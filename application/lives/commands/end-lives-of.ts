@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { traverseAtOnce } from '../../at-once.ts'
-import { isHurt } from '../../errors.ts'
+import { traverseConcurrently } from '../../concurrency.ts'
+import { isUnreadable } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
 import type { Origin } from '../../log/origin.ts'
 import { endAndRelease } from '../end-and-release.ts'
@@ -23,11 +23,11 @@ export const endLivesOf =
     if (E.isLeft(admission)) return admission
     const lives = admission.right.open.filter((reservation) => reservation.userId === userId)
     type Ended = Either<Unavailable, Unavailable | null>
-    const ended = await traverseAtOnce(ENDS_AT_ONCE, lives, async ({ liveId }): Promise<Ended> => {
+    const ended = await traverseConcurrently(ENDS_AT_ONCE, lives, async ({ liveId }): Promise<Ended> => {
       const cause = { status: 'finished', reason: 'owner_disabled' } as const
       const outcome = await endAndRelease(deps, liveId, cause, origin)()
       if (E.isRight(outcome)) return E.right(null)
-      return isHurt(outcome.left) ? E.right(outcome.left) : outcome
+      return isUnreadable(outcome.left) ? E.right(outcome.left) : outcome
     })
     if (E.isLeft(ended)) return ended
     const damaged = ended.right.find((error) => error !== null)

@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { traverseAtOnce } from '../../at-once.ts'
+import { traverseConcurrently } from '../../concurrency.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
-import { isHurt } from '../../errors.ts'
+import { isUnreadable } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
 import { originOf } from '../../log/origin.ts'
 import type { Credentials } from '../../ports/credentials.ts'
@@ -43,7 +43,7 @@ const openWithUrl = async (
   for (const liveId of mine.toSorted((a, b) => b - a)) {
     const loaded = await loadLive(deps, liveId)()
     // A session whose data is damaged does not stop the others.
-    if (E.isLeft(loaded) && isHurt(loaded.left)) continue
+    if (E.isLeft(loaded) && isUnreadable(loaded.left)) continue
     if (E.isLeft(loaded)) return loaded
     const { state } = loaded.right
     if (isOwned(state, userId) && isOpen(state) && state.created.audioUrlHash === hash) matches.push(liveId)
@@ -78,7 +78,7 @@ export const finishLivesByAudioUrl =
     // All sessions transcribe their last audio at the same time, so the time limit counts once.
     const requested = matches.right.map((liveId) =>
       ({ liveId, ended: requestEnd(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))) }))
-    const ends = await traverseAtOnce(ENDS_AT_ONCE, requested, async ({ liveId, ended }) =>
+    const ends = await traverseConcurrently(ENDS_AT_ONCE, requested, async ({ liveId, ended }) =>
       E.map((position: Position | null) => ({ liveId, position }))(await ended()))
     if (E.isLeft(ends)) return ends
     // Null: another call ended this session, so it is not part of this answer.

@@ -7,7 +7,7 @@ import { SegmentFinalised, segmentsStream, termOf } from '../../../domain/transc
 import { ownOrigin } from '../../log/origin.ts'
 import type { Superseded, Unavailable } from '../../errors.ts'
 import { sealEvents } from '../../log/event-serialization.ts'
-import { appendSurely } from '../../log/handle-command.ts'
+import { appendWithRetries } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import type { ExpectedRevision, StoredEvent } from '../../ports/event-store.ts'
 import { lastTermOf, LOOK_BACK_EVENTS } from '../terms/fence-segments.ts'
@@ -80,7 +80,7 @@ export const recordSegment = (deps: WriteDeps): RecordSegment => {
     const { commandId, ...origin } = ownOrigin(deps)
     const metadata = { ...origin, causationId: commandId, recordedAt: deps.environment.now() }
     const events = sealed.right.map((event) => ({ ...event, id: deps.environment.newId(), metadata }))
-    const appended = await appendSurely(deps, stream, lane.last, events)
+    const appended = await appendWithRetries(deps, stream, lane.last, events)
     if (E.isLeft(appended)) {
       lane.last = null
       return appended.left._tag === 'WrongRevision' ? E.left({ _tag: 'Contended', stream }) : E.left(appended.left)

@@ -7,7 +7,7 @@ import { LiveCreated, LiveFailed, LiveFinished, liveStream, textKey } from '../.
 import { eventReader } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { segmentsStream } from '../../../domain/transcript/events.ts'
-import { isHurt } from '../../errors.ts'
+import { isUnreadable } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
 import { whyUnreadable } from '../../log/event-serialization.ts'
 import { startLogDuty } from '../../log/log-duty.ts'
@@ -82,7 +82,7 @@ const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy):
       const { liveId, at } = end.data
       const hasRetention = await isRetained(deps, liveId)
       // With damaged data the retention is unknown. Erased text is lost, so only RETENTION_MAX erases it then.
-      const isUnknown = E.isLeft(hasRetention) && isHurt(hasRetention.left)
+      const isUnknown = E.isLeft(hasRetention) && isUnreadable(hasRetention.left)
       if (!(isUnknown && retained) && orThrow(hasRetention) !== retained) return
       const due = Date.parse(at) + afterMs
       await sleep(deps, Math.min(afterMs, Math.max(0, due - Date.parse(deps.environment.now()))), signal)

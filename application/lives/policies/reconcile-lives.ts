@@ -5,8 +5,8 @@ import type { Reservation } from '../../../domain/admission/state.ts'
 import { liveDecider } from '../../../domain/live/decider.ts'
 import type { Live } from '../../../domain/live/state.ts'
 import { liveStream } from '../../../domain/live/events.ts'
-import { createSlots, mapAtOnce } from '../../at-once.ts'
-import { isHurt } from '../../errors.ts'
+import { createSlots, mapConcurrently } from '../../concurrency.ts'
+import { isUnreadable } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import { originOf } from '../../log/origin.ts'
@@ -175,16 +175,16 @@ export const createReconciler = (deps: ReconcileLivesDeps): Reconciler => {
   const watches: Watches = { orphans: createWatch(deps), waiting: createWatch(deps) }
   const round = async (): Promise<Either<Unavailable, void>> => {
     const admission = await deps.admission.refresh()
-    if (E.isLeft(admission) && !isHurt(admission.left)) return admission
+    if (E.isLeft(admission) && !isUnreadable(admission.left)) return admission
     // With damaged admissions the last known state is used: sessions end, their memory is released later.
     const { open } = E.isLeft(admission) ? deps.admission.state() : admission.right
     const workers = new Map(open.map(({ liveId, worker }) => [liveId, worker]))
     watches.orphans.keepOnly((liveId) => workers.has(liveId))
     watches.waiting.keepOnly((liveId) => workers.get(liveId) === null)
-    const outcomes = await mapAtOnce(CHECKS_AT_ONCE, open, (reservation) =>
+    const outcomes = await mapConcurrently(CHECKS_AT_ONCE, open, (reservation) =>
       reconcileReservation(deps, watches, reservation))
     // A session with damaged data keeps its reservation and does not hold up the others.
-    return outcomes.find((outcome) => E.isLeft(outcome) && !isHurt(outcome.left)) ?? E.right(undefined)
+    return outcomes.find((outcome) => E.isLeft(outcome) && !isUnreadable(outcome.left)) ?? E.right(undefined)
   }
   return { round, isWatching: () => watches.orphans.isWatching() || watches.waiting.isWatching() }
 }

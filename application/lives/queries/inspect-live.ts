@@ -6,7 +6,7 @@ import { LiveViewed } from '../../../domain/administration/events.ts'
 import type { Caller } from '../../caller.ts'
 import type { EntryNotFound, LiveNotFound, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
-import { recordAct } from '../../log/record-act.ts'
+import { recordAdministration } from '../../log/record-administration.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
 import type { FactsOf, FactsOfLive, LiveFacts } from '../../ports/read-models.ts'
 import { toAdminLive } from '../admin-live.ts'
@@ -51,7 +51,7 @@ export const inspectLive = (deps: InspectLiveDeps): InspectLive => {
 
   /** Records the access before the data is returned. */
   const record = (caller: Caller, liveId: number, view: LiveViewed['data']['view']): TaskEither<Unavailable, void> =>
-    () => recordAct(deps, caller, { type: LiveViewed.type, data: { liveId, view, at: deps.environment.now() } })
+    () => recordAdministration(deps, caller, { type: LiveViewed.type, data: { liveId, view, at: deps.environment.now() } })
 
   const findFacts = (liveId: number): TaskEither<LiveNotFound | Unavailable, LiveFacts> =>
     pipe(deps.factsOfLive(liveId), TE.chainEitherKW(E.fromOption(() => notFound)))

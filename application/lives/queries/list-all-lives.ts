@@ -2,11 +2,11 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { LivesListed } from '../../../domain/administration/events.ts'
-import { traverseAtOnce } from '../../at-once.ts'
+import { traverseConcurrently } from '../../concurrency.ts'
 import type { Caller } from '../../caller.ts'
 import type { Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
-import { recordAct } from '../../log/record-act.ts'
+import { recordAdministration } from '../../log/record-administration.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
 import type { AllLivesQuery, LiveFacts, PageOfAllLives } from '../../ports/read-models.ts'
 import { toAdminLive } from '../admin-live.ts'
@@ -33,10 +33,10 @@ export const listAllLives =
     const record = ({ items }: Page<LiveFacts>): TaskEither<Unavailable, void> => () => {
       const liveIds = items.map(({ id }) => id)
       const data = { ownerId: query.userId, skip, limit, liveIds, at: deps.environment.now() }
-      return recordAct(deps, caller, { type: LivesListed.type, data })
+      return recordAdministration(deps, caller, { type: LivesListed.type, data })
     }
     const forAdministrators = (items: ReadonlyArray<LiveFacts>): TaskEither<Unavailable, ReadonlyArray<AdminLive>> =>
-      () => traverseAtOnce(OWNERS_AT_ONCE, items, (live) => toAdminLive(deps)(live)())
+      () => traverseConcurrently(OWNERS_AT_ONCE, items, (live) => toAdminLive(deps)(live)())
 
     return pipe(
       deps.pageOfAllLives(query, { skip, limit }),

@@ -6,7 +6,7 @@ import type { SegmentsFenced } from '../../../domain/transcript/events.ts'
 import type { EventOf } from '../../../domain/shared/event.ts'
 import type { Superseded, Unavailable } from '../../errors.ts'
 import { ownOrigin } from '../../log/origin.ts'
-import { appendSurely } from '../../log/handle-command.ts'
+import { appendWithRetries } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import type { ExpectedRevision, StoredEvent } from '../../ports/event-store.ts'
 
@@ -50,7 +50,7 @@ export const fenceSegments =
       const at = deps.environment.now()
       const metadata = { ...origin, causationId: commandId, recordedAt: at }
       const event = { id: deps.environment.newId(), type: 'SegmentsFenced', data: { ...fence, at }, metadata }
-      const appended = await appendSurely(deps, stream, newest.right[0]?.revision ?? emptyAt, [event])
+      const appended = await appendWithRetries(deps, stream, newest.right[0]?.revision ?? emptyAt, [event])
       if (E.isRight(appended)) return newest
       if (appended.left._tag === 'StoreUnavailable') return E.left(appended.left)
       emptyAt = appended.left.actual

@@ -7,7 +7,7 @@ import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
 import type { Profile } from '../../../domain/profiles/decider.ts'
 import type { Caller } from '../../caller.ts'
 import type { BuffersNotOrdered, ProfileNotFound, Unavailable } from '../../errors.ts'
-import { meaningOf } from '../../log/meaning-of.ts'
+import { mapRefusal } from '../../log/map-refusal.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { ProfileView } from '../../ports/read-models.ts'
 import { buffersNotOrdered } from '../profile-writes.ts'
@@ -42,7 +42,7 @@ export const changeProfile =
   (caller, profileId, change) =>
     pipe(
       send(caller, { type: 'ChangeProfile', profileId, ...change, at: environment.now() }, environment.newId()),
-      TE.mapLeft((refusal) => meaningOf('the profiles', refusal, {
+      TE.mapLeft((refusal) => mapRefusal('the profiles', refusal, {
         ProfileUnknown: notFound,
         BuffersNotOrdered: buffersNotOrdered(change.settings),
         ProfileExists: null,

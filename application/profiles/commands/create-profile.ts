@@ -7,7 +7,7 @@ import { MAX_PROFILES } from '../../../domain/profiles/decider.ts'
 import type { Caller } from '../../caller.ts'
 import type { BuffersNotOrdered, TooManyProfiles, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
-import { meaningOf } from '../../log/meaning-of.ts'
+import { mapRefusal } from '../../log/map-refusal.ts'
 import { nextId } from '../../log/next-id.ts'
 import type { ProfileView } from '../../ports/read-models.ts'
 import { buffersNotOrdered } from '../profile-writes.ts'
@@ -42,7 +42,7 @@ export const createProfile =
       TE.bindTo('profileId'),
       TE.let('at', () => environment.now()),
       TE.chainFirstW((ids) => send(caller, { type: 'AddProfile', userId, ...profile, ...ids }, commandId)),
-      TE.mapLeft((refusal) => meaningOf('the profiles', refusal, {
+      TE.mapLeft((refusal) => mapRefusal('the profiles', refusal, {
         BuffersNotOrdered: buffersNotOrdered(profile.settings),
         TooManyProfiles: tooMany,
         ProfileExists: null,

@@ -3,7 +3,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
 import type { LastProfile, ProfileNotFound, Unavailable } from '../../errors.ts'
-import { meaningOf } from '../../log/meaning-of.ts'
+import { mapRefusal } from '../../log/map-refusal.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { SendToProfiles } from '../profile-writes.ts'
 
@@ -25,7 +25,7 @@ export const removeProfile =
   (caller, profileId) =>
     pipe(
       send(caller, { type: 'RemoveProfile', profileId, at: environment.now() }, environment.newId()),
-      TE.mapLeft((refusal) => meaningOf('the profiles', refusal, {
+      TE.mapLeft((refusal) => mapRefusal('the profiles', refusal, {
         ProfileUnknown: notFound,
         LastProfile: last,
         ProfileExists: null,

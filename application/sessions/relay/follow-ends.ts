@@ -32,9 +32,9 @@ export const followEnds = (deps: FollowEndsDeps): Promise<void> => {
   }
 
   const follower = followLog(deps, {
-    who: 'the sockets of sessions in other processes',
+    name: 'the sockets of sessions in other processes',
     prefixes: ['live-', ADMISSION_STREAM],
-    hear: (_, event) => {
+    onEvent: (_, event) => {
       if (event === null) return
       const end = completedBy(event)
       if (end !== undefined) track(whenProjected(end.position).then(() => remote.ended(end.liveId, end.cause)))

@@ -3,7 +3,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
 import type { ApiTokenNotFound, Unavailable } from '../../errors.ts'
-import { meaningOf } from '../../log/meaning-of.ts'
+import { mapRefusal } from '../../log/map-refusal.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { ApiTokenView } from '../../ports/read-models.ts'
 import type { TokenDirectory } from '../policies/token-directory.ts'
@@ -37,7 +37,7 @@ export const changeToken =
     const changeOf = (userId: number) => pipe(
       send(caller, tokenId, { type: 'Change', userId, ...change, at: environment.now() }, environment.newId()),
       TE.mapLeft((refusal) =>
-        meaningOf('an API token', refusal, { TokenUnknown: notFound, TokenExists: null, ExpiryNotInFuture: null })),
+        mapRefusal('an API token', refusal, { TokenUnknown: notFound, TokenExists: null, ExpiryNotInFuture: null })),
     )
     return pipe(
       ownerOf(tokens, caller, tokenId),

@@ -5,7 +5,7 @@ import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import type { ExpiryNotInFuture, TooManyApiTokens, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
-import { meaningOf } from '../../log/meaning-of.ts'
+import { mapRefusal } from '../../log/map-refusal.ts'
 import { nextId } from '../../log/next-id.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import type { ApiTokenView } from '../../ports/read-models.ts'
@@ -54,7 +54,7 @@ const issue =
     const issued = await send(caller, tokenId.right, { type: 'Issue', data }, commandId)()
     if (E.isLeft(issued)) {
       const meanings = { ExpiryNotInFuture: notInFuture, TokenExists: null, TokenUnknown: null }
-      return E.left(meaningOf('an API token', issued.left, meanings))
+      return E.left(mapRefusal('an API token', issued.left, meanings))
     }
     return E.right({ token: tokenViewOf({ ...data, status: 'issued', isActive: true, createdAt: at }, null), secret })
   }

@@ -9,11 +9,11 @@ import type { StoredEventOf } from '../../../domain/shared/event.ts'
 import type { Unavailable } from '../../errors.ts'
 import { followLog } from '../../log/follow-log.ts'
 import type { FollowDeps, Follower } from '../../log/follow-log.ts'
-import { readAround } from '../../log/read-around.ts'
-import { createRemembered } from '../../log/remembered.ts'
+import { readUndamaged } from '../../log/read-undamaged.ts'
+import { createStreamCache } from '../../log/stream-cache.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 import type { TokenIdByPrefix } from '../../ports/read-models.ts'
-import { createRecent } from '../../recent.ts'
+import { createLruCache } from '../../lru-cache.ts'
 
 /** The members of an API token that authentication needs. */
 export interface KnownToken {
@@ -75,27 +75,27 @@ const evolve = (
 
 /** Follows the streams of API tokens until `signal` aborts. */
 export const startTokenDirectory = (deps: TokenDirectoryDeps): TokenDirectory => {
-  const tokens = createRemembered({
-    most: MAX_REMEMBERED,
+  const tokens = createStreamCache({
+    maxStreams: MAX_REMEMBERED,
     load: (stream) =>
       pipe(
-        readAround(deps.store, stream),
+        readUndamaged(deps.store, stream),
         TE.map(({ events }) =>
           events.flatMap((event) => tokenEvent(event) ?? []).reduce<KnownToken | null>(evolve, null)),
       ),
     isWorthKeeping: (token) => token !== null,
   })
   // Safe to keep: a prefix never changes its token.
-  const ids = createRecent<string, number>(MAX_REMEMBERED)
+  const ids = createLruCache<string, number>(MAX_REMEMBERED)
   const idOf: TokenIdByPrefix = (prefix) => {
     const known = ids.get(prefix)
     return known === undefined ? deps.tokenIdByPrefix(prefix) : TE.right(O.some(known))
   }
-  const byId: FindToken<number> = (tokenId) => pipe(tokens.of(apiTokenStream(tokenId)), TE.map(O.fromNullable))
+  const byId: FindToken<number> = (tokenId) => pipe(tokens.get(apiTokenStream(tokenId)), TE.map(O.fromNullable))
   const follower = followLog(deps, {
-    who: 'the token directory',
+    name: 'the token directory',
     prefixes: ['api-token-'],
-    hear: (stream, event) => {
+    onEvent: (stream, event) => {
       tokens.forget(stream)
       const issuedEvent = event === null ? undefined : issued(event)
       if (issuedEvent !== undefined) ids.set(issuedEvent.data.prefix, issuedEvent.data.tokenId)

@@ -10,7 +10,7 @@ import { handleCommand, loadState } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { originOf } from '../../log/origin.ts'
 import type { Logger } from '../../ports/environment.ts'
-import { createRecent } from '../../recent.ts'
+import { createLruCache } from '../../lru-cache.ts'
 import type { KnownToken } from './token-directory.ts'
 
 export interface TokenUseDeps extends WriteDeps {
@@ -37,7 +37,7 @@ export const createTokenUses = (deps: TokenUseDeps): TokenUses => {
   const { store, environment, logger } = deps
   const handle = handleCommand(deps)
   const running = new Map<number, Promise<void>>()
-  const lastUses = createRecent<number, string>(MAX_REMEMBERED)
+  const lastUses = createLruCache<number, string>(MAX_REMEMBERED)
 
   const write = async ({ tokenId, userId }: KnownToken, at: string): Promise<void> => {
     const stream = tokenUseStream(tokenId)

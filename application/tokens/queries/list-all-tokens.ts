@@ -2,7 +2,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import { traverseAtOnce } from '../../at-once.ts'
+import { traverseConcurrently } from '../../concurrency.ts'
 import type { Unavailable } from '../../errors.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
 import type { ApiTokenView, PageOfTokens } from '../../ports/read-models.ts'
@@ -35,7 +35,7 @@ export const listAllTokens =
       )
     return pipe(
       pageOfTokens(userId, page),
-      TE.bindW('tokens', ({ items }) => () => traverseAtOnce(OWNERS_AT_ONCE, items, (token) => withOwner(token)())),
+      TE.bindW('tokens', ({ items }) => () => traverseConcurrently(OWNERS_AT_ONCE, items, (token) => withOwner(token)())),
       TE.map(({ tokens, total }) => ({ items: tokens, total })),
     )
   }

@@ -4,7 +4,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import type { TooManyRequests, Unavailable, WrongPassword } from '../../errors.ts'
-import { meaningOf } from '../../log/meaning-of.ts'
+import { mapRefusal } from '../../log/map-refusal.ts'
 import { originOf } from '../../log/origin.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import { hasPassword } from '../known-user.ts'
@@ -52,7 +52,7 @@ export const changeOwnPassword =
     const command = { type: 'ChangePassword', passwordHash: hashed.right, generation, at: environment.now() } as const
     const sent = await sendToUser(deps)(caller.userId, command, originOf(deps, actorOf(caller)))()
     if (E.isLeft(sent)) {
-      return E.left(meaningOf(`user ${caller.userId}`, sent.left, {
+      return E.left(mapRefusal(`user ${caller.userId}`, sent.left, {
         UserUnknown: wrongPassword,
         PasswordOutdated: wrongPassword,
         LastAdministrator: null,

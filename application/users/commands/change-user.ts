@@ -6,7 +6,7 @@ import type { UserChanges } from '../../../domain/user/decider.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import type { LastAdministratorChanged, Unavailable, UserNotFound } from '../../errors.ts'
-import { meaningOf } from '../../log/meaning-of.ts'
+import { mapRefusal } from '../../log/map-refusal.ts'
 import { originOf } from '../../log/origin.ts'
 import type { Origin } from '../../log/origin.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
@@ -69,7 +69,7 @@ export const changeUser =
       ? await administrators.removeThen(userId, origin, change)()
       : await change(false)()
     if (E.isLeft(sent)) {
-      return E.left(meaningOf(`user ${userId}`, sent.left, {
+      return E.left(mapRefusal(`user ${userId}`, sent.left, {
         UserUnknown: notFound,
         LastAdministrator: lastAdministrator,
         PasswordOutdated: null,

@@ -7,7 +7,7 @@ import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import type { Unavailable } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
-import { meaningOf } from '../../log/meaning-of.ts'
+import { mapRefusal } from '../../log/map-refusal.ts'
 import { originOf } from '../../log/origin.ts'
 import type { LoginDirectory } from '../policies/login-directory.ts'
 import { userOnceVisible, sendToUser } from '../user-writes.ts'
@@ -55,7 +55,7 @@ export const logOut =
       await userOnceVisible(deps)(sent.right)
       return E.right(undefined)
     }
-    const refusal = meaningOf(`user ${caller.userId}`, sent.left, {
+    const refusal = mapRefusal(`user ${caller.userId}`, sent.left, {
       UserUnknown: userGone, PasswordOutdated: null, LastAdministrator: null, AlreadyRegistered: null,
     })
     // A deleted user has no valid login left.

@@ -5,7 +5,7 @@ import { isUser } from '../../../domain/user/decider.ts'
 import type { Permission, UserRegistered } from '../../../domain/user/events.ts'
 import type { Unavailable, UsernameTaken } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
-import { meaningOf } from '../../log/meaning-of.ts'
+import { mapRefusal } from '../../log/map-refusal.ts'
 import { originOf } from '../../log/origin.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import type { Projector } from '../../ports/projector.ts'
@@ -69,7 +69,7 @@ export const registerUser =
     }
     const registered = await sendToUser(deps)(userId.right, { type: 'Register', data: registration }, origin)()
     if (E.isLeft(registered)) {
-      return E.left(meaningOf(`user ${userId.right}`, registered.left, {
+      return E.left(mapRefusal(`user ${userId.right}`, registered.left, {
         AlreadyRegistered: usernameTaken,
         UserUnknown: usernameTaken,
         PasswordOutdated: usernameTaken,

@@ -6,9 +6,9 @@ import { messageOf } from '../../../domain/shared/message-of.ts'
 import { adminStatusAfter, NOT_REGISTERED } from '../../../domain/user/admin-status.ts'
 import type { AdminStatus } from '../../../domain/user/admin-status.ts'
 import { userEvents } from '../../../domain/user/events.ts'
-import { isHurt } from '../../errors.ts'
+import { isUnreadable } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
-import { appendSurely } from '../../log/handle-command.ts'
+import { appendWithRetries } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { ownOrigin } from '../../log/origin.ts'
 import { BEGINNING } from '../../ports/event-store.ts'
@@ -49,7 +49,7 @@ export const countAdministrators =
   async () => {
     const { store, environment } = deps
     const existing = await store.read(ADMINISTRATORS_STREAM, { limit: 1 })()
-    if (E.isLeft(existing)) return isHurt(existing.left) ? E.right(undefined) : existing
+    if (E.isLeft(existing)) return isUnreadable(existing.left) ? E.right(undefined) : existing
     if (existing.right.length > 0) return E.right(undefined)
     const head = await store.head()()
     if (E.isLeft(head)) return head
@@ -68,6 +68,6 @@ export const countAdministrators =
         ? []
         : [{ id: environment.newId(), type: AdministratorAdded.type, data: { userId, revision, at }, metadata }])
     if (events.length === 0) return E.right(undefined)
-    const appended = await appendSurely(deps, ADMINISTRATORS_STREAM, 'no-stream', events)
+    const appended = await appendWithRetries(deps, ADMINISTRATORS_STREAM, 'no-stream', events)
     return E.isRight(appended) || appended.left._tag === 'WrongRevision' ? E.right(undefined) : E.left(appended.left)
   }

@@ -9,8 +9,8 @@ import { eventReader } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { UserDeleted, userKey, usernameStream } from '../../../domain/user/events.ts'
 import { usernameClaimDecider } from '../../../domain/user/username-claim.ts'
-import { traverseAtOnce } from '../../at-once.ts'
-import { isHurt } from '../../errors.ts'
+import { traverseConcurrently } from '../../concurrency.ts'
+import { isUnreadable } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import { eraseLive } from '../../lives/erase-live.ts'
@@ -70,7 +70,7 @@ const livesOfUser = async (
   const listed = await deps.liveIdsOf(userId)()
   if (E.isLeft(listed)) return listed
   const admission = await deps.admission.refresh()
-  if (E.isLeft(admission)) return isHurt(admission.left) ? listed : admission
+  if (E.isLeft(admission)) return isUnreadable(admission.left) ? listed : admission
   const open = admission.right.open.filter((reservation) => reservation.userId === userId).map(({ liveId }) => liveId)
   return E.right([...new Set([...listed.right, ...open])])
 }
@@ -82,7 +82,7 @@ const removeOrErase = async (
   origin: Origin,
 ): Promise<Either<Unavailable, Position | null>> => {
   const removed = await removeLive(deps, liveId, origin)()
-  if (E.isRight(removed) || !isHurt(removed.left)) return removed
+  if (E.isRight(removed) || !isUnreadable(removed.left)) return removed
   return await pipe(eraseLive(deps, liveId), TE.map(() => null))()
 }
 
@@ -118,9 +118,9 @@ export const eraseUser =
       ...lives.right.map((liveId) => () => removeOrErase(deps, liveId, origin)),
     ]
     // Damaged data does not stop the other steps. A token without a user does not authenticate anybody.
-    const done = await traverseAtOnce(STEPS_AT_ONCE, steps, async (step) => {
+    const done = await traverseConcurrently(STEPS_AT_ONCE, steps, async (step) => {
       const outcome = await step()
-      return E.isLeft(outcome) && isHurt(outcome.left) ? E.right(null) : outcome
+      return E.isLeft(outcome) && isUnreadable(outcome.left) ? E.right(null) : outcome
     })
     if (E.isLeft(done)) return done
     const last = done.right.filter((position) => position !== null).toSorted().at(-1) ?? null

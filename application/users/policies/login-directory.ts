@@ -4,7 +4,7 @@ import { loginTokenStream } from '../../../domain/login/events.ts'
 import type { Unavailable } from '../../errors.ts'
 import { followLog } from '../../log/follow-log.ts'
 import type { FollowDeps, Follower } from '../../log/follow-log.ts'
-import { createRemembered } from '../../log/remembered.ts'
+import { createStreamCache } from '../../log/stream-cache.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 
 export interface LoginDirectoryDeps extends FollowDeps {
@@ -22,8 +22,8 @@ const MAX_REMEMBERED = 20_000
 
 /** Follows the streams of login tokens until `signal` aborts. */
 export const startLoginDirectory = (deps: LoginDirectoryDeps): LoginDirectory => {
-  const tokens = createRemembered<Unavailable, boolean>({
-    most: MAX_REMEMBERED,
+  const tokens = createStreamCache<Unavailable, boolean>({
+    maxStreams: MAX_REMEMBERED,
     load: (stream) => async () => {
       const found = await deps.store.read(stream, { limit: 1 })()
       if (E.isRight(found)) return E.right(found.right.length > 0)
@@ -33,9 +33,9 @@ export const startLoginDirectory = (deps: LoginDirectoryDeps): LoginDirectory =>
     isWorthKeeping: () => true,
   })
   const follower = followLog(deps, {
-    who: 'the login directory',
+    name: 'the login directory',
     prefixes: [loginTokenStream('')],
-    hear: (stream) => tokens.forget(stream),
+    onEvent: (stream) => tokens.forget(stream),
   })
-  return { ...follower, isLoggedOut: (tokenId) => tokens.of(loginTokenStream(tokenId)) }
+  return { ...follower, isLoggedOut: (tokenId) => tokens.get(loginTokenStream(tokenId)) }
 }

@@ -12,7 +12,7 @@ import type { Unavailable } from '../../errors.ts'
 import { followLog } from '../../log/follow-log.ts'
 import type { FollowDeps, Follower } from '../../log/follow-log.ts'
 import { loadReadable } from '../../log/handle-command.ts'
-import { createRemembered } from '../../log/remembered.ts'
+import { createStreamCache } from '../../log/stream-cache.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 import type { Keyring } from '../../ports/keyring.ts'
 import { hasPassword } from '../known-user.ts'
@@ -39,8 +39,8 @@ const MAX_REMEMBERED = 20_000
 
 /** Follows the streams of users and usernames until `signal` aborts. */
 export const startUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
-  const users = createRemembered({
-    most: MAX_REMEMBERED,
+  const users = createStreamCache({
+    maxStreams: MAX_REMEMBERED,
     load: (stream) =>
       pipe(
         loadReadable(deps)<UserState, UserEvent>(stream, userDecider),
@@ -49,8 +49,8 @@ export const startUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
     // Not kept: an unreadable password may become readable when its key returns.
     isWorthKeeping: (state) => isUser(state) && hasPassword(state),
   })
-  const names = createRemembered({
-    most: MAX_REMEMBERED,
+  const names = createStreamCache({
+    maxStreams: MAX_REMEMBERED,
     load: (stream) =>
       pipe(
         loadReadable(deps)(stream, usernameClaimDecider),
@@ -60,13 +60,13 @@ export const startUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
   })
   const byId: FindUser<number> = (id) =>
     pipe(
-      users.of(userStream(id)),
+      users.get(userStream(id)),
       TE.map((state) => (isUser(state) ? O.some(state) : O.none)),
     )
   const follower = followLog(deps, {
-    who: 'the user directory',
+    name: 'the user directory',
     prefixes: ['user-', 'username-'],
-    hear: (stream) => {
+    onEvent: (stream) => {
       users.forget(stream)
       names.forget(stream)
     },
@@ -76,7 +76,7 @@ export const startUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
     byId,
     byUsernameHash: (hash) =>
       pipe(
-        names.of(usernameStream(hash)),
+        names.get(usernameStream(hash)),
         TE.chain((claimant) => (claimant === null ? TE.right(O.none) : byId(claimant))),
       ),
   }

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { ADMINISTRATORS_STREAM } from '../../../domain/administrators/events.ts'
-import { isHurt } from '../../errors.ts'
+import { isUnreadable } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
 import type { WatchedLog } from '../../log/watched-log.ts'
 import type { EventStore } from '../../ports/event-store.ts'
@@ -11,7 +11,7 @@ export type IsSetUp = () => TaskEither<Unavailable, boolean>
 
 export interface IsSetUpDeps {
   readonly store: Pick<EventStore, 'read'>
-  readonly log: Pick<WatchedLog, 'isHurt'>
+  readonly log: Pick<WatchedLog, 'hasUnreadable'>
 }
 
 /** Damaged data counts as set up, because it may belong to an administrator. */
@@ -19,9 +19,9 @@ export const isSetUp = ({ store, log }: IsSetUpDeps): IsSetUp => {
   // Stays true, because the last administrator cannot be removed.
   let isKnown = false
   return () => async () => {
-    if (isKnown || log.isHurt('user')) return E.right(true)
+    if (isKnown || log.hasUnreadable('user')) return E.right(true)
     const first = await store.read(ADMINISTRATORS_STREAM, { limit: 1 })()
-    if (E.isLeft(first)) return isHurt(first.left) ? E.right(true) : first
+    if (E.isLeft(first)) return isUnreadable(first.left) ? E.right(true) : first
     isKnown = first.right.length > 0
     return E.right(isKnown)
   }

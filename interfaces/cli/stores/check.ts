@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkLog } from '../../../application/audit/check-log.ts'
-import { passingOver } from '../../../application/log/passing-over.ts'
-import type { DamagedRow } from '../../../application/log/passing-over.ts'
+import { skipDamaged } from '../../../application/log/skip-damaged.ts'
+import type { DamagedRow } from '../../../application/log/skip-damaged.ts'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import type { EventStore } from '../../../application/ports/event-store.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
@@ -126,7 +126,7 @@ const uncertainDocuments = async (
   for (const row of new Map(damaged.map((damagedRow) => [damagedRow.position, damagedRow])).values()) {
     const ids = new Set<string>()
     const stopping = new AbortController()
-    for await (const message of passingOver(store.subscribe)(BEGINNING, [row.stream], stopping.signal)) {
+    for await (const message of skipDamaged(store.subscribe)(BEGINNING, [row.stream], stopping.signal)) {
       if (message.kind === 'caught-up') stopping.abort()
       if (message.kind === 'event' && message.event.stream === row.stream)
         for (const id of touches(message.event)) ids.add(id)
@@ -140,7 +140,7 @@ const uncertainDocuments = async (
 const compareModel = async (compared: ComparedWithLog, projection: Projection): Promise<ReadonlyArray<Problem>> => {
   const { collection } = projection
   const damaged: Array<DamagedRow> = []
-  const store = { ...compared.store, subscribe: passingOver(compared.store.subscribe, (row) => damaged.push(row)) }
+  const store = { ...compared.store, subscribe: skipDamaged(compared.store.subscribe, (row) => damaged.push(row)) }
   const found = await differencesFromLog({ ...compared, store }, projection)
   const uncertain = await uncertainDocuments(compared.store, projection, damaged)
   const certain = found.filter(({ id }) => uncertain.every(({ ids }) => !ids.has(id)))

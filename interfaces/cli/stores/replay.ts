@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../../application/ports/event-store.ts'
 import { liveStream } from '../../../domain/live/events.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { foldLive } from '../../../projections/lives/projection.ts'
-import { readAround } from '../../../application/log/read-around.ts'
+import { readUndamaged } from '../../../application/log/read-undamaged.ts'
 import { clearData } from './live-events.ts'
 import { withData } from './tool-data.ts'
 import { unknownLive } from '../not-found.ts'
@@ -59,7 +59,7 @@ export const replay = async (args: ReadonlyArray<string>): Promise<number> => {
   const liveId = Number(live)
   const last = values.at === undefined ? Infinity : Number(values.at)
   return withData(toolSettings(), async ({ store, keyring }) => {
-    const { events: all, lost } = orThrow(await readAround(store, liveStream(liveId))())
+    const { events: all, lost } = orThrow(await readUndamaged(store, liveStream(liveId))())
     if (all.length === 0 && lost.length === 0) throw unknownLive(liveId)
     const stored = all.filter(({ revision }) => revision <= last)
     const events: Array<ReplayedEvent> = []

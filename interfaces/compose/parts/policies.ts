@@ -9,7 +9,7 @@ import {
 } from '../../../application/lives/policies/reconcile-lives.ts'
 import type { HeldLease } from '../../../application/ports/peers/leases.ts'
 import { isActive } from '../../../application/users/known-user.ts'
-import { whileHeld } from '../../../application/while-held.ts'
+import { whileLeaseHeld } from '../../../application/while-lease-held.ts'
 import { takeoverGraceOf } from '../../../infrastructure/settings.ts'
 import { assemble } from '../assemble.ts'
 import { startDuties } from '../duties.ts'
@@ -45,7 +45,7 @@ export const startPolicies = ({ foundation, writeSide, readSide, endByWorker }: 
       reconcileLives({
         ...reconciled, logger, expiry, every: expiryCheckMs(settings), first: token === 0 ? undefined : 0,
       })
-    opened(whileHeld(leases, RECONCILER_LEASE, reconcile))
+    opened(whileLeaseHeld(leases, RECONCILER_LEASE, reconcile))
     const listsAreCurrent = () =>
       projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
     const { retentionMax } = settings

@@ -1,4 +1,4 @@
-import { afterLastLook } from '../../../application/waiting.ts'
+import { afterTimeout } from '../../../application/waiting.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
 
 interface IdleOptions {
@@ -29,7 +29,7 @@ export const createIdleWatch = ({ limit, monotonic, timers, isPaused, expired }:
   let cancel: () => void = () => undefined
 
   const wait = (ms: number): void => {
-    cancel = afterLastLook(timers, Math.min(ms, MAX_TIMER_MS), check)
+    cancel = afterTimeout(timers, Math.min(ms, MAX_TIMER_MS), check)
   }
 
   // One timer checks the time of the last frame. A timer for each of a hundred frames a second would be expensive.

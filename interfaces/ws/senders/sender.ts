@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { InvalidState, SenderSession } from '../../../application/sessions/sender-session.ts'
-import { afterLastLook } from '../../../application/waiting.ts'
+import { afterTimeout } from '../../../application/waiting.ts'
 import { errorEnding } from '../ends.ts'
 import { ASR_STARTED, errorFrame, PONG } from '../frames.ts'
 import type { Incoming, IncomingOptions } from '../incoming.ts'
@@ -62,7 +62,7 @@ export const createSender = (session: SenderSession, options: SenderOptions): In
 
   const watchStall = (): void => {
     cancelStall()
-    cancelStall = afterLastLook(timers, STALLED_AFTER_MS, () => disconnect('audio_too_fast'))
+    cancelStall = afterTimeout(timers, STALLED_AFTER_MS, () => disconnect('audio_too_fast'))
   }
 
   session.onDrained(() => {

@@ -10,7 +10,7 @@ import { openSqliteDocuments } from '../../../infrastructure/sqlite/documents/do
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyring.ts'
 import { readManifest } from '../../../interfaces/cli/stores/backup-manifest.ts'
-import { readAround } from '../../../application/log/read-around.ts'
+import { readUndamaged } from '../../../application/log/read-undamaged.ts'
 import { newEvents, right } from '../../contract/event-store-support.ts'
 import { stenolog } from '../../support/service/command-line.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
@@ -135,7 +135,7 @@ test('a backup that is not complete, was changed or is of a newer version is ref
 test('of a stream with a damaged event all others are read, and what is lost is named', async (t) => {
   const { path, at, store } = await startData(t)
   damage(at('events.sqlite'), "UPDATE events SET type = 'Other' WHERE pos = 3")
-  const { events, lost } = await right(readAround(store, 'live-1'))
+  const { events, lost } = await right(readUndamaged(store, 'live-1'))
   t.deepEqual(events.map(({ revision }) => revision), [0, 1, 3, 4])
   t.like(lost, [{ stream: 'live-1', revision: 2 }])
   let asked = 0
@@ -145,7 +145,7 @@ test('of a stream with a damaged event all others are read, and what is lost is 
       return E.left({ _tag: 'StoreUnavailable', reason: 'gone' })
     },
   }
-  t.deepEqual(await readAround(away, 'live-1')(), E.left({ _tag: 'StoreUnavailable', reason: 'gone' }))
+  t.deepEqual(await readUndamaged(away, 'live-1')(), E.left({ _tag: 'StoreUnavailable', reason: 'gone' }))
   t.is(asked, 1, 'a store that is away is not asked once more for each event')
   const exported = await stenolog(path, ['export', '1'])
   t.is(exported.code, 1)

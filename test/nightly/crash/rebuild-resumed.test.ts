@@ -237,9 +237,9 @@ test('a log with a damaged row makes no read model anew: the one in use may know
       yield message
     }
   }
-  const { store, hurt } = watchLog({ ...world.store, subscribe }, silentLogger)
+  const { store, unreadable: hurt } = watchLog({ ...world.store, subscribe }, silentLogger)
   const outcome = await rebuild({ ...world, store })
   t.is(hurt().length, 1)
-  t.regex(E.isLeft(outcome) ? outcome.left : 'rebuilt', /^position 0+3 \(live-3\) is not what was written/)
+  t.regex(E.isLeft(outcome) ? outcome.left : 'rebuilt', /^the event at position 0+3 \(live-3\) is damaged/)
   await assertRebuilt(t, world)
 })

@@ -137,7 +137,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/log/handle-command.ts',
-    before: 'if (!loaded.events.some(readsErased)) knownStates?.keep(stream, known)',
+    before: 'if (!loaded.events.some(hasErasedMember)) knownStates?.keep(stream, known)',
     after: '',
     rows: ['a change reads what came since the last one, not the whole history'], test: APPLICATION_PROFILES,
   },

@@ -104,13 +104,13 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     rows: ['a history that the rules made passes'], test: AUDIT,
   },
   {
-    file: 'application/log/passing-over.ts',
+    file: 'application/log/skip-damaged.ts',
     before: 'throw error',
     after: 'return',
     rows: ['a log that ends in an error is no clean log'], test: ERASURE_RULES,
   },
   {
-    file: 'application/log/passing-over.ts',
+    file: 'application/log/skip-damaged.ts',
     before: '        onDamaged(row)\n',
     after: '',
     rows: ['behind a row that is not what was written all is judged that can be'], test: AUDIT,

@@ -85,13 +85,13 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
     rows: ['a backup is whole, for its owner alone'], test: STORES,
   },
   {
-    file: 'application/log/read-around.ts',
-    before: 'lost.push({ stream, revision, reason: one.left.reason })',
+    file: 'application/log/read-undamaged.ts',
+    before: 'lost.push({ stream, revision, reason: found.left.reason })',
     after: '',
     rows: ['of a stream with a damaged event all others are read'], test: STORES,
   },
   {
-    file: 'application/log/read-around.ts',
+    file: 'application/log/read-undamaged.ts',
     before: "if (whole.left._tag === 'StoreUnavailable') return E.left(whole.left)",
     after: '',
     rows: ['of a stream with a damaged event all others are read'], test: STORES,

@@ -56,13 +56,13 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
     rows: ['a wrong token is refused'], test: 'test/unit/application/users/setup.test.ts',
   },
   {
-    file: 'application/log/remembered.ts',
+    file: 'application/log/stream-cache.ts',
     before: ' && isUnchanged()) states.set(stream, loaded)',
     after: ') states.set(stream, loaded)',
     rows: ['a result that was read before a change was heard of is kept by nobody'], test: REMEMBERED,
   },
   {
-    file: 'application/log/remembered.ts',
+    file: 'application/log/stream-cache.ts',
     before: '      states.delete(stream)\n      loads.delete(stream)',
     after: '      states.delete(stream)',
     rows: ['in whatever order is asked, changed, heard and answered'], test: REMEMBERED,

@@ -11,7 +11,7 @@ const CATALOGUE_TRANSLATORS = 'test/unit/infrastructure/catalogue-translators.te
 /** One reading of stored events: what cannot be read stops nothing but what needs it, and is told. */
 export const hurtDataMutants: ReadonlyArray<Mutant> = [
   {
-    file: 'application/log/passing-over.ts',
+    file: 'application/log/skip-damaged.ts',
     before: 'if (row === undefined || row.position <= position) throw error',
     after: 'if (row === undefined) throw error',
     rows: ['a damaged row that a store hands out again and again ends'], test: HURT_DATA,
@@ -24,14 +24,14 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/log/watched-log.ts',
-    before: 'if (hurt.has(found.stream) || hurt.size >= MAX_DESCRIBED) return',
-    after: 'if (hurt.size >= MAX_DESCRIBED) return',
+    before: 'if (unreadable.has(found.stream) || unreadable.size >= MAX_DESCRIBED) return',
+    after: 'if (unreadable.size >= MAX_DESCRIBED) return',
     rows: ['who follows the log goes on behind what cannot be read'], test: HURT_DATA,
   },
   {
     file: 'application/log/watched-log.ts',
-    before: 'if (E.isRight(found)) found.right.forEach(judge)\n',
-    after: 'if (E.isRight(found)) found.right.slice(found.right.length).forEach(judge)\n',
+    before: 'if (E.isRight(found)) found.right.forEach(check)\n',
+    after: 'if (E.isRight(found)) found.right.slice(found.right.length).forEach(check)\n',
     rows: ['what a read meets is told as well'], test: HURT_DATA,
   },
   {
@@ -48,31 +48,31 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/policies/reconcile-lives.ts',
-    before: '!isHurt(outcome.left)) ??',
+    before: '!isUnreadable(outcome.left)) ??',
     after: 'outcome.left !== undefined) ??',
     rows: ['at start a live that cannot be read is left alone'], test: HURT_DATA,
   },
   {
     file: 'application/lives/policies/reconcile-lives.ts',
-    before: 'E.isLeft(outcome) && !isHurt(outcome.left)',
-    after: 'E.isLeft(outcome) && isHurt(outcome.left)',
+    before: 'E.isLeft(outcome) && !isUnreadable(outcome.left)',
+    after: 'E.isLeft(outcome) && isUnreadable(outcome.left)',
     rows: ['a live that cannot be read does not hide that the store is away'], test: HURT_DATA,
   },
   {
     file: 'application/log/log-duty.ts',
-    before: 'if (!isAboutHurt(error)) throw error',
+    before: 'if (!isCausedByUnreadableData(error)) throw error',
     after: 'throw error',
     rows: ['a duty passes over what asks for data that cannot be read'], test: HURT_DATA,
   },
   {
     file: 'application/log/event-serialization.ts',
-    before: 'if (E.isLeft(opened)) return E.left(refusalOf(event, opened.left))',
-    after: 'if (E.isLeft(opened)) continue',
+    before: 'TE.chainEitherKW(E.sequenceArray),',
+    after: 'TE.map(RA.rights),',
     rows: ['a stored event that does not fit its codec'], test: HANDLE_COMMAND,
   },
   {
     file: 'application/users/policies/erase-users.ts',
-    before: 'if (E.isRight(removed) || !isHurt(removed.left)) return removed',
+    before: 'if (E.isRight(removed) || !isUnreadable(removed.left)) return removed',
     after: 'return removed',
     rows: ['a deletion erases also what cannot be read any more'], test: DELETE_USER,
   },
@@ -102,13 +102,13 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/users/queries/is-set-up.ts',
-    before: " || log.isHurt('user')",
+    before: " || log.hasUnreadable('user')",
     after: '',
     rows: ['whose users cannot be read, is'], test: 'test/unit/application/users/administrators.test.ts',
   },
   {
     file: 'application/sessions/run-lives.ts',
-    before: 'if (isHurt(done.left)) return',
+    before: 'if (isUnreadable(done.left)) return',
     after: '',
     rows: ['a live that cannot be read is left as it is'], test: RUN_LIVES,
   },

@@ -133,8 +133,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/finish-lives-by-audio-url.ts',
-    before: 'traverseAtOnce(ENDS_AT_ONCE, requested, async',
-    after: 'traverseAtOnce(ENDS_AT_ONCE, requested.slice(skip, skip + limit), async',
+    before: 'traverseConcurrently(ENDS_AT_ONCE, requested, async',
+    after: 'traverseConcurrently(ENDS_AT_ONCE, requested.slice(skip, skip + limit), async',
     rows: [90], test: BY_URL,
   },
   {
@@ -192,7 +192,7 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     rows: ['who stops the reconciler waits for the ends that have begun'], test: TIME_LIMITS,
   },
   {
-    file: 'application/at-once.ts',
+    file: 'application/concurrency.ts',
     before: 'if (failure !== null) return failure',
     after: '',
     rows: ['after a failure no further task begins'], test: AT_ONCE,

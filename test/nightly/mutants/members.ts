@@ -113,7 +113,7 @@ export const memberMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/members.ts',
-    before: ' nextBeat.ring()',
+    before: ' nextBeat.wake()',
     after: '  nextBeat',
     rows: ['members of different names run side by side'], test: MEMBERS,
   },

@@ -88,7 +88,7 @@ export const placementMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/run-lives.ts',
-    before: 'if (E.isRight(refreshed) || isHurt(refreshed.left)) break',
+    before: 'if (E.isRight(refreshed) || isUnreadable(refreshed.left)) break',
     after: 'if (E.isRight(refreshed) || attempt === 0) break',
     rows: ['although the admissions cannot be read'], test: LOST,
   },

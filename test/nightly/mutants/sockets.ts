@@ -119,8 +119,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/heartbeat.ts',
-    before: 'afterLastLook(timers, left, lost)',
-    after: 'afterLastLook(timers, left * 2, lost)',
+    before: 'afterTimeout(timers, left, lost)',
+    after: 'afterTimeout(timers, left * 2, lost)',
     rows: [100], test: 'test/api/ws/heartbeat.test.ts',
   },
   {

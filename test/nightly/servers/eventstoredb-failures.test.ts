@@ -224,7 +224,7 @@ serialTestOnChosenStores('who follows the log of the service goes on behind an e
     if (streams.length === 1) stop.abort()
   }
   t.deepEqual(streams, ['b'])
-  t.like(watched.hurt().find(({ stream }) => stream === 'a'), { problem: 'damaged' })
+  t.like(watched.unreadable().find(({ stream }) => stream === 'a'), { problem: 'damaged' })
 })
 
 serialTestOnChosenStores('a server that cannot be reached at start, or whose name a cluster cannot give, is an error for people', async (t) => {

@@ -78,7 +78,7 @@ export const startUserWorld = async (t: ExecutionContext, stores: UserStores = {
     documents,
     users: {
       registerUser: registerUser(changing),
-      isSetUp: isSetUp({ store, log: { isHurt: () => false } }),
+      isSetUp: isSetUp({ store, log: { hasUnreadable: () => false } }),
       countAdministrators: countAdministrators(write),
       /** As a process does it that lives on for long. */
       completeUsers: () => completeUsers({ ...write, timers: immediateTimers, documents, logger, administrators }),

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { LOAD_MINUTES, LOAD_STEP } from '../../../../application/load/load-history.ts'
+import { LOAD_MINUTES, LOAD_STEP_SECONDS } from '../../../../application/load/load-history.ts'
 import type { LoadHistory } from '../../../../application/load/load-history.ts'
 import { boundedNumber, instant } from '../../../../domain/shared/codecs.ts'
 import { count, nullable, roundToMs, single } from '../../codecs/presenters.ts'
@@ -47,7 +47,7 @@ const getLoad = privateRoute(
     return E.right({
       data: {
         since: samples[0]?.at ?? null,
-        step: LOAD_STEP,
+        step: LOAD_STEP_SECONDS,
         lag_max: samples.map(({ lagMax }) => roundToMs(lagMax)),
         lag_p95: samples.map(({ lagP95 }) => roundToMs(lagP95)),
         vram_reserved: samples.map(({ vramReserved }) => vramReserved),

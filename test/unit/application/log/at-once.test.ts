@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { createSlots, mapAtOnce, traverseAtOnce } from '../../../../application/at-once.ts'
+import { createSlots, mapConcurrently, traverseConcurrently } from '../../../../application/concurrency.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 
 /** Tasks that end when the test says so. */
@@ -41,7 +41,7 @@ test('so many tasks run at a time, the others in the order in which they came, a
 test('all items have their turn although one breaks, which is told when all are over', async (t) => {
   const { task, end, haveBegun } = createGates()
   let over = false
-  const mapped = mapAtOnce(2, [1, 2, 3], task).finally(() => { over = true })
+  const mapped = mapConcurrently(2, [1, 2, 3], task).finally(() => { over = true })
   mapped.catch(() => undefined)
   await haveBegun(1, 2)
   end(1, 'defect')
@@ -54,7 +54,7 @@ test('all items have their turn although one breaks, which is told when all are 
 
 test('after a failure no further task begins, and the results come in the order of the items', async (t) => {
   const failing = createGates()
-  const failed = traverseAtOnce(2, [1, 2, 3, 4], failing.task)
+  const failed = traverseConcurrently(2, [1, 2, 3, 4], failing.task)
   await failing.haveBegun(1, 2)
   failing.end(2, 'left')
   failing.end(1)
@@ -64,7 +64,7 @@ test('after a failure no further task begins, and the results come in the order 
   t.deepEqual(failing.begun, [1, 2])
 
   const { task, end, haveBegun } = createGates()
-  const all = traverseAtOnce(2, [1, 2], task)
+  const all = traverseConcurrently(2, [1, 2], task)
   await haveBegun(1, 2)
   end(2)
   end(1)

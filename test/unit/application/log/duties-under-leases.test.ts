@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'ava'
 import { RECONCILER_LEASE, reconcileLives } from '../../../../application/lives/policies/reconcile-lives.ts'
 import { dutyLease, startLogDuty } from '../../../../application/log/log-duty.ts'
-import { whileHeld } from '../../../../application/while-held.ts'
+import { whileLeaseHeld } from '../../../../application/while-lease-held.ts'
 import type { Documents } from '../../../../application/ports/documents.ts'
 import { systemTimers } from '../../../../infrastructure/node/system-timers.ts'
 import { dutyCheckpoint } from '../../../../projections/rebuild/discard-newer-than-log.ts'
@@ -115,7 +115,7 @@ test('who takes over the reconciler watches anew, by its own clock, which admiss
     return await side.admission.refresh()
   }
   const start = (member: string) =>
-    whileHeld(leases.of(member), RECONCILER_LEASE, () =>
+    whileLeaseHeld(leases.of(member), RECONCILER_LEASE, () =>
       reconcileLives({ ...side.deps, admission: { ...side.admission, refresh }, timers, logger: createRecordingLogger(), every: 30_000, first: 0 }))
   /** Lets so much time pass, and the round that falls due then. */
   const round = async (ms: number): Promise<void> => {

@@ -1,15 +1,15 @@
 import test from 'ava'
 import fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
-import { createRemembered } from '../../../../application/log/remembered.ts'
-import { createRecent } from '../../../../application/recent.ts'
+import { createStreamCache } from '../../../../application/log/stream-cache.ts'
+import { createLruCache } from '../../../../application/lru-cache.ts'
 
 /** One stream whose loads are answered when the test says so, by what it was when the load read it. */
 const openStream = (most = 10) => {
   let state = 0
   const loads: Array<() => void> = []
-  const { of, forget } = createRemembered<'away', number>({
-    most,
+  const { get: of, forget } = createStreamCache<'away', number>({
+    maxStreams: most,
     load: () => () => {
       const read = state
       return new Promise((resolve) => loads.push(() => resolve(E.right(read))))
@@ -64,7 +64,7 @@ test('a result that was read before a change was heard of is kept by nobody, als
 test('what is not worth keeping, or could not be loaded, is loaded each time', async (t) => {
   const answers = [E.left('away' as const), E.right(-1), E.right(7), E.right(8)]
   const load = () => async () => answers.shift() ?? E.left('away' as const)
-  const { of } = createRemembered({ most: 1, load, isWorthKeeping: (value) => value > 0 })
+  const { get: of } = createStreamCache({ maxStreams: 1, load, isWorthKeeping: (value) => value > 0 })
   const asked: Array<unknown> = []
   for (const _ of [1, 2, 3, 4]) asked.push(await of('stream')())
   t.deepEqual(asked, [E.left('away'), E.right(-1), E.right(7), E.right(7)])
@@ -76,7 +76,7 @@ test('a defect of a load is told to who asked, and the next one loads again', as
     if (isBroken) throw new Error('broken')
     return E.right(1)
   }
-  const { of } = createRemembered<never, number>({ most: 1, load, isWorthKeeping: () => true })
+  const { get: of } = createStreamCache<never, number>({ maxStreams: 1, load, isWorthKeeping: () => true })
   await t.throwsAsync(of('stream')(), { message: 'broken' })
   isBroken = false
   t.deepEqual(await of('stream')(), E.right(1))
@@ -110,7 +110,7 @@ test('in whatever order is asked, changed, heard and answered: nobody is told wh
 })
 
 test('what was used last stays, so many as there are places', (t) => {
-  const recent = createRecent<string, number>(2)
+  const recent = createLruCache<string, number>(2)
   recent.set('a', 1)
   recent.set('b', 2)
   t.is(recent.get('a'), 1)

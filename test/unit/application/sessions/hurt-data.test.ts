@@ -57,7 +57,7 @@ test('who follows the log goes on behind what cannot be read, and each stream is
   }
   // Those of other types are handed on: each fold says what they mean to it.
   for (const _ of [1, 2]) t.deepEqual(await read(), ['UserDisabled', 'InventedLater', 'UserDisabled', 'UserEnabled'])
-  t.deepEqual(watched.hurt().map(({ stream, problem }) => `${stream} ${problem}`), [
+  t.deepEqual(watched.unreadable().map(({ stream, problem }) => `${stream} ${problem}`), [
     'user-1 damaged', 'user-2 damaged', 'user-4 unknown-event', 'user-5 damaged',
   ])
   t.is(logger.lines.filter(({ level }) => level === 'error').length, 4)
@@ -88,7 +88,7 @@ test('a damaged row that a store hands out again and again ends the subscription
     yield { kind: 'checkpoint', position: '0000' as Position }
     throw new Error('damaged', { cause: { _tag: 'LogCorrupted', reason: 'r', row } })
   }
-  const { store, hurt } = watchLog({ ...createMemoryEventStore(), subscribe }, silentLogger)
+  const { store, unreadable: hurt } = watchLog({ ...createMemoryEventStore(), subscribe }, silentLogger)
   const follow = async (): Promise<void> => {
     let messages = 0
     for await (const _ of store.subscribe(BEGINNING, [''], new AbortController().signal)) if (++messages > 10) return
@@ -99,7 +99,7 @@ test('a damaged row that a store hands out again and again ends the subscription
 
 test('what a read meets is told as well', async (t) => {
   const memory = createMemoryEventStore()
-  const { store, hurt } = watchLog({ ...memory, read: (stream, options) =>
+  const { store, unreadable: hurt } = watchLog({ ...memory, read: (stream, options) =>
     stream === 'a' ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) : memory.read(stream, options) }, silentLogger)
   await append(memory, 'segments-7', 'InventedLater')
   await store.read('a')()
@@ -107,18 +107,18 @@ test('what a read meets is told as well', async (t) => {
   await store.read('seq-user')()
   t.deepEqual(hurt(), [
     { stream: 'a', problem: 'damaged', detail: 'a flipped bit' },
-    { stream: 'segments-7', problem: 'unknown-event', detail: 'revision 0 is a InventedLater: a newer version wrote it' },
+    { stream: 'segments-7', problem: 'unknown-event', detail: 'revision 0 has the unknown type InventedLater: a newer version wrote it' },
   ])
 })
 
 test('beyond the thousand streams that are described, it is still known which are damaged and of what kind', async (t) => {
   const read: EventStore['read'] = () => async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
-  const { store, hurt, isHurt, isDamaged } = watchLog({ ...createMemoryEventStore(), read }, silentLogger)
+  const { store, unreadable: hurt, hasUnreadable, isDamaged } = watchLog({ ...createMemoryEventStore(), read }, silentLogger)
   for (let liveId = 1; liveId <= 1000; liveId++) await store.read(`live-${liveId}`)()
-  t.false(isHurt('user'))
+  t.false(hasUnreadable('user'))
   await store.read('user-7')()
   t.is(hurt().length, 1000)
-  t.deepEqual([isHurt('user'), isHurt('username'), isDamaged('user-7'), isDamaged('user-8')], [true, false, true, false])
+  t.deepEqual([hasUnreadable('user'), hasUnreadable('username'), isDamaged('user-7'), isDamaged('user-8')], [true, false, true, false])
 })
 
 /** Two lives of a process that died while they ran; nobody can tell what the first one's stream says at its end. */

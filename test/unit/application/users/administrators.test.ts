@@ -158,7 +158,7 @@ test('a log without users, or without an administrator, is not set up; whose use
   const log = await openLog([[]])
   right(await countAdministrators(log.write)())
   t.deepEqual(await log.counted(), [])
-  const asked = (isHurt: boolean, store: Pick<EventStore, 'read'> = log.store) => isSetUp({ store, log: { isHurt: () => isHurt } })()()
+  const asked = (hasUnreadable: boolean, store: Pick<EventStore, 'read'> = log.store) => isSetUp({ store, log: { hasUnreadable: () => hasUnreadable } })()()
   t.deepEqual(await asked(false), E.right(false))
   t.deepEqual(await asked(true), E.right(true))
   t.deepEqual(await asked(false, { read: () => async () => E.left(away) }), E.left(away))

@@ -1,27 +1,27 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { createRecent } from '../recent.ts'
+import { createLruCache } from '../lru-cache.ts'
 
-/** What single streams come to, for who asks again and again. Whoever follows the log says which have changed. */
-export interface Remembered<L, State> {
-  /** From memory, or loaded now; those who ask at once share one load. */
-  readonly of: (stream: string) => TaskEither<L, State>
-  /** The stream has changed: what is known of it is forgotten, and what is being loaded now is not kept. */
+/** Caches the states of streams. A follower of the log must call `forget` for each changed stream. */
+export interface StreamCache<L, State> {
+  /** Returns the cached state, or loads it. Concurrent calls share one load. */
+  readonly get: (stream: string) => TaskEither<L, State>
+  /** The stream has changed. Drops its state, and does not keep the result of a running load. */
   readonly forget: (stream: string) => void
 }
 
-interface RememberedOptions<L, State> {
-  /** Streams that are remembered: those that were asked for last. */
-  readonly most: number
+interface StreamCacheOptions<L, State> {
+  /** The cache keeps the most recently used streams. */
+  readonly maxStreams: number
   readonly load: (stream: string) => TaskEither<L, State>
-  /** Others are loaded each time. */
+  /** Other states are not cached. */
   readonly isWorthKeeping: (state: State) => boolean
 }
 
-export const createRemembered = <L, State>(options: RememberedOptions<L, State>): Remembered<L, State> => {
-  const { most, load, isWorthKeeping } = options
-  const states = createRecent<string, Either<never, State>>(most)
+export const createStreamCache = <L, State>(options: StreamCacheOptions<L, State>): StreamCache<L, State> => {
+  const { maxStreams, load, isWorthKeeping } = options
+  const states = createLruCache<string, Either<never, State>>(maxStreams)
   const loads = new Map<string, Promise<Either<L, State>>>()
 
   const loadAndKeep = async (stream: string, isUnchanged: () => boolean): Promise<Either<L, State>> => {
@@ -40,7 +40,7 @@ export const createRemembered = <L, State>(options: RememberedOptions<L, State>)
   }
 
   return {
-    of: (stream) => async () => states.get(stream) ?? (await (loads.get(stream) ?? begin(stream))),
+    get: (stream) => async () => states.get(stream) ?? (await (loads.get(stream) ?? begin(stream))),
     forget: (stream) => {
       states.delete(stream)
       loads.delete(stream)

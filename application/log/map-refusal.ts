@@ -5,7 +5,7 @@ interface Tagged {
   readonly _tag: string
 }
 
-/** By refusal of the rules; null stands at those that they do not give to the command that was sent. */
+/** The error for each refusal of a decider. Null: the command cannot cause this refusal. */
 type Meanings<Refusal extends Tagged> = { readonly [Tag in Refusal['_tag']]: Tagged | null }
 
 const isRefusal = <Refusal extends Tagged>(
@@ -13,8 +13,11 @@ const isRefusal = <Refusal extends Tagged>(
   meanings: Meanings<Refusal>,
 ): left is Refusal => Object.hasOwn(meanings, left._tag)
 
-/** What a refusal of `who` means to whoever asked. That something is away means what it says. */
-export const meaningOf = <Refusal extends Tagged, const M extends Meanings<Refusal>>(
+/**
+ * Returns the use case's error for a decider's refusal. `Unavailable` passes unchanged. Throws for an impossible
+ * refusal. `who`: the decider, for the message.
+ */
+export const mapRefusal = <Refusal extends Tagged, const M extends Meanings<Refusal>>(
   who: string,
   left: Refusal | Unavailable,
   meanings: M & Meanings<Refusal>,

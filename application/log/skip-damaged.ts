@@ -1,6 +1,6 @@
 import type { EventStore, LogCorrupted, Position, SubscriptionMessage } from '../ports/event-store.ts'
 
-/** A row that is not what was written; the log goes on behind it. */
+/** Place of a damaged row. The rows after it can be read. */
 export type DamagedRow = NonNullable<LogCorrupted['row']>
 
 const damagedRowOf = (error: unknown): DamagedRow | undefined => {
@@ -9,10 +9,10 @@ const damagedRowOf = (error: unknown): DamagedRow | undefined => {
 }
 
 /**
- * The store's subscription, which goes on behind each damaged row once `onDamaged` was told of it, in the order of the
- * log; its message stands where the row does. What else goes wrong ends it.
+ * Wraps a subscription so that it continues after damaged rows. It calls `onDamaged` and yields a `damaged` message in
+ * place of the row. Any other error ends the subscription.
  */
-export const passingOver = (
+export const skipDamaged = (
   subscribe: EventStore['subscribe'],
   onDamaged: (row: DamagedRow) => void = () => undefined,
 ): EventStore['subscribe'] =>
@@ -24,7 +24,7 @@ export const passingOver = (
         return
       } catch (error) {
         const row = damagedRowOf(error)
-        // A row that comes again would come for ever.
+        // A row before the position would come again in an endless loop.
         if (row === undefined || row.position <= position) throw error
         onDamaged(row)
         yield { kind: 'damaged', ...row }

@@ -5,11 +5,11 @@ import type { AdministrationEvent } from '../../domain/administration/events.ts'
 import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { Unavailable } from '../errors.ts'
-import { appendSurely } from './handle-command.ts'
+import { appendWithRetries } from './handle-command.ts'
 import type { WriteDeps } from './handle-command.ts'
 
-/** Writes down what an administrator is about to see or do: nothing happens that is not on record. */
-export const recordAct = async (
+/** Records what an administrator is about to read or do. Call it before the act, so every act is on record. */
+export const recordAdministration = async (
   deps: WriteDeps,
   caller: Caller,
   { type, data }: AdministrationEvent,
@@ -17,8 +17,8 @@ export const recordAct = async (
   const id = deps.environment.newId()
   const correlationId = deps.environment.correlationId() ?? id
   const metadata = { correlationId, causationId: id, actor: actorOf(caller), recordedAt: data.at }
-  const appended = await appendSurely(deps, ADMINISTRATION_STREAM, 'any', [{ id, type, data, metadata }])
+  const appended = await appendWithRetries(deps, ADMINISTRATION_STREAM, 'any', [{ id, type, data, metadata }])
   if (E.isRight(appended)) return E.right(undefined)
-  if (appended.left._tag === 'WrongRevision') throw new Error(`${ADMINISTRATION_STREAM} refused an append at any revision`)
-  return E.left(appended.left)
+  if (appended.left._tag === 'StoreUnavailable') return E.left(appended.left)
+  throw new Error(`${ADMINISTRATION_STREAM} refused an append at any revision`)
 }

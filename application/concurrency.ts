@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 
-/** Runs a task as soon as one of its places is free. */
+/** Runs a task as soon as a slot is free. */
 export type Slots = <A>(task: () => Promise<A>) => Promise<A>
 
-/** So many tasks at a time; the others wait in the order in which they came. */
+/** Runs at most `count` tasks at a time. Further tasks wait in order. */
 export const createSlots = (count: number): Slots => {
   const waiting: Array<() => void> = []
   let free = count
@@ -13,7 +13,7 @@ export const createSlots = (count: number): Slots => {
     free -= 1
     return undefined
   }
-  const give = (): void => {
+  const release = (): void => {
     const next = waiting.shift()
     if (next === undefined) free += 1
     else next()
@@ -23,39 +23,39 @@ export const createSlots = (count: number): Slots => {
     try {
       return await task()
     } finally {
-      give()
+      release()
     }
   }
 }
 
 /**
- * One task an item, `count` at a time; the results in the order of the items. Rejects, once all are over, with the
- * first defect.
+ * Runs one task for each item, at most `count` at a time. Returns the results in the order of the items. Rejects with
+ * the first rejection, after all tasks have ended.
  */
-export const mapAtOnce = async <A, B>(
+export const mapConcurrently = async <A, B>(
   count: number,
   items: Iterable<A>,
   task: (item: A) => Promise<B>,
 ): Promise<ReadonlyArray<B>> => {
   const inSlot = createSlots(count)
   const settled = await Promise.allSettled(Array.from(items, (item) => inSlot(() => task(item))))
-  return settled.map((one) => {
-    if (one.status === 'rejected') throw one.reason
-    return one.value
+  return settled.map((result) => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
   })
 }
 
 /**
- * The same for tasks that can fail: after the first failure none begins, and the answer is the first failure in the
- * order of the items.
+ * Runs one task for each item, at most `count` at a time. After a left value no further task begins. Returns the first
+ * left value in the order of the items, or all results.
  */
-export const traverseAtOnce = async <A, L, B>(
+export const traverseConcurrently = async <A, L, B>(
   count: number,
   items: Iterable<A>,
   task: (item: A) => Promise<Either<L, B>>,
 ): Promise<Either<L, ReadonlyArray<B>>> => {
   let failure: Either<L, B> | null = null
-  const results = await mapAtOnce(count, items, async (item) => {
+  const results = await mapConcurrently(count, items, async (item) => {
     if (failure !== null) return failure
     const result = await task(item)
     if (E.isLeft(result)) failure ??= result

@@ -1,18 +1,18 @@
-/** A map that keeps the entries that were set or asked for last. */
-export interface Recent<K, V> {
+/** A map that keeps only the most recently used entries. */
+export interface LruCache<K, V> {
   readonly get: (key: K) => V | undefined
   readonly set: (key: K, value: V) => void
   readonly delete: (key: K) => void
 }
 
-/** Of at most `most` entries. */
-export const createRecent = <K, V>(most: number): Recent<K, V> => {
+/** Keeps at most `maxEntries` entries. */
+export const createLruCache = <K, V>(maxEntries: number): LruCache<K, V> => {
   const entries = new Map<K, V>()
   const set = (key: K, value: V): void => {
     entries.delete(key)
     entries.set(key, value)
-    const [longestAgo] = entries.keys()
-    if (entries.size > most && longestAgo !== undefined) entries.delete(longestAgo)
+    const [leastRecent] = entries.keys()
+    if (entries.size > maxEntries && leastRecent !== undefined) entries.delete(leastRecent)
   }
   return {
     get: (key) => {
