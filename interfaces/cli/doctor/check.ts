@@ -1,4 +1,4 @@
-/** A finding of doctor about what the service needs. */
+/** One line of `stenolog doctor`: a requirement of the service and its state. */
 export interface Check {
   readonly name: string
   readonly ok: boolean

@@ -16,23 +16,23 @@ import { readGpus } from '../../../infrastructure/onnx/providers/gpus.ts'
 import type { Gpu } from '../../../infrastructure/onnx/providers/gpus.ts'
 import type { Check } from './check.ts'
 
-/** What doctor found of the hardware that models run on. */
+/** The hardware on which models run. */
 export interface DeviceFindings {
   readonly choice: ProviderChoice
   /** GPUs whose drivers report their memory. */
   readonly gpus: ReadonlyArray<Gpu>
-  /** GPUs with an engine of their own; empty where there is a single engine. */
+  /** GPUs that each have their own engine; empty when there is a single engine. */
   readonly engineGpus: ReadonlyArray<EngineGpu>
-  /** Megabytes that sessions can reserve on each engine. */
+  /** Memory that sessions can reserve on each engine, in MB. */
   readonly vrams: ReadonlyArray<number>
-  /** Milliseconds of a pass of the model that ships over AUDIO_SECONDS of silence; left: why it failed. */
+  /** Milliseconds of a pass of the bundled model over AUDIO_SECONDS of silence. Left: the reason of a failure. */
   readonly pass: Either<string, number>
 }
 
 const AUDIO_SECONDS = 5
 const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-/** Loads the model that ships in an engine process and runs it twice: the first pass allocates memory. */
+/** Measures a pass of the bundled model in an engine process. The first pass allocates memory, so the second counts. */
 const measurePass = async (): Promise<Either<string, number>> => {
   const models = new Map([[BUNDLED_MODEL, join(BUNDLED_MODELS, BUNDLED_MODEL)]])
   const engine = createSpeechEngine({ models, workers: 1, logger: SILENT })
@@ -53,7 +53,7 @@ const deviceOf = ({ choice, gpus, engineGpus }: DeviceFindings): string => {
   if (engineGpus.length > 0) return `${engineGpus.map(({ name }) => name).join(', ')}; one engine for each`
   if (choice.provider === 'cpu') return `${cpus()[0]?.model ?? 'CPU'}, ${availableParallelism()} threads`
   const names = gpus.map(({ name }) => name).join(', ')
-  return gpus.length > 1 ? `one of ${names}; the driver chooses it` : names || 'a GPU whose driver reports no name'
+  return gpus.length > 1 ? `one of ${names}; the driver chooses` : names || 'a GPU without a reported name'
 }
 
 const memoryOf = ({ gpus, vrams }: DeviceFindings): string => {
@@ -63,7 +63,7 @@ const memoryOf = ({ gpus, vrams }: DeviceFindings): string => {
 
 const precisionOf = ({ choice: { provider } }: DeviceFindings): string =>
   provider === 'cpu'
-    ? '8-bit weights where a model has them'
+    ? '8-bit weights if the model has them'
     : `32-bit and 16-bit weights on ${provider}; 8-bit weights on the CPU`
 
 const passOf = ({ choice: { provider, times }, pass }: DeviceFindings): string => {
@@ -73,7 +73,7 @@ const passOf = ({ choice: { provider, times }, pass }: DeviceFindings): string =
     : `${BUNDLED_MODEL} took ${pass.right.toFixed(0)} ms on the CPU for ${AUDIO_SECONDS} s of silence${onGpu}`
 }
 
-/** One line for each: the device, its memory, the precision of the weights, and the time of a pass. */
+/** Returns one line each: provider, device, memory, precision of the weights, and duration of a pass. */
 export const deviceLines = (found: DeviceFindings): ReadonlyArray<Check> => [
   { name: 'execution provider', ok: true, detail: `${found.choice.provider} (${found.choice.why})` },
   { name: 'device', ok: true, detail: deviceOf(found) },
@@ -82,7 +82,7 @@ export const deviceLines = (found: DeviceFindings): ReadonlyArray<Check> => [
   { name: 'pass', ok: E.isRight(found.pass), detail: passOf(found) },
 ]
 
-/** @param vramMb the setting VRAM_MB; null: not set */
+/** Examines the hardware. `vramMb` is the setting VRAM_MB; null when it is not set. */
 export const deviceChecks = async (vramMb: number | null): Promise<ReadonlyArray<Check>> => {
   const [choice, gpus, engineGpus] = await Promise.all([chooseProvider(), readGpus(), findEngineGpus()])
   const vrams = await memoryOfEngines(vramMb, engineGpus)

@@ -16,18 +16,21 @@ const mark = (ok: boolean): string => (ok ? 'ok' : 'WRONG')
 const examineSource = async (url: string, seconds: number, settings: Settings, json: boolean): Promise<number> => {
   const findings: Array<Finding> = []
   const rules = { allow: settings.audioUrlAllowCidrs ?? [], ownPort: settings.port === 0 ? null : settings.port }
-  const tell = (finding: Finding): void => {
+  const report = (finding: Finding): void => {
     findings.push(finding)
-    if (!json) console.log(tableOf(['ms    ', 'step     ', '     ', 'what'], [[finding.after, finding.step, mark(finding.ok), finding.detail]]).split('\n')[1])
+    if (json) return
+    const { after, step, ok, detail } = finding
+    // The headings only set the widths of the columns.
+    console.log(tableOf(['ms    ', 'step     ', '     ', 'result'], [[after, step, mark(ok), detail]]).split('\n')[1])
   }
   if (!json) console.log(`Pulling ${maskedUrl(url)}`)
   const isolation = await examineIsolation(settings.sourceIsolation)
-  const ok = await diagnoseSource({ url, rules, isolation, seconds, tell })
+  const ok = await diagnoseSource({ url, rules, isolation, seconds, tell: report })
   if (json) console.log(JSON.stringify({ source: maskedUrl(url), ok, findings }, null, 2))
   return ok ? 0 : 1
 }
 
-/** Resolves to the exit code. */
+/** Runs `stenolog doctor`. Resolves to the exit code: 1 when it finds a problem. */
 export const doctor = async (args: ReadonlyArray<string>): Promise<number> => {
   const { options: { source, seconds, json } } = readArguments(DOCTOR, args)
   const settings = readSettings(process.env)
@@ -35,8 +38,10 @@ export const doctor = async (args: ReadonlyArray<string>): Promise<number> => {
     const checks = await examineEnvironment(settings)
     const ok = checks.every((check) => check.ok)
     if (json) console.log(JSON.stringify({ ok, checks }, null, 2))
-    else console.log(tableOf(['check', '', 'what'], checks.map((check) => [check.name, mark(check.ok), check.detail])))
+    else
+      console.log(tableOf(['check', '', 'result'], checks.map((check) => [check.name, mark(check.ok), check.detail])))
     return ok ? 0 : 1
   }
-  return await examineSource(source === '-' ? (await text(process.stdin)).trim() : source, Number(seconds), toolSettings(), json)
+  const url = source === '-' ? (await text(process.stdin)).trim() : source
+  return await examineSource(url, Number(seconds), toolSettings(), json)
 }

@@ -15,7 +15,9 @@ const NODE_MAJOR = 24
 
 const nodeCheck = (): Check => {
   const ok = Number(process.versions.node.split('.')[0]) >= NODE_MAJOR
-  return { name: 'node', ok, detail: `${process.versions.node}${ok ? '' : `, ${NODE_MAJOR} or later is needed`}` }
+  return {
+    name: 'node', ok, detail: `${process.versions.node}${ok ? '' : `; version ${NODE_MAJOR} or later is required`}`,
+  }
 }
 
 const modelChecks = async (settings: Settings): Promise<ReadonlyArray<Check>> => {
@@ -35,36 +37,39 @@ const modelChecks = async (settings: Settings): Promise<ReadonlyArray<Check>> =>
   ]
 }
 
-const usable = async (directory: string): Promise<Check> => {
+const dataDirectoryCheck = async (directory: string): Promise<Check> => {
   const name = 'data directory'
-  const there = await stat(directory).catch(() => null)
-  if (there === null) return { name, ok: true, detail: `${directory}, made at the first start` }
-  if (!there.isDirectory()) return { name, ok: false, detail: `${directory} is no directory` }
+  const found = await stat(directory).catch(() => null)
+  if (found === null) return { name, ok: true, detail: `${directory}, created at the first start` }
+  if (!found.isDirectory()) return { name, ok: false, detail: `${directory} is not a directory` }
   return access(directory, constants.R_OK | constants.W_OK).then(
     () => ({ name, ok: true, detail: directory }),
-    () => ({ name, ok: false, detail: `${directory} cannot be read and written` }),
+    () => ({ name, ok: false, detail: `${directory} is not readable and writable` }),
   )
 }
 
-/** Opens a store and closes it again. What a driver says may hold the URL, and URLs hold passwords. */
-const reachable = async (name: string, open: () => Promise<{ readonly close: () => Promise<void> }>): Promise<Check> => {
+type OpenStore = () => Promise<{ readonly close: () => Promise<void> }>
+
+/** Opens a store and closes it again. Hides URLs in the error of the driver, because URLs can contain passwords. */
+const connectionCheck = async (name: string, open: OpenStore): Promise<Check> => {
   try {
     const opened = await open()
     await opened.close()
-    return { name, ok: true, detail: 'answers' }
+    return { name, ok: true, detail: 'reachable' }
   } catch (error) {
-    return { name, ok: false, detail: `cannot be used: ${messageOf(error).replace(/\b[\w+]+:\/\/\S*/g, '***')}` }
+    return { name, ok: false, detail: `not usable: ${messageOf(error).replace(/\b[\w+]+:\/\/\S*/g, '***')}` }
   }
 }
 
-const storeChecks = async ({ dataDir, eventstoreUrl, mongoUrl, streamPrefix: prefix }: Settings): Promise<ReadonlyArray<Check>> => {
+const storeChecks = async (settings: Settings): Promise<ReadonlyArray<Check>> => {
+  const { dataDir, eventstoreUrl, mongoUrl, streamPrefix: prefix } = settings
   const logger: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
-  const checks = [await usable(dataDir)]
+  const checks = [await dataDirectoryCheck(dataDir)]
   if (eventstoreUrl !== null) {
     const { openEventStoreDb } = await import('../../../infrastructure/eventstoredb/event-store.ts')
-    checks.push(await reachable('event store', () => openEventStoreDb({ url: eventstoreUrl, prefix, logger })))
+    checks.push(await connectionCheck('event store', () => openEventStoreDb({ url: eventstoreUrl, prefix, logger })))
   }
-  if (mongoUrl !== null) checks.push(await reachable('mongodb', () => connectMongo(mongoUrl, { prefix })))
+  if (mongoUrl !== null) checks.push(await connectionCheck('mongodb', () => connectMongo(mongoUrl, { prefix })))
   return checks
 }
 
@@ -73,22 +78,29 @@ const portCheck = ({ host, port }: Settings): Promise<Check> =>
     const server = createServer()
     const name = 'port'
     server.once('error', (error) => {
-      const taken = 'code' in error && error.code === 'EADDRINUSE'
-      resolve({ name, ok: false, detail: taken ? `${host}:${port} is taken; by a Stenolog that runs?` : `${host}:${port}: ${messageOf(error)}` })
+      const isTaken = 'code' in error && error.code === 'EADDRINUSE'
+      const detail = isTaken ? 'is in use. Does Stenolog run already?' : `cannot be used: ${messageOf(error)}`
+      resolve({ name, ok: false, detail: `${host}:${port} ${detail}` })
     })
     server.listen(port, host, () => server.close(() => resolve({ name, ok: true, detail: `${host}:${port} is free` })))
   })
 
-/** What the service needs, by its settings; without usable settings only what depends on none. */
-export const examineEnvironment = async (settings: E.Either<ReadonlyArray<string>, Settings>): Promise<ReadonlyArray<Check>> => {
-  if (E.isLeft(settings)) return [nodeCheck(), ...settings.left.map((detail) => ({ name: 'settings', ok: false, detail }))]
+type ReadSettings = E.Either<ReadonlyArray<string>, Settings>
+
+/**
+ * Checks the requirements of the service. With invalid settings it checks only Node and lists the errors of the
+ * settings.
+ */
+export const examineEnvironment = async (settings: ReadSettings): Promise<ReadonlyArray<Check>> => {
+  if (E.isLeft(settings))
+    return [nodeCheck(), ...settings.left.map((detail) => ({ name: 'settings', ok: false, detail }))]
   const { problem } = await examineIsolation(settings.right.sourceIsolation)
   return [
     nodeCheck(),
-    { name: 'settings', ok: true, detail: 'can be used' },
+    { name: 'settings', ok: true, detail: 'valid' },
     ...(await modelChecks(settings.right)),
     ...(await deviceChecks(settings.right.vramMb)),
-    { name: 'decoders', ok: problem === null, detail: problem ?? 'of URL sources can open no file and no socket' },
+    { name: 'decoders', ok: problem === null, detail: problem ?? 'isolated: no access to files or sockets' },
     ...(await storeChecks(settings.right)),
     await portCheck(settings.right),
   ]

@@ -18,7 +18,7 @@ test('doctor has one line each for device, memory, precision and milliseconds of
   t.regex(device ?? '', /^device ok .+, \d+ threads$/)
   t.deepEqual(others, [
     'memory ok sessions can reserve 4000 MB',
-    'precision ok 8-bit weights where a model has them',
+    'precision ok 8-bit weights if the model has them',
     'pass ok demo-en took 21 ms on the CPU for 5 s of silence',
   ])
 })
@@ -33,9 +33,9 @@ test('with several GPUs doctor names each of them, and what sessions can reserve
     'pass ok demo-en took 21 ms on the CPU for 5 s of silence; a test graph took 0.4 ms on cuda',
   ])
   const choice = { ...CUDA, provider: 'webgpu' } as const
-  t.is(lines({ choice, gpus })[1], 'device ok one of A GPU, Other GPU; the driver chooses it')
+  t.is(lines({ choice, gpus })[1], 'device ok one of A GPU, Other GPU; the driver chooses')
   t.is(lines({ choice, gpus: [CARD] })[1], 'device ok A GPU')
-  t.is(lines({ choice })[1], 'device ok a GPU whose driver reports no name')
+  t.is(lines({ choice })[1], 'device ok a GPU without a reported name')
 })
 
 test('doctor fails where the model that ships does not run', (t) => {
