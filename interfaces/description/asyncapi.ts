@@ -121,8 +121,8 @@ export const describeSocket = (addresses: ReadonlyArray<string>): JsonSchema => 
       description:
         'Senders send audio, and listeners get text. Create a session over REST (`openapi.json`) to get its tokens. ' +
         'A refused handshake gets an HTTP response with `{"detail": …}`: 401 for a wrong or missing token, 403 for ' +
-        'an Origin that is not allowed, 429 with Retry-After for too many handshakes or sockets, 503 with Retry-After ' +
-        'while the service is unavailable. A request without `Upgrade: websocket` gets 426.',
+        'an Origin that is not allowed, 429 with Retry-After for too many handshakes or sockets, and 503 with ' +
+        'Retry-After while the service is unavailable. A request without `Upgrade: websocket` gets 426.',
     },
     defaultContentType: 'application/json',
     ...(servers.length > 0 && { servers: Object.fromEntries(servers) }),

@@ -36,7 +36,7 @@ const STORE_UNAVAILABLE =
 /** Only an operator can repair damaged data, so clients should wait longer. */
 const DATA_DAMAGED = {
   status: 503,
-  detail: () => 'Stored data cannot be read; /health/ready and stenolog check name it',
+  detail: () => 'Stored data cannot be read; see /health/ready, or run stenolog check',
   headers: { 'Retry-After': () => '60' },
 }
 

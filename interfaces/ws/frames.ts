@@ -27,7 +27,7 @@ const DETAILS: Readonly<Record<ErrorCode, string>> = {
   config_required: 'Send a config message before audio',
   config_too_late: 'The config cannot change after the first audio',
   audio_not_expected: 'This session takes its audio from a URL',
-  forbidden: 'A listener only listens',
+  forbidden: 'A listener may only send ping frames',
   audio_too_fast: 'Audio arrives faster than it can be transcribed',
   rate_limited: 'Too many messages',
   sender_already_connected: 'Another sender is connected to this session',

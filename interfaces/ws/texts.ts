@@ -39,7 +39,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, string>> = {
   slow_consumer: 'Read faster. Connect again with `after`.',
   server_restart: 'Wait a random time of 5 to 30 seconds. Listeners then connect again with `after`; senders create a '
     + 'new session.',
-  engine_failed: 'Create a new session. Ask the operator to look at the log.',
+  engine_failed: 'Create a new session. Ask the operator to check the log.',
   model_load_failed: 'Ask the operator to run `stenolog models verify`.',
   source_failed: 'Try the URL with `stenolog doctor --source URL`.',
 }

@@ -110,7 +110,7 @@ const changeUser = privateRoute(
   'admin',
   {
     operationId: 'changeUser',
-    summary: 'Change quotas, permissions or password of a user, or switch the user off; one active administrator stays',
+    summary: 'Change quotas, permissions or password of a user, or switch a user off, except the last administrator',
     method: 'PUT',
     path: '/users/:id',
     params: pathId,
