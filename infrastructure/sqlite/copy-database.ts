@@ -3,8 +3,8 @@ import { sync } from '../files/sync.ts'
 import { openForReading, openForWriting, transaction } from './database.ts'
 
 /**
- * A copy of a database as it is at one moment, beside the process that writes it: without its write-ahead file, and
- * without what was deleted but not yet overwritten. Durable once this resolves; the target must not exist.
+ * Copies a consistent snapshot of a database while another process may write it. The copy has no write-ahead file and
+ * contains no remains of deleted rows. It is durable when this resolves. The target must not exist.
  */
 export const copyDatabase = async (file: string, target: string): Promise<void> => {
   const database = openForReading(file)
@@ -17,7 +17,7 @@ export const copyDatabase = async (file: string, target: string): Promise<void> 
   await sync(target, 'r+')
 }
 
-/** Names of the keys that were erased from a keyring; all of it then lies in the file itself, not beside it. */
+/** Returns the names of the erased keys of a keyring. Also moves the content of its write-ahead file into the file. */
 export const erasedKeys = (file: string): ReadonlyArray<string> => {
   const database = openForWriting(file, { synchronous: 'FULL', secureDelete: true })
   try {
@@ -28,19 +28,19 @@ export const erasedKeys = (file: string): ReadonlyArray<string> => {
   }
 }
 
-/** Erases keys from a keyring that nobody has open; answers how many of them it held. */
+/** Erases keys from a keyring that no process has open. Returns how many of the keys existed. */
 export const eraseKeys = (file: string, names: ReadonlyArray<string>): number => {
   const database = openForWriting(file, { synchronous: 'FULL', secureDelete: true })
   try {
     return transaction(database, () => {
-      const remember = database.prepare('INSERT INTO erased(name, at) VALUES (?, ?) ON CONFLICT DO NOTHING')
+      const recordErasure = database.prepare('INSERT INTO erased(name, at) VALUES (?, ?) ON CONFLICT DO NOTHING')
       const remove = database.prepare('DELETE FROM keys WHERE name = ?')
-      let held = 0
+      let removed = 0
       for (const name of names) {
-        remember.run(name, Date.now())
-        held += Number(remove.run(name).changes)
+        recordErasure.run(name, Date.now())
+        removed += Number(remove.run(name).changes)
       }
-      return held
+      return removed
     })
   } finally {
     database.close()

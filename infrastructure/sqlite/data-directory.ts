@@ -5,13 +5,13 @@ import * as E from 'fp-ts/lib/Either.js'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import { isBusy } from './database.ts'
 
-/** Another process has the directory. */
+/** Another process has locked the directory. */
 export interface DataDirectoryInUse {
   readonly _tag: 'DataDirectoryInUse'
   readonly path: string
 }
 
-/** No directory can be made there, or nothing be written in it. */
+/** The directory cannot be created or written. */
 export interface DataDirectoryUnusable {
   readonly _tag: 'DataDirectoryUnusable'
   readonly path: string
@@ -21,8 +21,8 @@ export interface DataDirectoryUnusable {
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 /**
- * The directory and those above it that are missing. Not by Node's `recursive`, which never returns where the system
- * answers ENOENT although the directory above is there, as it does below /proc.
+ * Creates a directory and its missing parents. Does not use Node's `recursive`, which never returns when the system
+ * answers ENOENT although the parent exists, for example below /proc.
  */
 const makeDirectory = (path: string): void => {
   if (isDirectory(path)) return
@@ -30,12 +30,12 @@ const makeDirectory = (path: string): void => {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // Another process may have been faster.
+    // Another process may have created it meanwhile.
     if (!isDirectory(path)) throw error
   }
 }
 
-/** Locks in force. A connection that nothing refers to is closed by the garbage collector, and its lock ends with it. */
+/** The held locks. The garbage collector closes an unreferenced connection, which would end its lock. */
 const held = new Set<DatabaseSync>()
 
 const takeLock = (path: string): E.Either<DataDirectoryInUse, { readonly release: () => void }> => {
@@ -56,8 +56,8 @@ const takeLock = (path: string): E.Either<DataDirectoryInUse, { readonly release
 }
 
 /**
- * Makes the directory (0700) when there is none and takes it for this process, by an exclusive SQLite transaction
- * that is never committed: the operating system ends it with the process, whatever way that goes.
+ * Creates the directory (0700) if it is missing, and locks it for this process. The lock is an exclusive SQLite
+ * transaction without a commit, so it always ends with the process, also after a crash.
  */
 export const acquireDataDirectory = (
   path: string,

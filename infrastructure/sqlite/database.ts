@@ -3,43 +3,46 @@ import { DatabaseSync } from 'node:sqlite'
 import { FORMAT, RELEASE, formatProblem } from '../stores/format.ts'
 
 const BUSY_TIMEOUT_MS = 2000
-/** A commit after a page was split looks at every page in the cache (pcache1TruncateUnsafe): with 64 MiB that was a sixth of a busy writer's time. */
+/**
+ * Small, because a commit after a page split visits every page in the cache (pcache1TruncateUnsafe). With 64 MiB this
+ * took a sixth of a busy writer's time.
+ */
 const CACHE_KIB = 8192
-/** What a write-ahead file that had to grow, for a long read, is cut back to once all of it is in the database. */
+/** A write-ahead file that grew during a long read is truncated to this size. */
 const JOURNAL_BYTES = 16 * 1024 * 1024
 
-/** Result codes of SQLite: https://www.sqlite.org/rescode.html */
-/** Bad SQL, a broken constraint, a value of the wrong type, an interface used wrongly: mistakes of the code, not of the disk. */
+// Result codes of SQLite: https://www.sqlite.org/rescode.html
+/** Defects of our code: invalid SQL, a violated constraint, a wrong type, misuse of the interface. */
 const DEFECTS: ReadonlyArray<number | undefined> = [1, 19, 20, 21, 25]
 const BUSY = 5
 const CORRUPT = 11
 const NOT_A_DATABASE = 26
 
 export interface WriterOptions {
-  /** FULL survives a power cut, NORMAL a kill -9: for what can be rebuilt. */
+  /** FULL: commits survive a power cut. NORMAL: they survive kill -9, which suffices for data that can be rebuilt. */
   readonly synchronous: 'FULL' | 'NORMAL'
-  /** Overwrites what is deleted. */
+  /** Overwrites deleted data. */
   readonly secureDelete?: boolean
 }
 
 interface Mark {
-  /** `user_version`, of which 0 is none. */
+  /** `user_version`; 0: no mark. */
   readonly format: number
-  /** `application_id`: the newest version that has written the file, 0 where that is not known. */
+  /** `application_id`: the newest version that has written the file; 0: unknown. */
   readonly release: number
 }
 
-/** Closes the file and throws an Error for people when a newer version has written it; else its mark. */
+/** Returns the mark. Closes the file and throws an Error for users when a newer version has written it. */
 const markOf = (database: DatabaseSync, file: string): Mark => {
   const format = Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
   const release = Number(database.prepare('PRAGMA application_id').get()?.['application_id'])
-  const refusal = formatProblem(basename(file), format, release)
-  if (refusal === null) return { format, release }
+  const problem = formatProblem(basename(file), format, release)
+  if (problem === null) return { format, release }
   database.close()
-  throw new Error(refusal)
+  throw new Error(problem)
 }
 
-/** The one connection that writes a file, in WAL mode; throws where a newer version has written it. */
+/** Opens the only writing connection of a file, in WAL mode. Throws when a newer version has written the file. */
 export const openForWriting = (file: string, { synchronous, secureDelete = false }: WriterOptions): DatabaseSync => {
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
   const { format, release } = markOf(database, file)
@@ -56,14 +59,17 @@ export const openForWriting = (file: string, { synchronous, secureDelete = false
   return database
 }
 
-/** A connection for reads beside the writer; each statement sees all that was committed before it. Throws as the other does. */
+/**
+ * Opens a reading connection, which works next to the writer. Each statement sees all earlier commits. Throws when a
+ * newer version has written the file.
+ */
 export const openForReading = (file: string): DatabaseSync => {
   const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
   markOf(database, file)
   return database
 }
 
-/** All of `run` or nothing. */
+/** Runs `run` in a transaction, which is rolled back when `run` throws. */
 export const transaction = <A>(database: DatabaseSync, run: () => A): A => {
   database.exec('BEGIN IMMEDIATE')
   try {
@@ -76,12 +82,12 @@ export const transaction = <A>(database: DatabaseSync, run: () => A): A => {
   }
 }
 
-const sqliteCode = (error: unknown): number | undefined =>
-  error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR' && 'errcode' in error && typeof error.errcode === 'number'
-    ? error.errcode & 0xff
-    : undefined
+const sqliteCode = (error: unknown): number | undefined => {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR')) return undefined
+  return 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
+}
 
-/** An error of SQLite itself: disk full, locked, unreadable, closed. Everything else is a defect of ours. */
+/** Whether SQLite failed, for example because the disk is full or the file is locked, unreadable or closed. */
 export const isSqliteError = (error: unknown): error is Error => {
   const code = sqliteCode(error)
   if (code !== undefined) return !DEFECTS.includes(code)
@@ -93,5 +99,5 @@ export const isCorruption = (error: unknown): error is Error => {
   return code === CORRUPT || code === NOT_A_DATABASE
 }
 
-/** Another connection holds the lock. */
+/** Whether another connection holds the lock. */
 export const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY

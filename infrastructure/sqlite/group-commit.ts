@@ -4,23 +4,27 @@ import { isBusy, isSqliteError, transaction } from './database.ts'
 
 const MAX_BATCH = 1000
 
-export type Request<Job> = { readonly kind: 'jobs'; readonly jobs: ReadonlyArray<Job> } | { readonly kind: 'close' }
+export type Request<Job> =
+  | { readonly kind: 'jobs'; readonly jobs: ReadonlyArray<Job> }
+  | { readonly kind: 'close' }
 
-type Failure = { readonly kind: 'unavailable'; readonly reason: string } | { readonly kind: 'defect'; readonly error: unknown }
+type Failure =
+  | { readonly kind: 'unavailable'; readonly reason: string }
+  | { readonly kind: 'defect'; readonly error: unknown }
 
-/** A tuple, not an object: names of members cost as much to hand to another thread as what they hold. */
+/** A tuple, because the names of object members cost as much to pass to another thread as the values. */
 type Reply<Answer> = readonly [answer: Answer] | readonly [answer: null, failure: Failure]
 
-/** What the worker says to its owner: that the file is open, or the replies to the jobs that it was given first. */
+/** A message of the worker: `ready` when the file is open, later the replies to the oldest jobs. */
 export type WorkerMessage<Answer> = 'ready' | ReadonlyArray<Reply<Answer>>
 
 interface Handler<Job, Answer> {
   readonly database: DatabaseSync
-  /** Runs inside a transaction. It may run twice for one job: what it wrote the first time was rolled back. */
+  /** Runs inside a transaction. After a rollback it runs a second time for the same job. */
   readonly apply: (job: Job) => Answer
-  /** After the commit and before any answer; a reason why the outcome must count as unknown, if there is one. */
+  /** Called after the commit, before the answers. Returns a reason if the outcome must count as unknown. */
   readonly committed?: (jobs: ReadonlyArray<Job>) => string | undefined
-  /** Nothing that `apply` wrote since the last commit is there. */
+  /** Called after a rollback of everything that `apply` wrote after the last commit. */
   readonly rolledBack?: () => void
   readonly closing?: () => void
 }
@@ -31,11 +35,13 @@ const failed = (error: unknown): Reply<never> => [
 ]
 
 /**
- * The worker's side of a writer: everything that has arrived goes into one transaction, answered after its commit;
- * what comes meanwhile is the next, so that its owner makes new jobs while this one commits.
- * When that fails each job runs again in a transaction of its own, so that a bad one fails alone.
+ * Runs the worker side of a writer. All waiting jobs form one transaction and are answered after its commit. Jobs that
+ * arrive meanwhile form the next transaction. If a transaction fails, each of its jobs runs again in its own
+ * transaction, so only the faulty job fails.
  */
-export const serveGroupCommit = <Job, Answer>({ database, apply, committed, rolledBack, closing }: Handler<Job, Answer>): void => {
+export const serveGroupCommit = <Job, Answer>(
+  { database, apply, committed, rolledBack, closing }: Handler<Job, Answer>,
+): void => {
   const port = parentPort
   if (port === null) throw new Error('a writer runs in a worker thread')
 
@@ -45,8 +51,9 @@ export const serveGroupCommit = <Job, Answer>({ database, apply, committed, roll
       replies = transaction(database, () => jobs.map((job) => [apply(job)]))
     } catch (error) {
       rolledBack?.()
-      // Another connection that held the lock for the whole timeout would hold up each job as long.
-      return jobs.length === 1 || isBusy(error) ? jobs.map(() => failed(error)) : jobs.flatMap((one) => commit([one]))
+      // A held lock would delay each single job by the whole timeout again.
+      const failsAll = jobs.length === 1 || isBusy(error)
+      return failsAll ? jobs.map(() => failed(error)) : jobs.flatMap((job) => commit([job]))
     }
     const reason = committed?.(jobs)
     return reason === undefined ? replies : jobs.map(() => [null, { kind: 'unavailable', reason }])
@@ -57,7 +64,8 @@ export const serveGroupCommit = <Job, Answer>({ database, apply, committed, roll
     let request: Request<Job> | undefined = first
     while (request?.kind === 'jobs') {
       jobs.push(...request.jobs)
-      request = jobs.length < MAX_BATCH ? (receiveMessageOnPort(port)?.message as Request<Job> | undefined) : undefined
+      const isFull = jobs.length >= MAX_BATCH
+      request = isFull ? undefined : (receiveMessageOnPort(port)?.message as Request<Job> | undefined)
     }
     if (jobs.length > 0) port.postMessage(commit(jobs) satisfies WorkerMessage<Answer>)
     if (request?.kind === 'close') {

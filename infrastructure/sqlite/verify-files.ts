@@ -1,12 +1,12 @@
 import type { KeyRow } from '../keys/verify-keys.ts'
 import { isSqliteError, openForReading } from './database.ts'
 
-/** What SQLite itself says against a file: broken pages, indexes that do not fit their tables. None: it is sound. */
+/** Returns the problems that SQLite finds in a file: broken pages, indexes that differ from their tables. */
 export const verifyFile = (file: string): ReadonlyArray<string> => {
   const database = openForReading(file)
   try {
-    const rows = database.prepare('PRAGMA integrity_check(20)').all() as unknown as ReadonlyArray<{ readonly integrity_check: string }>
-    return rows.map((row) => row.integrity_check).filter((text) => text !== 'ok')
+    const rows = database.prepare('PRAGMA integrity_check(20)').all()
+    return rows.map((row) => String(row['integrity_check'])).filter((text) => text !== 'ok')
   } catch (error) {
     if (isSqliteError(error)) return [error.message]
     throw error
@@ -15,12 +15,13 @@ export const verifyFile = (file: string): ReadonlyArray<string> => {
   }
 }
 
-/** All keys of a keyring's file, erased ones that are still there too. */
+/** Yields all keys in a keyring's file, including erased keys that wrongly still exist. */
 export function* sqliteKeyRows(file: string): Generator<KeyRow> {
   const database = openForReading(file)
   try {
-    const rows = database.prepare('SELECT name, wrapped, name IN (SELECT name FROM erased) AS erased FROM keys ORDER BY name').iterate()
-    for (const { name, wrapped, erased } of rows) yield { name: String(name), wrapped: wrapped as Uint8Array, isErased: erased !== 0 }
+    const select = 'SELECT name, wrapped, name IN (SELECT name FROM erased) AS erased FROM keys ORDER BY name'
+    for (const { name, wrapped, erased } of database.prepare(select).iterate())
+      yield { name: String(name), wrapped: wrapped as Uint8Array, isErased: erased !== 0 }
   } finally {
     database.close()
   }

@@ -2,10 +2,10 @@ import { Worker } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Request, WorkerMessage } from './group-commit.ts'
 
-/** Left: why the store did not take it, or may not have. */
+/** Submits jobs to a worker. Left: why a job failed or why its outcome is unknown. */
 export interface Writer<Job, Answer> {
   readonly submit: (job: Job) => Promise<E.Either<string, Answer>>
-  /** Finishes what was submitted, then closes the file. */
+  /** Finishes the submitted jobs, then closes the file. */
   readonly close: () => Promise<void>
 }
 
@@ -15,21 +15,25 @@ interface Pending<Answer> {
 }
 
 /**
- * A message costs as much as a row, so the jobs of one turn of the event loop go together; but no more than this many
- * wait for it, so that the worker writes the first ones while the others are still being made.
+ * A message costs as much as a row, so the jobs of one turn of the event loop share a message. The number is limited,
+ * so the worker writes the first jobs while further jobs are created.
  */
-const JOBS_A_MESSAGE = 32
+const MAX_JOBS_PER_MESSAGE = 32
 
 /**
- * The one writer of a SQLite file, in a worker thread of its own, so that an fsync never stalls sockets. `onCommit`
- * runs after each batch, before its answers. A worker that dies fails what was pending; the next job starts another.
+ * Opens the only writer of a SQLite file. It runs in a worker thread, so fsync never blocks sockets. `onCommit` runs
+ * after each batch, before its answers. When the worker dies, the pending jobs fail; the next job starts a new worker.
  */
-export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, onCommit?: () => void): Promise<Writer<Job, Answer>> => {
-  /** In the order of their jobs, in which the worker answers. */
+export const openWriter = async <Job, Answer>(
+  entry: URL,
+  workerData: unknown,
+  onCommit?: () => void,
+): Promise<Writer<Job, Answer>> => {
+  /** Pending jobs in submission order, which is also the order of the answers. */
   let pending: Array<Pending<Answer>> = []
   let closed = false
-  /** Jobs were submitted in this turn of the event loop. */
-  let turning = false
+  /** Whether this turn of the event loop already has a scheduled flush. */
+  let hasScheduledFlush = false
   let running: Worker | undefined
   let outbox: Array<Job> = []
 
@@ -53,7 +57,7 @@ export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, o
     })
   }
 
-  /** Answers once the file is open. */
+  /** Resolves when the file is open. */
   const start = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const worker = new Worker(entry, { workerData })
@@ -77,20 +81,20 @@ export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, o
     if (jobs.length > 0) running?.postMessage({ kind: 'jobs', jobs } satisfies Request<Job>)
   }
   const endTurn = (): void => {
-    turning = false
+    hasScheduledFlush = false
     flush()
   }
 
   const submit = (job: Job): Promise<E.Either<string, Answer>> => {
     if (closed) return Promise.resolve(E.left('the store is closed'))
-    // Why it does not start its exit tells to all that wait.
+    // If the start fails, the exit handler fails the pending jobs with the reason.
     if (running === undefined) start().catch(() => undefined)
     return new Promise((resolve, reject) => {
       pending.push({ resolve, reject })
       outbox.push(job)
-      if (!turning) process.nextTick(endTurn)
-      turning = true
-      if (outbox.length === JOBS_A_MESSAGE) flush()
+      if (!hasScheduledFlush) process.nextTick(endTurn)
+      hasScheduledFlush = true
+      if (outbox.length === MAX_JOBS_PER_MESSAGE) flush()
     })
   }
 

@@ -13,7 +13,7 @@ interface EncodedChange {
   readonly body: string | null
 }
 
-/** False: a higher token has written the checkpoint. */
+/** False: a writer with a higher token has written the checkpoint. */
 export type DocumentsAnswer = boolean
 
 export type DocumentsJob =
@@ -41,7 +41,7 @@ const setCheckpoint = database.prepare(`
   WHERE excluded.position >= position AND excluded.token >= token
 `)
 const higherToken = database.prepare('SELECT 1 FROM checkpoints WHERE projection = ? AND token > ?')
-const setTold = database.prepare('UPDATE checkpoints SET told = ? WHERE projection = ? AND token <= ?')
+const setProgress = database.prepare('UPDATE checkpoints SET told = ? WHERE projection = ? AND token <= ?')
 const forgetCheckpoint = database.prepare('DELETE FROM checkpoints WHERE projection = ?')
 const renameCheckpoint = database.prepare('UPDATE checkpoints SET projection = ? WHERE projection = ?')
 const puts = new Map<string, StatementSync>()
@@ -49,10 +49,10 @@ const puts = new Map<string, StatementSync>()
 const putInto = (collection: string): StatementSync => {
   const known = puts.get(collection)
   if (known !== undefined) return known
-  const table = tableOf(collection)
   const put = database.prepare(`
-    INSERT INTO ${table} AS stored (id, position, body) VALUES (?, ?, ?)
-    ON CONFLICT(id) DO UPDATE SET position = excluded.position, body = excluded.body WHERE excluded.position > stored.position
+    INSERT INTO ${tableOf(collection)} AS stored (id, position, body) VALUES (?, ?, ?)
+    ON CONFLICT(id) DO UPDATE SET position = excluded.position, body = excluded.body
+    WHERE excluded.position > stored.position
   `)
   puts.set(collection, put)
   return put
@@ -78,7 +78,8 @@ const apply = (job: DocumentsJob): DocumentsAnswer => {
         || higherToken.get(job.projection, job.token) === undefined
       )
     case 'publish':
-      for (const { model, token, progress } of job.updates) setTold.run(JSON.stringify(progress), model.projection, token)
+      for (const { model, token, progress } of job.updates)
+        setProgress.run(JSON.stringify(progress), model.projection, token)
       return true
     case 'discard':
       discard(job.whose)

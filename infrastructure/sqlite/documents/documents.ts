@@ -28,27 +28,28 @@ interface Condition {
   readonly values: ReadonlyArray<SQLInputValue>
 }
 
-/** JSON's true and false are 1 and 0 in SQL. */
+/** SQLite represents JSON's true and false as 1 and 0. */
 const toSql = (value: Scalar): SQLInputValue => (typeof value === 'boolean' ? Number(value) : value)
 
 const isList = (wanted: Scalar | ReadonlyArray<Scalar>): wanted is ReadonlyArray<Scalar> => Array.isArray(wanted)
 
-/** Beyond it a list is compared by IN, whatever that costs. */
+/** A filter with more combinations of values uses IN, which is slower. */
 const MAX_BRANCHES = 16
 
 const conditionOf = (member: string, wanted: Scalar | ReadonlyArray<Scalar>): Condition => {
   const column = memberOf(member)
   if (!isList(wanted)) return { sql: `${column} IS ?`, values: [toSql(wanted)] }
   const anyOf = `${column} IN (SELECT value FROM json_each(?))`
-  return { sql: wanted.includes(null) ? `(${anyOf} OR ${column} IS NULL)` : anyOf, values: [JSON.stringify(wanted.map(toSql))] }
+  const sql = wanted.includes(null) ? `(${anyOf} OR ${column} IS NULL)` : anyOf
+  return { sql, values: [JSON.stringify(wanted.map(toSql))] }
 }
 
-/** The filter as filters that name one value a member, each document fitting at most one of them. */
+/** Splits a filter into filters with one value for each member. A document matches at most one of them. */
 const branchesOf = (filter: Filter): ReadonlyArray<Filter> => {
   const branches = Object.entries(filter).reduce<ReadonlyArray<Filter>>(
-    (made, [member, wanted]) => {
+    (filters, [member, wanted]) => {
       const values = isList(wanted) ? [...new Map(wanted.map((value) => [toSql(value), value])).values()] : [wanted]
-      return made.flatMap((branch) => values.map((value) => ({ ...branch, [member]: value })))
+      return filters.flatMap((branch) => values.map((value) => ({ ...branch, [member]: value })))
     },
     [{}],
   )
@@ -56,10 +57,15 @@ const branchesOf = (filter: Filter): ReadonlyArray<Filter> => {
 }
 
 /**
- * Ties of the sort go by id, in the same direction, so that pages never overlap. Several values of a member are one query
- * each, whose rows come from an index in order and are merged: an IN would read all that do not fit, or sort all that do.
+ * Builds the query of a page. Equal values are ordered by id in the same direction, so pages never overlap. Each branch
+ * is a query of its own, and SQLite merges the sorted rows from the index. A single query with IN would read all rows
+ * that do not match, or sort all rows that match.
  */
-const pageQuery = (collection: string, branches: ReadonlyArray<Filter>, { by, direction }: PageRequest['sort']): Condition => {
+const pageQuery = (
+  collection: string,
+  branches: ReadonlyArray<Filter>,
+  { by, direction }: PageRequest['sort'],
+): Condition => {
   const order = direction === 'ascending' ? 'ASC' : 'DESC'
   const selects = branches.map((filter): Condition => {
     const conditions = Object.entries(filter).map(([member, wanted]) => conditionOf(member, wanted))
@@ -75,7 +81,7 @@ const pageQuery = (collection: string, branches: ReadonlyArray<Filter>, { by, di
   }
 }
 
-/** Prepared statements by their text, the oldest forgotten first. */
+/** Caches prepared statements by their text and drops the oldest first. */
 const statementCache = (database: DatabaseSync): ((sql: string) => StatementSync) => {
   const statements = new Map<string, StatementSync>()
   return (sql) => {
@@ -95,7 +101,7 @@ interface ScannedRow {
   readonly body: string
 }
 
-/** Null for what is no JSON object: a damaged row. */
+/** Null: the body is not a JSON object, so the row is damaged. */
 const documentIn = (body: string): Document | null => {
   try {
     const value: unknown = JSON.parse(body)
@@ -105,7 +111,7 @@ const documentIn = (body: string): Document | null => {
   }
 }
 
-/** Who compares texts takes few documents apart. */
+/** Parses the document only on access, because most readers compare texts. */
 const scannedOf = ({ id, position, body }: ScannedRow): ScannedDocument => ({
   id,
   position,
@@ -139,18 +145,20 @@ const reading =
 
 type DocumentsReader = Pick<Documents, 'checkpoint' | 'publishedProgress' | 'get' | 'find' | 'page' | 'scan' | 'close'>
 
-/** The embedded read models for those who only read them, beside the process that writes them. */
+/** Opens the embedded read models for reading, also next to the process that writes them. */
 export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): DocumentsReader => {
   const database = openForReading(file)
   const prepare = statementCache(database)
   const parse = (row: { readonly body: string }): Document => JSON.parse(row.body) as Document
-  /** Whoever only reads may meet a file whose rows lack what later versions have. */
+  /** Selects all columns, because a file of an earlier version lacks some. */
   const checkpointRow = (projection: string): CheckpointRow | undefined =>
     prepare('SELECT * FROM checkpoints WHERE projection = ?').get(projection) as unknown as CheckpointRow | undefined
   return {
     checkpoint: ({ projection }) => reading(() => checkpointOf(checkpointRow(projection))),
     publishedProgress: (models) =>
-      reading(() => models.map(({ projection }) => JSON.parse(checkpointRow(projection)?.told ?? 'null') as PublishedProgress | null)),
+      reading(() =>
+        models.map(({ projection }) =>
+          JSON.parse(checkpointRow(projection)?.told ?? 'null') as PublishedProgress | null)),
     get: (collection, id) =>
       reading(() => {
         const row = prepare(`SELECT body FROM ${tableOf(collection)} WHERE id = ? AND body IS NOT NULL`).get(id)
@@ -172,11 +180,11 @@ export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): 
         return (rows as unknown as ReadonlyArray<{ readonly body: string }>).map(parse)
       }),
     scan: (collection, after, limit) => async () => {
-      // SQLite answers at once: who reads page after page must still let sockets have their turn.
+      // SQLite is synchronous, so reading page after page would starve the sockets without this pause.
       await setImmediate()
       return await reading(() => {
-        const from = after === null ? '' : 'id > ? AND'
-        const select = prepare(`SELECT id, position, body FROM ${tableOf(collection)} WHERE ${from} body IS NOT NULL ORDER BY id LIMIT ?`)
+        const where = `WHERE ${after === null ? '' : 'id > ? AND'} body IS NOT NULL`
+        const select = prepare(`SELECT id, position, body FROM ${tableOf(collection)} ${where} ORDER BY id LIMIT ?`)
         const rows = select.all(...(after === null ? [] : [after]), requireCount('limit', limit))
         return (rows as unknown as ReadonlyArray<ScannedRow>).map(scannedOf)
       })()
@@ -187,9 +195,10 @@ export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): 
   }
 }
 
-/** The embedded read models: one SQLite file, written by one worker thread, read on the calling one. */
+/** Opens the embedded read models: one SQLite file. A worker thread writes it, the calling thread reads it. */
 export const openSqliteDocuments = async ({ file }: { readonly file: string }): Promise<Documents> => {
-  const writer = await openWriter<DocumentsJob, DocumentsAnswer>(new URL('./documents-worker.ts', import.meta.url), { file })
+  const worker = new URL('./documents-worker.ts', import.meta.url)
+  const writer = await openWriter<DocumentsJob, DocumentsAnswer>(worker, { file })
   const reader = openSqliteDocumentsReader({ file })
   const submit = async (job: DocumentsJob): Promise<E.Either<DocumentsUnavailable, void>> => {
     const answer = await writer.submit(job)
@@ -198,7 +207,7 @@ export const openSqliteDocuments = async ({ file }: { readonly file: string }): 
   }
   return {
     ...reader,
-    // Nobody but this process, which has the file, puts others in their place.
+    // Only this process can replace a collection, so its place is its name.
     ensure: (collections) => async () =>
       E.map(() => collections.map(({ name }) => name))(await submit({ kind: 'ensure', collections })),
     commit: ({ projection }, changes, { position, last }, token = 0) => () => {
@@ -208,13 +217,14 @@ export const openSqliteDocuments = async ({ file }: { readonly file: string }): 
         position: change.position,
         body: change.kind === 'put' ? JSON.stringify(change.document) : null,
       }))
-      return submit({ kind: 'commit', projection, changes: encoded, position, last: last && JSON.stringify(last), token })
+      const lastEvent = last && JSON.stringify(last)
+      return submit({ kind: 'commit', projection, changes: encoded, position, last: lastEvent, token })
     },
     publishProgress: (updates) => () => submit({ kind: 'publish', updates }),
     discard: (whose) => () => submit({ kind: 'discard', whose }),
     promote: (from, to) => () => submit({ kind: 'promote', from, to }),
     close: async () => {
-      // The writer last, as in the event store.
+      // The last closed connection merges the write-ahead file, which a reader cannot do.
       await reader.close()
       await writer.close()
     },

@@ -2,21 +2,21 @@ import { Worker } from 'node:worker_threads'
 import type { EventWindow, ReadWindow } from './event-window.ts'
 
 export type BacklogRequest = readonly [id: number, ...Parameters<ReadWindow>]
-/** Null: it could not be read. */
+/** Null: the window could not be read. */
 export type BacklogAnswer = readonly [id: number, window: EventWindow | null]
 
-/** How long a thread waits for another backlog before it ends. */
+/** The thread ends after this time without a request. */
 const IDLE_MS = 10_000
 
 export interface BacklogReader {
-  /** The same window as `createWindowReader` would read; null where it must be read without this. Never rejects. */
+  /** Reads the same window as `createWindowReader`. Null: the caller must read it itself. Never rejects. */
   readonly read: (...window: Parameters<ReadWindow>) => Promise<EventWindow | null>
   readonly close: () => Promise<void>
 }
 
 /**
- * Reads long stretches of a log on a thread of their own, which hashes and compares while the caller folds, and lets its
- * sockets have their turn. It starts when it is asked for and ends when it is no longer; nothing depends on it.
+ * Reads long stretches of a log on a separate thread. The thread verifies hashes while the caller folds the events, so
+ * the caller's sockets stay responsive. The thread starts on demand; without it, callers read for themselves.
  */
 export const createBacklogReader = (file: string): BacklogReader => {
   const waiting = new Map<number, (window: EventWindow | null) => void>()
@@ -33,7 +33,7 @@ export const createBacklogReader = (file: string): BacklogReader => {
   const start = (): Worker => {
     const worker = new Worker(new URL('./backlog-worker.ts', import.meta.url), { workerData: { file } })
     worker.on('message', ([id, window]: BacklogAnswer) => answer(id, window))
-    // The exit that follows tells those who wait.
+    // The following exit event answers the waiting requests.
     worker.on('error', () => undefined)
     worker.once('exit', () => {
       if (running === worker) running = undefined
@@ -54,7 +54,7 @@ export const createBacklogReader = (file: string): BacklogReader => {
       if (closed) return null
       clearTimeout(idle)
       running ??= start()
-      // While somebody waits it keeps the process alive: a tool may have nothing else that does.
+      // Keeps the process alive during a request, because a tool may have no other open handle.
       running.ref()
       const id = nextId++
       const read = await new Promise<EventWindow | null>((resolve) => {

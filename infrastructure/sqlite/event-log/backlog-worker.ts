@@ -10,7 +10,7 @@ parentPort?.on('message', ([id, after, upTo, prefixes]: BacklogRequest) => {
   try {
     parentPort?.postMessage([id, read(after, upTo, prefixes)] satisfies BacklogAnswer)
   } catch {
-    // Whoever asked reads for themselves then, and meets what there is to meet.
+    // The caller then reads for itself and gets the error.
     parentPort?.postMessage([id, null] satisfies BacklogAnswer)
   }
 })

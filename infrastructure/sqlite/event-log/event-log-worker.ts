@@ -14,7 +14,9 @@ const database = openForWriting(file, { synchronous: 'FULL' })
 prepareEventLog(database)
 const retention = startRetention(database)
 
-const findStream = database.prepare('SELECT sid, last, base, max_count IS NOT NULL OR max_age_ms IS NOT NULL AS isLimited FROM streams WHERE name = ?')
+const findStream = database.prepare(`
+  SELECT sid, last, base, max_count IS NOT NULL OR max_age_ms IS NOT NULL AS isLimited FROM streams WHERE name = ?
+`)
 const addStream = database.prepare('INSERT INTO streams(name, digest) VALUES (?, ?)')
 const findEvent = database.prepare('SELECT pos, id FROM events WHERE sid = ? AND rev = ?')
 const lastRow = database.prepare('SELECT pos, at, hash FROM events ORDER BY pos DESC LIMIT 1')
@@ -22,22 +24,28 @@ const addEvent = database.prepare(
   'INSERT INTO events(pos, sid, rev, type, id, at, data, metadata, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
 )
 const advance = database.prepare('UPDATE streams SET last = ? WHERE sid = ?')
-const noteOldest = database.prepare('UPDATE streams SET oldest_at = coalesce(oldest_at, ?) WHERE sid = ? AND max_age_ms IS NOT NULL')
+const setOldest = database.prepare(
+  'UPDATE streams SET oldest_at = coalesce(oldest_at, ?) WHERE sid = ? AND max_age_ms IS NOT NULL',
+)
 const setLimits = database.prepare(`
   UPDATE streams SET max_count = :maxCount, max_age_ms = :maxAgeMs,
     oldest_at = CASE WHEN :maxAgeMs IS NULL THEN NULL
       ELSE (SELECT at FROM events WHERE events.sid = streams.sid AND rev >= first ORDER BY rev LIMIT 1) END
   WHERE name = :name
 `)
-const coverStream = database.prepare(`${SET_DIGEST} WHERE name = ?`)
-const truncateByCount = database.prepare('UPDATE streams SET first = last + 1 - max_count WHERE name = ? AND last + 1 - max_count > first')
-const deleteStream = database.prepare('UPDATE streams SET first = last + 1, base = last + 1, oldest_at = NULL WHERE name = ?')
+const updateDigest = database.prepare(`${SET_DIGEST} WHERE name = ?`)
+const truncateByCount = database.prepare(
+  'UPDATE streams SET first = last + 1 - max_count WHERE name = ? AND last + 1 - max_count > first',
+)
+const deleteStream = database.prepare(
+  'UPDATE streams SET first = last + 1, base = last + 1, oldest_at = NULL WHERE name = ?',
+)
 
 interface StreamRow {
   readonly sid: number
   last: Revision
   readonly base: Revision
-  /** It has a $maxCount or a $maxAge. */
+  /** 1: the stream has a $maxCount or a $maxAge. */
   readonly isLimited: number
 }
 
@@ -47,33 +55,34 @@ interface LastRow {
   readonly hash: Uint8Array
 }
 
-/** Streams that are remembered; the one that was read first is forgotten first. */
-const MAX_REMEMBERED = 4096
-/** What the file says of streams and of its last row, for this is the one that writes it. Not beyond a rollback. */
-const remembered = new Map<string, StreamRow>()
+/** Above this number the stream that was cached first is dropped. */
+const MAX_CACHED_STREAMS = 4096
+/** Cached rows of streams and the last row of the log. The cache is safe, because only this thread writes the file. */
+const cachedStreams = new Map<string, StreamRow>()
 let newest: LastRow | null = null
 
-const forgetAll = (): void => {
-  remembered.clear()
+/** A rollback makes the cache wrong. */
+const clearCache = (): void => {
+  cachedStreams.clear()
   newest = null
 }
 
-const remember = (name: string, stream: StreamRow): StreamRow => {
-  remembered.set(name, stream)
-  if (remembered.size > MAX_REMEMBERED) remembered.delete(remembered.keys().next().value ?? '')
+const cacheStream = (name: string, stream: StreamRow): StreamRow => {
+  cachedStreams.set(name, stream)
+  if (cachedStreams.size > MAX_CACHED_STREAMS) cachedStreams.delete(cachedStreams.keys().next().value ?? '')
   return stream
 }
 
 const streamNamed = (name: string): StreamRow | undefined => {
-  const known = remembered.get(name)
+  const known = cachedStreams.get(name)
   if (known !== undefined) return known
   const found = findStream.get(name) as StreamRow | undefined
-  return found && remember(name, found)
+  return found && cacheStream(name, found)
 }
 
 const newStream = (name: string): StreamRow => {
   const sid = Number(addStream.run(name, newStreamDigest(name)).lastInsertRowid)
-  return remember(name, { sid, last: -1, base: 0, isLimited: 0 })
+  return cacheStream(name, { sid, last: -1, base: 0, isLimited: 0 })
 }
 
 const write = (name: string, stream: StreamRow, from: Revision, events: ReadonlyArray<EncodedEvent>): number => {
@@ -92,9 +101,9 @@ const write = (name: string, stream: StreamRow, from: Revision, events: Readonly
   const last = from + events.length - 1
   advance.run(last, sid)
   if (stream.isLimited !== 0) {
-    noteOldest.run(at, sid)
+    setOldest.run(at, sid)
     truncateByCount.run(name)
-    coverStream.run(name)
+    updateDigest.run(name)
   }
   stream.last = last
   return pos
@@ -127,13 +136,13 @@ const apply = (job: EventLogJob): EventLogAnswer => {
       if (streamNamed(job.stream) === undefined) newStream(job.stream)
       setLimits.run({ name: job.stream, maxCount: job.maxCount, maxAgeMs: job.maxAgeMs })
       truncateByCount.run(job.stream)
-      coverStream.run(job.stream)
-      remembered.delete(job.stream)
+      updateDigest.run(job.stream)
+      cachedStreams.delete(job.stream)
       return 'done'
     case 'delete':
       deleteStream.run(job.stream)
-      coverStream.run(job.stream)
-      remembered.delete(job.stream)
+      updateDigest.run(job.stream)
+      cachedStreams.delete(job.stream)
       return 'done'
   }
 }
@@ -142,4 +151,6 @@ const committed = (): undefined => {
   retention.schedule()
 }
 
-serveGroupCommit<EventLogJob, EventLogAnswer>({ database, apply, committed, rolledBack: forgetAll, closing: retention.stop })
+serveGroupCommit<EventLogJob, EventLogAnswer>({
+  database, apply, committed, rolledBack: clearCache, closing: retention.stop,
+})

@@ -18,7 +18,7 @@ import { createSubscriptions } from './subscriptions.ts'
 
 const READ_BATCH = 500
 
-/** Above every revision: SQLite compares it like any other integer. */
+/** Greater than every revision. */
 const END = Number.MAX_SAFE_INTEGER
 
 const unavailable = (reason: string): StoreUnavailable => ({ _tag: 'StoreUnavailable', reason })
@@ -33,18 +33,25 @@ const streamReader = (database: DatabaseSync) => {
         AND (s.max_age_ms IS NULL OR e.at >= :now - s.max_age_ms)
       ORDER BY e.rev ${direction} LIMIT :limit`)
   const statements = { forwards: select('ASC'), backwards: select('DESC') }
-  return (direction: 'forwards' | 'backwards', stream: string, low: Revision, high: Revision, limit: number): ReadonlyArray<StreamRow> =>
+  return (
+    direction: 'forwards' | 'backwards',
+    stream: string,
+    low: Revision,
+    high: Revision,
+    limit: number,
+  ): ReadonlyArray<StreamRow> =>
     statements[direction].all({ stream, low, high, limit, now: Date.now() }) as unknown as ReadonlyArray<StreamRow>
 }
 
-/** The events of rows that follow one another without a gap, or which of them is not what was written. */
+/** Converts rows into events. Left: the first row that is damaged or does not follow the previous row. */
 const decode = (rows: ReadonlyArray<StreamRow>, step: 1 | -1): E.Either<LogCorrupted, ReadonlyArray<StoredEvent>> => {
   const events: StoredEvent[] = []
   for (const [index, row] of rows.entries()) {
     const intact = verified(row)
     const before = rows[index - 1]
     if (intact === undefined || (before !== undefined && row.rev !== before.rev + step)) {
-      return E.left({ _tag: 'LogCorrupted', reason: `revision ${row.rev} of ${row.stream}, position ${row.pos}, is not what was written` })
+      const reason = `revision ${row.rev} of ${row.stream}, position ${row.pos}, is damaged`
+      return E.left({ _tag: 'LogCorrupted', reason })
     }
     events.push(eventOf(intact))
   }
@@ -53,11 +60,14 @@ const decode = (rows: ReadonlyArray<StreamRow>, step: 1 | -1): E.Either<LogCorru
 
 type EventReader = Pick<EventStore, 'read' | 'subscribe' | 'head' | 'close'>
 
-/**
- * The event log for those who only read it, beside the process that writes it. `wakers` are to be called after each
- * commit; without a writer in this process subscriptions end where the log did when they asked.
- */
-export const openSqliteEventReader = ({ file, wakers = new Set() }: { readonly file: string; readonly wakers?: Set<() => void> }): EventReader => {
+interface EventReaderOptions {
+  readonly file: string
+  /** Functions that the writer calls after each commit. Without a writer, subscriptions do not see later events. */
+  readonly wakers?: Set<() => void>
+}
+
+/** Opens the event log for reading, also next to the process that writes it. */
+export const openSqliteEventReader = ({ file, wakers = new Set() }: EventReaderOptions): EventReader => {
   const database = openForReading(file)
   const readRows = streamReader(database)
   const selectHead = database.prepare('SELECT max(pos) AS pos FROM events')
@@ -72,11 +82,12 @@ export const openSqliteEventReader = ({ file, wakers = new Set() }: { readonly f
     try {
       while (events.length < limit) {
         const wanted = Math.min(READ_BATCH, limit - events.length)
-        const rows = step === 1 ? readRows(direction, stream, next, END, wanted) : readRows(direction, stream, 0, next, wanted)
+        const [low, high] = step === 1 ? [next, END] : [0, next]
+        const rows = readRows(direction, stream, low, high, wanted)
         const decoded = decode(rows, step)
         if (E.isLeft(decoded)) return decoded
         events.push(...decoded.right)
-        // SQLite answers at once: who reads stream after stream must still let sockets have their turn.
+        // SQLite is synchronous, so reading stream after stream would starve the sockets without this pause.
         await setImmediate()
         const last = rows.at(-1)
         if (last === undefined || rows.length < wanted) break

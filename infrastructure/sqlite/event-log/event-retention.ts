@@ -14,33 +14,40 @@ interface StaleRow {
 }
 
 /**
- * Takes the content out of rows that are no longer read, in small transactions between the appends: first expires
- * what is over its $maxAge, then leaves only the digests of what lies before a stream's first revision.
+ * Starts to remove the content of expired and truncated events, in small transactions between the appends. First it
+ * expires events that exceed the $maxAge of their stream. Then it replaces the content of all rows before the first
+ * revision of a stream by digests, which keep the hash chain verifiable.
  */
-export const startRetention = (database: DatabaseSync): { readonly schedule: () => void; readonly stop: () => void } => {
+export const startRetention = (
+  database: DatabaseSync,
+): { readonly schedule: () => void; readonly stop: () => void } => {
   const overdue = database.prepare(`
     SELECT sid, max_age_ms AS maxAgeMs FROM streams
     WHERE oldest_at + max_age_ms IS NOT NULL AND oldest_at + max_age_ms < ? LIMIT ${ROWS_PER_STEP}
   `)
   const firstSince = database.prepare(`
-    SELECT rev, at FROM events WHERE sid = :sid AND rev >= (SELECT first FROM streams WHERE sid = :sid) AND at >= :since ORDER BY rev LIMIT 1
+    SELECT rev, at FROM events
+    WHERE sid = :sid AND rev >= (SELECT first FROM streams WHERE sid = :sid) AND at >= :since ORDER BY rev LIMIT 1
   `)
-  const expireTo = database.prepare('UPDATE streams SET first = coalesce(:rev, last + 1), oldest_at = :at WHERE sid = :sid')
+  const expireTo = database.prepare(
+    'UPDATE streams SET first = coalesce(:rev, last + 1), oldest_at = :at WHERE sid = :sid',
+  )
   const stale = database.prepare('SELECT sid, purged, first FROM streams WHERE purged < first LIMIT 1')
   const staleRows = database.prepare(
     'SELECT pos, data, metadata FROM events WHERE sid = ? AND rev >= ? AND rev < ? ORDER BY rev LIMIT ?',
   )
   const purgeRow = database.prepare('UPDATE events SET data = NULL, metadata = NULL, digests = ? WHERE pos = ?')
   const purgedTo = database.prepare('UPDATE streams SET purged = ? WHERE sid = ?')
-  const coverStream = database.prepare(`${SET_DIGEST} WHERE sid = ?`)
+  const updateDigest = database.prepare(`${SET_DIGEST} WHERE sid = ?`)
 
-  /** Whether there may be more to do. */
+  /** Returns whether more streams may be overdue. */
   const expire = (now: number): boolean => {
     const streams = overdue.all(now) as unknown as ReadonlyArray<{ readonly sid: number; readonly maxAgeMs: number }>
     for (const { sid, maxAgeMs } of streams) {
-      const young = firstSince.get({ sid, since: now - maxAgeMs }) as { readonly rev: number; readonly at: number } | undefined
-      expireTo.run({ sid, rev: young?.rev ?? null, at: young?.at ?? null })
-      coverStream.run(sid)
+      const kept = firstSince.get({ sid, since: now - maxAgeMs }) as
+        { readonly rev: number; readonly at: number } | undefined
+      expireTo.run({ sid, rev: kept?.rev ?? null, at: kept?.at ?? null })
+      updateDigest.run(sid)
     }
     return streams.length === ROWS_PER_STEP
   }
@@ -48,7 +55,8 @@ export const startRetention = (database: DatabaseSync): { readonly schedule: () 
   const purge = (): boolean => {
     let budget = ROWS_PER_STEP
     while (budget > 0) {
-      const stream = stale.get() as { readonly sid: number; readonly purged: number; readonly first: number } | undefined
+      const stream = stale.get() as
+        { readonly sid: number; readonly purged: number; readonly first: number } | undefined
       if (stream === undefined) return false
       const rows = staleRows.all(stream.sid, stream.purged, stream.first, budget) as unknown as ReadonlyArray<StaleRow>
       for (const { pos, data, metadata } of rows) {
@@ -56,7 +64,7 @@ export const startRetention = (database: DatabaseSync): { readonly schedule: () 
       }
       const done = rows.length < budget
       purgedTo.run(done ? stream.first : stream.purged + rows.length, stream.sid)
-      coverStream.run(stream.sid)
+      updateDigest.run(stream.sid)
       budget -= Math.max(rows.length, 1)
     }
     return true
@@ -68,7 +76,7 @@ export const startRetention = (database: DatabaseSync): { readonly schedule: () 
     try {
       if (transaction(database, () => [expire(Date.now()), purge()].includes(true))) schedule()
     } catch (error) {
-      // No room on the disk, say: what waits here is tried again after the next commit or in the next interval.
+      // For example, the disk is full. The next commit or the next interval tries again.
       if (!isSqliteError(error)) throw error
     }
   }

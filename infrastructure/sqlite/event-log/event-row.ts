@@ -16,7 +16,8 @@ export const EVENT_LOG_SCHEMA = `
     digest BLOB NOT NULL DEFAULT x''       -- of all columns of this row but last
   ) STRICT;
   CREATE INDEX IF NOT EXISTS streams_to_purge ON streams(sid) WHERE purged < first;
-  CREATE INDEX IF NOT EXISTS streams_to_expire ON streams(oldest_at + max_age_ms) WHERE oldest_at + max_age_ms IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS streams_to_expire ON streams(oldest_at + max_age_ms)
+    WHERE oldest_at + max_age_ms IS NOT NULL;
   CREATE TABLE IF NOT EXISTS events(
     pos INTEGER PRIMARY KEY AUTOINCREMENT,
     sid INTEGER NOT NULL,
@@ -36,9 +37,10 @@ export const EVENT_LOG_SCHEMA = `
   ) STRICT;
 `
 
-/** Columns of a row together with its stream's name, as `isIntact` and `verified` take them; hashes as text, cheaper to hand out than a BLOB. */
+/** The columns of an EventRow. Hashes are selected as text, because node:sqlite returns text faster than BLOBs. */
 export const EVENT_COLUMNS =
-  'e.pos, s.name AS stream, e.rev, e.type, e.id, e.at, e.data, e.metadata, hex(e.digests) AS digests, lower(hex(e.prev)) AS prev, lower(hex(e.hash)) AS hash'
+  'e.pos, s.name AS stream, e.rev, e.type, e.id, e.at, e.data, e.metadata, hex(e.digests) AS digests, '
+  + 'lower(hex(e.prev)) AS prev, lower(hex(e.hash)) AS hash'
 
 export interface EventRow {
   readonly pos: number
@@ -49,67 +51,69 @@ export interface EventRow {
   readonly at: number
   readonly data: string | null
   readonly metadata: string | null
-  /** Of a purged row, in hexadecimal; empty while data and metadata are there. */
+  /** Digests of a purged row in hexadecimal; empty while the row has data and metadata. */
   readonly digests: string
-  /** In hexadecimal, lower case, as `hash`. */
+  /** Hash of the previous row, in lower-case hexadecimal like `hash`. */
   readonly prev: string
   readonly hash: string
 }
 
-/** What the first row of a log follows. */
+/** The previous hash of the first row of a log. */
 export const GENESIS = Buffer.alloc(32)
 
-/** The 32 bytes of a SHA-256, a character each: cheaper to make and to hand to another thread than a Buffer. */
+/** The 32 bytes of a SHA-256 as text, one character each: cheaper than a Buffer to create and to pass to a thread. */
 const sha256 = (content: string | Uint8Array): string => hash('sha256', content, 'binary')
 
-/** SHA-256 of data, then of metadata: 64 bytes, a character each, all that remains of a purged row's content. */
+/** The SHA-256 of data and of metadata: 64 bytes as text, one character each. A purged row keeps only these. */
 export const contentDigests = (data: string, metadata: string): string => sha256(data) + sha256(metadata)
 
-/** Bytes that are written as text of one character each. */
+/** Converts text with one character for each byte into bytes. */
 export const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
 
-/** What is hashed; one for all rows, for making it costs a fourth of the hash. */
+/** A shared buffer for the hash input, because a new buffer for each row costs a fourth of the hash time. */
 let scratch = Buffer.allocUnsafe(1024)
 
 type Place = Pick<EventRow, 'pos' | 'stream' | 'rev' | 'type' | 'id' | 'at'>
 
-/** The previous row's hash, the row's place and kind, and the digests of its content; good until the next call. */
-const hashedOf = (row: Place, prev: Uint8Array | string, digests: string): Uint8Array => {
+/** Returns the hash input: previous hash, place and type of the row, content digests. Valid until the next call. */
+const hashInput = (row: Place, prev: Uint8Array | string, digests: string): Uint8Array => {
   const place = JSON.stringify([row.pos, row.stream, row.rev, row.type, row.id, row.at])
-  const before = typeof prev === 'string' ? prev.length / 2 : prev.length
-  const needed = before + Buffer.byteLength(place) + digests.length
+  const prevLength = typeof prev === 'string' ? prev.length / 2 : prev.length
+  const needed = prevLength + Buffer.byteLength(place) + digests.length
   if (scratch.length < needed) scratch = Buffer.allocUnsafe(2 * needed)
   if (typeof prev === 'string') scratch.write(prev, 'hex')
   else scratch.set(prev)
-  const behind = before + scratch.write(place, before)
-  scratch.write(digests, behind, 'latin1')
+  const digestsAt = prevLength + scratch.write(place, prevLength)
+  scratch.write(digests, digestsAt, 'latin1')
   return scratch.subarray(0, needed)
 }
 
-/** SHA-256 over the previous row's hash, bytes or hexadecimal, the row's place and kind, and the digests of its content. */
+/** Returns the SHA-256 over the previous hash (bytes or hexadecimal), place and type of the row and content digests. */
 export const rowHash = (row: Place & { readonly prev: Uint8Array | string }, digests: string): Buffer =>
-  bytesOf(sha256(hashedOf(row, row.prev, digests)))
+  bytesOf(sha256(hashInput(row, row.prev, digests)))
 
-/** Whether the row is what was once written; a purged one is judged by the digests it keeps. */
+/** Whether the row matches its hash. A purged row is verified with its digests. */
 export const isIntact = (row: EventRow): boolean => {
   const kept = row.digests === '' ? null : Buffer.from(row.digests, 'hex').toString('latin1')
   const digests = row.data === null || row.metadata === null ? kept : contentDigests(row.data, row.metadata)
-  return digests !== null && hash('sha256', hashedOf(row, row.prev, digests), 'hex') === row.hash
+  return digests !== null && hash('sha256', hashInput(row, row.prev, digests), 'hex') === row.hash
 }
 
-/** Positions are row numbers, padded so that their text sorts as the log does. */
+/** Formats a row number with leading zeros, so positions sort in log order. */
 export const toPosition = (pos: number): Position => String(pos).padStart(20, '0') as Position
 
-/** Throws on a position that is not one of this store. */
+/** Parses a position. Throws a TypeError when it belongs to another kind of store. */
 export const fromPosition = (position: Position): number => {
   if (position !== '' && !/^\d{20}$/.test(position)) throw new TypeError(`"${position}" is not a position of this log`)
   return Number(position)
 }
 
-/** What was once written, as another thread is told of it: tuples cost less than objects, and JSON is parsed where it is used. */
-export type VerifiedRow = readonly [pos: number, stream: string, revision: number, type: string, id: string, data: string, metadata: string]
+/** An intact row. A tuple with unparsed JSON, because it passes between threads cheaper than an object. */
+export type VerifiedRow = readonly [
+  pos: number, stream: string, revision: number, type: string, id: string, data: string, metadata: string,
+]
 
-/** None for a damaged or purged row. */
+/** Returns the row; undefined for a damaged or purged row. */
 export const verified = (row: EventRow): VerifiedRow | undefined =>
   row.data === null || row.metadata === null || !isIntact(row)
     ? undefined

@@ -12,19 +12,26 @@ const encoded = ({ id, type, data, metadata }: NewEvent): EncodedEvent => {
   return [id, type, dataText, metadataText, contentDigests(dataText, metadataText)]
 }
 
+interface EventStoreOptions {
+  readonly file: string
+  readonly logger?: Logger
+}
+
 /**
- * The embedded event store: one SQLite file, written by one worker thread, read on the calling one. Only one process
- * may have it open (see `acquireDataDirectory`).
+ * Opens the embedded event store: one SQLite file. A worker thread writes it, the calling thread reads it. Only one
+ * process may open it (see `acquireDataDirectory`).
  */
-export const openSqliteEventStore = async ({ file, logger }: { readonly file: string; readonly logger?: Logger }): Promise<EventStore> => {
+export const openSqliteEventStore = async ({ file, logger }: EventStoreOptions): Promise<EventStore> => {
   const wakers = new Set<() => void>()
-  const writer = await openWriter<EventLogJob, EventLogAnswer>(new URL('./event-log-worker.ts', import.meta.url), { file }, () => {
+  const wakeAll = (): void => {
     for (const wake of wakers) wake()
-  })
+  }
+  const worker = new URL('./event-log-worker.ts', import.meta.url)
+  const writer = await openWriter<EventLogJob, EventLogAnswer>(worker, { file }, wakeAll)
   const { close: closeReader, ...reader } = openSqliteEventReader({ file, wakers })
 
   const refused = (stream: string, reason: string): E.Either<StoreUnavailable, never> => {
-    logger?.error({ stream, reason }, 'the event log did not take a write')
+    logger?.error({ stream, reason }, 'a write to the event log failed')
     return E.left({ _tag: 'StoreUnavailable', reason })
   }
 
@@ -32,13 +39,13 @@ export const openSqliteEventStore = async ({ file, logger }: { readonly file: st
     requireWellFormed(events)
     const answer = await writer.submit([expected, stream, ...events.flatMap(encoded)])
     if (E.isLeft(answer)) return refused(stream, answer.left)
-    if (answer.right === 'done') throw new Error('the writer answered something else than was asked')
+    if (answer.right === 'done') throw new Error('the writer sent the answer of another job')
     if ('actual' in answer.right) return E.left({ _tag: 'WrongRevision', stream, actual: answer.right.actual })
     const [revision, pos] = answer.right
     return E.right({ revision, position: toPosition(pos) })
   }
 
-  const done = async (job: Exclude<EventLogJob, FlatAppend>): Promise<E.Either<StoreUnavailable, void>> => {
+  const submit = async (job: Exclude<EventLogJob, FlatAppend>): Promise<E.Either<StoreUnavailable, void>> => {
     const answer = await writer.submit(job)
     return E.isLeft(answer) ? refused(job.stream, answer.left) : E.right(undefined)
   }
@@ -47,10 +54,12 @@ export const openSqliteEventStore = async ({ file, logger }: { readonly file: st
     ...reader,
     append,
     setMetadata: (stream, { maxCount = null, maxAgeSeconds }) => () =>
-      done({ kind: 'set-metadata', stream, maxCount, maxAgeMs: maxAgeSeconds === undefined ? null : maxAgeSeconds * 1000 }),
-    deleteStream: (stream) => () => done({ kind: 'delete', stream }),
+      submit({
+        kind: 'set-metadata', stream, maxCount, maxAgeMs: maxAgeSeconds === undefined ? null : maxAgeSeconds * 1000,
+      }),
+    deleteStream: (stream) => () => submit({ kind: 'delete', stream }),
     close: async () => {
-      // The writer last: whoever closes last puts the write-ahead file into the database, which a reader cannot.
+      // The last closed connection merges the write-ahead file, which a reader cannot do.
       await closeReader()
       await writer.close()
     },

@@ -2,16 +2,16 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { EVENT_COLUMNS, verified, type EventRow, type VerifiedRow } from './event-row.ts'
 
 const MAX_ROWS = 500
-/** Rows considered by one query, so that a stretch without matches does not hold the thread. */
-const MAX_CONSIDERED = 5000
+/** Rows that one query examines, so a stretch without matches does not block the thread. */
+const MAX_EXAMINED = 5000
 
-/** Part of the log, as far as one query goes. */
+/** The result of one query of the log. */
 export interface EventWindow {
-  /** What matches, each row being what was once written. */
+  /** The matching intact rows. */
   readonly rows: ReadonlyArray<VerifiedRow>
-  /** Everything up to here was considered. */
+  /** The last examined row. */
   readonly reached: number
-  /** Where the first row stands that is not what was written; none before it is left out. */
+  /** The first damaged row; `rows` contains all matching rows before it. */
   readonly damaged: { readonly pos: number; readonly stream: string } | null
 }
 
@@ -19,37 +19,38 @@ const windowOf = (rows: ReadonlyArray<EventRow>, upTo: number): EventWindow => {
   const reached = rows.length === MAX_ROWS ? (rows.at(-1)?.pos ?? upTo) : upTo
   const intact: Array<VerifiedRow> = []
   for (const row of rows) {
-    const one = verified(row)
-    if (one === undefined) return { rows: intact, reached: row.pos - 1, damaged: { pos: row.pos, stream: row.stream } }
-    intact.push(one)
+    const verifiedRow = verified(row)
+    if (verifiedRow === undefined)
+      return { rows: intact, reached: row.pos - 1, damaged: { pos: row.pos, stream: row.stream } }
+    intact.push(verifiedRow)
   }
   return { rows: intact, reached, damaged: null }
 }
 
-/** Reads and verifies the events of streams that begin with one of the prefixes, after a row (exclusive) and up to another. */
+/** Reads and verifies events of streams with one of the prefixes, after row `after` (exclusive) up to row `upTo`. */
 export type ReadWindow = (after: number, upTo: number, prefixes: ReadonlyArray<string>) => EventWindow
 
-/** Throws what SQLite does. */
+/** Creates a reader of windows, which throws the errors of SQLite. */
 export const createWindowReader = (database: DatabaseSync): ReadWindow => {
-  /** By the number of prefixes; of all streams: 0. */
+  /** Statements by number of prefixes; 0: all streams. */
   const statements = new Map<number, StatementSync>()
   const prepared = (count: number): StatementSync => {
     const known = statements.get(count)
     if (known !== undefined) return known
-    const named = Array.from({ length: count }, (_, n) => `substr(s.name, 1, length(:prefix${n})) = :prefix${n}`)
-    const made = database.prepare(`
+    const matches = Array.from({ length: count }, (_, n) => `substr(s.name, 1, length(:prefix${n})) = :prefix${n}`)
+    const statement = database.prepare(`
       SELECT ${EVENT_COLUMNS} FROM events e JOIN streams s ON s.sid = e.sid
       WHERE e.pos > :after AND e.pos <= :upTo AND e.rev >= s.first
-        AND (s.max_age_ms IS NULL OR e.at >= :now - s.max_age_ms) ${count === 0 ? '' : `AND (${named.join(' OR ')})`}
+        AND (s.max_age_ms IS NULL OR e.at >= :now - s.max_age_ms) ${count === 0 ? '' : `AND (${matches.join(' OR ')})`}
       ORDER BY e.pos LIMIT ${MAX_ROWS}`)
-    statements.set(count, made)
-    return made
+    statements.set(count, statement)
+    return statement
   }
   return (after, head, prefixes) => {
-    const upTo = Math.min(head, after + MAX_CONSIDERED)
-    const some = prefixes.includes('') ? [] : prefixes
-    const names = Object.fromEntries(some.map((prefix, n) => [`prefix${n}`, prefix]))
-    const rows = prepared(some.length).all({ after, upTo, now: Date.now(), ...names })
+    const upTo = Math.min(head, after + MAX_EXAMINED)
+    const filters = prefixes.includes('') ? [] : prefixes
+    const parameters = Object.fromEntries(filters.map((prefix, n) => [`prefix${n}`, prefix]))
+    const rows = prepared(filters.length).all({ after, upTo, now: Date.now(), ...parameters })
     return windowOf(rows as unknown as ReadonlyArray<EventRow>, upTo)
   }
 }

@@ -16,17 +16,18 @@ type StreamColumns = readonly [
 ]
 
 /**
- * SHA-256 over what decides which events of a stream are read: all columns of its row but `last`, which the rows of the
- * events prove. Like the hash chain it shows damage and careless edits, not those of who computes it anew.
+ * Returns the SHA-256 over the columns of a stream's row, which decide which of its events are read. It omits `last`,
+ * which the rows of the events prove. Like the hash chain, it reveals damage and careless edits, but not edits by
+ * somebody who recomputes it.
  */
 const streamDigest = (...columns: StreamColumns): Buffer => bytesOf(hash('sha256', JSON.stringify(columns), 'binary'))
 
 export const newStreamDigest = (name: string): Buffer => streamDigest(name, 0, 0, 0, null, null, null)
 
-/** The digest that a row of `streams` should have, in SQL, after `useStreamDigest`. */
+/** SQL expression for the correct digest of a row of `streams`. Call `useStreamDigest` first. */
 const DIGEST = 'stream_digest(name, first, base, purged, max_count, max_age_ms, oldest_at)'
 
-/** To be followed by a WHERE, and run after each change of such a column, in the same transaction. */
+/** Append a WHERE clause. Must run after each change of these columns, in the same transaction. */
 export const SET_DIGEST = `UPDATE streams SET digest = ${DIGEST}`
 
 const useStreamDigest = (database: DatabaseSync): void =>
@@ -39,7 +40,7 @@ const useStreamDigest = (database: DatabaseSync): void =>
 const isCovered = (database: DatabaseSync): boolean =>
   database.prepare("SELECT 1 FROM pragma_table_info('streams') WHERE name = 'digest'").get() !== undefined
 
-/** Makes the tables of the log. Streams of a version without digests get theirs now: from here on they are covered. */
+/** Creates the tables of the log. Adds digests to streams of versions without digests, so later edits are detected. */
 export const prepareEventLog = (database: DatabaseSync): void => {
   useStreamDigest(database)
   transaction(database, () => {
@@ -53,20 +54,20 @@ export const prepareEventLog = (database: DatabaseSync): void => {
   })
 }
 
-/** Streams whose row is not what was written; none where the log has no digests yet. */
+/** Returns the streams with a damaged row; none if the log has no digests yet. */
 export const damagedStreams = (database: DatabaseSync): ReadonlyArray<string> => {
   if (!isCovered(database)) return []
   useStreamDigest(database)
   return database.prepare(`SELECT name FROM streams WHERE digest <> ${DIGEST}`).all().map(({ name }) => String(name))
 }
 
-/** Whether the row of this stream is not what was written. */
+/** Whether the row of this stream is damaged. */
 export const isDamagedStream = (database: DatabaseSync, name: string): boolean => {
   if (!isCovered(database)) return false
   useStreamDigest(database)
   return database.prepare(`SELECT 1 FROM streams WHERE name = ? AND digest <> ${DIGEST}`).get(name) !== undefined
 }
 
-/** The position behind which a change of a stream's row is found; null where nothing is covered yet. */
+/** Returns the row number after which edits of streams are detected; null: the log has no digests yet. */
 export const coveredSince = (database: DatabaseSync): number | null =>
   isCovered(database) ? Number(database.prepare('SELECT since FROM coverage').get()?.['since'] ?? 0) : null

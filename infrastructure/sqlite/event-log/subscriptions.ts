@@ -14,36 +14,41 @@ import { createWindowReader } from './event-window.ts'
 import type { EventWindow } from './event-window.ts'
 import { readFailure } from '../read-failure.ts'
 
-/** So many rows are worth another thread. */
-const BACKLOG = 5000
-/** So few are read once for all subscriptions that were waiting for them. */
-const NEWEST = 100
+/** More rows than this are read by another thread. */
+const BACKLOG_ROWS = 5000
+/** Up to this number of new rows are read once for all waiting subscriptions. */
+const NEWEST_ROWS = 100
 
-const failure = (cause: StoreUnavailable | LogCorrupted | OlderLog): Error => new Error(`the subscription ended: ${cause.reason}`, { cause })
+const failure = (cause: StoreUnavailable | LogCorrupted | OlderLog): Error =>
+  new Error(`the subscription ended: ${cause.reason}`, { cause })
 
 const damage = ({ pos, stream }: NonNullable<EventWindow['damaged']>): Error =>
-  failure({ _tag: 'LogCorrupted', reason: `position ${pos} (${stream}) is not what was written`, row: { position: toPosition(pos), stream } })
+  failure({
+    _tag: 'LogCorrupted', reason: `position ${pos} (${stream}) is damaged`, row: { position: toPosition(pos), stream },
+  })
 
 interface Log {
   readonly database: DatabaseSync
-  /** Called after each commit. */
+  /** Functions that the writer calls after each commit. */
   readonly wakers: Set<() => void>
-  /** Number of the newest row. */
+  /** Returns the number of the newest row. */
   readonly headNumber: () => number
   /** Closed with the subscriptions. */
   readonly backlog: BacklogReader
 }
 
-/** Pulled subscriptions over the whole log; nothing is read before the consumer asks for it. */
-export const createSubscriptions = ({ database, wakers, headNumber, backlog }: Log): Pick<EventStore, 'subscribe' | 'close'> => {
+/** Creates subscriptions to the log. They read only when the consumer pulls. */
+export const createSubscriptions = (
+  { database, wakers, headNumber, backlog }: Log,
+): Pick<EventStore, 'subscribe' | 'close'> => {
   let closed = false
   const readWindow = createWindowReader(database)
-  /** What the subscriptions that a commit woke ask for, each for itself: good until the next one, and within its turn. */
+  /** Newest rows, shared by the subscriptions that a commit wakes. Valid in one turn, until the next commit. */
   let newest: { readonly head: number; readonly windows: Map<string, EventWindow> } | null = null
-  const forget = (): void => {
+  const clearNewest = (): void => {
     newest = null
   }
-  wakers.add(forget)
+  wakers.add(clearNewest)
 
   const guarded = <A>(read: () => A): A => {
     if (closed) throw failure({ _tag: 'StoreUnavailable', reason: 'the store is closed' })
@@ -57,7 +62,7 @@ export const createSubscriptions = ({ database, wakers, headNumber, backlog }: L
   const newestNow = (): NonNullable<typeof newest> => {
     if (newest !== null) return newest
     newest = { head: guarded(headNumber), windows: new Map() }
-    void setImmediate().then(forget)
+    void setImmediate().then(clearNewest)
     return newest
   }
 
@@ -72,7 +77,7 @@ export const createSubscriptions = ({ database, wakers, headNumber, backlog }: L
       signal.addEventListener('abort', wake)
     })
 
-  /** The newest rows of all streams, those that a subscription wants of them; each subscription alone where one is damaged. */
+  /** Filters the shared newest rows. If one of them is damaged, each subscription reads its own rows. */
   const newestWindow = (after: number, head: number, prefixes: ReadonlyArray<string>): EventWindow => {
     const { windows } = newestNow()
     const all = windows.get(`${after} ${head}`) ?? guarded(() => readWindow(after, head, ['']))
@@ -81,27 +86,34 @@ export const createSubscriptions = ({ database, wakers, headNumber, backlog }: L
     return { ...all, rows: all.rows.filter(([, stream]) => prefixes.some((prefix) => stream.startsWith(prefix))) }
   }
 
-  /** Windows in the order of the log. A long way is read by the other thread, which is one window ahead. */
+  /** Returns a function that reads window after window. For a long backlog the other thread reads one window ahead. */
   const windows = (prefixes: ReadonlyArray<string>) => {
     let ahead: { readonly after: number; readonly window: Promise<EventWindow | null> } | null = null
-    const askAhead = (after: number, head: number): void => {
-      ahead = head - after > BACKLOG ? { after, window: backlog.read(after, head, prefixes) } : null
+    const readAhead = (after: number, head: number): void => {
+      ahead = head - after > BACKLOG_ROWS ? { after, window: backlog.read(after, head, prefixes) } : null
     }
+    const readHere = (after: number, head: number): EventWindow =>
+      head - after > NEWEST_ROWS
+        ? guarded(() => readWindow(after, head, prefixes))
+        : newestWindow(after, head, prefixes)
     return async (after: number, head: number): Promise<EventWindow> => {
-      if (ahead?.after !== after) askAhead(after, head)
-      const alone = (): EventWindow => guarded(() => readWindow(after, head, prefixes))
-      const window = (await ahead?.window) ?? (head - after > NEWEST ? alone() : newestWindow(after, head, prefixes))
-      askAhead(window.reached, window.damaged === null ? head : 0)
+      if (ahead?.after !== after) readAhead(after, head)
+      const window = (await ahead?.window) ?? readHere(after, head)
+      readAhead(window.reached, window.damaged === null ? head : 0)
       return window
     }
   }
 
-  const subscribe: EventStore['subscribe'] = async function* (from, prefixes, signal): AsyncGenerator<SubscriptionMessage, void> {
+  const subscribe: EventStore['subscribe'] = async function* (
+    from,
+    prefixes,
+    signal,
+  ): AsyncGenerator<SubscriptionMessage, void> {
     const nextWindow = windows(prefixes)
     let after = fromPosition(from)
     while (!signal.aborted) {
       const { head } = newestNow()
-      // Whoever asks has seen more than there is: an older copy of the log was put in its place.
+      // The consumer has seen later events, so somebody has restored an older copy of the log.
       if (after > head) throw failure({ _tag: 'OlderLog', reason: `the log ends at ${head}, before position ${after}` })
       while (after < head) {
         const { rows, reached, damaged } = await nextWindow(after, head)

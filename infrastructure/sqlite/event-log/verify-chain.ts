@@ -8,54 +8,62 @@ import { coveredSince, damagedStreams } from './stream-digest.ts'
 
 const BATCH = 1000
 
-/** A place at which the log is not what was written. */
+/** A damaged place of the log. */
 export interface ChainBroken {
   readonly _tag: 'ChainBroken'
   readonly position: Position
   readonly reason: string
 }
 
-const broken = (pos: number, reason: string): ChainBroken => ({ _tag: 'ChainBroken', position: toPosition(pos), reason })
+const broken = (pos: number, reason: string): ChainBroken =>
+  ({ _tag: 'ChainBroken', position: toPosition(pos), reason })
 
-const reasonAgainst = (row: EventRow, pos: number, prev: string): string | undefined => {
+const problemOf = (row: EventRow, pos: number, prev: string): string | undefined => {
   if (row.pos !== pos) return 'rows are missing here'
   if (!isIntact(row)) return `revision ${row.rev} of ${row.stream} does not match its hash`
-  return row.prev === prev ? undefined : 'the row does not follow the one before it'
+  return row.prev === prev ? undefined : 'the row does not follow the previous row'
 }
 
 /**
- * What the chain alone cannot tell: rows cut off its end, and streams that have lost one. Each statement sees the log
- * at one moment, so that appends made meanwhile do not matter.
+ * Finds damage that the chain cannot reveal: rows missing at the end of the log or of a stream. Each statement reads a
+ * consistent snapshot, so concurrent appends do not matter.
  */
-const reasonAgainstEnd = (database: DatabaseSync): string | undefined => {
+const problemAtEnd = (database: DatabaseSync): string | undefined => {
   const { written, last } = database
-    .prepare("SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'events') AS written, (SELECT max(pos) FROM events) AS last")
+    .prepare(`
+      SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'events') AS written, (SELECT max(pos) FROM events) AS last
+    `)
     .get() as { readonly written: number | null; readonly last: number | null }
-  if (written !== last) return `${written} rows were written, the last one left is ${last}`
-  const odd = database
-    .prepare('SELECT name FROM streams s WHERE last + 1 <> (SELECT count(*) FROM events e WHERE e.sid = s.sid) LIMIT 1')
+  if (written !== last) return `${written} rows were written, but the last row is ${last}`
+  const incomplete = database
+    .prepare(`
+      SELECT name FROM streams s WHERE last + 1 <> (SELECT count(*) FROM events e WHERE e.sid = s.sid) LIMIT 1
+    `)
     .get() as { readonly name: string } | undefined
-  return odd && `the revisions of ${odd.name} are not complete`
+  return incomplete && `revisions of ${incomplete.name} are missing`
 }
 
 /**
- * Walks the hash chain of an event log from its first row to its last; purged rows count by the digests that they keep.
- * Then looks at the rows of the streams, which say what of them is read.
- * Gives every place that is not what was written, each judged by what is stored before it, then the number of rows. A
- * file that SQLite cannot read ends the walk. `onRows` is told how far it is. Runs beside the service that writes the file.
+ * Verifies the hash chain of an event log from the first row to the last, then the rows of the streams. Purged rows are
+ * verified with their digests. Yields every damaged place and returns the number of rows. A file that SQLite cannot
+ * read ends the walk. `onRows` reports the progress. May run while the service writes the file.
  */
-export async function* walkChain(file: string, onRows: (rows: number) => void = () => undefined): AsyncGenerator<ChainBroken, number> {
+export async function* walkChain(
+  file: string,
+  onRows: (rows: number) => void = () => undefined,
+): AsyncGenerator<ChainBroken, number> {
   const database = openForReading(file)
   let pos = 0
   let prev = GENESIS.toString('hex')
   try {
-    const select = database.prepare(
-      `SELECT ${EVENT_COLUMNS} FROM events e JOIN streams s ON s.sid = e.sid WHERE e.pos > ? ORDER BY e.pos LIMIT ${BATCH}`,
-    )
+    const select = database.prepare(`
+      SELECT ${EVENT_COLUMNS} FROM events e JOIN streams s ON s.sid = e.sid
+      WHERE e.pos > ? ORDER BY e.pos LIMIT ${BATCH}
+    `)
     for (;;) {
       const rows = select.all(pos) as unknown as ReadonlyArray<EventRow>
       for (const row of rows) {
-        const reason = reasonAgainst(row, pos + 1, prev)
+        const reason = problemOf(row, pos + 1, prev)
         if (reason !== undefined) yield broken(pos + 1, reason)
         pos = row.pos
         prev = row.hash
@@ -64,10 +72,10 @@ export async function* walkChain(file: string, onRows: (rows: number) => void = 
       if (rows.length < BATCH) break
       await setImmediate()
     }
-    const reason = reasonAgainstEnd(database)
+    const reason = problemAtEnd(database)
     if (reason !== undefined) yield broken(pos + 1, reason)
     for (const name of damagedStreams(database))
-      yield broken(pos + 1, `which events of ${name} are read is not what was written`)
+      yield broken(pos + 1, `the row of the stream ${name} is damaged: reads may return wrong events`)
   } catch (error) {
     if (!isCorruption(error)) throw error
     yield broken(pos + 1, error.message)
@@ -77,8 +85,11 @@ export async function* walkChain(file: string, onRows: (rows: number) => void = 
   return pos
 }
 
-/** The number of rows of an event log whose chain is whole, or the first place where it is not. */
-export const verifyChain = async (file: string, onRows?: (rows: number) => void): Promise<E.Either<ChainBroken, number>> => {
+/** Verifies an event log and returns its number of rows. Left: the first damaged place. */
+export const verifyChain = async (
+  file: string,
+  onRows?: (rows: number) => void,
+): Promise<E.Either<ChainBroken, number>> => {
   const walk = walkChain(file, onRows)
   const first = await walk.next()
   if (first.done === true) return E.right(first.value)
@@ -86,7 +97,7 @@ export const verifyChain = async (file: string, onRows?: (rows: number) => void)
   return E.left(first.value)
 }
 
-/** The position behind which it is covered which events of a stream are read; null: from the next start on. */
+/** Returns the row number after which edits of streams are detected; null: detection starts with the next start. */
 export const readCoverage = (file: string): number | null => {
   const database = openForReading(file)
   try {

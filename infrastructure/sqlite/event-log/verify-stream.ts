@@ -8,7 +8,7 @@ import { isDamagedStream } from './stream-digest.ts'
 
 const BATCH = 500
 
-/** A row, the hash of the row before it in the log, and what the row behind it says that it follows. */
+/** A row with the hash of the previous row (`before`), and the hash that the next row expects of it (`behind`). */
 interface LinkedRow extends EventRow {
   readonly before: string | null
   readonly behind: string | null
@@ -22,30 +22,30 @@ const SELECT = `
   WHERE s.name = ? AND e.rev >= ? ORDER BY e.rev LIMIT ${BATCH}
 `
 
-const reasonAgainst = (row: LinkedRow): string | null => {
+const problemOf = (row: LinkedRow): string | null => {
   if (!isIntact(row)) return 'its content does not match its hash'
-  if (row.prev !== (row.pos === 1 ? GENESIS.toString('hex') : row.before)) return 'it does not follow the row before it'
-  return row.behind === null || row.behind === row.hash ? null : 'the row behind it does not follow it'
+  if (row.prev !== (row.pos === 1 ? GENESIS.toString('hex') : row.before)) return 'it does not follow the previous row'
+  return row.behind === null || row.behind === row.hash ? null : 'the next row does not follow it'
 }
 
 const NOTHING = { rows: 0, first: null, last: null, headHash: null }
 
 type Damage = StreamIntegrity['damages'][number]
 
-/** The rows of one stream; damage and careless edits show, as those of a whole log do (`verify-chain.ts`). */
-const judge = async (database: ReturnType<typeof openForReading>, stream: string): Promise<StreamIntegrity> => {
+/** Verifies the rows of one stream with the same checks as `verify-chain.ts`. */
+const verifyRows = async (database: ReturnType<typeof openForReading>, stream: string): Promise<StreamIntegrity> => {
   const damages: Array<Damage> = []
   let [rows, next] = [0, 0]
   let first: EventRow | undefined
   let last: EventRow | undefined
-  const lostUpTo = (revision: number): void => {
+  const reportMissing = (revision: number): void => {
     for (; next < revision; next += 1) damages.push({ revision: next, reason: 'it is missing' })
   }
   for (const select = database.prepare(SELECT); ; await setImmediate()) {
     const page = select.all(stream, next) as unknown as ReadonlyArray<LinkedRow>
     for (const row of page) {
-      lostUpTo(row.rev)
-      const reason = reasonAgainst(row)
+      reportMissing(row.rev)
+      const reason = problemOf(row)
       if (reason !== null) damages.push({ revision: row.rev, reason })
       first ??= row
       last = row
@@ -54,24 +54,24 @@ const judge = async (database: ReturnType<typeof openForReading>, stream: string
     }
     if (page.length < BATCH) break
   }
-  // Of rows cut off the end the stream's own row tells.
+  // The row of the stream contains its last revision, which reveals missing rows at the end.
   const written = database.prepare('SELECT last FROM streams WHERE name = ?').get(stream)?.['last']
-  lostUpTo(Number(written ?? -1) + 1)
-  const reason = 'which events are read is not what was written'
+  reportMissing(Number(written ?? -1) + 1)
+  const reason = 'the row of the stream is damaged: reads may return wrong events'
   if (isDamagedStream(database, stream)) damages.push({ revision: null, reason })
   return { rows, first: first?.pos ?? null, last: last?.pos ?? null, headHash: last?.hash ?? null, damages }
 }
 
-/** Judges streams of an event log, by a connection of its own: beside the writer, which may go on meanwhile. */
+/** Creates a verifier of single streams. It has its own connection, so it may run next to the writer. */
 export const verifyStream =
   (file: string): VerifyStream =>
   (stream) =>
   async () => {
     const database = openForReading(file)
     try {
-      return E.right(await judge(database, stream))
+      return E.right(await verifyRows(database, stream))
     } catch (error) {
-      // The file itself is not what was written.
+      // SQLite finds the file itself damaged.
       if (isCorruption(error)) return E.right({ ...NOTHING, damages: [{ revision: null, reason: error.message }] })
       if (isSqliteError(error)) return E.left({ _tag: 'StoreUnavailable', reason: error.message })
       throw error

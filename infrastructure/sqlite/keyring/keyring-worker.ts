@@ -3,11 +3,11 @@ import { openForWriting } from '../database.ts'
 import { serveGroupCommit } from '../group-commit.ts'
 
 export type KeyringJob =
-  /** Keeps `wrapped` unless the key exists or was erased. */
+  /** Stores `wrapped` unless the key exists or was erased. */
   | { readonly kind: 'ensure'; readonly name: string; readonly wrapped: Uint8Array }
   | { readonly kind: 'erase'; readonly names: ReadonlyArray<string> }
 
-/** The wrapped key as it is stored, null for an erased one. */
+/** The stored wrapped key; null: the key was erased. */
 export type KeyringAnswer = { readonly wrapped: Uint8Array | null }
 
 const { file } = workerData as { readonly file: string }
@@ -21,7 +21,7 @@ const isErased = database.prepare('SELECT 1 FROM erased WHERE name = ?')
 const findKey = database.prepare('SELECT wrapped FROM keys WHERE name = ?')
 const addKey = database.prepare('INSERT INTO keys(name, wrapped) VALUES (?, ?) ON CONFLICT DO NOTHING')
 const removeKey = database.prepare('DELETE FROM keys WHERE name = ?')
-const remember = database.prepare('INSERT INTO erased(name, at) VALUES (?, ?) ON CONFLICT DO NOTHING')
+const recordErasure = database.prepare('INSERT INTO erased(name, at) VALUES (?, ?) ON CONFLICT DO NOTHING')
 const truncateWal = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
 
 const apply = (job: KeyringJob): KeyringAnswer => {
@@ -33,13 +33,13 @@ const apply = (job: KeyringJob): KeyringAnswer => {
     case 'erase':
       for (const name of job.names) {
         removeKey.run(name)
-        remember.run(name, Date.now())
+        recordErasure.run(name, Date.now())
       }
       return { wrapped: null }
   }
 }
 
-/** An erasure is answered when no older page of the key is left in the write-ahead log. */
+/** Truncates the write-ahead log before an erasure is answered, so no older page with the key remains. */
 const committed = (jobs: ReadonlyArray<KeyringJob>): string | undefined => {
   if (!jobs.some(({ kind }) => kind === 'erase')) return undefined
   const { busy } = truncateWal.get() as { readonly busy: number }

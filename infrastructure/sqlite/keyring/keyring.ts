@@ -11,7 +11,7 @@ const openStorageForReading = (file: string): Pick<KeyStorage, 'find' | 'close'>
   const select = database.prepare('SELECT wrapped FROM keys WHERE name = ?')
   const selectErased = database.prepare('SELECT 1 FROM erased WHERE name = ?')
 
-  /** Undefined for a key that was never made. */
+  /** Undefined: the key was never created. */
   const stored = (name: string): StoredKey | undefined => {
     const row = select.get(name) as { readonly wrapped: Uint8Array } | undefined
     return row?.wrapped ?? (selectErased.get(name) === undefined ? undefined : null)
@@ -35,23 +35,31 @@ const openStorageForReading = (file: string): Pick<KeyStorage, 'find' | 'close'>
   }
 }
 
-/** The embedded keyring for those who only read it, beside the process that writes it: it makes and erases no key. */
-export const openSqliteKeyringReader = async ({ file, masterKey }: { readonly file: string; readonly masterKey: Uint8Array }): Promise<Keyring> =>
+interface KeyringOptions {
+  readonly file: string
+  readonly masterKey: Uint8Array
+}
+
+/** Opens the embedded keyring read-only, also next to the process that writes it. */
+export const openSqliteKeyringReader = async ({ file, masterKey }: KeyringOptions): Promise<Keyring> =>
   await openKeyring(readOnlyStorage(openStorageForReading(file)), masterKey)
 
 /**
- * The embedded keyring: one SQLite file of wrapped keys, written by one worker thread, read on the calling one.
- * Rejects when the master key is not the one that the file's keys are wrapped by.
+ * Opens the embedded keyring: one SQLite file of wrapped keys. A worker thread writes it, the calling thread reads it.
+ * Rejects when another master key wrapped the keys.
  */
-export const openSqliteKeyring = async ({ file, masterKey }: { readonly file: string; readonly masterKey: Uint8Array }): Promise<Keyring> => {
+export const openSqliteKeyring = async ({ file, masterKey }: KeyringOptions): Promise<Keyring> => {
   const writer = await openWriter<KeyringJob, KeyringAnswer>(new URL('./keyring-worker.ts', import.meta.url), { file })
   const reader = openStorageForReading(file)
   const storage: KeyStorage = {
-    ensure: async (name, wrapped) => E.map((answer: KeyringAnswer) => answer.wrapped)(await writer.submit({ kind: 'ensure', name, wrapped })),
+    ensure: async (name, wrapped) => {
+      const answer = await writer.submit({ kind: 'ensure', name, wrapped })
+      return E.map(({ wrapped: stored }: KeyringAnswer) => stored)(answer)
+    },
     find: reader.find,
     erase: async (names) => E.map(() => undefined)(await writer.submit({ kind: 'erase', names })),
     close: async () => {
-      // The writer last, as in the event store.
+      // The last closed connection merges the write-ahead file, which a reader cannot do.
       await reader.close()
       await writer.close()
     },

@@ -213,7 +213,7 @@ withLog('a long way is read as a short one: every event once and in order, up to
 withLog('rows cut off the end are found by the number of rows that were written, and by what the streams say', async (t, store, file) => {
   await fill(store)
   tamper(file, `DELETE FROM events WHERE pos > 10; UPDATE streams SET last = 1 WHERE name = 'c'`)
-  t.like(await verifyChain(file), { left: { position: '00000000000000000011', reason: '12 rows were written, the last one left is 10' } })
+  t.like(await verifyChain(file), { left: { position: '00000000000000000011', reason: '12 rows were written, but the last row is 10' } })
   tamper(file, `UPDATE sqlite_sequence SET seq = 10 WHERE name = 'events'; UPDATE streams SET last = 3 WHERE name = 'c'`)
-  t.like(await verifyChain(file), { left: { position: '00000000000000000011', reason: 'the revisions of c are not complete' } })
+  t.like(await verifyChain(file), { left: { position: '00000000000000000011', reason: 'revisions of c are missing' } })
 })

@@ -69,7 +69,7 @@ export const keyMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/sqlite/keyring/keyring-worker.ts',
-    before: '        remember.run(name, Date.now())\n',
+    before: '        recordErasure.run(name, Date.now())\n',
     after: '',
     rows: ['an erased key opens nothing and seals nothing, others go on'], test: CONTRACT_SQLITE_KEYRING,
   },

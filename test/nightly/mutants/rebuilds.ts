@@ -29,13 +29,13 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
-    before: '    coverStream.run(name)\n',
+    before: '    updateDigest.run(name)\n',
     after: '',
     rows: ['whatever becomes of streams in order is no damage'], test: STREAM_DIGEST,
   },
   {
     file: 'infrastructure/sqlite/event-log/event-retention.ts',
-    before: '      coverStream.run(stream.sid)\n',
+    before: '      updateDigest.run(stream.sid)\n',
     after: '',
     rows: ['whatever becomes of streams in order is no damage'], test: STREAM_DIGEST,
   },

@@ -43,7 +43,7 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/sqlite/group-commit.ts',
-    before: 'jobs.map(() => failed(error)) : jobs.flatMap((one) => commit([one]))',
+    before: 'jobs.map(() => failed(error)) : jobs.flatMap((job) => commit([job]))',
     after: 'jobs.map(() => failed(error)) : jobs.map(() => failed(error))',
     rows: ['a commit that cannot be made fails alone'], test: EVENT_STORE_FAILURES,
   },
@@ -79,7 +79,7 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
-    before: '  remembered.clear()\n',
+    before: '  cachedStreams.clear()\n',
     after: '',
     rows: ['a disk without room makes appends unavailable'], test: EVENT_STORE_FAILURES,
   },
@@ -205,8 +205,8 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/sqlite/documents/documents-worker.ts',
-    before: 'body = excluded.body WHERE excluded.position > stored.position',
-    after: 'body = excluded.body',
+    before: 'WHERE excluded.position > stored.position',
+    after: '',
     rows: ['an older position, or the same one, never wins'], test: CONTRACT_SQLITE_DOCUMENTS,
   },
   {
@@ -217,7 +217,7 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/sqlite/copy-database.ts',
-    before: '        remember.run(name, Date.now())\n',
+    before: '        recordErasure.run(name, Date.now())\n',
     after: '',
     rows: ['keys erased from a keyring that nobody has open are gone for good'], test: EVENT_LOG_ROWS,
   },
