@@ -67,7 +67,7 @@ const startJob = privateRoute(
   'admin',
   {
     operationId: 'startJob',
-    summary: 'Start a job: pull or verify models, check stored data or rebuild read models; one job of a kind at a time',
+    summary: 'Start a job: pull or verify models, check stored data, rebuild read models; one job of a kind at a time',
     method: 'POST',
     path: '/admin/jobs',
     body: { kind: 'json', codec: jobBody },
