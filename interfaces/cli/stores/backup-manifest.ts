@@ -89,7 +89,7 @@ export const readManifest = async (directory: string): Promise<Manifest> => {
   const { version } = found
   const ours = await productVersion()
   if (found.format > BACKUP_FORMAT || isNewer(version, ours))
-    throw new Error(`the backup was made by version ${version}; this is version ${ours}. Restore it with ${version} or later`)
+    throw new Error(`the backup was made by version ${version}; this is version ${ours}. Use ${version} or later`)
   for (const name of embeddedBeside(found.servers ?? []))
     if (found.files[name] === undefined) throw new Error(`the backup is incomplete: ${name} is missing`)
   for (const [name, digest] of Object.entries(found.files)) {

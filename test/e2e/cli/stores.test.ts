@@ -120,7 +120,7 @@ test('a backup that is not complete, was changed or is of a newer version is ref
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
   const newer = [`${major + 1}.0.0`, `${major}.${minor + 1}.0`, `${major}.${minor}.${patch + 1}`]
   for (const one of newer) await refusedWith({ version: one }, new RegExp(`made by version ${one.replaceAll('.', '\\.')}`))
-  await refusedWith({ format: 3 }, /Restore it with \S+ or later/)
+  await refusedWith({ format: 3 }, /Use \S+ or later/)
   for (const name of ['documents.sqlite', 'events.sqlite', 'keyring.sqlite']) {
     const others = Object.fromEntries(Object.entries(files).filter(([file]) => file !== name))
     await refusedWith({ files: others }, /is incomplete: \w+\.sqlite is missing/)

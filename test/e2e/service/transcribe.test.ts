@@ -28,5 +28,5 @@ test('a file that could not be written is told before anything is heard', async 
   t.is(nowhere.stderr, `error: There is no folder "${at('nowhere')}".\nhint: mkdir -p ${at('nowhere')}\n`)
   const two = await transcribe([at('talk.wav'), '--output', at('talk.srt')])
   t.is(two.code, 2)
-  t.regex(two.stderr, /^error: --output takes one audio file\.\nhint: npm run transcribe -- /)
+  t.regex(two.stderr, /^error: --output needs exactly one audio file\.\nhint: npm run transcribe -- /)
 })

@@ -46,7 +46,7 @@ test('a backup is checked before it is restored, and what was erased since is er
   await writeFile(manifest, whole.replace(/"version": ".*"/, '"version": "99.0.0"'))
   await refused(/made by version 99\.0\.0/)
   await writeFile(manifest, whole.replace(/"format": \d+/, '"format": 99'))
-  await refused(/Restore it with \S+ or later/)
+  await refused(/Use \S+ or later/)
   await writeFile(manifest, whole)
   const events = await readFile(join(backup, 'events.sqlite'))
   await writeFile(join(backup, 'events.sqlite'), Buffer.from(events).fill(events.readUInt8(5000) ^ 1, 5000, 5001))
