@@ -7,7 +7,8 @@ import { spawn } from 'node:child_process'
  * gives them their own id back.
  */
 const ENTER_AS_ROOT = 'ip link set lo up && exec "$@"'
-const ENTER = 'ip link set lo up && user=$1 && group=$2 && shift 2 && exec unshare --user --map-user="$user" --map-group="$group" -- "$@"'
+const ENTER =
+  'ip link set lo up && user=$1 && group=$2 && shift 2 && exec unshare --user --map-user="$user" --map-group="$group" -- "$@"'
 
 /** `command` as it is spawned to see loopback alone. */
 export const loopbackOnly = (command: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -29,9 +30,12 @@ const LOOK = `
 
 /** Can commands be run so? Servers that the environment names for the tests would not be there. */
 export const canBeLoopbackOnly = async (): Promise<boolean> => {
-  if (process.platform !== 'linux' || Object.keys(process.env).some((name) => /^STENOLOG_TEST_.*_URL$/.test(name))) return false
+  if (process.platform !== 'linux' || Object.keys(process.env).some((name) => /^STENOLOG_TEST_.*_URL$/.test(name)))
+    return false
   const [command = '', ...args] = loopbackOnly([process.execPath, '--eval', LOOK])
   return new Promise((resolve) => {
-    spawn(command, args, { stdio: 'ignore' }).once('error', () => resolve(false)).once('exit', (code) => resolve(code === 0))
+    spawn(command, args, { stdio: 'ignore' })
+      .once('error', () => resolve(false))
+      .once('exit', (code) => resolve(code === 0))
   })
 }

@@ -24,7 +24,9 @@ const rowsIn = (path: string): ReadonlyArray<number> =>
 
 /** Runs the files of a folder that name one of the rows, and keeps what its tests say of these. */
 const run = async (folder: string, wanted: ReadonlySet<number>): Promise<void> => {
-  const files = globSync(`test/${folder}/**/*.test.ts`).filter((path) => rowsIn(path).some((row) => wanted.has(row))).toSorted()
+  const files = globSync(`test/${folder}/**/*.test.ts`)
+    .filter((path) => rowsIn(path).some((row) => wanted.has(row)))
+    .toSorted()
   if (files.length === 0) return
   const ava = runAva(['--timeout', '10m', ...files])
   let step = await ava.next()
@@ -35,7 +37,8 @@ const run = async (folder: string, wanted: ReadonlySet<number>): Promise<void> =
     const claim = { title: `${folder} › ${result.title}`, outcome: result.outcome }
     for (const row of rowsOf(result.title)) if (wanted.has(row)) claims.get(row)?.push(claim)
   }
-  if (step.value !== 0) console.log(`test/${folder}: ava ended with ${step.value}; rows of which it told nothing are missing`)
+  if (step.value !== 0)
+    console.log(`test/${folder}: ava ended with ${step.value}; rows of which it told nothing are missing`)
 }
 
 await run('e2e/service', new Set(ROWS))
@@ -45,11 +48,14 @@ await run('nightly', new Set(isAll ? ROWS : ROWS.filter((row) => standing(row) =
 
 for (const row of ROWS) {
   console.log(`R${row}: ${standing(row)}`)
-  for (const { title, outcome } of claims.get(row) ?? []) console.log(`  ${outcome === 'passed' ? '' : `${outcome}: `}${title}`)
+  for (const { title, outcome } of claims.get(row) ?? [])
+    console.log(`  ${outcome === 'passed' ? '' : `${outcome}: `}${title}`)
 }
 console.log('')
 for (const one of STANDINGS.toReversed()) {
   const rows = ROWS.filter((row) => standing(row) === one)
-  console.log(`${one}: ${rows.length} of ${LAST}${rows.length === 0 || one === 'defended' ? '' : ` (${rows.map((row) => `R${row}`).join(' ')})`}`)
+  console.log(
+    `${one}: ${rows.length} of ${LAST}${rows.length === 0 || one === 'defended' ? '' : ` (${rows.map((row) => `R${row}`).join(' ')})`}`,
+  )
 }
 if (ROWS.some((row) => ['failed', 'missing'].includes(standing(row)))) process.exitCode = 1

@@ -68,7 +68,8 @@ const tests = async (wrap: Wrap): Promise<Tally> => {
   const skipped: Array<string> = []
   for (let step = await run.next(); ; step = await run.next()) {
     status.clear()
-    if (step.done === true) return { passed: counts.passed, failed: step.value !== 0 && counts.failed === 0 ? 1 : counts.failed, skipped }
+    if (step.done === true)
+      return { passed: counts.passed, failed: step.value !== 0 && counts.failed === 0 ? 1 : counts.failed, skipped }
     const { line, result } = step.value
     if (result === undefined || result.outcome === 'failed') console.log(line)
     if (result === undefined) continue
@@ -91,7 +92,11 @@ const isAlone = await canBeLoopbackOnly()
 // Beside the first tests, most of which wait for services to start.
 const checked = long || unit ? [] : checks()
 const tallies = [await tests(isAlone ? loopbackOnly : (command) => command), ...(await Promise.all(checked))]
-tallies.push({ passed: isAlone ? 1 : 0, failed: 0, skipped: isAlone ? [] : ['the tests see no network but loopback [B39]'] })
+tallies.push({
+  passed: isAlone ? 1 : 0,
+  failed: 0,
+  skipped: isAlone ? [] : ['the tests see no network but loopback [B39]'],
+})
 
 const skipped = tallies.flatMap((tally) => tally.skipped).toSorted()
 for (const name of skipped) console.log(`skipped: ${name}`)

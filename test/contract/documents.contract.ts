@@ -16,7 +16,12 @@ const at = (n: number): Position => String(n).padStart(20, '0') as Position
 const put = (id: string, position: number, document: Document, collection = 'lives'): Change =>
   ({ kind: 'put', collection, id, document, position: at(position) })
 
-const remove = (id: string, position: number): Change => ({ kind: 'remove', collection: 'lives', id, position: at(position) })
+const remove = (id: string, position: number): Change => ({
+  kind: 'remove',
+  collection: 'lives',
+  id,
+  position: at(position),
+})
 
 const everything: PageRequest = { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 100 }
 
@@ -52,7 +57,14 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
   })
 
   on('a document reads as it was put, at once', async (t, documents) => {
-    const document = { id: 1, text: 'Größe 🎙 " \u2028', nested: { list: [1, { a: null }] }, flag: false, none: null, half: 0.5 }
+    const document = {
+      id: 1,
+      text: 'Größe 🎙 " \u2028',
+      nested: { list: [1, { a: null }] },
+      flag: false,
+      none: null,
+      half: 0.5,
+    }
     await commit(documents, [put('1', 1, document)], 1)
     t.deepEqual(await get(documents, '1'), document)
     t.is((await right(documents.checkpoint(MODEL))).position, at(1))
@@ -89,13 +101,16 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
     t.is((await right(documents.checkpoint(MODEL))).position, at(4))
   })
 
-  on('each checkpoint names the last event that was considered, and only a later one takes its place', async (t, documents) => {
-    const reached = (n: number) => ({ position: at(n), last: { stream: 'live-1', revision: n, id: `id ${n}` } })
-    for (const whose of [MODEL, duty('chore')]) {
-      for (const position of [3, 5, 4, 5]) await right(documents.commit(whose, [], reached(position)))
-      t.deepEqual(await right(documents.checkpoint(whose)), reached(5))
-    }
-  })
+  on(
+    'each checkpoint names the last event that was considered, and only a later one takes its place',
+    async (t, documents) => {
+      const reached = (n: number) => ({ position: at(n), last: { stream: 'live-1', revision: n, id: `id ${n}` } })
+      for (const whose of [MODEL, duty('chore')]) {
+        for (const position of [3, 5, 4, 5]) await right(documents.commit(whose, [], reached(position)))
+        t.deepEqual(await right(documents.checkpoint(whose)), reached(5))
+      }
+    },
+  )
 
   tokensContract(on)
 
@@ -111,16 +126,26 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
     t.deepEqual(await get(documents, '1'), { id: 1 })
   })
 
-  on('documents are found by any number of ids, those that are not there or were removed left out', async (t, documents) => {
-    const find = async (wanted: ReadonlyArray<string>) => Object.fromEntries(await right(documents.find('lives', wanted)))
-    const all = Array.from({ length: 2500 }, (_, n) => String(n))
-    await commit(documents, all.map((id, n) => put(id, 1, { id: n, text: 'Größe 🎙 "' })))
-    await commit(documents, [remove('7', 2), put('8', 2, { id: 8, v: 2 })])
-    t.deepEqual(await find([]), {})
-    t.deepEqual(await find(['7', '8', 'x', '1', '1', "' OR 1"]), { 8: { id: 8, v: 2 }, 1: { id: 1, text: 'Größe 🎙 "' } })
-    t.is(Object.keys(await find([...all, 'x'])).length, 2499)
-    t.deepEqual(Object.fromEntries(await right(documents.find('live-tokens', ['1']))), {}, 'of this collection alone')
-  })
+  on(
+    'documents are found by any number of ids, those that are not there or were removed left out',
+    async (t, documents) => {
+      const find = async (wanted: ReadonlyArray<string>) =>
+        Object.fromEntries(await right(documents.find('lives', wanted)))
+      const all = Array.from({ length: 2500 }, (_, n) => String(n))
+      await commit(
+        documents,
+        all.map((id, n) => put(id, 1, { id: n, text: 'Größe 🎙 "' })),
+      )
+      await commit(documents, [remove('7', 2), put('8', 2, { id: 8, v: 2 })])
+      t.deepEqual(await find([]), {})
+      t.deepEqual(await find(['7', '8', 'x', '1', '1', "' OR 1"]), {
+        8: { id: 8, v: 2 },
+        1: { id: 1, text: 'Größe 🎙 "' },
+      })
+      t.is(Object.keys(await find([...all, 'x'])).length, 2499)
+      t.deepEqual(Object.fromEntries(await right(documents.find('live-tokens', ['1']))), {}, 'of this collection alone')
+    },
+  )
 
   on('pages are sorted, by numbers as numbers, in both directions', async (t, documents) => {
     await commit(documents, [10, 9, 100, 1, 2].map((id) => put(String(id), 1, { id })))
@@ -134,13 +159,23 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
 
   on('text sorts by its code points', async (t, documents) => {
     await commit(documents, ['b', 'B', 'é', 'a', 'ab', '🎙', '\uffee'].map((name) => put(name, 1, { id: name, name })))
-    t.deepEqual(await ids(documents, { sort: { by: 'name', direction: 'ascending' } }), ['B', 'a', 'ab', 'b', 'é', '\uffee', '🎙'])
+    t.deepEqual(await ids(documents, { sort: { by: 'name', direction: 'ascending' } }), [
+      'B',
+      'a',
+      'ab',
+      'b',
+      'é',
+      '\uffee',
+      '🎙',
+    ])
   })
 
   on('pages of equal sort keys neither overlap nor leave out', async (t, documents) => {
     await commit(documents, Array.from({ length: 23 }, (_, n) => put(`x${n}`, 1, { id: n, status: 'active' })))
     for (const direction of ['ascending', 'descending'] as const) {
-      const pages = [0, 5, 10, 15, 20].map((skip) => ids(documents, { sort: { by: 'status', direction }, skip, limit: 5 }))
+      const pages = [0, 5, 10, 15, 20].map((skip) =>
+        ids(documents, { sort: { by: 'status', direction }, skip, limit: 5 }),
+      )
       const seen = (await Promise.all(pages)).flat()
       t.is(new Set(seen).size, 23)
       t.is(seen.length, 23)
@@ -149,12 +184,19 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
 
   on('pages of a list of values are in order and whole, each document once', async (t, documents) => {
     const statuses = ['pending', 'active', 'finished', null]
-    await commit(documents, Array.from({ length: 40 }, (_, n) => put(String(n), 1, { id: n, userId: 1 + (n % 5), status: statuses[n % 4] ?? null })))
+    await commit(
+      documents,
+      Array.from({ length: 40 }, (_, n) =>
+        put(String(n), 1, { id: n, userId: 1 + (n % 5), status: statuses[n % 4] ?? null }),
+      ),
+    )
     await commit(documents, [remove('6', 2)])
     const filter = { userId: [1, 2, 3], status: ['active', null, 'finished', 'active'] }
     const expected = Array.from({ length: 40 }, (_, n) => n).filter((n) => n % 5 < 3 && n % 4 !== 0 && n !== 6)
     for (const direction of ['ascending', 'descending'] as const) {
-      const pages = [0, 4, 8, 12, 16, 20].map((skip) => ids(documents, { filter, sort: { by: 'id', direction }, skip, limit: 4 }))
+      const pages = [0, 4, 8, 12, 16, 20].map((skip) =>
+        ids(documents, { filter, sort: { by: 'id', direction }, skip, limit: 4 }),
+      )
       t.deepEqual((await Promise.all(pages)).flat(), direction === 'ascending' ? expected : expected.toReversed())
     }
     const many = { userId: Array.from({ length: 100 }, (_, n) => n) }
@@ -187,21 +229,32 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
     await t.throwsAsync(documents.page('lives"; DROP TABLE x', everything))
   })
 
-  on('a scan gives every document once, in the order of the bytes of the ids, removed ones left out', async (t, documents) => {
-    const names = ['b', 'a', '10', '9', 'é', '🎙', '\uffee', 'gone']
-    await commit(documents, names.map((id, n) => put(id, n + 1, { id, n })))
-    await commit(documents, [remove('gone', 20)])
-    const scanned: Array<unknown> = []
-    let after: string | null = null
-    for (;;) {
-      const some: Awaited<ReturnType<typeof scan>> = await scan(documents, after)
-      if (some.length === 0) break
-      scanned.push(...some.map(({ id, position, document }) => ({ id, position, document })))
-      after = some.at(-1)?.id ?? null
-    }
-    const sorted = names.filter((id) => id !== 'gone').toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-    t.deepEqual(scanned, sorted.map((id) => ({ id, position: at(names.indexOf(id) + 1), document: { id, n: names.indexOf(id) } })))
-  })
+  on(
+    'a scan gives every document once, in the order of the bytes of the ids, removed ones left out',
+    async (t, documents) => {
+      const names = ['b', 'a', '10', '9', 'é', '🎙', '\uffee', 'gone']
+      await commit(
+        documents,
+        names.map((id, n) => put(id, n + 1, { id, n })),
+      )
+      await commit(documents, [remove('gone', 20)])
+      const scanned: Array<unknown> = []
+      let after: string | null = null
+      for (;;) {
+        const some: Awaited<ReturnType<typeof scan>> = await scan(documents, after)
+        if (some.length === 0) break
+        scanned.push(...some.map(({ id, position, document }) => ({ id, position, document })))
+        after = some.at(-1)?.id ?? null
+      }
+      const sorted = names
+        .filter((id) => id !== 'gone')
+        .toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+      t.deepEqual(
+        scanned,
+        sorted.map((id) => ({ id, position: at(names.indexOf(id) + 1), document: { id, n: names.indexOf(id) } })),
+      )
+    },
+  )
 
   on('a discarded read model is as if it had never been, others stay', async (t, documents) => {
     await commit(documents, [put('1', 1, { id: 1 })], 5)
@@ -225,12 +278,20 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
     for (const version of [1, 2, 3]) {
       const staged = { ...LIVES, name: 'lives_rebuild' }
       await right(documents.ensure([staged]))
-      await right(documents.commit(STAGED, [put('1', version, { id: 1, version, userId: 1 }, staged.name)], checkpointAt(at(version))))
+      await right(
+        documents.commit(
+          STAGED,
+          [put('1', version, { id: 1, version, userId: 1 }, staged.name)],
+          checkpointAt(at(version)),
+        ),
+      )
       await right(documents.promote(STAGED, MODEL))
       await right(documents.ensure([LIVES]))
       t.is((await right(documents.checkpoint(MODEL))).position, at(version))
       t.is((await right(documents.checkpoint(STAGED))).position, BEGINNING)
-      t.deepEqual(await right(documents.page('lives', { ...everything, filter: { userId: 1 } })), [{ id: 1, version, userId: 1 }])
+      t.deepEqual(await right(documents.page('lives', { ...everything, filter: { userId: 1 } })), [
+        { id: 1, version, userId: 1 },
+      ])
     }
     await commit(documents, [put('1', 3, { id: 1, version: 'late' }), put('2', 4, { id: 2 })], 4)
     t.deepEqual(await ids(documents, {}), [1, 2])

@@ -16,7 +16,8 @@ export const newEvent = (n = 0): NewEvent => ({
   metadata: { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: '2026-11-21T09:30:00.123456+00:00' },
 })
 
-export const newEvents = (count: number, from = 0): ReadonlyArray<NewEvent> => Array.from({ length: count }, (_, n) => newEvent(from + n))
+export const newEvents = (count: number, from = 0): ReadonlyArray<NewEvent> =>
+  Array.from({ length: count }, (_, n) => newEvent(from + n))
 
 export { rightOf as right } from '../support/tools/right.ts'
 

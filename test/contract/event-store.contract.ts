@@ -27,7 +27,10 @@ export const eventStoreContract = (
   open: () => Promise<OpenedEventStore>,
   { run = test, isShared = false }: ContractOptions = {},
 ): void => {
-  const on = (title: string, body: (t: ExecutionContext, store: EventStore, signal: AbortSignal, abort: () => void) => Promise<void>): void => {
+  const on = (
+    title: string,
+    body: (t: ExecutionContext, store: EventStore, signal: AbortSignal, abort: () => void) => Promise<void>,
+  ): void => {
     run(`${name}: ${title}`, async (t) => {
       const { store, close } = await open()
       const controller = new AbortController()
@@ -47,7 +50,11 @@ export const eventStoreContract = (
   })
 
   on('events come back as they were appended, with revision and position', async (t, store) => {
-    const event = { ...newEvent(), type: 'Größe', data: { text: 'Ünïcödé 🎙 \u2028 \ud800', list: [1, null, { a: true }], big: 1e300 } }
+    const event = {
+      ...newEvent(),
+      type: 'Größe',
+      data: { text: 'Ünïcödé 🎙 \u2028 \ud800', list: [1, null, { a: true }], big: 1e300 },
+    }
     const appended = await right(store.append('live-1', 'no-stream', [event]))
     const [stored] = await right(store.read('live-1'))
     t.deepEqual(stored, { ...event, stream: 'live-1', revision: 0, position: appended.position })
@@ -68,13 +75,16 @@ export const eventStoreContract = (
     t.is(new Set([before, ...positions]).size, 5)
   })
 
-  on('the events of one append have positions of their own, in order, and the append that of the last', async (t, store) => {
-    const { position } = await right(store.append('a', 'no-stream', newEvents(5)))
-    const positions = (await right(store.read('a'))).map((event) => event.position)
-    t.deepEqual(positions.toSorted(), positions)
-    t.is(new Set(positions).size, 5)
-    t.is(positions.at(-1), position)
-  })
+  on(
+    'the events of one append have positions of their own, in order, and the append that of the last',
+    async (t, store) => {
+      const { position } = await right(store.append('a', 'no-stream', newEvents(5)))
+      const positions = (await right(store.read('a'))).map((event) => event.position)
+      t.deepEqual(positions.toSorted(), positions)
+      t.is(new Set(positions).size, 5)
+      t.is(positions.at(-1), position)
+    },
+  )
 
   on('another revision than the expected one is answered as a value and writes nothing', async (t, store) => {
     t.deepEqual(await store.append('a', 0, [newEvent()])(), wrong('a', 'no-stream'))
@@ -113,7 +123,12 @@ export const eventStoreContract = (
     const events = newEvents(3)
     const [first, second, third] = events as [NewEvent, NewEvent, NewEvent]
     await right(store.append('a', 'no-stream', events))
-    for (const other of [[first, newEvent()], [second, third], [second, first, third], [first, second, third, newEvent()]]) {
+    for (const other of [
+      [first, newEvent()],
+      [second, third],
+      [second, first, third],
+      [first, second, third, newEvent()],
+    ]) {
       t.deepEqual(await store.append('a', 'no-stream', other)(), wrong('a', 2))
     }
     t.deepEqual(await numbers(store, 'a'), [0, 1, 2])
@@ -173,7 +188,10 @@ export const eventStoreContract = (
     for (const part of [0, 1, 2]) await right(store.append('a', 'any', newEvents(500, part * 500)))
     await right(store.append('a', 'any', [newEvent(1500)]))
     t.deepEqual(await numbers(store, 'a'), Array.from({ length: 1501 }, (_, n) => n))
-    t.deepEqual(await numbers(store, 'a', { direction: 'backwards', limit: 1200 }), Array.from({ length: 1200 }, (_, n) => 1500 - n))
+    t.deepEqual(
+      await numbers(store, 'a', { direction: 'backwards', limit: 1200 }),
+      Array.from({ length: 1200 }, (_, n) => 1500 - n),
+    )
   })
 
   on('$maxCount keeps the last events and the numbering', async (t, store) => {
@@ -218,7 +236,11 @@ export const eventStoreContract = (
     const original = newEvents(2)
     const first = await right(store.append('a', 'no-stream', original))
     await right(store.deleteStream('a'))
-    t.is((await right(store.append('a', 'no-stream', original))).revision, first.revision, 'the retry of what was deleted')
+    t.is(
+      (await right(store.append('a', 'no-stream', original))).revision,
+      first.revision,
+      'the retry of what was deleted',
+    )
     t.deepEqual(await right(store.read('a')), [])
     t.is((await right(store.append('a', 'no-stream', [newEvent(2)]))).revision, 2)
     t.deepEqual(await store.append('a', 'no-stream', [newEvent()])(), wrong('a', 2))

@@ -37,9 +37,23 @@ if (double !== null)
   )
 
 /** Opens a log as the process that says so of itself, for as long as the test lasts. */
-const openAs = async (t: ExecutionContext, url: string, claimed: Partial<LogOwner>, { prefix = null, ...others }: Partial<Ownership> & { readonly prefix?: string | null } = {}) => {
+const openAs = async (
+  t: ExecutionContext,
+  url: string,
+  claimed: Partial<LogOwner>,
+  { prefix = null, ...others }: Partial<Ownership> & { readonly prefix?: string | null } = {},
+) => {
   const taken = Promise.withResolvers<string>()
-  const owner = { name: 'alpha', incarnation: v7(), directory: 'here', host: 'h', pid: 7, since: 'now', cluster: null, ...claimed }
+  const owner = {
+    name: 'alpha',
+    incarnation: v7(),
+    directory: 'here',
+    host: 'h',
+    pid: 7,
+    since: 'now',
+    cluster: null,
+    ...claimed,
+  }
   const timers: Timers = { after: (_ms, task) => systemTimers.after(1, task) }
   const whyNot = () => Promise.resolve(null)
   const ownership = { owner, takesOver: false, whyNot, timers, checkIntervalMs: 1, onTaken: taken.resolve, ...others }
@@ -48,32 +62,41 @@ const openAs = async (t: ExecutionContext, url: string, claimed: Partial<LogOwne
   return { store, taken: taken.promise }
 }
 
-test.serial('services with prefixes of their own have a log each on one server, and each belongs to its own', async (t) => {
-  const url = await startLog(t)
-  await openAs(t, url, { directory: 'a' }, { prefix: 'a' })
-  await openAs(t, url, { directory: 'b' }, { prefix: 'b' })
-  await openAs(t, url, { directory: 'c' })
-  await t.throwsAsync(openAs(t, url, { directory: 'd' }, { prefix: 'a' }), { message: /belongs to/ })
-})
+test.serial(
+  'services with prefixes of their own have a log each on one server, and each belongs to its own',
+  async (t) => {
+    const url = await startLog(t)
+    await openAs(t, url, { directory: 'a' }, { prefix: 'a' })
+    await openAs(t, url, { directory: 'b' }, { prefix: 'b' })
+    await openAs(t, url, { directory: 'c' })
+    await t.throwsAsync(openAs(t, url, { directory: 'd' }, { prefix: 'a' }), { message: /belongs to/ })
+  },
+)
 
-test.serial('a log belongs to the data directory that opened it first, or to its MongoDB; another is refused and changes nothing', async (t) => {
-  const url = await startLog(t)
-  const { store } = await openAs(t, url, {})
-  const head = await right(store.head())
-  const told = 'the log of the event store belongs to another data directory, used by "alpha" (process 7 on h, since now). ' +
-    'Processes can share a log only if they share a MongoDB. If that directory is gone for good, `stenolog log take-over` gives the log to this one'
-  for (const other of [{ directory: 'there' }, { name: 'beta', directory: 'there', cluster: 'c' }])
-    await t.throwsAsync(openAs(t, url, other), { message: told })
-  const reader = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS })
-  await reader.close()
-  t.is(await right(store.head()), head)
+test.serial(
+  'a log belongs to the data directory that opened it first, or to its MongoDB; another is refused and changes nothing',
+  async (t) => {
+    const url = await startLog(t)
+    const { store } = await openAs(t, url, {})
+    const head = await right(store.head())
+    const told =
+      'the log of the event store belongs to another data directory, used by "alpha" (process 7 on h, since now). ' +
+      'Processes can share a log only if they share a MongoDB. If that directory is gone for good, `stenolog log take-over` gives the log to this one'
+    for (const other of [{ directory: 'there' }, { name: 'beta', directory: 'there', cluster: 'c' }])
+      await t.throwsAsync(openAs(t, url, other), { message: told })
+    const reader = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS })
+    await reader.close()
+    t.is(await right(store.head()), head)
 
-  await openAs(t, url, { name: 'renamed', cluster: 'c' })
-  await openAs(t, url, { directory: 'there', cluster: 'c' })
-  // Also from the first one's directory: what shares the log with it may still run.
-  for (const other of [{ directory: 'elsewhere', cluster: 'd' }, { cluster: 'd' }, {}])
-    await t.throwsAsync(openAs(t, url, other), { message: /belongs to the processes of another MongoDB, such as "renamed" .*\. Processes can share/ })
-})
+    await openAs(t, url, { name: 'renamed', cluster: 'c' })
+    await openAs(t, url, { directory: 'there', cluster: 'c' })
+    // Also from the first one's directory: what shares the log with it may still run.
+    for (const other of [{ directory: 'elsewhere', cluster: 'd' }, { cluster: 'd' }, {}])
+      await t.throwsAsync(openAs(t, url, other), {
+        message: /belongs to the processes of another MongoDB, such as "renamed" .*\. Processes can share/,
+      })
+  },
+)
 
 test.serial('processes of one MongoDB share a log: none takes it from another, and all hear of who does', async (t) => {
   const url = await startLog(t)
@@ -87,7 +110,10 @@ test.serial('processes of one MongoDB share a log: none takes it from another, a
   const { metadata } = await client.getStreamMetadata('stenolog')
   t.like(metadata, { owner: { name: 'alpha', cluster: 'c' } })
   // As a version before this left it, which wrote whoever came last.
-  await client.setStreamMetadata('stenolog', { ...metadata, owner: { ...(metadata?.['owner'] as LogOwner), name: 'delta', incarnation: v7() } })
+  await client.setStreamMetadata('stenolog', {
+    ...metadata,
+    owner: { ...(metadata?.['owner'] as LogOwner), name: 'delta', incarnation: v7() },
+  })
   const fourth = await openAs(t, url, { name: 'epsilon', directory: 'far', cluster: 'c' })
   await openAs(t, url, { name: 'zeta', directory: 'away' }, { takesOver: true })
   for (const { taken } of [first, second, third, fourth])

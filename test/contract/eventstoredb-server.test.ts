@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { EventStore, StoredEvent, StoreUnavailable, SubscriptionMessage, WrongRevision } from '../../application/ports/event-store.ts'
+import type {
+  EventStore,
+  StoredEvent,
+  StoreUnavailable,
+  SubscriptionMessage,
+  WrongRevision,
+} from '../../application/ports/event-store.ts'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
 import { PATIENT_LIMITS, patient } from '../support/doubles/eventstoredb/patient.ts'
 import { EVENTSTORE_FOLDER } from '../support/stores/chosen-stores.ts'
@@ -10,19 +16,29 @@ import { eventStoreContract } from './event-store.contract.ts'
 
 /** The same store, its streams under names of their own: a server has one log for all tests. */
 const apart = (store: EventStore, space: string): EventStore => {
-  const ours = <A extends { readonly stream: string }>(named: A): A => ({ ...named, stream: named.stream.slice(space.length) })
-  const message = (told: SubscriptionMessage): SubscriptionMessage => (told.kind === 'event' ? { ...told, event: ours(told.event) } : told)
+  const ours = <A extends { readonly stream: string }>(named: A): A => ({
+    ...named,
+    stream: named.stream.slice(space.length),
+  })
+  const message = (told: SubscriptionMessage): SubscriptionMessage =>
+    told.kind === 'event' ? { ...told, event: ours(told.event) } : told
   return {
     ...store,
     append: (stream, expected, events) =>
       TE.mapLeft((left: WrongRevision | StoreUnavailable) => (left._tag === 'WrongRevision' ? ours(left) : left))(
         store.append(space + stream, expected, events),
       ),
-    read: (stream, options) => TE.map((events: ReadonlyArray<StoredEvent>) => events.map(ours))(store.read(space + stream, options)),
+    read: (stream, options) =>
+      TE.map((events: ReadonlyArray<StoredEvent>) => events.map(ours))(store.read(space + stream, options)),
     setMetadata: (stream, metadata) => store.setMetadata(space + stream, metadata),
     deleteStream: (stream) => store.deleteStream(space + stream),
     subscribe: async function* (from, prefixes, signal) {
-      for await (const told of store.subscribe(from, prefixes.map((prefix) => space + prefix), signal)) yield message(told)
+      for await (const told of store.subscribe(
+        from,
+        prefixes.map((prefix) => space + prefix),
+        signal,
+      ))
+        yield message(told)
     },
   }
 }

@@ -34,13 +34,18 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
     const texts = ['Alice', '', 'Größe 🎙 \u2028', 'x'.repeat(100_000)]
     const sealed = await right(keyring.seal('user-1', plainMembers(texts)))
     const other = await sealOne(keyring, 'live-1', 'https://example.org/a.mp3')
-    t.deepEqual(await right(keyring.open(sealedMembers([other, ...sealed]))), ['https://example.org/a.mp3', ...texts].map(E.right))
+    t.deepEqual(
+      await right(keyring.open(sealedMembers([other, ...sealed]))),
+      ['https://example.org/a.mp3', ...texts].map(E.right),
+    )
   })
 
   on('an envelope names its key and tells nothing of its text [D59]', async (t, keyring) => {
     const [one, two] = await right(keyring.seal('user-1', plainMembers(['Alice', 'Alice'])))
     t.is(one?.k, 'user-1')
-    t.false(JSON.stringify(one).includes('Alice') || JSON.stringify(one).includes(Buffer.from('Alice').toString('base64')))
+    t.false(
+      JSON.stringify(one).includes('Alice') || JSON.stringify(one).includes(Buffer.from('Alice').toString('base64')),
+    )
     t.notDeepEqual(one, two)
   })
 
@@ -59,14 +64,20 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
     await right(keyring.erase(['user-1', 'never-made']))
     t.deepEqual(await right(keyring.open(sealedMembers([alice, bob]))), [erased('user-1'), E.right('Bob')])
     t.deepEqual(await keyring.seal('user-1', plainMembers(['again']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
-    t.deepEqual(await keyring.seal('never-made', plainMembers(['now']))(), E.left({ _tag: 'KeyErased', key: 'never-made' }))
+    t.deepEqual(
+      await keyring.seal('never-made', plainMembers(['now']))(),
+      E.left({ _tag: 'KeyErased', key: 'never-made' }),
+    )
     await right(keyring.erase(['user-1']))
     t.deepEqual(await right(keyring.open(sealedMembers([alice, bob]))), [erased('user-1'), E.right('Bob')])
   })
 
   on('a seal at the moment of the erasure leaves nothing that can be read', async (t, keyring) => {
     await sealOne(keyring, 'user-1', 'before')
-    const [sealed] = await Promise.all([keyring.seal('user-1', plainMembers(['during']))(), keyring.erase(['user-1'])()])
+    const [sealed] = await Promise.all([
+      keyring.seal('user-1', plainMembers(['during']))(),
+      keyring.erase(['user-1'])(),
+    ])
     const envelopes = E.isRight(sealed) ? sealed.right : []
     t.deepEqual(await right(keyring.open(sealedMembers(envelopes))), envelopes.map(() => erased('user-1')))
   })
@@ -76,8 +87,16 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
     const other = await sealOne(keyring, 'user-2', 'Bob')
     const flipped = Buffer.from(envelope.c, 'base64')
     flipped.writeUInt8(flipped.readUInt8(0) ^ 1, 0)
-    for (const changed of [{ ...envelope, c: flipped.toString('base64') }, { ...envelope, k: 'user-2' }, { ...envelope, c: '' }, { ...envelope, iv: '' }])
-      t.deepEqual(await right(keyring.open(sealedMembers([changed, other]))), [E.left({ _tag: 'EnvelopeForeign', key: changed.k }), E.right('Bob')])
+    for (const changed of [
+      { ...envelope, c: flipped.toString('base64') },
+      { ...envelope, k: 'user-2' },
+      { ...envelope, c: '' },
+      { ...envelope, iv: '' },
+    ])
+      t.deepEqual(await right(keyring.open(sealedMembers([changed, other]))), [
+        E.left({ _tag: 'EnvelopeForeign', key: changed.k }),
+        E.right('Bob'),
+      ])
   })
 
   on('an envelope of another keyring does not open', async (t, keyring) => {
@@ -85,17 +104,25 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
     const foreign = await sealOne(other.keyring, 'user-1', 'Alice')
     await other.close()
     await sealOne(keyring, 'user-1', 'Bob')
-    t.deepEqual(await right(keyring.open(sealedMembers([foreign]))), [E.left({ _tag: 'EnvelopeForeign', key: 'user-1' })])
+    t.deepEqual(await right(keyring.open(sealedMembers([foreign]))), [
+      E.left({ _tag: 'EnvelopeForeign', key: 'user-1' }),
+    ])
   })
 
   on('an envelope opens in its stream, as the member that it was sealed as, and nowhere else', async (t, keyring) => {
     const place = { stream: 'live-1', member: 'LiveCreated.senderToken' }
     const envelope = await sealOne(keyring, 'live-1', 'secret', place)
     t.deepEqual(await right(keyring.open(sealedMembers([envelope], place))), [E.right('secret')])
-    const several = [{ envelope, key: 'live-1', stream: 'live-1', members: ['LiveCreated.listenerToken', place.member] }]
+    const several = [
+      { envelope, key: 'live-1', stream: 'live-1', members: ['LiveCreated.listenerToken', place.member] },
+    ]
     t.deepEqual(await right(keyring.open(several)), [E.right('secret')])
     const foreign = [E.left({ _tag: 'EnvelopeForeign', key: 'live-1' })]
-    for (const elsewhere of [{ ...place, stream: 'live-2' }, { ...place, member: 'LiveCreated.listenerToken' }, { ...place, member: 'Other.senderToken' }])
+    for (const elsewhere of [
+      { ...place, stream: 'live-2' },
+      { ...place, member: 'LiveCreated.listenerToken' },
+      { ...place, member: 'Other.senderToken' },
+    ])
       t.deepEqual(await right(keyring.open(sealedMembers([envelope], elsewhere))), foreign, JSON.stringify(elsewhere))
     // Nor does it when its mark is taken off, or is another one.
     const { m: _, ...stripped } = envelope
@@ -104,20 +131,23 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
     t.deepEqual(await right(keyring.open(sealedMembers([{ ...envelope, m: moved.member }], moved))), foreign)
   })
 
-  on('an envelope whose key was never made here keeps no other from opening, and its key is told to be missing', async (t, keyring) => {
-    const other = await open()
-    const lost = await sealOne(other.keyring, 'user-9', 'Zoe')
-    await other.close()
-    const bob = await sealOne(keyring, 'user-1', 'Bob')
-    t.deepEqual(keyring.missing(), [])
-    const missing = E.left({ _tag: 'KeyMissing', key: 'user-9' })
-    t.deepEqual(await right(keyring.open(sealedMembers([lost, bob]))), [missing, E.right('Bob')])
-    t.deepEqual(keyring.missing(), ['user-9'])
-    // A new key of that name would hide for good what the old one, once it is back, could open.
-    t.deepEqual(await keyring.seal('user-9', plainMembers(['again']))(), missing)
-    t.deepEqual(await right(keyring.open(sealedMembers([lost]))), [missing])
-    await right(keyring.erase(['user-9']))
-    t.deepEqual(keyring.missing(), [])
-    t.deepEqual(await right(keyring.open(sealedMembers([lost]))), [erased('user-9')])
-  })
+  on(
+    'an envelope whose key was never made here keeps no other from opening, and its key is told to be missing',
+    async (t, keyring) => {
+      const other = await open()
+      const lost = await sealOne(other.keyring, 'user-9', 'Zoe')
+      await other.close()
+      const bob = await sealOne(keyring, 'user-1', 'Bob')
+      t.deepEqual(keyring.missing(), [])
+      const missing = E.left({ _tag: 'KeyMissing', key: 'user-9' })
+      t.deepEqual(await right(keyring.open(sealedMembers([lost, bob]))), [missing, E.right('Bob')])
+      t.deepEqual(keyring.missing(), ['user-9'])
+      // A new key of that name would hide for good what the old one, once it is back, could open.
+      t.deepEqual(await keyring.seal('user-9', plainMembers(['again']))(), missing)
+      t.deepEqual(await right(keyring.open(sealedMembers([lost]))), [missing])
+      await right(keyring.erase(['user-9']))
+      t.deepEqual(keyring.missing(), [])
+      t.deepEqual(await right(keyring.open(sealedMembers([lost]))), [erased('user-9')])
+    },
+  )
 }

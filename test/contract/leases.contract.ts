@@ -14,7 +14,8 @@ const endless = () => {
   const held: Array<HeldLease> = []
   const work = async (lease: HeldLease): Promise<void> => {
     held.push(lease)
-    if (!lease.signal.aborted) await new Promise((resolve) => lease.signal.addEventListener('abort', resolve, { once: true }))
+    if (!lease.signal.aborted)
+      await new Promise((resolve) => lease.signal.addEventListener('abort', resolve, { once: true }))
   }
   return { held, work }
 }
@@ -25,7 +26,11 @@ const until = (condition: () => boolean): Promise<void> =>
   })
 
 /** What every adapter of the port does for one process. */
-export const leasesContract = (name: string, open: () => Promise<Opened<Leases>>, run: SerialFn | typeof test = test): void => {
+export const leasesContract = (
+  name: string,
+  open: () => Promise<Opened<Leases>>,
+  run: SerialFn | typeof test = test,
+): void => {
   const on = (title: string, body: (t: ExecutionContext, leases: Leases) => Promise<void>): void => {
     run(`${name}: ${title}`, async (t) => {
       const { opened, close } = await open()
@@ -43,7 +48,13 @@ export const leasesContract = (name: string, open: () => Promise<Opened<Leases>>
     const seeking = leases.hold('duty:one', (lease) => work(lease).then(() => void (hasEnded = true)))
     const other = leases.hold('duty:two', endless().work)
     await until(() => leases.holders().filter(({ isOwn, holder }) => isOwn && holder === 'alpha').length === 2)
-    t.deepEqual(leases.holders().map((holder) => holder.name).toSorted(), ['duty:one', 'duty:two'])
+    t.deepEqual(
+      leases
+        .holders()
+        .map((holder) => holder.name)
+        .toSorted(),
+      ['duty:one', 'duty:two'],
+    )
     t.is(held.length, 1)
     t.is(held[0]?.signal.aborted, false)
     t.throws(() => leases.hold('duty:one', work), { message: 'the lease duty:one is already requested' })
@@ -94,8 +105,15 @@ export const sharedLeasesContract = (
 }
 
 /** What every register of leases does: each step as a whole, and no token twice. */
-export const leaseRegisterContract = (name: string, open: () => Promise<Opened<LeaseRegister>>, run: SerialFn | typeof test = test): void => {
-  const [alpha, beta] = [{ name: 'alpha', incarnation: '1' }, { name: 'beta', incarnation: '2' }]
+export const leaseRegisterContract = (
+  name: string,
+  open: () => Promise<Opened<LeaseRegister>>,
+  run: SerialFn | typeof test = test,
+): void => {
+  const [alpha, beta] = [
+    { name: 'alpha', incarnation: '1' },
+    { name: 'beta', incarnation: '2' },
+  ]
   run(`${name}: a lease is taken as it was seen or not at all, and given back by its holder alone`, async (t) => {
     const { opened: register, close } = await open()
     try {
@@ -107,13 +125,21 @@ export const leaseRegisterContract = (name: string, open: () => Promise<Opened<L
       t.deepEqual(await register.take('one', first, beta), E.right(2))
       t.deepEqual(await register.take('one', first, alpha), E.right(null))
       const second = { name: 'one', holder: 'beta', incarnation: '2', token: 2 }
-      for (const [by, token] of [[alpha, 1], [alpha, 2], [beta, 1]] as const) await register.release('one', by, token)
+      for (const [by, token] of [
+        [alpha, 1],
+        [alpha, 2],
+        [beta, 1],
+      ] as const)
+        await register.release('one', by, token)
       t.deepEqual(await register.read(), E.right([second]))
       t.deepEqual(await register.release('one', beta, 2), E.right(undefined))
       const free = { name: 'one', holder: null, incarnation: null, token: 2 }
       t.deepEqual(await register.read(), E.right([free]))
       const taken = await Promise.all([alpha, beta, alpha, beta].map((by) => register.take('one', free, by)))
-      t.deepEqual(taken.filter((outcome) => E.isRight(outcome) && outcome.right !== null), [E.right(3)])
+      t.deepEqual(
+        taken.filter((outcome) => E.isRight(outcome) && outcome.right !== null),
+        [E.right(3)],
+      )
     } finally {
       await close()
     }

@@ -29,8 +29,16 @@ const leasesOf = async (name: string, members: MemberRegister, register: LeaseRe
   const logger = createRecordingLogger()
   const self = { name, incarnation: `${name}-1` }
   const monotonic = (): number => performance.now()
-  const joined = await joinMembers({ register: members, timers: hurried, monotonic, logger }, claimOf(self, name, 'now'), PROFILE, TTL)
-  return { opened: createLeases({ register, members: joined, timers: hurried, logger, pauseMs: 100 }), close: joined.leave }
+  const joined = await joinMembers(
+    { register: members, timers: hurried, monotonic, logger },
+    claimOf(self, name, 'now'),
+    PROFILE,
+    TTL,
+  )
+  return {
+    opened: createLeases({ register, members: joined, timers: hurried, logger, pauseMs: 100 }),
+    close: joined.leave,
+  }
 }
 
 leasesContract('alone', async () => {

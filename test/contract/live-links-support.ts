@@ -1,6 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
-import type { FromWorker, LinkHandler, LiveLink, LiveLinks, Peer, ToWorker, WorkerLink } from '../../application/ports/peers/live-links.ts'
+import type {
+  FromWorker,
+  LinkHandler,
+  LiveLink,
+  LiveLinks,
+  Peer,
+  ToWorker,
+  WorkerLink,
+} from '../../application/ports/peers/live-links.ts'
 import type { Self } from '../../application/ports/peers/members.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
@@ -8,7 +16,10 @@ import { eventually } from '../support/tools/eventually.ts'
 
 /** A process that dials, one that is dialled, and the way between them. */
 export interface LinksWorld {
-  readonly serve: (self: Self, handler: LinkHandler) => Promise<{ readonly peer: Peer; readonly close: () => Promise<void> }>
+  readonly serve: (
+    self: Self,
+    handler: LinkHandler,
+  ) => Promise<{ readonly peer: Peer; readonly close: () => Promise<void> }>
   readonly links: LiveLinks
   /** Nothing passes, and nobody is told. */
   readonly cut: () => void
@@ -35,7 +46,10 @@ export interface WorkerEnd extends Heard<ToWorker> {
 }
 
 /** A worker that keeps what it hears; `hear` may answer it. */
-export const createWorker = (hear: (message: ToWorker, link: WorkerLink) => void = () => undefined, end: LinkHandler['end'] = async () => null) => {
+export const createWorker = (
+  hear: (message: ToWorker, link: WorkerLink) => void = () => undefined,
+  end: LinkHandler['end'] = async () => null,
+) => {
   const ends: Array<WorkerEnd> = []
   const handler: LinkHandler = {
     open: (liveId, link) => {
@@ -67,7 +81,10 @@ export const range = (count: number): ReadonlyArray<number> => Array.from({ leng
 
 export const open = (links: LiveLinks, peer: Peer, liveId = 7): Heard<FromWorker> & { readonly link: LiveLink } => {
   const heard = heardNothing<FromWorker>()
-  const link = links.open(peer, liveId, { message: (message) => void heard.messages.push(message), closed: (why) => void heard.ends.push(why) })
+  const link = links.open(peer, liveId, {
+    message: (message) => void heard.messages.push(message),
+    closed: (why) => void heard.ends.push(why),
+  })
   return { ...heard, link }
 }
 

@@ -1,26 +1,49 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EndMessage, FromWorker, LinkHandler, Passed, ToWorker } from '../../application/ports/peers/live-links.ts'
 import type { Timers } from '../../application/ports/timers.ts'
-import { WORKER, NOBODY, createWorker, HELLO, HERE, frame, line, range, open, turns, inWorlds } from './live-links-support.ts'
+import {
+  WORKER,
+  NOBODY,
+  createWorker,
+  HELLO,
+  HERE,
+  frame,
+  line,
+  range,
+  open,
+  turns,
+  inWorlds,
+} from './live-links-support.ts'
 import type { LinksWorld } from './live-links-support.ts'
 
 /** What every adapter of the port does where nothing breaks; `openWorld` gives one that nobody else uses. */
 export const liveLinksContract = (name: string, openWorld: (timers: Timers) => Promise<LinksWorld>): void => {
   const { on, until } = inWorlds(name, openWorld)
 
-  on('messages pass in order, both ways, those sent before it is open among them; binary frames as they came', async (t, { serve, links }) => {
-    const worker = createWorker((message, link) => {
-      if (message.kind === 'binary') link.send(line(message.bytes[0] ?? 0))
-    })
-    const { peer } = await serve(WORKER, worker.handler)
-    const near = open(links, peer)
-    const sent = [HELLO, ...range(300).map(frame), { kind: 'text', text: null } as const, { kind: 'text', text: '{"ü":"\u{1f600}\u0000"}' } as const]
-    for (const message of sent) near.link.send(message)
-    await until(t, () => near.messages.length === 300)
-    t.deepEqual(worker.first().messages, sent)
-    t.is(worker.first().liveId, 7)
-    t.deepEqual(near.messages, range(300).map((n) => line(n % 256)))
-  })
+  on(
+    'messages pass in order, both ways, those sent before it is open among them; binary frames as they came',
+    async (t, { serve, links }) => {
+      const worker = createWorker((message, link) => {
+        if (message.kind === 'binary') link.send(line(message.bytes[0] ?? 0))
+      })
+      const { peer } = await serve(WORKER, worker.handler)
+      const near = open(links, peer)
+      const sent = [
+        HELLO,
+        ...range(300).map(frame),
+        { kind: 'text', text: null } as const,
+        { kind: 'text', text: '{"ü":"\u{1f600}\u0000"}' } as const,
+      ]
+      for (const message of sent) near.link.send(message)
+      await until(t, () => near.messages.length === 300)
+      t.deepEqual(worker.first().messages, sent)
+      t.is(worker.first().liveId, 7)
+      t.deepEqual(
+        near.messages,
+        range(300).map((n) => line(n % 256)),
+      )
+    },
+  )
 
   on('what a worker sends as the link opens comes first', async (t, { serve, links }) => {
     const { handler } = createWorker()
@@ -50,7 +73,12 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
       HERE,
       { kind: 'elsewhere', worker: null, term: null },
       { kind: 'elsewhere', worker: 'worker-2', term: 4 },
-      { kind: 'recent', finals: [{ segment: 1, text: 'hello', words: [{ start: 0.25 }] }], isWhole: true, dropped: ['1/3'] },
+      {
+        kind: 'recent',
+        finals: [{ segment: 1, text: 'hello', words: [{ start: 0.25 }] }],
+        isWhole: true,
+        dropped: ['1/3'],
+      },
       { kind: 'signal', signal: { kind: 'ended', cause: null } },
       { kind: 'admitted', requestId: 'r-1' },
       { kind: 'refused', requestId: 'r-2', why: 'already_connected' },
@@ -70,24 +98,27 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     t.deepEqual(near.messages, [...down])
   })
 
-  on('who closes has sent first what was under way; both hear of it once, and of nothing behind it', async (t, { serve, links }) => {
-    const worker = createWorker()
-    const { peer } = await serve(WORKER, worker.handler)
-    const near = open(links, peer)
-    for (const n of range(100)) near.link.send(frame(n))
-    near.link.close()
-    near.link.send(frame(100))
-    near.link.close()
-    t.deepEqual(near.ends, [])
-    await until(t, () => near.ends.length > 0 && worker.ends[0]?.ends.length === 1)
-    t.deepEqual(worker.first().messages, range(100).map(frame))
-    worker.first().link.send(HERE)
-    worker.first().link.close()
-    await turns()
-    t.is(near.ends.length, 1)
-    t.deepEqual(worker.first().ends, ['closed'])
-    t.deepEqual(near.messages, [])
-  })
+  on(
+    'who closes has sent first what was under way; both hear of it once, and of nothing behind it',
+    async (t, { serve, links }) => {
+      const worker = createWorker()
+      const { peer } = await serve(WORKER, worker.handler)
+      const near = open(links, peer)
+      for (const n of range(100)) near.link.send(frame(n))
+      near.link.close()
+      near.link.send(frame(100))
+      near.link.close()
+      t.deepEqual(near.ends, [])
+      await until(t, () => near.ends.length > 0 && worker.ends[0]?.ends.length === 1)
+      t.deepEqual(worker.first().messages, range(100).map(frame))
+      worker.first().link.send(HERE)
+      worker.first().link.close()
+      await turns()
+      t.is(near.ends.length, 1)
+      t.deepEqual(worker.first().ends, ['closed'])
+      t.deepEqual(near.messages, [])
+    },
+  )
 
   on('a worker that closes has sent first what was under way', async (t, { serve, links }) => {
     const worker = createWorker((message, link) => {
@@ -172,8 +203,13 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     })
     const { peer } = await serve(WORKER, worker.handler)
     const all = range(20).map((n) => open(links, peer, n + 1))
-    for (const n of range(20)) for (const [index, { link }] of all.entries()) link.send({ kind: 'text', text: `${index} ${n}` })
+    for (const n of range(20))
+      for (const [index, { link }] of all.entries()) link.send({ kind: 'text', text: `${index} ${n}` })
     await until(t, () => all.every(({ messages }) => messages.length === 20))
-    for (const [index, { messages }] of all.entries()) t.deepEqual(messages, range(20).map((n) => ({ kind: 'reply', frame: `${index} ${n}` })))
+    for (const [index, { messages }] of all.entries())
+      t.deepEqual(
+        messages,
+        range(20).map((n) => ({ kind: 'reply', frame: `${index} ${n}` })),
+      )
   })
 }

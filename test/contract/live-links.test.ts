@@ -33,7 +33,16 @@ const loopbackWorld = async (timers: Timers): Promise<LinksWorld> => {
   const proxies: Array<TcpProxy> = []
   return {
     serve: async (self, handler) => {
-      const server = await openInternalServer({ host: '127.0.0.1', port: 0, url: null, masterKey, self, handler, logger, timers })
+      const server = await openInternalServer({
+        host: '127.0.0.1',
+        port: 0,
+        url: null,
+        masterKey,
+        self,
+        handler,
+        logger,
+        timers,
+      })
       const proxy = await openTcpProxy(server.port)
       proxies.push(proxy)
       closes.push(server.close)

@@ -20,7 +20,11 @@ const withOpened = async <A>({ opened, close }: Opened<A>, use: (opened: A) => P
 }
 
 /** What every adapter of the port does; `open` gives the members of stores that nobody else uses. */
-export const membersContract = (name: string, open: (self: Self) => Promise<Opened<Members>>, run: SerialFn | typeof test = test): void => {
+export const membersContract = (
+  name: string,
+  open: (self: Self) => Promise<Opened<Members>>,
+  run: SerialFn | typeof test = test,
+): void => {
   run(`${name}: a process is who it was said to be, and keeps its place until it leaves`, async (t) => {
     const self = { name: 'alpha', incarnation: '5b7a3f5e-7a3c-4f0e-8d59-0d7c2f3b6a11' }
     await withOpened(await open(self), async (members) => {
@@ -43,8 +47,19 @@ export const membersContract = (name: string, open: (self: Self) => Promise<Open
 }
 
 export const entry = (name: string, incarnation: string): Entry => ({
-  name, incarnation, directory: `directory of ${name}`, host: 'here', pid: 7, since: '2026-11-23T09:00:00.000000+00:00', ttl: 5000, beat: 0,
-  ...NOTHING_ANNOUNCED, roles: ['worker'], version: '1.0.0', speaks: { log: 4, relay: 1 }, isSole: false,
+  name,
+  incarnation,
+  directory: `directory of ${name}`,
+  host: 'here',
+  pid: 7,
+  since: '2026-11-23T09:00:00.000000+00:00',
+  ttl: 5000,
+  beat: 0,
+  ...NOTHING_ANNOUNCED,
+  roles: ['worker'],
+  version: '1.0.0',
+  speaks: { log: 4, relay: 1 },
+  isSole: false,
 })
 
 /** What every register of members does: one process a name, and each step as a whole. */
@@ -94,7 +109,15 @@ export const registerContract = (name: string, open: () => Promise<Opened<Member
       models: [], translations: [{ from: 'de', to: 'en' }], devices: [{ name: 'cpu', lanes: 2 }],
     } as unknown as Entry['offers']
     const jobs = { doing: [{ jobId: 5, done: 3, total: null, detail: 'a file', at: alpha.since }], cancelling: [6] }
-    const said = { ...alpha, state: 'draining' as const, address: 'here:1', offers, logAnswers: false, lives: [3, 4], jobs }
+    const said = {
+      ...alpha,
+      state: 'draining' as const,
+      address: 'here:1',
+      offers,
+      logAnswers: false,
+      lives: [3, 4],
+      jobs,
+    }
     t.deepEqual(await register.beat(said), E.right(true))
     t.deepEqual(await register.read(), E.right([{ ...said, beat: 1 }]))
   })

@@ -16,10 +16,18 @@ import { onEveryMongo } from './mongodb-support.ts'
 const nothing = (): Promise<void> => Promise.resolve()
 
 const joined = (register: MemberRegister, self: Self) =>
-  joinMembers({ register, timers, monotonic: () => performance.now(), logger: createRecordingLogger() }, claimOf(self, 'node-1', 'now'), PROFILE, 5000)
+  joinMembers(
+    { register, timers, monotonic: () => performance.now(), logger: createRecordingLogger() },
+    claimOf(self, 'node-1', 'now'),
+    PROFILE,
+    5000,
+  )
 
 membersContract('alone', async (self) => ({ opened: embeddedMembers(self, PROFILE), close: nothing }))
-membersContract('memory', async (self) => ({ opened: await joined(createMemoryMemberRegister(), self), close: nothing }))
+membersContract('memory', async (self) => ({
+  opened: await joined(createMemoryMemberRegister(), self),
+  close: nothing,
+}))
 registerContract('memory', async () => ({ opened: createMemoryMemberRegister(), close: nothing }))
 
 /** What a version that shares with nobody has left. */
@@ -40,22 +48,29 @@ onEveryMongo((name, open) => {
     return { opened: createMemberRegister(connection), close }
   }, test.serial)
 
-  test.serial(`${name}: the index of a version that shares with nobody keeps it out, and lets many others in`, async (t) => {
-    const { connection, close } = await open()
-    t.teardown(close)
-    const collection = connection.readModels.collection<Older>('members')
-    const index = () => collection.createIndex({ only: 1 }, { unique: true, name: 'only_one' })
-    const old = { _id: 'old', only: true, incarnation: 'o', beat: 0 } as const
-    const register = createMemberRegister(connection)
-    await index()
-    t.deepEqual(await register.enter(entry('alpha', '1')), E.right(true))
-    await t.throwsAsync(collection.insertOne(old), { message: /E11000/ })
-    // The first time it finds the index in its way.
-    t.deepEqual(await register.enter(entry('beta', '2')), E.right(false))
-    t.deepEqual(await register.enter(entry('beta', '2')), E.right(true))
-    await t.throwsAsync(index(), { message: /E11000/ })
-    await collection.insertOne(old)
-    const seen = await register.read()
-    t.deepEqual(E.isRight(seen) && seen.right.map((one) => [one.name, one.isSole]), [['alpha', false], ['beta', false], ['old', true]])
-  })
+  test.serial(
+    `${name}: the index of a version that shares with nobody keeps it out, and lets many others in`,
+    async (t) => {
+      const { connection, close } = await open()
+      t.teardown(close)
+      const collection = connection.readModels.collection<Older>('members')
+      const index = () => collection.createIndex({ only: 1 }, { unique: true, name: 'only_one' })
+      const old = { _id: 'old', only: true, incarnation: 'o', beat: 0 } as const
+      const register = createMemberRegister(connection)
+      await index()
+      t.deepEqual(await register.enter(entry('alpha', '1')), E.right(true))
+      await t.throwsAsync(collection.insertOne(old), { message: /E11000/ })
+      // The first time it finds the index in its way.
+      t.deepEqual(await register.enter(entry('beta', '2')), E.right(false))
+      t.deepEqual(await register.enter(entry('beta', '2')), E.right(true))
+      await t.throwsAsync(index(), { message: /E11000/ })
+      await collection.insertOne(old)
+      const seen = await register.read()
+      t.deepEqual(E.isRight(seen) && seen.right.map((one) => [one.name, one.isSole]), [
+        ['alpha', false],
+        ['beta', false],
+        ['old', true],
+      ])
+    },
+  )
 })

@@ -49,7 +49,10 @@ onEveryMongo((name, open) => {
       t.is((await right(documents.page('lives', page))).length, nReturned ?? 0, asked)
       t.is(totalDocsExamined, nReturned, asked)
       // Some more where the index is entered again.
-      t.true((totalKeysExamined ?? Infinity) <= page.skip + page.limit + 5, `${asked} examines ${totalKeysExamined} keys`)
+      t.true(
+        (totalKeysExamined ?? Infinity) <= page.skip + page.limit + 5,
+        `${asked} examines ${totalKeysExamined} keys`,
+      )
     }
   })
 

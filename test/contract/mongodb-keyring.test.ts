@@ -34,41 +34,59 @@ onEveryMongo((name, open) => {
     return { keyring: await openMongoKeyring(connection, randomBytes(32)), close }
   }, test.serial)
 
-  test.serial(`${name}: a key that one process erased is out of the other one's memory, whatever their clocks say`, async (t) => {
-    const { connection, close } = await open()
-    t.teardown(close)
-    const masterKey = randomBytes(32)
-    const [here, there] = [await openMongoKeyring(connection, masterKey), await openMongoKeyring(connection, masterKey)]
-    const alice = await right(here.seal('user-1', plainMembers(['Alice'])))
-    const bob = await right(here.seal('user-2', plainMembers(['Bob'])))
-    t.deepEqual(await right(there.open(sealedMembers([...alice, ...bob]))), [E.right('Alice'), E.right('Bob')])
-    const lately = erasedLately(connection)
-    t.deepEqual(await lately(), E.right([]))
-    await anHourBehind(() => right(here.erase(['user-1'])))
-    const { stop } = followErasures({
-      keyring: there, erased: lately, needed: () => [], timers: systemTimers, monotonic: () => performance.now(), logger: createRecordingLogger(),
-    })
-    await eventually(async () => {
-      const [opened] = await right(there.open(sealedMembers(alice)))
-      if (opened === undefined || E.isRight(opened)) throw new Error('it is still in memory')
-    })
-    t.deepEqual(await right(there.open(sealedMembers([...alice, ...bob]))), [E.left({ _tag: 'KeyErased', key: 'user-1' }), E.right('Bob')])
-    await stop()
-  })
+  test.serial(
+    `${name}: a key that one process erased is out of the other one's memory, whatever their clocks say`,
+    async (t) => {
+      const { connection, close } = await open()
+      t.teardown(close)
+      const masterKey = randomBytes(32)
+      const [here, there] = [
+        await openMongoKeyring(connection, masterKey),
+        await openMongoKeyring(connection, masterKey),
+      ]
+      const alice = await right(here.seal('user-1', plainMembers(['Alice'])))
+      const bob = await right(here.seal('user-2', plainMembers(['Bob'])))
+      t.deepEqual(await right(there.open(sealedMembers([...alice, ...bob]))), [E.right('Alice'), E.right('Bob')])
+      const lately = erasedLately(connection)
+      t.deepEqual(await lately(), E.right([]))
+      await anHourBehind(() => right(here.erase(['user-1'])))
+      const { stop } = followErasures({
+        keyring: there,
+        erased: lately,
+        needed: () => [],
+        timers: systemTimers,
+        monotonic: () => performance.now(),
+        logger: createRecordingLogger(),
+      })
+      await eventually(async () => {
+        const [opened] = await right(there.open(sealedMembers(alice)))
+        if (opened === undefined || E.isRight(opened)) throw new Error('it is still in memory')
+      })
+      t.deepEqual(await right(there.open(sealedMembers([...alice, ...bob]))), [
+        E.left({ _tag: 'KeyErased', key: 'user-1' }),
+        E.right('Bob'),
+      ])
+      await stop()
+    },
+  )
 
-  test.serial(`${name}: an erasure is dated by the server and anew with each repetition, and told for a minute`, async (t) => {
-    const { connection, close } = await open()
-    t.teardown(close)
-    const keyring = await openMongoKeyring(connection, randomBytes(32))
-    await right(keyring.erase(['user-1', 'user-2']))
-    const keys = connection.keyring.collection<{ readonly _id: string; readonly erasedAt: Date }>('keys')
-    // As it was dated by a version, or on a primary, whose clock was far behind.
-    for (const _id of ['user-1', 'user-2']) await keys.updateOne({ _id }, { $set: { erasedAt: new Date(Date.now() - 120_000) } })
-    const lately = erasedLately(connection)
-    t.deepEqual(await lately(), E.right([]))
-    await right(keyring.erase(['user-1']))
-    t.deepEqual(await lately(), E.right(['user-1']))
-    t.deepEqual(await lately(), E.right(['user-1']))
-    t.deepEqual(await erasedLately(connection)(), E.right(['user-1']))
-  })
+  test.serial(
+    `${name}: an erasure is dated by the server and anew with each repetition, and told for a minute`,
+    async (t) => {
+      const { connection, close } = await open()
+      t.teardown(close)
+      const keyring = await openMongoKeyring(connection, randomBytes(32))
+      await right(keyring.erase(['user-1', 'user-2']))
+      const keys = connection.keyring.collection<{ readonly _id: string; readonly erasedAt: Date }>('keys')
+      // As it was dated by a version, or on a primary, whose clock was far behind.
+      for (const _id of ['user-1', 'user-2'])
+        await keys.updateOne({ _id }, { $set: { erasedAt: new Date(Date.now() - 120_000) } })
+      const lately = erasedLately(connection)
+      t.deepEqual(await lately(), E.right([]))
+      await right(keyring.erase(['user-1']))
+      t.deepEqual(await lately(), E.right(['user-1']))
+      t.deepEqual(await lately(), E.right(['user-1']))
+      t.deepEqual(await erasedLately(connection)(), E.right(['user-1']))
+    },
+  )
 })

@@ -17,7 +17,9 @@ const LIMIT_MS = 60_000
 
 /** A connection to a database of its own, which is gone with it. */
 const openAt = async (url: string): Promise<Opened> => {
-  const connection = await connectMongo(withDatabase(url, `stenolog_test_${v7().replaceAll('-', '')}`), { limitMs: LIMIT_MS })
+  const connection = await connectMongo(withDatabase(url, `stenolog_test_${v7().replaceAll('-', '')}`), {
+    limitMs: LIMIT_MS,
+  })
   return {
     connection,
     close: async () => {

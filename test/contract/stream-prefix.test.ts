@@ -16,21 +16,31 @@ eventStoreContract('with a prefix', async () => {
 /** Streams of the events that a subscription tells, up to its end. */
 const heard = async (store: EventStore, prefixes: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
   const stopping = new AbortController()
-  const messages = await take(store.subscribe(BEGINNING, prefixes, stopping.signal), (taken) => taken.at(-1)?.kind === 'caught-up')
+  const messages = await take(
+    store.subscribe(BEGINNING, prefixes, stopping.signal),
+    (taken) => taken.at(-1)?.kind === 'caught-up',
+  )
   stopping.abort()
   return messages.flatMap((message) => (message.kind === 'event' ? [message.event.stream] : []))
 }
 
 test('services with other prefixes, and one without, write to one server and see nothing of each other', async (t) => {
   const server = createMemoryEventStore()
-  const services = ['acme', 'acme-2', 'live-', null].map((prefix) => ({ prefix, store: withStreamPrefix(server, prefix) }))
+  const services = ['acme', 'acme-2', 'live-', null].map((prefix) => ({
+    prefix,
+    store: withStreamPrefix(server, prefix),
+  }))
   for (const { store } of services) await right(store.append('live-7', 'no-stream', newEvents(1)))
   for (const { prefix, store } of services) {
     t.is((await right(store.read('live-7'))).length, 1, String(prefix))
     t.deepEqual(await heard(store, ['live-']), ['live-7'], String(prefix))
     t.deepEqual(await heard(store, ['']), ['live-7'], String(prefix))
   }
-  t.deepEqual(await heard(server, ['']), services.map(({ prefix }) => onServer(prefix, 'live-7')), 'the server has them all')
+  t.deepEqual(
+    await heard(server, ['']),
+    services.map(({ prefix }) => onServer(prefix, 'live-7')),
+    'the server has them all',
+  )
 })
 
 test('what is damaged is named as the service knows it', async (t) => {
@@ -39,7 +49,9 @@ test('what is damaged is named as the service knows it', async (t) => {
   const broken: EventStore = {
     ...createMemoryEventStore(),
     read: () => TE.left(refusal),
-    subscribe: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('it ended', { cause: refusal })) }) }),
+    subscribe: () => ({
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('it ended', { cause: refusal })) }),
+    }),
   }
   const store = withStreamPrefix(broken, 'acme')
   t.deepEqual(await store.read('live-7')(), E.left(told))

@@ -1,13 +1,22 @@
 import type { ExecutionContext } from 'ava'
-import { BEGINNING, type EventStore, type Position, type SubscriptionMessage } from '../../application/ports/event-store.ts'
+import {
+  BEGINNING,
+  type EventStore,
+  type Position,
+  type SubscriptionMessage,
+} from '../../application/ports/event-store.ts'
 import { caughtUp, delivered, newEvent, newEvents, right, take, until } from './event-store-support.ts'
 import { dataOf } from '../support/events/stored-data.ts'
 
-type On = (title: string, body: (t: ExecutionContext, store: EventStore, signal: AbortSignal, abort: () => void) => Promise<void>) => void
+type On = (
+  title: string,
+  body: (t: ExecutionContext, store: EventStore, signal: AbortSignal, abort: () => void) => Promise<void>,
+) => void
 
 const count = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
 
-const placeOf = (message: SubscriptionMessage): Position => (message.kind === 'event' ? message.event.position : message.position)
+const placeOf = (message: SubscriptionMessage): Position =>
+  message.kind === 'event' ? message.event.position : message.position
 
 /** What every event store's subscriptions do. */
 export const subscriptionContract = (on: On): void => {
@@ -29,7 +38,10 @@ export const subscriptionContract = (on: On): void => {
     const next = messages.next()
     await right(store.append('a', 'no-stream', newEvents(2)))
     const first = await next
-    const rest = await take({ [Symbol.asyncIterator]: () => messages }, until(first.done !== true && first.value.kind === 'event' ? 1 : 2))
+    const rest = await take(
+      { [Symbol.asyncIterator]: () => messages },
+      until(first.done !== true && first.value.kind === 'event' ? 1 : 2),
+    )
     t.deepEqual(delivered(rest).at(-1), 1)
   })
 
@@ -39,42 +51,49 @@ export const subscriptionContract = (on: On): void => {
     t.deepEqual(delivered(await take(store.subscribe(position, ['a'], signal), caughtUp)), [3, 4])
   })
 
-  on('a subscription resumes from the position of any message without a gap and without a repeat', async (t, store, signal) => {
-    for (const n of count(12)) await right(store.append(n % 3 === 0 ? 'other' : 'a', 'any', [newEvent(n)]))
-    const whole = await take(store.subscribe(BEGINNING, ['a'], signal), caughtUp)
-    for (const [index, message] of whole.entries()) {
-      const rest = await take(store.subscribe(placeOf(message), ['a'], signal), caughtUp)
-      t.deepEqual([...delivered(whole.slice(0, index + 1)), ...delivered(rest)], delivered(whole))
-    }
-  })
+  on(
+    'a subscription resumes from the position of any message without a gap and without a repeat',
+    async (t, store, signal) => {
+      for (const n of count(12)) await right(store.append(n % 3 === 0 ? 'other' : 'a', 'any', [newEvent(n)]))
+      const whole = await take(store.subscribe(BEGINNING, ['a'], signal), caughtUp)
+      for (const [index, message] of whole.entries()) {
+        const rest = await take(store.subscribe(placeOf(message), ['a'], signal), caughtUp)
+        t.deepEqual([...delivered(whole.slice(0, index + 1)), ...delivered(rest)], delivered(whole))
+      }
+    },
+  )
 
   on('a subscription delivers only streams whose name begins with a prefix', async (t, store, signal) => {
     for (const [n, stream] of ['live-1', 'alive-1', 'user-1', 'live-2', 'LIVE-3', 'liv', 'größe-1'].entries()) {
       await right(store.append(stream, 'no-stream', [newEvent(n)]))
     }
-    const subscribe = (...prefixes: ReadonlyArray<string>) => take(store.subscribe(BEGINNING, prefixes, signal), caughtUp)
+    const subscribe = (...prefixes: ReadonlyArray<string>) =>
+      take(store.subscribe(BEGINNING, prefixes, signal), caughtUp)
     t.deepEqual(delivered(await subscribe('live-')), [0, 3])
     t.deepEqual(delivered(await subscribe('live-', 'user-', 'größe')), [0, 2, 3, 6])
   })
 
-  on('the end behind events of others is told by caught-up, and what else is told lies in the order of the log', async (t, store, signal) => {
-    await right(store.append('live-1', 'no-stream', [newEvent(1)]))
-    const end = await right(store.append('other', 'no-stream', newEvents(100)))
-    const messages = store.subscribe(BEGINNING, ['live-'], signal)[Symbol.asyncIterator]()
-    const all = { [Symbol.asyncIterator]: () => ({ next: () => messages.next() }) }
-    const taken = await take(all, caughtUp)
-    t.deepEqual(delivered(taken), [1])
-    t.true(taken.every((message) => placeOf(message) <= end.position))
-    // A store may say a checkpoint for these, or none.
-    await right(store.append('other', 99, newEvents(100)))
-    const { position } = await right(store.append('live-1', 0, [newEvent(2)]))
-    const later = await take(all, until(1))
-    t.deepEqual(delivered(later), [2])
-    const places = [...taken, ...later].map(placeOf)
-    t.deepEqual(places.toSorted(), places)
-    t.is(places.at(-1), position)
-    await messages.return?.()
-  })
+  on(
+    'the end behind events of others is told by caught-up, and what else is told lies in the order of the log',
+    async (t, store, signal) => {
+      await right(store.append('live-1', 'no-stream', [newEvent(1)]))
+      const end = await right(store.append('other', 'no-stream', newEvents(100)))
+      const messages = store.subscribe(BEGINNING, ['live-'], signal)[Symbol.asyncIterator]()
+      const all = { [Symbol.asyncIterator]: () => ({ next: () => messages.next() }) }
+      const taken = await take(all, caughtUp)
+      t.deepEqual(delivered(taken), [1])
+      t.true(taken.every((message) => placeOf(message) <= end.position))
+      // A store may say a checkpoint for these, or none.
+      await right(store.append('other', 99, newEvents(100)))
+      const { position } = await right(store.append('live-1', 0, [newEvent(2)]))
+      const later = await take(all, until(1))
+      t.deepEqual(delivered(later), [2])
+      const places = [...taken, ...later].map(placeOf)
+      t.deepEqual(places.toSorted(), places)
+      t.is(places.at(-1), position)
+      await messages.return?.()
+    },
+  )
 
   on('a position that the log does not reach is that of an older copy of the log', async (t, store, signal) => {
     const { position } = await right(store.append('a', 'no-stream', newEvents(2)))
@@ -83,17 +102,20 @@ export const subscriptionContract = (on: On): void => {
     t.like(error?.cause, { _tag: 'OlderLog' })
   })
 
-  on('a subscription goes on with what is appended while it is read, slowly, without a gap or a repeat', async (t, store, signal) => {
-    await right(store.append('a', 'no-stream', newEvents(40)))
-    const seen: unknown[] = []
-    for await (const message of store.subscribe(BEGINNING, ['a'], signal)) {
-      if (message.kind !== 'event') continue
-      seen.push(dataOf(message.event)['n'])
-      if (seen.length <= 60) await right(store.append('a', 'any', [newEvent(39 + seen.length)]))
-      if (seen.length === 100) break
-    }
-    t.deepEqual(seen, count(100))
-  })
+  on(
+    'a subscription goes on with what is appended while it is read, slowly, without a gap or a repeat',
+    async (t, store, signal) => {
+      await right(store.append('a', 'no-stream', newEvents(40)))
+      const seen: unknown[] = []
+      for await (const message of store.subscribe(BEGINNING, ['a'], signal)) {
+        if (message.kind !== 'event') continue
+        seen.push(dataOf(message.event)['n'])
+        if (seen.length <= 60) await right(store.append('a', 'any', [newEvent(39 + seen.length)]))
+        if (seen.length === 100) break
+      }
+      t.deepEqual(seen, count(100))
+    },
+  )
 
   on('a slow consumer is caught up only when it has the events before', async (t, store, signal) => {
     await right(store.append('a', 'no-stream', newEvents(12)))

@@ -13,8 +13,25 @@ interface Listing {
 }
 
 const MEMBERS = [
-  'id', 'status', 'live_retention', 'audio_format', 'audio_url', 'auto_start', 'auto_start_pid', 'vram', 'iframe_html', 'sender_token',
-  'listener_token', 'base_url', 'relative_path', 'config', 'model', 'language', 'translations', 'created_at', 'updated_at',
+  'id',
+  'status',
+  'live_retention',
+  'audio_format',
+  'audio_url',
+  'auto_start',
+  'auto_start_pid',
+  'vram',
+  'iframe_html',
+  'sender_token',
+  'listener_token',
+  'base_url',
+  'relative_path',
+  'config',
+  'model',
+  'language',
+  'translations',
+  'created_at',
+  'updated_at',
 ]
 const AT = '2026-11-21T09:30:00.123456+00:00'
 
@@ -22,25 +39,46 @@ test('a live has exactly the 19 members, in the order of the normative example, 
   const live = presentLive(liveView(7), catalogue, { baseUrl: 'wss://host', pagesUrl: 'https://host', strict: false })
   t.deepEqual(Object.keys(live), MEMBERS)
   t.deepEqual(JSON.parse(JSON.stringify(live)), {
-    id: 7, status: 'pending', live_retention: false, audio_format: 'raw', audio_url: null, auto_start: false, auto_start_pid: null,
+    id: 7,
+    status: 'pending',
+    live_retention: false,
+    audio_format: 'raw',
+    audio_url: null,
+    auto_start: false,
+    auto_start_pid: null,
     vram: 1400,
-    iframe_html: null, sender_token: 'sender-secret', listener_token: 'listener-secret', base_url: 'wss://host',
+    iframe_html: null,
+    sender_token: 'sender-secret',
+    listener_token: 'listener-secret',
+    base_url: 'wss://host',
     relative_path: '/ws/live/7',
     config: {
-      vad: true, mode: 'partial', min_buffer: 1, max_buffer: 10, buffer_timeout: 1, max_delay: 5, max_chars: 80, max_lines: 2,
+      vad: true,
+      mode: 'partial',
+      min_buffer: 1,
+      max_buffer: 10,
+      buffer_timeout: 1,
+      max_delay: 5,
+      max_chars: 80,
+      max_lines: 2,
       punctuation: true,
     },
     model: { id: 1, name: 'tiny', active: true, vram: 1000, created_at: AT, updated_at: null },
     language: { id: 1, iso_639_1: 'en', name: 'English', active: true, created_at: AT, updated_at: null },
     translations: [
       {
-        id: 3, model: 'mt-en-fr', active: true, vram: 400,
+        id: 3,
+        model: 'mt-en-fr',
+        active: true,
+        vram: 400,
         lang_from: { id: 1, iso_639_1: 'en', name: 'English', active: true },
         lang_to: { id: 2, iso_639_1: 'fr', name: 'French', active: true },
-        created_at: AT, updated_at: null,
+        created_at: AT,
+        updated_at: null,
       },
     ],
-    created_at: AT, updated_at: null,
+    created_at: AT,
+    updated_at: null,
   })
 })
 
@@ -53,7 +91,8 @@ test('answers tell what was asked beyond the interface, and nothing of it with C
     return [presentLive(live, catalogue, origin).config, presentProfile(profile, origin)]
   }
   for (const told of present(false)) t.like(told, { words: true, task: 'translate', hotwords: ['Babbage'] })
-  for (const told of present(true)) for (const member of ['words', 'task', 'prompt', 'hotwords']) t.false(member in told, member)
+  for (const told of present(true))
+    for (const member of ['words', 'task', 'prompt', 'hotwords']) t.false(member in told, member)
   t.deepEqual(Object.keys(present(true)[0] ?? {}), Object.keys(DEFAULT_ENGINE_SETTINGS))
 })
 
@@ -69,19 +108,29 @@ test('a live with display fields has a snippet: one iframe, quoted, escaped, wit
     '<iframe src="https://host/steno/embed/live/7?background_color=00000080&amp;size_text=40#token=listener-secret" title="Live captions" ' +
       'width="100%" height="240" sandbox="allow-scripts" referrerpolicy="no-referrer" loading="lazy"></iframe>',
   )
-  t.true(snippetOf({ display }, '')?.startsWith('<iframe src="/embed/live/7?'), 'nobody knows the host: the page it is pasted in decides')
+  t.true(
+    snippetOf({ display }, '')?.startsWith('<iframe src="/embed/live/7?'),
+    'nobody knows the host: the page it is pasted in decides',
+  )
   const odd = snippetOf({ display, listenerToken: `a"b'<c>&d#e~._-` }) ?? ''
   t.true(odd.includes(`#token=a%22b&#39;%3Cc%3E%26d%23e~._-"`), odd)
-  for (const status of ['active', 'finished', 'error'] as const) t.is(snippetOf({ display, status }), snippetOf({ display }))
+  for (const status of ['active', 'finished', 'error'] as const)
+    t.is(snippetOf({ display, status }), snippetOf({ display }))
   t.false(snippetOf({ display })?.includes('sender-secret'))
 })
 
 test('a live whose model and pair are gone shows them as they were, inactive', (t) => {
-  const empty: Catalogue = { models: () => [], languages: catalogue.languages, furtherLanguages: () => [], translations: () => [] }
+  const empty: Catalogue = {
+    models: () => [],
+    languages: catalogue.languages,
+    furtherLanguages: () => [],
+    translations: () => [],
+  }
   const live = presentLive(liveView(7), empty, { baseUrl: '', pagesUrl: '', strict: false })
   t.deepEqual([live.model.id, live.model.name, live.model.vram, live.model.active], [1, 'tiny', 1000, false])
   t.deepEqual(
-    live.translations.map(({ id, model, active, lang_to }) => [id, model, active, lang_to.iso_639_1]), [[3, 'mt-en-fr', false, 'fr']],
+    live.translations.map(({ id, model, active, lang_to }) => [id, model, active, lang_to.iso_639_1]),
+    [[3, 'mt-en-fr', false, 'fr']],
   )
 })
 
@@ -91,13 +140,17 @@ test('skip and limit outside their bounds are 422 at their place, on every list 
     ['GET', '/lives'], ['GET', '/users'], ['GET', '/languages'], ['GET', '/models'], ['GET', '/translations'],
     ['PUT', '/lives/finish-by-audio_url'],
   ] as const
-  const bad = [['limit', ['0', '-1', 'abc', '', '1.5', '1e2', '%201', '+1']], ['skip', ['-1', '1.5', '', 'x', '2147483648']]] as const
+  const bad = [
+    ['limit', ['0', '-1', 'abc', '', '1.5', '1e2', '%201', '+1']],
+    ['skip', ['-1', '1.5', '', 'x', '2147483648']],
+  ] as const
   for (const [method, path] of lists)
     for (const [name, values] of bad)
       for (const value of values) {
-        const response = await http.send(
-          method, `${path}?${name}=${value}`, { as: 'admin', ...(method === 'PUT' ? { body: { audio_url: 'x' } } : {}) },
-        )
+        const response = await http.send(method, `${path}?${name}=${value}`, {
+          as: 'admin',
+          ...(method === 'PUT' ? { body: { audio_url: 'x' } } : {}),
+        })
         t.is(response.status, 422, `${path}?${name}=${value}`)
         const { detail } = (await response.json()) as { readonly detail: ReadonlyArray<{ readonly loc: unknown }> }
         t.deepEqual(detail.map(({ loc }) => loc), [['query', name]])
@@ -121,21 +174,34 @@ test('defaults are 0 and 100; a limit above 1000 counts as 1000 and per_page say
 test('pages of reference data add up to the whole, totals respect filters [R16 R20–R22]', async (t) => {
   const many = Array.from({ length: 250 }, (_, index) => language(index + 1, `x${index}`, `Language ${index}`))
   const http = await startHttp(t, {}, { catalogue: { ...catalogue, languages: () => many } })
-  const page = async (query: string): Promise<Listing> => (await (await http.send('GET', `/languages/${query}`)).json()) as Listing
+  const page = async (query: string): Promise<Listing> =>
+    (await (await http.send('GET', `/languages/${query}`)).json()) as Listing
   const pages = await Promise.all([0, 100, 200].map((skip) => page(`?skip=${skip}`)))
   t.deepEqual(pages.flatMap(({ data }) => data.map(({ id }) => id)), many.map(({ id }) => id))
   t.deepEqual(
     pages.map(({ pagination }) => pagination),
     [1, 2, 3].map((current) => ({ total_items: 250, total_pages: 3, current_page: current, per_page: 100 })),
   )
-  t.deepEqual(await page('?skip=1000'), { data: [], pagination: { total_items: 250, total_pages: 3, current_page: 11, per_page: 100 } })
-  t.deepEqual(await page('?name=none'), { data: [], pagination: { total_items: 0, total_pages: 0, current_page: 1, per_page: 100 } })
-  t.deepEqual((await page('?name=Language%207')).pagination, { total_items: 1, total_pages: 1, current_page: 1, per_page: 100 })
+  t.deepEqual(await page('?skip=1000'), {
+    data: [],
+    pagination: { total_items: 250, total_pages: 3, current_page: 11, per_page: 100 },
+  })
+  t.deepEqual(await page('?name=none'), {
+    data: [],
+    pagination: { total_items: 0, total_pages: 0, current_page: 1, per_page: 100 },
+  })
+  t.deepEqual((await page('?name=Language%207')).pagination, {
+    total_items: 1,
+    total_pages: 1,
+    current_page: 1,
+    per_page: 100,
+  })
 })
 
 test('filters are exact, case matters, several mean all of them [R38 R41 R43]', async (t) => {
   const http = await startHttp(t)
-  const ids = async (path: string) => ((await (await http.send('GET', path)).json()) as Listing).data.map(({ id }) => id)
+  const ids = async (path: string) =>
+    ((await (await http.send('GET', path)).json()) as Listing).data.map(({ id }) => id)
   t.deepEqual(await ids('/languages?name=French'), [2])
   t.deepEqual(await ids('/languages?name=fren'), [])
   t.deepEqual(await ids('/languages?iso_639_1=fr'), [2])
@@ -164,7 +230,11 @@ test('status filters, repeated it means any of them, another value is 422 [R80]'
     const { detail } = (await response.json()) as { readonly detail: ReadonlyArray<unknown> }
     t.deepEqual(
       [response.status, detail],
-      [422, [{ type: 'enum', loc: ['query', 'status'], msg: "Input should be 'pending', 'active', 'finished' or 'error'" }]], query,
+      [
+        422,
+        [{ type: 'enum', loc: ['query', 'status'], msg: "Input should be 'pending', 'active', 'finished' or 'error'" }],
+      ],
+      query,
     )
   }
 })
@@ -176,15 +246,22 @@ test('the version of the interface is in the body, that of the product in a head
 })
 
 test('users are shown without anything secret', async (t) => {
-  const http = await startHttp(t, { listUsers: () => TE.right({ items: [{ ...userView(1, 'root'), permissions: ['admin'] }], total: 1 }) })
+  const http = await startHttp(t, {
+    listUsers: () => TE.right({ items: [{ ...userView(1, 'root'), permissions: ['admin'] }], total: 1 }),
+  })
   const { data } = (await (await http.send('GET', '/users', { as: 'admin' })).json()) as Listing
-  t.deepEqual(
-    data,
-    [{
-      id: 1, username: 'root', permissions: ['admin'], max_sessions: 10, max_translations: 5, is_active: true, created_at: AT,
+  t.deepEqual(data, [
+    {
+      id: 1,
+      username: 'root',
+      permissions: ['admin'],
+      max_sessions: 10,
+      max_translations: 5,
+      is_active: true,
+      created_at: AT,
       updated_at: null,
-    }],
-  )
+    },
+  ])
 })
 
 test('health: alive is alive, ready says what is missing', async (t) => {

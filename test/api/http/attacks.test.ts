@@ -58,12 +58,19 @@ test('a server with our limits gives a head 15 s and a request 30 s [S20]', (t) 
 test('every route answers with the policy of the interface, pages of ours with their own; none but the embedded one may be framed, none sniffed [S41]', async (t) => {
   const http = await startHttp(t)
   for (const { method, path, response } of ROUTES) {
-    const { headers } = await http.send(method, path.replace(':id', '7').replace(/^\{\/:below\}.*$/, `/console/${BUILD}/console/main.ts`), { as: 'admin' })
+    const { headers } = await http.send(
+      method,
+      path.replace(':id', '7').replace(/^\{\/:below\}.*$/, `/console/${BUILD}/console/main.ts`),
+      { as: 'admin' },
+    )
     const policy = headers.get('content-security-policy') ?? ''
     if (response.isFramable === true) t.is(headers.get('x-frame-options'), null, path)
     else t.is(headers.get('x-frame-options'), 'DENY', path)
-    if (response.headers?.['Content-Security-Policy'] === undefined && response.isFramable !== true) t.is(policy, "default-src 'none'; frame-ancestors 'none'", path)
-    else for (const part of ["default-src 'none'", "base-uri 'none'", 'frame-ancestors ']) t.true(policy.includes(part), `${path}: ${part}`)
+    if (response.headers?.['Content-Security-Policy'] === undefined && response.isFramable !== true)
+      t.is(policy, "default-src 'none'; frame-ancestors 'none'", path)
+    else
+      for (const part of ["default-src 'none'", "base-uri 'none'", 'frame-ancestors '])
+        t.true(policy.includes(part), `${path}: ${part}`)
     t.notRegex(policy, /unsafe|script-src[^;]*(?:data:|\*)/, path)
     t.is(headers.get('x-content-type-options'), 'nosniff', path)
     t.is(headers.get('referrer-policy'), 'no-referrer', path)
@@ -77,10 +84,14 @@ const nested = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },
     fc.constantFrom(1, 'x', true, null, 'admin'),
-    fc.array(fc.tuple(fc.oneof(poisonous, fc.constantFrom('model', 'config', 'polluted', 'vad')), tie('value')), { maxLength: 4 }).map(
-      // Written by hand: JSON.stringify leaves a member __proto__ out.
-      (entries) => ({ toJSON: () => undefined, text: entries }),
-    ),
+    fc
+      .array(fc.tuple(fc.oneof(poisonous, fc.constantFrom('model', 'config', 'polluted', 'vad')), tie('value')), {
+        maxLength: 4,
+      })
+      .map(
+        // Written by hand: JSON.stringify leaves a member __proto__ out.
+        (entries) => ({ toJSON: () => undefined, text: entries }),
+      ),
   ),
 })).value
 
@@ -94,10 +105,14 @@ test('no body changes a prototype, and none is a 5xx [S16]', async (t) => {
   const http = await startHttp(t)
   const before = Object.getOwnPropertyNames(Object.prototype)
   await fc.assert(
-    fc.asyncProperty(nested, fc.constantFrom('/lives', '/users', '/tokens', '/user-live-configs'), async (value, path) => {
-      const { status } = await http.send('POST', path, { as: 'admin', body: textOf(value) })
-      return status === 200 || status === 422
-    }),
+    fc.asyncProperty(
+      nested,
+      fc.constantFrom('/lives', '/users', '/tokens', '/user-live-configs'),
+      async (value, path) => {
+        const { status } = await http.send('POST', path, { as: 'admin', body: textOf(value) })
+        return status === 200 || status === 422
+      },
+    ),
     { numRuns: 40 },
   )
   t.deepEqual(Object.getOwnPropertyNames(Object.prototype), before)

@@ -27,11 +27,17 @@ test('a connection that is gone has no address', (t) => {
 const PROXIES = ['127.0.0.1/32', '10.0.0.0/8', 'fd00::/8']
 const DIRECT = { address: '127.0.0.1', encrypted: false, host: 'inner:8080', prefix: '' }
 
-const arrive = (headers: Readonly<Record<string, string>>, from = '127.0.0.1', trusted: ReadonlyArray<string> = PROXIES) =>
-  createArrivalReader(trusted)({ headers: { host: 'inner:8080', ...headers }, socket: { remoteAddress: from } })
+const arrive = (
+  headers: Readonly<Record<string, string>>,
+  from = '127.0.0.1',
+  trusted: ReadonlyArray<string> = PROXIES,
+) => createArrivalReader(trusted)({ headers: { host: 'inner:8080', ...headers }, socket: { remoteAddress: from } })
 
 const ALL = {
-  'x-forwarded-for': '192.0.2.9', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'captions.example', 'x-forwarded-prefix': '/steno/',
+  'x-forwarded-for': '192.0.2.9',
+  'x-forwarded-proto': 'https',
+  'x-forwarded-host': 'captions.example',
+  'x-forwarded-prefix': '/steno/',
 }
 
 test('forwarding headers count only on a connection from a trusted proxy [D22 S19]', (t) => {
@@ -44,14 +50,28 @@ test('forwarding headers count only on a connection from a trusted proxy [D22 S1
     t.deepEqual([address, rest], [from.replace(/%.*/, ''), { encrypted: false, host: 'inner:8080', prefix: '' }])
   }
   t.deepEqual(arrive(ALL, '127.0.0.1', []), DIRECT)
-  t.deepEqual(createArrivalReader(PROXIES)({ headers: ALL, socket: {} }), { address: '', encrypted: false, host: '', prefix: '' })
-  t.true(createArrivalReader([])({ headers: {}, socket: { remoteAddress: '192.0.2.1', encrypted: true } as { remoteAddress: string } }).encrypted)
+  t.deepEqual(createArrivalReader(PROXIES)({ headers: ALL, socket: {} }), {
+    address: '',
+    encrypted: false,
+    host: '',
+    prefix: '',
+  })
+  t.true(
+    createArrivalReader([])({
+      headers: {},
+      socket: { remoteAddress: '192.0.2.1', encrypted: true } as { remoteAddress: string },
+    }).encrypted,
+  )
 })
 
 const ADDRESSES: ReadonlyArray<readonly [string, Readonly<Record<string, string>>, string]> = [
   ['the client behind one proxy', { 'x-forwarded-for': '192.0.2.9' }, '192.0.2.9'],
   ['what the client wrote itself stands further left', { 'x-forwarded-for': '198.51.100.1, 192.0.2.9' }, '192.0.2.9'],
-  ['back through a chain of trusted proxies', { 'x-forwarded-for': '198.51.100.1, 192.0.2.9, 10.1.2.3,fd00::7' }, '192.0.2.9'],
+  [
+    'back through a chain of trusted proxies',
+    { 'x-forwarded-for': '198.51.100.1, 192.0.2.9, 10.1.2.3,fd00::7' },
+    '192.0.2.9',
+  ],
   ['a chain that ends in trusted addresses', { 'x-forwarded-for': '10.9.9.9, 10.1.2.3' }, '10.9.9.9'],
   ['no address is where believing ends', { 'x-forwarded-for': '192.0.2.9, unknown' }, '127.0.0.1'],
   ['no address behind a second proxy', { 'x-forwarded-for': 'oops, 10.1.2.3' }, '10.1.2.3'],
@@ -79,11 +99,31 @@ const FACTS: ReadonlyArray<readonly [string, Readonly<Record<string, string>>, R
   ['scheme alone', { 'x-forwarded-proto': 'HTTPS' }, { encrypted: true }],
   ['no scheme at all', { 'x-forwarded-proto': 'gopher' }, { encrypted: false }],
   ['plain http', { 'x-forwarded-for': '192.0.2.9', 'x-forwarded-proto': 'http' }, { encrypted: false }],
-  ['a second value is the client’s own', { 'x-forwarded-for': '192.0.2.9', 'x-forwarded-host': 'evil.example, captions.example' }, { host: 'captions.example' }],
-  ['two proxies, one value', { 'x-forwarded-for': '192.0.2.9, 10.1.2.3', 'x-forwarded-proto': 'https' }, { encrypted: true }],
-  ['two proxies, two values', { 'x-forwarded-for': '192.0.2.9, 10.1.2.3', 'x-forwarded-proto': 'http, https, http' }, { encrypted: true }],
-  ['Forwarded', { forwarded: 'for=192.0.2.9;host="captions.example:8443";proto=https' }, { encrypted: true, host: 'captions.example:8443' }],
-  ['the outermost element', { forwarded: 'for=198.51.100.1;host=evil.example,for=192.0.2.9;host=captions.example,for=10.1.2.3;host=inner' }, { host: 'captions.example' }],
+  [
+    'a second value is the client’s own',
+    { 'x-forwarded-for': '192.0.2.9', 'x-forwarded-host': 'evil.example, captions.example' },
+    { host: 'captions.example' },
+  ],
+  [
+    'two proxies, one value',
+    { 'x-forwarded-for': '192.0.2.9, 10.1.2.3', 'x-forwarded-proto': 'https' },
+    { encrypted: true },
+  ],
+  [
+    'two proxies, two values',
+    { 'x-forwarded-for': '192.0.2.9, 10.1.2.3', 'x-forwarded-proto': 'http, https, http' },
+    { encrypted: true },
+  ],
+  [
+    'Forwarded',
+    { forwarded: 'for=192.0.2.9;host="captions.example:8443";proto=https' },
+    { encrypted: true, host: 'captions.example:8443' },
+  ],
+  [
+    'the outermost element',
+    { forwarded: 'for=198.51.100.1;host=evil.example,for=192.0.2.9;host=captions.example,for=10.1.2.3;host=inner' },
+    { host: 'captions.example' },
+  ],
   ['a prefix that is none', { 'x-forwarded-prefix': '//evil.example' }, { prefix: '' }],
   ['a prefix with markup', { 'x-forwarded-prefix': '/"><script>' }, { prefix: '' }],
   ['a deep prefix', { 'x-forwarded-prefix': '/a/b' }, { prefix: '/a/b' }],
@@ -101,14 +141,32 @@ test('behind a trusted proxy the links of an answer are those that its client re
   }
   const display = { background_color: null, color_text: 'fff', size_text: null }
   const listLives = () => TE.right({ items: [liveView(7, { display })], total: 1 })
-  const http = await startHttp(t, { logIn, listLives }, { settings: { ...HTTP_SETTINGS, allowedHosts: ['captions.example'], trustedProxies: ['127.0.0.0/8'] } })
+  const http = await startHttp(
+    t,
+    { logIn, listLives },
+    { settings: { ...HTTP_SETTINGS, allowedHosts: ['captions.example'], trustedProxies: ['127.0.0.0/8'] } },
+  )
   const ask = async (headers: Record<string, string>) => {
     const response = await http.send('GET', '/lives', { as: 'user', headers })
-    const { data } = (await response.json()) as { readonly data: ReadonlyArray<{ readonly base_url: string; readonly iframe_html: string }> }
-    return [data[0]?.base_url, / src="([^?]*)/.exec(data[0]?.iframe_html ?? '')?.[1], /<([^?]*)/.exec(response.headers.get('link') ?? '')?.[1]]
+    const { data } = (await response.json()) as {
+      readonly data: ReadonlyArray<{ readonly base_url: string; readonly iframe_html: string }>
+    }
+    return [
+      data[0]?.base_url,
+      / src="([^?]*)/.exec(data[0]?.iframe_html ?? '')?.[1],
+      /<([^?]*)/.exec(response.headers.get('link') ?? '')?.[1],
+    ]
   }
-  t.deepEqual(await ask(ALL), ['wss://captions.example/steno', 'https://captions.example/steno/embed/live/7', 'https://captions.example/steno/lives'])
-  t.deepEqual(await ask({ ...ALL, 'x-forwarded-host': 'evil.example' }), ['', '/steno/embed/live/7', '/steno/lives'], 'ALLOWED_HOSTS decides still')
+  t.deepEqual(await ask(ALL), [
+    'wss://captions.example/steno',
+    'https://captions.example/steno/embed/live/7',
+    'https://captions.example/steno/lives',
+  ])
+  t.deepEqual(
+    await ask({ ...ALL, 'x-forwarded-host': 'evil.example' }),
+    ['', '/steno/embed/live/7', '/steno/lives'],
+    'ALLOWED_HOSTS decides still',
+  )
   const body = new URLSearchParams({ username: 'ann', password: 'right password' })
   for (const headers of [ALL, {}]) await http.send('POST', '/login', { body, headers })
   t.deepEqual(addresses, ['192.0.2.9', '127.0.0.1'], 'S24: logins are counted by the client’s address')

@@ -21,9 +21,14 @@ const isOpen = ({ socket }: RawConnection): boolean => !socket.closed && !socket
 const open = (connections: ReadonlyArray<RawConnection>): ReadonlyArray<boolean> => connections.map(isOpen)
 
 /** Waits until as many of them are open as in `expected`, then compares. */
-const areOpen = async (t: ExecutionContext, connections: ReadonlyArray<RawConnection>, expected: ReadonlyArray<boolean>): Promise<void> => {
+const areOpen = async (
+  t: ExecutionContext,
+  connections: ReadonlyArray<RawConnection>,
+  expected: ReadonlyArray<boolean>,
+): Promise<void> => {
   await eventually(() => {
-    if (open(connections).filter(Boolean).length > expected.filter(Boolean).length) throw new Error(`open: ${open(connections).join()}`)
+    if (open(connections).filter(Boolean).length > expected.filter(Boolean).length)
+      throw new Error(`open: ${open(connections).join()}`)
   }).catch(() => undefined)
   t.deepEqual(open(connections), expected)
 }
@@ -38,7 +43,13 @@ const startBare = async (t: ExecutionContext, waiting: WaitingLimits): Promise<s
 }
 
 /** One after another, each once the service has taken in the one before. */
-const several = async (t: ExecutionContext, url: string, count: number, first: string, then = ''): Promise<ReadonlyArray<RawConnection>> => {
+const several = async (
+  t: ExecutionContext,
+  url: string,
+  count: number,
+  first: string,
+  then = '',
+): Promise<ReadonlyArray<RawConnection>> => {
   const connections: Array<RawConnection> = []
   for (let n = 0; n < count; n += 1) {
     const connection = await openRaw(t, url)
@@ -87,7 +98,8 @@ test('connections that wait for their next request count no more [S20 S38]', asy
 
 test('behind a trusted proxy each client counts for itself, and the proxy for nothing [S20 S38]', async (t) => {
   const { url } = await startHttp(t, {}, { waiting: WAITING, trustedProxies: ['127.0.0.1/32'] })
-  const from = (client: string, request: string): string => request.replace('\r\n\r\n', `\r\nX-Forwarded-For: ${client}\r\n\r\n`)
+  const from = (client: string, request: string): string =>
+    request.replace('\r\n\r\n', `\r\nX-Forwarded-For: ${client}\r\n\r\n`)
   const ready = await several(t, url, 5, '')
   const others = await several(t, url, 2, '', from('203.0.113.7', HALF_BODY))
   const halves = await several(t, url, 5, '', from('203.0.113.9', HALF_BODY))
@@ -102,7 +114,12 @@ test('behind a trusted proxy each client counts for itself, and the proxy for no
 
 test('connections that have become sockets count no more [S38]', async (t) => {
   const url = await startBare(t, WAITING)
-  const sockets = await several(t, url, 5, 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+  const sockets = await several(
+    t,
+    url,
+    5,
+    'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+  )
   const silent = await several(t, url, 4, '')
   await areOpen(t, silent, [false, true, true, true])
   t.true(sockets.every(isOpen))

@@ -7,8 +7,14 @@ const MINIMAL = { model: 'tiny', language: 'en' }
 
 /** Content types of bodies that hold JSON, as programs send it that do not say so. */
 const OTHER_TYPES = [
-  'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml', 'application/json-patch+json',
-  'application', '\u00e4', '',
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/xml',
+  'application/json-patch+json',
+  'application',
+  '\u00e4',
+  '',
 ]
 
 test('a body that is not declared as JSON is 415 on every route that takes JSON, and nothing is done', async (t) => {
@@ -21,11 +27,23 @@ test('a body that is not declared as JSON is 415 on every route that takes JSON,
   const body = JSON.stringify({ is_active: false, name: 'x', ...MINIMAL })
   for (const { method, path } of routes)
     for (const type of OTHER_TYPES) {
-      const answer = await http.send(method, path.replace(':id', '7'), { as: 'admin', body, headers: { 'content-type': type } })
-      t.deepEqual([answer.status, await answer.json()], [415, { detail: 'Content-Type should be application/json' }], `${method} ${path} ${type}`)
+      const answer = await http.send(method, path.replace(':id', '7'), {
+        as: 'admin',
+        body,
+        headers: { 'content-type': type },
+      })
+      t.deepEqual(
+        [answer.status, await answer.json()],
+        [415, { detail: 'Content-Type should be application/json' }],
+        `${method} ${path} ${type}`,
+      )
     }
   t.deepEqual([http.calls.created, http.calls.registered], [[], []])
-  t.is((await http.send('POST', '/lives', { body, headers: { 'content-type': 'text/plain' } })).status, 401, 'who asks comes first')
+  t.is(
+    (await http.send('POST', '/lives', { body, headers: { 'content-type': 'text/plain' } })).status,
+    401,
+    'who asks comes first',
+  )
   for (const type of ['application/json', 'Application/JSON; charset=utf-8'])
     t.is((await http.send('POST', '/lives', { as: 'user', body, headers: { 'content-type': type } })).status, 200, type)
 })
@@ -33,7 +51,15 @@ test('a body that is not declared as JSON is 415 on every route that takes JSON,
 test('a request without a body says nothing of its type: its members are left out', async (t) => {
   const http = await startHttp(t)
   t.is((await http.send('PUT', '/user-live-configs/7', { as: 'user' })).status, 200)
-  t.is((await http.send('PUT', '/user-live-configs/7', { as: 'user', headers: { 'content-type': 'text/plain' } })).status, 200)
-  t.is((await http.send('PUT', '/lives/7/finish', { as: 'user', body: 'any', headers: { 'content-type': 'text/plain' } })).status, 200, 'no body is asked for')
+  t.is(
+    (await http.send('PUT', '/user-live-configs/7', { as: 'user', headers: { 'content-type': 'text/plain' } })).status,
+    200,
+  )
+  t.is(
+    (await http.send('PUT', '/lives/7/finish', { as: 'user', body: 'any', headers: { 'content-type': 'text/plain' } }))
+      .status,
+    200,
+    'no body is asked for',
+  )
   t.is((await http.send('POST', '/lives', { as: 'user' })).status, 422)
 })

@@ -31,18 +31,20 @@ const pathOf = (route: Route): string =>
 const callAs = (route: Route): { readonly as?: string } => (route.access === 'public' ? {} : { as: 'admin' })
 
 const request = (http: HttpService, route: Route, path: string, method: string = route.method) =>
-  http.send(
-    method, path,
-    { ...callAs(route), ...(bodyOf(route) === undefined || method === 'GET' || method === 'HEAD' ? {} : { body: bodyOf(route) }) },
-  )
+  http.send(method, path, {
+    ...callAs(route),
+    ...(bodyOf(route) === undefined || method === 'GET' || method === 'HEAD' ? {} : { body: bodyOf(route) }),
+  })
 
 const lastingHeaders = (response: Response) =>
-  Object.fromEntries(Array.from(response.headers).filter(([name]) => !['date', 'x-request-id', 'connection', 'keep-alive'].includes(name)))
+  Object.fromEntries(
+    Array.from(response.headers).filter(
+      ([name]) => !['date', 'x-request-id', 'connection', 'keep-alive'].includes(name),
+    ),
+  )
 
 test('every route answers the same at every prefix, with and without a trailing slash, without redirect [R1 R2]', async (t) => {
-  const http = await startHttp(
-    t, {}, { settings: { ...HTTP_SETTINGS, basePath: '/base' } },
-  )
+  const http = await startHttp(t, {}, { settings: { ...HTTP_SETTINGS, basePath: '/base' } })
   t.deepEqual(prefixes('/base'), ['', '/api/v1', '/base'])
   for (const route of ROUTES) {
     const forms = prefixes('/base').flatMap((prefix) => [`${prefix}${pathOf(route)}`, `${prefix}${pathOf(route)}/`])
@@ -70,7 +72,8 @@ test('JSON answers are what the table of routes promises, to the last member [R3
     const body: unknown = await response.json()
     const decoded = route.response.codec.decode(body)
     t.true(E.isRight(decoded), `${route.method} ${route.path}`)
-    if (E.isRight(decoded)) t.deepEqual(route.response.codec.encode(decoded.right), body, `${route.method} ${route.path}`)
+    if (E.isRight(decoded))
+      t.deepEqual(route.response.codec.encode(decoded.right), body, `${route.method} ${route.path}`)
   }
 })
 
@@ -125,8 +128,12 @@ test('without credentials every private route is 401 before anything of the requ
       t.is(none.headers.get('www-authenticate'), 'Bearer')
       t.deepEqual(await none.json(), { detail: 'Not authenticated' })
       const wrongOnes = [
-        { authorization: 'Bearer nobody' }, { authorization: 'Basic dXNlcjp4' }, { authorization: 'Bearer' }, { authorization: '' },
-        { 'x-api-key': 'lt_x' }, { authorization: 'Bearer nobody', 'x-api-key': 'lt_x' },
+        { authorization: 'Bearer nobody' },
+        { authorization: 'Basic dXNlcjp4' },
+        { authorization: 'Bearer' },
+        { authorization: '' },
+        { 'x-api-key': 'lt_x' },
+        { authorization: 'Bearer nobody', 'x-api-key': 'lt_x' },
       ]
       for (const headers of wrongOnes) {
         const wrong = await http.send(route.method, path, { ...body, headers })
@@ -152,7 +159,10 @@ test('routes for logins only are 403 for API keys, however they are sent, before
   const http = await startHttp(t)
   const routes = ROUTES.filter(({ access }) => access === 'login')
   const names = ['POST /logout', 'PUT /users/me/password', 'POST /tokens', 'PUT /tokens/:id']
-  t.deepEqual(routes.map(({ method, path }) => `${method} ${path}`), names)
+  t.deepEqual(
+    routes.map(({ method, path }) => `${method} ${path}`),
+    names,
+  )
   for (const route of routes)
     for (const headers of [{ 'x-api-key': 'lt_key' }, { authorization: 'Bearer lt_key' }]) {
       const key = await http.send(route.method, pathOf(route), { headers, body: '{"broken' })
@@ -163,7 +173,12 @@ test('routes for logins only are 403 for API keys, however they are sent, before
 test('an API key opens every other private route in either header, and Authorization alone decides where it is sent [R30 R31]', async (t) => {
   const http = await startHttp(t)
   const withHeaders = async (route: Route, headers: Record<string, string>): Promise<number> =>
-    (await http.send(route.method, pathOf(route), { headers, ...(route.body === undefined ? {} : { body: bodyOf(route) }) })).status
+    (
+      await http.send(route.method, pathOf(route), {
+        headers,
+        ...(route.body === undefined ? {} : { body: bodyOf(route) }),
+      })
+    ).status
   for (const route of ROUTES.filter(({ access }) => access === 'private')) {
     const name = `${route.method} ${route.path}`
     t.is(await withHeaders(route, { 'x-api-key': 'lt_key' }), 200, name)

@@ -10,11 +10,30 @@ const PASSWORDS = { current_password: 'the old one', new_password: 'a new passwo
 test('an API key changes no password and administers nothing, even that of an administrator [D32 S23]', async (t) => {
   const http = await startHttp(t)
   const routes = [
-    ['POST', '/logout'], ['PUT', '/users/me/password'], ['PUT', '/users/1'], ['GET', '/admin/lives'], ['GET', '/admin/lives/7'], ['GET', '/admin/tokens'], ['GET', '/admin/load'],
-    ['GET', '/admin/jobs'], ['GET', '/admin/jobs/7'], ['DELETE', '/admin/jobs/7'], ['POST', '/admin/jobs'], ['DELETE', '/admin/tokens/7'],
-    ['GET', '/admin/lives/7/history'], ['GET', '/admin/lives/7/history/1'], ['GET', '/admin/lives/7/integrity'], ['PUT', '/admin/lives/7/finish'], ['PUT', '/admin/models/1'],
-    ['GET', '/admin/models'], ['DELETE', '/admin/models/1'], ['GET', '/admin/translations'], ['DELETE', '/admin/translations/1'],
-    ['PUT', '/admin/languages/1'], ['PUT', '/admin/translations/1'], ['POST', '/admin/rescan'],
+    ['POST', '/logout'],
+    ['PUT', '/users/me/password'],
+    ['PUT', '/users/1'],
+    ['GET', '/admin/lives'],
+    ['GET', '/admin/lives/7'],
+    ['GET', '/admin/tokens'],
+    ['GET', '/admin/load'],
+    ['GET', '/admin/jobs'],
+    ['GET', '/admin/jobs/7'],
+    ['DELETE', '/admin/jobs/7'],
+    ['POST', '/admin/jobs'],
+    ['DELETE', '/admin/tokens/7'],
+    ['GET', '/admin/lives/7/history'],
+    ['GET', '/admin/lives/7/history/1'],
+    ['GET', '/admin/lives/7/integrity'],
+    ['PUT', '/admin/lives/7/finish'],
+    ['PUT', '/admin/models/1'],
+    ['GET', '/admin/models'],
+    ['DELETE', '/admin/models/1'],
+    ['GET', '/admin/translations'],
+    ['DELETE', '/admin/translations/1'],
+    ['PUT', '/admin/languages/1'],
+    ['PUT', '/admin/translations/1'],
+    ['POST', '/admin/rescan'],
   ] as const
   for (const [method, path] of routes) {
     const answer = await http.send(method, path, { as: 'lt_key', ...(method === 'PUT' ? { body: {} } : {}) })
@@ -50,9 +69,12 @@ test('the operator acts as a named user on the tokens alone, and only through th
   const issue = { body: { name: 'ci' } }
   t.is((await control.send('GET', '/tokens/', headers('7'))).status, 200)
   t.is((await control.send('POST', '/tokens/', { ...issue, ...headers('7') })).status, 200)
-  for (const nobody of ['8', '999999999999999']) t.is((await control.send('GET', '/tokens/', headers(nobody))).status, 404, nobody)
-  for (const unnamed of ['', '0', '-7', '7x', '7, 7']) t.is((await control.send('GET', '/tokens/', headers(unnamed))).status, 401, unnamed)
-  for (const path of ['/users/me', '/lives/', '/lives/7', '/user-live-configs/']) t.is((await control.send('GET', path, headers('7'))).status, 401, path)
+  for (const nobody of ['8', '999999999999999'])
+    t.is((await control.send('GET', '/tokens/', headers(nobody))).status, 404, nobody)
+  for (const unnamed of ['', '0', '-7', '7x', '7, 7'])
+    t.is((await control.send('GET', '/tokens/', headers(unnamed))).status, 401, unnamed)
+  for (const path of ['/users/me', '/lives/', '/lives/7', '/user-live-configs/'])
+    t.is((await control.send('GET', path, headers('7'))).status, 401, path)
 
   const open = await startHttp(t, services)
   t.is((await open.send('GET', '/tokens/', headers('7'))).status, 401)
@@ -71,7 +93,10 @@ test('who has to wait is told for how long [D14 S13 S24]', async (t) => {
     changeOwnPassword: () => TE.left({ _tag: 'TooBusy' }),
   })
   const login = await http.send('POST', '/login', { body: new URLSearchParams({ username: 'ann', password: 'x' }) })
-  t.deepEqual([login.status, login.headers.get('retry-after'), await login.json()], [429, '64', { detail: 'Too many requests' }])
+  t.deepEqual(
+    [login.status, login.headers.get('retry-after'), await login.json()],
+    [429, '64', { detail: 'Too many requests' }],
+  )
   const busy = await http.send('PUT', '/users/me/password', { as: 'user', body: PASSWORDS })
   t.deepEqual([busy.status, busy.headers.get('retry-after')], [429, '1'])
 })
@@ -90,7 +115,9 @@ test('who asks while nobody can tell who that is hears so, and is not told to be
     await http.send('GET', '/lives/', { headers: { 'x-api-key': 'lt_key' } }),
     await http.send('POST', '/login', login),
     await http.send('GET', '/setup'),
-    await (await startHttp(t, cannotTell, { isControl: true })).send('GET', '/tokens/', { headers: { 'x-on-behalf-of': '7' } }),
+    await (
+      await startHttp(t, cannotTell, { isControl: true })
+    ).send('GET', '/tokens/', { headers: { 'x-on-behalf-of': '7' } }),
   ]
   for (const answer of answers) {
     t.is(answer.status, 503, answer.url)

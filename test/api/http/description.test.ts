@@ -15,7 +15,14 @@ import { ROUTES } from '../../../interfaces/http/route-table.ts'
 import { privateRoute, publicRoute } from '../../../interfaces/http/route.ts'
 import { serverAddresses } from '../../../interfaces/http/clients/links.ts'
 import { boundedInteger, boundedString } from '../../../domain/shared/codecs.ts'
-import { integerText, lastValue, members, omittable, optional, repeated } from '../../../interfaces/http/codecs/validation.ts'
+import {
+  integerText,
+  lastValue,
+  members,
+  omittable,
+  optional,
+  repeated,
+} from '../../../interfaces/http/codecs/validation.ts'
 import { generateClient } from '../../../tools/client/generate.ts'
 import { createAnswerCheck, createFrameCheck } from '../../support/service/description-checks.ts'
 import type { Seen } from '../../support/service/description-checks.ts'
@@ -33,7 +40,9 @@ interface Operation {
   readonly tags: ReadonlyArray<string>
   readonly security: ReadonlyArray<object>
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
-  readonly responses: Readonly<Record<string, { readonly headers: object; readonly content: Readonly<Record<string, Media>> }>>
+  readonly responses: Readonly<
+    Record<string, { readonly headers: object; readonly content: Readonly<Record<string, Media>> }>
+  >
 }
 
 interface OpenApi {
@@ -87,19 +96,27 @@ test('the credentials that a route is described with, and no others, open it [R1
     const [method = '', path = ''] = name.replace('{id}', '7').split(' ')
     const opens = async (headers: Readonly<Record<string, string>>): Promise<boolean> => {
       const { status } = await http.send(method, path, { headers })
-      return operation.operationId === 'login' || operation.operationId === 'completeSetup' ? status === 422 : status !== 401 && status !== 403
+      return operation.operationId === 'login' || operation.operationId === 'completeSetup'
+        ? status === 422
+        : status !== 401 && status !== 403
     }
     const offered = new Set(operation.security.flatMap((one) => Object.keys(one)))
     t.is(await opens({}), offered.size === 0, name)
-    for (const [scheme, headers] of Object.entries(credentials)) t.is(await opens(headers), offered.size === 0 || offered.has(scheme), `${name} by ${scheme}`)
-    t.is('403' in operation.responses && JSON.stringify(operation.responses['403']).includes('API keys'), offered.size > 0 && !offered.has('apiKey'), name)
+    for (const [scheme, headers] of Object.entries(credentials))
+      t.is(await opens(headers), offered.size === 0 || offered.has(scheme), `${name} by ${scheme}`)
+    t.is(
+      '403' in operation.responses && JSON.stringify(operation.responses['403']).includes('API keys'),
+      offered.size > 0 && !offered.has('apiKey'),
+      name,
+    )
   }
 })
 
 test('every route is described but the files of pages, by a name and a sentence of its own', (t) => {
   const isFile = (mediaType: string | undefined): boolean => /^text\/(javascript|css)/.test(mediaType ?? '')
   const described = ROUTES.filter(({ response }) => !isFile(response.mediaType))
-  for (const { method, path, operationId, summary } of described) t.truthy(operationId !== undefined && summary, `${method} ${path} has no operationId or summary`)
+  for (const { method, path, operationId, summary } of described)
+    t.truthy(operationId !== undefined && summary, `${method} ${path} has no operationId or summary`)
   t.deepEqual(
     OPERATIONS.map(({ name }) => name).toSorted(),
     described.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`).toSorted(),
@@ -109,9 +126,21 @@ test('every route is described but the files of pages, by a name and a sentence 
 
 test('creating a live declares what may refuse it, with headers [R75]', (t) => {
   const create = OPERATIONS.find(({ name }) => name === 'POST /lives')
-  const headers = Object.entries(create?.operation.responses ?? {}).map(([status, response]) => [Number(status), Object.keys(response.headers).slice(2)])
+  const headers = Object.entries(create?.operation.responses ?? {}).map(([status, response]) => [
+    Number(status),
+    Object.keys(response.headers).slice(2),
+  ])
   t.deepEqual(headers, [
-    [200, []], [401, ['WWW-Authenticate']], [403, []], [404, []], [409, []], [413, []], [415, []], [422, []], [429, ['Retry-After']], [500, []],
+    [200, []],
+    [401, ['WWW-Authenticate']],
+    [403, []],
+    [404, []],
+    [409, []],
+    [413, []],
+    [415, []],
+    [422, []],
+    [429, ['Retry-After']],
+    [500, []],
     [503, ['Retry-After']],
   ])
 })
@@ -130,10 +159,16 @@ test('every example fits its schema and is complete', (t) => {
   addFormats.default(ajv)
   ajv.addSchema({ $id: 'description', components: DOCUMENT.components })
   for (const { name, operation } of OPERATIONS)
-    for (const { content } of [...Object.values(operation.responses), ...(operation.requestBody === undefined ? [] : [operation.requestBody])])
+    for (const { content } of [
+      ...Object.values(operation.responses),
+      ...(operation.requestBody === undefined ? [] : [operation.requestBody]),
+    ])
       for (const media of Object.values(content)) {
         const schema = JSON.parse(JSON.stringify(media.schema).replaceAll('"#/', '"description#/')) as object
-        const values = [...(media.example === undefined ? [] : [media.example]), ...Object.values(media.examples ?? {}).map(({ value }) => value)]
+        const values = [
+          ...(media.example === undefined ? [] : [media.example]),
+          ...Object.values(media.examples ?? {}).map(({ value }) => value),
+        ]
         for (const value of values) {
           t.true(ajv.validate(schema, value), `${name}: ${JSON.stringify(value)} ${ajv.errorsText()}`)
           t.notRegex(JSON.stringify(value), /undefined|NaN/, name)
@@ -157,20 +192,36 @@ test('codecs become schemas: bounds, patterns, lists, what may be null or left o
     },
     required: ['name'],
   })
-  test.deepEqual(schemas.member(lastValue(optional(integerText(1, Infinity), 100))).schema, { type: 'integer', minimum: 1, default: 100 })
+  test.deepEqual(schemas.member(lastValue(optional(integerText(1, Infinity), 100))).schema, {
+    type: 'integer',
+    minimum: 1,
+    default: 100,
+  })
   test.deepEqual(schemas.of(repeated(t.boolean)), { type: 'array', items: { type: 'boolean' } })
   const named = t.strict({ id: t.number }, 'Thing')
-  test.deepEqual(schemas.of(t.union([named, t.null])), { anyOf: [{ $ref: '#/components/schemas/Thing' }, { type: 'null' }] })
+  test.deepEqual(schemas.of(t.union([named, t.null])), {
+    anyOf: [{ $ref: '#/components/schemas/Thing' }, { type: 'null' }],
+  })
   test.throws(() => schemas.of(t.strict({ id: t.string }, 'Thing')), { message: /Thing/ })
   test.throws(() => schemas.of(new t.Type('odd', t.string.is, t.string.validate, t.identity)), { message: /odd/ })
 })
 
 test('a new route is described by its line in the table alone', (test) => {
-  const spec = { method: 'GET', path: '/things/:id', response: { codec: t.string }, operationId: 'getThing', summary: 'A thing' } as const
+  const spec = {
+    method: 'GET',
+    path: '/things/:id',
+    response: { codec: t.string },
+    operationId: 'getThing',
+    summary: 'A thing',
+  } as const
   const handler = async () => { throw new Error('never asked') }
   const document = describeInterface([
     publicRoute({ ...spec, refusals: [] }, handler),
-    privateRoute('admin', { ...spec, method: 'DELETE', operationId: 'deleteThing', refusals: ['LastProfile'] }, handler),
+    privateRoute(
+      'admin',
+      { ...spec, method: 'DELETE', operationId: 'deleteThing', refusals: ['LastProfile'] },
+      handler,
+    ),
   ]) as unknown as OpenApi
   const { get, delete: remove } = document.paths['/things/{id}'] ?? {}
   test.deepEqual(Object.keys(get?.responses ?? {}), ['200', '429', '500'])
@@ -192,9 +243,16 @@ test('the description names its servers as they are reached [D48]', async (t) =>
 
   t.deepEqual(serverAddresses({ ...settings, basePath: null }, '', ['', '/api/v1']), ['/', '/api/v1'])
   const atHome = { ...settings, publicUrl: 'https://captions.example', basePath: null }
-  t.deepEqual(serverAddresses(atHome, 'wss://captions.example', ['', '/api/v1']), ['https://captions.example', 'https://captions.example/api/v1'])
+  t.deepEqual(serverAddresses(atHome, 'wss://captions.example', ['', '/api/v1']), [
+    'https://captions.example',
+    'https://captions.example/api/v1',
+  ])
   t.deepEqual(
-    serverAddresses({ ...settings, publicUrl: 'https://captions.example/base' }, 'wss://captions.example/base', ['', '/api/v1', '/base']),
+    serverAddresses({ ...settings, publicUrl: 'https://captions.example/base' }, 'wss://captions.example/base', [
+      '',
+      '/api/v1',
+      '/base',
+    ]),
     ['https://captions.example/base'],
   )
 })
@@ -203,7 +261,12 @@ test('the check of answers sees a status, header, type or member that is not dec
   const check = createAnswerCheck(DOCUMENT as never)
   const standard = { 'content-type': 'application/json', 'x-request-id': 'a', 'x-service-version': '1' }
   const answer = (members: Partial<Seen>, headers: Readonly<Record<string, string>> = {}): Seen => ({
-    method: 'GET', path: '/api/v1/version/?x=1', status: 200, text: '{"version":"0.6.2"}', headers: new Headers({ ...standard, ...headers }), ...members,
+    method: 'GET',
+    path: '/api/v1/version/?x=1',
+    status: 200,
+    text: '{"version":"0.6.2"}',
+    headers: new Headers({ ...standard, ...headers }),
+    ...members,
   })
   t.is(check(answer({})), null)
   t.is(check(answer({ path: '/nothing', status: 404 })), null, 'no route took it')
@@ -220,6 +283,11 @@ test('the check of frames sees one that is not described', (t) => {
   const check = createFrameCheck(describeSocket([]) as never)
   t.is(check({ status: 'started' }), null)
   t.is(check({ type: 'translation', start: 0, end: 1, text: 'hola', language: 'es', segment: 1, final: true }), null)
-  for (const frame of [{ status: 'stopped' }, { status: 'started', more: 1 }, { type: 'error', code: 'unheard_of', detail: '' }, {}])
+  for (const frame of [
+    { status: 'stopped' },
+    { status: 'started', more: 1 },
+    { type: 'error', code: 'unheard_of', detail: '' },
+    {},
+  ])
     t.regex(check(frame) ?? '', /not in \/asyncapi/)
 })

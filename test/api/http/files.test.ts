@@ -30,7 +30,9 @@ test('files of pages come compressed as the client can read them, and not at all
   for (const path of paths) {
     const plain = await get(url + path, { 'accept-encoding': 'identity' })
     const coded = [
-      ['br', 'gzip, deflate, br', brotliDecompressSync], ['gzip', 'gzip', gunzipSync], ['gzip', 'br;q=0, gzip;q=0.5', gunzipSync],
+      ['br', 'gzip, deflate, br', brotliDecompressSync],
+      ['gzip', 'gzip', gunzipSync],
+      ['gzip', 'br;q=0, gzip;q=0.5', gunzipSync],
     ] as const
     t.is(plain.response.headers['content-encoding'], undefined)
     for (const [encoding, accepted, decode] of coded) {

@@ -12,21 +12,35 @@ const SETTINGS: LinkSettings = { host: '127.0.0.1', publicUrl: null, basePath: n
 
 test('a link is built from an allowed Host only [R77 S19]', (t) => {
   for (const [host, base] of [
-    ['localhost:8080', 'ws://localhost:8080'], ['LOCALHOST', 'ws://localhost'], ['127.0.0.1:1', 'ws://127.0.0.1:1'],
+    ['localhost:8080', 'ws://localhost:8080'],
+    ['LOCALHOST', 'ws://localhost'],
+    ['127.0.0.1:1', 'ws://127.0.0.1:1'],
     ['[::1]:8080', 'ws://[::1]:8080'],
-    ['evil.com', ''], ['evil.com:x@localhost', ''], ['localhost@evil.com', ''], ['localhost:8080@evil.com', ''], ['localhost:99999', ''],
+    ['evil.com', ''],
+    ['evil.com:x@localhost', ''],
+    ['localhost@evil.com', ''],
+    ['localhost:8080@evil.com', ''],
+    ['localhost:99999', ''],
     ['localhost:', ''],
-    ['localhost/x', ''], ['localhost, evil.com', ''], ['localhost.evil.com', ''], ['', ''], ['[::1', ''], ['localhost\u0000', ''],
+    ['localhost/x', ''],
+    ['localhost, evil.com', ''],
+    ['localhost.evil.com', ''],
+    ['', ''],
+    ['[::1', ''],
+    ['localhost\u0000', ''],
   ] as const)
     t.is(webSocketBase(SETTINGS, host, false), base, host)
 })
 
 test('no Host whatever gives another link than the Host itself, and only an allowed one [R77]', (t) => {
   fc.assert(
-    fc.property(fc.oneof(fc.string(), fc.webAuthority({ withPort: true, withUserInfo: true }), fc.constantFrom('[::1]:80')), (host) => {
-      const base = webSocketBase(SETTINGS, host, false)
-      return base === '' || /^ws:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/.test(base)
-    }),
+    fc.property(
+      fc.oneof(fc.string(), fc.webAuthority({ withPort: true, withUserInfo: true }), fc.constantFrom('[::1]:80')),
+      (host) => {
+        const base = webSocketBase(SETTINGS, host, false)
+        return base === '' || /^ws:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/.test(base)
+      },
+    ),
   )
   t.pass()
 })
@@ -51,7 +65,8 @@ test('Host and X-Forwarded-* of a request do not get into base_url [S19]', async
     const [response] = (await once(call, 'response')) as [AsyncIterable<Buffer>]
     const chunks: Buffer[] = []
     for await (const chunk of response) chunks.push(chunk)
-    return (JSON.parse(Buffer.concat(chunks).toString()) as { readonly data: { readonly base_url: unknown } }).data.base_url
+    return (JSON.parse(Buffer.concat(chunks).toString()) as { readonly data: { readonly base_url: unknown } }).data
+      .base_url
   }
   t.is(await baseUrl({}), http.url.replace('http', 'ws'))
   t.is(await baseUrl({ host: 'evil.com:x@localhost' }), '')
@@ -85,22 +100,43 @@ test('the page to embed, and it alone, may be framed: by anybody, or by whom FRA
   t.is((await http.send('GET', '/setup')).headers.get('x-frame-options'), 'DENY')
   const refused = await http.send('GET', '/embed/live/x')
   t.deepEqual([refused.status, refused.headers.get('x-frame-options')], [422, 'DENY'])
-  const settings = { ...HTTP_SETTINGS, frameAncestors: ['https://a.example', 'https://b.example'], corsOrigins: ['https://a.example'] }
+  const settings = {
+    ...HTTP_SETTINGS,
+    frameAncestors: ['https://a.example', 'https://b.example'],
+    corsOrigins: ['https://a.example'],
+  }
   const limited = await startHttp(t, {}, { settings })
   for (const path of ['/embed/live/7', '/api/v1/embed/live/7/'])
-    t.is((await limited.send('GET', path)).headers.get('content-security-policy'), embedPolicy('https://a.example https://b.example'))
+    t.is(
+      (await limited.send('GET', path)).headers.get('content-security-policy'),
+      embedPolicy('https://a.example https://b.example'),
+    )
   // Sandboxed, the page is nobody's origin: what it loads must be open to all of them, whatever REST allows.
-  for (const path of ['/embed/live/7', '/embed/embed.js', '/embed/embed.css', '/embed/live/embed.js', '/embed/live-socket.js', '/embed/ready']) {
+  for (const path of [
+    '/embed/live/7',
+    '/embed/embed.js',
+    '/embed/embed.css',
+    '/embed/live/embed.js',
+    '/embed/live-socket.js',
+    '/embed/ready',
+  ]) {
     const { headers } = await limited.send('GET', path, { headers: { origin: 'null' } })
-    t.deepEqual([headers.get('cross-origin-resource-policy'), headers.get('access-control-allow-origin')], ['cross-origin', '*'], path)
+    t.deepEqual(
+      [headers.get('cross-origin-resource-policy'), headers.get('access-control-allow-origin')],
+      ['cross-origin', '*'],
+      path,
+    )
   }
 })
 
 test('the page takes no colour, size or language that is none [S40]', async (t) => {
   const http = await startHttp(t)
   const bad = {
-    background_color: ['%23fff', 'ff', 'fffff', 'red', 'red;x:url()', '"><script>', ''], color_text: ['javascript:0', 'ffffffg'],
-    size_text: ['7', '201', '12px', '1e1', '-8', ''], language: ['e', 'engl', 'EN', '../', '"'], controls: ['2', 'on', ''],
+    background_color: ['%23fff', 'ff', 'fffff', 'red', 'red;x:url()', '"><script>', ''],
+    color_text: ['javascript:0', 'ffffffg'],
+    size_text: ['7', '201', '12px', '1e1', '-8', ''],
+    language: ['e', 'engl', 'EN', '../', '"'],
+    controls: ['2', 'on', ''],
   }
   for (const [name, values] of Object.entries(bad))
     for (const value of values) {
@@ -122,7 +158,11 @@ test('CORS_ORIGINS: only listed origins are allowed; a preflight names the metho
   t.is(await allowed('https://a.example'), 'https://a.example')
   t.is(await allowed('https://b.example'), null)
   const preflight = await http.send('OPTIONS', '/lives', {
-    headers: { origin: 'https://a.example', 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
+    headers: {
+      origin: 'https://a.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization',
+    },
   })
   t.is(preflight.status, 204)
   t.is(preflight.headers.get('access-control-allow-headers'), 'authorization')
@@ -136,40 +176,62 @@ test('a request id is taken over when it is a plain one, else made', async (t) =
     return headers.get('x-request-id')
   }
   for (const id of ['abc', 'A-1._', 'x'.repeat(64)]) t.is(await idOf(id), id)
-  t.deepEqual(http.log.lines.map(({ fields }) => fields['requestId']), ['abc', 'A-1._', 'x'.repeat(64)], 'B15: the log names it')
+  t.deepEqual(
+    http.log.lines.map(({ fields }) => fields['requestId']),
+    ['abc', 'A-1._', 'x'.repeat(64)],
+    'B15: the log names it',
+  )
   for (const id of ['has space', 'x'.repeat(65), 'a"b', 'ä']) t.regex((await idOf(id)) ?? '', /^[0-9a-f-]{36}$/)
 })
 
 test('a request is the cause of events by its id if that is a UUID, else by one that the log tells [B15]', async (t) => {
   const causes: string[] = []
-  const http = await startHttp(t, {}, {
-    inRequest: (correlationId, task) => {
-      causes.push(correlationId)
-      return task()
+  const http = await startHttp(
+    t,
+    {},
+    {
+      inRequest: (correlationId, task) => {
+        causes.push(correlationId)
+        return task()
+      },
     },
-  })
+  )
   const uuid = '0198f0a4-7c1e-7B3d-9a52-3f6f2d1c0b9e'
   for (const id of [uuid, 'my-id.1']) await http.send('GET', '/version', { headers: { 'x-request-id': id } })
   const [first, second = ''] = causes
   t.is(first, uuid)
   t.regex(second, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-  t.deepEqual(http.log.lines.map(({ fields }) => [fields['requestId'], fields['correlationId']]), [[uuid, undefined], ['my-id.1', second]])
+  t.deepEqual(
+    http.log.lines.map(({ fields }) => [fields['requestId'], fields['correlationId']]),
+    [
+      [uuid, undefined],
+      ['my-id.1', second],
+    ],
+  )
 })
 
 test('no value of a query that may be a secret reaches the log [S26]', async (t) => {
   t.is(loggableUrl('/ws/live/', 'token=s3cret&after=4'), '/ws/live/?token=***&after=4')
   t.is(loggableUrl('/ws/live', 'token_sender=a&token_sender=b'), '/ws/live?token_sender=***&token_sender=***')
   t.is(loggableUrl('/lives', ''), '/lives')
-  t.is(loggableUrl(`/api/v1/lives/${'s3cret'.repeat(7)}/finish-by-audio_url`, ''), '/api/v1/lives/***/finish-by-audio_url')
+  t.is(
+    loggableUrl(`/api/v1/lives/${'s3cret'.repeat(7)}/finish-by-audio_url`, ''),
+    '/api/v1/lives/***/finish-by-audio_url',
+  )
   const http = await startHttp(t)
   for (const query of [
-    'token=s3cret', 'token_sender=s3cret', '%74oken=s3cret', 'TOKEN=s3cret', 'access_token=s3cret', 's3cret', 's3cret=1',
+    'token=s3cret',
+    'token_sender=s3cret',
+    '%74oken=s3cret',
+    'TOKEN=s3cret',
+    'access_token=s3cret',
+    's3cret',
+    's3cret=1',
     'limit=1;token=s3cret',
   ])
-    await http.send(
-      'GET', `/version?${query}`,
-      { headers: { authorization: 'Bearer s3cret', 'x-api-key': 's3cret', cookie: 's3cret', referer: 'http://h/s3cret' } },
-    )
+    await http.send('GET', `/version?${query}`, {
+      headers: { authorization: 'Bearer s3cret', 'x-api-key': 's3cret', cookie: 's3cret', referer: 'http://h/s3cret' },
+    })
   await http.send('POST', '/login', { body: new URLSearchParams({ username: 's3cret', password: 's3cret' }) })
   t.is(http.log.lines.length, 9)
   t.false(JSON.stringify(http.log.lines).includes('s3cret'))

@@ -12,12 +12,22 @@ const retrying = (error: string | null, { isOlder = false, hasCaughtUp = true } 
   ({
     admission: { state: () => ({ open: [], vramTotal: 0 }) },
     projector: {
-      lag: () => [{
-        projection: 'lives', position: '7', secondsBehind: 3, error, failures: error === null ? 0 : 2, rebuilding: false, hasCaughtUp, isOwn: true,
-      }],
+      lag: () => [
+        {
+          projection: 'lives',
+          position: '7',
+          secondsBehind: 3,
+          error,
+          failures: error === null ? 0 : 2,
+          rebuilding: false,
+          hasCaughtUp,
+          isOwn: true,
+        },
+      ],
       timeouts: () => 0,
     },
-    lags: { onHeard: () => undefined }, leftOut: {},
+    lags: { onHeard: () => undefined },
+    leftOut: {},
     log: { hurt: () => [], isOlder: () => isOlder },
     keyring: { missing: () => [], foreign: () => [] },
     isolation: { problem: null },
@@ -38,9 +48,14 @@ test('readiness tells that a projection tries again and not after what: that is 
   t.is(answer.status, 503)
   for (const part of ['ECONNREFUSED', 'mongodb', 'hunter2', '10.0.0.5']) t.false(text.includes(part), part)
   const { checks } = JSON.parse(text) as { readonly checks: { readonly projections: unknown } }
-  t.deepEqual(checks.projections, [{ projection: 'lives', seconds: 3, error: 'retrying', failures: 2, rebuilding: false }])
+  t.deepEqual(checks.projections, [
+    { projection: 'lives', seconds: 3, error: 'retrying', failures: 2, rebuilding: false },
+  ])
   const well = await startHttp(t, {}, { readiness: createHealth(retrying(null)).readiness })
-  t.like(await (await well.send('GET', '/health/ready')).json(), { status: 'ok', checks: { projections: [{ error: null }] } })
+  t.like(await (await well.send('GET', '/health/ready')).json(), {
+    status: 'ok',
+    checks: { projections: [{ error: null }] },
+  })
 })
 
 test('readiness of one of several processes tells how many take sessions, and does not need any', (t) => {

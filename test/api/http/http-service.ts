@@ -36,7 +36,16 @@ export const model = (id: number, name: string): Model => ({
   languages: ['en'], findsLanguage: false, translates: false,
 })
 
-const pair: TranslationPair = { id: 3, model: 'mt-en-fr', active: true, vram: 400, from: 'en', to: 'fr', createdAt: AT, updatedAt: null }
+const pair: TranslationPair = {
+  id: 3,
+  model: 'mt-en-fr',
+  active: true,
+  vram: 400,
+  from: 'en',
+  to: 'fr',
+  createdAt: AT,
+  updatedAt: null,
+}
 
 export const catalogue: Catalogue = {
   models: () => [model(1, 'tiny'), model(2, 'large-v3')],
@@ -46,10 +55,27 @@ export const catalogue: Catalogue = {
 }
 
 export const liveView = (id: number, members: Partial<LiveView> = {}): LiveView => ({
-  id, userId: 7, status: 'pending', worker: 'local', model: { id: 1, name: 'tiny', vram: 1000 }, language: 'en',
-  translations: [{ id: 3, model: 'mt-en-fr', to: 'fr', vram: 400 }], audioFormat: 'raw', audioUrl: null, audioUrlHash: null,
-  autoStart: false, autoStartPid: null, retention: false, vram: 1400, config: DEFAULT_ENGINE_SETTINGS, display: null,
-  senderToken: 'sender-secret', listenerToken: 'listener-secret', createdAt: AT, updatedAt: null, ...members,
+  id,
+  userId: 7,
+  status: 'pending',
+  worker: 'local',
+  model: { id: 1, name: 'tiny', vram: 1000 },
+  language: 'en',
+  translations: [{ id: 3, model: 'mt-en-fr', to: 'fr', vram: 400 }],
+  audioFormat: 'raw',
+  audioUrl: null,
+  audioUrlHash: null,
+  autoStart: false,
+  autoStartPid: null,
+  retention: false,
+  vram: 1400,
+  config: DEFAULT_ENGINE_SETTINGS,
+  display: null,
+  senderToken: 'sender-secret',
+  listenerToken: 'listener-secret',
+  createdAt: AT,
+  updatedAt: null,
+  ...members,
 })
 
 export const userView = (id: number, username: string): UserView => ({
@@ -61,16 +87,38 @@ export const profileView = (id: number, name: string): ProfileView => ({
 })
 
 export const tokenView = (id: number): ApiTokenView => ({
-  id, userId: 7, name: 'ci', prefix: 'lt_abcdefghijkl', isActive: true, expiresAt: null, lastUsedAt: null, createdAt: AT,
+  id,
+  userId: 7,
+  name: 'ci',
+  prefix: 'lt_abcdefghijkl',
+  isActive: true,
+  expiresAt: null,
+  lastUsedAt: null,
+  createdAt: AT,
 })
 
 const job: Job = {
-  id: 7, kind: 'pull', subject: 'base', status: 'running', progress: { done: 5, total: 10, detail: 'config.json' }, result: null,
-  actor: 'user:1', process: 'local', createdAt: AT, updatedAt: AT,
+  id: 7,
+  kind: 'pull',
+  subject: 'base',
+  status: 'running',
+  progress: { done: 5, total: 10, detail: 'config.json' },
+  result: null,
+  actor: 'user:1',
+  process: 'local',
+  createdAt: AT,
+  updatedAt: AT,
 }
 
 const details: ModelDetails = {
-  installed: true, ships: false, loads: null, precision: 'int8', source: 'someone/tiny', bytes: 1000, measured: true, openLives: 1,
+  installed: true,
+  ships: false,
+  loads: null,
+  precision: 'int8',
+  source: 'someone/tiny',
+  bytes: 1000,
+  measured: true,
+  openLives: 1,
 }
 
 const entry: HistoryEntry = {
@@ -97,7 +145,13 @@ const KEYS: Readonly<Record<string, Caller>> = {
 }
 
 export const HTTP_SETTINGS: HttpSettings = {
-  host: '127.0.0.1', publicUrl: null, basePath: null, allowedHosts: null, corsOrigins: ['*'], frameAncestors: ['*'], trustedProxies: null,
+  host: '127.0.0.1',
+  publicUrl: null,
+  basePath: null,
+  allowedHosts: null,
+  corsOrigins: ['*'],
+  frameAncestors: ['*'],
+  trustedProxies: null,
   compatStrict: false,
 }
 
@@ -112,7 +166,9 @@ export interface HttpService {
   readonly calls: Calls
   readonly log: ReturnType<typeof createRecordingLogger>
   readonly send: (
-    method: string, path: string, init?: { readonly as?: string; readonly body?: unknown; readonly headers?: Record<string, string> },
+    method: string,
+    path: string,
+    init?: { readonly as?: string; readonly body?: unknown; readonly headers?: Record<string, string> },
   ) => Promise<Response>
 }
 
@@ -217,7 +273,12 @@ export const startHttp = async (
     ...options,
   })
   const handle = app.callback()
-  const server = createHttpServer((request, response) => void handle(request, response), { logger: log, trustedProxies: [], waiting: NO_WAITING_LIMITS, ...options })
+  const server = createHttpServer((request, response) => void handle(request, response), {
+    logger: log,
+    trustedProxies: [],
+    waiting: NO_WAITING_LIMITS,
+    ...options,
+  })
   const url = await listen(t, server)
   return {
     url,
@@ -232,7 +293,9 @@ export const startHttp = async (
           ...(body === undefined || body instanceof URLSearchParams ? {} : { 'content-type': 'application/json' }),
           ...headers,
         },
-        ...(body === undefined ? {} : { body: typeof body === 'string' || body instanceof URLSearchParams ? body : JSON.stringify(body) }),
+        ...(body === undefined
+          ? {}
+          : { body: typeof body === 'string' || body instanceof URLSearchParams ? body : JSON.stringify(body) }),
       }),
   }
 }

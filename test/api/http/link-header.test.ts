@@ -1,11 +1,15 @@
 import test from 'ava'
 import { linkHeader } from '../../../interfaces/http/link-header.ts'
 
-const body = (total_items: number, per_page: number) => ({ data: [], pagination: { total_items, total_pages: 0, current_page: 1, per_page } })
+const body = (total_items: number, per_page: number) => ({
+  data: [],
+  pagination: { total_items, total_pages: 0, current_page: 1, per_page },
+})
 const here = { webSocketBase: 'wss://captions.example/steno', prefix: '/api/v1', path: '/lives/' }
 
 test('links lead to the public address, whatever form the request had; where nobody knows it, to the same host [B20]', (t) => {
-  const lone = (address: Parameters<typeof linkHeader>[0]) => linkHeader(address, { skip: 0 }, body(1, 100))?.split('?')[0]
+  const lone = (address: Parameters<typeof linkHeader>[0]) =>
+    linkHeader(address, { skip: 0 }, body(1, 100))?.split('?')[0]
   t.is(lone(here), '<https://captions.example/steno/lives')
   t.is(lone({ ...here, prefix: '', path: '/lives' }), '<https://captions.example/steno/lives')
   t.is(lone({ ...here, webSocketBase: '' }), '</api/v1/lives')
@@ -13,7 +17,9 @@ test('links lead to the public address, whatever form the request had; where nob
 
 test('only pages that exist are told [B20]', (t) => {
   const relations = (skip: number, total: number) =>
-    [...(linkHeader(here, { skip }, body(total, 10)) ?? '').matchAll(/skip=(\d+)&limit=10>; rel="(\w+)"/g)].map(([, from, relation]) => `${relation} ${from}`)
+    [...(linkHeader(here, { skip }, body(total, 10)) ?? '').matchAll(/skip=(\d+)&limit=10>; rel="(\w+)"/g)].map(
+      ([, from, relation]) => `${relation} ${from}`,
+    )
   t.deepEqual(relations(0, 10), ['first 0', 'last 0'])
   t.deepEqual(relations(0, 11), ['first 0', 'next 10', 'last 10'])
   t.deepEqual(relations(5, 30), ['first 0', 'prev 0', 'next 15', 'last 20'])
@@ -25,7 +31,12 @@ test('only pages that exist are told [B20]', (t) => {
 test('what the route has understood is kept, repeated values too, and nothing is told of what is no list [R5 B20]', (t) => {
   t.is(
     linkHeader(here, { skip: 0, limit: 5000, status: ['pending', 'a b'], name: null }, body(1, 10)),
-    ['first', 'last'].map((relation) => `<https://captions.example/steno/lives?status=pending&status=a+b&skip=0&limit=10>; rel="${relation}"`).join(', '),
+    ['first', 'last']
+      .map(
+        (relation) =>
+          `<https://captions.example/steno/lives?status=pending&status=a+b&skip=0&limit=10>; rel="${relation}"`,
+      )
+      .join(', '),
   )
   t.is(linkHeader(here, { skip: 0 }, { data: {} }), null)
   t.is(linkHeader(here, undefined, body(1, 10)), null)

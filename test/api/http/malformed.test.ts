@@ -23,10 +23,14 @@ const answersIn = (text: string): ReadonlyArray<RawAnswer> => {
   const [status = '', ...lines] = head.split('\r\n')
   const headers = new Headers(lines.map((line) => line.split(/: (.*)/, 2) as [string, string]))
   const length = Number(headers.get('content-length'))
-  return [{ status: Number(status.split(' ')[1]), headers, body: JSON.parse(rest.slice(0, length)) as unknown }, ...answersIn(rest.slice(length))]
+  return [
+    { status: Number(status.split(' ')[1]), headers, body: JSON.parse(rest.slice(0, length)) as unknown },
+    ...answersIn(rest.slice(length)),
+  ]
 }
 
-const HEAD = 'POST /lives HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer user\r\n'
+const HEAD =
+  'POST /lives HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer user\r\n'
 const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
 const MALFORMED: ReadonlyArray<readonly [string, number, string, string]> = [
@@ -34,9 +38,19 @@ const MALFORMED: ReadonlyArray<readonly [string, number, string, string]> = [
   ['two lengths', 400, 'The request is not valid HTTP', `${HEAD}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`],
   ['a broken chunk', 400, 'The request is not valid HTTP', `${HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
   ['no host', 400, 'Host header is missing', 'GET /version HTTP/1.1\r\n\r\n'],
-  ['a strange expectation', 417, 'The header Expect may only be 100-continue', `${HEAD}Expect: miracles\r\nContent-Length: 0\r\n\r\n`],
+  [
+    'a strange expectation',
+    417,
+    'The header Expect may only be 100-continue',
+    `${HEAD}Expect: miracles\r\nContent-Length: 0\r\n\r\n`,
+  ],
   ['huge headers', 431, 'The request headers are too large', `${HEAD}X: ${'x'.repeat(20_000)}\r\n\r\n`],
-  ['huge chunk extensions', 413, 'Request body too large', `${HEAD}Transfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}\r\na\r\n0\r\n\r\n`],
+  [
+    'huge chunk extensions',
+    413,
+    'Request body too large',
+    `${HEAD}Transfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}\r\na\r\n0\r\n\r\n`,
+  ],
 ]
 
 for (const [what, status, detail, bytes] of MALFORMED)
@@ -53,10 +67,17 @@ for (const [what, status, detail, bytes] of MALFORMED)
     const ahead = await openRaw(t, url)
     ahead.write(WHOLE + WHOLE + bytes)
     await ahead.answered(3)
-    for (const [connection, before] of [[first, 0], [kept, 1], [ahead, 2]] as const) {
+    for (const [connection, before] of [
+      [first, 0],
+      [kept, 1],
+      [ahead, 2],
+    ] as const) {
       if (status !== 417) await connection.closed()
       const answers = answersIn(connection.answers())
-      t.deepEqual(answers.map((answer) => answer.status), [...Array.from({ length: before }, () => 200), status])
+      t.deepEqual(
+        answers.map((answer) => answer.status),
+        [...Array.from({ length: before }, () => 200), status],
+      )
       const { headers, body } = answers.at(-1) ?? { headers: new Headers() }
       t.deepEqual(body, { detail })
       t.is(headers.get('content-type'), 'application/json; charset=utf-8')
@@ -87,7 +108,11 @@ test('what stands behind a request that ends its connection is neither answered 
 
 test('a request that does not come in time is answered 408 with a body, amid its head and amid its body [R6 S20]', async (t) => {
   const log = createRecordingLogger()
-  const server = createHttpServer((request) => void request.resume(), { logger: log, trustedProxies: [], waiting: NO_WAITING_LIMITS })
+  const server = createHttpServer((request) => void request.resume(), {
+    logger: log,
+    trustedProxies: [],
+    waiting: NO_WAITING_LIMITS,
+  })
   // Node looks at its own clock of requests every few seconds.
   server.headersTimeout = 200
   server.requestTimeout = 400
@@ -96,13 +121,18 @@ test('a request that does not come in time is answered 408 with a body, amid its
     const slow = await openRaw(t, url)
     slow.write(bytes)
     const answers = answersIn(await slow.closed())
-    t.deepEqual(answers.map(({ status, body }) => [status, body]), [[408, { detail: 'The request took too long' }]])
+    t.deepEqual(
+      answers.map(({ status, body }) => [status, body]),
+      [[408, { detail: 'The request took too long' }]],
+    )
   }
 })
 
 test('nothing is written behind the beginning of an answer, whatever its request turns into', async (t) => {
   const LONG = 'x'.repeat(2 ** 20)
-  const { url } = await startHttp(t, { listLives: () => TE.right({ items: [liveView(1, { audioUrl: LONG })], total: 1 }) })
+  const { url } = await startHttp(t, {
+    listLives: () => TE.right({ items: [liveView(1, { audioUrl: LONG })], total: 1 }),
+  })
   const early = await openRaw(t, url)
   // Refused before its body was asked for; what follows is no HTTP.
   early.write('POST /lives HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n')
@@ -111,7 +141,11 @@ test('nothing is written behind the beginning of an answer, whatever its request
   t.deepEqual(answersIn(await early.closed()).map(({ status }) => status), [401])
   const list = await openRaw(t, url)
   list.write('GET /lives HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer user\r\n\r\nno HTTP\r\n\r\n')
-  t.deepEqual(answersIn(await list.closed()).map(({ status }) => status), [200, 400], 'the whole list, then the complaint')
+  t.deepEqual(
+    answersIn(await list.closed()).map(({ status }) => status),
+    [200, 400],
+    'the whole list, then the complaint',
+  )
 })
 
 test('what a malformed request holds stays out of the log, of which Node’s error has all [S12]', async (t) => {

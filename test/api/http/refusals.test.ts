@@ -29,8 +29,13 @@ test('hostile bodies never give a 5xx, and no answer repeats what was sent [R7]'
     { numRuns: 300 },
   )
   const places = [
-    { model: [secret] }, { config: { [secret]: 1, mode: secret } }, { audio_format: secret }, { listener_token: `${secret} ` },
-    { audio_format: 'hls', audio_url: secret }, { background_color: secret }, { translations: secret },
+    { model: [secret] },
+    { config: { [secret]: 1, mode: secret } },
+    { audio_format: secret },
+    { listener_token: `${secret} ` },
+    { audio_format: 'hls', audio_url: secret },
+    { background_color: secret },
+    { translations: secret },
   ]
   for (const members of places) {
     const response = await http.send('POST', '/lives', { as: 'user', body: { ...MINIMAL, ...members } })
@@ -52,14 +57,26 @@ test('refusals of the application become their status, text and headers [R11 D12
   const refusals = [
     [{ _tag: 'ModelNotFound' }, 404, 'Model not found', null],
     [{ _tag: 'LanguageNotFound' }, 404, 'Language not found', null],
-    [{ _tag: 'LanguageNotSupported', model: 'demo-en', language: 'fr' }, 404, 'Language not supported by model: demo-en, fr', null],
+    [
+      { _tag: 'LanguageNotSupported', model: 'demo-en', language: 'fr' },
+      404,
+      'Language not supported by model: demo-en, fr',
+      null,
+    ],
     [{ _tag: 'TranslationNotFound', from: 'en', to: 'xx' }, 404, 'Translation not found: en->xx', null],
     [{ _tag: 'QuotaReached', maximum: 10 }, 403, 'Maximum number of sessions reached (10)', null],
     [{ _tag: 'TooManyTranslations', maximum: 5 }, 403, 'Maximum number of translations exceeded (5)', null],
-    [{ _tag: 'InsufficientVram', needed: 1400, free: 900 }, 503, 'Not enough VRAM: 1400 MB required, 900 MB available', '30'],
     [
-      { _tag: 'InsufficientCompute', neededLanes: 0.4501, freeLanes: 0.4499 }, 503,
-      'Not enough compute: 0.46 engine lanes required, 0.44 available; try again when a session has ended, or choose a smaller model', '30',
+      { _tag: 'InsufficientVram', needed: 1400, free: 900 },
+      503,
+      'Not enough VRAM: 1400 MB required, 900 MB available',
+      '30',
+    ],
+    [
+      { _tag: 'InsufficientCompute', neededLanes: 0.4501, freeLanes: 0.4499 },
+      503,
+      'Not enough compute: 0.46 engine lanes required, 0.44 available; try again when a session has ended, or choose a smaller model',
+      '30',
     ],
     [{ _tag: 'StoreUnavailable', reason: 'secret place' }, 503, 'Service temporarily unavailable', '5'],
     [{ _tag: 'Contended', stream: 'admission' }, 503, 'Service temporarily unavailable', '5'],
@@ -67,18 +84,30 @@ test('refusals of the application become their status, text and headers [R11 D12
   for (const [refusal, status, detail, retryAfter] of refusals) {
     const http = await startHttp(t, { createLive: () => TE.left(refusal) })
     const response = await http.send('POST', '/lives', { as: 'user', body: MINIMAL })
-    t.deepEqual([response.status, await response.json(), response.headers.get('retry-after')], [status, { detail }, retryAfter])
+    t.deepEqual(
+      [response.status, await response.json(), response.headers.get('retry-after')],
+      [status, { detail }, retryAfter],
+    )
   }
   const taken = await startHttp(t, { createLive: () => TE.left({ _tag: 'ListenerTokenTaken' }) })
-  const response = await taken.send('POST', '/lives', { as: 'user', body: { ...MINIMAL, listener_token: 'their-token' } })
+  const response = await taken.send('POST', '/lives', {
+    as: 'user',
+    body: { ...MINIMAL, listener_token: 'their-token' },
+  })
   const { detail } = (await response.json()) as Errors
-  t.deepEqual([response.status, detail.map(({ type, loc }) => [type, loc])], [422, [['value_error', ['body', 'listener_token']]]])
+  t.deepEqual(
+    [response.status, detail.map(({ type, loc }) => [type, loc])],
+    [422, [['value_error', ['body', 'listener_token']]]],
+  )
 })
 
 test('a defect is a 500 that tells nothing, and is logged with the id of the request', async (t) => {
-  const http = await startHttp(
-    t, { getLive: () => async () => { throw new Error('inner detail') }, listLives: () => TE.right({ items: [liveView(1)], total: 1 }) },
-  )
+  const http = await startHttp(t, {
+    getLive: () => async () => {
+      throw new Error('inner detail')
+    },
+    listLives: () => TE.right({ items: [liveView(1)], total: 1 }),
+  })
   const response = await http.send('GET', '/lives/7', { as: 'user', headers: { 'x-request-id': 'my-id.1' } })
   t.deepEqual([response.status, await response.json()], [500, { detail: 'Internal Server Error' }])
   t.is(response.headers.get('x-request-id'), 'my-id.1')

@@ -15,7 +15,8 @@ const start = (perSecond: number, maxKnown?: number) => {
   const { monotonic, advance } = createManualTimers()
   const limits = createRequestLimits({ monotonic }, perSecond, maxKnown)
   /** How many of `count` requests pass. */
-  const passing = (who: string, count: number): number => Array.from({ length: count }, () => limits.take(who)).filter(E.isRight).length
+  const passing = (who: string, count: number): number =>
+    Array.from({ length: count }, () => limits.take(who)).filter(E.isRight).length
   return { ...limits, advance, passing }
 }
 
@@ -77,9 +78,15 @@ const startLimited = async (t: Parameters<typeof startHttp>[0]) => {
   const { monotonic, advance } = createManualTimers()
   const authenticateKey = (secret: string) => TE.right(secret === KEY ? O.some(program) : O.none)
   const authenticate = (bearer: string): TE.TaskEither<never, O.Option<Caller>> =>
-    TE.right(O.map((userId: number): Caller => ({ ...program, userId, credential: 'jwt' }))(O.fromNullable(LOGINS[bearer])))
+    TE.right(
+      O.map((userId: number): Caller => ({ ...program, userId, credential: 'jwt' }))(O.fromNullable(LOGINS[bearer])),
+    )
   const http = await startHttp(t, { authenticate, authenticateKey }, { limits: createRequestLimits({ monotonic }, 50) })
-  const statuses = async (count: number, path: string, headers: Record<string, string> = {}): Promise<ReadonlyArray<number>> => {
+  const statuses = async (
+    count: number,
+    path: string,
+    headers: Record<string, string> = {},
+  ): Promise<ReadonlyArray<number>> => {
     const answers: Array<number> = []
     for (let n = 0; n < count; n += 1) answers.push((await http.send('GET', path, { headers })).status)
     return answers
@@ -92,13 +99,24 @@ test('who asks too often is told in the form of every refusal; logins, keys, the
   const user = { authorization: 'Bearer user' }
   t.deepEqual(new Set(await http.statuses(100, '/users/me', user)), new Set([200]))
   const refused = await http.send('GET', '/users/me', { headers: { ...user, origin: 'https://a.example' } })
-  t.deepEqual([refused.status, refused.headers.get('retry-after'), await refused.json()], [429, '1', { detail: 'Too many requests' }])
+  t.deepEqual(
+    [refused.status, refused.headers.get('retry-after'), await refused.json()],
+    [429, '1', { detail: 'Too many requests' }],
+  )
   t.is(refused.headers.get('access-control-allow-origin'), '*', 'a page may read why')
   t.regex(refused.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
-  t.deepEqual(await http.statuses(1, '/users/me', { authorization: 'Bearer user-again' }), [429], 'another login is no other user')
+  t.deepEqual(
+    await http.statuses(1, '/users/me', { authorization: 'Bearer user-again' }),
+    [429],
+    'another login is no other user',
+  )
   t.deepEqual(await http.statuses(1, '/users/me', { authorization: 'Bearer admin' }), [200])
   t.deepEqual(new Set(await http.statuses(60, '/users/me', { 'x-api-key': KEY })), new Set([200]))
-  t.deepEqual((await http.statuses(41, '/users/me', { authorization: `Bearer ${KEY}` })).slice(-2), [200, 429], 'in either header one key')
+  t.deepEqual(
+    (await http.statuses(41, '/users/me', { authorization: `Bearer ${KEY}` })).slice(-2),
+    [200, 429],
+    'in either header one key',
+  )
   // A right credential is no way around the limit of what is public, and a wrong one none around that of the address.
   t.deepEqual(new Set(await http.statuses(40, '/languages', user)), new Set([200]))
   t.deepEqual(new Set(await http.statuses(20, '/users/me', { authorization: 'Bearer made-up' })), new Set([401]))
@@ -106,7 +124,10 @@ test('who asks too often is told in the form of every refusal; logins, keys, the
   t.deepEqual((await http.statuses(21, '/nowhere')).slice(-2), [404, 429])
   t.deepEqual(await http.statuses(1, '/version'), [429])
   t.deepEqual(await http.statuses(1, '/users/me', { authorization: 'Bearer another' }), [429])
-  t.is((await http.send('POST', '/login', { body: new URLSearchParams({ username: 'ann', password: 'x' }) })).status, 429)
+  t.is(
+    (await http.send('POST', '/login', { body: new URLSearchParams({ username: 'ann', password: 'x' }) })).status,
+    429,
+  )
   t.deepEqual((await http.statuses(101, '/health/live')).slice(-2), [200, 429])
   t.deepEqual(await http.statuses(1, '/metrics'), [429])
   const file = `/console/${BUILD}/console/main.ts`
@@ -118,13 +139,21 @@ test('who asks too often is told in the form of every refusal; logins, keys, the
 
 test('after thirty wrong API keys in a minute their address gets 429, however they are sent; right ones pass [S25]', async (t) => {
   const http = await startLimited(t)
-  const guess = (n: number): Record<string, string> => (n % 2 === 0 ? { 'x-api-key': `lt_guess${n}` } : { authorization: `Bearer lt_guess${n}` })
+  const guess = (n: number): Record<string, string> =>
+    n % 2 === 0 ? { 'x-api-key': `lt_guess${n}` } : { authorization: `Bearer lt_guess${n}` }
   const answers: Array<Response> = []
   for (let n = 0; n < 35; n += 1) answers.push(await http.send('GET', '/lives', { headers: guess(n) }))
-  t.deepEqual(answers.map(({ status }) => status), [...Array.from({ length: 30 }, () => 401), ...Array.from({ length: 5 }, () => 429)])
+  t.deepEqual(
+    answers.map(({ status }) => status),
+    [...Array.from({ length: 30 }, () => 401), ...Array.from({ length: 5 }, () => 429)],
+  )
   t.regex(answers.at(-1)?.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
   t.deepEqual(await http.statuses(1, '/lives', { 'x-api-key': KEY }), [200])
-  t.deepEqual(await http.statuses(1, '/lives', { authorization: 'Bearer stale-login' }), [401], 'a login that ran out is no guess')
+  t.deepEqual(
+    await http.statuses(1, '/lives', { authorization: 'Bearer stale-login' }),
+    [401],
+    'a login that ran out is no guess',
+  )
   http.advance(60_000)
   t.deepEqual(await http.statuses(1, '/lives', guess(99)), [401])
 })

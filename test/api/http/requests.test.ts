@@ -7,7 +7,9 @@ import { startHttp } from './http-service.ts'
 
 interface Errors { readonly detail: ReadonlyArray<Issue> }
 
-const issuesOf = async (response: Response): Promise<ReadonlyArray<readonly [string, ReadonlyArray<string | number>]>> =>
+const issuesOf = async (
+  response: Response,
+): Promise<ReadonlyArray<readonly [string, ReadonlyArray<string | number>]>> =>
   ((await response.json()) as Errors).detail.map(({ type, loc }) => [type, loc] as const)
 
 const MINIMAL = { model: 'tiny', language: 'en' }
@@ -97,24 +99,46 @@ test('NaN, Infinity and 1e999 are no numbers of a setting [R71 S17]', async (t) 
     [['finite_number', ['body', 'config', 'max_delay']]],
   )
   for (const value of ['NaN', 'Infinity', '-Infinity'])
-    t.deepEqual(await issuesOf(await http.send('POST', '/lives', { as: 'user', body: body(value) })), [['json_invalid', ['body']]])
+    t.deepEqual(await issuesOf(await http.send('POST', '/lives', { as: 'user', body: body(value) })), [
+      ['json_invalid', ['body']],
+    ])
 })
 
 test('what was left out is filled in, null is left out, raw has no URL, a target counts once [R46 R52 R55 R67 R70]', async (t) => {
   const http = await startHttp(t)
   const given = {
-    ...MINIMAL, audio_url: 'ignored', auto_start: true, config: { mode: 'final', vad: null, unknown: 1 },
-    translations: ['fr', 'es', 'fr'], size_text: null, background_color: null, unknown: true,
+    ...MINIMAL,
+    audio_url: 'ignored',
+    auto_start: true,
+    config: { mode: 'final', vad: null, unknown: 1 },
+    translations: ['fr', 'es', 'fr'],
+    size_text: null,
+    background_color: null,
+    unknown: true,
   }
   t.is((await http.send('POST', '/lives', { as: 'user', body: given })).status, 200)
   t.deepEqual(http.calls.created, [
     {
-      model: 'tiny', language: 'en', audioFormat: 'raw', audioUrl: null, translations: ['fr', 'es'], autoStart: false, retention: false,
+      model: 'tiny',
+      language: 'en',
+      audioFormat: 'raw',
+      audioUrl: null,
+      translations: ['fr', 'es'],
+      autoStart: false,
+      retention: false,
       config: {
-        vad: true, mode: 'final', min_buffer: 1, max_buffer: 10, buffer_timeout: 1, max_delay: 5, max_chars: 80, max_lines: 2,
+        vad: true,
+        mode: 'final',
+        min_buffer: 1,
+        max_buffer: 10,
+        buffer_timeout: 1,
+        max_delay: 5,
+        max_chars: 80,
+        max_lines: 2,
         punctuation: true,
       },
-      display: null, listenerToken: null,
+      display: null,
+      listenerToken: null,
     },
   ])
 })
@@ -134,10 +158,19 @@ test('what is asked beyond the interface reaches the application only where it w
 test('URL, look and token of a live reach the application as they were sent [D15 D21 R53]', async (t) => {
   const http = await startHttp(t)
   const urls = [
-    ['hls', 'HTTPS://user:pw@Host:8080/a b%20?x#y'.replace(' ', '%20')], ['rtmp', 'rtmps://h/app/key'], ['rtsp', 'rtsp://[::1]:554/s'],
+    ['hls', 'HTTPS://user:pw@Host:8080/a b%20?x#y'.replace(' ', '%20')],
+    ['rtmp', 'rtmps://h/app/key'],
+    ['rtsp', 'rtsp://[::1]:554/s'],
   ] as const
   for (const [audio_format, audio_url] of urls) {
-    const body = { ...MINIMAL, audio_format, audio_url, auto_start: true, color_text: 'FFF', custom_listener_token: 'my~token' }
+    const body = {
+      ...MINIMAL,
+      audio_format,
+      audio_url,
+      auto_start: true,
+      color_text: 'FFF',
+      custom_listener_token: 'my~token',
+    }
     t.is((await http.send('POST', '/lives', { as: 'user', body })).status, 200, audio_url)
     const created = http.calls.created.at(-1)
     t.deepEqual([created?.audioUrl, created?.autoStart, created?.listenerToken], [audio_url, true, 'my~token'])
@@ -151,11 +184,19 @@ test('malformed JSON, other top-level types and too deep bodies are 422 [R8 S18]
     '{', 'nul', '"text"', '5', 'null', '[]', '[{}]', '{"a":1}}', '\u0000',
     '{"model":"tiny","language":"en","x":' + '['.repeat(40) + ']'.repeat(40) + '}', '['.repeat(60000),
   ]
-  for (const body of bodies) t.is((await http.send('POST', '/lives', { as: 'user', body })).status, 422, body.slice(0, 40))
+  for (const body of bodies)
+    t.is((await http.send('POST', '/lives', { as: 'user', body })).status, 422, body.slice(0, 40))
   for (const encoding of ['gzip', 'br', 'deflate', 'unknown'])
     t.is(
-      (await http.send('POST', '/lives', { as: 'user', body: JSON.stringify(MINIMAL), headers: { 'content-encoding': encoding } })).status,
-      422, encoding,
+      (
+        await http.send('POST', '/lives', {
+          as: 'user',
+          body: JSON.stringify(MINIMAL),
+          headers: { 'content-encoding': encoding },
+        })
+      ).status,
+      422,
+      encoding,
     )
   t.deepEqual(
     await issuesOf(await http.send('POST', '/lives', { as: 'user' })),
@@ -166,11 +207,15 @@ test('malformed JSON, other top-level types and too deep bodies are 422 [R8 S18]
 
 test('a member named __proto__ is like any unknown member [S16]', async (t) => {
   const http = await startHttp(t)
-  const body = '{"__proto__":{"model":"evil","auto_start":true},"constructor":{"prototype":{"polluted":1}},"model":"tiny","language":"en"}'
+  const body =
+    '{"__proto__":{"model":"evil","auto_start":true},"constructor":{"prototype":{"polluted":1}},"model":"tiny","language":"en"}'
   t.is((await http.send('POST', '/lives', { as: 'user', body })).status, 200)
   t.is(http.calls.created[0]?.model, 'tiny')
   t.is(({} as Record<string, unknown>)['polluted'], undefined)
-  const inherited = await http.send('POST', '/lives', { as: 'user', body: '{"__proto__":{"model":"tiny","language":"en"}}' })
+  const inherited = await http.send('POST', '/lives', {
+    as: 'user',
+    body: '{"__proto__":{"model":"tiny","language":"en"}}',
+  })
   t.is(inherited.status, 422)
 })
 
@@ -181,15 +226,18 @@ test('bodies above the limits are 413, declared or not [R10]', async (t) => {
   t.is((await http.send('POST', '/lives', { as: 'user', body: json(65_000) })).status, 200)
   const declared = await http.send('POST', '/lives', { as: 'user', body: json(65_536) })
   t.deepEqual([declared.status, await declared.json()], [413, tooLarge])
-  const form = await http.send('POST', '/login', { body: new URLSearchParams({ username: 'ann', password: 'x'.repeat(8192) }) })
+  const form = await http.send('POST', '/login', {
+    body: new URLSearchParams({ username: 'ann', password: 'x'.repeat(8192) }),
+  })
   t.deepEqual([form.status, await form.json()], [413, tooLarge])
 })
 
 test('a body without a declared length is given up at the limit, not when it ends [R10]', async (t) => {
   const http = await startHttp(t)
-  const upload = request(
-    `${http.url}/lives`, { method: 'POST', headers: { authorization: 'Bearer user', 'content-type': 'application/json' } },
-  )
+  const upload = request(`${http.url}/lives`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer user', 'content-type': 'application/json' },
+  })
   const answered = once(upload, 'response') as Promise<[IncomingMessage]>
   upload.write(' '.repeat(64 * 1024 + 1))
   // The request has not ended: an answer shows that nothing more was waited for.
@@ -201,7 +249,13 @@ test('a body without a declared length is given up at the limit, not when it end
 test('login takes a form, answers exactly two members, and tells no more than it must [R26 R28 R29]', async (t) => {
   const http = await startHttp(t)
   const form = (members: Record<string, string>) => http.send('POST', '/login', { body: new URLSearchParams(members) })
-  const good = await form({ username: 'ann', password: 'right password', grant_type: 'password', scope: '', client_id: 'x' })
+  const good = await form({
+    username: 'ann',
+    password: 'right password',
+    grant_type: 'password',
+    scope: '',
+    client_id: 'x',
+  })
   t.deepEqual([good.status, await good.json()], [200, { access_token: 'a.jwt.token', token_type: 'bearer' }])
   for (const members of [{ username: 'ann', password: 'wrong' }, { username: 'nobody', password: 'right password' }]) {
     const wrong = await form(members)
@@ -219,20 +273,35 @@ test('login takes a form, answers exactly two members, and tells no more than it
 
 test('finish-by-audio_url wants a string [R95]', async (t) => {
   const http = await startHttp(t)
-  for (const [body, type] of [[{}, 'missing'], [{ audio_url: null }, 'string_type'], [{ audio_url: 5 }, 'string_type']] as const)
-    t.deepEqual(await issuesOf(await http.send('PUT', '/lives/finish-by-audio_url', { as: 'user', body })), [[type, ['body', 'audio_url']]])
+  for (const [body, type] of [
+    [{}, 'missing'],
+    [{ audio_url: null }, 'string_type'],
+    [{ audio_url: 5 }, 'string_type'],
+  ] as const)
+    t.deepEqual(await issuesOf(await http.send('PUT', '/lives/finish-by-audio_url', { as: 'user', body })), [
+      [type, ['body', 'audio_url']],
+    ])
 })
 
 test('a user is created from checked members, with the quotas of D11 where none are given [D47]', async (t) => {
   const http = await startHttp(t)
   const bad: ReadonlyArray<readonly [Readonly<Record<string, unknown>>, string]> = [
-    [{ username: '' }, 'username'], [{ username: 'a\r\nb' }, 'username'], [{ username: 'é'.repeat(101) }, 'username'],
+    [{ username: '' }, 'username'],
+    [{ username: 'a\r\nb' }, 'username'],
+    [{ username: 'é'.repeat(101) }, 'username'],
     [{ username: '\ud800' }, 'username'],
-    [{ password: 'short' }, 'password'], [{ password: 'é'.repeat(513) }, 'password'], [{ password: 12345678 }, 'password'],
-    [{ permissions: 'admin' }, 'permissions'], [{ max_sessions: -1 }, 'max_sessions'], [{ max_translations: 1.5 }, 'max_translations'],
+    [{ password: 'short' }, 'password'],
+    [{ password: 'é'.repeat(513) }, 'password'],
+    [{ password: 12345678 }, 'password'],
+    [{ permissions: 'admin' }, 'permissions'],
+    [{ max_sessions: -1 }, 'max_sessions'],
+    [{ max_translations: 1.5 }, 'max_translations'],
   ]
   for (const [members, at] of bad) {
-    const response = await http.send('POST', '/users/', { as: 'admin', body: { username: 'bob', password: 'long enough', ...members } })
+    const response = await http.send('POST', '/users/', {
+      as: 'admin',
+      body: { username: 'bob', password: 'long enough', ...members },
+    })
     t.deepEqual((await issuesOf(response)).map(([, loc]) => loc), [['body', at]], JSON.stringify(members))
   }
   const good = await http.send(
@@ -240,6 +309,9 @@ test('a user is created from checked members, with the quotas of D11 where none 
   )
   t.is(good.status, 200)
   t.deepEqual(http.calls.registered, [
-    { user: { username: 'bob', password: 'éééé', permissions: ['user_retention'], maxSessions: 10, maxTranslations: 5 }, actor: 'user:1' },
+    {
+      user: { username: 'bob', password: 'éééé', permissions: ['user_retention'], maxSessions: 10, maxTranslations: 5 },
+      actor: 'user:1',
+    },
   ])
 })

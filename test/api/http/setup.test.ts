@@ -3,9 +3,9 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import { HTTP_SETTINGS, startHttp } from './http-service.ts'
 
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; media-src 'self'; frame-src 'self'; "
-  + "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'; "
-  + "img-src 'self' data:"
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; media-src 'self'; frame-src 'self'; " +
+  "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'; " +
+  "img-src 'self' data:"
 
 const BODY = { token: 'good', username: 'root', password: 'long enough' }
 
@@ -20,10 +20,17 @@ test('the set-up link makes the first administrator', async (t) => {
 test('a token that is not the one is 403; what is typed badly is 422 at its place', async (t) => {
   const http = await startHttp(t, { isSetUp: () => TE.right(false) })
   const refused = await http.send('POST', '/setup', { body: { ...BODY, token: 'guess' } })
-  t.deepEqual([refused.status, await refused.json()], [403, { detail: 'Setup link is invalid, expired or already used' }])
+  t.deepEqual(
+    [refused.status, await refused.json()],
+    [403, { detail: 'Setup link is invalid, expired or already used' }],
+  )
   for (const [members, at] of [
-    [{ token: '' }, 'token'], [{ token: undefined }, 'token'], [{ username: '' }, 'username'], [{ username: 'a\u0007' }, 'username'],
-    [{ password: '1234567' }, 'password'], [{ password: 'x'.repeat(1025) }, 'password'],
+    [{ token: '' }, 'token'],
+    [{ token: undefined }, 'token'],
+    [{ username: '' }, 'username'],
+    [{ username: 'a\u0007' }, 'username'],
+    [{ password: '1234567' }, 'password'],
+    [{ password: 'x'.repeat(1025) }, 'password'],
   ] as const) {
     const response = await http.send('POST', '/setup', { body: { ...BODY, ...members } })
     const { detail } = (await response.json()) as { readonly detail: ReadonlyArray<{ readonly loc: unknown }> }
@@ -32,7 +39,10 @@ test('a token that is not the one is 403; what is typed badly is 422 at its plac
 })
 
 test('once there is an administrator, set-up is over: the page says so and a request is 403', async (t) => {
-  const http = await startHttp(t, { isSetUp: () => TE.right(true), setUp: () => TE.left({ _tag: 'SetupRefused', reason: 'used' }) })
+  const http = await startHttp(t, {
+    isSetUp: () => TE.right(true),
+    setUp: () => TE.left({ _tag: 'SetupRefused', reason: 'used' }),
+  })
   const page = await http.send('GET', '/setup')
   t.is(page.status, 200)
   t.true((await page.text()).includes('<meta name="stenolog" content="ready"'))
@@ -49,12 +59,18 @@ test('pages work under their own policy: no inline code, and every file that the
     t.is(page.headers.get('content-type'), 'text/html; charset=utf-8')
     const html = await page.text()
     t.notRegex(html, /<script(?![^>]* src=)|<style| style=| on[a-z]+=/)
-    const files = Array.from(html.matchAll(/(?:src|href)="((?!data:|docs)[^"]+)"/g), ([, file]) => new URL(file ?? '', `${http.url}${base}`))
+    const files = Array.from(
+      html.matchAll(/(?:src|href)="((?!data:|docs)[^"]+)"/g),
+      ([, file]) => new URL(file ?? '', `${http.url}${base}`),
+    )
     t.true(isConsole ? files.length > 20 : files.length === 2)
     for (const file of files) {
       const asset = await fetch(file)
       t.is(asset.status, 200, file.pathname)
-      t.regex(asset.headers.get('content-type') ?? '', /[jt]s$/.test(file.pathname) ? /^text\/javascript/ : /^text\/css/)
+      t.regex(
+        asset.headers.get('content-type') ?? '',
+        /[jt]s$/.test(file.pathname) ? /^text\/javascript/ : /^text\/css/,
+      )
       t.notRegex(await asset.text(), /\b(?:from|import)\s*["'][^./"']/, 'a browser knows no packages')
     }
   }
@@ -65,7 +81,11 @@ test('files of the console are kept for ever at their address, and another build
   const [, file = ''] = /src="([^"]+)"/.exec(await (await http.send('GET', '/')).text()) ?? []
   const kept = await http.send('GET', `/${file}`)
   t.is(kept.headers.get('cache-control'), 'public, max-age=31536000, immutable')
-  for (const path of [file.replace(/console\/[^/]+/, 'console/older'), file.replace('main.ts', 'tsconfig.json'), `${file}/..%2f..%2fx`])
+  for (const path of [
+    file.replace(/console\/[^/]+/, 'console/older'),
+    file.replace('main.ts', 'tsconfig.json'),
+    `${file}/..%2f..%2fx`,
+  ])
     t.is((await http.send('GET', `/${path}`)).status, 404, path)
 })
 

@@ -32,7 +32,11 @@ test('a client that takes nothing of its answer is cut off, whatever it sends; o
   })
   slow.write(LIST.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
   const list = await slow.closed()
-  t.is(list.length - list.indexOf('\r\n\r\n') - 4, Number(/content-length: (\d+)/i.exec(list)?.[1]), 'the list is whole')
+  t.is(
+    list.length - list.indexOf('\r\n\r\n') - 4,
+    Number(/content-length: (\d+)/i.exec(list)?.[1]),
+    'the list is whole',
+  )
   // Nobody reads: that the connection is gone shows when it is written to.
   await eventually(() => {
     stuck.write(' ')
@@ -44,26 +48,35 @@ test('a client that takes nothing of its answer is cut off, whatever it sends; o
 const held = (url: string): readonly [bytes: number, connections: number] => {
   const port = `:${Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0')}`
   const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n').map((line) => line.trim().split(/[\s:]+/))
-  const queues = lines.filter((fields) => `:${fields[2]}` === port).map((fields) => Number.parseInt(fields[6] ?? '0', 16)).filter((bytes) => bytes > 0)
+  const queues = lines
+    .filter((fields) => `:${fields[2]}` === port)
+    .map((fields) => Number.parseInt(fields[6] ?? '0', 16))
+    .filter((bytes) => bytes > 0)
   return [queues.reduce((sum, bytes) => sum + bytes, 0), queues.length]
 }
 
 const onLinux = process.platform === 'linux' ? test : test.skip
 
-onLinux('what the system holds of whole answers is given up with their connection, not offered on for minutes', async (t) => {
-  const { url } = await startHttp(t, { listLives: longList(2) }, { unreadTimeoutMs: 1000 })
-  const stuck = await openRaw(t, url)
-  stuck.socket.pause()
-  stuck.write(LIST)
-  await eventually(() => {
-    if (held(url)[0] === 0) throw new Error('nothing yet')
-  })
-  await eventually(() => {
-    const [bytes, connections] = held(url)
-    if (bytes > 0) throw new Error(`${bytes} bytes for ${connections}`)
-  }, { timeoutMs: 60_000 })
-  t.pass()
-})
+onLinux(
+  'what the system holds of whole answers is given up with their connection, not offered on for minutes',
+  async (t) => {
+    const { url } = await startHttp(t, { listLives: longList(2) }, { unreadTimeoutMs: 1000 })
+    const stuck = await openRaw(t, url)
+    stuck.socket.pause()
+    stuck.write(LIST)
+    await eventually(() => {
+      if (held(url)[0] === 0) throw new Error('nothing yet')
+    })
+    await eventually(
+      () => {
+        const [bytes, connections] = held(url)
+        if (bytes > 0) throw new Error(`${bytes} bytes for ${connections}`)
+      },
+      { timeoutMs: 60_000 },
+    )
+    t.pass()
+  },
+)
 
 test('of the answers that a client does not take only so many are held', async (t) => {
   const { url, send } = await startHttp(t, { listLives: longList(24) }, { waiting: WAITING })

@@ -9,8 +9,12 @@ import { startHubWithModels, HUB_MODEL, pullInto } from '../../support/models/pu
 test('of several repositories the first that the hub has is pulled; one that it cannot tell of at the moment is not passed over', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
   const http = createHubHttp(hub.url)
-  const from = (ids: ReadonlyArray<string>, name: string) => pullInto(modelsDir, hub, { name, source: { kind: 'hub', http, ids, revision: 'main' } })
-  for (const [name, ids] of Object.entries({ second: ['someone/tiny-whisper_timestamped', HUB_MODEL], first: [HUB_MODEL, 'nobody/nothing'] })) {
+  const from = (ids: ReadonlyArray<string>, name: string) =>
+    pullInto(modelsDir, hub, { name, source: { kind: 'hub', http, ids, revision: 'main' } })
+  for (const [name, ids] of Object.entries({
+    second: ['someone/tiny-whisper_timestamped', HUB_MODEL],
+    first: [HUB_MODEL, 'nobody/nothing'],
+  })) {
     const { pulled } = await from(ids, name)
     t.true(E.isRight(pulled), JSON.stringify(pulled))
     t.is((await readManifest(join(modelsDir, name)))?.source, HUB_MODEL)
@@ -25,5 +29,9 @@ test('of several repositories the first that the hub has is pulled; one that it 
 test('models known by name are pulled with the times of their words where there is such an export, and keep their names', (t) => {
   t.deepEqual(repositoriesOf('base'), ['onnx-community/whisper-base_timestamped', 'Xenova/whisper-base'])
   t.deepEqual(repositoriesOf('Xenova/whisper-base'), [])
-  t.deepEqual(['whisper-base_timestamped', 'whisper-large-v3_timestamped', 'mine_timestamped'].map(modelNameOf), ['base', 'large-v3', 'mine_timestamped'])
+  t.deepEqual(['whisper-base_timestamped', 'whisper-large-v3_timestamped', 'mine_timestamped'].map(modelNameOf), [
+    'base',
+    'large-v3',
+    'mine_timestamped',
+  ])
 })

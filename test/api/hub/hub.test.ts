@@ -11,43 +11,86 @@ import { HUB_MODEL_FOLDER, startHubWithModels, HUB_MODEL, pullInto } from '../..
 
 const ENCODER = 'onnx/encoder_model.onnx'
 const NEEDED = [
-  'config.json', 'tokenizer.json', 'tokenizer_config.json', 'generation_config.json', 'preprocessor_config.json', ENCODER,
-  'onnx/decoder_model.onnx', 'onnx/decoder_with_past_model.onnx',
+  'config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'generation_config.json',
+  'preprocessor_config.json',
+  ENCODER,
+  'onnx/decoder_model.onnx',
+  'onnx/decoder_with_past_model.onnx',
 ]
 const SMALL = Buffer.from('a graph of another precision')
 
 const contentOf = (folder: string): Promise<ReadonlyArray<string>> =>
-  Promise.all(NEEDED.map(async (path) => `${path} ${createHash('sha256').update(await readFile(join(folder, path))).digest('hex')}`))
+  Promise.all(
+    NEEDED.map(
+      async (path) =>
+        `${path} ${createHash('sha256')
+          .update(await readFile(join(folder, path)))
+          .digest('hex')}`,
+    ),
+  )
 
-const entries = (directory: string): Promise<ReadonlyArray<string>> => readdir(directory).then((names) => names.sort(), () => [])
+const entries = (directory: string): Promise<ReadonlyArray<string>> =>
+  readdir(directory).then(
+    (names) => names.sort(),
+    () => [],
+  )
 
 test('a pulled model is the export of the hub: what the engine needs, with hashes and where it came from', async (t) => {
-  const { hub, modelsDir } = await startHubWithModels(t, { 'onnx/encoder_model_fp16.onnx': SMALL, 'README.md': SMALL, 'onnx/encoder_model_q4.onnx': SMALL })
+  const { hub, modelsDir } = await startHubWithModels(t, {
+    'onnx/encoder_model_fp16.onnx': SMALL,
+    'README.md': SMALL,
+    'onnx/encoder_model_q4.onnx': SMALL,
+  })
   const steps: Array<readonly [number, number]> = []
   const { pulled } = await pullInto(modelsDir, hub, { onProgress: (done, total) => void steps.push([done, total]) })
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   const folder = join(modelsDir, 'mine')
   t.deepEqual(await contentOf(folder), await contentOf(HUB_MODEL_FOLDER))
-  t.deepEqual(await entries(folder), ['config.json', 'generation_config.json', 'onnx', 'preprocessor_config.json', 'stenolog.json', 'tokenizer.json', 'tokenizer_config.json'])
+  t.deepEqual(await entries(folder), [
+    'config.json',
+    'generation_config.json',
+    'onnx',
+    'preprocessor_config.json',
+    'stenolog.json',
+    'tokenizer.json',
+    'tokenizer_config.json',
+  ])
   t.deepEqual(await entries(modelsDir), ['mine'], 'nothing else is left')
   const manifest = await readManifest(folder)
   t.like(manifest, { source: HUB_MODEL, commit: hub.commit, precision: 'fp32' })
-  t.deepEqual(manifest?.files.map(({ path }) => path), NEEDED)
+  t.deepEqual(
+    manifest?.files.map(({ path }) => path),
+    NEEDED,
+  )
   t.true(manifest?.files.every(({ sha256 }) => /^[0-9a-f]{64}$/.test(sha256)))
   t.deepEqual([...hub.sent.keys()].sort(), [...NEEDED].sort(), 'nothing else was fetched')
-  t.true(hub.asked.some((line) => line.startsWith('GET /api/resolve-cache/')) && hub.asked.some((line) => line.startsWith('storage ')))
-  t.true(steps.every(([done, total], i) => done <= total && done >= (steps[i - 1]?.[0] ?? 0)), 'progress never goes back')
+  t.true(
+    hub.asked.some((line) => line.startsWith('GET /api/resolve-cache/')) &&
+      hub.asked.some((line) => line.startsWith('storage ')),
+  )
+  t.true(
+    steps.every(([done, total], i) => done <= total && done >= (steps[i - 1]?.[0] ?? 0)),
+    'progress never goes back',
+  )
   t.is(steps.at(-1)?.[0], steps.at(-1)?.[1])
 })
 
 test('a body that breaks off, ends early or falls silent for good is gone on with by ranges: no byte comes twice', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
   const size = (await readFile(join(HUB_MODEL_FOLDER, ENCODER))).length
-  hub.faults.push({ path: /^onnx\/encoder/, times: 3, kind: { breaksAfter: 500 } }, { path: /^onnx\/.*with_past/, times: 2, kind: { truncatedTo: 4000 } })
+  hub.faults.push(
+    { path: /^onnx\/encoder/, times: 3, kind: { breaksAfter: 500 } },
+    { path: /^onnx\/.*with_past/, times: 2, kind: { truncatedTo: 4000 } },
+  )
   const { pulled, waits } = await pullInto(modelsDir, hub)
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
-  const ranges = hub.asked.filter((line) => line.startsWith(`storage ${ENCODER}`)).map((line) => line.split(' ')[2] ?? '')
+  const ranges = hub.asked
+    .filter((line) => line.startsWith(`storage ${ENCODER}`))
+    .map((line) => line.split(' ')[2] ?? '')
   t.is(ranges[0], '')
   t.true(ranges.length === 4 && ranges.slice(1).every((range) => /^bytes=\d+-$/.test(range)), ranges.join())
   t.true((hub.sent.get(ENCODER) ?? 0) <= size + 3 * 500, 'only what the kernel had in flight at a cut comes again')
@@ -61,14 +104,20 @@ test('a body that breaks off again and again is fetched to its end as long as ea
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
   t.true(waits.length > 6, 'more failures than anybody waits for who gets nowhere')
-  t.true(waits.every((wait) => wait <= 1000), 'each of them is the first failure again')
+  t.true(
+    waits.every((wait) => wait <= 1000),
+    'each of them is the first failure again',
+  )
 })
 
 test('a part that is longer than its file is begun anew', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
   const content = await readFile(join(HUB_MODEL_FOLDER, ENCODER))
   const staging = await openStaging(modelsDir, 'mine')
-  await writeFile(staging.part(createHash('sha256').update(content).digest('hex')), Buffer.concat([content, Buffer.from('more')]))
+  await writeFile(
+    staging.part(createHash('sha256').update(content).digest('hex')),
+    Buffer.concat([content, Buffer.from('more')]),
+  )
   await staging.close()
   const { pulled, waits } = await pullInto(modelsDir, hub)
   t.true(E.isRight(pulled), JSON.stringify(pulled))
@@ -78,17 +127,31 @@ test('a part that is longer than its file is begun anew', async (t) => {
 
 test('a storage that knows no ranges is begun anew; an address that has expired is asked for again', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
-  hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { truncatedTo: 300 } }, { path: /^onnx\/encoder/, times: 1, kind: 'no ranges' })
-  hub.faults.push({ path: /^onnx\/decoder_model/, times: 1, kind: { status: 403 } }, { path: /^onnx\/.*with_past/, times: 1, kind: { status: 416 } })
+  hub.faults.push(
+    { path: /^onnx\/encoder/, times: 1, kind: { truncatedTo: 300 } },
+    { path: /^onnx\/encoder/, times: 1, kind: 'no ranges' },
+  )
+  hub.faults.push(
+    { path: /^onnx\/decoder_model/, times: 1, kind: { status: 403 } },
+    { path: /^onnx\/.*with_past/, times: 1, kind: { status: 416 } },
+  )
   const { pulled } = await pullInto(modelsDir, hub)
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
-  t.is(hub.asked.filter((line) => line.startsWith(`storage ${ENCODER}`)).length, 2, 'what came from its beginning was all of it')
+  t.is(
+    hub.asked.filter((line) => line.startsWith(`storage ${ENCODER}`)).length,
+    2,
+    'what came from its beginning was all of it',
+  )
 })
 
 test('content that is not what the hub vouches for is fetched once more, and never installed', async (t) => {
   // Of the content alone: a fault that also fits the redirect to it would be spent there.
-  const contents = [[/^onnx\/encoder/, 'corrupt'], [/resolve-cache.*\/tokenizer\.json$/, 'corrupt'], [/^onnx\/.*with_past/, 'too long']] as const
+  const contents = [
+    [/^onnx\/encoder/, 'corrupt'],
+    [/resolve-cache.*\/tokenizer\.json$/, 'corrupt'],
+    [/^onnx\/.*with_past/, 'too long'],
+  ] as const
   for (const [path, kind] of contents) {
     const { hub, modelsDir } = await startHubWithModels(t)
     hub.faults.push({ path, times: 1, kind })
@@ -97,7 +160,10 @@ test('content that is not what the hub vouches for is fetched once more, and nev
     const other = await startHubWithModels(t)
     other.hub.faults.push({ path, times: Infinity, kind })
     const { pulled } = await pullInto(other.modelsDir, other.hub)
-    t.regex(E.isLeft(pulled) ? pulled.left : '', kind === 'corrupt' ? /has the wrong hash/ : /longer than the \d+ bytes that the hub lists/)
+    t.regex(
+      E.isLeft(pulled) ? pulled.left : '',
+      kind === 'corrupt' ? /has the wrong hash/ : /longer than the \d+ bytes that the hub lists/,
+    )
     t.deepEqual(await entries(other.modelsDir), ['.pulling'])
     other.hub.faults.length = 0
     t.true(E.isRight((await pullInto(other.modelsDir, other.hub)).pulled), 'the next attempt begins that file anew')
@@ -124,9 +190,14 @@ test('the hub is waited for as long as it says, and what it does not have is sai
   t.regex(E.isLeft(gone.pulled) ? gone.pulled.left : '', /answered 502/)
   t.is(gone.waits.length, 5, 'six attempts')
   const longest = [1000, 2000, 4000, 8000, 16_000]
-  t.true(gone.waits.every((wait, n) => wait >= (longest[n] ?? 0) / 2 && wait <= (longest[n] ?? 0)), `later and later: ${gone.waits.join()}`)
+  t.true(
+    gone.waits.every((wait, n) => wait >= (longest[n] ?? 0) / 2 && wait <= (longest[n] ?? 0)),
+    `later and later: ${gone.waits.join()}`,
+  )
   const http = createHubHttp(hub.url)
-  const unknown = await pullInto(join(modelsDir, 'other'), hub, { source: { kind: 'hub', http, ids: ['nobody/nothing'], revision: 'main' } })
+  const unknown = await pullInto(join(modelsDir, 'other'), hub, {
+    source: { kind: 'hub', http, ids: ['nobody/nothing'], revision: 'main' },
+  })
   t.regex(E.isLeft(unknown.pulled) ? unknown.pulled.left : '', /has no public model of this name.*\(401\)/)
   t.is(unknown.waits.length, 0)
   t.deepEqual(await entries(join(modelsDir, 'other')), [], 'what brought nothing leaves nothing')
@@ -169,7 +240,10 @@ test('what is installed is replaced only where that is asked for, and only by wh
   await cp('models/demo-en', join(modelsDir, 'mine'), { recursive: true })
   const refused = await pullInto(modelsDir, hub)
   t.regex(E.isLeft(refused.pulled) ? refused.pulled.left : '', /mine is already installed .*--force/)
-  const failed = await pullInto(modelsDir, hub, { force: true, check: async () => Promise.reject(new Error('it does not load')) })
+  const failed = await pullInto(modelsDir, hub, {
+    force: true,
+    check: async () => Promise.reject(new Error('it does not load')),
+  })
   t.deepEqual(failed.pulled, E.left('it does not load'))
   t.true((await entries(join(modelsDir, 'mine/onnx'))).includes('encoder_model_quantized.onnx'), 'still the old one')
   const vram = { megabytes: 17, weights: 5 }
@@ -190,10 +264,16 @@ test('a model that no disk holds, or of a kind that nothing runs, costs no downl
   const http = createHubHttp(listed)
   const json: typeof http.json = async (url) => {
     const { body, next } = await http.json(url)
-    const grown = Array.isArray(body) ? body.map((entry: { lfs?: object }) => (entry.lfs === undefined ? entry : { ...entry, lfs: { ...entry.lfs, size: 1e15 } })) : body
+    const grown = Array.isArray(body)
+      ? body.map((entry: { lfs?: object }) =>
+          entry.lfs === undefined ? entry : { ...entry, lfs: { ...entry.lfs, size: 1e15 } },
+        )
+      : body
     return { body: grown, next }
   }
-  const { pulled } = await pullInto(large.modelsDir, large.hub, { source: { kind: 'hub', http: { ...http, json }, ids: [HUB_MODEL], revision: 'main' } })
+  const { pulled } = await pullInto(large.modelsDir, large.hub, {
+    source: { kind: 'hub', http: { ...http, json }, ids: [HUB_MODEL], revision: 'main' },
+  })
   t.regex(E.isLeft(pulled) ? pulled.left : '', /MB free, but the model needs \d+ MB/)
   t.is(large.hub.sent.size, 0)
 })
@@ -203,8 +283,14 @@ test('a directory is copied as the hub is fetched', async (t) => {
   const { pulled } = await pullInto(modelsDir, hub, { source: { kind: 'directory', path: HUB_MODEL_FOLDER } })
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
-  const none = await pullInto(modelsDir, hub, { name: 'other', source: { kind: 'directory', path: dirname(HUB_MODEL_FOLDER) } })
-  t.regex(E.isLeft(none.pulled) ? none.pulled.left : '', /^test\/support\/fixtures\/engine: missing files: config\.json, tokenizer\.json, tokenizer_config\.json$/)
+  const none = await pullInto(modelsDir, hub, {
+    name: 'other',
+    source: { kind: 'directory', path: dirname(HUB_MODEL_FOLDER) },
+  })
+  t.regex(
+    E.isLeft(none.pulled) ? none.pulled.left : '',
+    /^test\/support\/fixtures\/engine: missing files: config\.json, tokenizer\.json, tokenizer_config\.json$/,
+  )
 })
 
 test('without a mirror only https to public addresses, whatever a redirect or a name says [S1 S3]', async (t) => {

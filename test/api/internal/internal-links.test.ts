@@ -31,7 +31,15 @@ test('a message of an unknown kind is passed over with a warning, a malformed on
   t.deepEqual(other.ends, [])
 })
 
-for (const junk of ['', 'null', '[]', '{"kind":7}', '{', '{"kind":"hello"}', '{"kind":"sender","requestId":"","from":null}']) {
+for (const junk of [
+  '',
+  'null',
+  '[]',
+  '{"kind":7}',
+  '{',
+  '{"kind":"hello"}',
+  '{"kind":"sender","requestId":"","from":null}',
+]) {
   test(`no message: ${junk}`, async (t) => {
     const { server, messages, ends } = await openWorker(t)
     const socket = await openRawLink(t, server.port)
@@ -88,7 +96,16 @@ test('a handler that throws ends its own link', async (t) => {
     },
     end: () => { throw new Error('broken as well') },
   }
-  const server = await openInternalServer({ host: '127.0.0.1', port: 0, url: null, masterKey: KEY, self: SELF, handler, logger, timers })
+  const server = await openInternalServer({
+    host: '127.0.0.1',
+    port: 0,
+    url: null,
+    masterKey: KEY,
+    self: SELF,
+    handler,
+    logger,
+    timers,
+  })
   t.teardown(server.close)
   const peer = { ...SELF, address: server.address }
   const { links, link, ends } = dialWorker(t, peer)
@@ -104,10 +121,15 @@ test('what is asked in another way is answered with its status', async (t) => {
   const { server } = await openWorker(t)
   const ask = (method: string, path: string, body: string): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
-      request({ createConnection: () => preSharedKey(KEY).dial('127.0.0.1', server.port), method, path }, (response) => {
-        response.resume()
-        resolve(response.statusCode)
-      }).on('error', reject).end(body)
+      request(
+        { createConnection: () => preSharedKey(KEY).dial('127.0.0.1', server.port), method, path },
+        (response) => {
+          response.resume()
+          resolve(response.statusCode)
+        },
+      )
+        .on('error', reject)
+        .end(body)
     })
   t.is(await ask('POST', '/1/lives/7/end', '{"end":{}}'), 200)
   t.is(await ask('POST', '/2/lives/7/end', '{"end":{}}'), 409)
@@ -133,14 +155,22 @@ test('an address that nobody can dial closes the link once', async (t) => {
 
 test('a port that is taken, and a URL that is no address, are refused at once', async (t) => {
   const { server } = await openWorker(t)
-  const handler: LinkHandler = { open: () => ({ message: () => undefined, closed: () => undefined }), end: async () => null }
+  const handler: LinkHandler = {
+    open: () => ({ message: () => undefined, closed: () => undefined }),
+    end: async () => null,
+  }
   const rest = { host: '127.0.0.1', masterKey: KEY, self: SELF, handler, logger: createRecordingLogger(), timers }
   await t.throwsAsync(openInternalServer({ ...rest, port: server.port, url: null }), { message: /EADDRINUSE/ })
   await t.throwsAsync(openInternalServer({ ...rest, port: 0, url: 'nowhere' }), { message: /should be host:port/ })
 })
 
-const spawned = async (t: ExecutionContext, ...args: ReadonlyArray<string>): Promise<ChildProcess & { readonly said: () => string }> => {
-  const child = spawn(process.execPath, ['test/support/worlds/internal-link-process.ts', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+const spawned = async (
+  t: ExecutionContext,
+  ...args: ReadonlyArray<string>
+): Promise<ChildProcess & { readonly said: () => string }> => {
+  const child = spawn(process.execPath, ['test/support/worlds/internal-link-process.ts', ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   let said = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
   t.teardown(() => child.kill('SIGKILL'))

@@ -37,15 +37,31 @@ test('who has another master key gets in nowhere, and is told of once', async (t
 const psk = deriveKey(KEY, 'links')
 const REFUSED: ReadonlyArray<readonly [string, ConnectionOptions]> = [
   ['TLS without a key', { rejectUnauthorized: false }],
-  ['TLS 1.2 with the key', { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2', ciphers: 'PSK', pskCallback: () => ({ psk, identity: 'stenolog' }) }],
+  [
+    'TLS 1.2 with the key',
+    {
+      minVersion: 'TLSv1.2',
+      maxVersion: 'TLSv1.2',
+      ciphers: 'PSK',
+      pskCallback: () => ({ psk, identity: 'stenolog' }),
+    },
+  ],
   ['the key under another name', { pskCallback: () => ({ psk, identity: 'somebody' }) }],
-  ['another key derived from the master key', { pskCallback: () => ({ psk: deriveKey(KEY, 'hmac'), identity: 'stenolog' }) }],
+  [
+    'another key derived from the master key',
+    { pskCallback: () => ({ psk: deriveKey(KEY, 'hmac'), identity: 'stenolog' }) },
+  ],
   ['the master key itself', { pskCallback: () => ({ psk: KEY, identity: 'stenolog' }) }],
 ]
 for (const [what, options] of REFUSED) {
   test(`no way in: ${what}`, async (t) => {
     const { server, peer, opened } = await openWorker(t)
-    const socket = connectTls({ port: server.port, host: '127.0.0.1', checkServerIdentity: () => undefined, ...options })
+    const socket = connectTls({
+      port: server.port,
+      host: '127.0.0.1',
+      checkServerIdentity: () => undefined,
+      ...options,
+    })
     let isSecure = false
     socket.on('secureConnect', () => void (isSecure = true)).on('error', () => undefined)
     await untilClosed(socket)
@@ -57,7 +73,12 @@ for (const [what, options] of REFUSED) {
 
 test('the key itself gets in, so that the refusals above mean something', async (t) => {
   const { server } = await openWorker(t)
-  const socket = connectTls({ port: server.port, host: '127.0.0.1', checkServerIdentity: () => undefined, pskCallback: () => ({ psk, identity: 'stenolog' }) })
+  const socket = connectTls({
+    port: server.port,
+    host: '127.0.0.1',
+    checkServerIdentity: () => undefined,
+    pskCallback: () => ({ psk, identity: 'stenolog' }),
+  })
   t.teardown(() => socket.destroy())
   await once(socket, 'secureConnect')
   t.is(socket.getProtocol(), 'TLSv1.3')

@@ -6,13 +6,21 @@ import { endingFor } from '../../../interfaces/ws/ends.ts'
 import { startSockets } from '../../support/worlds/socket-world.ts'
 
 /** Last words as this table has them: the frame's text or, of an error, its code, then close code and reason; null: none, it is gone. */
-type LastWords = { readonly frame: string | { readonly code: string }; readonly close: number; readonly reason: string } | null
+type LastWords = {
+  readonly frame: string | { readonly code: string }
+  readonly close: number
+  readonly reason: string
+} | null
 
 const FINISHED: LastWords = { frame: '{"status":"finished"}', close: 1000, reason: '' }
 const error = (code: string, close: number): LastWords => ({ frame: { code }, close, reason: code })
 
 const finished = (reason: FinishReason): EndCause => ({ status: 'finished', reason })
-const failed = (code: 'engine_failed' | 'model_load_failed' | 'source_failed'): EndCause => ({ status: 'error', code, detail: 'what broke' })
+const failed = (code: 'engine_failed' | 'model_load_failed' | 'source_failed'): EndCause => ({
+  status: 'error',
+  code,
+  detail: 'what broke',
+})
 
 /** A4, row by row: what the sender gets, what a listener gets. */
 const ROWS: ReadonlyArray<readonly [EndCause, LastWords, LastWords]> = [
@@ -37,7 +45,11 @@ const ROWS: ReadonlyArray<readonly [EndCause, LastWords, LastWords]> = [
 const nameOf = (cause: EndCause): string => (cause.status === 'finished' ? cause.reason : cause.code)
 
 /** Compares what a socket was told with the table; `frame` as text. */
-const isTold = (t: ExecutionContext, expected: Exclude<LastWords, null>, told: { readonly frame: string | undefined; readonly close: number; readonly reason: string }): void => {
+const isTold = (
+  t: ExecutionContext,
+  expected: Exclude<LastWords, null>,
+  told: { readonly frame: string | undefined; readonly close: number; readonly reason: string },
+): void => {
   t.deepEqual([told.close, told.reason], [expected.close, expected.reason])
   t.true(Buffer.byteLength(told.reason) <= 123)
   if (typeof expected.frame === 'string') t.is(told.frame, expected.frame)

@@ -12,7 +12,8 @@ const GUESS = 'x'.repeat(32)
 const statusOf = async ({ origin }: SocketFixture, token: string, query = ''): Promise<number> =>
   (await shakeHands(`${origin}/ws/live?token=${token}${query}`)).status
 
-const start = (t: Parameters<typeof startSockets>[0], settings: Parameters<typeof startSockets>[2] = {}) => startSockets(t, {}, settings)
+const start = (t: Parameters<typeof startSockets>[0], settings: Parameters<typeof startSockets>[2] = {}) =>
+  startSockets(t, {}, settings)
 
 test('a right token gets in from an address that failed too often; wrong ones from there get 429', async (t) => {
   const fixture = await start(t, { failedHandshakesPerMinute: 3 })

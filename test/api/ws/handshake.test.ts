@@ -30,14 +30,19 @@ test('the same token under both names, or twice, is one token [R128]', async (t)
   const { listenerToken } = lifecycle.add()
   t.is((await shakeHands(`${origin}/ws/live?token=${listenerToken}&token_sender=${listenerToken}`)).status, 101)
   t.is((await shakeHands(`${origin}/ws/live?token=${listenerToken}&token=${listenerToken}`)).status, 101)
-  for (const query of [`token=&token_sender=${listenerToken}`, `token=${listenerToken}&token_sender=`, `token=${listenerToken}&token=`])
+  for (const query of [
+    `token=&token_sender=${listenerToken}`,
+    `token=${listenerToken}&token_sender=`,
+    `token=${listenerToken}&token=`,
+  ])
     t.is((await shakeHands(`${origin}/ws/live?${query}`)).status, 101, `an empty token is none: ${query}`)
 })
 
 test('the log tells by the id of the handshake, which the answer has too, how a socket was refused or closed [B15]', async (t) => {
   const { origin, lifecycle, logger } = await startSockets(t)
   const url = `${origin}/ws/live?token=${lifecycle.add().listenerToken}`
-  const loggedFor = (message: string) => logger.lines.filter((line) => line.message === message).map(({ fields }) => fields['requestId'])
+  const loggedFor = (message: string) =>
+    logger.lines.filter((line) => line.message === message).map(({ fields }) => fields['requestId'])
   t.is((await shakeHands(url, { 'X-Request-ID': 'mine' })).headers['x-request-id'], 'mine')
   await eventually(() => assert.deepEqual(loggedFor('socket closed'), ['mine']))
   const made = (await shakeHands(url, { 'X-Request-ID': 'not mine' })).headers['x-request-id']
@@ -63,7 +68,11 @@ test('without one valid token of that live there is no 101, only 401 with a deta
     `/ws/live/99999999999999999999?token=${live.senderToken}`,
     `/ws/live?token=${'x'.repeat(4000)}`,
   ]
-  const headers = { Cookie: `token=${live.senderToken}`, Authorization: `Bearer ${live.senderToken}`, 'X-API-Key': live.senderToken }
+  const headers = {
+    Cookie: `token=${live.senderToken}`,
+    Authorization: `Bearer ${live.senderToken}`,
+    'X-API-Key': live.senderToken,
+  }
   for (const path of refused) {
     const answer = await shakeHands(origin + path, headers)
     t.is(answer.status, 401, path)
@@ -78,7 +87,16 @@ test('without one valid token of that live there is no 101, only 401 with a deta
 test('an unknown path answers 404', async (t) => {
   const { origin, lifecycle } = await startSockets(t)
   const { senderToken } = lifecycle.add()
-  for (const path of ['/', '/ws', '/ws/lives', '/ws/live/1/2', '/ws/live/x', '/ws/live//', '/ws/live/-1', '/api/v2/ws/live']) {
+  for (const path of [
+    '/',
+    '/ws',
+    '/ws/lives',
+    '/ws/live/1/2',
+    '/ws/live/x',
+    '/ws/live//',
+    '/ws/live/-1',
+    '/api/v2/ws/live',
+  ]) {
     const answer = await shakeHands(`${origin}${path}?token=${senderToken}`)
     t.is(answer.status, 404, path)
     t.is(answer.body, '{"detail":"Not Found"}')
@@ -94,17 +112,30 @@ test('an Origin outside the list is refused, one on it and none at all connect [
   t.is((await shakeHands(url)).status, 101)
   const sandboxed = await startSockets(t, {}, { origins: ['null'] })
   const inFrame = `${sandboxed.origin}/ws/live?token=${sandboxed.lifecycle.add().listenerToken}`
-  t.is((await shakeHands(inFrame, { Origin: 'null' })).status, 101, 'the origin of a sandboxed frame, where it is listed')
+  t.is(
+    (await shakeHands(inFrame, { Origin: 'null' })).status,
+    101,
+    'the origin of a sandboxed frame, where it is listed',
+  )
 })
 
 test('behind a trusted proxy failed handshakes are those of the client, not of the proxy [S37 D22]', async (t) => {
   const { origin } = await startSockets(t, {}, { failedHandshakesPerMinute: 2, trustedProxies: ['127.0.0.0/8'] })
-  const guess = async (client: string): Promise<number> => (await shakeHands(`${origin}/ws/live?token=guess`, { 'X-Forwarded-For': client })).status
-  t.deepEqual([await guess('192.0.2.1'), await guess('198.51.100.7, 192.0.2.1'), await guess('192.0.2.1')], [401, 401, 429])
+  const guess = async (client: string): Promise<number> =>
+    (await shakeHands(`${origin}/ws/live?token=guess`, { 'X-Forwarded-For': client })).status
+  t.deepEqual(
+    [await guess('192.0.2.1'), await guess('198.51.100.7, 192.0.2.1'), await guess('192.0.2.1')],
+    [401, 401, 429],
+  )
   t.is(await guess('192.0.2.2'), 401)
-  t.deepEqual([await guess('2001:db8::1'), await guess('2001:db8::2'), await guess('2001:db8::3')], [401, 401, 429], 'S24: a /64 is one client')
+  t.deepEqual(
+    [await guess('2001:db8::1'), await guess('2001:db8::2'), await guess('2001:db8::3')],
+    [401, 401, 429],
+    'S24: a /64 is one client',
+  )
   const alone = await startSockets(t, {}, { failedHandshakesPerMinute: 2 })
-  const pretend = async (client: string): Promise<number> => (await shakeHands(`${alone.origin}/ws/live?token=x`, { 'X-Forwarded-For': client })).status
+  const pretend = async (client: string): Promise<number> =>
+    (await shakeHands(`${alone.origin}/ws/live?token=x`, { 'X-Forwarded-For': client })).status
   t.deepEqual([await pretend('192.0.2.1'), await pretend('192.0.2.2'), await pretend('192.0.2.3')], [401, 401, 429])
 })
 
@@ -148,7 +179,10 @@ test('beyond the number of sockets that the process can hold the handshake answe
 test('a sender whose handshake is malformed gives its place back', async (t) => {
   const { origin, lifecycle, sender } = await startSockets(t)
   const live = lifecycle.add()
-  t.is((await shakeHands(`${origin}/ws/live?token=${live.senderToken}`, { 'Sec-WebSocket-Key': 'too short' })).status, 400)
+  t.is(
+    (await shakeHands(`${origin}/ws/live?token=${live.senderToken}`, { 'Sec-WebSocket-Key': 'too short' })).status,
+    400,
+  )
   await eventually(() => assert.equal(live.attached, false))
   const socket = await sender(live)
   await socket.frame(({ type }) => type === 'connection')
@@ -178,7 +212,9 @@ test('a listener whose token was looked up before the end is told, although the 
 })
 
 test('what breaks while one handshake or one socket is served ends that one alone, with 500 or 1011, and is logged [F20]', async (t) => {
-  const broken = () => async () => { throw new Error('inner detail') }
+  const broken = () => async () => {
+    throw new Error('inner detail')
+  }
   const { origin, lifecycle, pipelines, configured, logger } = await startSockets(t, {}, {}, { storedFinals: broken })
   const [faulty, sound] = [lifecycle.add(), lifecycle.add()]
   const answered = await shakeHands(`${origin}/ws/live?token=${sound.listenerToken}&after=0`)
@@ -191,5 +227,8 @@ test('what breaks while one handshake or one socket is served ends that one alon
   await eventually(() => assert.equal(faulty.status, 'finished'))
   other.sendAudio(audioOf(0.1))
   await eventually(() => assert.equal(pipelines.of(sound.id).samples(), 1600))
-  t.deepEqual(logger.lines.filter(({ level }) => level === 'error').map(({ message }) => message), ['unexpected error in a handshake', 'unexpected error on a socket'])
+  t.deepEqual(
+    logger.lines.filter(({ level }) => level === 'error').map(({ message }) => message),
+    ['unexpected error in a handshake', 'unexpected error on a socket'],
+  )
 })

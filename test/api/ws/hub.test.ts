@@ -26,7 +26,15 @@ const fakeConnection = (buffered = 0) => {
   return { connection, sent, endings }
 }
 
-const frame: TranscriptFrame = { kind: 'transcription', segment: 1, final: true, start: 0, end: 1, text: 'Hello', language: 'en' }
+const frame: TranscriptFrame = {
+  kind: 'transcription',
+  segment: 1,
+  final: true,
+  start: 0,
+  end: 1,
+  text: 'Hello',
+  language: 'en',
+}
 
 test('a frame is serialised once for all members of a live [S31]', (t) => {
   const bus = createLiveBus({ logger: createRecordingLogger() })
@@ -48,7 +56,10 @@ test('a listener with more than 1 MiB untaken is closed with 1013, a sender only
   hub.join(1, { role: 'sender', connection: busy.connection })
   hub.join(1, { role: 'listener', connection: good.connection })
   for (let i = 0; i < 3; i += 1) bus.publish(1, frame)
-  t.deepEqual(slow.endings.map(({ close, reason }) => ({ close, reason })), [{ close: 1013, reason: 'slow_consumer' }])
+  t.deepEqual(
+    slow.endings.map(({ close, reason }) => ({ close, reason })),
+    [{ close: 1013, reason: 'slow_consumer' }],
+  )
   t.is(slow.sent.length, 0)
   t.is(busy.sent.length, 0)
   t.is(busy.endings.length, 0)
@@ -62,7 +73,8 @@ test('a live without sockets leaves nothing in the hub', (t) => {
     const member = { role: 'listener', connection: fakeConnection(liveId % 3 === 0 ? 2 ** 21 : 0).connection } as const
     hub.join(liveId, member)
     bus.publish(liveId, frame)
-    if (liveId % 2 === 0) bus.publish(liveId, { kind: 'ended', cause: { status: 'finished', reason: 'finish_message' } })
+    if (liveId % 2 === 0)
+      bus.publish(liveId, { kind: 'ended', cause: { status: 'finished', reason: 'finish_message' } })
     hub.leave(liveId, member)
   }
   t.is(hub.size(), 0)

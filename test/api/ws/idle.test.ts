@@ -6,7 +6,16 @@ import { audioOf, awaitPongs, errorCodesOf, startSockets } from '../../support/w
 const LIMIT = 20_000
 
 /** Moves the clock in steps that the heartbeat can answer. */
-const pass = async (ms: number, { timers, sockets }: { readonly timers: { readonly advance: (ms: number) => void }; readonly sockets: ReadonlyArray<Parameters<typeof awaitPongs>[0]> }): Promise<void> => {
+const pass = async (
+  ms: number,
+  {
+    timers,
+    sockets,
+  }: {
+    readonly timers: { readonly advance: (ms: number) => void }
+    readonly sockets: ReadonlyArray<Parameters<typeof awaitPongs>[0]>
+  },
+): Promise<void> => {
   for (let left = ms; left > 0; left -= 5000) {
     timers.advance(Math.min(5000, left))
     for (const socket of sockets) await awaitPongs(socket)
@@ -63,7 +72,11 @@ test('frames that came while the service stood still are read before their live 
 })
 
 test('while the server itself does not read, nobody is idle [R105]', async (t) => {
-  const { lifecycle, configured, listener, timers, pipelines } = await startSockets(t, { consumes: false }, { idleTimeout: LIMIT })
+  const { lifecycle, configured, listener, timers, pipelines } = await startSockets(
+    t,
+    { consumes: false },
+    { idleTimeout: LIMIT },
+  )
   const live = lifecycle.add()
   const [sender, listening] = [await configured(live), await listener(live)]
   for (let i = 0; i < 4; i += 1) sender.sendAudio(audioOf(10))

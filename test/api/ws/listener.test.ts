@@ -3,7 +3,12 @@ import assert from 'node:assert/strict'
 import { eventually } from '../../support/tools/eventually.ts'
 import { audioOf, errorCodesOf, startSockets } from '../../support/worlds/socket-world.ts'
 
-const attempts = { config: '{"type":"config"}', audio: '{"type":"audio","data":"?"}', FINISH: '{"type":"FINISH"}', __FINISH__: '{"type":"__FINISH__"}' }
+const attempts = {
+  config: '{"type":"config"}',
+  audio: '{"type":"audio","data":"?"}',
+  FINISH: '{"type":"FINISH"}',
+  __FINISH__: '{"type":"__FINISH__"}',
+}
 
 for (const [type, message] of Object.entries(attempts)) {
   test(`a listener that sends ${type} is told that it may not, the fourth time closes with 4403, the live goes on [R146]`, async (t) => {

@@ -47,7 +47,10 @@ for (const [what, data] of [
 }
 
 test('10 s of audio pass, an empty string is no samples [R143]', (t) => {
-  t.is(E.getOrElseW(() => null)(decodeAudio({ data: Buffer.alloc(MAX_AUDIO_BYTES).toString('base64') }))?.length, 160_000)
+  t.is(
+    E.getOrElseW(() => null)(decodeAudio({ data: Buffer.alloc(MAX_AUDIO_BYTES).toString('base64') }))?.length,
+    160_000,
+  )
   t.deepEqual(decodeAudio({ data: '' }), E.right(new Int16Array(0)))
 })
 
@@ -58,7 +61,19 @@ test('binary PCM may lie at any address; an odd or too large number of bytes is 
   t.deepEqual(decodePcm(new Uint8Array(MAX_AUDIO_BYTES + 2)), INVALID_AUDIO)
 })
 
-for (const text of ['', '{', 'null', '[]', '"config"', '7', '{}', '{"type":7}', '{"type":"finish"}', '{"type":"toString"}', '{"type":["config"]}']) {
+for (const text of [
+  '',
+  '{',
+  'null',
+  '[]',
+  '"config"',
+  '7',
+  '{}',
+  '{"type":7}',
+  '{"type":"finish"}',
+  '{"type":"toString"}',
+  '{"type":["config"]}',
+]) {
   test(`${text === '' ? 'an empty frame' : text} is an invalid message [R147]`, (t) => {
     t.deepEqual(parseFrame(text), E.left('invalid_message'))
   })
@@ -74,27 +89,68 @@ test('no text makes the parser throw [R147]', (t) => {
 })
 
 test('a config may hold any engine settings within bounds; unknown members are ignored, others refused [R138]', (t) => {
-  t.deepEqual(decodeConfig({ type: 'config', min_buffer: 0.5, mode: 'final', colour: 'red', __proto__: null }), E.right({ settings: { min_buffer: 0.5, mode: 'final' }, vocabulary: {} }))
+  t.deepEqual(
+    decodeConfig({ type: 'config', min_buffer: 0.5, mode: 'final', colour: 'red', __proto__: null }),
+    E.right({ settings: { min_buffer: 0.5, mode: 'final' }, vocabulary: {} }),
+  )
   t.deepEqual(decodeConfig({}), E.right({ settings: {}, vocabulary: {} }))
-  for (const bad of ['{"min_buffer":0}', '{"max_buffer":1e999}', '{"max_chars":1.5}', '{"max_lines":"2"}', '{"vad":1}', '{"mode":"fast"}']) {
+  for (const bad of [
+    '{"min_buffer":0}',
+    '{"max_buffer":1e999}',
+    '{"max_chars":1.5}',
+    '{"max_lines":"2"}',
+    '{"vad":1}',
+    '{"mode":"fast"}',
+  ]) {
     t.deepEqual(decodeConfig(JSON.parse(bad)), E.left('invalid_config'), bad)
   }
-  t.deepEqual(decodeConfig({ max_lines: null, max_chars: 42, vad: null }), E.right({ settings: { max_chars: 42 }, vocabulary: {} }), 'null is as good as left out')
+  t.deepEqual(
+    decodeConfig({ max_lines: null, max_chars: 42, vad: null }),
+    E.right({ settings: { max_chars: 42 }, vocabulary: {} }),
+    'null is as good as left out',
+  )
 })
 
 test('the connection message has its members in the documented order [R131]', (t) => {
-  t.is(connectionFrame('sender', 7, 'pending'), '{"type":"connection","status":"connected","role":"sender","session_id":7,"state":"pending"}')
+  t.is(
+    connectionFrame('sender', 7, 'pending'),
+    '{"type":"connection","status":"connected","role":"sender","session_id":7,"state":"pending"}',
+  )
 })
 
 test('a transcription has its members in the documented order, seconds in thousandths [R150]', (t) => {
-  const frame = { kind: 'transcription', segment: 1, final: true, start: 0, end: 2.40049, text: 'Hello', language: 'en' } as const
-  t.is(transcriptFrame(frame, false), '{"type":"transcription","start":0,"end":2.4,"text":"Hello","language":"en","segment":1,"final":true}')
-  t.is(transcriptFrame(frame, true), '{"type":"transcription","start":0,"end":2.4,"text":"Hello","language":"en"}', 'R153: COMPAT_STRICT leaves five')
+  const frame = {
+    kind: 'transcription',
+    segment: 1,
+    final: true,
+    start: 0,
+    end: 2.40049,
+    text: 'Hello',
+    language: 'en',
+  } as const
+  t.is(
+    transcriptFrame(frame, false),
+    '{"type":"transcription","start":0,"end":2.4,"text":"Hello","language":"en","segment":1,"final":true}',
+  )
+  t.is(
+    transcriptFrame(frame, true),
+    '{"type":"transcription","start":0,"end":2.4,"text":"Hello","language":"en"}',
+    'R153: COMPAT_STRICT leaves five',
+  )
 })
 
 test('the words of a final come last, and none with COMPAT_STRICT [B43]', (t) => {
   const words = [{ start: 0, end: 0.4, text: 'Hello', confidence: 0.9 }]
-  const frame = { kind: 'transcription', segment: 1, final: true, start: 0, end: 0.4, text: 'Hello', language: 'en', words } as const
+  const frame = {
+    kind: 'transcription',
+    segment: 1,
+    final: true,
+    start: 0,
+    end: 0.4,
+    text: 'Hello',
+    language: 'en',
+    words,
+  } as const
   t.deepEqual(JSON.parse(transcriptFrame(frame, false)), {
     type: 'transcription', start: 0, end: 0.4, text: 'Hello', language: 'en', segment: 1, final: true, words,
   })
@@ -102,8 +158,19 @@ test('the words of a final come last, and none with COMPAT_STRICT [B43]', (t) =>
 })
 
 test('a translation differs in type and language only [R151]', (t) => {
-  const frame = { kind: 'translation', segment: 1, final: true, start: 0, end: 2.4, text: 'Bonjour', language: 'fr' } as const
-  t.is(transcriptFrame(frame, false), '{"type":"translation","start":0,"end":2.4,"text":"Bonjour","language":"fr","segment":1,"final":true}')
+  const frame = {
+    kind: 'translation',
+    segment: 1,
+    final: true,
+    start: 0,
+    end: 2.4,
+    text: 'Bonjour',
+    language: 'fr',
+  } as const
+  t.is(
+    transcriptFrame(frame, false),
+    '{"type":"translation","start":0,"end":2.4,"text":"Bonjour","language":"fr","segment":1,"final":true}',
+  )
 })
 
 test('an error frame has type, code and detail [R159]', (t) => {

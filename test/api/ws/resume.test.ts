@@ -13,15 +13,21 @@ import { audioOf, awaitPongs, errorCodesOf, shakeHands, startSockets } from '../
 const TARGETS = [{ model: 'mt-es', from: 'en', to: 'es' }]
 
 /** A live with `count` finals and their translations, and a listener that heard them all. */
-const spoken = async (t: Parameters<typeof startSockets>[0], count: number, ...options: Parameters<typeof startSockets> extends [unknown, ...infer Rest] ? Rest : never) => {
+const spoken = async (
+  t: Parameters<typeof startSockets>[0],
+  count: number,
+  ...options: Parameters<typeof startSockets> extends [unknown, ...infer Rest] ? Rest : never
+) => {
   const fixture = await startSockets(t, ...options)
   const live = fixture.lifecycle.add({ translations: TARGETS })
   const sending = await fixture.configured(live)
   sending.sendAudio(audioOf(0.1))
   const unbroken = await fixture.listener(live)
-  for (let segment = 1; segment <= count; segment += 1) await fixture.pipelines.of(live.id).final(segment, `segment ${segment}`)
+  for (let segment = 1; segment <= count; segment += 1)
+    await fixture.pipelines.of(live.id).final(segment, `segment ${segment}`)
   await eventually(() => assert.equal(finalKeysOf(unbroken).length, 2 * count))
-  const listen = (query: string): Promise<TestSocket> => openSocket(`${fixture.origin}/ws/live?token=${live.listenerToken}${query}`)
+  const listen = (query: string): Promise<TestSocket> =>
+    openSocket(`${fixture.origin}/ws/live?token=${live.listenerToken}${query}`)
   return { ...fixture, live, sending, unbroken, listen }
 }
 
@@ -66,7 +72,17 @@ test('a replay holds a hundred segments at most [D58]', async (t) => {
 
 test('values that are no whole numbers from 0 are told after the upgrade, and close with 1008; the live does not notice [D58]', async (t) => {
   const { live, listen, sending, origin } = await spoken(t, 1)
-  for (const query of ['&after=', '&after=-1', '&after=1.5', '&after=x', '&after=1e3', '&after=1&after=2', '&after=9999999999999999', '&replay=all', '&after=1&replay=-']) {
+  for (const query of [
+    '&after=',
+    '&after=-1',
+    '&after=1.5',
+    '&after=x',
+    '&after=1e3',
+    '&after=1&after=2',
+    '&after=9999999999999999',
+    '&replay=all',
+    '&after=1&replay=-',
+  ]) {
     const socket = await listen(query)
     t.deepEqual(await socket.closed, { code: 1008, reason: 'invalid_message' }, query)
     t.deepEqual(errorCodesOf(socket.frames), ['invalid_message'], query)
@@ -86,11 +102,21 @@ test('who comes back within a minute after the end is told what it missed, then 
   const late = await listen('&after=1')
   t.deepEqual(await late.closed, { code: 4410, reason: 'session_finished' })
   t.deepEqual(finalKeysOf(late), ['1es', '2en', '2es', '3en', '3es'])
-  t.deepEqual(late.frames[0], { type: 'connection', status: 'connected', role: 'listener', session_id: live.id, state: 'finished' })
+  t.deepEqual(late.frames[0], {
+    type: 'connection',
+    status: 'connected',
+    role: 'listener',
+    session_id: live.id,
+    state: 'finished',
+  })
   t.deepEqual(finalTextsOf(late), finalTextsOf(unbroken).slice(1))
   live.segments.length = 0
   timers.advance(60_000)
-  t.deepEqual(finalKeysOf(await listen('&after=1').then(async (socket) => socket.closed.then(() => socket))), [], 'R88: memory forgets too')
+  t.deepEqual(
+    finalKeysOf(await listen('&after=1').then(async (socket) => socket.closed.then(() => socket))),
+    [],
+    'R88: memory forgets too',
+  )
 })
 
 test('of a live that was deleted memory tells nothing more, not even within that minute [R86 D58]', async (t) => {
@@ -115,7 +141,10 @@ test('a final that was told while the store was away is remembered for who comes
   t.false(live.segments.some(({ segment }) => segment === 2))
   const back = await listen('&after=1')
   await eventually(() => assert.ok(finalKeysOf(back).includes('2en')))
-  t.deepEqual(finalKeysOf(back).filter((final) => final !== '2es'), ['1es', '2en'])
+  t.deepEqual(
+    finalKeysOf(back).filter((final) => final !== '2es'),
+    ['1es', '2en'],
+  )
   timers.advance(60_000)
 })
 
@@ -128,10 +157,26 @@ test('a final that is stored and not yet told is heard once by who comes back in
     return E.right(undefined)
   }
   const storedFinals: LiveLifecycle['storedFinals'] = () => async () => {
-    const pages = [stored.map((segment) => ({ kind: 'transcription' as const, segment, final: true, start: 0, end: 1, text: 'stored', language: 'en', term: 1 }))]
+    const pages = [
+      stored.map((segment) => ({
+        kind: 'transcription' as const,
+        segment,
+        final: true,
+        start: 0,
+        end: 1,
+        text: 'stored',
+        language: 'en',
+        term: 1,
+      })),
+    ]
     return E.right({ wanted: () => true, next: async () => E.right(pages.pop() ?? null) })
   }
-  const { origin, lifecycle, configured, pipelines } = await startSockets(t, {}, {}, { recordSegment, storedFinals, keptFinals: 0 })
+  const { origin, lifecycle, configured, pipelines } = await startSockets(
+    t,
+    {},
+    {},
+    { recordSegment, storedFinals, keptFinals: 0 },
+  )
   // Nothing closes while the store owes an answer.
   t.teardown(store.resolve)
   await configured(lifecycle.add())
@@ -149,7 +194,13 @@ test('a final that is stored and not yet told is heard once by who comes back in
 })
 
 test('what has to be read from a store that is away is refused with 503; who wants nothing of the past comes in [D36 D58]', async (t) => {
-  const { live, origin } = await spoken(t, 8, {}, {}, { keptFinals: 1, storedFinals: () => async () => E.left({ _tag: 'StoreUnavailable', reason: 'away' }) })
+  const { live, origin } = await spoken(
+    t,
+    8,
+    {},
+    {},
+    { keptFinals: 1, storedFinals: () => async () => E.left({ _tag: 'StoreUnavailable', reason: 'away' }) },
+  )
   const at = `${origin}/ws/live?token=${live.listenerToken}`
   t.is((await shakeHands(`${at}&after=1`)).status, 503)
   t.is((await shakeHands(at)).status, 101)
@@ -164,7 +215,8 @@ test('with COMPAT_STRICT the past has exactly the five members as well [R153]', 
   t.deepEqual(Object.keys(frame), ['type', 'start', 'end', 'text', 'language'])
 })
 
-test('a client that drops its socket 20 times and resumes ends with the finals of one that stays [D58]', (t) => dropAndResume(t, createMemoryEventStore(), 20))
+test('a client that drops its socket 20 times and resumes ends with the finals of one that stays [D58]', (t) =>
+  dropAndResume(t, createMemoryEventStore(), 20))
 
 const GRACE = { reconnectGrace: 10_000 }
 
@@ -180,7 +232,11 @@ test('RECONNECT_GRACE: a sender that was lost comes back and goes on; what it ha
   await eventually(() => assert.ok(live.writes.includes('detach')))
   timers.advance(9999)
   const back = await configured(live)
-  t.deepEqual(back.texts.slice(1), ['{"status":"ASR process started"}', '{"status":"started"}'], 'as at its first coming')
+  t.deepEqual(
+    back.texts.slice(1),
+    ['{"status":"ASR process started"}', '{"status":"started"}'],
+    'as at its first coming',
+  )
   back.sendAudio(audioOf(0.2))
   back.send({ type: 'config', max_chars: 44 })
   t.is((await back.frame(({ code }) => code !== undefined))['code'], 'config_too_late')
@@ -231,5 +287,11 @@ test('RECONNECT_GRACE: a client that broke the protocol was not lost, and a live
   lifecycle.endElsewhere(ended.id, { status: 'finished', reason: 'finish_route' })
   for (const socket of listening) t.is((await socket.closed).code, 1000)
   timers.advance(60_000)
-  t.deepEqual([broken.cause, ended.cause], [{ status: 'finished', reason: 'sender_closed' }, { status: 'finished', reason: 'finish_route' }])
+  t.deepEqual(
+    [broken.cause, ended.cause],
+    [
+      { status: 'finished', reason: 'sender_closed' },
+      { status: 'finished', reason: 'finish_route' },
+    ],
+  )
 })

@@ -16,15 +16,29 @@ import { forwardEnds } from '../../support/worlds/session-world.ts'
 import { createScriptedPullers } from '../../support/doubles/scripted/puller.ts'
 import { promptTranslations } from '../../support/worlds/prompt-translations.ts'
 
-type Step = { readonly text: string } | { readonly bytes: Uint8Array } | { readonly wait: number } | { readonly word: string } | { readonly turn: true }
+type Step =
+  | { readonly text: string }
+  | { readonly bytes: Uint8Array }
+  | { readonly wait: number }
+  | { readonly word: string }
+  | { readonly turn: true }
 
 const json = (value: unknown): Step => ({ text: JSON.stringify(value) })
 
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom(json({ type: 'config' }), json({ type: 'config', min_buffer: 2, max_chars: 30 })) },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant('config'), max_buffer: fc.anything(), vad: fc.anything() }).map(json) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(json({ type: 'config' }), json({ type: 'config', min_buffer: 2, max_chars: 30 })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ type: fc.constant('config'), max_buffer: fc.anything(), vad: fc.anything() }).map(json),
+  },
   { weight: 6, arbitrary: fc.uint8Array({ maxLength: 64 }).map((bytes) => ({ bytes })) },
-  { weight: 3, arbitrary: fc.oneof(fc.base64String({ maxLength: 40 }), fc.string()).map((data) => json({ type: 'audio', data })) },
+  {
+    weight: 3,
+    arbitrary: fc.oneof(fc.base64String({ maxLength: 40 }), fc.string()).map((data) => json({ type: 'audio', data })),
+  },
   { weight: 2, arbitrary: fc.constant(json({ type: 'ping' })) },
   { weight: 1, arbitrary: fc.constantFrom(json({ type: 'FINISH' }), json({ type: '__FINISH__' })) },
   { weight: 3, arbitrary: fc.oneof(fc.string(), fc.json()).map((text) => ({ text })) },
@@ -56,7 +70,18 @@ const play = async (steps: ReadonlyArray<Step>) => {
   const translations = promptTranslations()
   const { create: createPipeline } = pipelines
   const startPuller = createScriptedPullers().start
-  const sessions = createLiveSessions({ lifecycle, createPipeline, startPuller, translations, bus, checkSender: () => undefined, logger, environment, timers, reconnectGrace: 0 })
+  const sessions = createLiveSessions({
+    lifecycle,
+    createPipeline,
+    startPuller,
+    translations,
+    bus,
+    checkSender: () => undefined,
+    logger,
+    environment,
+    timers,
+    reconnectGrace: 0,
+  })
   const stopTelling = forwardEnds(lifecycle, sessions)
   const live = lifecycle.add()
   const said: string[] = []
@@ -121,7 +146,11 @@ test('whatever a client sends, nothing breaks, only frames of A4 come back, the 
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
       const { live, said, after, close, logger, hub, timers } = await play(steps)
-      for (const frame of said) assert.ok(ALLOWED.some((pattern) => pattern.test(frame)), frame)
+      for (const frame of said)
+        assert.ok(
+          ALLOWED.some((pattern) => pattern.test(frame)),
+          frame,
+        )
       for (const frame of after) assert.match(frame, TAIL, 'after FINISH nothing but the tail')
       assert.equal(live.status, 'finished')
       assert.deepEqual(logger.lines, [])

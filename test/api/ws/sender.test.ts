@@ -39,14 +39,25 @@ test('a config is answered to the sender, then started goes to the sender and to
   await listening.frame(({ status }) => status === 'started')
   t.deepEqual(sending.texts.slice(1), [ASR_STARTED, STARTED])
   t.deepEqual(listening.texts.slice(1), [STARTED])
-  t.like(pipelines.of(live.id).settings(), { min_buffer: 0.5, max_buffer: 8, max_chars: 40, max_lines: 1, buffer_timeout: 1 })
+  t.like(pipelines.of(live.id).settings(), {
+    min_buffer: 0.5,
+    max_buffer: 8,
+    max_chars: 40,
+    max_lines: 1,
+    buffer_timeout: 1,
+  })
 })
 
 test('an empty config takes the settings of the live; bad values can be corrected [R138]', async (t) => {
   const { lifecycle, sender, pipelines } = await startSockets(t)
   const live = lifecycle.add()
   const socket = await sender(live)
-  for (const bad of ['{"type":"config","min_buffer":0}', '{"type":"config","max_chars":1e999}', '{"type":"config","min_buffer":20}']) socket.send(bad)
+  for (const bad of [
+    '{"type":"config","min_buffer":0}',
+    '{"type":"config","max_chars":1e999}',
+    '{"type":"config","min_buffer":20}',
+  ])
+    socket.send(bad)
   socket.send({ type: 'config' })
   await socket.frame(({ status }) => status === 'started')
   t.deepEqual(errorCodesOf(socket.frames), ['invalid_config', 'invalid_config', 'invalid_config'])
@@ -95,11 +106,14 @@ test('prompt and hotwords may change after the first audio, and are answered as 
   const live = lifecycle.add()
   const socket = await configured(live)
   socket.sendAudio(audioOf(0.1))
-  for (const hotwords of ['Babbage', [''], Array.from({ length: 101 }, () => 'x')]) socket.send({ type: 'config', hotwords })
+  for (const hotwords of ['Babbage', [''], Array.from({ length: 101 }, () => 'x')])
+    socket.send({ type: 'config', hotwords })
   socket.send({ type: 'config', prompt: 'x'.repeat(1001) })
   const answers = (): ReadonlyArray<unknown> => socket.frames.slice(3).map(({ code, status }) => code ?? status)
   socket.send({ type: 'config', hotwords: ['Babbage'], prompt: null })
-  await eventually(() => assert.deepEqual(answers(), [...Array.from({ length: 4 }, () => 'invalid_config'), 'ASR process started']))
+  await eventually(() =>
+    assert.deepEqual(answers(), [...Array.from({ length: 4 }, () => 'invalid_config'), 'ASR process started']),
+  )
   t.deepEqual(pipelines.of(live.id).expected.at(-1), { prompt: '', hotwords: ['Babbage'] })
 })
 
@@ -124,9 +138,20 @@ test('bad audio is refused and reaches nobody; good audio after it does, in base
   socket.sendAudio(audioOf(10.1))
   socket.send({ type: 'audio', data: base64Of(Int16Array.from([1, 2])) })
   socket.sendAudio(Int16Array.from([3, -4]))
-  await eventually(() => assert.deepEqual(pipelines.of(live.id).pushed.map((samples) => [...samples]), [[1, 2], [3, -4]]))
+  await eventually(() =>
+    assert.deepEqual(
+      pipelines.of(live.id).pushed.map((samples) => [...samples]),
+      [
+        [1, 2],
+        [3, -4],
+      ],
+    ),
+  )
   await awaitPongs(socket)
-  t.deepEqual(errorCodesOf(socket.frames), Array.from({ length: 8 }, () => 'invalid_audio'))
+  t.deepEqual(
+    errorCodesOf(socket.frames),
+    Array.from({ length: 8 }, () => 'invalid_audio'),
+  )
 })
 
 for (const type of ['FINISH', '__FINISH__']) {
@@ -140,7 +165,10 @@ for (const type of ['FINISH', '__FINISH__']) {
     sending.sendAudio(audioOf(0.5))
     sending.send({ type: 'config' })
     sending.send('not JSON')
-    const tail = ['{"type":"transcription","start":0,"end":0.5,"text":"heard 8000","language":"en","segment":1,"final":true}', FINISHED]
+    const tail = [
+      '{"type":"transcription","start":0,"end":0.5,"text":"heard 8000","language":"en","segment":1,"final":true}',
+      FINISHED,
+    ]
     t.deepEqual(await sending.closed, { code: 1000, reason: '' })
     t.deepEqual(await listening.closed, { code: 1000, reason: '' })
     t.deepEqual(sending.texts.slice(3), tail)
@@ -170,7 +198,19 @@ test('ten bad messages of any kind are survived, the eleventh closes with 1008 a
   const { lifecycle, configured, pipelines } = await startSockets(t, {}, { rateLimits: false })
   const live = lifecycle.add()
   const socket = await configured(live)
-  for (const bad of ['{', '[]', '7', '{}', '{"type":"stop"}', '{"type":"audio"}', '{"type":"config","max_lines":0}', 'null', '""', 'x']) socket.send(bad)
+  for (const bad of [
+    '{',
+    '[]',
+    '7',
+    '{}',
+    '{"type":"stop"}',
+    '{"type":"audio"}',
+    '{"type":"config","max_lines":0}',
+    'null',
+    '""',
+    'x',
+  ])
+    socket.send(bad)
   socket.sendAudio(audioOf(0.1))
   await eventually(() => assert.equal(pipelines.of(live.id).samples(), 1600))
   await awaitPongs(socket)
@@ -199,12 +239,17 @@ test('a malformed client changes nothing for the live beside it', async (t) => {
   const [sending, malformed, listening] = [await configured(good), await configured(bad), await listener(good)]
   for (let i = 0; i < 11; i += 1) {
     sending.sendAudio(audioOf(0.1))
-    malformed.send(['{', '{"type":"audio","data":"AAA"}', '{"type":"audio","data":"AAAA"}', '{"type":"config","vad":7}'][i % 4])
+    malformed.send(
+      ['{', '{"type":"audio","data":"AAA"}', '{"type":"audio","data":"AAAA"}', '{"type":"config","vad":7}'][i % 4],
+    )
     await eventually(() => assert.equal(pipelines.of(good.id).pushed.length, i + 1))
   }
   t.is((await malformed.closed).code, 1008)
   sending.send({ type: 'FINISH' })
   t.deepEqual(await listening.closed, { code: 1000, reason: '' })
-  t.deepEqual(listening.texts.slice(1), ['{"type":"transcription","start":0,"end":0.5,"text":"heard 17600","language":"en","segment":1,"final":true}', FINISHED])
+  t.deepEqual(listening.texts.slice(1), [
+    '{"type":"transcription","start":0,"end":0.5,"text":"heard 17600","language":"en","segment":1,"final":true}',
+    FINISHED,
+  ])
   t.deepEqual(errorCodesOf(sending.frames), [])
 })

@@ -13,9 +13,20 @@ const told = (configs: ReadonlyArray<readonly [body: object, isAfterAudio: boole
 test('one frame says what all that were taken said: the last settings before audio, and what is expected since', (t) => {
   t.is(told([]), null)
   t.deepEqual(told([[{ max_chars: 40, prompt: 'a' }, false]]), { type: 'config', max_chars: 40, prompt: 'a' })
-  t.deepEqual(told([[{ max_chars: 40, prompt: 'a' }, false], [{ max_lines: 1 }, false]]), { type: 'config', max_lines: 1, prompt: 'a' })
   t.deepEqual(
-    told([[{ max_chars: 40, prompt: 'a' }, false], [{ hotwords: ['b'] }, true], [{ prompt: null }, true], [{ prompt: 'c' }, true]]),
+    told([
+      [{ max_chars: 40, prompt: 'a' }, false],
+      [{ max_lines: 1 }, false],
+    ]),
+    { type: 'config', max_lines: 1, prompt: 'a' },
+  )
+  t.deepEqual(
+    told([
+      [{ max_chars: 40, prompt: 'a' }, false],
+      [{ hotwords: ['b'] }, true],
+      [{ prompt: null }, true],
+      [{ prompt: 'c' }, true],
+    ]),
     { type: 'config', max_chars: 40, prompt: 'c', hotwords: ['b'] },
   )
 })

@@ -68,18 +68,25 @@ const differences = async (runner: WhisperRunner, expected: Expected): Promise<R
     ...apart('avg_logprob', hypothesis.avgLogprob, expected.avg_logprob, 1e-3),
     ...apart('no_speech_prob', hypothesis.noSpeechProb, expected.no_speech_prob, 1e-3),
     // Node's zlib finds other matches than the one of Python: up to 4 bytes more or less here.
-    ...(text === '' ? [] : apart('compressed', bytes / hypothesis.compressionRatio, bytes / expected.compression_ratio, 4.5)),
+    ...(text === ''
+      ? []
+      : apart('compressed', bytes / hypothesis.compressionRatio, bytes / expected.compression_ratio, 4.5)),
     ...(text === expected.text ? [] : [`text "${text}", not "${expected.text}"`]),
     ...(judge(hypothesis) === expected.verdict ? [] : [`${judge(hypothesis)}, not ${expected.verdict}`]),
   ].map((difference) => `${expected.file}: ${difference}`)
 }
 
 for (const timestamps of [false, true])
-  for (const [name, language, shorter] of [['full', 'en', false], ['full', 'de', false], ['shorter', 'en', true]] as const)
+  for (const [name, language, shorter] of [
+    ['full', 'en', false],
+    ['full', 'de', false],
+    ['shorter', 'en', true],
+  ] as const)
     test(`tokens and scores are the reference's: ${language}, ${name} windows, timestamps ${timestamps}`, async (t) => {
       const runner = await runnerFor(timestamps, shorter)
       const cases = expectations.filter(
-        (expected) => expected.timestamps === timestamps && expected.language === language && expected.shorter_window === shorter,
+        (expected) =>
+          expected.timestamps === timestamps && expected.language === language && expected.shorter_window === shorter,
       )
       t.true(shorter ? cases.length > 20 : cases.length === 30)
       const found: string[] = []
@@ -92,21 +99,33 @@ for (const timestamps of [false, true])
     const found: string[] = []
     for (const shorter of [false, true]) {
       const runner = await runnerFor(timestamps, shorter)
-      const all = expectations.filter((expected) => expected.timestamps === timestamps && expected.shorter_window === shorter)
+      const all = expectations.filter(
+        (expected) => expected.timestamps === timestamps && expected.shorter_window === shorter,
+      )
       // Every second one of another language, where there are two; windows that the audio's length decides are seldom equal.
       const cases = all.map((_, i) => all[(i * 31) % all.length] as Expected)
-      for (let from = 0, rows = 2; from < Math.min(cases.length, MOST_CLIPS); from += rows, rows = rows === 2 ? 3 : rows === 3 ? 8 : 2) {
+      for (
+        let from = 0, rows = 2;
+        from < Math.min(cases.length, MOST_CLIPS);
+        from += rows, rows = rows === 2 ? 3 : rows === 3 ? 8 : 2
+      ) {
         const batch = cases.slice(from, from + rows)
-        const audios = await Promise.all(batch.map(async ({ file, language }) => ({ samples: await clip(file), language })))
+        const audios = await Promise.all(
+          batch.map(async ({ file, language }) => ({ samples: await clip(file), language })),
+        )
         const tokens = new Map<number, string>()
         await runner.decodeTogether(audios, (index, decoded) => {
           t.false(tokens.has(index))
           const { avg_logprob = 0, no_speech_prob = 0 } = batch[index] ?? {}
-          t.true(Math.abs(decoded.avgLogprob - avg_logprob) <= 1e-3 && Math.abs(decoded.noSpeechProb - no_speech_prob) <= 1e-3)
+          t.true(
+            Math.abs(decoded.avgLogprob - avg_logprob) <= 1e-3 &&
+              Math.abs(decoded.noSpeechProb - no_speech_prob) <= 1e-3,
+          )
           tokens.set(index, decoded.tokens.join(' '))
         })
         for (const [index, expected] of batch.entries())
-          if (tokens.get(index) !== expected.tokens.join(' ')) found.push(`${expected.file} of ${rows}: ${tokens.get(index)}, not ${expected.tokens.join(' ')}`)
+          if (tokens.get(index) !== expected.tokens.join(' '))
+            found.push(`${expected.file} of ${rows}: ${tokens.get(index)}, not ${expected.tokens.join(' ')}`)
       }
     }
     t.deepEqual(found, [])

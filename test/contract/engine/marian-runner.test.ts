@@ -32,7 +32,10 @@ const runner = async (folder: string, change = same): Promise<MarianRunner> => {
 }
 
 /** A copy of tiny-marian, changed and then removed. */
-const withCopy = async <A>(change: (folder: string) => Promise<void>, use: (folder: string) => Promise<A>): Promise<A> => {
+const withCopy = async <A,>(
+  change: (folder: string) => Promise<void>,
+  use: (folder: string) => Promise<A>,
+): Promise<A> => {
   const directory = await temporaryDirectory()
   try {
     await cp(TINY_MARIAN, directory.path, { recursive: true })
@@ -43,7 +46,10 @@ const withCopy = async <A>(change: (folder: string) => Promise<void>, use: (fold
   }
 }
 
-const changed = (file: string, members: Readonly<Record<string, unknown>>) => (folder: string): Promise<void> => changeJson(folder, file, members)
+const changed =
+  (file: string, members: Readonly<Record<string, unknown>>) =>
+  (folder: string): Promise<void> =>
+    changeJson(folder, file, members)
 
 const reasonAfter = (change: (folder: string) => Promise<void>): Promise<string> =>
   withCopy(change, async (folder) => {
@@ -52,19 +58,30 @@ const reasonAfter = (change: (folder: string) => Promise<void>): Promise<string>
   })
 
 const merged = (model: MarianModel): MarianModel => ({
-  ...model, weights: { ...model.weights, decoder: { kind: 'merged', file: `${TINY_MARIAN}/onnx/decoder_model_merged.onnx` } },
+  ...model,
+  weights: { ...model.weights, decoder: { kind: 'merged', file: `${TINY_MARIAN}/onnx/decoder_model_merged.onnx` } },
 })
 
 for (const [what, change] of [['two decoder files', same], ['a merged decoder', merged]] as const) {
   test(`with ${what} the tokens are those of the reference's greedy search, its bans and forced end included`, async (t) => {
     const { translate } = await runner(TINY_MARIAN, change)
     t.true(expected.length > 30)
-    t.true(expected.some(({ tokens }) => tokens.length < 10), 'some end by themselves')
-    t.true(expected.some(({ tokens }) => tokens.length === 22), 'some are cut off')
+    t.true(
+      expected.some(({ tokens }) => tokens.length < 10),
+      'some end by themselves',
+    )
+    t.true(
+      expected.some(({ tokens }) => tokens.length === 22),
+      'some are cut off',
+    )
     for (const { text, to, tokens, translation } of expected) {
       const { pieces, text: translated } = await translate(text, 'en', to)
       // Intl finds one sentence in each.
-      t.deepEqual(pieces.map((piece) => piece.tokens), [tokens], `${text} -> ${to}`)
+      t.deepEqual(
+        pieces.map((piece) => piece.tokens),
+        [tokens],
+        `${text} -> ${to}`,
+      )
       t.is(translated, translation)
     }
   })
@@ -72,7 +89,8 @@ for (const [what, change] of [['two decoder files', same], ['a merged decoder', 
 
 test('the target decides which token stands in front, by any spelling of its code; a language without one gets none', async (t) => {
   const { translate } = await runner(TINY_MARIAN)
-  const tokens = async (to: string): Promise<unknown> => (await translate('the test', 'en', to)).pieces.map((piece) => piece.tokens)
+  const tokens = async (to: string): Promise<unknown> =>
+    (await translate('the test', 'en', to)).pieces.map((piece) => piece.tokens)
   const [french, spanish, none] = [await tokens('fr'), await tokens('es'), await tokens('de')]
   t.notDeepEqual(french, spanish)
   t.notDeepEqual(french, none)
@@ -98,7 +116,13 @@ test('a sentence that is longer than the model takes is cut at spaces, without t
   const { pieces, text } = await translate(spoken, 'en', 'fr')
   t.is(pieces.map(({ source }) => source).join(' '), spoken)
   t.true(pieces.length > 20)
-  t.is(text, pieces.map((piece) => piece.text).filter((part) => part !== '').join(' '))
+  t.is(
+    text,
+    pieces
+      .map((piece) => piece.text)
+      .filter((part) => part !== '')
+      .join(' '),
+  )
   const unbroken = 'abcdefghij'.repeat(200)
   t.is((await translate(unbroken, 'en', 'fr')).pieces.map(({ source }) => source).join(''), unbroken)
   const monster = `e${'\u0301\u0316'.repeat(200)}`
@@ -109,7 +133,15 @@ test('a sentence that is longer than the model takes is cut at spaces, without t
 test('ids, bans and lengths come from the files, generation_config.json before config.json, which is enough alone', async (t) => {
   const model = await readMarianDirectory(TINY_MARIAN)
   t.like(E.isRight(model) ? model.right : null, {
-    startToken: 43, endTokens: [0], maxTokens: 22, maxSource: 32, decoderLayers: 1, decoderHeads: 2, headSize: 8, source: 'eng', target: 'ROMANCE',
+    startToken: 43,
+    endTokens: [0],
+    maxTokens: 22,
+    maxSource: 32,
+    decoderLayers: 1,
+    decoderHeads: 2,
+    headSize: 8,
+    source: 'eng',
+    target: 'ROMANCE',
   })
   t.deepEqual(E.isRight(model) ? model.right.banned.slice(0, 4) : null, [[43], [43], [2, 2], [3, 3]])
   const members = { decoder_start_token_id: 7, eos_token_id: [0, 3], pad_token_id: 7, max_length: 500 }
@@ -120,31 +152,52 @@ test('ids, bans and lengths come from the files, generation_config.json before c
   t.like(await withCopy(old, readMarianDirectory), {
     right: { startToken: 7, endTokens: [0, 3], banned: [[7]], maxTokens: 31 },
   })
-  t.like(await withCopy(changed('generation_config.json', { max_new_tokens: 5 }), readMarianDirectory), { right: { maxTokens: 4 } })
+  t.like(await withCopy(changed('generation_config.json', { max_new_tokens: 5 }), readMarianDirectory), {
+    right: { maxTokens: 4 },
+  })
 })
 
 test('what is missing or does not fit is named', async (t) => {
   t.regex(await reasonAfter(changed('config.json', { model_type: 'bart' })), /^config\.json: model_type /)
   t.regex(await reasonAfter(changed('config.json', { d_model: 15 })), /does not divide/)
-  t.regex(await reasonAfter(changed('generation_config.json', { eos_token_id: 'end' })), /^generation_config\.json: eos_token_id /)
-  t.is(await reasonAfter(async (folder) => writeFile(join(folder, 'generation_config.json'), '{')), 'generation_config.json is not JSON')
+  t.regex(
+    await reasonAfter(changed('generation_config.json', { eos_token_id: 'end' })),
+    /^generation_config\.json: eos_token_id /,
+  )
+  t.is(
+    await reasonAfter(async (folder) => writeFile(join(folder, 'generation_config.json'), '{')),
+    'generation_config.json is not JSON',
+  )
   t.regex(await reasonAfter(changed('generation_config.json', { eos_token_id: null })), /eos_token_id is missing/)
-  t.regex(await reasonAfter(changed('generation_config.json', { decoder_start_token_id: null, pad_token_id: null })), /decoder_start_token_id is missing/)
+  t.regex(
+    await reasonAfter(changed('generation_config.json', { decoder_start_token_id: null, pad_token_id: null })),
+    /decoder_start_token_id is missing/,
+  )
   for (const file of ['tokenizer.json', 'tokenizer_config.json', 'config.json']) {
     t.is(await reasonAfter(async (folder) => rm(join(folder, file))), `${file} is missing`)
   }
-  t.regex(await reasonAfter(async (folder) => rm(join(folder, 'onnx/encoder_model.onnx'))), /encoder_model.* is missing/)
-  t.is(await reasonAfter(async (folder) => rm(join(folder, 'onnx/decoder_with_past_model.onnx'))), 'fits', 'the merged decoder will do')
+  t.regex(
+    await reasonAfter(async (folder) => rm(join(folder, 'onnx/encoder_model.onnx'))),
+    /encoder_model.* is missing/,
+  )
+  t.is(
+    await reasonAfter(async (folder) => rm(join(folder, 'onnx/decoder_with_past_model.onnx'))),
+    'fits',
+    'the merged decoder will do',
+  )
 })
 
-testWith(TRAINED)('a trained translator: two sentences, 2,000 characters without any mark, characters it never saw', async (t) => {
-  const { translate } = await runner(TRAINED)
-  const { text, pieces } = await translate('The girl sees the white dog. The man buys a red car.', 'en', 'es')
-  t.is(pieces.length, 2)
-  t.regex(text, /^La .*perro blanco\. El hombre .*coche rojo\.$/)
-  const long = 'The girl sees the white dog '.repeat(72)
-  const whole = await translate(long, 'en', 'es')
-  t.is(whole.pieces.map(({ source }) => source).join(' '), long.trim())
-  t.true(whole.pieces.length > 1 && whole.pieces.every((piece) => piece.text !== ''))
-  t.notRegex((await translate('Zürich 東京 ☃ \u{1F600}.', 'en', 'es')).text, /<unk>|<pad>|<\/s>/)
-})
+testWith(TRAINED)(
+  'a trained translator: two sentences, 2,000 characters without any mark, characters it never saw',
+  async (t) => {
+    const { translate } = await runner(TRAINED)
+    const { text, pieces } = await translate('The girl sees the white dog. The man buys a red car.', 'en', 'es')
+    t.is(pieces.length, 2)
+    t.regex(text, /^La .*perro blanco\. El hombre .*coche rojo\.$/)
+    const long = 'The girl sees the white dog '.repeat(72)
+    const whole = await translate(long, 'en', 'es')
+    t.is(whole.pieces.map(({ source }) => source).join(' '), long.trim())
+    t.true(whole.pieces.length > 1 && whole.pieces.every((piece) => piece.text !== ''))
+    t.notRegex((await translate('Zürich 東京 ☃ \u{1F600}.', 'en', 'es')).text, /<unk>|<pad>|<\/s>/)
+  },
+)

@@ -11,7 +11,9 @@ import { readWav } from '../../support/audio/wav.ts'
 
 const FOLDER = 'test/support/fixtures/engine/exact-whisper'
 const encoder = await readFile(`${FOLDER}/onnx/encoder_model.onnx`)
-const { max_source_positions: positions, num_mel_bins: bins } = JSON.parse(await readFile(`${FOLDER}/config.json`, 'utf8')) as {
+const { max_source_positions: positions, num_mel_bins: bins } = JSON.parse(
+  await readFile(`${FOLDER}/config.json`, 'utf8'),
+) as {
   readonly max_source_positions: number
   readonly num_mel_bins: number
 }
@@ -19,7 +21,9 @@ const { max_source_positions: positions, num_mel_bins: bins } = JSON.parse(await
 const encode = async (graph: Uint8Array, frames: number): Promise<Float32Array> => {
   const session = await InferenceSession.create(graph, { executionProviders: ['cpu'], logSeverityLevel: 4 })
   const features = Float32Array.from({ length: bins * frames }, (_, i) => Math.sin(i * i))
-  const { last_hidden_state: encoded } = await session.run({ input_features: new Tensor('float32', features, [1, bins, frames]) })
+  const { last_hidden_state: encoded } = await session.run({
+    input_features: new Tensor('float32', features, [1, bins, frames]),
+  })
   return encoded?.data as Float32Array
 }
 
@@ -28,7 +32,8 @@ test('an encoder for full windows alone hears shorter ones as one for any window
   await t.throwsAsync(encode(fixed, positions))
   const short = withShortWindows(fixed, positions)
   if (short === null) return void t.fail('nothing was changed')
-  for (const frames of [positions, 2 * positions]) t.deepEqual(await encode(short, frames), await encode(encoder, frames))
+  for (const frames of [positions, 2 * positions])
+    t.deepEqual(await encode(short, frames), await encode(encoder, frames))
 })
 
 test('an encoder for any window stays as it is, and so does one that is made otherwise', async (t) => {

@@ -16,7 +16,11 @@ const reference = openFrameByFrame()
 const NEAR = 1e-4
 
 /** The probabilities of consecutive pieces, so many frames long, and the state behind them. */
-const judge = async (run: DetectSpeech, samples: Int16Array, frames: ReadonlyArray<number>): Promise<ReadonlyArray<number>> => {
+const judge = async (
+  run: DetectSpeech,
+  samples: Int16Array,
+  frames: ReadonlyArray<number>,
+): Promise<ReadonlyArray<number>> => {
   const judged: number[] = []
   let [at, state]: [number, VadState] = [0, null]
   for (const some of frames) {
@@ -29,14 +33,19 @@ const judge = async (run: DetectSpeech, samples: Int16Array, frames: ReadonlyArr
 }
 
 const furthest = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): number =>
-  one.length === other.length ? one.reduce((most, value, i) => Math.max(most, Math.abs(value - (other[i] ?? Infinity))), 0) : Infinity
+  one.length === other.length
+    ? one.reduce((most, value, i) => Math.max(most, Math.abs(value - (other[i] ?? Infinity))), 0)
+    : Infinity
 
 test("frames heard together are judged as Silero's own graph judges them one by one", async (t) => {
   const { samples } = await demoSpeech()
   const frames = Math.floor((20 * SAMPLE_RATE) / VAD_FRAME)
   const one = await judge(await reference, samples, [frames])
   const probabilities = one.slice(0, frames)
-  t.true(probabilities.some((value) => value > 0.9) && probabilities.some((value) => value < 0.1), 'there is speech, and there are pauses')
+  t.true(
+    probabilities.some((value) => value > 0.9) && probabilities.some((value) => value < 0.1),
+    'there is speech, and there are pauses',
+  )
   t.true(furthest(await judge(detect, samples, [frames]), one) < NEAR)
 })
 
@@ -45,7 +54,10 @@ test('how the frames are shared out between calls changes nothing', async (t) =>
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 8 }), async (shares) => {
       const frames = shares.reduce((sum, some) => sum + some, 0)
-      t.true(furthest(await judge(detect, samples, shares), await judge(await reference, samples, [frames])) < NEAR, String(shares))
+      t.true(
+        furthest(await judge(detect, samples, shares), await judge(await reference, samples, [frames])) < NEAR,
+        String(shares),
+      )
     }),
     { numRuns: 20 },
   )

@@ -17,7 +17,10 @@ const SHEEP = 'Do not save the brave sheep.'
 const simon = readWav('test/support/fixtures/engine/simon.wav')
 const sheep = readWav('test/support/fixtures/engine/sheep.wav')
 
-const runner = async (folder: string, change: (model: WhisperModel) => WhisperModel = (model) => model): Promise<WhisperRunner> => {
+const runner = async (
+  folder: string,
+  change: (model: WhisperModel) => WhisperModel = (model) => model,
+): Promise<WhisperRunner> => {
   const model = await readWhisperDirectory(folder)
   if (E.isLeft(model)) throw new Error(model.left)
   return loadWhisper(change(model.right))
@@ -27,7 +30,10 @@ test('demo-en transcribes synthetic speech, with times, on short and on full win
   for (const dynamicWindow of [true, false]) {
     const { transcribe, windowSeconds } = await runner(DEMO, (model) => ({ ...model, dynamicWindow }))
     t.is(windowSeconds, 10)
-    const { segments, avgLogprob, noSpeechProb, compressionRatio } = await transcribe({ samples: simon, language: 'en' })
+    const { segments, avgLogprob, noSpeechProb, compressionRatio } = await transcribe({
+      samples: simon,
+      language: 'en',
+    })
     t.deepEqual(segments.map(({ text }) => text.trim()), [SIMON])
     const [segment] = segments
     t.true(segment !== undefined && segment.start < 0.3 && segment.end > 1.3 && segment.end <= simon.length / 16000)
@@ -71,18 +77,23 @@ test('the merged decoder gives what the two decoder files give, and weights that
   }
 })
 
-testWith(RANDOM)('random weights, which never end the text, stop at the limit for the length of the audio', async (t) => {
-  const { transcribe, windowSeconds } = await runner(RANDOM)
-  t.is(windowSeconds, 30)
-  const { segments, compressionRatio, avgLogprob } = await transcribe({ samples: simon, language: 'jv' })
-  t.true(segments.length > 0)
-  t.true(Number.isFinite(avgLogprob) && compressionRatio > 0)
-  await t.throwsAsync(transcribe({ samples: simon, language: 'jw' }), { message: /does not know the language jw/ })
-})
+testWith(RANDOM)(
+  'random weights, which never end the text, stop at the limit for the length of the audio',
+  async (t) => {
+    const { transcribe, windowSeconds } = await runner(RANDOM)
+    t.is(windowSeconds, 30)
+    const { segments, compressionRatio, avgLogprob } = await transcribe({ samples: simon, language: 'jv' })
+    t.true(segments.length > 0)
+    t.true(Number.isFinite(avgLogprob) && compressionRatio > 0)
+    await t.throwsAsync(transcribe({ samples: simon, language: 'jw' }), { message: /does not know the language jw/ })
+  },
+)
 
 test('audio longer than the window is refused; a full window and none at all are answered', async (t) => {
   const { transcribe } = await runner(DEMO)
-  await t.throwsAsync(transcribe({ samples: new Int16Array(160_001), language: 'en' }), { message: /more than the window/ })
+  await t.throwsAsync(transcribe({ samples: new Int16Array(160_001), language: 'en' }), {
+    message: /more than the window/,
+  })
   t.is((await transcribe({ samples: new Int16Array(160_000), language: 'en' })).segments.length, 0)
   t.is((await transcribe({ samples: new Int16Array(0), language: 'en' })).segments.length, 0)
 })
@@ -108,7 +119,8 @@ test('demo-en hears no words worth showing in 60 windows of silence, noise and t
     const hypothesis = await transcribe({ samples, language: 'en' })
     const { segments, noSpeechProb, avgLogprob } = hypothesis
     const text = segments.map((segment) => segment.text).join('')
-    if (judge(hypothesis) === 'words') heard.push(`window ${window}: ${text} (no speech ${noSpeechProb.toFixed(2)}, logprob ${avgLogprob.toFixed(2)})`)
+    if (judge(hypothesis) === 'words')
+      heard.push(`window ${window}: ${text} (no speech ${noSpeechProb.toFixed(2)}, logprob ${avgLogprob.toFixed(2)})`)
   }
   t.deepEqual(heard, [])
 })

@@ -14,7 +14,11 @@ import { dataOf } from '../../support/events/stored-data.ts'
 const credentials = { username: 'u', password: 'p' }
 const LIMITS = { usual: 60_000, short: 60_000, suspicion: 0, confirmation: 60_000 }
 const callsOn = (client: EventStoreDBClient): Calls =>
-  createCalls({ leader: { client: () => client, failed: () => undefined }, credentials, timeouts: createCallTimeouts(LIMITS) })
+  createCalls({
+    leader: { client: () => client, failed: () => undefined },
+    credentials,
+    timeouts: createCallTimeouts(LIMITS),
+  })
 const position = (n: bigint) => ({ commit: n, prepare: n })
 
 interface Sent {
@@ -44,7 +48,12 @@ const startAppends = (there: ReadonlyArray<StoredEvent> = []) => {
 }
 
 const stored = (count: number): ReadonlyArray<StoredEvent> =>
-  newEvents(count).map((event, revision) => ({ ...event, stream: 'a', revision, position: toPosition(position(BigInt(revision))) }))
+  newEvents(count).map((event, revision) => ({
+    ...event,
+    stream: 'a',
+    revision,
+    position: toPosition(position(BigInt(revision))),
+  }))
 
 test('an append with any that is among the last of its stream is not sent again, though others came after it', async (t) => {
   const there = stored(30)
@@ -54,7 +63,11 @@ test('an append with any that is among the last of its stream is not sent again,
   t.deepEqual(sent, [])
   const half = [{ ...(there[10] as StoredEvent), data: {} }, newEvent()]
   await right(append('a', 'any', half))
-  t.deepEqual(sent.map(({ events }) => events.map(({ id }) => id)), [half.map(({ id }) => id)], 'what is there in part alone is new')
+  t.deepEqual(
+    sent.map(({ events }) => events.map(({ id }) => id)),
+    [half.map(({ id }) => id)],
+    'what is there in part alone is new',
+  )
 })
 
 test('every append is sent with the account, to the leader alone, with its expected revision, and a limit that ends it on the server too', async (t) => {
@@ -62,18 +75,27 @@ test('every append is sent with the account, to the leader alone, with its expec
   await right(append('a', 'no-stream', [newEvent()]))
   await right(append('a', 7, [newEvent()]))
   await right(append('a', 'any', [newEvent()]))
-  t.deepEqual(sent.map(({ options }) => options.expectedRevision), ['no_stream', 7n, 'any'])
+  t.deepEqual(
+    sent.map(({ options }) => options.expectedRevision),
+    ['no_stream', 7n, 'any'],
+  )
   for (const { options } of sent) {
     t.deepEqual(options.credentials, credentials)
     t.true(options.requiresLeader)
-    t.true((options.deadline ?? 0) > LIMITS.usual && (options.deadline ?? 0) < LIMITS.usual + 2000, String(options.deadline))
+    t.true(
+      (options.deadline ?? 0) > LIMITS.usual && (options.deadline ?? 0) < LIMITS.usual + 2000,
+      String(options.deadline),
+    )
   }
 })
 
 test('an append that is larger than the server takes is a defect, and is not sent', async (t) => {
   const { append, sent } = startAppends()
   const large = { ...newEvent(), data: { text: 'x'.repeat(600_000) } }
-  await t.throwsAsync(append('a', 'any', [large, { ...large, id: newEvent().id }])(), { instanceOf: TypeError, message: /is larger than the limit of the event store \(\d+\)/ })
+  await t.throwsAsync(append('a', 'any', [large, { ...large, id: newEvent().id }])(), {
+    instanceOf: TypeError,
+    message: /is larger than the limit of the event store \(\d+\)/,
+  })
   t.deepEqual(sent, [])
   await right(append('a', 'no-stream', [large]))
   t.is(sent.length, 1)
@@ -102,7 +124,12 @@ const startLimits = (others: number) => {
     readStream: () => {
       const event = { data: members, revision }
       const found = [{ event }]
-      return Object.assign((async function* () { yield* found })(), { on: () => undefined, destroy: () => undefined, readableEnded: true })
+      return Object.assign(
+        (async function* () {
+          yield* found
+        })(),
+        { on: () => undefined, destroy: () => undefined, readableEnded: true },
+      )
     },
     setStreamMetadata: async (_: string, metadata: object, { expectedRevision }: AppendToStreamOptions) => {
       if (left > 0) {
@@ -110,7 +137,8 @@ const startLimits = (others: number) => {
         revision += 1n
         members = { ...members, since: Number(revision) }
       }
-      if (expectedRevision !== revision) throw new WrongExpectedVersionError(null as never, { streamName: '$$a', current: revision, expected: 0n })
+      if (expectedRevision !== revision)
+        throw new WrongExpectedVersionError(null as never, { streamName: '$$a', current: revision, expected: 0n })
       revision += 1n
       members = { ...metadata }
     },

@@ -8,35 +8,85 @@ import { fromPosition, toPosition } from '../../../infrastructure/eventstoredb/p
 const ada = { username: 'ada', password: 'x' }
 
 test('a connection string gives the nodes, the account, and what holds for every connection to a node', (t) => {
-  t.deepEqual(parseConnection('esdb://ada:p%40ss@db.example/'), E.right({
-    hosts: [{ host: 'db.example', port: 2113 }], discovers: false, tls: {}, credentials: { username: 'ada', password: 'p@ss' }, keepAlive: {},
-  }))
-  const all = 'tls=true&tlsCAFile=/a%20b/ca.crt&userCertFile=/u.crt&userKeyFile=/u.key&keepAliveInterval=-1&keepAliveTimeout=9000&connectionName=c&gossipTimeout=1'
-  t.deepEqual(parseConnection(`esdb+discover://ada:x@a:1,b:2?${all}`), E.right({
-    hosts: [{ host: 'a', port: 1 }, { host: 'b', port: 2 }], discovers: true, credentials: ada,
-    tls: { ca: '/a b/ca.crt', cert: '/u.crt', key: '/u.key' }, keepAlive: { keepAliveInterval: -1, keepAliveTimeout: 9000 }, connectionName: 'c',
-  }))
+  t.deepEqual(
+    parseConnection('esdb://ada:p%40ss@db.example/'),
+    E.right({
+      hosts: [{ host: 'db.example', port: 2113 }],
+      discovers: false,
+      tls: {},
+      credentials: { username: 'ada', password: 'p@ss' },
+      keepAlive: {},
+    }),
+  )
+  const all =
+    'tls=true&tlsCAFile=/a%20b/ca.crt&userCertFile=/u.crt&userKeyFile=/u.key&keepAliveInterval=-1&keepAliveTimeout=9000&connectionName=c&gossipTimeout=1'
+  t.deepEqual(
+    parseConnection(`esdb+discover://ada:x@a:1,b:2?${all}`),
+    E.right({
+      hosts: [
+        { host: 'a', port: 1 },
+        { host: 'b', port: 2 },
+      ],
+      discovers: true,
+      credentials: ada,
+      tls: { ca: '/a b/ca.crt', cert: '/u.crt', key: '/u.key' },
+      keepAlive: { keepAliveInterval: -1, keepAliveTimeout: 9000 },
+      connectionName: 'c',
+    }),
+  )
 })
 
 test("the newer names of the server's scheme mean the same as the older one", (t) => {
   for (const scheme of ['esdb', 'kurrentdb', 'kurrent', 'kdb'])
     for (const discover of ['', '+discover'])
-      t.deepEqual(parseConnection(`${scheme}${discover}://ada:x@a:1,b:2`), E.right({
-        hosts: [{ host: 'a', port: 1 }, { host: 'b', port: 2 }], discovers: discover !== '', tls: {}, credentials: ada, keepAlive: {},
-      }), scheme)
+      t.deepEqual(
+        parseConnection(`${scheme}${discover}://ada:x@a:1,b:2`),
+        E.right({
+          hosts: [
+            { host: 'a', port: 1 },
+            { host: 'b', port: 2 },
+          ],
+          discovers: discover !== '',
+          tls: {},
+          credentials: ada,
+          keepAlive: {},
+        }),
+        scheme,
+      )
 })
 
 test('an insecure server needs no account, and gets one all the same', (t) => {
-  t.deepEqual(parseConnection('esdb://127.0.0.1:2113?tls=false&tlsCAFile=/unused'), E.right({
-    hosts: [{ host: '127.0.0.1', port: 2113 }], discovers: false, tls: null, credentials: { username: 'none', password: 'none' }, keepAlive: {},
-  }))
+  t.deepEqual(
+    parseConnection('esdb://127.0.0.1:2113?tls=false&tlsCAFile=/unused'),
+    E.right({
+      hosts: [{ host: '127.0.0.1', port: 2113 }],
+      discovers: false,
+      tls: null,
+      credentials: { username: 'none', password: 'none' },
+      keepAlive: {},
+    }),
+  )
 })
 
 const WRONG = [
-  'http://h', 'esdb://', 'esdb://h:port', 'esdb://secret@h', 'esdb://u:secret:x@h?tls=false', 'esdb://u:%secret@h', 'esdb://h', 'esdb://u:secret@h?tls=no',
-  'kurrentd://u:secret@h', 'esdb+seek://u:secret@h', 'kurrentdb://u:secret@h?tlsVerifyCert=false',
-  'esdb://u:secret@h?tls', 'esdb://u:secret@h?throwOnAppendFailure=false', 'esdb://u:secret@h?tlsVerifyCert=false', 'esdb://u:secret@h?unheard=1',
-  'esdb://u:secret@h?keepAliveInterval=soon', 'esdb://u:secret@h?userCertFile=/a', 'esdb://u:secret@h?tlsCAFile=%secret',
+  'http://h',
+  'esdb://',
+  'esdb://h:port',
+  'esdb://secret@h',
+  'esdb://u:secret:x@h?tls=false',
+  'esdb://u:%secret@h',
+  'esdb://h',
+  'esdb://u:secret@h?tls=no',
+  'kurrentd://u:secret@h',
+  'esdb+seek://u:secret@h',
+  'kurrentdb://u:secret@h?tlsVerifyCert=false',
+  'esdb://u:secret@h?tls',
+  'esdb://u:secret@h?throwOnAppendFailure=false',
+  'esdb://u:secret@h?tlsVerifyCert=false',
+  'esdb://u:secret@h?unheard=1',
+  'esdb://u:secret@h?keepAliveInterval=soon',
+  'esdb://u:secret@h?userCertFile=/a',
+  'esdb://u:secret@h?tlsCAFile=%secret',
 ]
 for (const [index, text] of WRONG.entries())
   test(`what is no connection is refused without its secret (${index + 1})`, (t) => {

@@ -38,7 +38,13 @@ test('a node is believed about itself alone: what the others say of it gives its
   )
   const [frozen, follower, leader] = nodes as [Address, Address, Address]
   const ask: AskNode = (address) => createAskNode(null, address.port === frozen.port ? SHORT_MS : LONG_MS)(address)
-  const discovery = createDiscovery({ hosts: [frozen, follower], discovers: false, ask, resolve: resolveNothing, timers: waitForAll })
+  const discovery = createDiscovery({
+    hosts: [frozen, follower],
+    discovers: false,
+    ask,
+    resolve: resolveNothing,
+    timers: waitForAll,
+  })
   t.is(await leaderOf(discovery), null, 'the leader is not known yet, only named')
   t.deepEqual(await discovery.candidates(), [{ address: leader, epoch: 5 }])
 })
@@ -67,20 +73,38 @@ testWith(OPENSSL)('the certificates of the connection hold for the question too,
   const certify = async (name: string, subject: string): Promise<{ readonly key: Buffer; readonly cert: Buffer }> => {
     const [key, cert] = [join(path, `${name}.key`), join(path, `${name}.crt`)]
     const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-    await run(OPENSSL, ['req', '-x509', ...curve, '-subj', `/CN=${name}`, '-addext', `subjectAltName=${subject}`, '-keyout', key, '-out', cert])
+    await run(OPENSSL, [
+      'req',
+      '-x509',
+      ...curve,
+      '-subj',
+      `/CN=${name}`,
+      '-addext',
+      `subjectAltName=${subject}`,
+      '-keyout',
+      key,
+      '-out',
+      cert,
+    ])
     return { key: await readFile(key), cert: await readFile(cert) }
   }
-  const [numbered, named, client] = await Promise.all([certify('numbered', 'IP:127.0.0.1'), certify('named', 'DNS:cluster.example'), certify('client', 'DNS:client')])
+  const [numbered, named, client] = await Promise.all([
+    certify('numbered', 'IP:127.0.0.1'),
+    certify('named', 'DNS:cluster.example'),
+    certify('client', 'DNS:client'),
+  ])
   const serve = async (server: { readonly key: Buffer; readonly cert: Buffer }): Promise<Address> => {
     const nodes: ReadonlyArray<EventStoreDbNode> = [{ state: 'Leader', epoch: 1 }]
-    const listening = createSecureServer({ ...server, ca: client.cert, requestCert: true, rejectUnauthorized: true }, (_, response) =>
-      response.end(gossipAnswer(nodes, 0, () => ({ host: 'node0', port: 1 }))),
+    const listening = createSecureServer(
+      { ...server, ca: client.cert, requestCert: true, rejectUnauthorized: true },
+      (_, response) => response.end(gossipAnswer(nodes, 0, () => ({ host: 'node0', port: 1 }))),
     )
     return addressFrom(await listen(t, listening))
   }
   const [first, second] = [await serve(numbered), await serve(named)]
   const own = { cert: client.cert, key: client.key }
-  const says = async (certificates: Certificates, address: Address) => (await createAskNode(certificates, LONG_MS)(address))?.leadsIn ?? null
+  const says = async (certificates: Certificates, address: Address) =>
+    (await createAskNode(certificates, LONG_MS)(address))?.leadsIn ?? null
   t.is(await says({ ...own, ca: numbered.cert }, first), 1)
   t.is(await says({ ...own, ca: named.cert }, first), null, 'signed by somebody else')
   t.is(await says({ ca: numbered.cert }, first), null, 'without the certificate that the server asks for')
@@ -91,26 +115,89 @@ testWith(OPENSSL)('the certificates of the connection hold for the question too,
 
 const CLUSTERS: ReadonlyArray<readonly [string, ReadonlyArray<EventStoreDbNode>, string | null]> = [
   ['one node', [{ state: 'Leader', epoch: 0 }], 'node0:2113'],
-  ['three nodes', [{ state: 'Follower', epoch: 1 }, { state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 }], 'node1:2113'],
-  ['two of three', [{ state: 'Follower', epoch: 2 }, { state: 'Leader', epoch: 1, isFrozen: true }, { state: 'Leader', epoch: 2 }], 'node2:2113'],
+  [
+    'three nodes',
+    [
+      { state: 'Follower', epoch: 1 },
+      { state: 'Leader', epoch: 1 },
+      { state: 'Follower', epoch: 1 },
+    ],
+    'node1:2113',
+  ],
+  [
+    'two of three',
+    [
+      { state: 'Follower', epoch: 2 },
+      { state: 'Leader', epoch: 1, isFrozen: true },
+      { state: 'Leader', epoch: 2 },
+    ],
+    'node2:2113',
+  ],
   ['five nodes', [0, 1, 2, 3, 4].map((n) => ({ state: n === 4 ? 'Leader' : 'Follower', epoch: 9 })), 'node4:2113'],
-  ['an ex-leader without quorum', [{ state: 'Unknown', epoch: 3 }, { state: 'Follower', epoch: 3, isFrozen: true }], null],
-  ['a leader that resigns', [{ state: 'ResigningLeader', epoch: 3 }, { state: 'Follower', epoch: 3 }], null],
-  ['a thawed leader beside the new one', [{ state: 'Leader', epoch: 4 }, { state: 'Leader', epoch: 7 }, { state: 'Follower', epoch: 7 }], 'node1:2113'],
-  ['a read-only replica', [{ state: 'Leader', epoch: 8, isReadOnlyReplica: true }, { state: 'ReadOnlyReplica', epoch: 9 }, { state: 'Leader', epoch: 2 }], 'node2:2113'],
+  [
+    'an ex-leader without quorum',
+    [
+      { state: 'Unknown', epoch: 3 },
+      { state: 'Follower', epoch: 3, isFrozen: true },
+    ],
+    null,
+  ],
+  [
+    'a leader that resigns',
+    [
+      { state: 'ResigningLeader', epoch: 3 },
+      { state: 'Follower', epoch: 3 },
+    ],
+    null,
+  ],
+  [
+    'a thawed leader beside the new one',
+    [
+      { state: 'Leader', epoch: 4 },
+      { state: 'Leader', epoch: 7 },
+      { state: 'Follower', epoch: 7 },
+    ],
+    'node1:2113',
+  ],
+  [
+    'a read-only replica',
+    [
+      { state: 'Leader', epoch: 8, isReadOnlyReplica: true },
+      { state: 'ReadOnlyReplica', epoch: 9 },
+      { state: 'Leader', epoch: 2 },
+    ],
+    'node2:2113',
+  ],
 ]
 for (const [name, nodes, leader] of CLUSTERS)
   test(`the leader of ${name}`, async (t) => {
     const { ask, addressOf } = createGossipCluster(...nodes)
-    const discovery = createDiscovery({ hosts: [addressOf(0)], discovers: true, ask, resolve: resolveNothing, timers: waitForAll })
+    const discovery = createDiscovery({
+      hosts: [addressOf(0)],
+      discovers: true,
+      ask,
+      resolve: resolveNothing,
+      timers: waitForAll,
+    })
     await discovery.candidates()
     t.is(await leaderOf(discovery), leader)
   })
 
 test('whoever is chosen says itself that it leads, and none that answers says so in a later epoch', async (t) => {
   const node = fc.record({
-    state: fc.constantFrom('Leader', 'Leader', 'Leader', 'Leader', 'Follower', 'Unknown', 'PreLeader', 'ResigningLeader'),
-    epoch: fc.nat(9), isFrozen: fc.constantFrom(false, false, true), isReadOnlyReplica: fc.constantFrom(false, false, false, true),
+    state: fc.constantFrom(
+      'Leader',
+      'Leader',
+      'Leader',
+      'Leader',
+      'Follower',
+      'Unknown',
+      'PreLeader',
+      'ResigningLeader',
+    ),
+    epoch: fc.nat(9),
+    isFrozen: fc.constantFrom(false, false, true),
+    isReadOnlyReplica: fc.constantFrom(false, false, false, true),
   })
   await fc.assert(fc.asyncProperty(fc.array(node, { minLength: 1, maxLength: 5 }), fc.nat(4), async (nodes, seed) => {
     const { ask, addressOf } = createGossipCluster(...nodes)
@@ -137,7 +224,13 @@ test('a search does not wait for a silent node; what that one says later counts 
     await silence.promise
     return await ask(address)
   }
-  const discovery = createDiscovery({ hosts: [addressOf(0), addressOf(1)], discovers: false, ask: slow, resolve: resolveNothing, timers: immediateTimers })
+  const discovery = createDiscovery({
+    hosts: [addressOf(0), addressOf(1)],
+    discovers: false,
+    ask: slow,
+    resolve: resolveNothing,
+    timers: immediateTimers,
+  })
   const said: Array<string | null> = []
   const searching = leaderOf(discovery).then(async (first) => said.push(first, await leaderOf(discovery)))
   for (let turns = 0; turns < 20; turns++) await turn()
@@ -152,7 +245,10 @@ test('one host is taken as it is given, unasked, until a node names another lead
   const { nodes, ask, addressOf } = createGossipCluster({ state: 'Follower', epoch: 1 }, { state: 'Leader', epoch: 1 })
   const asked: string[] = []
   const discovery = createDiscovery({
-    hosts: [addressOf(0)], discovers: false, resolve: resolveNothing, timers: waitForAll,
+    hosts: [addressOf(0)],
+    discovers: false,
+    resolve: resolveNothing,
+    timers: waitForAll,
     ask: async (address) => {
       asked.push(textOf(address))
       return await ask(address)
@@ -163,15 +259,25 @@ test('one host is taken as it is given, unasked, until a node names another lead
   discovery.addNode(addressOf(1))
   t.deepEqual(await discovery.candidates(), [{ address: addressOf(1), epoch: 1 }])
   for (const node of nodes) node.isFrozen = true
-  t.deepEqual(await discovery.candidates(), [{ address: addressOf(0), epoch: null }], 'where nobody answers at all the given one is tried again')
+  t.deepEqual(
+    await discovery.candidates(),
+    [{ address: addressOf(0), epoch: null }],
+    'where nobody answers at all the given one is tried again',
+  )
 })
 
 test('with +discover all numbers of the name are asked, anew with every search, and those of before while the name service is away', async (t) => {
-  const { nodes, ask } = createGossipCluster({ state: 'Follower', epoch: 1 }, { state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
+  const { nodes, ask } = createGossipCluster(
+    { state: 'Follower', epoch: 1 },
+    { state: 'Leader', epoch: 1 },
+    { state: 'Follower', epoch: 1 },
+  )
   const asked: string[] = []
   let names: () => Promise<ReadonlyArray<string>> = async () => ['10.0', '10.1']
   const discovery = createDiscovery({
-    hosts: [{ host: 'cluster.example', port: 7 }], discovers: true, timers: waitForAll,
+    hosts: [{ host: 'cluster.example', port: 7 }],
+    discovers: true,
+    timers: waitForAll,
     resolve: async (name) => (name === 'cluster.example' ? await names() : []),
     // Nodes that name nobody, so that only the name leads to them.
     ask: async (address) => {

@@ -15,13 +15,26 @@ import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 const LONG_MS = 60_000
 
 /** The leader of a cluster whose channels are scripted: `looks` says what a node answers, the latest for ever. */
-const startLeader = (t: ExecutionContext, cluster: ReturnType<typeof createGossipCluster>, looks: (host: string) => Probe = () => ({ kind: 'leads' })) => {
+const startLeader = (
+  t: ExecutionContext,
+  cluster: ReturnType<typeof createGossipCluster>,
+  looks: (host: string) => Probe = () => ({ kind: 'leads' }),
+) => {
   const logger = createRecordingLogger()
   const opened: Array<{ readonly host: string; readonly client: EventStoreDBClient; isRetired: boolean }> = []
   const hosts = cluster.nodes.map((_, index) => cluster.addressOf(index))
-  const discovery = createDiscovery({ hosts, discovers: false, ask: cluster.ask, resolve: resolveNothing, timers: waitForAll })
+  const discovery = createDiscovery({
+    hosts,
+    discovers: false,
+    ask: cluster.ask,
+    resolve: resolveNothing,
+    timers: waitForAll,
+  })
   const leader = followLeader({
-    discovery, timers: immediateTimers, limit: LONG_MS, logger,
+    discovery,
+    timers: immediateTimers,
+    limit: LONG_MS,
+    logger,
     open: ({ host }) => {
       const one = { host, client: { host } as unknown as EventStoreDBClient, isRetired: false }
       opened.push(one)
@@ -58,7 +71,9 @@ const REFUSES: Probe = { kind: 'refuses', reason: 'not ready', leader: null }
 
 test('a leader that refuses is lost at once: what runs on it ends, and the next one is found, told once each', async (t) => {
   const cluster = createGossipCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
-  const { leader, logger, opened, leads } = startLeader(t, cluster, (host) => (host === 'node0' && cluster.nodes[0]?.state !== 'Leader' ? REFUSES : LEADS))
+  const { leader, logger, opened, leads } = startLeader(t, cluster, (host) =>
+    host === 'node0' && cluster.nodes[0]?.state !== 'Leader' ? REFUSES : LEADS,
+  )
   await leader.untilKnown(new AbortController().signal)
   await leads('node0')
   const lost = leader.lost()
@@ -72,10 +87,19 @@ test('a leader that refuses is lost at once: what runs on it ends, and the next 
   await leads('node1')
   t.false(leader.lost().aborted)
   t.is(leader.changes(), 1)
-  t.deepEqual(logger.lines.map(({ level, fields }) => [level, fields['node'], fields['epoch']]), [
-    ['info', 'node0:2113', 1], ['warn', 'node0:2113', 1], ['info', 'node1:2113', 2],
-  ])
-  t.deepEqual(opened.filter(({ isRetired }) => !isRetired).map(({ host }) => host), ['node1'], 'no connection is left open')
+  t.deepEqual(
+    logger.lines.map(({ level, fields }) => [level, fields['node'], fields['epoch']]),
+    [
+      ['info', 'node0:2113', 1],
+      ['warn', 'node0:2113', 1],
+      ['info', 'node1:2113', 2],
+    ],
+  )
+  t.deepEqual(
+    opened.filter(({ isRetired }) => !isRetired).map(({ host }) => host),
+    ['node1'],
+    'no connection is left open',
+  )
 })
 
 test('a candidate that does not answer as the leader is passed over for the next one', async (t) => {
@@ -125,7 +149,9 @@ test('a leader that is silent once keeps its channel, though it answers on a new
 
 test('while a leader is silent, whoever answers as the leader takes its place', async (t) => {
   const cluster = createGossipCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
-  const { leader, leads, logger } = startLeader(t, cluster, (host) => (host === 'node0' && cluster.nodes[0]?.isFrozen === true ? SILENT : LEADS))
+  const { leader, leads, logger } = startLeader(t, cluster, (host) =>
+    host === 'node0' && cluster.nodes[0]?.isFrozen === true ? SILENT : LEADS,
+  )
   await leads('node0')
   const lost = leader.lost()
   Object.assign(cluster.nodes[1] as EventStoreDbNode, { state: 'Leader', epoch: 2 })
@@ -137,7 +163,11 @@ test('while a leader is silent, whoever answers as the leader takes its place', 
 
 test('a leader whose calls end unanswered is left for one of a later epoch, and for no other', async (t) => {
   // As one that was deposed while it was frozen: it answers the look for a moment.
-  const cluster = createGossipCluster({ state: 'Leader', epoch: 4 }, { state: 'Leader', epoch: 3 }, { state: 'Follower', epoch: 4 })
+  const cluster = createGossipCluster(
+    { state: 'Leader', epoch: 4 },
+    { state: 'Leader', epoch: 3 },
+    { state: 'Follower', epoch: 4 },
+  )
   const { leader, leads, opened } = startLeader(t, cluster)
   await leads('node0')
   const doubt = (): void => leader.failed(leader.client(), new Error('no answer'))
@@ -155,7 +185,9 @@ test('a leader whose calls end unanswered is left for one of a later epoch, and 
 })
 
 const notLeader = (address: string): NotLeaderError =>
-  new NotLeaderError({ metadata: { getMap: () => ({ 'leader-endpoint-host': address, 'leader-endpoint-port': '2113' }) } } as never)
+  new NotLeaderError({
+    metadata: { getMap: () => ({ 'leader-endpoint-host': address, 'leader-endpoint-port': '2113' }) },
+  } as never)
 
 test('a call that is told who leads instead loses the leader at once, and the named one is asked', async (t) => {
   const cluster = createGossipCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
@@ -197,7 +229,10 @@ test('nothing that fails in a search is lost or ends it', async (t) => {
 })
 
 test('waiting for a leader ends with the signal, and with the end of it all', async (t) => {
-  const { leader } = startLeader(t, createGossipCluster({ state: 'Follower', epoch: 1 }, { state: 'Follower', epoch: 1 }))
+  const { leader } = startLeader(
+    t,
+    createGossipCluster({ state: 'Follower', epoch: 1 }, { state: 'Follower', epoch: 1 }),
+  )
   const stop = new AbortController()
   const waiting = leader.untilKnown(stop.signal)
   stop.abort()

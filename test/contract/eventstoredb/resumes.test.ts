@@ -1,5 +1,10 @@
 import test, { type ExecutionContext } from 'ava'
-import { BEGINNING, type EventStore, type Position, type SubscriptionMessage } from '../../../application/ports/event-store.ts'
+import {
+  BEGINNING,
+  type EventStore,
+  type Position,
+  type SubscriptionMessage,
+} from '../../../application/ports/event-store.ts'
 import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
 import { caughtUp, delivered, newEvent, newEvents, right, take } from '../event-store-support.ts'
 import { PATIENT_LIMITS, patient } from '../../support/doubles/eventstoredb/patient.ts'
@@ -18,7 +23,8 @@ const open = async (t: ExecutionContext): Promise<EventStore> => {
 const hear = (store: EventStore, from: Position): Promise<ReadonlyArray<SubscriptionMessage>> =>
   take(store.subscribe(from, ['live-'], new AbortController().signal), caughtUp)
 
-const placeOf = (message: SubscriptionMessage): Position => (message.kind === 'event' ? message.event.position : message.position)
+const placeOf = (message: SubscriptionMessage): Position =>
+  message.kind === 'event' ? message.event.position : message.position
 
 /** Numbers of the events of `live-keep` among these: the one stream here of which nothing is ever scavenged. */
 const keptOf = (messages: ReadonlyArray<SubscriptionMessage>): ReadonlyArray<unknown> =>
@@ -41,19 +47,22 @@ const scavenge = async (store: EventStore): Promise<void> => {
   await right(store.head())
 }
 
-serialTestOnChosenStores('a subscription resumes from any position, also of a record that a scavenge took, without a loss or a repeat', async (t) => {
-  const store = await open(t)
-  await fill(store)
-  const whole = await hear(store, BEGINNING)
-  t.true(whole.some(({ kind }) => kind === 'checkpoint'))
-  await scavenge(store)
-  t.is((await hear(store, BEGINNING)).filter(({ kind }) => kind === 'event').length, 7, 'a scavenge took the rest')
-  for (const [index, message] of whole.entries()) {
-    const rest = await hear(store, placeOf(message))
-    t.deepEqual(keptOf(rest), keptOf(whole.slice(index + 1)), `${message.kind} ${placeOf(message)}`)
-    t.true(rest.every((told) => placeOf(told) >= placeOf(message)))
-  }
-})
+serialTestOnChosenStores(
+  'a subscription resumes from any position, also of a record that a scavenge took, without a loss or a repeat',
+  async (t) => {
+    const store = await open(t)
+    await fill(store)
+    const whole = await hear(store, BEGINNING)
+    t.true(whole.some(({ kind }) => kind === 'checkpoint'))
+    await scavenge(store)
+    t.is((await hear(store, BEGINNING)).filter(({ kind }) => kind === 'event').length, 7, 'a scavenge took the rest')
+    for (const [index, message] of whole.entries()) {
+      const rest = await hear(store, placeOf(message))
+      t.deepEqual(keptOf(rest), keptOf(whole.slice(index + 1)), `${message.kind} ${placeOf(message)}`)
+      t.true(rest.every((told) => placeOf(told) >= placeOf(message)))
+    }
+  },
+)
 
 serialTestOnChosenStores('a scavenge between the look back and the subscription loses nothing', async (t) => {
   for (let from = 0; from < 3; from++) {
@@ -66,21 +75,29 @@ serialTestOnChosenStores('a scavenge between the look back and the subscription 
   }
 })
 
-serialTestOnChosenStores('a position that is none of the log, which has grown beyond it, is that of an older copy', async (t) => {
-  const store = await open(t)
-  const { position } = await right(store.append('live-1', 'no-stream', newEvents(1)))
-  await right(store.append('live-2', 'no-stream', newEvents(30)))
-  const inside = position.replaceAll(/\d+/g, (digits) => String(Number(digits) + 3).padStart(digits.length, '0')) as Position
-  const error = await t.throwsAsync(hear(store, inside))
-  t.like(error?.cause, { _tag: 'OlderLog' })
-})
+serialTestOnChosenStores(
+  'a position that is none of the log, which has grown beyond it, is that of an older copy',
+  async (t) => {
+    const store = await open(t)
+    const { position } = await right(store.append('live-1', 'no-stream', newEvents(1)))
+    await right(store.append('live-2', 'no-stream', newEvents(30)))
+    const inside = position.replaceAll(/\d+/g, (digits) =>
+      String(Number(digits) + 3).padStart(digits.length, '0'),
+    ) as Position
+    const error = await t.throwsAsync(hear(store, inside))
+    t.like(error?.cause, { _tag: 'OlderLog' })
+  },
+)
 
-serialTestOnChosenStores('a server that cannot read back at the moment is not taken for one with an older log', async (t) => {
-  const store = await open(t)
-  const { position } = await right(store.append('live-1', 'no-stream', newEvents(1)))
-  await double.inject({ on: 'read', kind: 'wrong', times: 1 })
-  t.deepEqual(delivered(await hear(store, position)), [])
-  await double.inject({ on: 'read', kind: 'wrong', times: 2 })
-  const error = await t.throwsAsync(hear(store, position))
-  t.like(error?.cause, { _tag: 'StoreUnavailable' })
-})
+serialTestOnChosenStores(
+  'a server that cannot read back at the moment is not taken for one with an older log',
+  async (t) => {
+    const store = await open(t)
+    const { position } = await right(store.append('live-1', 'no-stream', newEvents(1)))
+    await double.inject({ on: 'read', kind: 'wrong', times: 1 })
+    t.deepEqual(delivered(await hear(store, position)), [])
+    await double.inject({ on: 'read', kind: 'wrong', times: 2 })
+    const error = await t.throwsAsync(hear(store, position))
+    t.like(error?.cause, { _tag: 'StoreUnavailable' })
+  },
+)

@@ -13,7 +13,9 @@ import { eventually } from '../../support/tools/eventually.ts'
 const slowServer = () => {
   const asked: Array<() => void> = []
   const subscribeToAll = (): unknown => {
-    const feed = Object.assign(new Readable({ objectMode: true, read: () => undefined }), { unsubscribe: async () => undefined })
+    const feed = Object.assign(new Readable({ objectMode: true, read: () => undefined }), {
+      unsubscribe: async () => undefined,
+    })
     asked.push(() => feed.emit('confirmation'))
     return feed
   }
@@ -25,7 +27,11 @@ test('subscriptions that are begun together are asked for two at a time, and one
   const over = new AbortController()
   const lost = new AbortController().signal
   const connected = { client: () => client, lost: () => lost }
-  const subscribe = createSubscriptions({ connected, timeouts: createCallTimeouts(LIMITS), head: () => TE.right(BEGINNING) })
+  const subscribe = createSubscriptions({
+    connected,
+    timeouts: createCallTimeouts(LIMITS),
+    head: () => TE.right(BEGINNING),
+  })
   const first = new AbortController()
   const feeds = Array.from({ length: 5 }, (_, i) => {
     const signal = i === 0 ? first.signal : over.signal

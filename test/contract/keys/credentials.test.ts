@@ -40,7 +40,12 @@ test('a hash is outdated when any of its parameters lies below those of today [S
   const credentials = at(0)
   const isOutdated = (parameters: string): boolean => credentials.isOutdated(`$${parameters}$c2FsdHNhbHQ$aGFzaA`)
   t.false(credentials.isOutdated(right(await credentials.hashPassword('right')())))
-  for (const weak of ['argon2id$v=19$m=19455,t=2,p=1', 'argon2id$v=19$m=65536,t=1,p=1', 'argon2id$v=16$m=19456,t=2,p=1', 'argon2i$v=19$m=19456,t=2,p=1'])
+  for (const weak of [
+    'argon2id$v=19$m=19455,t=2,p=1',
+    'argon2id$v=19$m=65536,t=1,p=1',
+    'argon2id$v=16$m=19456,t=2,p=1',
+    'argon2i$v=19$m=19456,t=2,p=1',
+  ])
     t.true(isOutdated(weak), weak)
   for (const fine of ['argon2id$v=19$m=65536,t=3,p=4', '', '2b$10']) t.false(isOutdated(fine), fine)
 })
@@ -48,7 +53,9 @@ test('a hash is outdated when any of its parameters lies below those of today [S
 test('many passwords at once are all answered', async (t) => {
   const credentials = at(0)
   const hash = right(await credentials.hashPassword('right')())
-  const tries = Array.from({ length: 12 }, (_, n) => credentials.verifyPassword(n % 2 === 0 ? 'right' : 'wrong', O.some(hash))())
+  const tries = Array.from({ length: 12 }, (_, n) =>
+    credentials.verifyPassword(n % 2 === 0 ? 'right' : 'wrong', O.some(hash))(),
+  )
   const broken = credentials.verifyPassword('right', O.some('no hash at all'))()
   await t.throwsAsync(broken)
   t.deepEqual((await Promise.all(tries)).map(right), Array.from({ length: 12 }, (_, n) => n % 2 === 0))
@@ -85,11 +92,15 @@ const whole = { iss: 'stenolog', sub: '42', iat: NOON, exp: NOON + 60, jti: 'j',
 const sign = (payload: JWTPayload, header: Record<string, unknown> = {}, key: Uint8Array = jwtKey): Promise<string> =>
   new SignJWT(payload).setProtectedHeader({ alg: 'HS256', ...header }).sign(key)
 
-const without = (claim: keyof typeof whole): JWTPayload => Object.fromEntries(Object.entries(whole).filter(([name]) => name !== claim))
+const without = (claim: keyof typeof whole): JWTPayload =>
+  Object.fromEntries(Object.entries(whole).filter(([name]) => name !== claim))
 
 test('anything but a whole token of ours is none [R34 S9]', async (t) => {
   const credentials = at(0)
-  t.deepEqual(await credentials.verifyJwt(await sign(whole)), O.some({ userId: 42, generation: 0, tokenId: 'j', expiresAt: NOON + 60 }))
+  t.deepEqual(
+    await credentials.verifyJwt(await sign(whole)),
+    O.some({ userId: 42, generation: 0, tokenId: 'j', expiresAt: NOON + 60 }),
+  )
   const body = Buffer.from(JSON.stringify(whole)).toString('base64url')
   const good = await sign(whole)
   const bad = [
@@ -105,7 +116,9 @@ test('anything but a whole token of ours is none [R34 S9]', async (t) => {
     await sign({ ...whole, exp: NOON - 6 }),
     await sign({ ...whole, nbf: NOON + 60 }),
     ...(await Promise.all((['iss', 'sub', 'iat', 'exp', 'jti', 'gen'] as const).map((claim) => sign(without(claim))))),
-    ...(await Promise.all(['0', '-1', '1.5', '042', 'x', '', '9007199254740993'].map((sub) => sign({ ...whole, sub })))),
+    ...(await Promise.all(
+      ['0', '-1', '1.5', '042', 'x', '', '9007199254740993'].map((sub) => sign({ ...whole, sub })),
+    )),
     ...(await Promise.all([-1, 0.5, '0', null].map((gen) => sign({ ...whole, gen })))),
   ]
   for (const token of bad) t.deepEqual(await credentials.verifyJwt(token), O.none, token)
@@ -122,22 +135,47 @@ test('keys and addresses of keys in the header are ignored, foreign algorithms a
   const key = randomBytes(32)
   const k = key.toString('base64url')
   const good = JSON.stringify(whole)
-  t.true(O.isSome(await credentials.verifyJwt(forge({ alg: 'HS256' }, good, jwtKey))), 'what follows differs in one thing')
+  t.true(
+    O.isSome(await credentials.verifyJwt(forge({ alg: 'HS256' }, good, jwtKey))),
+    'what follows differs in one thing',
+  )
   const headers = [
-    { jwk: { kty: 'oct', k } }, { kid: 'mine' }, { kid: '../../../../dev/null' }, { kid: "x' UNION SELECT 'a" }, { jku: 'http://127.0.0.1/keys' },
-    { x5u: 'http://127.0.0.1/cert' }, { x5c: [k] },
+    { jwk: { kty: 'oct', k } },
+    { kid: 'mine' },
+    { kid: '../../../../dev/null' },
+    { kid: "x' UNION SELECT 'a" },
+    { jku: 'http://127.0.0.1/keys' },
+    { x5u: 'http://127.0.0.1/cert' },
+    { x5c: [k] },
   ]
   for (const header of headers) {
-    t.deepEqual(await credentials.verifyJwt(forge({ alg: 'HS256', ...header }, good, key)), O.none, JSON.stringify(header))
-    t.deepEqual(await credentials.verifyJwt(forge({ alg: 'HS256', ...header }, good, new Uint8Array(0))), O.none, 'an empty key')
+    t.deepEqual(
+      await credentials.verifyJwt(forge({ alg: 'HS256', ...header }, good, key)),
+      O.none,
+      JSON.stringify(header),
+    )
+    t.deepEqual(
+      await credentials.verifyJwt(forge({ alg: 'HS256', ...header }, good, new Uint8Array(0))),
+      O.none,
+      'an empty key',
+    )
   }
   for (const alg of ['none', 'None', 'RS256', 'ES256', 'HS512', 'HS384', 'dir', '', 256, null])
     t.deepEqual(await credentials.verifyJwt(forge({ alg }, good, jwtKey)), O.none, String(alg))
   t.deepEqual(await credentials.verifyJwt(forge({ alg: 'HS256', crit: ['x'], x: 1 }, good, jwtKey)), O.none)
-  for (const twice of [good.replace('{', '{"sub":"1",'), good.replace('}', ',"exp":1,"exp":99999999999}'), good.replace('}', ',"gen":0}'), ` ${good}`])
+  for (const twice of [
+    good.replace('{', '{"sub":"1",'),
+    good.replace('}', ',"exp":1,"exp":99999999999}'),
+    good.replace('}', ',"gen":0}'),
+    ` ${good}`,
+  ])
     t.deepEqual(await credentials.verifyJwt(forge({ alg: 'HS256' }, twice, jwtKey)), O.none, twice)
   for (const exp of ['"99999999999"', '1e999', 'null', '[99999999999]', 'true'])
-    t.deepEqual(await credentials.verifyJwt(forge({ alg: 'HS256' }, good.replace(/"exp":\d+/, `"exp":${exp}`), jwtKey)), O.none, exp)
+    t.deepEqual(
+      await credentials.verifyJwt(forge({ alg: 'HS256' }, good.replace(/"exp":\d+/, `"exp":${exp}`), jwtKey)),
+      O.none,
+      exp,
+    )
   t.deepEqual(await credentials.verifyJwt(`${forge({ alg: 'HS256' }, good, jwtKey)}.${'A'.repeat(1_000_000)}`), O.none)
 })
 
@@ -151,7 +189,8 @@ test('an API token is lt_, 12 and 43 base62 characters, each as likely as any ot
   }
   t.is(new Set(made.map(({ prefix }) => prefix)).size, 5000)
   const counts = new Map<string, number>()
-  for (const letter of made.flatMap(({ secret }) => Array.from(secret.slice(16)))) counts.set(letter, (counts.get(letter) ?? 0) + 1)
+  for (const letter of made.flatMap(({ secret }) => Array.from(secret.slice(16))))
+    counts.set(letter, (counts.get(letter) ?? 0) + 1)
   // 3468 of each are expected; six standard deviations from it lie 3117 and 3819.
   t.is(counts.size, 62)
   t.true([...counts.values()].every((count) => count > 3117 && count < 3819))
@@ -163,7 +202,8 @@ test('an API token is recognised by its hash and by nothing else [S10]', (t) => 
   t.true(credentials.verifyApiToken(secret, O.some(hash)))
   t.false(credentials.verifyApiToken(other.secret, O.some(hash)))
   t.false(credentials.verifyApiToken(secret.slice(0, -1), O.some(hash)))
-  for (const broken of ['', 'x', hash.slice(0, -2), `${hash}AAAA`]) t.false(credentials.verifyApiToken(secret, O.some(broken)), broken)
+  for (const broken of ['', 'x', hash.slice(0, -2), `${hash}AAAA`])
+    t.false(credentials.verifyApiToken(secret, O.some(broken)), broken)
   t.false(credentials.verifyApiToken(secret, O.none))
 })
 
@@ -173,5 +213,13 @@ test('keyed hashes keep purposes and values apart and cannot be made without the
   t.regex(hash, /^[A-Za-z0-9_-]{43}$/)
   t.is(hash, createHmac('sha256', deriveKey(masterKey, 'hmac')).update('username\0alice').digest('base64url'))
   const other = createCredentials({ masterKey: randomBytes(32), jwtTtlSeconds: 1 })
-  t.is(new Set([hash, credentials.keyedHash('live-token', 'alice'), credentials.keyedHash('username', 'bob'), other.keyedHash('username', 'alice')]).size, 4)
+  t.is(
+    new Set([
+      hash,
+      credentials.keyedHash('live-token', 'alice'),
+      credentials.keyedHash('username', 'bob'),
+      other.keyedHash('username', 'alice'),
+    ]).size,
+    4,
+  )
 })

@@ -16,7 +16,9 @@ test('who reaches only a deposed primary is not told that nothing was erased, an
   t.teardown(double.dispose)
   const door = await double.door('here')
   const [masterKey, database] = [randomBytes(32), 'stenolog_test']
-  const [here, there] = await Promise.all([door.url, double.url].map((url) => connectMongo(url(database), { limitMs: LIMIT_MS })))
+  const [here, there] = await Promise.all(
+    [door.url, double.url].map((url) => connectMongo(url(database), { limitMs: LIMIT_MS })),
+  )
   if (here === undefined || there === undefined) throw new Error('no connection')
   t.teardown(() => Promise.all([here.close(), there.close()]))
   const lately = erasedLately(here)

@@ -5,7 +5,11 @@ import { createMembersWorld, PROFILE, STEP, TTL } from '../../support/worlds/mem
 
 type World = ReturnType<typeof createMembersWorld>
 
-const namesFor = (process: ReturnType<World['start']>): ReadonlyArray<string> => process.members().all().map(({ name }) => name)
+const namesFor = (process: ReturnType<World['start']>): ReadonlyArray<string> =>
+  process
+    .members()
+    .all()
+    .map(({ name }) => name)
 
 test('members of different names run side by side, and each sees all of them and what they announce', async (t) => {
   const world = createMembersWorld()
@@ -23,7 +27,13 @@ test('members of different names run side by side, and each sees all of them and
   // At once, which is before the next beat.
   await world.pass(TTL / 10)
   t.is(changes, 1)
-  t.like(second.members().all().find(({ name }) => name === 'a'), { ...PROFILE, ...told, incarnation: first.incarnation })
+  t.like(
+    second
+      .members()
+      .all()
+      .find(({ name }) => name === 'a'),
+    { ...PROFILE, ...told, incarnation: first.incarnation },
+  )
   first.members().announce({ lives: [7, 8] })
   await world.pass(TTL / 2)
   t.deepEqual(second.members().all().find(({ name }) => name === 'a')?.lives, [7, 8])
@@ -32,7 +42,14 @@ test('members of different names run side by side, and each sees all of them and
   await world.pass(3 * STEP)
   first.members().announce({ jobs })
   await world.pass(TTL / 10)
-  t.deepEqual(second.members().all().find(({ name }) => name === 'a')?.jobs, jobs, 'at once, since somebody waits for it')
+  t.deepEqual(
+    second
+      .members()
+      .all()
+      .find(({ name }) => name === 'a')?.jobs,
+    jobs,
+    'at once, since somebody waits for it',
+  )
   await Promise.all([first.stop(), world.pass(TTL / 5)])
   t.deepEqual(namesFor(second).toSorted(), ['b', 'c'])
   t.deepEqual(second.lost, [])
@@ -45,7 +62,10 @@ test('a name belongs to who beats: another start under it is refused, in words t
   const second = world.start('there', { name: 'alpha' })
   await world.pass(TTL)
   t.deepEqual([first.phase(), second.phase()], ['up', 'refused'])
-  t.regex(second.why(), /the name of this process is taken by "alpha" \(process 0 on here, since 0\): stop that process, or set a different NODE_NAME/)
+  t.regex(
+    second.why(),
+    /the name of this process is taken by "alpha" \(process 0 on here, since 0\): stop that process, or set a different NODE_NAME/,
+  )
   t.deepEqual(namesFor(first), ['alpha'])
 })
 
@@ -204,8 +224,19 @@ test('another LEASE_TTL is refused while a member beats, and waits for who may o
 
 /** As a version leaves it that shares the stores with nobody. */
 const sole = (directory: string) => ({
-  ...NOTHING_ANNOUNCED, roles: [], version: '', speaks: { log: 0, relay: 0 }, name: 'old', incarnation: 'old-1', directory,
-  host: 'there', pid: 9, since: 'long ago', ttl: TTL, beat: 0, isSole: true,
+  ...NOTHING_ANNOUNCED,
+  roles: [],
+  version: '',
+  speaks: { log: 0, relay: 0 },
+  name: 'old',
+  incarnation: 'old-1',
+  directory,
+  host: 'there',
+  pid: 9,
+  since: 'long ago',
+  ttl: TTL,
+  beat: 0,
+  isSole: true,
 })
 
 test('a process of a version that shares with nobody is waited out, refuses us while it beats, and is gone from our own directory', async (t) => {
@@ -216,7 +247,10 @@ test('a process of a version that shares with nobody is waited out, refuses us w
   await world.pass(TTL * 0.5)
   await world.register.beat(old)
   await world.pass(TTL * 0.2)
-  t.regex(first.why(), /in use by the process "old" \(process 9 on there, since long ago\) of an older version that cannot share it: stop it first/)
+  t.regex(
+    first.why(),
+    /in use by the process "old" \(process 9 on there, since long ago\) of an older version that cannot share it: stop it first/,
+  )
   const second = world.start('a')
   await world.pass(TTL * 0.9)
   t.is(second.phase(), 'starting')

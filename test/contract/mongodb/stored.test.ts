@@ -15,7 +15,8 @@ import { sealText } from '../../support/events/sealed-texts.ts'
 import { checkpointAt, duty } from '../../support/read-models/checkpoints.ts'
 
 const at = (n: number): Position => String(n).padStart(20, '0') as Position
-const put = (id: string, position: number, document: object) => ({ kind: 'put', collection: 'lives', id, document: { ...document }, position: at(position) } as const)
+const put = (id: string, position: number, document: object) =>
+  ({ kind: 'put', collection: 'lives', id, document: { ...document }, position: at(position) }) as const
 const LIVES = { name: 'lives', indexes: [['userId', 'id']] }
 
 /** The stores on a server of their own, and a look at what is stored in it. */
@@ -26,13 +27,23 @@ const startMongo = async (t: ExecutionContext) => {
   t.teardown(connection.close)
   const client = await new MongoClient(double.url('stenolog')).connect()
   t.teardown(() => client.close())
-  return { connection, documents: createMongoDocuments(connection), database: client.db(connection.readModels.databaseName) }
+  return {
+    connection,
+    documents: createMongoDocuments(connection),
+    database: client.db(connection.readModels.databaseName),
+  }
 }
 
 test('of several changes to one document in a commit the latest stays, in whatever order they come', async (t) => {
   const { documents } = await startMongo(t)
   await right(documents.ensure([LIVES]))
-  await right(documents.commit(duty('p'), [put('1', 1, { n: 1 }), put('1', 3, { n: 3 }), put('1', 2, { n: 2 })], checkpointAt(at(3))))
+  await right(
+    documents.commit(
+      duty('p'),
+      [put('1', 1, { n: 1 }), put('1', 3, { n: 3 }), put('1', 2, { n: 2 })],
+      checkpointAt(at(3)),
+    ),
+  )
   t.like(await right(documents.get('lives', '1')), { value: { n: 3 } })
 })
 
@@ -41,21 +52,40 @@ test('removed documents take no place on a page, and equals come in the order of
   await right(documents.ensure([LIVES]))
   const all = ['d', 'a', 'c', 'b', 'e'].map((id) => put(id, 1, { id, status: 'active' }))
   await right(documents.commit(duty('p'), all, checkpointAt(at(1))))
-  await right(documents.commit(duty('p'), [{ kind: 'remove', collection: 'lives', id: 'a', position: at(2) }], checkpointAt(at(2))))
-  for (const [direction, expected] of [['ascending', ['b', 'c', 'd', 'e']], ['descending', ['e', 'd', 'c', 'b']]] as const) {
-    const page = (skip: number) => right(documents.page('lives', { filter: {}, sort: { by: 'status', direction }, skip, limit: 2 }))
-    t.deepEqual([...(await page(0)), ...(await page(2))].map(({ id }) => id), expected)
+  await right(
+    documents.commit(
+      duty('p'),
+      [{ kind: 'remove', collection: 'lives', id: 'a', position: at(2) }],
+      checkpointAt(at(2)),
+    ),
+  )
+  for (const [direction, expected] of [
+    ['ascending', ['b', 'c', 'd', 'e']],
+    ['descending', ['e', 'd', 'c', 'b']],
+  ] as const) {
+    const page = (skip: number) =>
+      right(documents.page('lives', { filter: {}, sort: { by: 'status', direction }, skip, limit: 2 }))
+    t.deepEqual(
+      [...(await page(0)), ...(await page(2))].map(({ id }) => id),
+      expected,
+    )
   }
 })
 
 test('read models are indexed as they ask for it, and what took its leave is dropped', async (t) => {
   const { documents, database } = await startMongo(t)
   const names = async (): Promise<ReadonlyArray<string>> =>
-    (await database.listCollections().toArray()).map(({ name }) => name).filter((name) => /^(lives|other)_v/.test(name)).toSorted()
+    (await database.listCollections().toArray())
+      .map(({ name }) => name)
+      .filter((name) => /^(lives|other)_v/.test(name))
+      .toSorted()
   await right(documents.ensure([LIVES, { name: 'other', indexes: [] }]))
   await right(documents.commit(duty('p'), [put('1', 1, { userId: 1, id: 1 })], checkpointAt(at(1))))
   await right(documents.commit(duty('q'), [{ ...put('1', 1, { id: 1 }), collection: 'other' }], checkpointAt(at(1))))
-  t.deepEqual((await database.collection('lives_v1').indexes()).map(({ name }) => String(name)).toSorted(), ['_id_', 'by_userId_id'])
+  t.deepEqual((await database.collection('lives_v1').indexes()).map(({ name }) => String(name)).toSorted(), [
+    '_id_',
+    'by_userId_id',
+  ])
   t.deepEqual(await names(), ['lives_v1', 'other_v1'])
   await right(documents.promote({ projection: 'q', collection: 'other' }, { projection: 'p', collection: 'lives' }))
   t.like(await right(documents.get('lives', '1')), { value: { id: 1 } })
@@ -73,7 +103,9 @@ const startWithRebuilt = async (t: ExecutionContext) => {
   const mongo = await startMongo(t)
   await right(mongo.documents.ensure([LIVES, { ...LIVES, name: 'lives-staged' }]))
   await right(mongo.documents.commit(MODEL, [put('1', 1, { n: 1 })], checkpointAt(at(1))))
-  await right(mongo.documents.commit(STAGED, [{ ...put('1', 5, { n: 5 }), collection: 'lives-staged' }], checkpointAt(at(5))))
+  await right(
+    mongo.documents.commit(STAGED, [{ ...put('1', 5, { n: 5 }), collection: 'lives-staged' }], checkpointAt(at(5))),
+  )
   return mongo
 }
 
@@ -102,7 +134,11 @@ test('a flip that broke off between its two writes loses nothing, and is gone on
   await right(documents.discard(STAGED))
   await right(documents.ensure([{ ...LIVES, name: 'lives-staged' }]))
   t.deepEqual(await right(documents.scan('lives-staged', null, 9)), [])
-  t.like(await right(documents.get('lives', '1')), { value: { n: 5 } }, 'what is in use was not discarded with the other name')
+  t.like(
+    await right(documents.get('lives', '1')),
+    { value: { n: 5 } },
+    'what is in use was not discarded with the other name',
+  )
   t.is((await right(documents.checkpoint(MODEL))).position, at(5))
 })
 
@@ -131,7 +167,9 @@ test('a checkpoint of a version that kept it under the projection holds until th
   for (const end of ['discard', 'promote'] as const) {
     const { documents, connection } = await startMongo(t)
     await right(documents.ensure([LIVES, { ...LIVES, name: 'lives-staged' }]))
-    await connection.readModels.collection<{ _id: string }>('checkpoints').insertOne({ _id: 'lives', v: at(7) } as never)
+    await connection.readModels
+      .collection<{ _id: string }>('checkpoints')
+      .insertOne({ _id: 'lives', v: at(7) } as never)
     t.deepEqual(await right(documents.checkpoint(MODEL)), checkpointAt(at(7)))
     await right(end === 'discard' ? documents.discard(MODEL) : documents.promote(STAGED, MODEL))
     t.deepEqual(await right(documents.checkpoint(MODEL)), NO_CHECKPOINT, end)

@@ -10,7 +10,10 @@ import * as E from 'fp-ts/lib/Either.js'
 import { acquireDataDirectory } from '../../../infrastructure/sqlite/data-directory.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-const holder = async (t: ExecutionContext, directory: string): Promise<{ readonly child: ChildProcess; readonly said: string }> => {
+const holder = async (
+  t: ExecutionContext,
+  directory: string,
+): Promise<{ readonly child: ChildProcess; readonly said: string }> => {
   const script = fileURLToPath(new URL('./directory-holder.ts', import.meta.url))
   const child = spawn(process.execPath, ['--expose-gc', script, directory], { stdio: ['pipe', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))

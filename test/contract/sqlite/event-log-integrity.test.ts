@@ -3,14 +3,22 @@ import { DatabaseSync } from 'node:sqlite'
 import test, { type ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { BEGINNING, type EventStore, type Position } from '../../../application/ports/event-store.ts'
-import { EVENT_COLUMNS, contentDigests, rowHash, type EventRow } from '../../../infrastructure/sqlite/event-log/event-row.ts'
+import {
+  EVENT_COLUMNS,
+  contentDigests,
+  rowHash,
+  type EventRow,
+} from '../../../infrastructure/sqlite/event-log/event-row.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 import { verifyChain, walkChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
 import { caughtUp, delivered, newEvent, newEvents, right, take } from '../event-store-support.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-const withLog = (title: string, body: (t: ExecutionContext, store: EventStore, file: string) => Promise<void>): void => {
+const withLog = (
+  title: string,
+  body: (t: ExecutionContext, store: EventStore, file: string) => Promise<void>,
+): void => {
   test(title, async (t) => {
     const { path, remove } = await temporaryDirectory()
     const file = join(path, 'log.db')
@@ -49,20 +57,26 @@ const wounds: ReadonlyArray<readonly [what: string, sql: string]> = [
 ]
 
 for (const [what, sql] of wounds) {
-  withLog(`a changed ${what} of one event is refused by reads and named by the check, other streams stay readable`, async (t, store, file) => {
-    await fill(store)
-    t.deepEqual(await verifyChain(file), E.right(12))
-    tamper(file, sql)
-    const read = await store.read('b')()
-    t.true(E.isLeft(read) && read.left._tag === 'LogCorrupted')
-    t.is((await right(store.read('a'))).length, 4)
-    t.is((await right(store.read('c'))).length, 4)
-    const error = await t.throwsAsync(take(store.subscribe(BEGINNING, ['b'], never), caughtUp))
-    t.like(error?.cause, { _tag: 'LogCorrupted' })
-    t.deepEqual(delivered(await take(store.subscribe(BEGINNING, ['a', 'c'], never), caughtUp)), [0, 1, 2, 3, 0, 1, 2, 3])
-    const verified = await verifyChain(file)
-    t.is(E.isLeft(verified) ? verified.left.position : undefined, '00000000000000000006' as Position)
-  })
+  withLog(
+    `a changed ${what} of one event is refused by reads and named by the check, other streams stay readable`,
+    async (t, store, file) => {
+      await fill(store)
+      t.deepEqual(await verifyChain(file), E.right(12))
+      tamper(file, sql)
+      const read = await store.read('b')()
+      t.true(E.isLeft(read) && read.left._tag === 'LogCorrupted')
+      t.is((await right(store.read('a'))).length, 4)
+      t.is((await right(store.read('c'))).length, 4)
+      const error = await t.throwsAsync(take(store.subscribe(BEGINNING, ['b'], never), caughtUp))
+      t.like(error?.cause, { _tag: 'LogCorrupted' })
+      t.deepEqual(
+        delivered(await take(store.subscribe(BEGINNING, ['a', 'c'], never), caughtUp)),
+        [0, 1, 2, 3, 0, 1, 2, 3],
+      )
+      const verified = await verifyChain(file)
+      t.is(E.isLeft(verified) ? verified.left.position : undefined, '00000000000000000006' as Position)
+    },
+  )
 }
 
 withLog('a row taken out of a stream is refused by reads and named by the check', async (t, store, file) => {
@@ -72,15 +86,22 @@ withLog('a row taken out of a stream is refused by reads and named by the check'
   t.like(await verifyChain(file), { left: { position: '00000000000000000006' } })
 })
 
-withLog('a row forged together with its hash is named by the check through the row after it', async (t, store, file) => {
-  await fill(store)
-  const database = new DatabaseSync(file, { timeout: 5000 })
-  const row = database.prepare(`SELECT ${EVENT_COLUMNS} FROM events e JOIN streams s USING (sid) WHERE e.pos = 6`).get() as unknown as EventRow
-  const data = '{"n":1000}'
-  database.prepare('UPDATE events SET data = ?, hash = ? WHERE pos = 6').run(data, rowHash(row, contentDigests(data, row.metadata ?? '')))
-  database.close()
-  t.like(await verifyChain(file), { left: { position: '00000000000000000007' } })
-})
+withLog(
+  'a row forged together with its hash is named by the check through the row after it',
+  async (t, store, file) => {
+    await fill(store)
+    const database = new DatabaseSync(file, { timeout: 5000 })
+    const row = database
+      .prepare(`SELECT ${EVENT_COLUMNS} FROM events e JOIN streams s USING (sid) WHERE e.pos = 6`)
+      .get() as unknown as EventRow
+    const data = '{"n":1000}'
+    database
+      .prepare('UPDATE events SET data = ?, hash = ? WHERE pos = 6')
+      .run(data, rowHash(row, contentDigests(data, row.metadata ?? '')))
+    database.close()
+    t.like(await verifyChain(file), { left: { position: '00000000000000000007' } })
+  },
+)
 
 withLog('the walk goes on behind a bad row, and names every place', async (t, store, file) => {
   await fill(store)
@@ -113,7 +134,9 @@ withLog('purged rows lose their content and keep their place in the chain', asyn
   await right(store.deleteStream('text'))
   const database = new DatabaseSync(file, { readOnly: true })
   await eventually(() => {
-    const row = database.prepare('SELECT count(*) AS left FROM events WHERE data IS NOT NULL OR metadata IS NOT NULL').get()
+    const row = database
+      .prepare('SELECT count(*) AS left FROM events WHERE data IS NOT NULL OR metadata IS NOT NULL')
+      .get()
     if (row?.['left'] !== 1) throw new Error(`${String(row?.['left'])} rows still hold their content`)
   })
   database.close()
@@ -122,7 +145,11 @@ withLog('purged rows lose their content and keep their place in the chain', asyn
   const retried = newEvent()
   await right(store.append('counter', 299, [retried]))
   await right(store.append('counter', 300, [newEvent()]))
-  t.is((await right(store.append('counter', 299, [retried]))).revision, 300, 'a retry of a truncated event is still known')
+  t.is(
+    (await right(store.append('counter', 299, [retried]))).revision,
+    300,
+    'a retry of a truncated event is still known',
+  )
 })
 
 withLog('expired rows are purged after a restart too', async (t, store, file) => {
@@ -134,7 +161,8 @@ withLog('expired rows are purged after a restart too', async (t, store, file) =>
     const database = new DatabaseSync(file, { readOnly: true })
     try {
       await eventually(() => {
-        if (database.prepare('SELECT 1 FROM events WHERE data IS NOT NULL').get() !== undefined) throw new Error('not yet purged')
+        if (database.prepare('SELECT 1 FROM events WHERE data IS NOT NULL').get() !== undefined)
+          throw new Error('not yet purged')
       }, { timeoutMs: 1500 })
     } finally {
       database.close()
@@ -189,31 +217,53 @@ withLog('a subscription ends with the store', async (t, store) => {
   t.like(await store.head()(), { left: { _tag: 'StoreUnavailable' } })
 })
 
-withLog('a long way is read as a short one: every event once and in order, up to a row that is not what was written', async (t, store, file) => {
-  const COUNT = 12_000
-  for (const stream of ['a', 'b']) await right(store.append(stream, 'no-stream', newEvents(COUNT / 2)))
-  const whole = await take(store.subscribe(BEGINNING, [''], never), caughtUp)
-  t.deepEqual(delivered(whole), [...Array(COUNT).keys()].map((n) => n % (COUNT / 2)))
-  t.deepEqual(delivered(await take(store.subscribe(BEGINNING, ['b', 'c'], never), caughtUp)), [...Array(COUNT / 2).keys()])
-  tamper(file, `UPDATE events SET type = 'Other' WHERE pos = 700`)
-  const seen: Array<number> = []
-  const error = await t.throwsAsync(async () => {
-    for await (const message of store.subscribe(BEGINNING, ['a'], never)) if (message.kind === 'event') seen.push(message.event.revision)
-  })
-  t.like(error?.cause, { _tag: 'LogCorrupted', row: { position: '00000000000000000700', stream: 'a' } })
-  t.deepEqual(seen, [...Array(699).keys()])
-  const ended = store.subscribe(BEGINNING, ['b'], never)[Symbol.asyncIterator]()
-  await ended.next()
-  await store.close()
-  await t.throwsAsync(async () => {
-    while ((await ended.next()).done !== true);
-  }, { message: /the store is closed/ })
-})
+withLog(
+  'a long way is read as a short one: every event once and in order, up to a row that is not what was written',
+  async (t, store, file) => {
+    const COUNT = 12_000
+    for (const stream of ['a', 'b']) await right(store.append(stream, 'no-stream', newEvents(COUNT / 2)))
+    const whole = await take(store.subscribe(BEGINNING, [''], never), caughtUp)
+    t.deepEqual(
+      delivered(whole),
+      [...Array(COUNT).keys()].map((n) => n % (COUNT / 2)),
+    )
+    t.deepEqual(delivered(await take(store.subscribe(BEGINNING, ['b', 'c'], never), caughtUp)), [
+      ...Array(COUNT / 2).keys(),
+    ])
+    tamper(file, `UPDATE events SET type = 'Other' WHERE pos = 700`)
+    const seen: Array<number> = []
+    const error = await t.throwsAsync(async () => {
+      for await (const message of store.subscribe(BEGINNING, ['a'], never))
+        if (message.kind === 'event') seen.push(message.event.revision)
+    })
+    t.like(error?.cause, { _tag: 'LogCorrupted', row: { position: '00000000000000000700', stream: 'a' } })
+    t.deepEqual(seen, [...Array(699).keys()])
+    const ended = store.subscribe(BEGINNING, ['b'], never)[Symbol.asyncIterator]()
+    await ended.next()
+    await store.close()
+    await t.throwsAsync(
+      async () => {
+        while ((await ended.next()).done !== true);
+      },
+      { message: /the store is closed/ },
+    )
+  },
+)
 
-withLog('rows cut off the end are found by the number of rows that were written, and by what the streams say', async (t, store, file) => {
-  await fill(store)
-  tamper(file, `DELETE FROM events WHERE pos > 10; UPDATE streams SET last = 1 WHERE name = 'c'`)
-  t.like(await verifyChain(file), { left: { position: '00000000000000000011', reason: '12 rows were written, but the last row is 10' } })
-  tamper(file, `UPDATE sqlite_sequence SET seq = 10 WHERE name = 'events'; UPDATE streams SET last = 3 WHERE name = 'c'`)
-  t.like(await verifyChain(file), { left: { position: '00000000000000000011', reason: 'revisions of c are missing' } })
-})
+withLog(
+  'rows cut off the end are found by the number of rows that were written, and by what the streams say',
+  async (t, store, file) => {
+    await fill(store)
+    tamper(file, `DELETE FROM events WHERE pos > 10; UPDATE streams SET last = 1 WHERE name = 'c'`)
+    t.like(await verifyChain(file), {
+      left: { position: '00000000000000000011', reason: '12 rows were written, the last one left is 10' },
+    })
+    tamper(
+      file,
+      `UPDATE sqlite_sequence SET seq = 10 WHERE name = 'events'; UPDATE streams SET last = 3 WHERE name = 'c'`,
+    )
+    t.like(await verifyChain(file), {
+      left: { position: '00000000000000000011', reason: 'the revisions of c are not complete' },
+    })
+  },
+)

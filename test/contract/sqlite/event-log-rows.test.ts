@@ -95,6 +95,7 @@ test('keys erased from a keyring that nobody has open are gone for good, and are
   t.deepEqual([...erasedKeys(file)].toSorted(), ['user-1', 'user-3'])
   const again = await openSqliteKeyring({ file, masterKey })
   t.teardown(again.close)
-  for (const name of ['user-1', 'user-3']) t.deepEqual(await sealText(again, name), E.left({ _tag: 'KeyErased', key: name }))
+  for (const name of ['user-1', 'user-3'])
+    t.deepEqual(await sealText(again, name), E.left({ _tag: 'KeyErased', key: name }))
   t.true(E.isRight(await sealText(again, 'user-2')))
 })

@@ -71,11 +71,22 @@ test('a commit that cannot be made fails alone, whatever was committed beside it
   const commit = (n: number): Promise<unknown> => {
     const position = String(n).padStart(20, '0') as Position
     const collection = n % 10 === 5 ? 'neverEnsured' : 'lives'
-    return documents.commit(duty('p'), [{ kind: 'put', collection, id: String(n), document: { n }, position }], checkpointAt(position))()
+    return documents.commit(
+      duty('p'),
+      [{ kind: 'put', collection, id: String(n), document: { n }, position }],
+      checkpointAt(position),
+    )()
   }
   const outcomes = await Promise.allSettled(Array.from({ length: 100 }, (_, n) => commit(n)))
-  t.deepEqual(outcomes.map(({ status }) => status), Array.from({ length: 100 }, (_, n) => (n % 10 === 5 ? 'rejected' : 'fulfilled')))
-  t.true(outcomes.every((outcome) => outcome.status === 'rejected' || E.isRight(outcome.value as E.Either<unknown, unknown>)))
+  t.deepEqual(
+    outcomes.map(({ status }) => status),
+    Array.from({ length: 100 }, (_, n) => (n % 10 === 5 ? 'rejected' : 'fulfilled')),
+  )
+  t.true(
+    outcomes.every(
+      (outcome) => outcome.status === 'rejected' || E.isRight(outcome.value as E.Either<unknown, unknown>),
+    ),
+  )
   const page = documents.page('lives', { filter: {}, sort: { by: 'n', direction: 'ascending' }, skip: 0, limit: 1000 })
   t.is((await right(page)).length, 90)
 })
@@ -123,7 +134,11 @@ testWith(PRLIMIT)('a disk without room makes appends unavailable, and the proces
 test('what a newer version has written is refused, for writing and for reading, and stays as it is [F24]', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
-  const [log, documents, keyring] = ['log', 'documents', 'keyring'].map((name) => join(path, name)) as [string, string, string]
+  const [log, documents, keyring] = ['log', 'documents', 'keyring'].map((name) => join(path, name)) as [
+    string,
+    string,
+    string,
+  ]
   const openAll = [
     () => openSqliteEventStore({ file: log }),
     () => openSqliteDocuments({ file: documents }),
@@ -141,7 +156,9 @@ test('what a newer version has written is refused, for writing and for reading, 
   const newer = new DatabaseSync(log)
   newer.exec('PRAGMA application_id = 12003004')
   newer.close()
-  t.throws(() => openSqliteEventReader({ file: log }), { message: /newer version.*: use version 12\.3\.4 or a later one,/ })
+  t.throws(() => openSqliteEventReader({ file: log }), {
+    message: /newer version.*: use version 12\.3\.4 or a later one,/,
+  })
 })
 
 test('a file that cannot be opened rejects with its reason', async (t) => {

@@ -27,9 +27,15 @@ test('an erasure whose older pages a reader still holds is not called done, and 
   const reader = new DatabaseSync(file, { readOnly: true })
   t.teardown(() => { if (reader.isOpen) reader.close() })
   reader.exec('BEGIN')
-  const wrapped = Buffer.from(reader.prepare("SELECT wrapped FROM keys WHERE name = 'user-1'").get()?.['wrapped'] as Uint8Array)
+  const wrapped = Buffer.from(
+    reader.prepare("SELECT wrapped FROM keys WHERE name = 'user-1'").get()?.['wrapped'] as Uint8Array,
+  )
   t.like(await keyring.erase(['user-1'])(), { left: { _tag: 'KeyringUnavailable' } })
-  t.deepEqual(await sealText(keyring, 'user-1'), E.left({ _tag: 'KeyErased', key: 'user-1' }), 'erased it is all the same')
+  t.deepEqual(
+    await sealText(keyring, 'user-1'),
+    E.left({ _tag: 'KeyErased', key: 'user-1' }),
+    'erased it is all the same',
+  )
   reader.close()
   await right(keyring.erase(['user-1']))
   const files = await Promise.all((await readdir(path)).map((name) => readFile(join(path, name))))

@@ -41,7 +41,10 @@ test('keys and erasures survive the process, erased keys leave no byte on the di
 
   const second = await openSqliteKeyring({ file, masterKey })
   t.teardown(second.close)
-  t.deepEqual(await right(second.open(sealedMembers([alice, bob]))), [E.left({ _tag: 'KeyErased', key: 'user-1' }), E.right('Bob')])
+  t.deepEqual(await right(second.open(sealedMembers([alice, bob]))), [
+    E.left({ _tag: 'KeyErased', key: 'user-1' }),
+    E.right('Bob'),
+  ])
   t.deepEqual(await second.seal('user-1', plainMembers(['Alice']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
 })
 
@@ -49,7 +52,8 @@ test('a keyring does not open with another master key', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const file = join(path, 'keyring.db')
-  const openAndClose = async (): Promise<void> => (await openSqliteKeyring({ file, masterKey: randomBytes(32) })).close()
+  const openAndClose = async (): Promise<void> =>
+    (await openSqliteKeyring({ file, masterKey: randomBytes(32) })).close()
   await openAndClose()
   await t.throwsAsync(openAndClose, { message: /master key/ })
 })
@@ -106,6 +110,8 @@ test('an answer that an erasure has overtaken leaves no key in memory', async (t
   await right(keyring.erase(['user-1']))
   late.resolve()
   const sealed = await sealing
-  t.deepEqual(await right(keyring.open(sealedMembers(E.isRight(sealed) ? sealed.right : []))), [E.left({ _tag: 'KeyErased', key: 'user-1' })])
+  t.deepEqual(await right(keyring.open(sealedMembers(E.isRight(sealed) ? sealed.right : []))), [
+    E.left({ _tag: 'KeyErased', key: 'user-1' }),
+  ])
   t.deepEqual(await keyring.seal('user-1', plainMembers(['again']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
 })

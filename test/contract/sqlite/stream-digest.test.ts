@@ -9,7 +9,10 @@ import { newEvent, newEvents, right } from '../event-store-support.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-const withLog = (title: string, body: (t: ExecutionContext, store: EventStore, file: string) => Promise<void>): void => {
+const withLog = (
+  title: string,
+  body: (t: ExecutionContext, store: EventStore, file: string) => Promise<void>,
+): void => {
   test(title, async (t) => {
     const { path, remove } = await temporaryDirectory()
     const file = join(path, 'log.db')
@@ -68,32 +71,39 @@ withLog('whatever becomes of streams in order is no damage to the check', async 
   }
   const database = new DatabaseSync(file, { readOnly: true })
   await eventually(() => {
-    if (database.prepare('SELECT 1 FROM streams WHERE purged < first').get() !== undefined) throw new Error('not all is purged')
+    if (database.prepare('SELECT 1 FROM streams WHERE purged < first').get() !== undefined)
+      throw new Error('not all is purged')
   })
   database.close()
   t.deepEqual(await verifyChain(file), E.right(44))
 })
 
-withLog('a log without digests of streams is covered from its next start on, and says since where', async (t, store, file) => {
-  await fill(store)
-  await right(store.setMetadata('a', { maxCount: 1 }))
-  await right(store.deleteStream('b'))
-  await store.close()
-  // As version 0.1.0 wrote it.
-  tamper(file, 'ALTER TABLE streams DROP COLUMN digest; DROP TABLE coverage; PRAGMA user_version = 1')
-  t.is(readCoverage(file), null)
-  t.deepEqual(await verifyChain(file), E.right(12))
-  const again = await openSqliteEventStore({ file })
-  t.teardown(() => again.close())
-  t.is(readCoverage(file), 12)
-  await right(again.append('c', 'any', [newEvent(20)]))
-  await right(again.append('d', 'any', [newEvent(21)]))
-  t.deepEqual(await verifyChain(file), E.right(14))
-  t.deepEqual((await right(again.read('a'))).map(({ revision }) => revision), [3])
-  tamper(file, `UPDATE streams SET first = last + 1 WHERE name = 'c'`)
-  t.like(await verifyChain(file), { left: { reason: 'the row of the stream c is damaged: reads may return wrong events' } })
-  t.is(readCoverage(file), 12)
-})
+withLog(
+  'a log without digests of streams is covered from its next start on, and says since where',
+  async (t, store, file) => {
+    await fill(store)
+    await right(store.setMetadata('a', { maxCount: 1 }))
+    await right(store.deleteStream('b'))
+    await store.close()
+    // As version 0.1.0 wrote it.
+    tamper(file, 'ALTER TABLE streams DROP COLUMN digest; DROP TABLE coverage; PRAGMA user_version = 1')
+    t.is(readCoverage(file), null)
+    t.deepEqual(await verifyChain(file), E.right(12))
+    const again = await openSqliteEventStore({ file })
+    t.teardown(() => again.close())
+    t.is(readCoverage(file), 12)
+    await right(again.append('c', 'any', [newEvent(20)]))
+    await right(again.append('d', 'any', [newEvent(21)]))
+    t.deepEqual(await verifyChain(file), E.right(14))
+    t.deepEqual(
+      (await right(again.read('a'))).map(({ revision }) => revision),
+      [3],
+    )
+    tamper(file, `UPDATE streams SET first = last + 1 WHERE name = 'c'`)
+    t.like(await verifyChain(file), { left: { reason: 'which events of c are read is not what was written' } })
+    t.is(readCoverage(file), 12)
+  },
+)
 
 withLog('a log that was never without digests is covered from its first row on', async (t, store, file) => {
   await fill(store)

@@ -33,18 +33,29 @@ test('a stream as it was written is whole, and tells its place in the log', asyn
   t.deepEqual(await integrityOf('d', ''), { rows: 0, first: null, last: null, headHash: null, damages: [] })
 })
 
-const wounds: ReadonlyArray<readonly [what: string, sql: string, damages: ReadonlyArray<readonly [number | null, string]>]> = [
+const wounds: ReadonlyArray<
+  readonly [what: string, sql: string, damages: ReadonlyArray<readonly [number | null, string]>]
+> = [
   ['changed content', "UPDATE events SET data = replace(data, '1', '7') WHERE pos = 6", [[1, CONTENT]]],
-  ['a row that is missing', 'DELETE FROM events WHERE pos = 6', [
-    [1, 'it is missing'], [2, 'it does not follow the previous row'],
-  ]],
+  [
+    'a row that is missing',
+    'DELETE FROM events WHERE pos = 6',
+    [
+      [1, 'it is missing'],
+      [2, 'it does not follow the row before it'],
+    ],
+  ],
   ['a row that is missing at the end', 'DELETE FROM events WHERE pos = 8', [[3, 'it is missing']]],
-  ['a changed row of another stream behind it', 'UPDATE events SET prev = zeroblob(32) WHERE pos = 9', [
-    [3, 'the next row does not follow it'],
-  ]],
-  ['a changed row of the stream itself', "UPDATE streams SET max_count = 1 WHERE name = 'b'", [
-    [null, 'the row of the stream is damaged: reads may return wrong events'],
-  ]],
+  [
+    'a changed row of another stream behind it',
+    'UPDATE events SET prev = zeroblob(32) WHERE pos = 9',
+    [[3, 'the row behind it does not follow it']],
+  ],
+  [
+    'a changed row of the stream itself',
+    "UPDATE streams SET max_count = 1 WHERE name = 'b'",
+    [[null, 'which events are read is not what was written']],
+  ],
 ]
 
 for (const [what, sql, damages] of wounds)

@@ -13,7 +13,11 @@ test('each job gets its own answer, whatever fails beside it and however many wo
   t.teardown(remove)
   const writer = await open(path)
   t.teardown(writer.close)
-  const job = fc.oneof({ weight: 20, arbitrary: fc.uuid() }, { weight: 2, arbitrary: fc.constant('bad') }, { weight: 2, arbitrary: fc.constant('die') })
+  const job = fc.oneof(
+    { weight: 20, arbitrary: fc.uuid() },
+    { weight: 2, arbitrary: fc.constant('bad') },
+    { weight: 2, arbitrary: fc.constant('die') },
+  )
   const turn = fc.array(job, { minLength: 1, maxLength: 80, size: 'max' })
   let died = 0
   await fc.assert(

@@ -21,7 +21,8 @@ for (const command of COMMANDS)
       t.regex(help, new RegExp(`^ {2}--${name}${value === undefined ? ' ' : ` ${value}`}`, 'm'))
       if (fallback !== undefined) t.regex(help.replaceAll(/\s+/g, ' '), new RegExp(`default ${fallback}`))
     }
-    for (const name of command.forms.flatMap((form) => partsOf(form).arguments)) t.regex(help, new RegExp(`^ {2}${name.name} +\\S`, 'm'))
+    for (const name of command.forms.flatMap((form) => partsOf(form).arguments))
+      t.regex(help, new RegExp(`^ {2}${name.name} +\\S`, 'm'))
     const given = new Set<string>(command.forms.flatMap(({ options }) => options))
     t.deepEqual([...given].toSorted(), Object.keys(command.options).toSorted(), 'every option belongs to a form')
     t.true(existsSync(command.page), command.page)
@@ -43,7 +44,14 @@ test('what is asked is read by the table: actions, arguments, options and their 
     action: '', operands: ['a.wav', 'b.wav'],
     options: { model: 'demo-en', language: 'en', speed: 'max', mode: 'partial', output: undefined, json: true },
   })
-  const { action, operands, options } = readArguments(USERS, ['create', 'ada', '--permission', 'admin', '--permission', 'user_retention'])
+  const { action, operands, options } = readArguments(USERS, [
+    'create',
+    'ada',
+    '--permission',
+    'admin',
+    '--permission',
+    'user_retention',
+  ])
   t.deepEqual([action, operands, options.permission], ['create', ['ada'], ['admin', 'user_retention']])
   t.deepEqual(readArguments(MODELS, ['verify']).operands, [])
   t.deepEqual(readArguments(MODELS, ['verify', 'a', 'b']).operands, ['a', 'b'])
@@ -57,8 +65,16 @@ const WRONG = [
   [TRANSCRIBE, ['a.wav', '--model'], '--model needs a value: --model NAME.'],
   [TRANSCRIBE, ['a.wav', '--json=yes'], '--json takes no value.'],
   [TRANSCRIBE, ['a.wav', '--model', 'a', '--model', 'b'], '--model is given twice.'],
-  [TRANSCRIBE, ['a.wav', '--mode', 'finale'], '--mode should be one of partial, final, not "finale". Did you mean final?'],
-  [TRANSCRIBE, ['a.wav', '--output', 'a.doc'], '--output should be a file name that ends with .srt, .vtt, .txt or .json, not "a.doc".'],
+  [
+    TRANSCRIBE,
+    ['a.wav', '--mode', 'finale'],
+    '--mode should be one of partial, final, not "finale". Did you mean final?',
+  ],
+  [
+    TRANSCRIBE,
+    ['a.wav', '--output', 'a.doc'],
+    '--output should be a file name that ends with .srt, .vtt, .txt or .json, not "a.doc".',
+  ],
   [DEMO, ['sample.wav'], 'stenolog demo does not accept the argument "sample.wav".'],
   [LIVES, [], 'stenolog lives needs one of list, finish.'],
   [LIVES, ['lsit'], 'Unknown command "lives lsit". Did you mean stenolog lives list?'],
@@ -78,13 +94,23 @@ for (const [command, args, message] of WRONG)
 
 test('a name that comes near is suggested, one that does not is not', (t) => {
   const names = ['MODELS_DIR', 'PORT', 'HOST', 'DATA_DIR']
-  for (const [given, meant] of [['MODEL_DIR', 'MODELS_DIR'], ['PROT', 'PORT'], ['port', 'PORT'], ['HSOT', 'HOST'], ['DATADIR', 'DATA_DIR']] as const)
+  for (const [given, meant] of [
+    ['MODEL_DIR', 'MODELS_DIR'],
+    ['PROT', 'PORT'],
+    ['port', 'PORT'],
+    ['HSOT', 'HOST'],
+    ['DATADIR', 'DATA_DIR'],
+  ] as const)
     t.is(nearestName(given, names), meant)
-  for (const far of ['', 'X', 'USER', 'MODELS', 'x'.repeat(100_000)]) t.is(nearestName(far, names), undefined, far.slice(0, 9))
+  for (const far of ['', 'X', 'USER', 'MODELS', 'x'.repeat(100_000)])
+    t.is(nearestName(far, names), undefined, far.slice(0, 9))
 })
 
 test('errors of several lines keep the words of a service that did not start', (t) => {
-  t.is(errorLines(new Error('The service did not start.\nerror: Port taken\nhint: another')), 'error: The service did not start.\nerror: Port taken\nhint: another')
+  t.is(
+    errorLines(new Error('The service did not start.\nerror: Port taken\nhint: another')),
+    'error: The service did not start.\nerror: Port taken\nhint: another',
+  )
   t.is(errorLines(new Error('broken'), 'a.wav'), 'error: a.wav: broken')
 })
 
@@ -93,10 +119,16 @@ test('the command line says what is wrong and what to do next, with 2 for what i
   t.teardown(remove)
   const wrong = await stenolog(path, ['transcrbe'])
   t.deepEqual([wrong.code, wrong.stdout], [2, ''])
-  t.regex(wrong.stderr, /^error: Unknown command "transcrbe"\. Did you mean transcribe\?\nhint: .*npm run stenolog -- --help\n$/)
+  t.regex(
+    wrong.stderr,
+    /^error: Unknown command "transcrbe"\. Did you mean transcribe\?\nhint: .*npm run stenolog -- --help\n$/,
+  )
   const failed = await stenolog(path, ['check'], { MODEL_DIR: 'x', PORT: 'http' })
   t.is(failed.code, 1)
-  t.regex(failed.stderr, /^error: Unknown setting STENOLOG_MODEL_DIR\. Did you mean STENOLOG_MODELS_DIR\?\nerror: STENOLOG_PORT .*\nhint: /)
+  t.regex(
+    failed.stderr,
+    /^error: Unknown setting STENOLOG_MODEL_DIR\. Did you mean STENOLOG_MODELS_DIR\?\nerror: STENOLOG_PORT .*\nhint: /,
+  )
 })
 
 test('help is told for help COMMAND too', async (t) => {

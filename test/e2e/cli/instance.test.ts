@@ -12,7 +12,10 @@ const TRANSCRIBE = join(import.meta.dirname, '..', '..', '..', 'interfaces', 'cl
 /** `transcribe` from a process with a directory of its own for temporary files, just when that has its first entry. */
 const beginTranscribe = async (t: { teardown: (fn: () => Promise<void>) => void }) => {
   const { path, remove } = await temporaryDirectory()
-  const child = fork(TRANSCRIBE, ['transcribe', 'nothing.wav'], { stdio: 'ignore', env: { ...CHILD_ENVIRONMENT, TMPDIR: path } })
+  const child = fork(TRANSCRIBE, ['transcribe', 'nothing.wav'], {
+    stdio: 'ignore',
+    env: { ...CHILD_ENVIRONMENT, TMPDIR: path },
+  })
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   t.teardown(async () => {
     child.kill('SIGKILL')

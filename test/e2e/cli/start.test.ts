@@ -21,8 +21,11 @@ testWith(programPath('script'), programPath('npm'))(
   const stores = await startTestStores()
   const settings = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: directory.path, DRAIN_TIMEOUT: '0s', ...stores.settings }
   // A terminal of util-linux: what stands on its standard input is typed.
-  const terminal = spawn('script', ['-qfec', 'exec npm start', '/dev/null'],
-    { cwd: ROOT, env: { ...inheritedVariables(['PATH', 'HOME', 'NODE_COMPILE_CACHE']), ...prefixed(settings) }, stdio: ['pipe', 'pipe', 'inherit'] })
+  const terminal = spawn('script', ['-qfec', 'exec npm start', '/dev/null'], {
+    cwd: ROOT,
+    env: { ...inheritedVariables(['PATH', 'HOME', 'NODE_COMPILE_CACHE']), ...prefixed(settings) },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const closed = once(terminal, 'close')
   t.teardown(async () => {
     terminal.kill('SIGKILL')

@@ -55,7 +55,10 @@ test('what is asked for wrongly ends with 2 and what helps, help with 0', async 
   t.is(unknown?.stdout, '')
   t.regex(help?.stdout ?? '', /\nUsage\n[^]*\n  restore /)
   t.regex(own?.stdout ?? '', /^stenolog replay: [^]*\nUsage\n {2}stenolog replay LIVE /)
-  t.is(refused?.stderr, 'error: LIVE should be an id: a whole number from 1, not "one".\nhint: npm run stenolog -- replay --help\n')
+  t.is(
+    refused?.stderr,
+    'error: LIVE should be an id: a whole number from 1, not "one".\nhint: npm run stenolog -- replay --help\n',
+  )
 })
 
 test('a backup is whole, for its owner alone, and is put in place only where that harms nothing', async (t) => {
@@ -112,15 +115,19 @@ test('a backup that is not complete, was changed or is of a newer version is ref
   t.is((await stenolog(path, ['backup', backup])).code, 0)
   const manifest = join(backup, 'backup.json')
   const whole = await readFile(manifest, 'utf8')
-  const { version, files } = JSON.parse(whole) as { readonly version: string; readonly files: Readonly<Record<string, string>> }
+  const { version, files } = JSON.parse(whole) as {
+    readonly version: string
+    readonly files: Readonly<Record<string, string>>
+  }
   const refusedWith = async (members: object, message: RegExp): Promise<void> => {
     await writeFile(manifest, JSON.stringify({ ...(JSON.parse(whole) as object), ...members }))
     await t.throwsAsync(readManifest(backup), { message })
   }
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
   const newer = [`${major + 1}.0.0`, `${major}.${minor + 1}.0`, `${major}.${minor}.${patch + 1}`]
-  for (const one of newer) await refusedWith({ version: one }, new RegExp(`made by version ${one.replaceAll('.', '\\.')}`))
-  await refusedWith({ format: 3 }, /Use \S+ or later/)
+  for (const one of newer)
+    await refusedWith({ version: one }, new RegExp(`made by version ${one.replaceAll('.', '\\.')}`))
+  await refusedWith({ format: 3 }, /Restore it with \S+ or later/)
   for (const name of ['documents.sqlite', 'events.sqlite', 'keyring.sqlite']) {
     const others = Object.fromEntries(Object.entries(files).filter(([file]) => file !== name))
     await refusedWith({ files: others }, /is incomplete: \w+\.sqlite is missing/)

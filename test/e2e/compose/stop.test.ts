@@ -32,7 +32,10 @@ test('requests whose connections wait to be accepted when SIGTERM comes are answ
   const settled = Promise.allSettled(answers)
   await Promise.all(sockets.map((socket) => once(socket, 'ready')))
   const exited = service.kill('SIGTERM')
-  t.deepEqual(new Set((await settled).map((answer) => (answer.status === 'fulfilled' ? answer.value : String(answer.reason)))), new Set(['HTTP/1.1 200 OK']))
+  t.deepEqual(
+    new Set((await settled).map((answer) => (answer.status === 'fulfilled' ? answer.value : String(answer.reason)))),
+    new Set(['HTTP/1.1 200 OK']),
+  )
   t.is(await exited, 0)
 })
 

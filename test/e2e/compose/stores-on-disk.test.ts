@@ -34,13 +34,20 @@ test('what was acknowledged is synced to the disk, read models are not, and a cl
   const client = await logIn(await service.url(), ADMIN.username, ADMIN.password)
   await client.createLive()
   const committed = (): ReadonlySet<string> =>
-    new Set([...service.stderr().matchAll(/^committed (\S+) (\S+ \d)$/gm)].map(([, file = '', how]) => `${basename(file)} ${how}`))
+    new Set(
+      [...service.stderr().matchAll(/^committed (\S+) (\S+ \d)$/gm)].map(
+        ([, file = '', how]) => `${basename(file)} ${how}`,
+      ),
+    )
   const expected = [`documents.sqlite wal ${NORMAL}`, `events.sqlite wal ${FULL}`, `keyring.sqlite wal ${FULL}`]
   await eventually(() => assert.deepEqual([...committed()].toSorted(), expected))
   t.true((await readdir(dataDirectory)).some((name) => name.endsWith('-wal')))
   service.kill('SIGTERM')
   t.is(await service.exited, 0)
-  t.deepEqual((await readdir(dataDirectory)).filter((name) => /-(wal|shm|journal)$/.test(name)), [])
+  t.deepEqual(
+    (await readdir(dataDirectory)).filter((name) => /-(wal|shm|journal)$/.test(name)),
+    [],
+  )
 })
 
 test('a write-ahead file that had to grow is cut back', async (t) => {
@@ -51,7 +58,8 @@ test('a write-ahead file that had to grow is cut back', async (t) => {
   t.teardown(() => store.close())
   const size = async (): Promise<number> => (await stat(`${file}-wal`)).size
   const text = 'x'.repeat(500_000)
-  const write = async (): Promise<void> => void (await right(store.append('a', 'any', [{ ...newEvent(), data: { text } }])))
+  const write = async (): Promise<void> =>
+    void (await right(store.append('a', 'any', [{ ...newEvent(), data: { text } }])))
   await write()
   // A reader that stays: nothing of what is written from here on may go from the write-ahead file into the database.
   const reader = new DatabaseSync(file, { readOnly: true })

@@ -53,7 +53,9 @@ browserTest('names, texts, addresses and fragments are text, whatever is in them
         segment, final: true, ...members }))
     socket.send('{"type":"connection","status":"connected","role":"listener","session_id":7,"state":"active"}')
     say(1, HOSTILE, { language: '"><script>' })
-    socket.send(`{"type":"transcription","start":2,"end":3,"text":"\\ud800 lone","language":"en","segment":2,"final":true}`)
+    socket.send(
+      `{"type":"transcription","start":2,"end":3,"text":"\\ud800 lone","language":"en","segment":2,"final":true}`,
+    )
     say(3, LONG)
     say(3, HOSTILE, { type: 'translation', language: '__proto__' })
     say(4, HOSTILE, { final: false })
@@ -103,7 +105,9 @@ browserTest('a first visit is few requests and little data; reloads are never to
   let refusals = 0
   await page.route('**/pages/profiles.ts', (route) => {
     refusals += 1
-    return refusals === 1 ? route.fulfill({ status: 429, headers: { 'Retry-After': '1' }, body: '{}' }) : route.continue()
+    return refusals === 1
+      ? route.fulfill({ status: 429, headers: { 'Retry-After': '1' }, body: '{}' })
+      : route.continue()
   })
   await page.getByRole('link', { name: 'Profiles' }).click()
   await page.getByRole('button', { name: 'New profile' }).waitFor()

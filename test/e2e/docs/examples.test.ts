@@ -15,7 +15,9 @@ const PAGES = ['README.md', ...globSync('docs/{start,guides}/*.md')]
 /** The examples of a page that are marked to be run, `<!-- run -->` or `<!-- run: LANGUAGE -->`. */
 const examplesOf = (file: string, language: string): ReadonlyArray<string> => {
   const mark = language === 'sh' ? '<!-- run -->' : `<!-- run: ${language} -->`
-  return [...readFileSync(file, 'utf8').matchAll(new RegExp(`${mark}\\n\`\`\`\\w+\\n([^]*?)\`\`\``, 'g'))].map(([, example = '']) => example)
+  return [...readFileSync(file, 'utf8').matchAll(new RegExp(`${mark}\\n\`\`\`\\w+\\n([^]*?)\`\`\``, 'g'))].map(
+    ([, example = '']) => example,
+  )
 }
 
 const run = promisify(execFile)

@@ -37,14 +37,18 @@ const open = (
     models: options.models ?? new Map([['demo-en', DEMO]]),
     workers: 2,
     logger,
-    execArgv: options.fixture === undefined ? [] : ['--import', new URL(`../../support/fixtures/engine/${options.fixture}.ts`, import.meta.url).href],
+    execArgv:
+      options.fixture === undefined
+        ? []
+        : ['--import', new URL(`../../support/fixtures/engine/${options.fixture}.ts`, import.meta.url).href],
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   })
   t.teardown(engine.close)
   return { engine, logger }
 }
 
-const hear = async (engine: SpeechEngine, samples: Int16Array, model = 'demo-en') => engine.transcribe({ model, language: 'en', samples })()
+const hear = async (engine: SpeechEngine, samples: Int16Array, model = 'demo-en') =>
+  engine.transcribe({ model, language: 'en', samples })()
 
 const textOf = (outcome: E.Either<unknown, Hypothesis>): string =>
   E.isLeft(outcome) ? JSON.stringify(outcome.left) : outcome.right.segments.map(({ text }) => text.trim()).join(' ')
@@ -62,7 +66,11 @@ const hasEnded = async (pid: number): Promise<boolean> =>
   !isAlive(pid) || (await readFile(`/proc/${pid}/stat`, 'utf8').then((stat) => / Z /.test(stat), () => true))
 
 /** For tests that bring no process down. */
-const sharedEngine = createSpeechEngine({ models: new Map([['demo-en', DEMO]]), workers: 2, logger: createRecordingLogger() })
+const sharedEngine = createSpeechEngine({
+  models: new Map([['demo-en', DEMO]]),
+  workers: 2,
+  logger: createRecordingLogger(),
+})
 test.after.always(() => sharedEngine.close())
 
 test('the model that ships transcribes synthetic speech through the engine process', async (t) => {
@@ -118,10 +126,13 @@ test('a job that cannot be done fails alone', async (t) => {
 
 test('a job that is called off has no text, and those beside it have theirs', async (t) => {
   const callOff = new AbortController()
-  const jobs = Array.from({ length: 4 }, () => sharedEngine.transcribe({ model: 'demo-en', language: 'en', samples: simon }, callOff.signal)())
+  const jobs = Array.from({ length: 4 }, () =>
+    sharedEngine.transcribe({ model: 'demo-en', language: 'en', samples: simon }, callOff.signal)(),
+  )
   const beside = hear(sharedEngine, simon)
   callOff.abort()
-  for (const outcome of await Promise.all(jobs)) t.deepEqual(outcome, E.left({ _tag: 'JobFailed', reason: 'it was called off' }))
+  for (const outcome of await Promise.all(jobs))
+    t.deepEqual(outcome, E.left({ _tag: 'JobFailed', reason: 'it was called off' }))
   t.is(textOf(await beside), SIMON)
 })
 
@@ -131,10 +142,20 @@ test('a truncated model or one that is missing fails to load, is tried again, an
   await cp(DEMO, directory.path, { recursive: true })
   await truncate(join(directory.path, 'onnx/decoder_with_past_model_quantized.onnx'), 700_000)
   const missing = join(directory.path, 'nowhere')
-  const { engine } = open(t, { models: new Map([['demo-en', DEMO], ['damaged', directory.path], ['missing', missing]]) })
+  const { engine } = open(t, {
+    models: new Map([
+      ['demo-en', DEMO],
+      ['damaged', directory.path],
+      ['missing', missing],
+    ]),
+  })
 
   for (const model of ['damaged', 'missing', 'unheard-of']) {
-    const [loaded, job, other] = await Promise.all([engine.load(model)(), hear(engine, simon, model), hear(engine, simon)])
+    const [loaded, job, other] = await Promise.all([
+      engine.load(model)(),
+      hear(engine, simon, model),
+      hear(engine, simon),
+    ])
     t.like(loaded, { _tag: 'Left', left: { _tag: 'ModelLoadFailed', model } })
     t.like(job, { _tag: 'Left', left: { _tag: 'ModelLoadFailed', model } })
     t.is(textOf(other), SIMON)
@@ -168,13 +189,24 @@ test('a job that brings the process down alone fails, the others are answered [F
 
 for (const [what, mark, reason] of [
   ['a job that hangs its thread', HANGS, /^it brought the engine process down \(a task took longer than \d+ ms\)$/],
-  ['a job that freezes the whole process', FREEZES, /^it brought the engine process down \(it said nothing for \d+ ms\)$/],
+  [
+    'a job that freezes the whole process',
+    FREEZES,
+    /^it brought the engine process down \(it said nothing for \d+ ms\)$/,
+  ],
 ] as const) {
   test(`${what} fails alone, the others are answered [F13]`, async (t) => {
-    const { engine } = open(t, { fixture: 'stall', limits: { detect: 5000, transcribe: 1000, load: 5000, unmeasured: 1000 } })
+    const { engine } = open(t, {
+      fixture: 'stall',
+      limits: { detect: 5000, transcribe: 1000, load: 5000, unmeasured: 1000 },
+    })
     await engine.load('demo-en')()
     const first = engine.pid() ?? 0
-    const [before, stalled, after] = await Promise.all([hear(engine, simon), hear(engine, marked(mark)), hear(engine, sheep)])
+    const [before, stalled, after] = await Promise.all([
+      hear(engine, simon),
+      hear(engine, marked(mark)),
+      hear(engine, sheep),
+    ])
     t.is(textOf(before), SIMON)
     t.regex(E.isLeft(stalled) ? stalled.left.reason : '', reason)
     t.is(textOf(after), SHEEP)
@@ -187,7 +219,10 @@ for (const [what, mark, reason] of [
 
 test('the wait for a free thread does not count as a job that hangs', async (t) => {
   const limit = 4 * SLOW_MS
-  const { engine, logger } = open(t, { fixture: 'stall', limits: { detect: 5000, transcribe: limit, load: 60_000, unmeasured: limit } })
+  const { engine, logger } = open(t, {
+    fixture: 'stall',
+    limits: { detect: 5000, transcribe: limit, load: 60_000, unmeasured: limit },
+  })
   await engine.load('demo-en')()
   const first = engine.pid()
   const jobs = Array.from({ length: 6 }, async () => hear(engine, marked(SLOW)))
@@ -227,11 +262,16 @@ test('onnxruntime tells its maker nothing: the engine process has none of the fi
   await engine.load('demo-en')()
   const folder = `/proc/${engine.pid()}/fd`
   const files = await Promise.all((await readdir(folder)).map((name) => readlink(join(folder, name)).catch(() => '')))
-  t.deepEqual(files.filter((file) => file.includes('.onnxruntime')), [])
+  t.deepEqual(
+    files.filter((file) => file.includes('.onnxruntime')),
+    [],
+  )
 })
 
 test('the engine process does not outlive a service that was killed', async (t) => {
-  const owner = spawn(process.execPath, ['test/support/fixtures/engine/engine-owner.ts'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const owner = spawn(process.execPath, ['test/support/fixtures/engine/engine-owner.ts'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const [line] = (await once(createInterface({ input: owner.stdout }), 'line')) as [string]
   const pid = Number(line)
   t.true(isAlive(pid))

@@ -30,22 +30,38 @@ const choose = (answers: Readonly<Record<GpuProvider, ProbeAnswer | string>>) =>
     const answer = answers[provider]
     return typeof answer === 'string' ? E.left('not asked') : answer
   }
-  const obstacle = (provider: GpuProvider): string | null => (typeof answers[provider] === 'string' ? answers[provider] : null)
+  const obstacle = (provider: GpuProvider): string | null =>
+    typeof answers[provider] === 'string' ? answers[provider] : null
   return chooseProvider({ obstacle, probe }).then((choice) => ({ ...choice, tried }))
 }
 
 test('the first provider that runs here and is faster than the CPU is taken; why no other before it is told', async (t) => {
   t.deepEqual(await choose({ cuda: FAST, webgpu: FAST }), {
-    provider: 'cuda', why: '0.4 ms where the CPU takes 3.0', times: { gpu: 0.4, cpu: 3 }, tried: ['cuda'],
+    provider: 'cuda',
+    why: '0.4 ms where the CPU takes 3.0',
+    times: { gpu: 0.4, cpu: 3 },
+    tried: ['cuda'],
   })
   t.deepEqual(await choose({ cuda: 'no device', webgpu: FAST }), {
-    provider: 'webgpu', why: '0.4 ms where the CPU takes 3.0; cuda: no device', times: { gpu: 0.4, cpu: 3 }, tried: ['webgpu'],
+    provider: 'webgpu',
+    why: '0.4 ms where the CPU takes 3.0; cuda: no device',
+    times: { gpu: 0.4, cpu: 3 },
+    tried: ['webgpu'],
   })
   t.deepEqual(await choose({ cuda: E.left('cuDNN is\n  missing'), webgpu: SLOW }), {
-    provider: 'cpu', why: 'cuda: cuDNN is missing; webgpu: its adapter is slower than the CPU (2600.0 ms where that takes 3.0)', tried: ['cuda', 'webgpu'],
+    provider: 'cpu',
+    why: 'cuda: cuDNN is missing; webgpu: its adapter is slower than the CPU (2600.0 ms where that takes 3.0)',
+    tried: ['cuda', 'webgpu'],
   })
-  t.deepEqual(await choose({ cuda: 'no device', webgpu: 'no device' }), { provider: 'cpu', why: 'no GPU was found', tried: [] })
-  const { why } = await choose({ cuda: 'no device', webgpu: E.left(`${'/source.cc '.repeat(40)}No supported adapters`) })
+  t.deepEqual(await choose({ cuda: 'no device', webgpu: 'no device' }), {
+    provider: 'cpu',
+    why: 'no GPU was found',
+    tried: [],
+  })
+  const { why } = await choose({
+    cuda: 'no device',
+    webgpu: E.left(`${'/source.cc '.repeat(40)}No supported adapters`),
+  })
   t.regex(why, /^cuda: no device; webgpu: ….{130,}No supported adapters$/)
 })
 
@@ -54,11 +70,21 @@ test('a provider is tried in a process of its own; one that onnxruntime cannot l
   t.regex(E.isLeft(answer) ? answer.left : '', /no such provider/)
   const { provider, why } = await chooseProvider()
   const checks = await examineEnvironment(E.left([]))
-  t.false(checks.some(({ name }) => name === 'execution provider'), 'without settings only what depends on none')
+  t.false(
+    checks.some(({ name }) => name === 'execution provider'),
+    'without settings only what depends on none',
+  )
   const lines = await deviceChecks(4000)
-  t.deepEqual(lines.map(({ name, ok }) => [name, ok]), [
-    ['execution provider', true], ['device', true], ['memory', true], ['precision', true], ['pass', true],
-  ])
+  t.deepEqual(
+    lines.map(({ name, ok }) => [name, ok]),
+    [
+      ['execution provider', true],
+      ['device', true],
+      ['memory', true],
+      ['precision', true],
+      ['pass', true],
+    ],
+  )
   t.regex(lines[0]?.detail ?? '', new RegExp(`^${provider} `))
   t.regex(lines[4]?.detail ?? '', /^demo-en took [1-9]\d* ms on the CPU for 5 s of silence/)
   if (provider === 'cpu') t.regex(why, /^no GPU was found$|^cuda: .+; webgpu: .+$/)
@@ -69,7 +95,8 @@ test('on a GPU 32-bit weights come before 16-bit ones, on the CPU 8-bit ones fir
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   const put = async (suffix: string): Promise<void> => {
-    for (const name of ['encoder_model', 'decoder_model_merged']) await writeFile(join(directory.path, `${name}${suffix}.onnx`), suffix)
+    for (const name of ['encoder_model', 'decoder_model_merged'])
+      await writeFile(join(directory.path, `${name}${suffix}.onnx`), suffix)
   }
   const found = async (provider: 'cpu' | 'cuda' | 'webgpu') => {
     const weights = await findWeights(directory.path, provider)
@@ -77,11 +104,29 @@ test('on a GPU 32-bit weights come before 16-bit ones, on the CPU 8-bit ones fir
     return [/encoder_model(.*)\.onnx$/.exec(weights.right.encoder)?.[1], weights.right.eightBits]
   }
   await put('_quantized')
-  t.deepEqual([await found('cpu'), await found('cuda')], [['_quantized', true], ['_quantized', true]])
+  t.deepEqual(
+    [await found('cpu'), await found('cuda')],
+    [
+      ['_quantized', true],
+      ['_quantized', true],
+    ],
+  )
   await put('_fp16')
-  t.deepEqual([await found('cpu'), await found('webgpu')], [['_quantized', true], ['_fp16', false]])
+  t.deepEqual(
+    [await found('cpu'), await found('webgpu')],
+    [
+      ['_quantized', true],
+      ['_fp16', false],
+    ],
+  )
   await put('')
-  t.deepEqual([await found('cpu'), await found('cuda')], [['_quantized', true], ['', false]])
+  t.deepEqual(
+    [await found('cpu'), await found('cuda')],
+    [
+      ['_quantized', true],
+      ['', false],
+    ],
+  )
 })
 
 /** A pool's threads do not keep their process alive: the engine lives by its parent's channel, a test by this. */
@@ -90,7 +135,11 @@ const stayAlive = (t: ExecutionContext): void => {
   t.teardown(() => clearInterval(alive))
 }
 
-const job = (samples: Int16Array, language = 'en'): Task => ({ kind: 'transcribe', job: { model: 'tiny', language, samples }, folder: MODEL })
+const job = (samples: Int16Array, language = 'en'): Task => ({
+  kind: 'transcribe',
+  job: { model: 'tiny', language, samples },
+  folder: MODEL,
+})
 
 /** A sum of several rows may be rounded otherwise than that of one. */
 /** Without its cost, which no two passes share. */
@@ -117,14 +166,20 @@ test('a worker takes the jobs that wait for one model at once, and answers each 
   const pool = createWorkerPool({ script: WORKER, size: 1, batch: 4, onDeath: (reason) => deaths.push(reason) })
   const run = (tasks: ReadonlyArray<Task>): Promise<ReadonlyArray<Outcome>> =>
     Promise.all(tasks.map(async (task, index) => rounded(await pool.run(task, () => begun.push(index)))))
-  const [heardSimon, heardSheep] = await run([job(simon)]).then(async ([first]) => [first, (await run([job(sheep)]))[0]])
+  const [heardSimon, heardSheep] = await run([job(simon)]).then(async ([first]) => [
+    first,
+    (await run([job(sheep)]))[0],
+  ])
   t.notDeepEqual(heardSimon, heardSheep)
   begun.length = 0
 
   // The first finds the worker idle; the others wait, and go together: four, then the rest.
   const load: Task = { kind: 'load', model: 'tiny', folder: MODEL }
   const outcomes = await run([job(simon), job(sheep), job(simon), load, job(sheep), job(simon), job(sheep)])
-  t.deepEqual(outcomes.filter((_, index) => index !== 3), [heardSimon, heardSheep, heardSimon, heardSheep, heardSimon, heardSheep])
+  t.deepEqual(
+    outcomes.filter((_, index) => index !== 3),
+    [heardSimon, heardSheep, heardSimon, heardSheep, heardSimon, heardSheep],
+  )
   t.deepEqual(begun, [0, 1, 2, 4, 5, 3, 6], 'jobs for the model join the batch of the first that waits')
 
   const [first, wrong, third] = (await run([job(sheep), job(simon), job(simon, 'xx'), job(sheep)])).slice(1)
@@ -140,7 +195,13 @@ test('with a GPU a model of 8-bit weights runs on the CPU, and one that does not
   await mkdir(join(directory.path, 'onnx'))
   const warnings: Array<string> = []
   // There is no GPU here, or there is: `cuda` without its library loads nothing either way.
-  const lanes = createLanes({ script: WORKER, workers: 1, provider: 'cuda', onDeath: (reason) => t.fail(reason), warn: (line) => warnings.push(line) })
+  const lanes = createLanes({
+    script: WORKER,
+    workers: 1,
+    provider: 'cuda',
+    onDeath: (reason) => t.fail(reason),
+    warn: (line) => warnings.push(line),
+  })
   const ran = await lanes.run({ kind: 'load', model: 'demo-en', folder: 'models/demo-en' }, () => undefined)
   t.deepEqual(ran, E.right({ windowSeconds: 10 }))
   const loaded = await lanes.run({ kind: 'load', model: 'tiny', folder: MODEL }, () => undefined)
@@ -159,7 +220,11 @@ test('what a GPU has no memory for the CPU does, and goes on with until the mode
   stayAlive(t)
   const warnings: Array<string> = []
   const lanes = createLanes({
-    script: FAILING_WORKER, workers: 1, provider: 'webgpu', onDeath: (reason) => t.fail(reason), warn: (line) => warnings.push(line),
+    script: FAILING_WORKER,
+    workers: 1,
+    provider: 'webgpu',
+    onDeath: (reason) => t.fail(reason),
+    warn: (line) => warnings.push(line),
   })
   const load: Task = { kind: 'load', model: 'tiny', folder: MODEL }
   const heardOn = async (reason = ''): Promise<unknown> => {
@@ -187,6 +252,8 @@ test('a pass that nobody waits for any more ends, whether it waits or runs', asy
     Promise.resolve(waiting.abort()),
     pool.run(job(sheep), () => undefined),
   ])
-  const reasons = outcomes.map((outcome) => (outcome !== undefined && E.isLeft(outcome) ? outcome.left.reason : 'heard'))
+  const reasons = outcomes.map((outcome) =>
+    outcome !== undefined && E.isLeft(outcome) ? outcome.left.reason : 'heard',
+  )
   t.deepEqual(reasons, ['it was called off', 'it was called off', 'heard', 'heard'])
 })

@@ -46,7 +46,11 @@ test('an allocation that fails releases the sessions and is tried once more, not
   }
   t.deepEqual(await run(['std::bad_alloc', 'text']), E.right('text'))
   t.deepEqual(events, ['loaded', 'std::bad_alloc', 'released', 'loaded', 'text'])
-  await t.throwsAsync(run(['Failed to allocate memory', 'Failed to allocate memory', 'text']), { message: /allocate/ }, 'once, not for ever')
+  await t.throwsAsync(
+    run(['Failed to allocate memory', 'Failed to allocate memory', 'text']),
+    { message: /allocate/ },
+    'once, not for ever',
+  )
   await t.throwsAsync(run(['another fault', 'text']), { message: 'another fault' })
 })
 
@@ -84,7 +88,9 @@ test('a model whose folder was replaced is loaded anew, and one whose folder is 
   const folder = join(directory.path, 'model')
   let loads = 0
   let released = 0
-  const models = createLoadedModels(async () => E.right({ number: (loads += 1), release: async () => void (released += 1) }))
+  const models = createLoadedModels(async () =>
+    E.right({ number: (loads += 1), release: async () => void (released += 1) }),
+  )
   const numberOf = async (place: string | null) => {
     const loaded = await models.load('any', place)
     return E.isLeft(loaded) ? loaded.left.reason : loaded.right.number

@@ -32,7 +32,9 @@ const scriptedProcesses = (t: ExecutionContext, options: ScriptedOptions = {}) =
       events = null
       heard.onExit(reason)
     }
-    queueMicrotask(() => heard.onReply({ kind: 'ready', choice: { provider: onGpu === undefined ? 'cpu' : 'cuda', why: 'scripted' } }))
+    queueMicrotask(() =>
+      heard.onReply({ kind: 'ready', choice: { provider: onGpu === undefined ? 'cpu' : 'cuda', why: 'scripted' } }),
+    )
     const send = (request: Request): void => {
       if (request.kind === 'task') inFlight = [...inFlight, request]
     }
@@ -41,13 +43,19 @@ const scriptedProcesses = (t: ExecutionContext, options: ScriptedOptions = {}) =
   const logger = createRecordingLogger()
   const passes = createPassLimits({ floor: 60_000 })
   const runner = createTaskRunner({
-    role: 'speech', workers, logger, execArgv: [], startChild, limits: { detect: 60_000, load: 60_000, passes, ...limits },
+    role: 'speech',
+    workers,
+    logger,
+    execArgv: [],
+    startChild,
+    limits: { detect: 60_000, load: 60_000, passes, ...limits },
     widthOn: () => onGpu ?? workers,
     deviceOf: (task) => (task.kind === 'transcribe' && task.job.model.startsWith('gpu') ? 'gpu' : 'cpu'),
   })
   t.teardown(runner.close)
 
-  const nameOf = ({ task }: { readonly task: Task }): string => (task.kind === 'transcribe' ? task.job.model : task.kind)
+  const nameOf = ({ task }: { readonly task: Task }): string =>
+    task.kind === 'transcribe' ? task.job.model : task.kind
   const named = (name: string) => {
     const found = inFlight.find((one) => nameOf(one) === name)
     assert.ok(found, `${name} is not in flight`)
@@ -195,7 +203,11 @@ test('groups that were to be tried together are no larger than what a kill has l
 })
 
 test('of tasks in flight the one that takes too long is the only suspect', async (t) => {
-  const passes = createPassLimits({ floor: 1, unmeasured: 60_000, measured: (model) => (model === 'hangs' ? 10 : undefined) })
+  const passes = createPassLimits({
+    floor: 1,
+    unmeasured: 60_000,
+    measured: (model) => (model === 'hangs' ? 10 : undefined),
+  })
   const { transcribe, begin, answer, until } = scriptedProcesses(t, { limits: { passes } })
   const [other, hangs] = [transcribe('other'), transcribe('hangs')]
   await until('other', 'hangs')
@@ -203,7 +215,10 @@ test('of tasks in flight the one that takes too long is the only suspect', async
   begin('hangs')
   await until('hangs')
   begin('hangs')
-  t.deepEqual(await hangs, E.left({ _tag: 'JobFailed', reason: 'it brought the engine process down (a task took longer than 50 ms)' }))
+  t.deepEqual(
+    await hangs,
+    E.left({ _tag: 'JobFailed', reason: 'it brought the engine process down (a task took longer than 50 ms)' }),
+  )
   await until('other')
   answer('other')
   t.deepEqual(await other, DONE)

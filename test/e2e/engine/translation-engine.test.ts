@@ -11,9 +11,16 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { TINY_MARIAN } from '../../support/models/translators.ts'
 import { POISON_TEXT } from '../../support/fixtures/engine/crash-on-poison.ts'
 
-const open = (t: ExecutionContext, models: Readonly<Record<string, string>> = { tiny: TINY_MARIAN }, fixture?: 'crash-on-poison') => {
+const open = (
+  t: ExecutionContext,
+  models: Readonly<Record<string, string>> = { tiny: TINY_MARIAN },
+  fixture?: 'crash-on-poison',
+) => {
   const logger = createRecordingLogger()
-  const execArgv = fixture === undefined ? [] : ['--import', new URL(`../../support/fixtures/engine/${fixture}.ts`, import.meta.url).href]
+  const execArgv =
+    fixture === undefined
+      ? []
+      : ['--import', new URL(`../../support/fixtures/engine/${fixture}.ts`, import.meta.url).href]
   const engine = createTranslationEngine({ models: new Map(Object.entries(models)), logger, execArgv })
   t.teardown(engine.close)
   const translate = (text: string, to = 'fr', model = 'tiny') => engine.translate({ model, text, from: 'en', to })()
@@ -27,7 +34,15 @@ test('nothing runs before the first job; then texts are translated in a process 
   const whole = await translate('A winter song. The test')
   const parts = [await translate('A winter song.'), await translate('The test')]
   t.true(parts.every(E.isRight))
-  t.deepEqual(whole, E.right(parts.map((part) => (E.isRight(part) ? part.right : '')).filter((text) => text !== '').join(' ')))
+  t.deepEqual(
+    whole,
+    E.right(
+      parts
+        .map((part) => (E.isRight(part) ? part.right : ''))
+        .filter((text) => text !== '')
+        .join(' '),
+    ),
+  )
   t.deepEqual(await translate(''), E.right(''))
   t.notDeepEqual(await translate('the test', 'es'), await translate('the test', 'fr'))
   const pid = engine.pid() ?? 0
@@ -40,7 +55,11 @@ test('a translator that is missing, broken or unheard of fails its own jobs alon
   t.teardown(directory.remove)
   await cp(TINY_MARIAN, directory.path, { recursive: true })
   await truncate(join(directory.path, 'onnx/decoder_model.onnx'), 1000)
-  const { engine, translate } = open(t, { tiny: TINY_MARIAN, damaged: directory.path, missing: join(directory.path, 'nowhere') })
+  const { engine, translate } = open(t, {
+    tiny: TINY_MARIAN,
+    damaged: directory.path,
+    missing: join(directory.path, 'nowhere'),
+  })
   const right = await translate('the test')
   for (const model of ['damaged', 'missing', 'unheard-of']) {
     t.like(await engine.load(model)(), { _tag: 'Left', left: { _tag: 'ModelLoadFailed', model } })
@@ -61,14 +80,20 @@ test('jobs in flight when the process is killed are answered by the next one', a
   process.kill(first, 'SIGKILL')
   t.deepEqual(await Promise.all(jobs), jobs.map(() => right))
   t.not(engine.pid(), first)
-  t.true(logger.lines.some(({ message, fields }) => message === 'engine process died' && fields['engine'] === 'translation'))
+  t.true(
+    logger.lines.some(({ message, fields }) => message === 'engine process died' && fields['engine'] === 'translation'),
+  )
 })
 
 test('a job that brings the process down alone fails, the others are answered', async (t) => {
   const { engine, translate } = open(t, { tiny: TINY_MARIAN }, 'crash-on-poison')
   await engine.load('tiny')()
   const right = await translate('the test')
-  const [before, crashed, after] = await Promise.all([translate('the test'), translate(POISON_TEXT), translate('the test')])
+  const [before, crashed, after] = await Promise.all([
+    translate('the test'),
+    translate(POISON_TEXT),
+    translate('the test'),
+  ])
   t.deepEqual(before, right)
   t.deepEqual(crashed, E.left({ _tag: 'JobFailed', reason: 'it brought the engine process down (SIGSEGV)' }))
   t.deepEqual(after, right)

@@ -62,7 +62,8 @@ test('a further set that is not used is unloaded, the only one later', async (t)
   const pair = async ({ hear, surely }: ReturnType<typeof poolOf>): Promise<void> => {
     await Promise.all([hear('held a'), hear('held a')].map((one) => surely('held a', one)))
   }
-  const loadsOf = ({ begun }: ReturnType<typeof poolOf>): number => begun.filter((name) => name.endsWith('loads')).length
+  const loadsOf = ({ begun }: ReturnType<typeof poolOf>): number =>
+    begun.filter((name) => name.endsWith('loads')).length
   const [one, none] = [poolOf(t, { further: 1, only: 1e9 }), poolOf(t, { further: 1, only: 1 })]
   await Promise.all([pair(one), pair(none)])
   await eventually(async () => {

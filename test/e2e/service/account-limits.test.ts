@@ -12,7 +12,8 @@ for (const [path, name, more, refusal] of [
 ] as const)
   test(`${path}: of creates at once as many succeed as a user may have, the others are told so; what is deleted makes room`, async (t) => {
     const member = await service.user(`collector of ${name}`)
-    const create = (): Promise<Answer<Single<{ readonly id: number }> & Json>> => member.post(path, { name: 'one of many' })
+    const create = (): Promise<Answer<Single<{ readonly id: number }> & Json>> =>
+      member.post(path, { name: 'one of many' })
     const answers = await Promise.all(Array.from({ length: AT_ONCE }, create))
     t.is(answers.filter(({ status }) => status < 300).length, more)
     for (const { status, body } of answers.filter((answer) => answer.status >= 300)) {

@@ -19,27 +19,35 @@ test.after.always(async () => {
 
 const ASKED = { words: true, prompt: 'A lecture on numerals.', hotwords: ['Analytical Engine'] }
 const FURTHER = ['words', 'task', 'prompt', 'hotwords']
-const furtherOf = (settings: Json): Json => Object.fromEntries(Object.entries(settings).filter(([member]) => FURTHER.includes(member)))
+const furtherOf = (settings: Json): Json =>
+  Object.fromEntries(Object.entries(settings).filter(([member]) => FURTHER.includes(member)))
 const configOf = (live: Json): Json => live['config'] as Json
 
-test.serial('what was asked of a session or a profile is told to its owner, exactly as it was sent [B43 B44 B45]', async (t) => {
-  const client = await service.user('asking')
-  const live = await client.createLive({ model: MULTILINGUAL, config: { ...ASKED, task: 'translate' } })
-  t.deepEqual(furtherOf(configOf(live)), { ...ASKED, task: 'translate' })
-  t.deepEqual((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data, live)
-  t.deepEqual((await client.get<Listing<LiveJson>>('/lives')).body.data, [live])
-  t.deepEqual(furtherOf(configOf(await client.createLive())), {})
-  const made = (await client.post<Single<Json>>('/user-live-configs', { name: 'Lecture', hotwords: ['Babbage'] })).body.data
-  t.deepEqual(furtherOf(made), { hotwords: ['Babbage'] })
-  const changed = await client.put<Single<Json>>(`/user-live-configs/${String(made['id'])}`, { words: false, prompt: '' })
-  t.deepEqual(furtherOf(changed.body.data), { words: false, prompt: '', hotwords: ['Babbage'] })
-  const [, listed] = (await client.get<Listing<Json>>('/user-live-configs')).body.data
-  t.deepEqual(listed, changed.body.data)
-  const history = await client.get<Listing<Json>>(`/lives/${live.id}/history`)
-  t.like(history.body.data[0], { type: 'LiveCreated', data: { vocabulary: '***' } })
-  const admin = await service.admin()
-  t.false(JSON.stringify((await admin.get('/admin/lives')).body).includes('Analytical'))
-})
+test.serial(
+  'what was asked of a session or a profile is told to its owner, exactly as it was sent [B43 B44 B45]',
+  async (t) => {
+    const client = await service.user('asking')
+    const live = await client.createLive({ model: MULTILINGUAL, config: { ...ASKED, task: 'translate' } })
+    t.deepEqual(furtherOf(configOf(live)), { ...ASKED, task: 'translate' })
+    t.deepEqual((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data, live)
+    t.deepEqual((await client.get<Listing<LiveJson>>('/lives')).body.data, [live])
+    t.deepEqual(furtherOf(configOf(await client.createLive())), {})
+    const made = (await client.post<Single<Json>>('/user-live-configs', { name: 'Lecture', hotwords: ['Babbage'] }))
+      .body.data
+    t.deepEqual(furtherOf(made), { hotwords: ['Babbage'] })
+    const changed = await client.put<Single<Json>>(`/user-live-configs/${String(made['id'])}`, {
+      words: false,
+      prompt: '',
+    })
+    t.deepEqual(furtherOf(changed.body.data), { words: false, prompt: '', hotwords: ['Babbage'] })
+    const [, listed] = (await client.get<Listing<Json>>('/user-live-configs')).body.data
+    t.deepEqual(listed, changed.body.data)
+    const history = await client.get<Listing<Json>>(`/lives/${live.id}/history`)
+    t.like(history.body.data[0], { type: 'LiveCreated', data: { vocabulary: '***' } })
+    const admin = await service.admin()
+    t.false(JSON.stringify((await admin.get('/admin/lives')).body).includes('Analytical'))
+  },
+)
 
 test.serial('an Idempotency-Key is another request with other hotwords [B44]', async (t) => {
   const client = await service.user('repeating')
@@ -69,7 +77,9 @@ test.serial('a sender changes prompt and hotwords while it speaks, and a restart
   t.is((await sender.closed).code, 1000)
   const types = (await client.get<Listing<Json>>(`/lives/${live.id}/history`)).body.data.map(({ type }) => type)
   t.true(types.includes('VocabularyChanged'))
-  const transcript = await client.get<Single<{ readonly transcript: ReadonlyArray<Json> }>>(`/lives/${live.id}/transcript`)
+  const transcript = await client.get<Single<{ readonly transcript: ReadonlyArray<Json> }>>(
+    `/lives/${live.id}/transcript`,
+  )
   t.true(transcript.body.data.transcript.length > 0)
   await service.kill()
   await service.start()
@@ -78,22 +88,28 @@ test.serial('a sender changes prompt and hotwords while it speaks, and a restart
   t.deepEqual(furtherOf(configOf(data)), { ...ASKED, hotwords: ['Difference Engine'] })
 })
 
-test.serial('auto and translate are for models of several languages, and the list of languages stays as it is [B32 B45]', async (t) => {
-  const client = await service.user('polyglot')
-  const live = await client.createLive({ model: MULTILINGUAL, language: 'auto' })
-  t.like(live.language, { id: 0, iso_639_1: 'auto', name: 'Automatic', active: true })
-  const refusal = async (asked: Json): Promise<unknown> => {
-    const { status, body } = await client.post('/lives', { model: 'demo-en', language: 'en', ...asked })
-    return [status, body['detail']]
-  }
-  t.deepEqual(await refusal({ language: 'auto' }), [404, 'Language not supported by model: demo-en, auto'])
-  t.deepEqual(await refusal({ language: 'yue' }), [404, 'Language not supported by model: demo-en, yue'])
-  t.deepEqual(await refusal({ language: 'xyz' }), [404, 'Language not found'])
-  t.deepEqual(await refusal({ config: { task: 'translate' } }), [404, 'Task not supported by model: demo-en, translate'])
-  const { data, pagination } = (await client.get<Listing<Json>>('/languages/')).body
-  t.is(pagination.total_items, 98)
-  t.true(data.every(({ iso_639_1: iso }) => String(iso).length === 2))
-})
+test.serial(
+  'auto and translate are for models of several languages, and the list of languages stays as it is [B32 B45]',
+  async (t) => {
+    const client = await service.user('polyglot')
+    const live = await client.createLive({ model: MULTILINGUAL, language: 'auto' })
+    t.like(live.language, { id: 0, iso_639_1: 'auto', name: 'Automatic', active: true })
+    const refusal = async (asked: Json): Promise<unknown> => {
+      const { status, body } = await client.post('/lives', { model: 'demo-en', language: 'en', ...asked })
+      return [status, body['detail']]
+    }
+    t.deepEqual(await refusal({ language: 'auto' }), [404, 'Language not supported by model: demo-en, auto'])
+    t.deepEqual(await refusal({ language: 'yue' }), [404, 'Language not supported by model: demo-en, yue'])
+    t.deepEqual(await refusal({ language: 'xyz' }), [404, 'Language not found'])
+    t.deepEqual(await refusal({ config: { task: 'translate' } }), [
+      404,
+      'Task not supported by model: demo-en, translate',
+    ])
+    const { data, pagination } = (await client.get<Listing<Json>>('/languages/')).body
+    t.is(pagination.total_items, 98)
+    t.true(data.every(({ iso_639_1: iso }) => String(iso).length === 2))
+  },
+)
 
 test.serial('with COMPAT_STRICT nothing of it is told [B43 B44 B45]', async (t) => {
   const strict = await startTestService(t, { COMPAT_STRICT: '1', MODELS_DIR: modelsDir.path })

@@ -16,17 +16,32 @@ const TOKEN = 'listener-of-ann'
 const URL_OF_ANN = 'https://radio.example/ann.m3u8?key=a'
 const ann = await service.user('ann', { permissions: ['user_retention'] })
 const eve = await service.user('eve')
-const live = await ann.createLive({ audio_format: 'hls', audio_url: URL_OF_ANN, listener_token: TOKEN, live_retention: true })
+const live = await ann.createLive({
+  audio_format: 'hls',
+  audio_url: URL_OF_ANN,
+  listener_token: TOKEN,
+  live_retention: true,
+})
 const profile = (await ann.post<Single<{ readonly id: number }>>('/user-live-configs/', { name: 'of ann' })).body.data
-const key = (await ann.post<Single<{ readonly id: number; readonly token: string }>>('/tokens/', { name: 'of ann' })).body.data
+const key = (await ann.post<Single<{ readonly id: number; readonly token: string }>>('/tokens/', { name: 'of ann' }))
+  .body.data
 /** With a key, so that what Eve may not do with a login is tried with a key as well. */
-const eveKey = createClient(service.url(), (await eve.post<Single<{ readonly token: string }>>('/tokens/', { name: 'of eve' })).body.data.token)
+const eveKey = createClient(
+  service.url(),
+  (await eve.post<Single<{ readonly token: string }>>('/tokens/', { name: 'of eve' })).body.data.token,
+)
 
 test.after.always(() => service.dispose())
 
 /** The ids of what belongs to Ann, by the beginning of their route. */
 const idFor = ({ path }: Route): number =>
-  path.startsWith('/lives') ? live.id : path.startsWith('/tokens') ? key.id : path.startsWith('/user-live-configs') ? profile.id : 1
+  path.startsWith('/lives')
+    ? live.id
+    : path.startsWith('/tokens')
+      ? key.id
+      : path.startsWith('/user-live-configs')
+        ? profile.id
+        : 1
 
 const bodyFor = ({ path, body }: Route): Json | undefined => {
   if (body === undefined) return undefined
@@ -45,87 +60,160 @@ const ask = (client: Client, route: Route) => {
 
 /** All that Ann can see of what she has. */
 const belongings = async (): Promise<unknown> =>
-  Promise.all(['/lives/', `/lives/${live.id}`, '/user-live-configs/', '/tokens/', '/users/me'].map(async (path) => (await ann.get(path)).body))
+  Promise.all(
+    ['/lives/', `/lives/${live.id}`, '/user-live-configs/', '/tokens/', '/users/me'].map(
+      async (path) => (await ann.get(path)).body,
+    ),
+  )
 
-test.serial("another user's things are 404 on every route that takes an id, and nothing of them is listed or ended [S22]", async (t) => {
-  const before = await belongings()
-  const owned = ROUTES.filter(({ access, path }) => access !== 'public' && access !== 'admin' && path.includes(':id'))
-  t.true(owned.length >= 9, 'the routes were found')
-  for (const route of owned)
-    for (const client of route.access === 'login' ? [eve] : [eve, eveKey]) {
-      const answer = await ask(client, route)
-      t.is(answer.status, 404, `${route.method} ${route.path}`)
-      t.is(typeof answer.body['detail'], 'string')
+test.serial(
+  "another user's things are 404 on every route that takes an id, and nothing of them is listed or ended [S22]",
+  async (t) => {
+    const before = await belongings()
+    const owned = ROUTES.filter(({ access, path }) => access !== 'public' && access !== 'admin' && path.includes(':id'))
+    t.true(owned.length >= 9, 'the routes were found')
+    for (const route of owned)
+      for (const client of route.access === 'login' ? [eve] : [eve, eveKey]) {
+        const answer = await ask(client, route)
+        t.is(answer.status, 404, `${route.method} ${route.path}`)
+        t.is(typeof answer.body['detail'], 'string')
+      }
+    const lists = ROUTES.filter(
+      ({ method, access, path }) => method === 'GET' && access === 'private' && !path.includes(':id'),
+    )
+    for (const route of lists)
+      t.notRegex(JSON.stringify((await ask(eve, route)).body), /of ann|listener-of-ann|radio\.example/, route.path)
+    t.deepEqual(
+      (await eve.put<Listing<LiveJson>>('/lives/finish-by-audio_url', { audio_url: URL_OF_ANN })).body.data,
+      [],
+    )
+    const ws = service.url().replace('http', 'ws')
+    const others = await eve.createLive()
+    for (const token of [live.sender_token, TOKEN])
+      t.is((await handshake(`${ws}/ws/live/${others.id}?token=${token}`)).status, 401)
+    for (const token of [eve.token, others.sender_token, key.token])
+      t.is((await handshake(`${ws}/ws/live/${live.id}?token=${token}`)).status, 401)
+    t.is((await eve.post('/lives', { model: 'demo-en', language: 'en', listener_token: TOKEN })).status, 422)
+    t.deepEqual(await belongings(), before)
+  },
+)
+
+test.serial(
+  'administration is 403 for users and for API keys, and what a body claims to be is ignored [S22 S23]',
+  async (t) => {
+    const admin = ROUTES.filter(({ access }) => access === 'admin')
+    t.true(admin.length >= 8, 'the routes were found')
+    for (const route of admin) {
+      for (const client of [eve, eveKey]) t.is((await ask(client, route)).status, 403, `${route.method} ${route.path}`)
+      t.is((await ask(anonymous, route)).status, 401)
     }
-  const lists = ROUTES.filter(({ method, access, path }) => method === 'GET' && access === 'private' && !path.includes(':id'))
-  for (const route of lists) t.notRegex(JSON.stringify((await ask(eve, route)).body), /of ann|listener-of-ann|radio\.example/, route.path)
-  t.deepEqual((await eve.put<Listing<LiveJson>>('/lives/finish-by-audio_url', { audio_url: URL_OF_ANN })).body.data, [])
-  const ws = service.url().replace('http', 'ws')
-  const others = await eve.createLive()
-  for (const token of [live.sender_token, TOKEN]) t.is((await handshake(`${ws}/ws/live/${others.id}?token=${token}`)).status, 401)
-  for (const token of [eve.token, others.sender_token, key.token]) t.is((await handshake(`${ws}/ws/live/${live.id}?token=${token}`)).status, 401)
-  t.is((await eve.post('/lives', { model: 'demo-en', language: 'en', listener_token: TOKEN })).status, 422)
-  t.deepEqual(await belongings(), before)
-})
+    t.is((await eveKey.post('/tokens/', { name: 'minted' })).status, 403, 'a key makes no keys')
+    const claims = {
+      id: 9999,
+      userId: 1,
+      user_id: 1,
+      vram: 0,
+      status: 'finished',
+      is_admin: true,
+      permissions: ['admin'],
+      sender_token: 'mine-mine',
+      auto_start_pid: 1,
+    }
+    const claimed = await eve.createLive(claims)
+    t.not(claimed.id, 9999)
+    t.is(claimed.status, 'pending')
+    t.true(claimed.vram > 0)
+    t.not(claimed.sender_token, 'mine-mine')
+    await eve.put('/users/me', { permissions: ['admin'], max_sessions: 1000 })
+    await eve.post('/user-live-configs/', { name: 'p', ...claims })
+    t.deepEqual((await eve.get<Single<Json>>('/users/me')).body.data['permissions'], [])
+    t.deepEqual((await eve.get<Single<Json>>('/users/me')).body.data['max_sessions'], 10)
+  },
+)
 
-test.serial('administration is 403 for users and for API keys, and what a body claims to be is ignored [S22 S23]', async (t) => {
-  const admin = ROUTES.filter(({ access }) => access === 'admin')
-  t.true(admin.length >= 8, 'the routes were found')
-  for (const route of admin) {
-    for (const client of [eve, eveKey]) t.is((await ask(client, route)).status, 403, `${route.method} ${route.path}`)
-    t.is((await ask(anonymous, route)).status, 401)
-  }
-  t.is((await eveKey.post('/tokens/', { name: 'minted' })).status, 403, 'a key makes no keys')
-  const claims = { id: 9999, userId: 1, user_id: 1, vram: 0, status: 'finished', is_admin: true, permissions: ['admin'], sender_token: 'mine-mine', auto_start_pid: 1 }
-  const claimed = await eve.createLive(claims)
-  t.not(claimed.id, 9999)
-  t.is(claimed.status, 'pending')
-  t.true(claimed.vram > 0)
-  t.not(claimed.sender_token, 'mine-mine')
-  await eve.put('/users/me', { permissions: ['admin'], max_sessions: 1000 })
-  await eve.post('/user-live-configs/', { name: 'p', ...claims })
-  t.deepEqual((await eve.get<Single<Json>>('/users/me')).body.data['permissions'], [])
-  t.deepEqual((await eve.get<Single<Json>>('/users/me')).body.data['max_sessions'], 10)
-})
-
-test.serial('operators of a query language are no values: refused in bodies and paths, plain names in queries and forms [S15]', async (t) => {
-  const operators: ReadonlyArray<unknown> = [{ $ne: 1 }, { $gt: '' }, { $regex: '.*' }, ['$ne'], { toString: 1 }]
-  for (const operator of operators) {
-    t.is((await eve.put('/lives/finish-by-audio_url', { audio_url: operator })).status, 422)
-    t.is((await eve.post('/lives', { model: operator, language: 'en' })).status, 422)
-    t.is((await eve.post('/lives', { model: 'demo-en', language: 'en', listener_token: operator })).status, 422)
-    t.is((await eve.post('/tokens/', { name: operator })).status, 422)
-    t.is((await eve.put(`/user-live-configs/${profile.id}`, { name: operator })).status, 422)
-    t.is((await anonymous.request('POST', '/setup', {
-      headers: { 'content-type': 'application/json' }, body: JSON.stringify({ token: operator, username: 'x', password: 'long enough' }),
-    })).status, 422)
-  }
-  for (const form of ['username[$ne]=x&password[$ne]=x', 'username[]=ann&password[]=x', 'username.x=ann&password.x=x'])
-    t.is((await anonymous.request('POST', '/login', { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: form })).status, 422, form)
-  for (const path of ['{"$gt":0}', '1 OR 1=1', "1'--", '1;DROP TABLE lives', '$where', '*', '1e1', '0x1'])
-    t.is((await eve.get(`/lives/${encodeURIComponent(path)}`)).status, 422, path)
-  const total = async (path: string): Promise<number> => (await anonymous.get<Listing<unknown>>(path)).body.pagination.total_items
-  for (const value of ["' OR '1'='1", '{"$ne":null}', '%', '*', '.*', '_n']) t.is(await total(`/languages/?iso_639_1=${encodeURIComponent(value)}`), 0, value)
-  t.is(await total('/languages/?name[$gt]=&iso_639_1[$ne]=en'), 98, 'names of parameters that nobody knows')
-})
+test.serial(
+  'operators of a query language are no values: refused in bodies and paths, plain names in queries and forms [S15]',
+  async (t) => {
+    const operators: ReadonlyArray<unknown> = [{ $ne: 1 }, { $gt: '' }, { $regex: '.*' }, ['$ne'], { toString: 1 }]
+    for (const operator of operators) {
+      t.is((await eve.put('/lives/finish-by-audio_url', { audio_url: operator })).status, 422)
+      t.is((await eve.post('/lives', { model: operator, language: 'en' })).status, 422)
+      t.is((await eve.post('/lives', { model: 'demo-en', language: 'en', listener_token: operator })).status, 422)
+      t.is((await eve.post('/tokens/', { name: operator })).status, 422)
+      t.is((await eve.put(`/user-live-configs/${profile.id}`, { name: operator })).status, 422)
+      t.is(
+        (
+          await anonymous.request('POST', '/setup', {
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify({ token: operator, username: 'x', password: 'long enough' }),
+          })
+        ).status,
+        422,
+      )
+    }
+    for (const form of [
+      'username[$ne]=x&password[$ne]=x',
+      'username[]=ann&password[]=x',
+      'username.x=ann&password.x=x',
+    ])
+      t.is(
+        (
+          await anonymous.request('POST', '/login', {
+            headers: { 'content-type': 'application/x-www-form-urlencoded' },
+            body: form,
+          })
+        ).status,
+        422,
+        form,
+      )
+    for (const path of ['{"$gt":0}', '1 OR 1=1', "1'--", '1;DROP TABLE lives', '$where', '*', '1e1', '0x1'])
+      t.is((await eve.get(`/lives/${encodeURIComponent(path)}`)).status, 422, path)
+    const total = async (path: string): Promise<number> =>
+      (await anonymous.get<Listing<unknown>>(path)).body.pagination.total_items
+    for (const value of ["' OR '1'='1", '{"$ne":null}', '%', '*', '.*', '_n'])
+      t.is(await total(`/languages/?iso_639_1=${encodeURIComponent(value)}`), 0, value)
+    t.is(await total('/languages/?name[$gt]=&iso_639_1[$ne]=en'), 98, 'names of parameters that nobody knows')
+  },
+)
 
 test.serial('bodies that reach for prototypes change nothing but what they name [S16]', async (t) => {
   for (const name of ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString', 'valueOf']) {
     const text = `{"${name}":{"model":"x","is_admin":true,"max_sessions":99},"model":"demo-en","language":"en","config":{"${name}":{"vad":false}}}`
-    const answer = await eve.request<Single<LiveJson>>('POST', '/lives', { headers: { 'content-type': 'application/json' }, body: text })
+    const answer = await eve.request<Single<LiveJson>>('POST', '/lives', {
+      headers: { 'content-type': 'application/json' },
+      body: text,
+    })
     t.is(answer.status, 200, name)
     t.is((answer.body.data['config'] as unknown as Json)['vad'], true, name)
     t.is((await eve.put(`/lives/${answer.body.data.id}/finish`)).status, 200)
   }
-  t.is((await eve.request('POST', '/lives', { headers: { 'content-type': 'application/json' }, body: '{"__proto__":{"model":"demo-en","language":"en"}}' })).status, 422)
+  t.is(
+    (
+      await eve.request('POST', '/lives', {
+        headers: { 'content-type': 'application/json' },
+        body: '{"__proto__":{"model":"demo-en","language":"en"}}',
+      })
+    ).status,
+    422,
+  )
   t.is((await anonymous.get('/languages/?__proto__=x&constructor=y&name=French')).status, 200)
 })
 
 test.serial('numbers, lists and depths without measure are 422 and harm nobody [S17 S18]', async (t) => {
-  const post = (text: string) => eve.request<{ readonly detail: ReadonlyArray<unknown> }>('POST', '/lives', { headers: { 'content-type': 'application/json' }, body: text })
+  const post = (text: string) =>
+    eve.request<{ readonly detail: ReadonlyArray<unknown> }>('POST', '/lives', {
+      headers: { 'content-type': 'application/json' },
+      body: text,
+    })
   for (const value of ['1e999', '-1e999', '1e308', 'NaN', '9'.repeat(400), '"1"', '[1]'])
-    t.is((await post(`{"model":"demo-en","language":"en","config":{"max_chars":${value}}}`)).status, 422, value.slice(0, 10))
-  const many = await post(`{"model":"demo-en","language":"en","translations":[${Array.from({ length: 30_000 }, () => '5').join(',')}]}`)
+    t.is(
+      (await post(`{"model":"demo-en","language":"en","config":{"max_chars":${value}}}`)).status,
+      422,
+      value.slice(0, 10),
+    )
+  const many = await post(
+    `{"model":"demo-en","language":"en","translations":[${Array.from({ length: 30_000 }, () => '5').join(',')}]}`,
+  )
   t.is(many.status, 422)
   t.is(many.body.detail.length, 20)
   t.is((await post(`{"model":"demo-en","language":"en","x":${'['.repeat(30_000)}${']'.repeat(30_000)}}`)).status, 422)
@@ -139,7 +227,9 @@ test.serial('foreign text starts no line of the log: every line is JSON of its o
   await eve.get(`/lives/?status=${encodeURIComponent(forged)}&name=${encodeURIComponent(forged)}`)
   await eve.get(`/lives/${encodeURIComponent('\r\n{"level":30}')}`)
   await eve.post('/user-live-configs/', { name: forged })
-  await handshake(`${service.url().replace('http', 'ws')}/ws/live/${encodeURIComponent('\r\n{"a":1}')}?token=${encodeURIComponent(forged)}`)
+  await handshake(
+    `${service.url().replace('http', 'ws')}/ws/live/${encodeURIComponent('\r\n{"a":1}')}?token=${encodeURIComponent(forged)}`,
+  )
   const lines = service.log().split('\n').filter((line) => line.startsWith('{') || line.includes('forged'))
   t.true(lines.length > 50)
   for (const line of lines) {
@@ -152,20 +242,31 @@ test.serial('foreign text starts no line of the log: every line is JSON of its o
 
 /** This process's descendants. */
 const descendants = (pid: number): ReadonlyArray<number> =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter((text) => text !== '').map(Number).flatMap((child) => [child, ...descendants(child)])
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .filter((text) => text !== '')
+    .map(Number)
+    .flatMap((child) => [child, ...descendants(child)])
 
-test.serial('what lies in the data directory is for its owner alone, and no process shows a secret in its arguments [S45]', async (t) => {
-  const modes = readdirSync(service.dataDirectory, { withFileTypes: true, recursive: true }).map((entry) => {
-    const path = join(entry.parentPath, entry.name)
-    return [path, statSync(path).mode & 0o077] as const
-  })
-  t.true(modes.length > (isOnServers ? 0 : 5))
-  t.deepEqual(modes.filter(([, others]) => others !== 0), [])
-  if (process.platform !== 'linux') return
-  const processes = [service.pid(), ...descendants(service.pid())]
-  t.true(processes.length > 1, 'the engine is a process of its own')
-  for (const pid of processes) {
-    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-    for (const secret of ['radio.example', passwordOf('ann'), 'correct horse', key.token]) t.false(words.includes(secret), words)
-  }
-})
+test.serial(
+  'what lies in the data directory is for its owner alone, and no process shows a secret in its arguments [S45]',
+  async (t) => {
+    const modes = readdirSync(service.dataDirectory, { withFileTypes: true, recursive: true }).map((entry) => {
+      const path = join(entry.parentPath, entry.name)
+      return [path, statSync(path).mode & 0o077] as const
+    })
+    t.true(modes.length > (isOnServers ? 0 : 5))
+    t.deepEqual(
+      modes.filter(([, others]) => others !== 0),
+      [],
+    )
+    if (process.platform !== 'linux') return
+    const processes = [service.pid(), ...descendants(service.pid())]
+    t.true(processes.length > 1, 'the engine is a process of its own')
+    for (const pid of processes) {
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      for (const secret of ['radio.example', passwordOf('ann'), 'correct horse', key.token])
+        t.false(words.includes(secret), words)
+    }
+  },
+)

@@ -9,7 +9,9 @@ const isLight = ({ isHeavy = false }: Probe): boolean => !isHeavy
 /** Good manners cost a service nothing: it can be asked for the next. */
 const isOfAll = ({ settings, withAdmin }: Probe): boolean => settings === undefined && withAdmin === undefined
 
-for (const { name, settings = {}, run, ...options } of [...ABUSE, ...MANNERS.filter((probe) => !isOfAll(probe))].filter(isLight))
+for (const { name, settings = {}, run, ...options } of [...ABUSE, ...MANNERS.filter((probe) => !isOfAll(probe))].filter(
+  isLight,
+))
   test(name, async (t) => {
     t.timeout(180_000)
     const subject = await startSubject(process.cwd(), settings, options)

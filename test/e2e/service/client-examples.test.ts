@@ -39,8 +39,12 @@ const servePage = async (client: string): Promise<{ readonly url: string; readon
 }
 
 testWith(CHROMIUM)('the example page shows captions with the client that npm run client makes', async (t) => {
-  const script = (JSON.parse(await readFile('package.json', 'utf8')) as { readonly scripts: Readonly<Record<string, string>> }).scripts['client'] ?? ''
-  execFileSync('sh', ['-c', `${script} ${folder.path}/client`], { env: { ...process.env, PATH: `node_modules/.bin:${process.env['PATH'] ?? ''}` } })
+  const script =
+    (JSON.parse(await readFile('package.json', 'utf8')) as { readonly scripts: Readonly<Record<string, string>> })
+      .scripts['client'] ?? ''
+  execFileSync('sh', ['-c', `${script} ${folder.path}/client`], {
+    env: { ...process.env, PATH: `node_modules/.bin:${process.env['PATH'] ?? ''}` },
+  })
   const page = await servePage(`${folder.path}/client`)
   t.teardown(page.close)
   const browser = await launchBrowser()
@@ -51,7 +55,9 @@ testWith(CHROMIUM)('the example page shows captions with the client that npm run
 
   const client = await service.user('ada')
   const live = await client.createLive()
-  await tab.goto(`${page.url}/captions.html#${new URLSearchParams({ url: service.url(), live: String(live.id), token: live.listener_token }).toString()}`)
+  await tab.goto(
+    `${page.url}/captions.html#${new URLSearchParams({ url: service.url(), live: String(live.id), token: live.listener_token }).toString()}`,
+  )
   await tab.getByText('open', { exact: true }).waitFor()
   const sender = await client.socket(live, 'sender')
   sender.send({ type: 'config' })
@@ -75,7 +81,12 @@ const hasPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_
   t.true(program.trimEnd().split('\n').length <= 30)
   await writeFile(join(folder.path, 'captions.py'), program)
   await writeFile(join(folder.path, 'speech.wav'), wavOf(speech, 16_000))
-  const args = [join(folder.path, 'captions.py'), service.url(), String(body.data['token']), join(folder.path, 'speech.wav')]
+  const args = [
+    join(folder.path, 'captions.py'),
+    service.url(),
+    String(body.data['token']),
+    join(folder.path, 'speech.wav'),
+  ]
   const { stdout, stderr } = await promisify(execFile)('python3', args)
   t.is(stderr, '')
   t.regex(stdout, /^ +\d+\.\d\d {2}.*meeting.*\n$/)

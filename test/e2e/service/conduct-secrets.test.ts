@@ -15,7 +15,12 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const USERNAME = 'Zebulon Quartermaine'
 const ADMIN = { username: 'Ottoline Featherstone', password: 'Gerenuk & Dikdik = 1' }
-const PASSWORDS = { first: 'Caracal/Serval+1', own: 'Fennec?Aardwolf 2', 'by the admin': 'Binturong%Civet#3', wrong: 'Pangolin-but-wrong' }
+const PASSWORDS = {
+  first: 'Caracal/Serval+1',
+  own: 'Fennec?Aardwolf 2',
+  'by the admin': 'Binturong%Civet#3',
+  wrong: 'Pangolin-but-wrong',
+}
 const CUSTOM = 'custom-token-Okapi-12'
 const URL_WITH_SECRETS = 'rtsp://camera:Xylophone-77@cams.example/stream?key=Wapiti-4711'
 const EXPECTED = { prompt: 'Kookaburra and Cassowary', hotwords: ['Aye-aye sanctuary'] }
@@ -53,10 +58,16 @@ const leadAstray = async (client: Client, live: LiveJson, key: Key['data']): Pro
   await client.post('/lives', { model: 'demo-en', language: 'en', audio_format: 'hls', audio_url: URL_WITH_SECRETS })
   await client.form('/login', { username: USERNAME, password: PASSWORDS.wrong })
   await client.form('/login', { username: PASSWORDS.first, password: USERNAME })
-  await client.request('POST', '/login', { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ password: PASSWORDS.first }) })
+  await client.request('POST', '/login', {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ password: PASSWORDS.first }),
+  })
   await client.put('/users/me/password', { current_password: PASSWORDS.wrong, new_password: PASSWORDS.wrong })
   await client.request('GET', '/lives/', { headers: { 'x-api-key': 'lt_Aardvark_secret' } })
-  await client.request('POST', '/tokens/', { headers: { 'content-type': 'application/json' }, body: `{"name":"${key.token}` })
+  await client.request('POST', '/tokens/', {
+    headers: { 'content-type': 'application/json' },
+    body: `{"name":"${key.token}`,
+  })
   await createClient(client.url, client.token?.slice(0, -3)).get('/lives/')
 }
 
@@ -67,7 +78,12 @@ test('nothing secret that a run hands out is in its output or its data directory
   const stores = await startTestStores()
   t.teardown(stores.dispose)
   const service = launch(t, {
-    ...prefixed(stores.settings), STENOLOG_DATA_DIR: directory, STENOLOG_PORT: '0', STENOLOG_LOG_LEVEL: 'trace', STENOLOG_RATE_LIMIT: '0', STENOLOG_DRAIN_TIMEOUT: '0s',
+    ...prefixed(stores.settings),
+    STENOLOG_DATA_DIR: directory,
+    STENOLOG_PORT: '0',
+    STENOLOG_LOG_LEVEL: 'trace',
+    STENOLOG_RATE_LIMIT: '0',
+    STENOLOG_DRAIN_TIMEOUT: '0s',
   })
   const url = await service.url()
   const link = await eventually(() => {
@@ -104,24 +120,43 @@ test('nothing secret that a run hands out is in its output or its data directory
   t.is((await createClient(url, key.token).get('/lives/')).status, 401)
   await client.put('/lives/finish-by-audio_url', { audio_url: URL_WITH_SECRETS })
   t.is((await client.get<Listing<LiveJson>>('/lives/?status=finished')).body.data.length, 3)
-  t.is((await client.put('/users/me/password', { current_password: PASSWORDS.first, new_password: PASSWORDS.own })).status, 200)
+  t.is(
+    (await client.put('/users/me/password', { current_password: PASSWORDS.first, new_password: PASSWORDS.own })).status,
+    200,
+  )
   const again = await logIn(url, USERNAME, PASSWORDS.own)
   t.is((await admin.put(`/users/${id}`, { password: PASSWORDS['by the admin'] })).status, 200)
   const last = await logIn(url, USERNAME, PASSWORDS['by the admin'])
 
-  const signatures = [admin, client, again, last].map(({ token }, n) => [`signature of login ${n}`, token?.split('.')[2] ?? ''] as const)
+  const signatures = [admin, client, again, last].map(
+    ({ token }, n) => [`signature of login ${n}`, token?.split('.')[2] ?? ''] as const,
+  )
   const tokens = [pulled, kept, unkept, deleted].flatMap((live) =>
     [[`sender token of ${live.id}`, live.sender_token], [`listener token of ${live.id}`, live.listener_token]] as const)
   const secrets: Readonly<Record<string, string>> = {
     ...Object.fromEntries([...signatures, ...tokens]),
     ...Object.fromEntries(Object.entries(PASSWORDS).map(([which, password]) => [`password ${which}`, password])),
     ...Object.fromEntries(texts.map((text, n) => [`text ${n}`, text.split('\n')[0] ?? text])),
-    'login': client.token ?? '', 'admin password': ADMIN.password, 'admin name': ADMIN.username, 'username': USERNAME,
-    'hash of a password': '$argon2id$', 'set-up token': setup,
-    'audio URL': URL_WITH_SECRETS, 'password in the URL': 'Xylophone-77', 'key in the URL': 'Wapiti-4711', 'host in the URL': 'cams.example',
-    'URL of a deleted live': 'Quoll-13', 'guessed token': GUESSES[0], 'guess elsewhere': GUESSES[1], 'wrong API key': 'Aardvark_secret',
-    'API token': key.token.slice(16), 'token name': 'Numbat key', 'profile name': 'Wombat profile',
-    'prompt': EXPECTED.prompt, 'hotword': String(EXPECTED.hotwords), 'later hotword': String(EXPECTED_LATER.hotwords),
+    login: client.token ?? '',
+    'admin password': ADMIN.password,
+    'admin name': ADMIN.username,
+    username: USERNAME,
+    'hash of a password': '$argon2id$',
+    'set-up token': setup,
+    'audio URL': URL_WITH_SECRETS,
+    'password in the URL': 'Xylophone-77',
+    'key in the URL': 'Wapiti-4711',
+    'host in the URL': 'cams.example',
+    'URL of a deleted live': 'Quoll-13',
+    'guessed token': GUESSES[0],
+    'guess elsewhere': GUESSES[1],
+    'wrong API key': 'Aardvark_secret',
+    'API token': key.token.slice(16),
+    'token name': 'Numbat key',
+    'profile name': 'Wombat profile',
+    prompt: EXPECTED.prompt,
+    hotword: String(EXPECTED.hotwords),
+    'later hotword': String(EXPECTED_LATER.hotwords),
     'prompt of a profile': EXPECTED_OF_PROFILE.prompt,
   }
   t.true(Object.values(secrets).every((secret) => secret.length >= 8), 'each is long enough not to be there by chance')
@@ -131,25 +166,48 @@ test('nothing secret that a run hands out is in its output or its data directory
   for (const [what, secret] of Object.entries(secrets))
     for (const [form, encoded] of Object.entries(formsOf(secret)))
       for (const text of encoded)
-        t.true(search(Buffer.concat([randomBytes(50), Buffer.from(text, form === 'in UTF-16' ? 'latin1' : 'utf8'), randomBytes(50)])).includes(`${what} ${form}`))
-  const known = createSearch({ 'event type': 'ApiTokenUsed', 'prefix of a key': key.token.slice(0, 15), 'model': 'demo-en', 'canary': 'Jerboa-canary/1' })
+        t.true(
+          search(
+            Buffer.concat([
+              randomBytes(50),
+              Buffer.from(text, form === 'in UTF-16' ? 'latin1' : 'utf8'),
+              randomBytes(50),
+            ]),
+          ).includes(`${what} ${form}`),
+        )
+  const known = createSearch({
+    'event type': 'ApiTokenUsed',
+    'prefix of a key': key.token.slice(0, 15),
+    model: 'demo-en',
+    canary: 'Jerboa-canary/1',
+  })
   await writeFile(join(directory, 'canary'), Buffer.from('a Jerboa-canary/1 in base64').toString('base64'))
 
   const output = (): Buffer => Buffer.from(service.stderr() + service.stdout().replace(link[0], ''))
   t.true(service.stdout().includes(link[0]), 'the link is printed once, outside of the log')
-  t.true(output().includes('"/lives/finish-by-audio_url"') && output().includes('socket closed'), 'the log tells what happened')
+  t.true(
+    output().includes('"/lives/finish-by-audio_url"') && output().includes('socket closed'),
+    'the log tells what happened',
+  )
   const contents = async (): Promise<ReadonlyMap<string, Buffer>> =>
     new Map((await Promise.all([directory, ...stores.directories].map(contentsOf))).flatMap((files) => [...files]))
   const running = await contents()
-  const kinds = isOnServers ? [/^log$|chunk-000000\.000000$/, /^data$/] : [/^events\.sqlite$/, /^documents\.sqlite$/, /^keyring\.sqlite$/]
-  t.is([...running.keys()].some((name) => name.endsWith('-wal')), !isOnServers, 'write-ahead files are looked into as well')
+  const kinds = isOnServers
+    ? [/^log$|chunk-000000\.000000$/, /^data$/]
+    : [/^events\.sqlite$/, /^documents\.sqlite$/, /^keyring\.sqlite$/]
+  t.is(
+    [...running.keys()].some((name) => name.endsWith('-wal')),
+    !isOnServers,
+    'write-ahead files are looked into as well',
+  )
   service.kill('SIGTERM')
   t.is(await service.exited, 0)
   t.deepEqual(search(output()), [])
   for (const files of [running, await contents()]) {
     for (const kind of kinds) t.true([...files.keys()].some((name) => kind.test(name)), `${kind}`)
     const found = known(Buffer.concat([...files.values()]))
-    for (const control of ['canary in base64', 'event type in clear', 'model in clear', 'prefix of a key in clear']) t.true(found.includes(control), control)
+    for (const control of ['canary in base64', 'event type in clear', 'model in clear', 'prefix of a key in clear'])
+      t.true(found.includes(control), control)
     for (const [name, bytes] of files) t.deepEqual(search(bytes), [], name)
   }
 })

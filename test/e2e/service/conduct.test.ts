@@ -41,53 +41,71 @@ test.serial('SIGTERM takes nothing new, lets senders finish, and ends with 0 [R1
   t.is(await ended, 0)
 })
 
-test.serial('without time to drain, sockets are told server_restart; after the restart what ran is finished [R159 F16 D53]', async (t) => {
-  const service = await startTestService(t, { DRAIN_TIMEOUT: '0s' })
-  const client = await service.user('restarting')
-  const [running, pending] = [await client.createLive(), await client.createLive({ listener_token: 'kept-over-restart' })]
-  const sender = await client.socket(running, 'sender')
-  sender.send({ type: 'config' })
-  sender.sendAudio(silence(0.5))
-  await client.untilStatus(running, 'active')
-  const listener = await client.socket(running, 'listener')
-  t.is(await service.kill('SIGTERM'), 0)
-  for (const socket of [sender, listener]) {
-    t.deepEqual(await socket.closed, { code: 1012, reason: 'server_restart' })
-    t.like(socket.frames.at(-1), { type: 'error', code: 'server_restart' })
-  }
-  await service.start()
-  const again = await logIn(service.url(), 'restarting', passwordOf('restarting'))
-  const { data } = (await again.get<Listing<LiveJson>>('/lives/')).body
-  t.deepEqual(data.map(({ id, status, vram }) => [id, status, vram]), [[pending.id, 'pending', pending.vram], [running.id, 'finished', 0]])
-  t.is((await (await again.socket(running, 'listener')).closed).code, 4410)
-  const next = await again.socket(pending, 'sender')
-  t.like(await next.frame(() => true), { role: 'sender', session_id: pending.id, state: 'pending' })
-  t.is((await (await service.admin()).get('/users/')).status, 200, `${ADMIN.username} is there`)
-})
+test.serial(
+  'without time to drain, sockets are told server_restart; after the restart what ran is finished [R159 F16 D53]',
+  async (t) => {
+    const service = await startTestService(t, { DRAIN_TIMEOUT: '0s' })
+    const client = await service.user('restarting')
+    const [running, pending] = [
+      await client.createLive(),
+      await client.createLive({ listener_token: 'kept-over-restart' }),
+    ]
+    const sender = await client.socket(running, 'sender')
+    sender.send({ type: 'config' })
+    sender.sendAudio(silence(0.5))
+    await client.untilStatus(running, 'active')
+    const listener = await client.socket(running, 'listener')
+    t.is(await service.kill('SIGTERM'), 0)
+    for (const socket of [sender, listener]) {
+      t.deepEqual(await socket.closed, { code: 1012, reason: 'server_restart' })
+      t.like(socket.frames.at(-1), { type: 'error', code: 'server_restart' })
+    }
+    await service.start()
+    const again = await logIn(service.url(), 'restarting', passwordOf('restarting'))
+    const { data } = (await again.get<Listing<LiveJson>>('/lives/')).body
+    t.deepEqual(
+      data.map(({ id, status, vram }) => [id, status, vram]),
+      [
+        [pending.id, 'pending', pending.vram],
+        [running.id, 'finished', 0],
+      ],
+    )
+    t.is((await (await again.socket(running, 'listener')).closed).code, 4410)
+    const next = await again.socket(pending, 'sender')
+    t.like(await next.frame(() => true), { role: 'sender', session_id: pending.id, state: 'pending' })
+    t.is((await (await service.admin()).get('/users/')).status, 200, `${ADMIN.username} is there`)
+  },
+)
 
-test.serial('after kill -9 an active live is finished and its listener is told when it comes back [R159 D53]', async (t) => {
-  const service = await startTestService(t)
-  const client = await service.user('killed')
-  const [live, pending] = [await client.createLive(), await client.createLive()]
-  const sender = await client.socket(live, 'sender')
-  sender.send({ type: 'config' })
-  sender.sendAudio(silence(0.5))
-  const waiting = await client.socket(pending, 'sender')
-  waiting.send({ type: 'config' })
-  await waiting.frame(({ status }) => status === 'started')
-  await client.untilStatus(live, 'active')
-  await service.kill('SIGKILL')
-  t.is((await sender.closed).code, 1006)
-  await service.start()
-  const again = await logIn(service.url(), 'killed', passwordOf('killed'))
-  t.is((await again.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data.status, 'finished')
-  t.is((await again.get<Single<LiveJson>>(`/lives/${pending.id}`)).body.data.status, 'pending')
-  t.regex((await again.get<string>('/metrics')).body, new RegExp(`^stenolog_vram_reserved_megabytes ${pending.vram}$`, 'm'))
-  t.is((await (await again.socket(live, 'listener')).closed).code, 4410)
-  const next = await again.socket(pending, 'sender')
-  next.send({ type: 'config' })
-  await next.frame(({ status }) => status === 'started')
-})
+test.serial(
+  'after kill -9 an active live is finished and its listener is told when it comes back [R159 D53]',
+  async (t) => {
+    const service = await startTestService(t)
+    const client = await service.user('killed')
+    const [live, pending] = [await client.createLive(), await client.createLive()]
+    const sender = await client.socket(live, 'sender')
+    sender.send({ type: 'config' })
+    sender.sendAudio(silence(0.5))
+    const waiting = await client.socket(pending, 'sender')
+    waiting.send({ type: 'config' })
+    await waiting.frame(({ status }) => status === 'started')
+    await client.untilStatus(live, 'active')
+    await service.kill('SIGKILL')
+    t.is((await sender.closed).code, 1006)
+    await service.start()
+    const again = await logIn(service.url(), 'killed', passwordOf('killed'))
+    t.is((await again.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data.status, 'finished')
+    t.is((await again.get<Single<LiveJson>>(`/lives/${pending.id}`)).body.data.status, 'pending')
+    t.regex(
+      (await again.get<string>('/metrics')).body,
+      new RegExp(`^stenolog_vram_reserved_megabytes ${pending.vram}$`, 'm'),
+    )
+    t.is((await (await again.socket(live, 'listener')).closed).code, 4410)
+    const next = await again.socket(pending, 'sender')
+    next.send({ type: 'config' })
+    await next.frame(({ status }) => status === 'started')
+  },
+)
 
 test.serial('a second signal ends a drain at once [F16]', async (t) => {
   const directory = await directoryFor(t)

@@ -17,7 +17,8 @@ const HALF =
 const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
 const READY = 'GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
 
-const forClient = (client: string, request: string): string => request.replace('\r\n\r\n', `\r\nX-Forwarded-For: ${client}\r\n\r\n`)
+const forClient = (client: string, request: string): string =>
+  request.replace('\r\n\r\n', `\r\nX-Forwarded-For: ${client}\r\n\r\n`)
 
 const openMany = (t: ExecutionContext, count: number, from: string): Promise<ReadonlyArray<RawConnection>> =>
   Promise.all(Array.from({ length: count }, () => openRaw(t, service.url(), from)))
@@ -34,37 +35,45 @@ const isReady = async (t: ExecutionContext, from: string, request: string): Prom
   t.regex(await probe.closed(), /^HTTP\/1\.1 200 /)
 }
 
-test.serial('clients that begin requests and do not end them shut out nobody, not even their own address [S20 S38]', async (t) => {
-  const served = await openMany(t, MOST + 60, DIRECT)
-  for (const connection of served) connection.write(WHOLE)
-  for (const connection of served) await connection.answered(1)
-  for (const connection of served) connection.write(HALF)
-  await untilAtMost(MOST, served)
-  await isReady(t, DIRECT, READY)
-  const fresh = await openMany(t, MOST + 10, DIRECT)
-  for (const connection of fresh) connection.write('POST /login HTT')
-  await untilAtMost(MOST, fresh)
-  await isReady(t, DIRECT, READY)
-})
+test.serial(
+  'clients that begin requests and do not end them shut out nobody, not even their own address [S20 S38]',
+  async (t) => {
+    const served = await openMany(t, MOST + 60, DIRECT)
+    for (const connection of served) connection.write(WHOLE)
+    for (const connection of served) await connection.answered(1)
+    for (const connection of served) connection.write(HALF)
+    await untilAtMost(MOST, served)
+    await isReady(t, DIRECT, READY)
+    const fresh = await openMany(t, MOST + 10, DIRECT)
+    for (const connection of fresh) connection.write('POST /login HTT')
+    await untilAtMost(MOST, fresh)
+    await isReady(t, DIRECT, READY)
+  },
+)
 
-test.serial('behind a trusted proxy that passes bodies on as they come, one client shuts out nobody [S20 S38]', async (t) => {
-  const halves = await openMany(t, MOST + 60, PROXY)
-  for (const connection of halves) connection.write(forClient('203.0.113.9', HALF))
-  await untilAtMost(MOST, halves)
-  await isReady(t, PROXY, forClient('203.0.113.10', READY))
-  await isReady(t, PROXY, READY)
-  const others = await openMany(t, 20, PROXY)
-  for (const connection of others) connection.write(forClient('203.0.113.11', HALF))
-  await isReady(t, PROXY, forClient('203.0.113.9', READY))
-  t.true(others.every(({ socket }) => !socket.closed))
-})
+test.serial(
+  'behind a trusted proxy that passes bodies on as they come, one client shuts out nobody [S20 S38]',
+  async (t) => {
+    const halves = await openMany(t, MOST + 60, PROXY)
+    for (const connection of halves) connection.write(forClient('203.0.113.9', HALF))
+    await untilAtMost(MOST, halves)
+    await isReady(t, PROXY, forClient('203.0.113.10', READY))
+    await isReady(t, PROXY, READY)
+    const others = await openMany(t, 20, PROXY)
+    for (const connection of others) connection.write(forClient('203.0.113.11', HALF))
+    await isReady(t, PROXY, forClient('203.0.113.9', READY))
+    t.true(others.every(({ socket }) => !socket.closed))
+  },
+)
 
 test.serial('what the parser refuses has a body like every error, and nothing of it is in the log [R6]', async (t) => {
   const secret = 'hunter2-and-more'
   const login = `POST /login HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/x-www-form-urlencoded\r\n`
   const bad = [
-    [400, `${login}Transfer-Encoding: chunked\r\n\r\nzz password=${secret}\r\n`], [400, WHOLE.replace('Host: localhost\r\n', '')],
-    [417, WHOLE.replace('\r\n\r\n', `\r\nExpect: ${secret}\r\nConnection: close\r\n\r\n`)], [431, `${login}X: ${'x'.repeat(20_000)}\r\n\r\n`],
+    [400, `${login}Transfer-Encoding: chunked\r\n\r\nzz password=${secret}\r\n`],
+    [400, WHOLE.replace('Host: localhost\r\n', '')],
+    [417, WHOLE.replace('\r\n\r\n', `\r\nExpect: ${secret}\r\nConnection: close\r\n\r\n`)],
+    [431, `${login}X: ${'x'.repeat(20_000)}\r\n\r\n`],
   ] as const
   for (const [status, bytes] of bad) {
     const connection = await openRaw(t, service.url(), DIRECT)

@@ -12,7 +12,9 @@ interface Operation {
   readonly tags: ReadonlyArray<string>
   readonly security: ReadonlyArray<object>
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example: unknown }>> }
-  readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, { readonly examples?: Json }>> }>>
+  readonly responses: Readonly<
+    Record<string, { readonly content: Readonly<Record<string, { readonly examples?: Json }>> }>
+  >
 }
 
 interface Asked extends Operation {
@@ -64,9 +66,14 @@ test('whatever is wrong with a request, the description declares the answer [R12
         for (const body of method === 'GET' || id === 'x' ? ['{}'] : ['{}', '{"a":'])
           statuses.add(
             (
-              await client.request(method, `${path.replace('{id}', id).replace('{entry}', '1')}?skip=-1&limit=0&status=no&format=no`, {
-                headers: { 'content-type': 'application/json' }, ...(method === 'GET' ? {} : { body }),
-              })
+              await client.request(
+                method,
+                `${path.replace('{id}', id).replace('{entry}', '1')}?skip=-1&limit=0&status=no&format=no`,
+                {
+                  headers: { 'content-type': 'application/json' },
+                  ...(method === 'GET' ? {} : { body }),
+                },
+              )
             ).status,
           )
   }
@@ -96,22 +103,31 @@ const bodyOf = ({ requestBody }: Operation): string | undefined => {
 
 /** Whether the description says that only administrators may. */
 const isForAdmins = ({ responses }: Operation): boolean =>
-  Object.values(responses['403']?.content ?? {}).some(({ examples }) => examples !== undefined && 'PermissionMissing' in examples)
+  Object.values(responses['403']?.content ?? {}).some(
+    ({ examples }) => examples !== undefined && 'PermissionMissing' in examples,
+  )
 
 const ask = ({ client }: Owned, operation: Asked, path: string) => {
   const body = bodyOf(operation)
-  return client.request(operation.method, path, { headers: { 'content-type': 'application/json' }, ...(body === undefined ? {} : { body }) })
+  return client.request(operation.method, path, {
+    headers: { 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body }),
+  })
 }
 
 test('of 20 users each gets 404 for what another owns and 403 for what is an administrator’s, on every route of the description [R36]', async (t) => {
   const operations = operationsOf(await describe())
   const forAdmins = operations.filter(isForAdmins)
-  const ofOwners = operations.filter((one) => one.tags.includes('Private') && one.path.includes('{id}') && !isForAdmins(one))
+  const ofOwners = operations.filter(
+    (one) => one.tags.includes('Private') && one.path.includes('{id}') && !isForAdmins(one),
+  )
   t.true(forAdmins.length >= 8 && ofOwners.length >= 10, `${forAdmins.length} and ${ofOwners.length} operations`)
 
   const admin = await service.admin()
   const names = Array.from({ length: USERS }, (_, index) => `user${index}`)
-  await Promise.all(names.map((username) => admin.api.call('createUser', { body: { username, password: passwordOf(username) } })))
+  await Promise.all(
+    names.map((username) => admin.api.call('createUser', { body: { username, password: passwordOf(username) } })),
+  )
   const users = await Promise.all(names.map(async (username) => ownedBy(await service.logIn(username))))
 
   for (const [index, user] of users.entries()) {
@@ -119,15 +135,27 @@ test('of 20 users each gets 404 for what another owns and 403 for what is an adm
     const answers = await Promise.all(
       [...ofOwners, ...forAdmins].map(async (operation) => {
         const id = other.ids[operation.path.split('/')[1] ?? ''] ?? other.ids['lives']
-        const { status } = await ask(user, operation, operation.path.replace('{id}', String(id)).replace('{entry}', '1'))
+        const { status } = await ask(
+          user,
+          operation,
+          operation.path.replace('{id}', String(id)).replace('{entry}', '1'),
+        )
         return { name: `${operation.method} ${operation.path}`, status, wanted: isForAdmins(operation) ? 403 : 404 }
       }),
     )
-    t.deepEqual(answers.filter(({ status, wanted }) => status !== wanted), [], `user ${index}`)
+    t.deepEqual(
+      answers.filter(({ status, wanted }) => status !== wanted),
+      [],
+      `user ${index}`,
+    )
   }
   for (const { client, ids } of users) {
     const lists = [await client.api.call('listLives'), await client.api.call('listTokens')]
-    t.deepEqual(lists.map(({ data }) => data.map(({ id }) => id)), [[ids['lives']], [ids['tokens']]], 'nobody lost anything')
+    t.deepEqual(
+      lists.map(({ data }) => data.map(({ id }) => id)),
+      [[ids['lives']], [ids['tokens']]],
+      'nobody lost anything',
+    )
     const profiles = (await client.api.call('listProfiles')).data
     t.deepEqual(profiles.map(({ name }) => name).toSorted(), ['Default', 'Lecture'])
   }

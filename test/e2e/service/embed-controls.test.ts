@@ -15,7 +15,10 @@ browserTest('with controls=1 an audience chooses language, size and contrast, an
   const { service, browser } = await start()
   const page = await browser.newPage({ viewport: { width: 800, height: 400 } })
   const refused = watchPolicy(page)
-  const socket = await openEmbedPage(page, `${service.url()}/embed/live/7?controls=1&color_text=ff0000&background_color=ffffff#token=any`)
+  const socket = await openEmbedPage(
+    page,
+    `${service.url()}/embed/live/7?controls=1&color_text=ff0000&background_color=ffffff#token=any`,
+  )
   await page.getByRole('group', { name: 'Display' }).waitFor()
   socket.send(captionFrame(1, 'Good morning.'))
   socket.send(captionFrame(1, 'Buenos días.', { type: 'translation', language: 'es' }))
@@ -25,7 +28,9 @@ browserTest('with controls=1 an audience chooses language, size and contrast, an
   t.deepEqual(await lines.allTextContents(), ['Good morning.', 'Today is Saturday.'])
   t.deepEqual(await page.getByLabel('Language').locator('option').allTextContents(), ['As spoken', 'Spanish'])
   await page.getByLabel('Language').selectOption('Spanish')
-  t.deepEqual(await lines.evaluateAll((all) => all.map(({ textContent, lang }) => [textContent, lang])), [['Buenos días.', 'es']])
+  t.deepEqual(await lines.evaluateAll((all) => all.map(({ textContent, lang }) => [textContent, lang])), [
+    ['Buenos días.', 'es'],
+  ])
   socket.send(captionFrame(2, 'Hoy es sábado.', { type: 'translation', language: 'es' }))
   await lines.nth(1).waitFor()
   await page.getByLabel('Language').selectOption('As spoken')
@@ -125,7 +130,9 @@ browserTest('a second screen that comes late shows what was said before, with it
   sender.sendAudio(silence(1.5))
   const spanish = await sender.frame(({ type, final }) => type === 'translation' && final === true)
   const page = await browser.newPage()
-  await page.goto(`${service.url()}/embed/live/${live.id}?controls=1&background_color=000000#token=${live.listener_token}`)
+  await page.goto(
+    `${service.url()}/embed/live/${live.id}?controls=1&background_color=000000#token=${live.listener_token}`,
+  )
   const line = page.locator('#lines p')
   await line.getByText('meeting').waitFor()
   await page.reload()

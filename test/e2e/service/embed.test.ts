@@ -73,7 +73,9 @@ embedTest('captions come to a sandboxed frame of another origin while they are s
   const client = createClient(line.url, token)
   const live = await client.createLive({ translations: ['es'], ...LOOK })
   const snippet = String(live['iframe_html'])
-  const embedder = createHttpServer((_request, response) => response.setHeader('Content-Type', 'text/html').end(`<!doctype html><p>A page</p>${snippet}`))
+  const embedder = createHttpServer((_request, response) =>
+    response.setHeader('Content-Type', 'text/html').end(`<!doctype html><p>A page</p>${snippet}`),
+  )
   const port = await portOf(embedder)
 
   const page = await browser.newPage()
@@ -88,7 +90,8 @@ embedTest('captions come to a sandboxed frame of another origin while they are s
   const sender = await createClient(service.url(), token).socket(live, 'sender')
   const finals = (type: string): ReadonlyArray<unknown> =>
     sender.frames.filter((frame) => frame['type'] === type && frame['final'] === true).map(({ text }) => text)
-  const shown = (): Promise<ReadonlyArray<string>> => captions.locator('#lines p').evaluateAll((lines) => lines.map(({ textContent }) => textContent ?? ''))
+  const shown = (): Promise<ReadonlyArray<string>> =>
+    captions.locator('#lines p').evaluateAll((lines) => lines.map(({ textContent }) => textContent ?? ''))
   sender.send({ type: 'config' })
   await sender.frame(({ status }) => status === 'started')
   sender.sendAudio(first?.samples ?? silence(0))
@@ -104,7 +107,12 @@ embedTest('captions come to a sandboxed frame of another origin while they are s
   t.is(handshakes().length, 2)
   line.cut()
   await eventually(() => assertAtLeast(handshakes().length, 4))
-  t.true(handshakes().slice(2).every((head) => head.endsWith(`?token=${live.listener_token}&after=1`)), handshakes().join('\n'))
+  t.true(
+    handshakes()
+      .slice(2)
+      .every((head) => head.endsWith(`?token=${live.listener_token}&after=1`)),
+    handshakes().join('\n'),
+  )
   sender.sendAudio(second?.samples ?? silence(0))
   sender.sendAudio(silence(1.5))
   await captions.locator('#lines p').nth(1).waitFor()
@@ -114,7 +122,9 @@ embedTest('captions come to a sandboxed frame of another origin while they are s
   await spanish.getByText('The captions have ended.').waitFor()
   t.deepEqual(await shown(), finals('transcription'))
   t.is(finals('transcription').length, 2)
-  const spanishLines = await spanish.locator('#lines p').evaluateAll((lines) => lines.map(({ textContent, lang }) => [textContent, lang]))
+  const spanishLines = await spanish
+    .locator('#lines p')
+    .evaluateAll((lines) => lines.map(({ textContent, lang }) => [textContent, lang]))
   t.deepEqual<unknown, unknown>(spanishLines, finals('translation').map((text) => [text, 'es']))
 
   t.deepEqual(refused, [])
@@ -147,13 +157,23 @@ embedTest('whatever is said is text; partials give way to finals; lines are boun
   socket.send(captionFrame(9, 'Bonjour', { type: 'translation', language: 'fr' }))
 
   const hostile = [
-    '<script>window.hacked = 1</script>', '<img src=x onerror="window.hacked=1">', '</p></div><style>*{display:none}</style>', '&lt;b&gt;',
-    '\u202Etxet desrever\u202E', 'שלום, world', 'x'.repeat(1e6), 'javascript:alert(1)',
+    '<script>window.hacked = 1</script>',
+    '<img src=x onerror="window.hacked=1">',
+    '</p></div><style>*{display:none}</style>',
+    '&lt;b&gt;',
+    '\u202Etxet desrever\u202E',
+    'שלום, world',
+    'x'.repeat(1e6),
+    'javascript:alert(1)',
   ]
   for (const [index, text] of hostile.entries()) socket.send(captionFrame(index + 2, text, { language: '"><script>' }))
   await lines.nth(hostile.length).waitFor()
   const texts = await lines.allTextContents()
-  t.deepEqual(texts.slice(1).map((text) => text.slice(0, 100)), hostile.map((text) => text.slice(0, 100)), 'once each, and only what was asked for')
+  t.deepEqual(
+    texts.slice(1).map((text) => text.slice(0, 100)),
+    hostile.map((text) => text.slice(0, 100)),
+    'once each, and only what was asked for',
+  )
   const seen = await page.evaluate<Json>(WHAT_IS_THERE)
   t.deepEqual<unknown, unknown>(seen, {
     hacked: false, scripts: 1, elements: 0, directions: ['ltr', 'ltr', 'ltr', 'ltr', 'ltr', 'ltr', 'rtl', 'ltr', 'ltr'],
@@ -171,8 +191,15 @@ embedTest('COMPAT_STRICT: frames without number replace what they overlap [B8]',
   const { service, browser } = await start()
   const page = await browser.newPage()
   const socket = await openEmbedPage(page, `${service.url()}/embed/live/7#token=any`)
-  const strict = (start: number, end: number, text: string): string => JSON.stringify({ type: 'transcription', start, end, text, language: 'en' })
-  for (const [start, end, text] of [[0, 1, 'one'], [0, 2, 'one two'], [2, 3, 'three'], [2, 4, 'three four']] as const) socket.send(strict(start, end, text))
+  const strict = (start: number, end: number, text: string): string =>
+    JSON.stringify({ type: 'transcription', start, end, text, language: 'en' })
+  for (const [start, end, text] of [
+    [0, 1, 'one'],
+    [0, 2, 'one two'],
+    [2, 3, 'three'],
+    [2, 4, 'three four'],
+  ] as const)
+    socket.send(strict(start, end, text))
   await page.locator('#partial').filter({ hasText: 'three four' }).waitFor()
   t.deepEqual(await page.locator('#lines p').allTextContents(), ['one two'])
   socket.send('{"status":"finished"}')
@@ -187,7 +214,8 @@ embedTest('a wrong token, none, and a live that is over are told plainly; a refu
   const [open, over]: ReadonlyArray<LiveJson> = [await client.createLive(), await client.createLive()]
   await client.put(`/lives/${over?.id}/finish`)
   const page = await browser.newPage()
-  const address = (live: LiveJson | undefined, token: string): string => `${service.url()}/embed/live/${live?.id}#token=${token}`
+  const address = (live: LiveJson | undefined, token: string): string =>
+    `${service.url()}/embed/live/${live?.id}#token=${token}`
   await page.goto(address(over, over?.listener_token ?? ''))
   await page.getByText('The captions have ended.').waitFor()
   await page.goto(`${service.url()}/embed/live/${open?.id}`)

@@ -16,14 +16,28 @@ test.after.always(disposeServices)
 
 test('an event of a newer version stops nothing but what needs its stream, and the stream is named', async (t) => {
   const { service, live, tokenId } = await stoppedService(t)
-  const streams = [`live-${live.id}`, 'user-2', `api-token-${tokenId}`, `segments-${live.id}`, 'profiles-2', 'catalogue']
-  for (const stream of streams) await appendEvent(service, stream, 'InventedLater', { liveId: live.id, userId: 2, tokenId, at: 'whenever' })
+  const streams = [
+    `live-${live.id}`,
+    'user-2',
+    `api-token-${tokenId}`,
+    `segments-${live.id}`,
+    'profiles-2',
+    'catalogue',
+  ]
+  for (const stream of streams)
+    await appendEvent(service, stream, 'InventedLater', { liveId: live.id, userId: 2, tokenId, at: 'whenever' })
   await service.start()
   await assertUsable(t, await service.logIn('bob'))
   const ada = await service.logIn('ada')
   t.is((await ada.get<Listing<LiveJson>>('/lives/')).body.data[0]?.status, 'pending', 'lists go on without it')
   const history = await ada.get<Listing<Json>>(`/lives/${live.id}/history`)
-  t.deepEqual(history.body.data.map(({ type, data }) => [type, Object.keys(data as object).length > 0]), [['LiveCreated', true], ['InventedLater', false]])
+  t.deepEqual(
+    history.body.data.map(({ type, data }) => [type, Object.keys(data as object).length > 0]),
+    [
+      ['LiveCreated', true],
+      ['InventedLater', false],
+    ],
+  )
   const admin = await service.admin()
   const models = (await admin.get<Listing<Json>>('/models/')).body.data
   const refused = [
@@ -33,35 +47,53 @@ test('an event of a newer version stops nothing but what needs its stream, and t
     await ada.post('/user-live-configs', { name: 'second', config: {} }),
     await admin.put(`/admin/models/${String(models[0]?.['id'])}`, { is_active: false }),
   ]
-  for (const [n, { status, body }] of refused.entries()) t.deepEqual([n, status, /cannot be read/.test(String(body['detail']))], [n, 503, true])
+  for (const [n, { status, body }] of refused.entries())
+    t.deepEqual([n, status, /cannot be read/.test(String(body['detail']))], [n, 503, true])
   // The segments are read when somebody asks for them.
   const { status, streams: hurt } = await reportedDamage(service)
   t.is(status, 200)
-  t.deepEqual(hurt.filter((one) => !one.startsWith('segments-')), streams.filter((one) => !one.startsWith('segments-')).map((one) => `${one}: unknown-event`).toSorted())
+  t.deepEqual(
+    hurt.filter((one) => !one.startsWith('segments-')),
+    streams
+      .filter((one) => !one.startsWith('segments-'))
+      .map((one) => `${one}: unknown-event`)
+      .toSorted(),
+  )
   const { code, stdout } = await stenolog(service.dataDirectory, ['check'], service.stores)
   t.is(code, 1)
-  for (const stream of streams) t.regex(stdout, new RegExp(`of ${stream}, position .*InventedLater, which this version does not know`))
+  for (const stream of streams)
+    t.regex(stdout, new RegExp(`of ${stream}, position .*InventedLater, which this version does not know`))
 })
 
-testOnChosenStores('a damaged row stops nothing but what needs its stream, wherever it stands, and the stream is named', async (t) => {
-  const { service, live, tokenId } = await stoppedService(t)
-  // Ahead of every checkpoint, and in streams that are read when somebody asks.
-  await appendEvent(service, `live-${live.id}`, 'LiveStarted', { liveId: live.id, userId: 2, at: '2026-11-21T09:30:00.123456+00:00' })
-  flipByte(service, `live-${live.id}`, 1)
-  flipByte(service, `api-token-${tokenId}`, 0)
-  flipByte(service, 'profiles-2', 0)
-  await service.start()
-  await assertUsable(t, await service.logIn('bob'))
-  const ada = await service.logIn('ada')
-  t.is((await ada.get(`/lives/${live.id}`)).status, 200, 'a list knows what it knew')
-  t.is((await ada.put(`/lives/${live.id}/finish`)).status, 503)
-  t.is((await ada.createLive()).status, 'pending', 'a new one needs none of these')
-  t.is((await ada.post('/user-live-configs', { name: 'second', config: {} })).status, 503)
-  const { status, streams } = await reportedDamage(service)
-  t.is(status, 200)
-  t.deepEqual(streams, [`api-token-${tokenId}: damaged`, `live-${live.id}: damaged`, 'profiles-2: damaged'].toSorted())
-  t.is((await stenolog(service.dataDirectory, ['check'])).code, 1)
-})
+testOnChosenStores(
+  'a damaged row stops nothing but what needs its stream, wherever it stands, and the stream is named',
+  async (t) => {
+    const { service, live, tokenId } = await stoppedService(t)
+    // Ahead of every checkpoint, and in streams that are read when somebody asks.
+    await appendEvent(service, `live-${live.id}`, 'LiveStarted', {
+      liveId: live.id,
+      userId: 2,
+      at: '2026-11-21T09:30:00.123456+00:00',
+    })
+    flipByte(service, `live-${live.id}`, 1)
+    flipByte(service, `api-token-${tokenId}`, 0)
+    flipByte(service, 'profiles-2', 0)
+    await service.start()
+    await assertUsable(t, await service.logIn('bob'))
+    const ada = await service.logIn('ada')
+    t.is((await ada.get(`/lives/${live.id}`)).status, 200, 'a list knows what it knew')
+    t.is((await ada.put(`/lives/${live.id}/finish`)).status, 503)
+    t.is((await ada.createLive()).status, 'pending', 'a new one needs none of these')
+    t.is((await ada.post('/user-live-configs', { name: 'second', config: {} })).status, 503)
+    const { status, streams } = await reportedDamage(service)
+    t.is(status, 200)
+    t.deepEqual(
+      streams,
+      [`api-token-${tokenId}: damaged`, `live-${live.id}: damaged`, 'profiles-2: damaged'].toSorted(),
+    )
+    t.is((await stenolog(service.dataDirectory, ['check'])).code, 1)
+  },
+)
 
 test('an envelope that was sealed for another place is damage, and shows nothing of its text', async (t) => {
   const { service, tokenId } = await stoppedService(t)
@@ -70,7 +102,12 @@ test('an envelope that was sealed for another place is damage, and shows nothing
   await log.close()
   // The name of the token would be the name of the user: both are sealed with the user's key.
   const name = registered && dataOf(registered)['username']
-  await appendEvent(service, `api-token-${tokenId}`, 'ApiTokenRenamed', { tokenId, userId: 2, at: '2026-11-21T09:30:00.123456+00:00', name })
+  await appendEvent(service, `api-token-${tokenId}`, 'ApiTokenRenamed', {
+    tokenId,
+    userId: 2,
+    at: '2026-11-21T09:30:00.123456+00:00',
+    name,
+  })
   await service.start()
   const ada = await service.logIn('ada')
   t.is((await ada.get<Listing<Json>>('/tokens/')).body.data[0]?.['name'], '[erased]')
@@ -79,24 +116,30 @@ test('an envelope that was sealed for another place is damage, and shows nothing
   t.regex((await stenolog(service.dataDirectory, ['check'], service.stores)).stdout, /api-token-.* changed or copied/)
 })
 
-testOnChosenStores('a key that the keyring never made reads as erased and is named as missing; everybody else goes on', async (t) => {
-  const { service } = await stoppedService(t)
-  const keyring = new DatabaseSync(join(service.dataDirectory, 'keyring.sqlite'))
-  t.is(Number(keyring.prepare("DELETE FROM keys WHERE name = 'user-2'").run().changes), 1)
-  await service.start()
-  await assertUsable(t, await service.logIn('bob'))
-  t.is((await service.anonymous().form('/login', { username: 'ada', password: passwordOf('ada') })).status, 401)
-  t.deepEqual(await reportedDamage(service), { status: 200, streams: [], missing: ['user-2'] })
-  const admin = await service.admin()
-  const { body } = await admin.get<Listing<Json>>('/users/')
-  t.deepEqual(body.data.map(({ username }) => username), [ADMIN.username, '[erased]', 'bob'])
-  t.is((await stenolog(service.dataDirectory, ['users', 'list'])).code, 0)
-  // A new key under that name would hide for good what the old one can open.
-  t.is((await admin.put('/users/2', { password: 'another password' })).status, 503)
-  t.is(keyring.prepare("SELECT 1 FROM keys WHERE name = 'user-2'").get(), undefined)
-  keyring.close()
-  const { code, stdout } = await stenolog(service.dataDirectory, ['check'])
-  t.is(code, 1)
-  t.regex(stdout, /^ {2}key user-2: is missing, and was not erased: \d+ events are sealed with it/m)
-  t.is(stdout.match(/key user-2/g)?.length, 1)
-})
+testOnChosenStores(
+  'a key that the keyring never made reads as erased and is named as missing; everybody else goes on',
+  async (t) => {
+    const { service } = await stoppedService(t)
+    const keyring = new DatabaseSync(join(service.dataDirectory, 'keyring.sqlite'))
+    t.is(Number(keyring.prepare("DELETE FROM keys WHERE name = 'user-2'").run().changes), 1)
+    await service.start()
+    await assertUsable(t, await service.logIn('bob'))
+    t.is((await service.anonymous().form('/login', { username: 'ada', password: passwordOf('ada') })).status, 401)
+    t.deepEqual(await reportedDamage(service), { status: 200, streams: [], missing: ['user-2'] })
+    const admin = await service.admin()
+    const { body } = await admin.get<Listing<Json>>('/users/')
+    t.deepEqual(
+      body.data.map(({ username }) => username),
+      [ADMIN.username, '[erased]', 'bob'],
+    )
+    t.is((await stenolog(service.dataDirectory, ['users', 'list'])).code, 0)
+    // A new key under that name would hide for good what the old one can open.
+    t.is((await admin.put('/users/2', { password: 'another password' })).status, 503)
+    t.is(keyring.prepare("SELECT 1 FROM keys WHERE name = 'user-2'").get(), undefined)
+    keyring.close()
+    const { code, stdout } = await stenolog(service.dataDirectory, ['check'])
+    t.is(code, 1)
+    t.regex(stdout, /^ {2}key user-2: is missing, and was not erased: \d+ events are sealed with it/m)
+    t.is(stdout.match(/key user-2/g)?.length, 1)
+  },
+)

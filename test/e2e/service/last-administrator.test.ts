@@ -29,7 +29,11 @@ let people = 0
 const newAdministrator = async (by: Client): Promise<Person> => {
   people += 1
   const name = `administrator ${people}`
-  const { body } = await by.post<Single<{ readonly id: number }>>('/users/', { username: name, password: passwordOf(name), permissions: ['admin'] })
+  const { body } = await by.post<Single<{ readonly id: number }>>('/users/', {
+    username: name,
+    password: passwordOf(name),
+    permissions: ['admin'],
+  })
   return { id: body.data.id, name, client: await logIn(service.url(), name, passwordOf(name)) }
 }
 
@@ -38,47 +42,66 @@ const administrators = async (by: Client): Promise<ReadonlyArray<unknown>> =>
     .filter((user) => user['is_active'] === true && (user['permissions'] as ReadonlyArray<string>).includes('admin'))
     .map((user) => user['id'])
 
-test.serial('the last active administrator is not demoted, deactivated or deleted, by nobody and in no way, and nothing is half done', async (t) => {
-  const admin = await service.admin()
-  const before = (await admin.get('/users/me')).body
-  for (const body of [{ permissions: [] }, { is_active: false }, { is_active: false, permissions: ['admin'], max_sessions: 1 }])
-    t.like(await admin.put('/users/1', body), { status: 400, body: CHANGE_REFUSED }, JSON.stringify(body))
-  t.like(await MEANS.delete(admin, 1), { status: 400, body: DELETION_REFUSED })
-  for (const args of [['users', 'change', ADMIN.username, '--no-permissions'], ['users', 'deactivate', ADMIN.username], ['users', 'delete', ADMIN.username]]) {
-    const { code, stderr } = await stenolog(service.dataDirectory, args, service.stores)
-    t.is(code, 1, args.join(' '))
-    t.regex(stderr, /The last administrator cannot be (deleted|demoted or deactivated)/)
-  }
-  t.deepEqual((await admin.get('/users/me')).body, before)
+test.serial(
+  'the last active administrator is not demoted, deactivated or deleted, by nobody and in no way, and nothing is half done',
+  async (t) => {
+    const admin = await service.admin()
+    const before = (await admin.get('/users/me')).body
+    for (const body of [
+      { permissions: [] },
+      { is_active: false },
+      { is_active: false, permissions: ['admin'], max_sessions: 1 },
+    ])
+      t.like(await admin.put('/users/1', body), { status: 400, body: CHANGE_REFUSED }, JSON.stringify(body))
+    t.like(await MEANS.delete(admin, 1), { status: 400, body: DELETION_REFUSED })
+    for (const args of [
+      ['users', 'change', ADMIN.username, '--no-permissions'],
+      ['users', 'deactivate', ADMIN.username],
+      ['users', 'delete', ADMIN.username],
+    ]) {
+      const { code, stderr } = await stenolog(service.dataDirectory, args, service.stores)
+      t.is(code, 1, args.join(' '))
+      t.regex(stderr, /The last administrator cannot be (deleted|demoted or deactivated)/)
+    }
+    t.deepEqual((await admin.get('/users/me')).body, before)
 
-  // A deactivated administrator is none who counts.
-  const other = await newAdministrator(admin)
-  t.is((await MEANS.deactivate(admin, other.id)).status, 200)
-  for (const means of ALL) t.is((await MEANS[means](admin, 1)).status, 400, means)
-  t.is((await MEANS.delete(admin, other.id)).status, 200)
-})
+    // A deactivated administrator is none who counts.
+    const other = await newAdministrator(admin)
+    t.is((await MEANS.deactivate(admin, other.id)).status, 200)
+    for (const means of ALL) t.is((await MEANS[means](admin, 1)).status, 400, means)
+    t.is((await MEANS.delete(admin, other.id)).status, 200)
+  },
+)
 
-test.serial('of two administrators who take each other, or themselves, away at once exactly one succeeds', async (t) => {
-  const root = await service.admin()
-  let [one, two] = [await newAdministrator(root), await newAdministrator(root)]
-  t.is((await MEANS.delete(one.client, 1)).status, 200)
-  for (const first of ALL)
-    for (const second of ALL)
-      for (const each of ['the other', 'themselves'] as const) {
-        const [ofOne, ofTwo]: readonly [Person, Person] = each === 'themselves' ? [one, two] : [two, one]
-        const answers = await Promise.all([MEANS[first](one.client, ofOne.id), MEANS[second](two.client, ofTwo.id)])
-        const statuses = answers.map(({ status }) => status)
-        // Who is no administrator any more when the request comes in is told so.
-        t.is(statuses.filter((status) => status === 200).length, 1, `${first}, ${second}, ${each}: ${statuses.join()}`)
-        for (const { status, body } of answers) {
-          if (status !== 200) t.true([400, 401, 403].includes(status), String(status))
-          if (status === 400) t.true([CHANGE_REFUSED, DELETION_REFUSED].some(({ detail }) => detail === body['detail']))
+test.serial(
+  'of two administrators who take each other, or themselves, away at once exactly one succeeds',
+  async (t) => {
+    const root = await service.admin()
+    let [one, two] = [await newAdministrator(root), await newAdministrator(root)]
+    t.is((await MEANS.delete(one.client, 1)).status, 200)
+    for (const first of ALL)
+      for (const second of ALL)
+        for (const each of ['the other', 'themselves'] as const) {
+          const [ofOne, ofTwo]: readonly [Person, Person] = each === 'themselves' ? [one, two] : [two, one]
+          const answers = await Promise.all([MEANS[first](one.client, ofOne.id), MEANS[second](two.client, ofTwo.id)])
+          const statuses = answers.map(({ status }) => status)
+          // Who is no administrator any more when the request comes in is told so.
+          t.is(
+            statuses.filter((status) => status === 200).length,
+            1,
+            `${first}, ${second}, ${each}: ${statuses.join()}`,
+          )
+          for (const { status, body } of answers) {
+            if (status !== 200) t.true([400, 401, 403].includes(status), String(status))
+            if (status === 400)
+              t.true([CHANGE_REFUSED, DELETION_REFUSED].some(({ detail }) => detail === body['detail']))
+          }
+          const left = statuses[0] === 200 ? ofTwo : ofOne
+          // The login of one who was deactivated or deleted is void.
+          const survivor: Person = { ...left, client: createClient(service.url(), left.client.token) }
+          t.deepEqual(await administrators(survivor.client), [survivor.id])
+          one = survivor
+          two = await newAdministrator(survivor.client)
         }
-        const left = statuses[0] === 200 ? ofTwo : ofOne
-        // The login of one who was deactivated or deleted is void.
-        const survivor: Person = { ...left, client: createClient(service.url(), left.client.token) }
-        t.deepEqual(await administrators(survivor.client), [survivor.id])
-        one = survivor
-        two = await newAdministrator(survivor.client)
-      }
-})
+  },
+)

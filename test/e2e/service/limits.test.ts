@@ -30,44 +30,55 @@ test.serial('RECONNECT_GRACE: a live outlasts the loss of its sender and goes on
   t.is((await back.closed).code, 1000)
 })
 
-test.serial('after 30 failed handshakes, or wrong API keys, in a minute the address gets 429; REST goes on [S25]', async (t) => {
-  const url = `${service.url().replace('http', 'ws')}/ws/live?token=guess`
-  const statuses: Array<number> = []
-  for (let n = 0; n < 40; n += 1) statuses.push((await handshake(url)).status)
-  t.deepEqual([...new Set(statuses)], [401, 429])
-  t.is(statuses.indexOf(429), 30)
-  const { headers, body } = await handshake(url)
-  t.deepEqual(body, TOO_MANY)
-  t.regex(headers.get('retry-after') ?? '', /^\d+$/)
-  const live = await (await service.user('of the same address')).createLive()
-  for (const right of [live.listener_token, live.sender_token])
-    t.is((await handshake(url.replace('guess', right))).status, 101, 'a right token passes')
-  const guesses = Array.from({ length: 40 }, () => service.anonymous().request('GET', '/lives', { headers: { 'x-api-key': 'lt_guess' } }))
-  const answers = (await Promise.all(guesses)).map(({ status }) => status)
-  t.deepEqual([answers.filter((status) => status === 401).length, answers.filter((status) => status === 429).length], [30, 10])
-  const member = await service.user('with a key')
-  const { token } = (await member.post<Single<{ readonly token: string }>>('/tokens/', { name: 'k' })).body.data
-  t.is((await createClient(service.url(), token).get('/lives')).status, 200, 'a right key passes')
-  t.is((await service.anonymous().get('/version')).status, 200)
-})
+test.serial(
+  'after 30 failed handshakes, or wrong API keys, in a minute the address gets 429; REST goes on [S25]',
+  async (t) => {
+    const url = `${service.url().replace('http', 'ws')}/ws/live?token=guess`
+    const statuses: Array<number> = []
+    for (let n = 0; n < 40; n += 1) statuses.push((await handshake(url)).status)
+    t.deepEqual([...new Set(statuses)], [401, 429])
+    t.is(statuses.indexOf(429), 30)
+    const { headers, body } = await handshake(url)
+    t.deepEqual(body, TOO_MANY)
+    t.regex(headers.get('retry-after') ?? '', /^\d+$/)
+    const live = await (await service.user('of the same address')).createLive()
+    for (const right of [live.listener_token, live.sender_token])
+      t.is((await handshake(url.replace('guess', right))).status, 101, 'a right token passes')
+    const guesses = Array.from({ length: 40 }, () =>
+      service.anonymous().request('GET', '/lives', { headers: { 'x-api-key': 'lt_guess' } }),
+    )
+    const answers = (await Promise.all(guesses)).map(({ status }) => status)
+    t.deepEqual(
+      [answers.filter((status) => status === 401).length, answers.filter((status) => status === 429).length],
+      [30, 10],
+    )
+    const member = await service.user('with a key')
+    const { token } = (await member.post<Single<{ readonly token: string }>>('/tokens/', { name: 'k' })).body.data
+    t.is((await createClient(service.url(), token).get('/lives')).status, 200, 'a right key passes')
+    t.is((await service.anonymous().get('/version')).status, 200)
+  },
+)
 
-test.serial('a credential that asks too often gets 429 with Retry-After; others and the address notice nothing [D57]', async (t) => {
-  // So few that any machine answers more.
-  const limited = await startTestService(t, { RATE_LIMIT: '5' })
-  const [busy, calm] = [await limited.user('busy'), await limited.user('calm')]
-  const refused = await eventually(async () => {
-    const answers = await Promise.all(Array.from({ length: 40 }, () => busy.get('/users/me')))
-    const late = answers.find(({ status }) => status === 429)
-    if (late === undefined) throw new Error('40 requests at once were answered no faster than 5 a second')
-    return late
-  })
-  t.deepEqual([refused.headers.get('retry-after'), refused.body], ['1', TOO_MANY])
-  t.is((await calm.get('/users/me')).status, 200)
-  t.is((await limited.anonymous().get('/version')).status, 200)
-  await eventually(async () => {
-    if ((await busy.get('/users/me')).status !== 200) throw new Error('still refused')
-  })
-})
+test.serial(
+  'a credential that asks too often gets 429 with Retry-After; others and the address notice nothing [D57]',
+  async (t) => {
+    // So few that any machine answers more.
+    const limited = await startTestService(t, { RATE_LIMIT: '5' })
+    const [busy, calm] = [await limited.user('busy'), await limited.user('calm')]
+    const refused = await eventually(async () => {
+      const answers = await Promise.all(Array.from({ length: 40 }, () => busy.get('/users/me')))
+      const late = answers.find(({ status }) => status === 429)
+      if (late === undefined) throw new Error('40 requests at once were answered no faster than 5 a second')
+      return late
+    })
+    t.deepEqual([refused.headers.get('retry-after'), refused.body], ['1', TOO_MANY])
+    t.is((await calm.get('/users/me')).status, 200)
+    t.is((await limited.anonymous().get('/version')).status, 200)
+    await eventually(async () => {
+      if ((await busy.get('/users/me')).status !== 200) throw new Error('still refused')
+    })
+  },
+)
 
 test.serial('a name that was guessed at waits with Retry-After, known or not, also after a restart; a success resets it [S24]', async (t) => {
   const member = await service.user('target')
@@ -112,22 +123,25 @@ const logInFrom = async (localAddress: string, username: string, password: strin
   return response.statusCode ?? 0
 }
 
-test.serial('guesses at a name keep nobody out who comes from elsewhere, and a new password ends the wait everywhere', async (t) => {
-  const member = await service.user('victim')
-  const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
-  const lock = async (right: string): Promise<void> => {
-    for (let n = 0; n < 5; n += 1) t.is(await logInFrom('127.0.0.2', 'victim', 'a guess'), 401)
-    t.is(await logInFrom('127.0.0.2', 'victim', right), 429)
-  }
-  await lock(passwordOf('victim'))
-  t.is(await logInFrom('127.0.0.3', 'victim', passwordOf('victim')), 200)
-  const admin = await service.admin()
-  t.is((await admin.put(`/users/${id}`, { password: 'set by an administrator' })).status, 200)
-  t.is(await logInFrom('127.0.0.2', 'victim', 'set by an administrator'), 200)
+test.serial(
+  'guesses at a name keep nobody out who comes from elsewhere, and a new password ends the wait everywhere',
+  async (t) => {
+    const member = await service.user('victim')
+    const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
+    const lock = async (right: string): Promise<void> => {
+      for (let n = 0; n < 5; n += 1) t.is(await logInFrom('127.0.0.2', 'victim', 'a guess'), 401)
+      t.is(await logInFrom('127.0.0.2', 'victim', right), 429)
+    }
+    await lock(passwordOf('victim'))
+    t.is(await logInFrom('127.0.0.3', 'victim', passwordOf('victim')), 200)
+    const admin = await service.admin()
+    t.is((await admin.put(`/users/${id}`, { password: 'set by an administrator' })).status, 200)
+    t.is(await logInFrom('127.0.0.2', 'victim', 'set by an administrator'), 200)
 
-  await lock('set by an administrator')
-  const again = await logIn(service.url(), 'victim', 'set by an administrator')
-  const change = { current_password: 'set by an administrator', new_password: 'chosen by the user' }
-  t.is((await again.put('/users/me/password', change)).status, 200)
-  t.is(await logInFrom('127.0.0.2', 'victim', 'chosen by the user'), 200)
-})
+    await lock('set by an administrator')
+    const again = await logIn(service.url(), 'victim', 'set by an administrator')
+    const change = { current_password: 'set by an administrator', new_password: 'chosen by the user' }
+    t.is((await again.put('/users/me/password', change)).status, 200)
+    t.is(await logInFrom('127.0.0.2', 'victim', 'chosen by the user'), 200)
+  },
+)

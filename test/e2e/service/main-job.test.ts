@@ -14,12 +14,22 @@ test('real speech in over the WebSocket, text out to sender and listeners while 
   t.is(live.status, 'pending')
   const listeners = await Promise.all([client.socket(live, 'listener'), client.socket(live, 'listener')])
   const sender = await client.socket(live, 'sender')
-  t.deepEqual(await sender.frame(() => true), { type: 'connection', status: 'connected', role: 'sender', session_id: live.id, state: 'pending' })
+  t.deepEqual(await sender.frame(() => true), {
+    type: 'connection',
+    status: 'connected',
+    role: 'sender',
+    session_id: live.id,
+    state: 'pending',
+  })
 
   sender.send({ type: 'config', min_buffer: 1, max_buffer: 10, max_chars: 80, max_lines: 2 })
   await sender.frame((frame) => frame['status'] === 'started')
   t.deepEqual(sender.texts.slice(1, 3), ['{"status":"ASR process started"}', '{"status":"started"}'])
-  t.is((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data.status, 'pending', 'config alone does not start it')
+  t.is(
+    (await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data.status,
+    'pending',
+    'config alone does not start it',
+  )
 
   for (const { samples } of sentences) {
     sender.sendAudio(samples)
@@ -40,9 +50,13 @@ test('real speech in over the WebSocket, text out to sender and listeners while 
 
   await client.untilStatus(live, 'finished')
   const { data } = (await client.get<Listing<LiveJson>>('/lives/?status=finished')).body
-  t.deepEqual(data.map(({ id, status, vram }) => ({ id, status, vram })), [{ id: live.id, status: 'finished', vram: 0 }])
+  t.deepEqual(
+    data.map(({ id, status, vram }) => ({ id, status, vram })),
+    [{ id: live.id, status: 'finished', vram: 0 }],
+  )
   await eventually(async () => {
-    if (!/^stenolog_vram_reserved_megabytes 0$/m.test((await client.get<string>('/metrics')).body)) throw new Error('its memory is not free')
+    if (!/^stenolog_vram_reserved_megabytes 0$/m.test((await client.get<string>('/metrics')).body))
+      throw new Error('its memory is not free')
   })
 })
 

@@ -25,7 +25,9 @@ test('50 parallel creates with room for one: one succeeds, 49 are refused, nothi
 
 test('50 parallel creates never exceed the quota, and a finished live frees one place [R60]', async (t) => {
   const client = await shared.user('crowd of seven', { max_sessions: 7 })
-  const answers = await Promise.all(Array.from({ length: 50 }, () => client.post('/lives', { model: 'demo-en', language: 'en' })))
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => client.post('/lives', { model: 'demo-en', language: 'en' })),
+  )
   t.deepEqual(tally(answers.map(({ status }) => status)), { 200: 7, 403: 43 })
   t.deepEqual(answers.find(({ status }) => status === 403)?.body, { detail: 'Maximum number of sessions reached (7)' })
 

@@ -26,6 +26,14 @@ test('where every address is listened on, an IP address in Host is one of the se
     t.is(live['base_url'], `ws://${host}`)
     t.true(String(live['iframe_html']).startsWith(`<iframe src="http://${host}/embed/live/`))
   }
-  for (const host of ['evil.example', 'nas.local:8080', '192.168.1.20.evil.example', '1.2.3', '0x7f000001', '[::1].evil.example', '256.1.1.1'])
+  for (const host of [
+    'evil.example',
+    'nas.local:8080',
+    '192.168.1.20.evil.example',
+    '1.2.3',
+    '0x7f000001',
+    '[::1].evil.example',
+    '256.1.1.1',
+  ])
     t.is((await create(host))['base_url'], '', host)
 })

@@ -30,7 +30,13 @@ test('the example that the README leads to prints captions', async (t) => {
   const [sentence] = await sampleSentences()
   const file = join(service.dataDirectory, 'speech.wav')
   await writeFile(file, wavOf(sentence?.samples ?? new Int16Array()))
-  const { stdout } = await promisify(execFile)(process.execPath, ['docs/examples/first-caption.mjs', service.url(), 'ada', passwordOf('ada'), file])
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    'docs/examples/first-caption.mjs',
+    service.url(),
+    'ada',
+    passwordOf('ada'),
+    file,
+  ])
   t.regex(stdout, /^… /m)
   t.regex(stdout, /^= .*meeting/m)
 })

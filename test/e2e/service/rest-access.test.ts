@@ -15,10 +15,22 @@ const NOT_VALID = { detail: 'Could not validate credentials' }
 
 test('every private route is 401 before its body is looked at, with and without credentials that are bad [R25 R62]', async (t) => {
   const routes = [
-    ['GET', '/lives/'], ['POST', '/lives'], ['GET', '/lives/1'], ['GET', '/lives/none'], ['PUT', '/lives/1/finish'],
-    ['PUT', '/lives/finish-by-audio_url'], ['GET', '/users/'], ['POST', '/users/'],
-    ['GET', '/user-live-configs/'], ['POST', '/user-live-configs'], ['PUT', '/user-live-configs/1'], ['DELETE', '/user-live-configs/1'],
-    ['GET', '/tokens/'], ['POST', '/tokens'], ['PUT', '/tokens/1'], ['DELETE', '/tokens/1'],
+    ['GET', '/lives/'],
+    ['POST', '/lives'],
+    ['GET', '/lives/1'],
+    ['GET', '/lives/none'],
+    ['PUT', '/lives/1/finish'],
+    ['PUT', '/lives/finish-by-audio_url'],
+    ['GET', '/users/'],
+    ['POST', '/users/'],
+    ['GET', '/user-live-configs/'],
+    ['POST', '/user-live-configs'],
+    ['PUT', '/user-live-configs/1'],
+    ['DELETE', '/user-live-configs/1'],
+    ['GET', '/tokens/'],
+    ['POST', '/tokens'],
+    ['PUT', '/tokens/1'],
+    ['DELETE', '/tokens/1'],
   ] as const
   for (const [method, path] of routes) {
     const body = method === 'GET' ? {} : { body: '{', headers: { 'content-type': 'application/json' } }
@@ -27,7 +39,9 @@ test('every private route is 401 before its body is looked at, with and without 
     t.deepEqual(nothing.body, NOT_AUTHENTICATED)
     t.is(nothing.headers.get('www-authenticate'), 'Bearer')
     for (const bad of [{ authorization: 'Bearer bad' }, { 'x-api-key': 'bad' }]) {
-      const answer = await service.anonymous().request(method, path, { ...body, headers: { 'content-type': 'application/json', ...bad } })
+      const answer = await service
+        .anonymous()
+        .request(method, path, { ...body, headers: { 'content-type': 'application/json', ...bad } })
       t.is(answer.status, 401, `${method} ${path}`)
       t.deepEqual(answer.body, NOT_VALID)
       t.is(answer.headers.get('www-authenticate'), 'Bearer')
@@ -70,28 +84,43 @@ test('the token of a login works on every private route, whatever the case of th
   const { token } = await service.admin()
   for (const scheme of ['Bearer', 'bearer', 'BEARER'])
     for (const path of ['/lives/', '/users/'])
-      t.is((await service.anonymous().request('GET', path, { headers: { authorization: `${scheme} ${token}` } })).status, 200)
+      t.is(
+        (await service.anonymous().request('GET', path, { headers: { authorization: `${scheme} ${token}` } })).status,
+        200,
+      )
 })
 
 test('only a whole, current token that this service signed is one [R34]', async (t) => {
-  const key = deriveKey(await loadMasterKey(service.stores['MASTER_KEY_FILE'] ?? join(service.dataDirectory, 'master.key')), 'jwt')
+  const key = deriveKey(
+    await loadMasterKey(service.stores['MASTER_KEY_FILE'] ?? join(service.dataDirectory, 'master.key')),
+    'jwt',
+  )
   const { token } = await service.admin()
   const good = decodeJwt(token ?? '')
   const sign = (claims: JWTPayload, alg = 'HS256', secret: Uint8Array = key): Promise<string> =>
     new SignJWT(claims).setProtectedHeader({ alg }).sign(secret)
-  const statusWith = async (made: string): Promise<number> => (await createClient(service.url(), made).get('/lives/')).status
-  const without = (name: string): JWTPayload => Object.fromEntries(Object.entries(good).filter(([claim]) => claim !== name))
+  const statusWith = async (made: string): Promise<number> =>
+    (await createClient(service.url(), made).get('/lives/')).status
+  const without = (name: string): JWTPayload =>
+    Object.fromEntries(Object.entries(good).filter(([claim]) => claim !== name))
   const now = Math.floor(Date.now() / 1000)
 
-  t.is(await statusWith(await sign(good)), 200, 'made by hand as the service makes them: the cases below differ in one thing')
+  t.is(
+    await statusWith(await sign(good)),
+    200,
+    'made by hand as the service makes them: the cases below differ in one thing',
+  )
   const bad: Readonly<Record<string, string>> = {
     'alg none': new UnsecuredJWT(good).encode(),
     'the same key under HS512': await sign(good, 'HS512'),
     'the same key under HS384': await sign(good, 'HS384'),
     'wrong key': await sign(good, 'HS256', Buffer.alloc(32, 1)),
     'signature cut off': (token ?? '').replace(/\.[^.]+$/, '.'),
-    'payload changed': (token ?? '').replace(/\.[^.]+\./, `.${Buffer.from(JSON.stringify({ ...good, sub: '2' })).toString('base64url')}.`),
-    'expired': await sign({ ...good, iat: now - 7200, exp: now - 3600 }),
+    'payload changed': (token ?? '').replace(
+      /\.[^.]+\./,
+      `.${Buffer.from(JSON.stringify({ ...good, sub: '2' })).toString('base64url')}.`,
+    ),
+    expired: await sign({ ...good, iat: now - 7200, exp: now - 3600 }),
     'exp as text': await sign({ ...good, exp: String(good.exp) as unknown as number }),
     'foreign iss': await sign({ ...good, iss: 'elsewhere' }),
     'no iss': await sign(without('iss')),
@@ -99,9 +128,9 @@ test('only a whole, current token that this service signed is one [R34]', async 
     'no exp': await sign(without('exp')),
     'no gen': await sign(without('gen')),
     'another generation': await sign({ ...good, gen: Number(good['gen']) + 1 }),
-    'nobody': await sign({ ...good, sub: '4711' }),
+    nobody: await sign({ ...good, sub: '4711' }),
     'sub as path': await sign({ ...good, sub: '1/../1' }),
-    'huge': `${token}${'A'.repeat(12_000)}`,
+    huge: `${token}${'A'.repeat(12_000)}`,
   }
   for (const [what, made] of Object.entries(bad)) {
     const answer = await createClient(service.url(), made).get('/lives/')
@@ -162,13 +191,25 @@ test('an id that is no integer is 422, one that does not exist 404 [R11]', async
 test('bodies that are no objects are 422, those too large 413, never 500 [R8 R10]', async (t) => {
   const { token } = await service.user('hostile')
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  for (const body of ['', '{', '[]', '"text"', '7', 'null', '{"model":}', '\u0000', `${'['.repeat(40)}${']'.repeat(40)}`]) {
+  for (const body of [
+    '',
+    '{',
+    '[]',
+    '"text"',
+    '7',
+    'null',
+    '{"model":}',
+    '\u0000',
+    `${'['.repeat(40)}${']'.repeat(40)}`,
+  ]) {
     const answer = await service.anonymous().request('POST', '/lives', { headers, body })
     t.is(answer.status, 422, body)
     for (const item of answer.body['detail'] as ReadonlyArray<Json>)
       t.deepEqual(Object.keys(item).toSorted(), ['loc', 'msg', 'type'], 'R7')
   }
-  const large = await service.anonymous().request('POST', '/lives', { headers, body: JSON.stringify({ model: 'x'.repeat(65_536) }) })
+  const large = await service
+    .anonymous()
+    .request('POST', '/lives', { headers, body: JSON.stringify({ model: 'x'.repeat(65_536) }) })
   t.is(large.status, 413)
   t.deepEqual(large.body, { detail: 'Request body too large' })
   t.is((await service.anonymous().form('/login', { username: 'x'.repeat(9000), password: 'x' })).status, 413)
@@ -177,7 +218,11 @@ test('bodies that are no objects are 422, those too large 413, never 500 [R8 R10
 test('no refusal repeats what was sent [R7]', async (t) => {
   const client = await service.user('secretive')
   const secret = 'hunter2-hunter2'
-  for (const body of [{ model: [secret] }, { model: secret, language: { [secret]: secret } }, { listener_token: `${secret} !` }]) {
+  for (const body of [
+    { model: [secret] },
+    { model: secret, language: { [secret]: secret } },
+    { listener_token: `${secret} !` },
+  ]) {
     const answer = await client.post('/lives', body)
     t.is(answer.status, 422)
     t.false(JSON.stringify(answer.body).includes(secret))

@@ -87,6 +87,7 @@ test.serial('an administrator sees the load of the last minutes [R169]', async (
   const lengths = ['lag_max', 'lag_p95', 'vram_reserved', 'sessions', 'listeners'].map((member) => data[member]?.length)
   t.is(new Set(lengths).size, 1)
   t.true(Number(lengths[0]) >= 1)
-  for (const minutes of [0, 361, 'x']) t.is((await admin.get(`/admin/load?minutes=${minutes}`)).status, 422, String(minutes))
+  for (const minutes of [0, 361, 'x'])
+    t.is((await admin.get(`/admin/load?minutes=${minutes}`)).status, 422, String(minutes))
   t.is((await (await service.user('curious')).get('/admin/load')).status, 403)
 })

@@ -13,7 +13,8 @@ interface Row extends Json {
   readonly active: boolean
 }
 
-const idOf = async (client: Client): Promise<number> => (await client.get<Single<{ readonly id: number }>>('/users/me')).body.data.id
+const idOf = async (client: Client): Promise<number> =>
+  (await client.get<Single<{ readonly id: number }>>('/users/me')).body.data.id
 
 const rowOf = async (client: Client, path: string, query: string): Promise<Row> => {
   const { body } = await client.get<Listing<Row>>(`${path}${query}`)
@@ -29,17 +30,43 @@ test.serial('an admin lists the lives of all, without their secrets, and finishe
   const list = (query: string) => admin.get<Listing<Json>>(`/admin/lives${query}`)
   const all = await list('')
   t.is(all.status, 200)
-  t.deepEqual(all.body.data.map((live) => [live['id'], live['username']]), [[third.id, 'ada'], [second.id, 'bob'], [first.id, 'ada']])
+  t.deepEqual(
+    all.body.data.map((live) => [live['id'], live['username']]),
+    [
+      [third.id, 'ada'],
+      [second.id, 'bob'],
+      [first.id, 'ada'],
+    ],
+  )
   t.deepEqual(Object.keys(all.body.data[0] ?? {}), [
-    'id', 'user_id', 'username', 'status', 'live_retention', 'audio_format', 'auto_start', 'auto_start_pid', 'vram', 'lag', 'config',
-    'model', 'language', 'translations', 'created_at', 'updated_at',
+    'id',
+    'user_id',
+    'username',
+    'status',
+    'live_retention',
+    'audio_format',
+    'auto_start',
+    'auto_start_pid',
+    'vram',
+    'lag',
+    'config',
+    'model',
+    'language',
+    'translations',
+    'created_at',
+    'updated_at',
   ])
-  for (const secret of [first.sender_token, first.listener_token, second.sender_token]) t.false(JSON.stringify(all.body).includes(secret))
+  for (const secret of [first.sender_token, first.listener_token, second.sender_token])
+    t.false(JSON.stringify(all.body).includes(secret))
 
   const finished = await admin.put<Single<Json>>(`/admin/lives/${second.id}/finish`)
   t.is(finished.status, 200)
   t.like(finished.body.data, { id: second.id, status: 'finished', vram: 0, username: 'bob' })
-  t.deepEqual(await admin.put(`/admin/lives/${second.id}/finish`).then(({ body }) => body), finished.body, 'again: unchanged')
+  t.deepEqual(
+    await admin.put(`/admin/lives/${second.id}/finish`).then(({ body }) => body),
+    finished.body,
+    'again: unchanged',
+  )
   t.is((await bob.get<Single<Json>>(`/lives/${second.id}`)).body.data['status'], 'finished')
 
   const pages = await list('?status=pending&limit=1&skip=1')
@@ -50,12 +77,17 @@ test.serial('an admin lists the lives of all, without their secrets, and finishe
   const ofAda = await list(`?user_id=${adaId}`)
   t.deepEqual([ofAda.body.data.map(({ id }) => id), ofAda.body.pagination.total_items], [[third.id, first.id], 2])
   t.deepEqual((await list('?user_id=4711')).body.data, [])
-  for (const query of ['?status=odd', '?limit=0', '?user_id=0', '?user_id=ada']) t.is((await list(query)).status, 422, query)
+  for (const query of ['?status=odd', '?limit=0', '?user_id=0', '?user_id=ada'])
+    t.is((await list(query)).status, 422, query)
 
   const speaking = await ada.socket(third, 'sender')
   speaking.send({ type: 'config' })
   await speaking.frame(({ status }) => status === 'started')
-  t.deepEqual((await list('')).body.data.map(({ lag }) => lag), [0, null, null], 'B14: how far behind a live is, where it runs')
+  t.deepEqual(
+    (await list('')).body.data.map(({ lag }) => lag),
+    [0, null, null],
+    'B14: how far behind a live is, where it runs',
+  )
   t.regex((await service.anonymous().get<string>('/metrics')).body, /^stenolog_live_lag_max_seconds 0$/m)
   speaking.terminate()
 
@@ -65,17 +97,24 @@ test.serial('an admin lists the lives of all, without their secrets, and finishe
   t.is((await admin.put('/admin/lives/x/finish')).status, 422)
 })
 
-test.serial('what is for admins is 401 without credentials and 403 for everybody else, before anything is looked at [R62]', async (t) => {
-  const member = await service.user('plain')
-  const routes = [
-    ['GET', '/admin/lives?limit=0'], ['PUT', '/admin/lives/x/finish'], ['PUT', '/admin/models/x'], ['PUT', '/admin/languages/1'],
-    ['PUT', '/admin/translations/1'], ['PUT', '/users/1'],
-  ] as const
-  for (const [method, path] of routes) {
-    t.is((await service.anonymous().request(method, path)).status, 401, path)
-    t.is((await member.request(method, path)).status, 403, path)
-  }
-})
+test.serial(
+  'what is for admins is 401 without credentials and 403 for everybody else, before anything is looked at [R62]',
+  async (t) => {
+    const member = await service.user('plain')
+    const routes = [
+      ['GET', '/admin/lives?limit=0'],
+      ['PUT', '/admin/lives/x/finish'],
+      ['PUT', '/admin/models/x'],
+      ['PUT', '/admin/languages/1'],
+      ['PUT', '/admin/translations/1'],
+      ['PUT', '/users/1'],
+    ] as const
+    for (const [method, path] of routes) {
+      t.is((await service.anonymous().request(method, path)).status, 401, path)
+      t.is((await member.request(method, path)).status, 403, path)
+    }
+  },
+)
 
 test.serial('what an admin switches off is listed as inactive and refused like the unknown, until it is on again [R44 R54 R55]', async (t) => {
   const admin = await service.admin()
@@ -101,10 +140,14 @@ test.serial('what an admin switches off is listed as inactive and refused like t
     t.true((await admin.put<Single<Row>>(`/admin${path}/${id}`, { is_active: true })).body.data.active)
     t.is(await create(members), 200)
     t.is((await admin.put(`/admin${path}/99999`, { is_active: true })).status, 404)
-    for (const body of [{}, { is_active: 1 }, { is_active: null }]) t.is((await admin.put(`/admin${path}/${id}`, body)).status, 422)
+    for (const body of [{}, { is_active: 1 }, { is_active: null }])
+      t.is((await admin.put(`/admin${path}/${id}`, body)).status, 422)
   }
   const tiny = await rowOf(admin, '/models', '?name=tiny')
-  t.false((await admin.put<Single<Row>>(`/admin/models/${tiny.id}`, { is_active: true })).body.data.active, 'it is not installed')
+  t.false(
+    (await admin.put<Single<Row>>(`/admin/models/${tiny.id}`, { is_active: true })).body.data.active,
+    'it is not installed',
+  )
 })
 
 test.serial('the acts of an admin are events with the admin as actor, and a switch outlives a restart', async (t) => {
@@ -118,7 +161,10 @@ test.serial('the acts of an admin are events with the admin as actor, and a swit
 
   const ids = ['0198f0a4-7c1e-7b3d-9a52-3f6f2d1c0b9e', '0198f0a4-7c1e-7b3d-9a52-3f6f2d1c0b9f']
   const traced = (index: number) => ({ 'x-request-id': ids[index] ?? '' })
-  const order = { headers: { ...traced(0), 'content-type': 'application/json' }, body: JSON.stringify({ model: 'demo-en', language: 'en' }) }
+  const order = {
+    headers: { ...traced(0), 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo-en', language: 'en' }),
+  }
   const { data } = (await admin.request<Single<Record<'id' | 'sender_token', string>>>('POST', '/lives', order)).body
   await handshake(`${service.url().replace('http', 'ws')}/ws/live/${data.id}?token=${data.sender_token}`, traced(1))
   await service.kill('SIGKILL')
@@ -132,7 +178,9 @@ test.serial('the acts of an admin are events with the admin as actor, and a swit
   t.deepEqual(await last('catalogue'), ['LanguageSwitched', actor])
   t.deepEqual(await last('administration'), ['LivesListed', actor])
   t.deepEqual(await last(`live-${live.id}`), ['LiveFinished', actor])
-  const events = [await store.read(`live-${data.id}`)(), await store.read('admission')()].flatMap((read) => (E.isRight(read) ? read.right : []))
+  const events = [await store.read(`live-${data.id}`)(), await store.read('admission')()].flatMap((read) =>
+    E.isRight(read) ? read.right : [],
+  )
   const causeOf = (id: string | undefined): ReadonlyArray<string> =>
     events.filter(({ metadata }) => metadata.correlationId === id).map(({ type }) => type).toSorted()
   t.deepEqual(causeOf(ids[0]), ['Admitted', 'LiveCreated'], 'B15')

@@ -18,7 +18,10 @@ const url = (): string => service.url()
 test('an API key opens the private routes as its user [R30]', async (t) => {
   const client = await service.user('caller')
   const { token } = await issueToken(client)
-  const live = await withKey<Single<{ readonly id: number }>>(url(), token, '/lives', 'POST', { model: 'demo-en', language: 'en' })
+  const live = await withKey<Single<{ readonly id: number }>>(url(), token, '/lives', 'POST', {
+    model: 'demo-en',
+    language: 'en',
+  })
   t.is(live.status, 200)
   t.deepEqual((await client.get<Listing<Json>>('/lives/')).body.data.map(({ id }) => id), [live.body.data.id])
   t.is((await withKey(url(), token, `/lives/${live.body.data.id}/finish`, 'PUT')).status, 200)
@@ -34,7 +37,8 @@ test('an API key opens the private routes as its user [R30]', async (t) => {
 test('Authorization alone decides where it is sent; an API token is good as Bearer [R31]', async (t) => {
   const client = await service.user('bearer')
   const { token } = await issueToken(client)
-  const statusWith = async (headers: Record<string, string>) => (await service.anonymous().request('GET', '/lives/', { headers })).status
+  const statusWith = async (headers: Record<string, string>) =>
+    (await service.anonymous().request('GET', '/lives/', { headers })).status
   t.is(await statusWith({ authorization: `Bearer ${token}` }), 200)
   t.is(await statusWith({ authorization: `bearer ${token}`, 'x-api-key': 'bad' }), 200)
   t.is(await statusWith({ authorization: 'Bearer bad', 'x-api-key': token }), 401)
@@ -47,7 +51,17 @@ test('what is not exactly an issued token is refused [R32]', async (t) => {
   const client = await service.user('guesser')
   const { token } = await issueToken(client)
   const turned = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`
-  for (const bad of ['', 'lt_', 'lt_x', token.slice(0, 15), token.slice(0, -1), `${token}A`, turned, token.toUpperCase(), `${token}, ${token}`]) {
+  for (const bad of [
+    '',
+    'lt_',
+    'lt_x',
+    token.slice(0, 15),
+    token.slice(0, -1),
+    `${token}A`,
+    turned,
+    token.toUpperCase(),
+    `${token}, ${token}`,
+  ]) {
     const answer = await withKey(url(), bad, '/lives/')
     t.is(answer.status, 401, bad)
     t.deepEqual(answer.body, NOT_VALID)
@@ -91,13 +105,21 @@ test('an API key can neither make keys nor change them, whatever it sends; it ma
   const client = await service.user('leaked')
   const { id, token } = await issueToken(client)
   for (const headers of [{ 'x-api-key': token }, { authorization: `Bearer ${token}` }])
-    for (const [method, path] of [['POST', TOKENS], ['PUT', `${TOKENS}${id}`]] as const)
+    for (const [method, path] of [
+      ['POST', TOKENS],
+      ['PUT', `${TOKENS}${id}`],
+    ] as const)
       for (const body of ['{"name":"mine"}', '{', '{}']) {
-        const answer = await service.anonymous().request(method, path, { headers: { ...headers, 'content-type': 'application/json' }, body })
+        const answer = await service
+          .anonymous()
+          .request(method, path, { headers: { ...headers, 'content-type': 'application/json' }, body })
         t.deepEqual([answer.status, answer.body], [403, NO_KEYS], `${method} ${body}`)
       }
   t.is((await withKey(url(), token, '/users/')).status, 403)
-  t.deepEqual((await listTokens(client)).data.map((one) => [one.id, one.name]), [[id, 'ci']])
+  t.deepEqual(
+    (await listTokens(client)).data.map((one) => [one.id, one.name]),
+    [[id, 'ci']],
+  )
   t.is((await withKey(url(), token, `${TOKENS}${id}`, 'DELETE')).status, 200)
   t.is((await withKey(url(), token, TOKENS)).status, 401)
 })

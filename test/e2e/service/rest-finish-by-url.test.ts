@@ -10,7 +10,11 @@ const hls = (audio_url: string): Json => ({ audio_format: 'hls', audio_url })
 test.serial('every open live with the URL ends and is answered, its sockets are told [R16 R83 R89 R90 R93 R94]', async (t) => {
   const client = await service.user('finisher')
   const url = 'https://user:p%40ss@example.com/live.m3u8?key=1'
-  const lives = [await client.createLive(hls(url)), await client.createLive(hls(url)), await client.createLive(hls(url))]
+  const lives = [
+    await client.createLive(hls(url)),
+    await client.createLive(hls(url)),
+    await client.createLive(hls(url)),
+  ]
   const [newest, second, ended] = lives.toReversed()
   const untouched = [await client.createLive(hls('https://example.com/other.m3u8')), await client.createLive()]
   if (newest === undefined || second === undefined || ended === undefined) throw new Error('three lives')
@@ -55,7 +59,14 @@ test.serial('the page cuts the answer, not what ends [R17 R18 R90 D27]', async (
 test.serial('URLs are compared byte for byte [R96]', async (t) => {
   const client = await service.user('exact')
   const { id } = await client.createLive(hls('http://h.example/a'))
-  const others = ['http://h.example/a/', 'http://H.example/a', 'http://h.example/a?', 'http://h.example:80/a', ' http://h.example/a', '']
+  const others = [
+    'http://h.example/a/',
+    'http://H.example/a',
+    'http://h.example/a?',
+    'http://h.example:80/a',
+    ' http://h.example/a',
+    '',
+  ]
   for (const other of others)
     t.deepEqual((await client.put<Listing<LiveJson>>(PATH, { audio_url: other })).body.data, [], other)
   t.is((await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data.status, 'pending')
@@ -63,10 +74,19 @@ test.serial('URLs are compared byte for byte [R96]', async (t) => {
 
 test.serial('a URL that is missing, null or no string is 422; without a token it is 401 [R95]', async (t) => {
   const client = await service.user('sloppy')
-  for (const body of [{}, { audio_url: null }, { audio_url: 7 }, { audio_url: ['http://h/a'] }, { audio_url: { $ne: 1 } }]) {
+  for (const body of [
+    {},
+    { audio_url: null },
+    { audio_url: 7 },
+    { audio_url: ['http://h/a'] },
+    { audio_url: { $ne: 1 } },
+  ]) {
     const { status, body: answer } = await client.put(PATH, body)
     t.is(status, 422)
-    t.deepEqual((answer['detail'] as ReadonlyArray<Json>).map(({ loc }) => loc), [['body', 'audio_url']])
+    t.deepEqual(
+      (answer['detail'] as ReadonlyArray<Json>).map(({ loc }) => loc),
+      [['body', 'audio_url']],
+    )
   }
   t.is((await service.anonymous().put(PATH, { audio_url: 'http://h/a' })).status, 401)
 })

@@ -15,7 +15,8 @@ const listed = async (client: Client, query: string): Promise<Listing<LiveJson>>
   return body
 }
 
-const ids = async (client: Client, query: string): Promise<ReadonlyArray<number>> => (await listed(client, query)).data.map(({ id }) => id)
+const ids = async (client: Client, query: string): Promise<ReadonlyArray<number>> =>
+  (await listed(client, query)).data.map(({ id }) => id)
 
 const reserved = async (client: Client): Promise<number> =>
   Number(/^stenolog_vram_reserved_megabytes (\d+)$/m.exec((await client.get<string>('/metrics')).body)?.[1])
@@ -35,7 +36,11 @@ test.serial('250 lives on three pages, in one order, the same after a restart [R
     if (batch % 5 === 0) created.push((await stranger.createLive()).id)
   }
   t.is(new Set(created).size, created.length)
-  const pages = [await listed(client, ''), await listed(client, '?skip=100'), await listed(client, '?skip=200&limit=100')]
+  const pages = [
+    await listed(client, ''),
+    await listed(client, '?skip=100'),
+    await listed(client, '?skip=200&limit=100'),
+  ]
   const page = (current_page: number) => ({ total_items: 250, total_pages: 3, current_page, per_page: 100 })
   t.deepEqual(pages.map(({ pagination }) => pagination), [page(1), page(2), page(3)])
   const union = pages.flatMap(({ data }) => data.map(({ id }) => id))
@@ -58,29 +63,40 @@ test.serial('250 lives on three pages, in one order, the same after a restart [R
   t.deepEqual(after, before.map((live) => ({ ...live, base_url })), 'to the last member, tokens included')
   const others = await listed(await logIn(service.url(), 'stranger', passwordOf('stranger')), '')
   t.is(others.data.length, 5)
-  const held = [...after, ...others.data].filter(({ status }) => OPEN.includes(status)).reduce((sum, { vram }) => sum + vram, 0)
+  const held = [...after, ...others.data]
+    .filter(({ status }) => OPEN.includes(status))
+    .reduce((sum, { vram }) => sum + vram, 0)
   t.is(await reserved(again), base + held, 'R104')
   t.true((await again.createLive()).id > Math.max(...created), 'no id is used twice')
   t.is((await createClient(service.url(), client.token).get('/lives/')).status, 200, 'a login outlives the restart')
 })
 
-test.serial('through any sequence of creates and ends the reserved total is that of the open lives [R97 R98 R104]', async (t) => {
-  const client = await service.user('random', { max_sessions: 100 })
-  const base = await reserved(client)
-  const url = 'https://example.com/random.m3u8'
-  let seed = 20261121
-  const random = (below: number): number => (seed = (seed * 48271) % 2147483647) % below
-  for (let step = 0; step < 60; step += 1) {
-    const open = (await listed(client, '?status=pending&status=active')).data
-    const chosen = open[random(Math.max(1, open.length))]
-    const action = random(5)
-    if (action < 2 || chosen === undefined) await client.createLive(random(2) === 0 ? {} : { audio_format: 'hls', audio_url: url })
-    else if (action === 2) await client.put(`/lives/${chosen.id}/finish`)
-    else if (action === 3) await client.put('/lives/finish-by-audio_url', { audio_url: url })
-    else await Promise.all([client.createLive(), client.put(`/lives/${chosen.id}/finish`), client.put(`/lives/${chosen.id}/finish`)])
-    const { data } = await listed(client, '?limit=1000')
-    const held = data.filter(({ status }) => OPEN.includes(status)).reduce((sum, { vram }) => sum + vram, 0)
-    t.is((await reserved(client)) - base, held)
-    t.true(data.every(({ status, vram }) => (OPEN.includes(status) ? vram > 0 : status === 'finished' && vram === 0)))
-  }
-})
+test.serial(
+  'through any sequence of creates and ends the reserved total is that of the open lives [R97 R98 R104]',
+  async (t) => {
+    const client = await service.user('random', { max_sessions: 100 })
+    const base = await reserved(client)
+    const url = 'https://example.com/random.m3u8'
+    let seed = 20261121
+    const random = (below: number): number => (seed = (seed * 48271) % 2147483647) % below
+    for (let step = 0; step < 60; step += 1) {
+      const open = (await listed(client, '?status=pending&status=active')).data
+      const chosen = open[random(Math.max(1, open.length))]
+      const action = random(5)
+      if (action < 2 || chosen === undefined)
+        await client.createLive(random(2) === 0 ? {} : { audio_format: 'hls', audio_url: url })
+      else if (action === 2) await client.put(`/lives/${chosen.id}/finish`)
+      else if (action === 3) await client.put('/lives/finish-by-audio_url', { audio_url: url })
+      else
+        await Promise.all([
+          client.createLive(),
+          client.put(`/lives/${chosen.id}/finish`),
+          client.put(`/lives/${chosen.id}/finish`),
+        ])
+      const { data } = await listed(client, '?limit=1000')
+      const held = data.filter(({ status }) => OPEN.includes(status)).reduce((sum, { vram }) => sum + vram, 0)
+      t.is((await reserved(client)) - base, held)
+      t.true(data.every(({ status, vram }) => (OPEN.includes(status) ? vram > 0 : status === 'finished' && vram === 0)))
+    }
+  },
+)

@@ -39,7 +39,8 @@ const installed = async (client: Client): Promise<Json | undefined> =>
   (await client.get<Listing<Json>>('/models?name=base')).body.data[0]
 
 /** The next pull stands still in the middle of a file. */
-const holdUp = (): void => void hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { breaksAfter: 100_000, silent: true } })
+const holdUp = (): void =>
+  void hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { breaksAfter: 100_000, silent: true } })
 
 const untilHeldUp = (client: Client, id: unknown): Promise<Json> =>
   eventually(async () => {
@@ -54,7 +55,19 @@ test.serial('a pull tells its progress, is cancelled, fails with a kill, and goe
   holdUp()
   const first = await start(admin, { kind: 'pull', subject: ID })
   t.deepEqual(Object.keys(first), [
-    'id', 'kind', 'subject', 'status', 'done', 'total', 'unit', 'detail', 'result', 'actor', 'process', 'created_at', 'updated_at',
+    'id',
+    'kind',
+    'subject',
+    'status',
+    'done',
+    'total',
+    'unit',
+    'detail',
+    'result',
+    'actor',
+    'process',
+    'created_at',
+    'updated_at',
   ])
   t.like(first, { kind: 'pull', subject: ID, status: 'running', unit: 'bytes', result: null, actor: 'user:1' })
   t.regex(String(first['process']), isOnServers ? /^node-[0-9a-f]+$/ : /^local$/)
@@ -82,7 +95,10 @@ test.serial('a pull tells its progress, is cancelled, fails with a kill, and goe
   t.like(third['result'], { name: 'base', source: ID })
   t.like(await installed(admin), { name: 'base', active: true })
   t.true(existsSync(join(service.dataDirectory, 'models', 'base')), 'the usual place')
-  t.true(hub.asked.some((asked) => /^storage onnx\/encoder.* bytes=/.test(asked)), 'what had come was not fetched again')
+  t.true(
+    hub.asked.some((asked) => /^storage onnx\/encoder.* bytes=/.test(asked)),
+    'what had come was not fetched again',
+  )
   const there = await untilOver(admin, (await start(admin, { kind: 'pull', subject: ID }))['id'])
   t.is(there['status'], 'failed')
   t.regex(String(there['detail']), /^base is already installed/)
@@ -105,7 +121,10 @@ test.serial('models are verified, the stored data checked and lists rebuilt besi
   t.true(Number(checked['done']) > 0)
   const rebuilt = await untilOver(admin, rebuild['id'])
   t.like(rebuilt, { status: 'done', unit: 'events' })
-  t.like((rebuilt['result'] as { readonly read_models: ReadonlyArray<Json> }).read_models[0], { name: 'users', corrected: 0 })
+  t.like((rebuilt['result'] as { readonly read_models: ReadonlyArray<Json> }).read_models[0], {
+    name: 'users',
+    corrected: 0,
+  })
   const listed = (await admin.get<Listing<Json>>('/admin/jobs?kind=check&kind=verify&status=done')).body
   t.deepEqual(listed.data.map(({ kind }) => kind), ['check', 'verify'])
   t.is((await admin.get<Listing<Json>>('/admin/jobs?limit=1')).body.pagination.per_page, 1)
@@ -120,12 +139,41 @@ test.serial('administrators see what is installed, and remove what no open live 
   const remove = (path: string, id: unknown) => admin.request('DELETE', `${path}/${String(id)}`)
   const base = await rowOf('/admin/models', 'base')
   t.deepEqual(Object.keys(base), [
-    'id', 'name', 'active', 'vram', 'created_at', 'updated_at', 'languages', 'installed', 'ships', 'loads', 'precision', 'source',
-    'bytes', 'measured', 'open_lives',
+    'id',
+    'name',
+    'active',
+    'vram',
+    'created_at',
+    'updated_at',
+    'languages',
+    'installed',
+    'ships',
+    'loads',
+    'precision',
+    'source',
+    'bytes',
+    'measured',
+    'open_lives',
   ])
-  t.like(base, { active: true, languages: ['en'], installed: true, ships: false, precision: 'int8', source: ID, loads: null, open_lives: 0 })
+  t.like(base, {
+    active: true,
+    languages: ['en'],
+    installed: true,
+    ships: false,
+    precision: 'int8',
+    source: ID,
+    loads: null,
+    open_lives: 0,
+  })
   t.true(Number(base['bytes']) > 1_000_000)
-  t.like(await rowOf('/admin/models', 'tiny'), { active: false, installed: false, ships: false, bytes: null, source: null, measured: false })
+  t.like(await rowOf('/admin/models', 'tiny'), {
+    active: false,
+    installed: false,
+    ships: false,
+    bytes: null,
+    source: null,
+    measured: false,
+  })
   const demo = await rowOf('/admin/models', 'demo-en')
   t.like(demo, { installed: true, ships: true })
   const spanish = await rowOf('/admin/translations', 'translate-en-es')
@@ -158,22 +206,30 @@ test.serial('administrators see what is installed, and remove what no open live 
   t.is((await remove('/admin/models', base['id'])).status, 404)
 })
 
-test.serial('what a job cannot be about is 422, what is no job 404, and only administrators ask [R170 S23]', async (t) => {
-  const admin = await service.admin()
-  const wrong: ReadonlyArray<readonly [Json, string]> = [
-    [{}, 'kind'], [{ kind: 'sing' }, 'kind'], [{ kind: 'pull' }, 'subject'], [{ kind: 'pull', subject: '../etc' }, 'subject'],
-    [{ kind: 'pull', subject: '/etc' }, 'subject'], [{ kind: 'verify', subject: 'nonesuch' }, 'subject'],
-    [{ kind: 'check', subject: 'users' }, 'subject'], [{ kind: 'rebuild', subject: 'nonesuch' }, 'subject'],
-    [{ kind: 'pull', subject: 'base', precision: 'int4' }, 'precision'],
-  ]
-  for (const [body, member] of wrong) {
-    const answer = await admin.post<{ readonly detail: ReadonlyArray<Json> }>('/admin/jobs', body)
-    t.is(answer.status, 422, JSON.stringify(body))
-    t.deepEqual(answer.body.detail[0]?.['loc'], ['body', member], JSON.stringify(body))
-  }
-  for (const method of ['GET', 'DELETE'])
-    t.deepEqual((await admin.request(method, '/admin/jobs/4711')).body, { detail: 'Job not found' }, method)
-  t.is((await admin.get('/admin/jobs?kind=sing')).status, 422)
-  const user = await service.user('worker')
-  t.is((await user.post('/admin/jobs', { kind: 'check' })).status, 403)
-})
+test.serial(
+  'what a job cannot be about is 422, what is no job 404, and only administrators ask [R170 S23]',
+  async (t) => {
+    const admin = await service.admin()
+    const wrong: ReadonlyArray<readonly [Json, string]> = [
+      [{}, 'kind'],
+      [{ kind: 'sing' }, 'kind'],
+      [{ kind: 'pull' }, 'subject'],
+      [{ kind: 'pull', subject: '../etc' }, 'subject'],
+      [{ kind: 'pull', subject: '/etc' }, 'subject'],
+      [{ kind: 'verify', subject: 'nonesuch' }, 'subject'],
+      [{ kind: 'check', subject: 'users' }, 'subject'],
+      [{ kind: 'rebuild', subject: 'nonesuch' }, 'subject'],
+      [{ kind: 'pull', subject: 'base', precision: 'int4' }, 'precision'],
+    ]
+    for (const [body, member] of wrong) {
+      const answer = await admin.post<{ readonly detail: ReadonlyArray<Json> }>('/admin/jobs', body)
+      t.is(answer.status, 422, JSON.stringify(body))
+      t.deepEqual(answer.body.detail[0]?.['loc'], ['body', member], JSON.stringify(body))
+    }
+    for (const method of ['GET', 'DELETE'])
+      t.deepEqual((await admin.request(method, '/admin/jobs/4711')).body, { detail: 'Job not found' }, method)
+    t.is((await admin.get('/admin/jobs?kind=sing')).status, 422)
+    const user = await service.user('worker')
+    t.is((await user.post('/admin/jobs', { kind: 'check' })).status, 403)
+  },
+)

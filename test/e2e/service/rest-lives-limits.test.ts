@@ -7,7 +7,8 @@ const service = sharedTestService()
 
 const MINIMAL = { model: 'demo-en', language: 'en' }
 
-const total = async (client: Client): Promise<number> => (await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items
+const total = async (client: Client): Promise<number> =>
+  (await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items
 
 test('the quota of open sessions, and which refusal comes first [R60 R62]', async (t) => {
   const client = await service.user('limited', { max_sessions: 2 })
@@ -24,7 +25,11 @@ test('the quota of open sessions, and which refusal comes first [R60 R62]', asyn
   t.deepEqual(await answer({ ...MINIMAL, ...taken, model: 'unheard' }), [422, [['body', 'listener_token']]])
   t.deepEqual(await answer({ ...MINIMAL, model: 'unheard' }), [404, 'Model not found'])
   t.is((await client.put(`/lives/${first?.id}/finish`)).status, 200)
-  t.deepEqual(await answer({ ...MINIMAL, ...taken }), [422, [['body', 'listener_token']]], 'a taken token costs no place')
+  t.deepEqual(
+    await answer({ ...MINIMAL, ...taken }),
+    [422, [['body', 'listener_token']]],
+    'a taken token costs no place',
+  )
   t.is((await client.post('/lives', MINIMAL)).status, 200)
   t.is((await client.post('/lives', MINIMAL)).status, 403)
 })
@@ -36,14 +41,26 @@ test('a custom token belongs for ever to who used it first [R64 R65 R66]', async
   t.is(live.listener_token, listener_token)
   t.is((await owner.createLive({ custom_listener_token: listener_token })).listener_token, listener_token)
   const steal = (): ReturnType<typeof other.post> => other.post('/lives', { ...MINIMAL, listener_token })
-  const refusal = { detail: [{ type: 'value_error', loc: ['body', 'listener_token'], msg: 'Value error, token is used by another user' }] }
+  const refusal = {
+    detail: [
+      { type: 'value_error', loc: ['body', 'listener_token'], msg: 'Value error, token is used by another user' },
+    ],
+  }
   t.like(await steal(), { status: 422, body: refusal })
   for (const { id } of (await owner.get<Listing<LiveJson>>('/lives/')).body.data) await owner.put(`/lives/${id}/finish`)
   t.like(await steal(), { status: 422, body: refusal }, 'still theirs after the end')
   for (const client of [owner, other])
-    t.is((await client.post('/lives', { ...MINIMAL, listener_token: live.sender_token })).status, 422, 'never a sender token')
+    t.is(
+      (await client.post('/lives', { ...MINIMAL, listener_token: live.sender_token })).status,
+      422,
+      'never a sender token',
+    )
   const random = await owner.createLive()
-  t.is((await other.post('/lives', { ...MINIMAL, listener_token: random.listener_token })).status, 422, 'random ones are used as well')
+  t.is(
+    (await other.post('/lives', { ...MINIMAL, listener_token: random.listener_token })).status,
+    422,
+    'random ones are used as well',
+  )
   t.is(await total(other), 0)
 })
 
@@ -65,11 +82,17 @@ test('one megabyte short is too little, a refused create leaves nothing, an end 
 })
 
 test('a session that the machine has no compute for is refused, after every other check; OVERCOMMIT=0 admits it', async (t) => {
-  const [busy, warned] = [await startTestService(t, { OVERCOMMIT: '0.000001' }), await startTestService(t, { OVERCOMMIT: '0' })]
+  const [busy, warned] = [
+    await startTestService(t, { OVERCOMMIT: '0.000001' }),
+    await startTestService(t, { OVERCOMMIT: '0' }),
+  ]
   const client = await busy.user('late')
   const refused = await client.post('/lives', MINIMAL)
   t.is(refused.status, 503)
-  t.regex(String(refused.body['detail']), /^Not enough compute: 0\.\d\d engine lanes required, 0\.00 available; try again when /)
+  t.regex(
+    String(refused.body['detail']),
+    /^Not enough compute: 0\.\d\d engine lanes required, 0\.00 available; try again when /,
+  )
   t.is(refused.headers.get('retry-after'), '30')
   t.is(await total(client), 0)
   const limited = await busy.user('none', { max_sessions: 0 })

@@ -14,7 +14,8 @@ const complaints = (body: Json): ReadonlyArray<unknown> => {
   return detail.map((item: Json) => (item['loc'] as ReadonlyArray<unknown>).join('.'))
 }
 
-const total = async (client: Client): Promise<number> => (await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items
+const total = async (client: Client): Promise<number> =>
+  (await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items
 
 test('the smallest request makes a whole live [R12 R13 R46 R47 R48 R63 R70 R77 R78 R83]', async (t) => {
   const client = await service.user('minimal')
@@ -42,7 +43,14 @@ test('the smallest request makes a whole live [R12 R13 R46 R47 R48 R63 R70 R77 R
     base_url: service.url().replace('http', 'ws'),
     relative_path: `/ws/live/${id}`,
     config: {
-      vad: true, mode: 'partial', min_buffer: 1, max_buffer: 10, buffer_timeout: 1, max_delay: 5, max_chars: 80, max_lines: 2,
+      vad: true,
+      mode: 'partial',
+      min_buffer: 1,
+      max_buffer: 10,
+      buffer_timeout: 1,
+      max_delay: 5,
+      max_chars: 80,
+      max_lines: 2,
       punctuation: true,
     },
     translations: [],
@@ -104,7 +112,9 @@ test('each mistake is named at its place and nothing is made [R49–R53 R66 R71 
     [{ ...MINIMAL, model: 1 }, 'body.model'],
     [url('mp3', undefined), 'body.audio_format'],
     [url('RAW', undefined), 'body.audio_format'],
-    ...['hls', 'rtmp', 'rtsp'].flatMap((format) => [undefined, null, ''].map((value) => [url(format, value), 'body.audio_url'] as const)),
+    ...['hls', 'rtmp', 'rtsp'].flatMap((format) =>
+      [undefined, null, ''].map((value) => [url(format, value), 'body.audio_url'] as const),
+    ),
     [url('hls', 'rtmp://example.com/a'), 'body.audio_url'],
     [url('hls', 'ftp://example.com/a'), 'body.audio_url'],
     [url('hls', 'file:///etc/passwd'), 'body.audio_url'],
@@ -117,13 +127,24 @@ test('each mistake is named at its place and nothing is made [R49–R53 R66 R71 
     [{ ...MINIMAL, auto_start: 'yes' }, 'body.auto_start'],
     [{ ...MINIMAL, live_retention: 1 }, 'body.live_retention'],
     [{ ...MINIMAL, config: [] }, 'body.config'],
-    config('vad', 'true'), config('mode', 'both'), config('punctuation', 0),
-    config('min_buffer', 0.09), config('min_buffer', 31), config('min_buffer', '1'),
-    config('max_buffer', 0.4), config('max_buffer', 30.1),
-    config('buffer_timeout', 0), config('buffer_timeout', 31),
-    config('max_delay', 0.4), config('max_delay', 61),
-    config('max_chars', 0), config('max_chars', 1001), config('max_chars', 1.5), config('max_chars', '80'),
-    config('max_lines', 0), config('max_lines', 101),
+    config('vad', 'true'),
+    config('mode', 'both'),
+    config('punctuation', 0),
+    config('min_buffer', 0.09),
+    config('min_buffer', 31),
+    config('min_buffer', '1'),
+    config('max_buffer', 0.4),
+    config('max_buffer', 30.1),
+    config('buffer_timeout', 0),
+    config('buffer_timeout', 31),
+    config('max_delay', 0.4),
+    config('max_delay', 61),
+    config('max_chars', 0),
+    config('max_chars', 1001),
+    config('max_chars', 1.5),
+    config('max_chars', '80'),
+    config('max_lines', 0),
+    config('max_lines', 101),
     [{ ...MINIMAL, config: { min_buffer: 5, max_buffer: 4 } }, 'body.config.min_buffer'],
     [{ ...MINIMAL, config: { min_buffer: 11 } }, 'body.config.min_buffer'],
     ...['abc', 'a'.repeat(129), 'with space', 'ünicode', 'a/b/c/d'].map(
@@ -140,7 +161,10 @@ test('each mistake is named at its place and nothing is made [R49–R53 R66 R71 
     t.is(status, 422, JSON.stringify(request))
     const issues = body['detail'] as ReadonlyArray<Json>
     for (const issue of issues) t.deepEqual(Object.keys(issue), ['type', 'loc', 'msg'], 'R7, in the order of A3')
-    t.true(complaints(body).every((where) => String(where).startsWith(place)), `${JSON.stringify(request)}: ${JSON.stringify(body)}`)
+    t.true(
+      complaints(body).every((where) => String(where).startsWith(place)),
+      `${JSON.stringify(request)}: ${JSON.stringify(body)}`,
+    )
   }
   const infinite = await client.request('POST', '/lives', {
     headers: { 'content-type': 'application/json' },
@@ -155,18 +179,34 @@ test('what is optional, ignored or defaulted [R46 R52 R53 R67 R69 R70]', async (
   const client = await service.user('optional')
   t.is((await client.createLive({ audio_url: 'https://example.com/a' }))['audio_url'], null)
   t.is((await client.createLive({ auto_start: true }))['auto_start'], false)
-  const optional = ['audio_format', 'audio_url', 'translations', 'auto_start', 'live_retention', 'config', 'listener_token']
+  const optional = [
+    'audio_format',
+    'audio_url',
+    'translations',
+    'auto_start',
+    'live_retention',
+    'config',
+    'listener_token',
+  ]
   t.is((await client.createLive(Object.fromEntries(optional.map((name) => [name, null])))).status, 'pending', 'D18')
   for (const [audio_format, audio_url] of [
-    ['hls', 'http://example.com/a'], ['hls', 'HTTPS://example.com/a'], ['rtmp', 'rtmp://example.com/a'], ['rtmp', 'rtmps://example.com/a'],
-    ['rtsp', 'rtsp://example.com/a'], ['rtsp', 'rtsps://user:pass@example.com/a'],
+    ['hls', 'http://example.com/a'],
+    ['hls', 'HTTPS://example.com/a'],
+    ['rtmp', 'rtmp://example.com/a'],
+    ['rtmp', 'rtmps://example.com/a'],
+    ['rtsp', 'rtsp://example.com/a'],
+    ['rtsp', 'rtsps://user:pass@example.com/a'],
   ] as const)
     t.is((await client.createLive({ audio_format, audio_url }))['audio_url'], audio_url)
   const { config } = await client.createLive({ config: { mode: 'final', max_chars: 42 } })
   t.like(config, { mode: 'final', max_chars: 42, max_lines: 2, vad: true, punctuation: true })
   t.is(Object.keys(config).length, 9)
 
-  t.is((await client.put<Listing<LiveJson>>('/lives/finish-by-audio_url', { audio_url: 'http://example.com/a' })).body.data.length, 1)
+  t.is(
+    (await client.put<Listing<LiveJson>>('/lives/finish-by-audio_url', { audio_url: 'http://example.com/a' })).body.data
+      .length,
+    1,
+  )
   t.is((await client.createLive({ live_retention: true }))['live_retention'], false, 'D19')
   const keeper = await service.user('keeper', { permissions: ['user_retention'] })
   t.is((await keeper.createLive({ live_retention: true }))['live_retention'], true)

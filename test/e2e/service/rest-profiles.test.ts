@@ -16,10 +16,26 @@ interface Issues {
 
 const PATH = '/user-live-configs/'
 const DEFAULTS = {
-  vad: true, mode: 'partial', min_buffer: 1, max_buffer: 10, buffer_timeout: 1, max_delay: 5, max_chars: 80, max_lines: 2, punctuation: true,
+  vad: true,
+  mode: 'partial',
+  min_buffer: 1,
+  max_buffer: 10,
+  buffer_timeout: 1,
+  max_delay: 5,
+  max_chars: 80,
+  max_lines: 2,
+  punctuation: true,
 }
 const OTHERS = {
-  vad: false, mode: 'final', min_buffer: 0.1, max_buffer: 30, buffer_timeout: 2.5, max_delay: 60, max_chars: 1, max_lines: 100, punctuation: false,
+  vad: false,
+  mode: 'final',
+  min_buffer: 0.1,
+  max_buffer: 30,
+  buffer_timeout: 2.5,
+  max_delay: 60,
+  max_chars: 1,
+  max_lines: 100,
+  punctuation: false,
 }
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/
 const NOT_FOUND = { detail: 'Profile not found' }
@@ -48,8 +64,14 @@ test('a profile has exactly its id, name, nine settings and two dates; the list 
   const { data } = (await client.get<Profiles>(PATH)).body
   const members = ['id', 'name', ...Object.keys(DEFAULTS), 'created_at', 'updated_at']
   for (const profile of data) t.deepEqual(Object.keys(profile).toSorted(), members.toSorted())
-  t.deepEqual(data.map(({ name }) => name), ['Default', 'Talk', 'Default', 'Ä 🎙'])
-  t.deepEqual(data.map(({ id }) => id), data.map(({ id }) => id).toSorted((a, b) => a - b))
+  t.deepEqual(
+    data.map(({ name }) => name),
+    ['Default', 'Talk', 'Default', 'Ä 🎙'],
+  )
+  t.deepEqual(
+    data.map(({ id }) => id),
+    data.map(({ id }) => id).toSorted((a, b) => a - b),
+  )
 })
 
 test('a profile is created with what is sent and defaults for the rest, and is there at once [R108]', async (t) => {
@@ -71,10 +93,20 @@ test('a profile is created with what is sent and defaults for the rest, and is t
 test('without a name, with an empty or too long one, or settings out of bounds nothing is created [R108]', async (t) => {
   const client = await service.user('refused of profiles')
   const bad: ReadonlyArray<readonly [Json, string]> = [
-    [{}, 'name'], [{ name: null }, 'name'], [{ name: '' }, 'name'], [{ name: 7 }, 'name'], [{ name: 'a'.repeat(101) }, 'name'],
-    [{ name: '\ud83c' }, 'name'], [{ name: 'a', max_chars: 0 }, 'max_chars'], [{ name: 'a', mode: 'both' }, 'mode'],
-    [{ name: 'a', vad: 'yes' }, 'vad'], [{ name: 'a', max_lines: 1.5 }, 'max_lines'], [{ name: 'a', min_buffer: '1' }, 'min_buffer'],
-    [{ name: 'a', min_buffer: 11 }, 'min_buffer'], [{ name: 'a', max_buffer: 0.5 }, 'max_buffer'], [{ name: 'a', max_delay: 61 }, 'max_delay'],
+    [{}, 'name'],
+    [{ name: null }, 'name'],
+    [{ name: '' }, 'name'],
+    [{ name: 7 }, 'name'],
+    [{ name: 'a'.repeat(101) }, 'name'],
+    [{ name: '\ud83c' }, 'name'],
+    [{ name: 'a', max_chars: 0 }, 'max_chars'],
+    [{ name: 'a', mode: 'both' }, 'mode'],
+    [{ name: 'a', vad: 'yes' }, 'vad'],
+    [{ name: 'a', max_lines: 1.5 }, 'max_lines'],
+    [{ name: 'a', min_buffer: '1' }, 'min_buffer'],
+    [{ name: 'a', min_buffer: 11 }, 'min_buffer'],
+    [{ name: 'a', max_buffer: 0.5 }, 'max_buffer'],
+    [{ name: 'a', max_delay: 61 }, 'max_delay'],
   ]
   for (const [body, member] of bad) {
     const answer = await client.post(PATH, body)
@@ -112,9 +144,17 @@ test('bounds hold for the profile as it would be after the change, and null is n
   const { data: made } = (await client.post<Profile>(PATH, { name: 'Talk', min_buffer: 2, max_buffer: 8 })).body
   const path = `${PATH}${made.id}`
   const bad: ReadonlyArray<readonly [Json, string]> = [
-    [{ min_buffer: 8.5 }, 'min_buffer'], [{ max_buffer: 1.5 }, 'max_buffer'], [{ min_buffer: 7, max_buffer: 6 }, 'min_buffer'],
-    [{ min_buffer: 0.05 }, 'min_buffer'], [{ max_buffer: 31 }, 'max_buffer'], [{ max_chars: 1001 }, 'max_chars'], [{ max_lines: 0 }, 'max_lines'],
-    [{ buffer_timeout: '1' }, 'buffer_timeout'], [{ punctuation: 1 }, 'punctuation'], [{ mode: 'none' }, 'mode'], [{ name: '' }, 'name'],
+    [{ min_buffer: 8.5 }, 'min_buffer'],
+    [{ max_buffer: 1.5 }, 'max_buffer'],
+    [{ min_buffer: 7, max_buffer: 6 }, 'min_buffer'],
+    [{ min_buffer: 0.05 }, 'min_buffer'],
+    [{ max_buffer: 31 }, 'max_buffer'],
+    [{ max_chars: 1001 }, 'max_chars'],
+    [{ max_lines: 0 }, 'max_lines'],
+    [{ buffer_timeout: '1' }, 'buffer_timeout'],
+    [{ punctuation: 1 }, 'punctuation'],
+    [{ mode: 'none' }, 'mode'],
+    [{ name: '' }, 'name'],
     ...['name', ...Object.keys(DEFAULTS)].map((member) => [{ [member]: null }, member] as const),
   ]
   for (const [body, member] of bad) {
@@ -123,7 +163,8 @@ test('bounds hold for the profile as it would be after the change, and null is n
     t.deepEqual(locations(answer.body), [['body', member]], JSON.stringify(body))
   }
   const huge = await client.request('PUT', path, {
-    headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' }, body: '{"max_delay":1e999}',
+    headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' },
+    body: '{"max_delay":1e999}',
   })
   t.is(huge.status, 422)
   t.deepEqual((await client.get<Profile>(path)).body.data, made, 'nothing of it changed anything')
@@ -141,7 +182,11 @@ test('unknown profiles and those of others are 404, ids that are none 422, witho
     }
   }
   for (const id of ['abc', '1.5', '0x1', '%20'])
-    for (const answer of [await other.get(`${PATH}${id}`), await other.put(`${PATH}${id}`, {}), await remove(other, id)]) {
+    for (const answer of [
+      await other.get(`${PATH}${id}`),
+      await other.put(`${PATH}${id}`, {}),
+      await remove(other, id),
+    ]) {
       t.is(answer.status, 422, id)
       t.deepEqual(locations(answer.body), [['path', 'id']])
     }
@@ -174,13 +219,18 @@ test('of two profiles deleted at once exactly one goes; of 50, 49 [R114]', async
   const client = await service.user('racer')
   for (const count of [2, 50]) {
     const missing = count - (await client.get<Profiles>(PATH)).body.data.length
-    const made = await Promise.all(Array.from({ length: missing }, (_, n) => client.post<Profile>(PATH, { name: `${n}` })))
+    const made = await Promise.all(
+      Array.from({ length: missing }, (_, n) => client.post<Profile>(PATH, { name: `${n}` })),
+    )
     t.true(made.every(({ status }) => status === 200))
     const { data } = (await client.get<Profiles>(PATH)).body
     t.is(data.length, count)
     t.deepEqual(data.map(({ id }) => id), data.map(({ id }) => id).toSorted((a, b) => a - b), 'R23: whoever came first')
     const answers = await Promise.all(data.map(({ id }) => remove(client, id)))
-    t.deepEqual(answers.map(({ status }) => status).toSorted((a, b) => a - b), [...Array<number>(count - 1).fill(200), 400])
+    t.deepEqual(
+      answers.map(({ status }) => status).toSorted((a, b) => a - b),
+      [...Array<number>(count - 1).fill(200), 400],
+    )
     t.is((await client.get<Profiles>(PATH)).body.pagination.total_items, 1)
   }
 })

@@ -22,7 +22,12 @@ test('98 languages with real two-letter codes, each row whole [R12 R16 R37 R39]'
   t.is(data.length, 98)
   const codes = data.map((row) => String(row['iso_639_1']))
   t.is(new Set(codes).size, 98)
-  t.deepEqual(codes.filter((code) => !/^[a-z]{2}$/.test(code) || new Intl.DisplayNames('en', { type: 'language' }).of(code) === code), [])
+  t.deepEqual(
+    codes.filter(
+      (code) => !/^[a-z]{2}$/.test(code) || new Intl.DisplayNames('en', { type: 'language' }).of(code) === code,
+    ),
+    [],
+  )
   t.deepEqual(['haw', 'yue', 'jw'].filter((code) => codes.includes(code)), [])
   t.true(codes.includes('jv'))
   for (const row of data) {
@@ -88,7 +93,11 @@ test('version, health and metrics are public [R3 R24 R122]', async (t) => {
 })
 
 test('bad credentials on a public route are ignored [R24]', async (t) => {
-  for (const headers of [{ authorization: 'Bearer nonsense' }, { 'x-api-key': 'nonsense' }, { authorization: 'Basic eDp5' }])
+  for (const headers of [
+    { authorization: 'Bearer nonsense' },
+    { 'x-api-key': 'nonsense' },
+    { authorization: 'Basic eDp5' },
+  ])
     for (const path of ['/languages/', '/models', '/translations/', '/version', '/health/ready', '/metrics', '/setup'])
       t.is((await service.anonymous().request('GET', path, { headers })).status, 200, path)
 })
@@ -96,9 +105,21 @@ test('bad credentials on a public route are ignored [R24]', async (t) => {
 test('both prefixes and both forms of every path answer alike, without a redirect [R1 R2]', async (t) => {
   const client = await service.user('reader')
   await client.createLive()
-  for (const path of ['/languages', '/models', '/translations', '/version', '/lives', '/lives/999', '/users', '/health/live', '/nowhere']) {
+  for (const path of [
+    '/languages',
+    '/models',
+    '/translations',
+    '/version',
+    '/lives',
+    '/lives/999',
+    '/users',
+    '/health/live',
+    '/nowhere',
+  ]) {
     const answers = await Promise.all(
-      ['', '/api/v1'].flatMap((prefix) => ['', '/'].map((slash) => client.request<unknown>('GET', prefix + path + slash))),
+      ['', '/api/v1'].flatMap((prefix) =>
+        ['', '/'].map((slash) => client.request<unknown>('GET', prefix + path + slash)),
+      ),
     )
     for (const { status, body } of answers) {
       t.is(status, { '/lives/999': 404, '/nowhere': 404, '/users': 403 }[path] ?? 200, path)
@@ -107,24 +128,38 @@ test('both prefixes and both forms of every path answer alike, without a redirec
   }
   for (const path of ['/lives', '/lives/', '/api/v1/lives', '/api/v1/lives/'])
     t.is((await client.post(path, { model: 'demo-en', language: 'en' })).status, 200, 'the body survives')
-  for (const path of ['/login/', '/api/v1/login']) t.is((await service.anonymous().form(path, ADMIN)).status, 200, 'a form too')
+  for (const path of ['/login/', '/api/v1/login'])
+    t.is((await service.anonymous().form(path, ADMIN)).status, 200, 'a form too')
 })
 
 test('limit is clamped at 1000, bad values are refused at their place, beyond the end is empty [R18 R19 R21]', async (t) => {
   t.is((await rows('/languages/?limit=5000')).pagination.per_page, 1000)
   t.is((await rows('/languages/?limit=1')).data.length, 1)
-  t.deepEqual((await rows('/languages/?limit=1')).pagination, { total_items: 98, total_pages: 98, current_page: 1, per_page: 1 })
+  t.deepEqual((await rows('/languages/?limit=1')).pagination, {
+    total_items: 98,
+    total_pages: 98,
+    current_page: 1,
+    per_page: 1,
+  })
   t.deepEqual(await rows('/languages/?skip=500'), {
     data: [],
     pagination: { total_items: 98, total_pages: 1, current_page: 6, per_page: 100 },
   })
   const admin = await service.admin()
   for (const path of ['/languages/', '/models', '/translations/', '/lives/', '/users/'])
-    for (const [name, values] of [['limit', ['0', '-1', 'abc', '', '1.5']], ['skip', ['-1', '1.5', 'abc', '', '2147483648']]] as const)
+    for (const [name, values] of [
+      ['limit', ['0', '-1', 'abc', '', '1.5']],
+      ['skip', ['-1', '1.5', 'abc', '', '2147483648']],
+    ] as const)
       for (const value of values) {
-        const { status, body } = await admin.get<{ readonly detail: ReadonlyArray<{ readonly loc: unknown }> }>(`${path}?${name}=${value}`)
+        const { status, body } = await admin.get<{ readonly detail: ReadonlyArray<{ readonly loc: unknown }> }>(
+          `${path}?${name}=${value}`,
+        )
         t.is(status, 422, `${path} ${name}=${value}`)
-        t.deepEqual(body.detail.map(({ loc }) => loc), [['query', name]])
+        t.deepEqual(
+          body.detail.map(({ loc }) => loc),
+          [['query', name]],
+        )
       }
 })
 
@@ -149,7 +184,9 @@ test('unknown paths and other methods, D14 strings [R9]', async (t) => {
 
 test('the removed routes are unknown, whatever the method, with and without credentials [R123]', async (t) => {
   const client = await service.user('nostalgic')
-  const paths = ['', '/', '/all', '/by-session/1', '/1', '/1/'].flatMap((rest) => ['', '/api/v1'].map((prefix) => `${prefix}/save_transcriptions${rest}`))
+  const paths = ['', '/', '/all', '/by-session/1', '/1', '/1/'].flatMap((rest) =>
+    ['', '/api/v1'].map((prefix) => `${prefix}/save_transcriptions${rest}`),
+  )
   for (const path of paths)
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
       for (const who of [service.anonymous(), client]) {
@@ -160,7 +197,8 @@ test('the removed routes are unknown, whatever the method, with and without cred
 
 test('single resources, lists and deletions have their shapes, in JSON [R3 R4 R16 R17]', async (t) => {
   const admin = await service.user('formal', { permissions: ['admin'] })
-  const idOf = async (path: string, body: Json) => (await admin.post<Single<{ readonly id: number }>>(path, body)).body.data.id
+  const idOf = async (path: string, body: Json) =>
+    (await admin.post<Single<{ readonly id: number }>>(path, body)).body.data.id
   const live = await idOf('/lives', { model: 'demo-en', language: 'en' })
   const profile = await idOf('/user-live-configs', { name: 'Talk' })
   const token = await idOf('/tokens', { name: 'ci' })
@@ -169,20 +207,36 @@ test('single resources, lists and deletions have their shapes, in JSON [R3 R4 R1
   const single = ['data']
   const list = ['data', 'pagination']
   const requests: ReadonlyArray<readonly [string, string, Json | null, ReadonlyArray<string>]> = [
-    ...['languages', 'models', 'translations', 'lives', 'user-live-configs', 'tokens', 'users', 'admin/lives', `lives/${live}/history`].map(
-      (path) => ['GET', `/${path}/`, null, list] as const,
-    ),
+    ...[
+      'languages',
+      'models',
+      'translations',
+      'lives',
+      'user-live-configs',
+      'tokens',
+      'users',
+      'admin/lives',
+      `lives/${live}/history`,
+    ].map((path) => ['GET', `/${path}/`, null, list] as const),
     ['PUT', '/lives/finish-by-audio_url', { audio_url: hls.audio_url }, list],
-    ...['users/me', `lives/${live}`, `lives/${other}`, `user-live-configs/${profile}`].map((path) => ['GET', `/${path}`, null, single] as const),
+    ...['users/me', `lives/${live}`, `lives/${other}`, `user-live-configs/${profile}`].map(
+      (path) => ['GET', `/${path}`, null, single] as const,
+    ),
     ['PUT', `/lives/${live}/finish`, {}, single],
     ['PUT', `/user-live-configs/${profile}`, { name: 'Show' }, single],
     ['PUT', `/tokens/${token}`, { name: 'nightly' }, single],
     ['PUT', '/users/1', { max_sessions: 10 }, single],
-    ...[`lives/${live}`, `user-live-configs/${profile}`, `tokens/${token}`].map((path) => ['DELETE', `/${path}`, null, ['message']] as const),
+    ...[`lives/${live}`, `user-live-configs/${profile}`, `tokens/${token}`].map(
+      (path) => ['DELETE', `/${path}`, null, ['message']] as const,
+    ),
   ]
   for (const [method, path, body, members] of requests) {
     const headers = { 'content-type': 'application/json' }
-    const answer = await admin.request<Listing<unknown> & { readonly message: unknown }>(method, path, body === null ? {} : { headers, body: JSON.stringify(body) })
+    const answer = await admin.request<Listing<unknown> & { readonly message: unknown }>(
+      method,
+      path,
+      body === null ? {} : { headers, body: JSON.stringify(body) },
+    )
     t.is(answer.status, 200, `${method} ${path}`)
     t.regex(answer.headers.get('content-type') ?? '', /^application\/json(; charset=utf-8)?$/)
     t.deepEqual(Object.keys(answer.body), members, `${method} ${path}`)

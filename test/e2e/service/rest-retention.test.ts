@@ -28,7 +28,8 @@ interface Segment extends Json {
   readonly text: string
 }
 const transcript = async (client: Client, live: LiveJson, query = ''): Promise<ReadonlyArray<Segment>> =>
-  (await client.get<Single<{ readonly transcript: ReadonlyArray<Segment> }>>(`/lives/${live.id}/transcript${query}`)).body.data.transcript
+  (await client.get<Single<{ readonly transcript: ReadonlyArray<Segment> }>>(`/lives/${live.id}/transcript${query}`))
+    .body.data.transcript
 
 test.serial('a live that keeps its text tells it as JSON, text, SubRip and WebVTT, in each of its languages [R69 R87]', async (t) => {
   t.timeout(600_000)
@@ -40,12 +41,26 @@ test.serial('a live that keeps its text tells it as JSON, text, SubRip and WebVT
   const plain = (text: unknown): string => String(text).replaceAll('\n', ' ')
   t.true(segments.length >= 2)
   t.deepEqual(
-    segments.map(({ start, end, text, type, language }) => ({ start, end, text, type, language })).toSorted((a, b) => a.text.localeCompare(b.text)),
-    finals.map(({ start, end, text, type, language }) => ({ start: Number(start), end: Number(end), text: plain(text), type, language })).toSorted((a, b) => a.text.localeCompare(b.text)),
+    segments
+      .map(({ start, end, text, type, language }) => ({ start, end, text, type, language }))
+      .toSorted((a, b) => a.text.localeCompare(b.text)),
+    finals
+      .map(({ start, end, text, type, language }) => ({
+        start: Number(start),
+        end: Number(end),
+        text: plain(text),
+        type,
+        language,
+      }))
+      .toSorted((a, b) => a.text.localeCompare(b.text)),
     'what was sent, unwrapped',
   )
   t.deepEqual(Object.keys(segments[0] ?? {}), ['start', 'end', 'text', 'type', 'language'])
-  t.true((await transcript(client, live, '?language=es')).every(({ type, language }) => type === 'translation' && language === 'es'))
+  t.true(
+    (await transcript(client, live, '?language=es')).every(
+      ({ type, language }) => type === 'translation' && language === 'es',
+    ),
+  )
   t.deepEqual(await transcript(client, live, '?language=de'), [])
 
   const spoken = segments.filter(({ language }) => language === 'en')
@@ -60,8 +75,15 @@ test.serial('a live that keeps its text tells it as JSON, text, SubRip and WebVT
   t.is(vtt.headers.get('content-type'), 'text/vtt; charset=utf-8')
   const cues = vtt.body.replace(/\n$/, '').split('\n\n')
   t.is(cues.shift(), 'WEBVTT')
-  t.true(cues.length > spoken.length && cues.every((cue) => /^\d\d:\d\d:\d\d\.\d{3} --> .*\n.{1,12}$/.test(cue)), vtt.body)
-  t.true((await as('format=vtt&language=es')).body.includes((await transcript(client, live, '?language=es'))[0]?.text.slice(0, 5) ?? '?'))
+  t.true(
+    cues.length > spoken.length && cues.every((cue) => /^\d\d:\d\d:\d\d\.\d{3} --> .*\n.{1,12}$/.test(cue)),
+    vtt.body,
+  )
+  t.true(
+    (await as('format=vtt&language=es')).body.includes(
+      (await transcript(client, live, '?language=es'))[0]?.text.slice(0, 5) ?? '?',
+    ),
+  )
 
   for (const query of ['format=pdf', 'format=', 'chars_per_line=0', 'chars_per_line=x', 'lines=101']) {
     const { status, body } = await as(query)
@@ -70,7 +92,11 @@ test.serial('a live that keeps its text tells it as JSON, text, SubRip and WebVT
   }
   await service.kill()
   await service.start()
-  t.deepEqual(await transcript(await logIn(service.url(), 'archivist', passwordOf('archivist')), live), segments, 'kept through a kill -9')
+  t.deepEqual(
+    await transcript(await logIn(service.url(), 'archivist', passwordOf('archivist')), live),
+    segments,
+    'kept through a kill -9',
+  )
 })
 
 test.serial('no transcript without retention, of another user, of an unknown live [R36 R87]', async (t) => {
@@ -80,10 +106,12 @@ test.serial('no transcript without retention, of another user, of an unknown liv
   t.false(live['live_retention'], 'without the permission')
   t.true((await speak(client, live)).length > 0)
   const refused = { status: 404, body: { detail: 'Transcript not found' } }
-  for (const format of ['json', 'txt', 'srt', 'vtt']) t.like(await client.get(`/lives/${live.id}/transcript?format=${format}`), refused)
+  for (const format of ['json', 'txt', 'srt', 'vtt'])
+    t.like(await client.get(`/lives/${live.id}/transcript?format=${format}`), refused)
   const unknown = { status: 404, body: { detail: 'Live not found' } }
   t.like(await stranger.get(`/lives/${live.id}/transcript`), unknown)
-  for (const id of ['0', '-1', '99999999', '4294967296', '9'.repeat(30)]) t.like(await client.get(`/lives/${id}/transcript`), unknown)
+  for (const id of ['0', '-1', '99999999', '4294967296', '9'.repeat(30)])
+    t.like(await client.get(`/lives/${id}/transcript`), unknown)
   t.is((await client.get('/lives/x/transcript')).status, 422)
   t.is((await service.anonymous().get(`/lives/${live.id}/transcript`)).status, 401)
 })
@@ -93,7 +121,10 @@ test.serial('a deleted live is gone for its owner, its sockets and its tokens, a
   const client = await service.user('regretful', KEEPING)
   const stranger = await service.user('bystander')
   const other = await client.createLive()
-  const [ended, running] = [await client.createLive({ live_retention: true }), await client.createLive({ listener_token: 'regretted-token' })]
+  const [ended, running] = [
+    await client.createLive({ live_retention: true }),
+    await client.createLive({ listener_token: 'regretted-token' }),
+  ]
   await speak(client, ended)
   t.true((await transcript(client, ended)).length > 0)
   const sockets = [await client.socket(running, 'sender'), await client.socket(running, 'listener')]
@@ -104,7 +135,8 @@ test.serial('a deleted live is gone for its owner, its sockets and its tokens, a
   t.like(await remove(stranger, ended.id), unknown)
   t.is((await remove(service.anonymous(), ended.id)).status, 401)
   t.is((await remove(client, 'x')).status, 422)
-  for (const live of [ended, running]) t.like(await remove(client, live.id), { status: 200, body: { message: 'Live deleted' } })
+  for (const live of [ended, running])
+    t.like(await remove(client, live.id), { status: 200, body: { message: 'Live deleted' } })
   for (const socket of sockets) {
     t.deepEqual(await socket.closed, { code: 4401, reason: 'token_revoked' })
     t.like(socket.frames.at(-1), { type: 'error', code: 'token_revoked' })
@@ -115,7 +147,8 @@ test.serial('a deleted live is gone for its owner, its sockets and its tokens, a
       t.like(await as.put(`/lives/${id}/finish`), unknown)
       t.like(await remove(as, id), unknown)
       for (const token of [sender_token, listener_token])
-        for (const path of ['/ws/live', `/ws/live/${id}`]) t.is((await handshake(`${ws()}${path}?token=${token}`)).status, 401)
+        for (const path of ['/ws/live', `/ws/live/${id}`])
+          t.is((await handshake(`${ws()}${path}?token=${token}`)).status, 401)
     }
     const { data, pagination } = (await as.get<Listing<LiveJson>>('/lives/')).body
     t.deepEqual(data.map(({ id }) => id), [other.id])
@@ -127,13 +160,27 @@ test.serial('a deleted live is gone for its owner, its sockets and its tokens, a
   await service.start()
   const again = await logIn(service.url(), 'regretful', passwordOf('regretful'))
   await gone(again)
-  t.true((await again.createLive({ listener_token: 'regretted-token' })).id > running.id, 'the token still belongs to its first user')
-  t.is((await (await logIn(service.url(), 'bystander', passwordOf('bystander'))).post('/lives', { model: 'demo-en', language: 'en', listener_token: 'regretted-token' })).status, 422)
+  t.true(
+    (await again.createLive({ listener_token: 'regretted-token' })).id > running.id,
+    'the token still belongs to its first user',
+  )
+  t.is(
+    (
+      await (
+        await logIn(service.url(), 'bystander', passwordOf('bystander'))
+      ).post('/lives', { model: 'demo-en', language: 'en', listener_token: 'regretted-token' })
+    ).status,
+    422,
+  )
 })
 
 test.serial('the history of a live, for its owner alone, without its secrets [D60]', async (t) => {
   const [client, stranger] = [await service.user('historian'), await service.user('snoop')]
-  const live = await client.createLive({ audio_format: 'hls', audio_url: 'https://ann:hunter2@media.example/a.m3u8?key=Wapiti', listener_token: 'history-token' })
+  const live = await client.createLive({
+    audio_format: 'hls',
+    audio_url: 'https://ann:hunter2@media.example/a.m3u8?key=Wapiti',
+    listener_token: 'history-token',
+  })
   await client.put(`/lives/${live.id}/finish`)
   const { status, body } = await client.get<Listing<Json>>(`/lives/${live.id}/history/`)
   t.is(status, 200)
@@ -141,37 +188,63 @@ test.serial('the history of a live, for its owner alone, without its secrets [D6
   t.deepEqual(body.data.map(({ id, type }) => [id, type]), [[1, 'LiveCreated'], [2, 'LiveFinished']])
   const members = ['id', 'type', 'at', 'actor', 'correlation_id', 'causation_id', 'data']
   t.deepEqual(Object.keys(body.data[0] ?? {}), members)
-  t.like(body.data[0]?.['data'], { live_id: live.id, audio_url: 'https://***@media.example/a.m3u8?key=***', sender_token: '***', listener_token: '***' })
+  t.like(body.data[0]?.['data'], {
+    live_id: live.id,
+    audio_url: 'https://***@media.example/a.m3u8?key=***',
+    sender_token: '***',
+    listener_token: '***',
+  })
   t.like(body.data[1]?.['data'], { reason: 'finish_route' })
-  for (const secret of ['hunter2', 'Wapiti', live.sender_token, 'history-token']) t.false(JSON.stringify(body).includes(secret), secret)
-  t.deepEqual((await client.get<Listing<Json>>(`/lives/${live.id}/history?skip=1&limit=1`)).body.data, body.data.slice(1))
+  for (const secret of ['hunter2', 'Wapiti', live.sender_token, 'history-token'])
+    t.false(JSON.stringify(body).includes(secret), secret)
+  t.deepEqual(
+    (await client.get<Listing<Json>>(`/lives/${live.id}/history?skip=1&limit=1`)).body.data,
+    body.data.slice(1),
+  )
   t.is((await client.get(`/lives/${live.id}/history?limit=0`)).status, 422)
   t.is((await stranger.get(`/lives/${live.id}/history`)).status, 404)
   t.is((await service.anonymous().get(`/lives/${live.id}/history`)).status, 401)
 })
 
-test.serial('lists tell their first, previous, next and last page in a Link header, which can be followed [B20]', async (t) => {
-  const { url, get } = await service.user('browser')
-  t.is((await get('/lives/')).headers.get('link'), null, 'an empty list has no pages')
-  const linksOf = (header: string | null): ReadonlyMap<string, string> =>
-    new Map([...(header ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, target = '', relation = '']) => [relation, target]))
-  const page = async (path: string) => {
-    const { headers, body } = await get<Listing<Json>>(path)
-    return { links: linksOf(headers.get('link')), ids: body.data.map(({ id }) => id) }
-  }
-  const all = await page('/languages/')
-  t.deepEqual([...all.links.keys()], ['first', 'last'])
-  const walked: Array<unknown> = []
-  for (let next: string | undefined = '/api/v1/languages?limit=40&token=secret'; next !== undefined;) {
-    const { links, ids } = await page(next)
-    walked.push(...ids)
-    for (const target of links.values()) t.regex(target, new RegExp(`^${url}/languages\\?skip=\\d+&limit=40$`), 'unknown parameters are not echoed')
-    next = links.get('next')?.slice(url.length)
-  }
-  t.deepEqual(walked, all.ids)
-  t.deepEqual([...(await page('/languages/?skip=50&limit=40')).links], [
-    ['first', `${url}/languages?skip=0&limit=40`], ['prev', `${url}/languages?skip=10&limit=40`],
-    ['next', `${url}/languages?skip=90&limit=40`], ['last', `${url}/languages?skip=80&limit=40`],
-  ])
-  t.is((await page('/languages/?skip=0&limit=1&name=French')).links.get('last'), `${url}/languages?name=French&skip=0&limit=1`)
-})
+test.serial(
+  'lists tell their first, previous, next and last page in a Link header, which can be followed [B20]',
+  async (t) => {
+    const { url, get } = await service.user('browser')
+    t.is((await get('/lives/')).headers.get('link'), null, 'an empty list has no pages')
+    const linksOf = (header: string | null): ReadonlyMap<string, string> =>
+      new Map(
+        [...(header ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, target = '', relation = '']) => [
+          relation,
+          target,
+        ]),
+      )
+    const page = async (path: string) => {
+      const { headers, body } = await get<Listing<Json>>(path)
+      return { links: linksOf(headers.get('link')), ids: body.data.map(({ id }) => id) }
+    }
+    const all = await page('/languages/')
+    t.deepEqual([...all.links.keys()], ['first', 'last'])
+    const walked: Array<unknown> = []
+    for (let next: string | undefined = '/api/v1/languages?limit=40&token=secret'; next !== undefined;) {
+      const { links, ids } = await page(next)
+      walked.push(...ids)
+      for (const target of links.values())
+        t.regex(target, new RegExp(`^${url}/languages\\?skip=\\d+&limit=40$`), 'unknown parameters are not echoed')
+      next = links.get('next')?.slice(url.length)
+    }
+    t.deepEqual(walked, all.ids)
+    t.deepEqual(
+      [...(await page('/languages/?skip=50&limit=40')).links],
+      [
+        ['first', `${url}/languages?skip=0&limit=40`],
+        ['prev', `${url}/languages?skip=10&limit=40`],
+        ['next', `${url}/languages?skip=90&limit=40`],
+        ['last', `${url}/languages?skip=80&limit=40`],
+      ],
+    )
+    t.is(
+      (await page('/languages/?skip=0&limit=1&name=French')).links.get('last'),
+      `${url}/languages?name=French&skip=0&limit=1`,
+    )
+  },
+)

@@ -33,7 +33,11 @@ const finishedLive = async (client: Client): Promise<LiveJson> => {
 
 /** What `stenolog replay` tells of a live after that revision. */
 const replayed = async (id: number, revision: number): Promise<Json> => {
-  const { stdout } = await stenolog(service.dataDirectory, ['replay', String(id), '--at', String(revision), '--json'], service.stores)
+  const { stdout } = await stenolog(
+    service.dataDirectory,
+    ['replay', String(id), '--at', String(revision), '--json'],
+    service.stores,
+  )
   return (JSON.parse(stdout) as { readonly state: Json }).state
 }
 
@@ -70,28 +74,32 @@ test.serial('each entry of a history tells its cause, and the live after it as r
   }
 })
 
-test.serial('the integrity of a history is told with its place and its newest hash; a flipped byte is named [R166]', async (t) => {
-  const client = await service.user('auditor')
-  const [live, other] = [await finishedLive(client), await client.createLive()]
-  const integrityOf = (id: number): Promise<Json> => dataAt(client, `/lives/${id}/integrity`)
-  const before = await integrityOf(live.id)
-  if (isOnServers) {
-    t.like(before, { status: 'unavailable', entries: 0, first_position: null, head_hash: null, damaged: [] })
-    return
-  }
-  const { pagination } = (await client.get<Listing<Json>>(`/lives/${live.id}/history`)).body
-  t.like(before, { status: 'intact', entries: pagination.total_items, damaged: [] })
-  t.true(Number(before['first_position']) > 0 && Number(before['first_position']) < Number(before['last_position']))
-  t.regex(String(before['head_hash']), /^[0-9a-f]{64}$/)
-  const database = new DatabaseSync(join(service.dataDirectory, 'events.sqlite'), { timeout: 5000 })
-  const flip = "UPDATE events SET metadata = replace(metadata, 'recordedAt', 'recordedAu') WHERE rev = 1 AND sid = (SELECT sid FROM streams WHERE name = ?)"
-  t.is(Number(database.prepare(flip).run(`live-${live.id}`).changes), 1)
-  database.close()
-  const after = await integrityOf(live.id)
-  t.like(after, { status: 'damaged', entries: pagination.total_items })
-  t.deepEqual(after['damaged'], [{ id: 2, reason: 'its content does not match its hash' }])
-  t.is((await integrityOf(other.id))['status'], 'intact')
-})
+test.serial(
+  'the integrity of a history is told with its place and its newest hash; a flipped byte is named [R166]',
+  async (t) => {
+    const client = await service.user('auditor')
+    const [live, other] = [await finishedLive(client), await client.createLive()]
+    const integrityOf = (id: number): Promise<Json> => dataAt(client, `/lives/${id}/integrity`)
+    const before = await integrityOf(live.id)
+    if (isOnServers) {
+      t.like(before, { status: 'unavailable', entries: 0, first_position: null, head_hash: null, damaged: [] })
+      return
+    }
+    const { pagination } = (await client.get<Listing<Json>>(`/lives/${live.id}/history`)).body
+    t.like(before, { status: 'intact', entries: pagination.total_items, damaged: [] })
+    t.true(Number(before['first_position']) > 0 && Number(before['first_position']) < Number(before['last_position']))
+    t.regex(String(before['head_hash']), /^[0-9a-f]{64}$/)
+    const database = new DatabaseSync(join(service.dataDirectory, 'events.sqlite'), { timeout: 5000 })
+    const flip =
+      "UPDATE events SET metadata = replace(metadata, 'recordedAt', 'recordedAu') WHERE rev = 1 AND sid = (SELECT sid FROM streams WHERE name = ?)"
+    t.is(Number(database.prepare(flip).run(`live-${live.id}`).changes), 1)
+    database.close()
+    const after = await integrityOf(live.id)
+    t.like(after, { status: 'damaged', entries: pagination.total_items })
+    t.deepEqual(after['damaged'], [{ id: 2, reason: 'its content does not match its hash' }])
+    t.is((await integrityOf(other.id))['status'], 'intact')
+  },
+)
 
 test.serial('an administrator looks at any live without what opens it, and each look is an event of theirs [R167]', async (t) => {
   const [admin, owner] = [await service.admin(), await service.user('watched')]
@@ -109,7 +117,12 @@ test.serial('an administrator looks at any live without what opens it, and each 
   const told = JSON.stringify([shown, history, past])
   for (const secret of [live.sender_token, live.listener_token, 'secret-path']) t.false(told.includes(secret), secret)
   t.is((await admin.get(`${path}/history/2`)).status, 404)
-  for (const unknown of ['/admin/lives/4711', '/admin/lives/0/history', '/admin/lives/-1/integrity', '/admin/lives/4711/history/1'])
+  for (const unknown of [
+    '/admin/lives/4711',
+    '/admin/lives/0/history',
+    '/admin/lives/-1/integrity',
+    '/admin/lives/4711/history/1',
+  ])
     t.deepEqual((await admin.get(unknown)).body, { detail: 'Live not found' }, unknown)
   t.is((await owner.get(path)).status, 403)
 

@@ -44,8 +44,21 @@ test('a token needs a name of 1 to 100 characters [R108 D31]', async (t) => {
 test('a token lives until its date, or for ever; a date that is past or none is refused [R118]', async (t) => {
   const client = await service.user('expirer')
   t.is((await issueToken(client, { name: 'ever', expires_at: null }))['expires_at'], null)
-  t.is((await issueToken(client, { name: 'long', expires_at: '2999-01-01T01:30:00.5+02:00' }))['expires_at'], '2998-12-31T23:30:00.500000+00:00')
-  const bad = ['2020-01-01T00:00:00Z', new Date().toISOString(), 'tomorrow', '2999-01-01', '2999-01-01T00:00:00', '2999-02-30T00:00:00Z', '', 4e9, true]
+  t.is(
+    (await issueToken(client, { name: 'long', expires_at: '2999-01-01T01:30:00.5+02:00' }))['expires_at'],
+    '2998-12-31T23:30:00.500000+00:00',
+  )
+  const bad = [
+    '2020-01-01T00:00:00Z',
+    new Date().toISOString(),
+    'tomorrow',
+    '2999-01-01',
+    '2999-01-01T00:00:00',
+    '2999-02-30T00:00:00Z',
+    '',
+    4e9,
+    true,
+  ]
   for (const expires_at of bad) {
     const answer = await client.post<Issues>(TOKENS, { name: 'ci', expires_at })
     t.is(answer.status, 422, String(expires_at))
@@ -63,8 +76,14 @@ test('a revoked token is refused in the very next request, gone from the list, a
   t.is(typeof answer.body['message'], 'string')
   t.is((await withKey(url(), gone.token, '/lives/')).status, 401)
   t.is((await withKey(url(), kept.token, '/lives/')).status, 200)
-  t.deepEqual((await listTokens(client)).data.map(({ id }) => id), [kept.id])
-  for (const again of [await revokeToken(client, gone.id), await client.put(`${TOKENS}${gone.id}`, { is_active: true })])
+  t.deepEqual(
+    (await listTokens(client)).data.map(({ id }) => id),
+    [kept.id],
+  )
+  for (const again of [
+    await revokeToken(client, gone.id),
+    await client.put(`${TOKENS}${gone.id}`, { is_active: true }),
+  ])
     t.deepEqual([again.status, again.body], [404, NOT_FOUND])
   t.true((await issueToken(client)).id > gone.id, 'R14')
 })
@@ -78,9 +97,14 @@ test('tokens of others are not listed, and unknown by id [R36 R119]', async (t) 
     for (const answer of [await revokeToken(other, path), await other.put(`${TOKENS}${path}`, { is_active: false })])
       t.deepEqual([answer.status, answer.body], [404, NOT_FOUND], String(path))
   for (const path of ['abc', '1.5', '0x1'])
-    for (const answer of [await revokeToken(other, path), await other.put(`${TOKENS}${path}`, {})]) t.is(answer.status, 422, path)
+    for (const answer of [await revokeToken(other, path), await other.put(`${TOKENS}${path}`, {})])
+      t.is(answer.status, 422, path)
   for (const method of ['PUT', 'DELETE', 'GET', 'POST'] as const)
-    t.is((await service.anonymous().request(method, method === 'GET' || method === 'POST' ? TOKENS : `${TOKENS}${id}`)).status, 401)
+    t.is(
+      (await service.anonymous().request(method, method === 'GET' || method === 'POST' ? TOKENS : `${TOKENS}${id}`))
+        .status,
+      401,
+    )
   t.is((await withKey(url(), token, '/lives/')).status, 200)
 })
 
@@ -95,7 +119,9 @@ test('a change of a token takes a name, a state, both or nothing; null is neithe
     t.is(answer.status, 422, JSON.stringify(bad))
     t.deepEqual(answer.body.detail.map(({ loc }) => loc), [['body', ...Object.keys(bad)]])
   }
-  t.deepEqual((await client.put(path, { name: 'b', is_active: false })).body, { data: { ...record, name: 'b', is_active: false } })
+  t.deepEqual((await client.put(path, { name: 'b', is_active: false })).body, {
+    data: { ...record, name: 'b', is_active: false },
+  })
 })
 
 test('tokens come in pages, newest first [R16 R20 R23]', async (t) => {

@@ -7,7 +7,16 @@ import { ADMIN, passwordOf, runTestService } from '../../support/service/service
 const service = await runTestService()
 test.after.always(() => service.dispose())
 
-const MEMBERS = ['id', 'username', 'permissions', 'max_sessions', 'max_translations', 'is_active', 'created_at', 'updated_at']
+const MEMBERS = [
+  'id',
+  'username',
+  'permissions',
+  'max_sessions',
+  'max_translations',
+  'is_active',
+  'created_at',
+  'updated_at',
+]
 const NOT_VALID = { detail: 'Could not validate credentials' }
 
 test('everybody reads themselves at /users/me, with the quotas and nothing of the password [D47]', async (t) => {
@@ -38,7 +47,10 @@ test('an admin changes what is sent and nothing else, and the next read shows it
   t.deepEqual(listed, second.body.data)
 
   await member.createLive()
-  t.is((await member.post('/lives', { model: 'demo-en', language: 'en' })).body['detail'], 'Maximum number of sessions reached (1)')
+  t.is(
+    (await member.post('/lives', { model: 'demo-en', language: 'en' })).body['detail'],
+    'Maximum number of sessions reached (1)',
+  )
   t.is(
     (await member.post('/lives', { model: 'demo-en', language: 'en', translations: ['es'] })).body['detail'],
     'Maximum number of translations exceeded (0)',
@@ -48,12 +60,17 @@ test('an admin changes what is sent and nothing else, and the next read shows it
 test('a change of a user is checked member by member; whom nobody knows is 404 [R7 R11]', async (t) => {
   const admin = await service.admin()
   const bad: Readonly<Record<string, ReadonlyArray<unknown>>> = {
-    max_sessions: [-1, 1.5, '3', null], max_translations: [1e9], permissions: ['admin', ['root'], null], is_active: [1, null],
+    max_sessions: [-1, 1.5, '3', null],
+    max_translations: [1e9],
+    permissions: ['admin', ['root'], null],
+    is_active: [1, null],
     password: ['short', 7, null],
   }
   for (const [member, values] of Object.entries(bad))
     for (const value of values) {
-      const { status, body } = await admin.put<{ detail: ReadonlyArray<{ loc: ReadonlyArray<string> }> }>('/users/1', { [member]: value })
+      const { status, body } = await admin.put<{ detail: ReadonlyArray<{ loc: ReadonlyArray<string> }> }>('/users/1', {
+        [member]: value,
+      })
       t.is(status, 422, `${member} ${JSON.stringify(value)}`)
       t.deepEqual(body.detail[0]?.loc.slice(0, 2), ['body', member])
       t.false(JSON.stringify(body).includes('short"'))
@@ -76,7 +93,10 @@ test('a change that is not declared as JSON is 415, not told as done [D47]', asy
     t.deepEqual([answer.status, answer.body], [415, { detail: 'Content-Type should be application/json' }], type)
   }
   t.is((await member.get('/users/me')).status, 200, 'nothing has changed')
-  t.is((await admin.request('PUT', `/users/${data.id}`, { body, headers: { 'content-type': 'application/json' } })).status, 200)
+  t.is(
+    (await admin.request('PUT', `/users/${data.id}`, { body, headers: { 'content-type': 'application/json' } })).status,
+    200,
+  )
   t.is((await member.get('/users/me')).status, 401)
 })
 
@@ -93,12 +113,17 @@ test('only admins change users, and nobody raises themselves [R62 S23]', async (
 
 test('with a password change the tokens of before end, whoever makes it [R34 R35]', async (t) => {
   const member = await service.user('private')
-  const change = (current_password: string, new_password: string) => member.put('/users/me/password', { current_password, new_password })
+  const change = (current_password: string, new_password: string) =>
+    member.put('/users/me/password', { current_password, new_password })
   const wrong = await change('not this one', 'a second password')
   t.is(wrong.status, 400)
   t.deepEqual(wrong.body, { detail: 'Incorrect password' })
   t.is((await member.get('/users/me')).status, 200)
-  for (const body of [{}, { current_password: passwordOf('private') }, { current_password: passwordOf('private'), new_password: 'short' }])
+  for (const body of [
+    {},
+    { current_password: passwordOf('private') },
+    { current_password: passwordOf('private'), new_password: 'short' },
+  ])
     t.is((await member.put('/users/me/password', body)).status, 422)
 
   const changed = await change(passwordOf('private'), 'a second password')
@@ -140,7 +165,14 @@ test('a user who is deactivated is out at once, and the open lives end with toke
   t.is((await admin.put(`/users/${id}`, { is_active: true })).status, 200)
   const back = await logIn(service.url(), 'leaver', passwordOf('leaver'))
   const { data } = (await back.get<Listing<LiveJson>>('/lives/')).body
-  t.deepEqual(data.map((one) => [one.id, one.status, one.vram]), [[pending.id, 'finished', 0], [live.id, 'finished', 0]], 'kept')
+  t.deepEqual(
+    data.map((one) => [one.id, one.status, one.vram]),
+    [
+      [pending.id, 'finished', 0],
+      [live.id, 'finished', 0],
+    ],
+    'kept',
+  )
   t.is((await createClient(service.url(), member.token).get('/lives/')).status, 200, 'the login was only suspended')
 })
 
@@ -152,7 +184,10 @@ test('a deleted user is gone at once with lives and API tokens, and the last adm
   const live = await member.createLive()
   const sender = await member.socket(live, 'sender')
   t.is((await member.request('DELETE', `/users/${id}`)).status, 403)
-  t.like(await admin.request('DELETE', '/users/1'), { status: 400, body: { detail: 'The last administrator cannot be deleted' } })
+  t.like(await admin.request('DELETE', '/users/1'), {
+    status: 400,
+    body: { detail: 'The last administrator cannot be deleted' },
+  })
   t.like(await admin.request('DELETE', `/users/${id}`), { status: 200, body: { message: 'User deleted' } })
   t.deepEqual(await sender.closed, { code: 4401, reason: 'token_revoked' })
   for (const gone of [member, createClient(service.url(), token)]) t.is((await gone.get('/lives/')).status, 401)

@@ -5,19 +5,24 @@ const service = await runTestService({ PENDING_TIMEOUT: '5s', MAX_DURATION: '20s
 test.after.always(() => service.dispose())
 
 const reserved = async (): Promise<number> =>
-  Number(/^stenolog_vram_reserved_megabytes (\d+)$/m.exec((await service.anonymous().get<string>('/metrics')).body)?.[1])
+  Number(
+    /^stenolog_vram_reserved_megabytes (\d+)$/m.exec((await service.anonymous().get<string>('/metrics')).body)?.[1],
+  )
 
-test.serial('PENDING_TIMEOUT finishes a live without sender, tells its listeners and frees its memory [R105]', async (t) => {
-  t.timeout(600_000)
-  const client = await service.user('forgotten')
-  const live = await client.createLive()
-  t.is(await reserved(), live.vram)
-  const listener = await client.socket(live, 'listener')
-  t.deepEqual(await listener.closed, { code: 1000, reason: '' })
-  t.is(listener.texts.at(-1), '{"status":"finished"}')
-  await client.untilStatus(live, 'finished')
-  t.is(await reserved(), 0)
-})
+test.serial(
+  'PENDING_TIMEOUT finishes a live without sender, tells its listeners and frees its memory [R105]',
+  async (t) => {
+    t.timeout(600_000)
+    const client = await service.user('forgotten')
+    const live = await client.createLive()
+    t.is(await reserved(), live.vram)
+    const listener = await client.socket(live, 'listener')
+    t.deepEqual(await listener.closed, { code: 1000, reason: '' })
+    t.is(listener.texts.at(-1), '{"status":"finished"}')
+    await client.untilStatus(live, 'finished')
+    t.is(await reserved(), 0)
+  },
+)
 
 test.serial('IDLE_TIMEOUT finishes an active live whose sender says nothing more [R105]', async (t) => {
   t.timeout(600_000)

@@ -12,7 +12,8 @@ const [sentence] = await sampleSentences()
 await writeFile(at('talk.wav'), wavOf(sentence?.samples ?? new Int16Array(), 16_000))
 test.after.always(folder.remove)
 
-const transcribe = (args: ReadonlyArray<string>) => stenolog(at('unused'), ['transcribe', at('talk.wav'), '--speed', 'max', ...args])
+const transcribe = (args: ReadonlyArray<string>) =>
+  stenolog(at('unused'), ['transcribe', at('talk.wav'), '--speed', 'max', ...args])
 
 test('what was said is written as subtitles where the file ends so', async (t) => {
   const file = at('talk.srt')

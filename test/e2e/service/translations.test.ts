@@ -11,7 +11,12 @@ import { installTranslators } from '../../support/models/translators.ts'
 const sentences = (await sampleSentences()).slice(0, 3)
 // Two targets of random weights: what they say means nothing, when and to whom they say it does. The pairs are none of those that ship.
 const cleanUps: Array<() => unknown> = []
-const modelsDir = await installTranslators({ teardown: (cleanUp) => cleanUps.push(cleanUp) }, 'opus-mt-en-de', 'opus-mt-en-it', 'opus-mt-en-pt')
+const modelsDir = await installTranslators(
+  { teardown: (cleanUp) => cleanUps.push(cleanUp) },
+  'opus-mt-en-de',
+  'opus-mt-en-it',
+  'opus-mt-en-pt',
+)
 const service = await runTestService({ MODELS_DIR: modelsDir })
 test.after.always(async () => {
   await service.dispose()
@@ -21,8 +26,10 @@ const anonymous = service.anonymous()
 const speech = sentences.flatMap(({ samples }) => [samples, silence(1.5)])
 const TARGETS = ['it', 'de']
 
-const ofType = (socket: TestSocket, type: string): ReadonlyArray<Json> => socket.frames.filter((frame) => frame['type'] === type)
-const finals = (socket: TestSocket): ReadonlyArray<Json> => ofType(socket, 'transcription').filter(({ final }) => final === true)
+const ofType = (socket: TestSocket, type: string): ReadonlyArray<Json> =>
+  socket.frames.filter((frame) => frame['type'] === type)
+const finals = (socket: TestSocket): ReadonlyArray<Json> =>
+  ofType(socket, 'transcription').filter(({ final }) => final === true)
 
 const open = async (client: Client, live: LiveJson): Promise<TestSocket> => {
   const sender = await client.socket(live, 'sender')
@@ -32,7 +39,8 @@ const open = async (client: Client, live: LiveJson): Promise<TestSocket> => {
 }
 
 const say = (sender: TestSocket, parts: ReadonlyArray<Int16Array>): void => {
-  for (const samples of parts) for (let at = 0; at < samples.length; at += 3200) sender.sendAudio(samples.slice(at, at + 3200))
+  for (const samples of parts)
+    for (let at = 0; at < samples.length; at += 3200) sender.sendAudio(samples.slice(at, at + 3200))
 }
 
 const finish = async (sender: TestSocket): Promise<number> => {
@@ -51,14 +59,23 @@ const translationProcess = (pid: number): number => {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' ').filter(Boolean),
   )
-  const found = children.find((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').endsWith('engine-process.ts\0translation\0'))
+  const found = children.find((child) =>
+    readFileSync(`/proc/${child}/cmdline`, 'utf8').endsWith('engine-process.ts\0translation\0'),
+  )
   if (found === undefined) throw new Error('no translation process')
   return Number(found)
 }
 
 test('pairs are listed whole, with nested languages, by id [R16 R42]', async (t) => {
   const rows = await pairs()
-  t.deepEqual(rows.map(({ model, active }) => [model, active]), [['opus-mt-en-de', true], ['opus-mt-en-it', true], ['opus-mt-en-pt', true]])
+  t.deepEqual(
+    rows.map(({ model, active }) => [model, active]),
+    [
+      ['opus-mt-en-de', true],
+      ['opus-mt-en-it', true],
+      ['opus-mt-en-pt', true],
+    ],
+  )
   const languages = (await anonymous.get<Listing<Json>>('/languages/')).body.data
   const language = (iso: string): unknown => {
     const { id, iso_639_1, name, active } = languages.find((row) => row['iso_639_1'] === iso) ?? {}
@@ -67,7 +84,10 @@ test('pairs are listed whole, with nested languages, by id [R16 R42]', async (t)
   for (const row of rows) {
     t.deepEqual(Object.keys(row), ['id', 'model', 'active', 'vram', 'lang_from', 'lang_to', 'created_at', 'updated_at'])
     t.true(Number.isSafeInteger(row['vram']) && Number(row['vram']) > 0)
-    t.deepEqual([row['lang_from'], row['lang_to']], String(row['model']).slice('opus-mt-'.length).split('-').map(language))
+    t.deepEqual(
+      [row['lang_from'], row['lang_to']],
+      String(row['model']).slice('opus-mt-'.length).split('-').map(language),
+    )
     t.regex(String(row['created_at']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$/)
     t.is(row['updated_at'], null)
   }
@@ -77,7 +97,14 @@ test('the filters take exact codes and join with AND; unknown codes find nothing
   t.deepEqual(await names('?lang_from=en'), ['opus-mt-en-de', 'opus-mt-en-it', 'opus-mt-en-pt'])
   t.deepEqual(await names('?lang_to=it'), ['opus-mt-en-it'])
   t.deepEqual(await names('?lang_from=en&lang_to=pt'), ['opus-mt-en-pt'])
-  for (const query of ['?lang_from=de&lang_to=it', '?lang_from=EN', '?lang_from=English', '?lang_to=nowhere', '?lang_from=']) t.deepEqual(await names(query), [])
+  for (const query of [
+    '?lang_from=de&lang_to=it',
+    '?lang_from=EN',
+    '?lang_from=English',
+    '?lang_to=nowhere',
+    '?lang_from=',
+  ])
+    t.deepEqual(await names(query), [])
   const { pagination } = (await anonymous.get<Listing<Json>>('/translations/?lang_to=it&limit=1')).body
   t.deepEqual(pagination, { total_items: 1, total_pages: 1, current_page: 1, per_page: 1 })
 })
@@ -130,13 +157,16 @@ test.serial('one frame a target and final, with its segment and times, to the se
     for (const line of lines) {
       t.deepEqual(Object.keys(line), ['type', 'start', 'end', 'text', 'language', 'segment', 'final'])
       t.is(typeof line['text'], 'string')
-      const source = sender.frames.findIndex(({ type, segment, final }) => type === 'transcription' && segment === line['segment'] && final === true)
+      const source = sender.frames.findIndex(
+        ({ type, segment, final }) => type === 'transcription' && segment === line['segment'] && final === true,
+      )
       t.true(sender.frames.indexOf(line) > source, 'after its source')
     }
   }
   t.is(ofType(sender, 'translation').length, TARGETS.length * finals(sender).length, 'none of another language')
   t.is(sender.texts.at(-1), '{"status":"finished"}', 'all of them before the end')
-  const spoken = (socket: TestSocket): ReadonlyArray<string> => socket.texts.filter((text) => /"type":"trans(crip|la)tion"/.test(text))
+  const spoken = (socket: TestSocket): ReadonlyArray<string> =>
+    socket.texts.filter((text) => /"type":"trans(crip|la)tion"/.test(text))
   for (const listener of listeners) t.deepEqual(spoken(listener), spoken(sender))
   const metrics = (await anonymous.get<string>('/metrics')).body
   t.regex(metrics, /^stenolog_translations_total\{outcome="done"\} [1-9]/m)
@@ -157,20 +187,26 @@ test.serial('a strict service sends exactly the five members [R153]', async (t) 
 
 const onLinux = process.platform === 'linux' ? test.serial : test.serial.skip
 
-onLinux('a translation process that is killed: the live goes on without a gap, and translations come again', async (t) => {
-  const client = await service.user('unlucky')
-  const sender = await open(client, await client.createLive({ translations: ['it'] }))
-  say(sender, speech.slice(0, 2))
-  const first = await sender.frame(({ type }) => type === 'translation')
-  const killed = translationProcess(service.pid())
-  process.kill(killed, 'SIGKILL')
-  say(sender, speech.slice(2))
-  await sender.frame(({ type, segment }) => type === 'translation' && segment === 2)
-  t.is(await finish(sender), 1000)
-  t.is(first['segment'], 1)
-  t.deepEqual(ofType(sender, 'translation').map(({ segment }) => segment), finals(sender).map(({ segment }) => segment))
-  t.not(translationProcess(service.pid()), killed)
-})
+onLinux(
+  'a translation process that is killed: the live goes on without a gap, and translations come again',
+  async (t) => {
+    const client = await service.user('unlucky')
+    const sender = await open(client, await client.createLive({ translations: ['it'] }))
+    say(sender, speech.slice(0, 2))
+    const first = await sender.frame(({ type }) => type === 'translation')
+    const killed = translationProcess(service.pid())
+    process.kill(killed, 'SIGKILL')
+    say(sender, speech.slice(2))
+    await sender.frame(({ type, segment }) => type === 'translation' && segment === 2)
+    t.is(await finish(sender), 1000)
+    t.is(first['segment'], 1)
+    t.deepEqual(
+      ofType(sender, 'translation').map(({ segment }) => segment),
+      finals(sender).map(({ segment }) => segment),
+    )
+    t.not(translationProcess(service.pid()), killed)
+  },
+)
 
 test.serial('a translator whose files go away: the live keeps its text and its end', async (t) => {
   const directory = await installTranslators(t, 'opus-mt-en-de', 'opus-mt-en-it')
@@ -190,8 +226,17 @@ test.serial('a translator whose files go away: the live keeps its text and its e
   t.regex(other.log(), /a translator fails/)
 })
 
-testWith('models/translate-en-es/onnx', 'models/translate-en-fr/onnx')('en to es and en to fr ship, active [D51]', async (t) => {
-  const { data } = (await anonymous.get<Listing<Json>>('/translations/?lang_from=en')).body
-  const shipped = data.filter(({ model }) => String(model).startsWith('translate-'))
-  t.deepEqual(shipped.map(({ model, active }) => [model, active]), [['translate-en-es', true], ['translate-en-fr', true]])
-})
+testWith('models/translate-en-es/onnx', 'models/translate-en-fr/onnx')(
+  'en to es and en to fr ship, active [D51]',
+  async (t) => {
+    const { data } = (await anonymous.get<Listing<Json>>('/translations/?lang_from=en')).body
+    const shipped = data.filter(({ model }) => String(model).startsWith('translate-'))
+    t.deepEqual(
+      shipped.map(({ model, active }) => [model, active]),
+      [
+        ['translate-en-es', true],
+        ['translate-en-fr', true],
+      ],
+    )
+  },
+)

@@ -11,14 +11,22 @@ test.after.always(() => service.dispose())
 const [first] = sentences
 if (first === undefined) throw new Error('the sample has sentences')
 
-const transcriptions = (socket: TestSocket): ReadonlyArray<Json> => socket.frames.filter(({ type }) => type === 'transcription')
+const transcriptions = (socket: TestSocket): ReadonlyArray<Json> =>
+  socket.frames.filter(({ type }) => type === 'transcription')
 const finals = (socket: TestSocket): ReadonlyArray<Json> => transcriptions(socket).filter(({ final }) => final === true)
-const words = (frames: ReadonlyArray<Json>): string => frames.map(({ text }) => String(text).replaceAll('\n', ' ')).join(' ')
+const words = (frames: ReadonlyArray<Json>): string =>
+  frames.map(({ text }) => String(text).replaceAll('\n', ' ')).join(' ')
 
-const speak = async (client: Client, live: LiveJson, config: Json, speech: ReadonlyArray<Int16Array>): Promise<TestSocket> => {
+const speak = async (
+  client: Client,
+  live: LiveJson,
+  config: Json,
+  speech: ReadonlyArray<Int16Array>,
+): Promise<TestSocket> => {
   const sender = await client.socket(live, 'sender')
   sender.send({ type: 'config', ...config })
-  for (const samples of speech) for (let at = 0; at < samples.length; at += 3200) sender.sendAudio(samples.slice(at, at + 3200))
+  for (const samples of speech)
+    for (let at = 0; at < samples.length; at += 3200) sender.sendAudio(samples.slice(at, at + 3200))
   sender.send({ type: 'FINISH' })
   const { code } = await sender.closed
   if (code !== 1000) throw new Error(`closed with ${code}: ${sender.texts.at(-1)}`)
@@ -29,7 +37,10 @@ test.serial('text comes at its time, partials are replaced by finals, everybody 
   const client = await service.user('speaker')
   const live = await client.createLive({ config: { mode: 'partial' } })
   const listener = await client.socket(live, 'listener')
-  const sender = await speak(client, live, {}, [silence(3), ...sentences.flatMap(({ samples }) => [samples, silence(2)])])
+  const sender = await speak(client, live, {}, [
+    silence(3),
+    ...sentences.flatMap(({ samples }) => [samples, silence(2)]),
+  ])
   await listener.closed
   t.deepEqual(transcriptions(listener), transcriptions(sender))
 
@@ -45,13 +56,20 @@ test.serial('text comes at its time, partials are replaced by finals, everybody 
   t.deepEqual([...new Set(last.values())], [true], 'the last of each segment is final')
   const ends = finals(sender)
   t.deepEqual(ends.map(({ segment }) => segment), ends.map((_, index) => index + 1))
-  for (const [index, { start }] of ends.entries()) t.true(index === 0 || Number(start) >= Number(ends[index - 1]?.['end']))
+  for (const [index, { start }] of ends.entries())
+    t.true(index === 0 || Number(start) >= Number(ends[index - 1]?.['end']))
 
   let at = 3
   for (const [index, { samples }] of sentences.entries()) {
     const spoken = { start: at + 0.2, end: at + samples.length / 16000 - 0.2 }
-    t.true(Math.abs(Number(ends[index]?.['start']) - spoken.start) <= 1, `${JSON.stringify(ends[index])} is spoken from ${spoken.start}`)
-    t.true(Math.abs(Number(ends[index]?.['end']) - spoken.end) <= 1, `${JSON.stringify(ends[index])} is spoken until ${spoken.end}`)
+    t.true(
+      Math.abs(Number(ends[index]?.['start']) - spoken.start) <= 1,
+      `${JSON.stringify(ends[index])} is spoken from ${spoken.start}`,
+    )
+    t.true(
+      Math.abs(Number(ends[index]?.['end']) - spoken.end) <= 1,
+      `${JSON.stringify(ends[index])} is spoken until ${spoken.end}`,
+    )
     at = spoken.end + 0.2 + 2
   }
 })
@@ -71,7 +89,10 @@ test.serial('base64 gives what binary gives, and mode final gives finals only [R
   t.is((await sender.closed).code, 1000)
   await listener.closed
   t.deepEqual([...new Set(transcriptions(listener).map(({ final }) => final))], [true])
-  const binary = await speak(client, await client.createLive({ config: { mode: 'final' } }), {}, [first.samples, silence(2)])
+  const binary = await speak(client, await client.createLive({ config: { mode: 'final' } }), {}, [
+    first.samples,
+    silence(2),
+  ])
   t.deepEqual(finals(sender).map(({ text }) => text), finals(binary).map(({ text }) => text))
   const metrics = (await service.anonymous().get<string>('/metrics')).body
   t.regex(metrics, /^stenolog_audio_to_text_seconds_count [1-9]/m)
@@ -127,7 +148,8 @@ test.serial('max_buffer forces results without silence, max_delay forces them in
   t.true(window < 9)
   for (const samples of few) prompt.sendAudio(samples)
   await short.frame(({ final, end }) => final === true && Number(end) > seconds - 3.5)
-  for (const { start, end } of finals(short)) t.true(Number(end) - Number(start) <= 3.5, `${String(start)} to ${String(end)}`)
+  for (const { start, end } of finals(short))
+    t.true(Number(end) - Number(start) <= 3.5, `${String(start)} to ${String(end)}`)
   await prompt.frame(({ final, end }) => final === true && Number(end) > window - 3)
   for (const sender of [short, prompt]) sender.terminate()
 })
@@ -135,7 +157,10 @@ test.serial('max_buffer forces results without silence, max_delay forces them in
 test.serial('min_buffer is the least audio that a pass waits for [D17]', async (t) => {
   const client = await service.user('buffering')
   const speech = Int16Array.from(sentences.flatMap(({ samples }) => Array.from(samples.subarray(4000, -4000))))
-  const [patient, eager] = [await open(client, { ...ROOMY, min_buffer: 5 }), await open(client, { ...ROOMY, min_buffer: 0.3 })]
+  const [patient, eager] = [
+    await open(client, { ...ROOMY, min_buffer: 5 }),
+    await open(client, { ...ROOMY, min_buffer: 0.3 }),
+  ]
   for (const sender of [patient, eager]) await sender.frame(({ status }) => status === 'started')
   const piece = 1.1 * 16_000
   for (const n of [0, 1, 2, 3]) {
@@ -155,14 +180,18 @@ test.serial('min_buffer is the least audio that a pass waits for [D17]', async (
   for (const sender of [patient, eager]) sender.terminate()
 })
 
-test.serial('with vad nothing is transcribed that the detector calls no speech, without it everything is [D17]', async (t) => {
-  const client = await service.user('faint')
-  const faint = first.samples.map((sample) => Math.round(sample / 400))
-  const hear = async (config: Json): Promise<TestSocket> => speak(client, await client.createLive({ config }), {}, [faint, silence(1.5)])
-  const [detected, all] = [await hear({}), await hear({ vad: false })]
-  t.deepEqual(transcriptions(detected), [])
-  t.regex(words(finals(all)), /welcome to the meeting/i)
-})
+test.serial(
+  'with vad nothing is transcribed that the detector calls no speech, without it everything is [D17]',
+  async (t) => {
+    const client = await service.user('faint')
+    const faint = first.samples.map((sample) => Math.round(sample / 400))
+    const hear = async (config: Json): Promise<TestSocket> =>
+      speak(client, await client.createLive({ config }), {}, [faint, silence(1.5)])
+    const [detected, all] = [await hear({}), await hear({ vad: false })]
+    t.deepEqual(transcriptions(detected), [])
+    t.regex(words(finals(all)), /welcome to the meeting/i)
+  },
+)
 
 test.serial('punctuation false leaves none [R158]', async (t) => {
   const client = await service.user('plain')
@@ -207,16 +236,20 @@ test.serial('the finish route lets what was said be heard before it answers [R85
   t.is(sender.texts.at(-1), '{"status":"finished"}')
 })
 
-test.serial('with COMPAT_STRICT a transcription has exactly the five members, status and ends are the same [R153]', async (t) => {
-  const strict = await startTestService(t, { COMPAT_STRICT: '1' })
-  const client = await strict.user('strict')
-  const live = await client.createLive()
-  const sender = await speak(client, live, {}, [first.samples, silence(2)])
-  t.true(transcriptions(sender).length > 0)
-  for (const frame of transcriptions(sender)) t.deepEqual(Object.keys(frame), ['type', 'start', 'end', 'text', 'language'])
-  t.deepEqual(sender.texts.slice(1, 3), ['{"status":"ASR process started"}', '{"status":"started"}'])
-  t.is(sender.texts.at(-1), '{"status":"finished"}')
-})
+test.serial(
+  'with COMPAT_STRICT a transcription has exactly the five members, status and ends are the same [R153]',
+  async (t) => {
+    const strict = await startTestService(t, { COMPAT_STRICT: '1' })
+    const client = await strict.user('strict')
+    const live = await client.createLive()
+    const sender = await speak(client, live, {}, [first.samples, silence(2)])
+    t.true(transcriptions(sender).length > 0)
+    for (const frame of transcriptions(sender))
+      t.deepEqual(Object.keys(frame), ['type', 'start', 'end', 'text', 'language'])
+    t.deepEqual(sender.texts.slice(1, 3), ['{"status":"ASR process started"}', '{"status":"started"}'])
+    t.is(sender.texts.at(-1), '{"status":"finished"}')
+  },
+)
 
 test.serial('200 listeners of one live all get every frame in the same order [R133 R152]', async (t) => {
   const client = await service.user('popular')
@@ -228,20 +261,33 @@ test.serial('200 listeners of one live all get every frame in the same order [R1
   t.true(texts.length > 1)
   const different = listeners.filter((listener) => listener.texts.slice(2, -1).join('\n') !== texts.join('\n'))
   t.is(different.length, 0)
-  t.true(listeners.every(({ texts: heard }) => heard[1] === '{"status":"started"}' && heard.at(-1) === '{"status":"finished"}'))
+  t.true(
+    listeners.every(
+      ({ texts: heard }) => heard[1] === '{"status":"started"}' && heard.at(-1) === '{"status":"finished"}',
+    ),
+  )
 })
 
-test.serial('after a kill -9 right behind the end, ?after and ?replay tell from the log the very bytes that were sent [D58 A4]', async (t) => {
-  const client = await service.user('returning')
-  const live = await client.createLive()
-  const { texts } = await speak(client, live, { max_chars: 14, max_lines: 2 }, [first.samples, silence(2)])
-  const told = texts.filter((text) => text.includes('"final":true'))
-  t.true(told.length > 1 && told.some((text) => text.includes('\\n')), 'several, of several lines')
-  await service.kill()
-  await service.start()
-  for (const [query, expected] of [['after=1', told.slice(1)], ['replay=1', told.slice(-1)], ['after=0', told]] as const) {
-    const back = await openSocket(`${service.url().replace('http', 'ws')}${live.relative_path}?token=${live.listener_token}&${query}`)
-    t.deepEqual(await back.closed, { code: 4410, reason: 'session_finished' })
-    t.deepEqual(back.texts.slice(1, -1), expected, query)
-  }
-})
+test.serial(
+  'after a kill -9 right behind the end, ?after and ?replay tell from the log the very bytes that were sent [D58 A4]',
+  async (t) => {
+    const client = await service.user('returning')
+    const live = await client.createLive()
+    const { texts } = await speak(client, live, { max_chars: 14, max_lines: 2 }, [first.samples, silence(2)])
+    const told = texts.filter((text) => text.includes('"final":true'))
+    t.true(told.length > 1 && told.some((text) => text.includes('\\n')), 'several, of several lines')
+    await service.kill()
+    await service.start()
+    for (const [query, expected] of [
+      ['after=1', told.slice(1)],
+      ['replay=1', told.slice(-1)],
+      ['after=0', told],
+    ] as const) {
+      const back = await openSocket(
+        `${service.url().replace('http', 'ws')}${live.relative_path}?token=${live.listener_token}&${query}`,
+      )
+      t.deepEqual(await back.closed, { code: 4410, reason: 'session_finished' })
+      t.deepEqual(back.texts.slice(1, -1), expected, query)
+    }
+  },
+)

@@ -14,7 +14,13 @@ const statusOf = async (client: Client, id: number): Promise<string> =>
 test('every path and parameter takes either token, which alone decides role and live [R78 R128 R130 R131]', async (t) => {
   const client = await service.user('paths')
   const live = await client.createLive()
-  const connection = (role: string): Json => ({ type: 'connection', status: 'connected', role, session_id: live.id, state: 'pending' })
+  const connection = (role: string): Json => ({
+    type: 'connection',
+    status: 'connected',
+    role,
+    session_id: live.id,
+    state: 'pending',
+  })
   for (const prefix of ['', '/api/v1'])
     for (const path of ['/ws/live', '/ws/live/', `/ws/live/${live.id}`, `/ws/live/${live.id}/`])
       for (const name of ['token', 'token_sender']) {
@@ -30,7 +36,10 @@ test('every path and parameter takes either token, which alone decides role and 
     const own = await client.createLive()
     const socket = await openSocket(ws(`${path(own.id)}?token_sender=${own.sender_token}`))
     t.like(await socket.frame(() => true), { role: 'sender', session_id: own.id })
-    t.is(socket.texts[0], `{"type":"connection","status":"connected","role":"sender","session_id":${own.id},"state":"pending"}`)
+    t.is(
+      socket.texts[0],
+      `{"type":"connection","status":"connected","role":"sender","session_id":${own.id},"state":"pending"}`,
+    )
     socket.close()
   }
 })
@@ -47,10 +56,18 @@ test('without one valid token of that live there is no 101 [R129 R130 D35 D36]',
     t.is(headers.get('www-authenticate'), 'Bearer')
   }
   const bad = [
-    `${path}?token=unknown`, `${path}?token=${good}x`, `${path}?token=${good.toLowerCase()}`, `${path}?token=${client.token}`,
-    `${path}?token=${good}&token_sender=${live.sender_token}`, `${path}?token=${good}&token=other`,
-    `${other.relative_path}?token=${good}`, `/ws/live/999999?token=${good}`, `/ws/live/0?token=${good}`,
-    `/ws/live?token=${'x'.repeat(5000)}`, `${path}?token=%00`, `${path}?token=%FF`,
+    `${path}?token=unknown`,
+    `${path}?token=${good}x`,
+    `${path}?token=${good.toLowerCase()}`,
+    `${path}?token=${client.token}`,
+    `${path}?token=${good}&token_sender=${live.sender_token}`,
+    `${path}?token=${good}&token=other`,
+    `${other.relative_path}?token=${good}`,
+    `/ws/live/999999?token=${good}`,
+    `/ws/live/0?token=${good}`,
+    `/ws/live?token=${'x'.repeat(5000)}`,
+    `${path}?token=%00`,
+    `${path}?token=%FF`,
   ]
   for (const at of bad) {
     const { status, body, headers } = await handshake(ws(at))
@@ -60,13 +77,25 @@ test('without one valid token of that live there is no 101 [R129 R130 D35 D36]',
   }
   for (const headers of [{ authorization: `Bearer ${good}` }, { cookie: `token=${good}` }, { 'x-api-key': good }])
     t.is((await handshake(ws(path), headers)).status, 401)
-  for (const at of ['/ws', '/ws/lives', '/ws/live/abc', `/ws/live/-${live.id}`, `/ws/live/${live.id}/x`, '/', '/lives/']) {
+  for (const at of [
+    '/ws',
+    '/ws/lives',
+    '/ws/live/abc',
+    `/ws/live/-${live.id}`,
+    `/ws/live/${live.id}/x`,
+    '/',
+    '/lives/',
+  ]) {
     const { status, body } = await handshake(ws(`${at}?token=${good}`))
     t.is(status, 404, at)
     t.deepEqual(body, { detail: 'Not Found' })
   }
   for (let guess = 0; guess < 12; guess += 1) t.is((await handshake(ws(`${path}?token=guess-${guess}`))).status, 401)
-  t.is((await handshake(ws(`${path}?token=${good}`))).status, 101, 'D57: with RATE_LIMIT=0 no number of failures shuts a client out')
+  t.is(
+    (await handshake(ws(`${path}?token=${good}`))).status,
+    101,
+    'D57: with RATE_LIMIT=0 no number of failures shuts a client out',
+  )
 })
 
 test('a second sender is told and closed, the first is undisturbed, and its place is free once it is gone [R132]', async (t) => {
@@ -75,7 +104,10 @@ test('a second sender is told and closed, the first is undisturbed, and its plac
   const first = await client.socket(live, 'sender')
   const second = await client.socket(live, 'sender')
   t.deepEqual(await second.closed, { code: 4409, reason: 'sender_already_connected' })
-  t.deepEqual(second.frames.map(({ type, code }) => code ?? type), ['connection', 'sender_already_connected'])
+  t.deepEqual(
+    second.frames.map(({ type, code }) => code ?? type),
+    ['connection', 'sender_already_connected'],
+  )
   t.is(typeof second.frames[1]?.['detail'], 'string')
   first.send({ type: 'config' })
   await first.frame(({ status }) => status === 'started')
@@ -109,7 +141,13 @@ test('a token of an ended live still opens, says so and closes with 4410 [R135]'
     const socket = await client.socket(live, role)
     t.deepEqual(await socket.closed, { code: 4410, reason: 'session_finished' })
     t.is(socket.frames.length, 2)
-    t.deepEqual(socket.frames[0], { type: 'connection', status: 'connected', role, session_id: live.id, state: 'finished' })
+    t.deepEqual(socket.frames[0], {
+      type: 'connection',
+      status: 'connected',
+      role,
+      session_id: live.id,
+      state: 'finished',
+    })
     t.like(socket.frames[1], { type: 'error', code: 'session_finished' })
   }
 })
@@ -147,8 +185,16 @@ test('a further prefix, a public address, the life of a login and a list of orig
   for (const prefix of ['', '/api/v1', '/backend']) t.is((await client.get(`${prefix}/lives/`)).status, 200, prefix)
   const live = await client.createLive({ size_text: 28 })
   t.is(live['base_url'], 'wss://captions.example/backend')
-  t.true(String(live['iframe_html']).startsWith(`<iframe src="https://captions.example/backend/embed/live/${live.id}?size_text=28#token=${live.listener_token}" `))
-  for (const [origin, status] of [['https://ok.example', 101], ['https://evil.example', 403], ['null', 403]] as const) {
+  t.true(
+    String(live['iframe_html']).startsWith(
+      `<iframe src="https://captions.example/backend/embed/live/${live.id}?size_text=28#token=${live.listener_token}" `,
+    ),
+  )
+  for (const [origin, status] of [
+    ['https://ok.example', 101],
+    ['https://evil.example', 403],
+    ['null', 403],
+  ] as const) {
     const url = `${behind.url().replace('http', 'ws')}/backend${live.relative_path}?token=${live.listener_token}`
     t.is((await handshake(url, { origin })).status, status, origin)
     const { headers } = await client.request('GET', '/version', { headers: { origin } })

@@ -13,7 +13,10 @@ for (const name of ['damaged', 'missing', 'throwing']) await cp(DEMO, join(model
 await cp('test/support/fixtures/engine/tiny-whisper', join(models.path, 'hungry'), { recursive: true })
 await cp('test/support/fixtures/engine/hungry-whisper.onnx', join(models.path, 'hungry/onnx/encoder_model.onnx'))
 // Loads, and throws with the second token: a graph for the prompt knows no past.
-await cp(join(DEMO, 'onnx/decoder_model_quantized.onnx'), join(models.path, 'throwing/onnx/decoder_with_past_model_quantized.onnx'))
+await cp(
+  join(DEMO, 'onnx/decoder_model_quantized.onnx'),
+  join(models.path, 'throwing/onnx/decoder_with_past_model_quantized.onnx'),
+)
 const [sentence] = await sampleSentences()
 const speech = sentence?.samples ?? silence(0)
 
@@ -23,30 +26,38 @@ test.after.always(async () => {
   await models.remove()
 })
 
-const liveOf = async (client: Client, { id }: LiveJson): Promise<LiveJson> => (await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data
+const liveOf = async (client: Client, { id }: LiveJson): Promise<LiveJson> =>
+  (await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data
 
 const reserved = async (client: Client): Promise<number> =>
   Number(/^stenolog_vram_reserved_megabytes (\d+)$/m.exec((await client.get<string>('/metrics')).body)?.[1])
 
 test.serial('folders of the models directory are listed, active, behind those that ship [R14 R40]', async (t) => {
   const { data } = (await service.anonymous().get<Listing<Json>>('/models')).body
-  for (const name of ['damaged', 'missing', 'throwing', 'hungry', 'demo-en']) t.is(data.find((row) => row['name'] === name)?.['active'], true)
+  for (const name of ['damaged', 'missing', 'throwing', 'hungry', 'demo-en'])
+    t.is(data.find((row) => row['name'] === name)?.['active'], true)
 })
 
-test.serial('what was put into the models directory, or taken out of it, is seen when an administrator has the service look [B40]', async (t) => {
-  const [client, admin] = [await service.user('nobody'), await service.admin()]
-  const rescan = () => admin.post<{ readonly data: ReadonlyArray<Json> }>('/admin/rescan', undefined)
-  await cp('test/support/fixtures/engine/tiny-whisper', join(models.path, 'late'), { recursive: true })
-  t.is((await client.post('/admin/rescan', undefined)).status, 403)
-  t.deepEqual((await service.anonymous().get<Listing<Json>>('/models?name=late')).body.data, [])
-  const { status, body } = await rescan()
-  t.is(status, 200)
-  t.like(body.data.find(({ name }) => name === 'late'), { active: true })
-  t.is((await client.createLive({ model: 'late' })).status, 'pending')
-  await rm(join(models.path, 'late'), { recursive: true })
-  t.false((await rescan()).body.data.some(({ name }) => name === 'late'))
-  t.is((await client.post('/lives', { model: 'late', language: 'en' })).status, 404)
-})
+test.serial(
+  'what was put into the models directory, or taken out of it, is seen when an administrator has the service look [B40]',
+  async (t) => {
+    const [client, admin] = [await service.user('nobody'), await service.admin()]
+    const rescan = () => admin.post<{ readonly data: ReadonlyArray<Json> }>('/admin/rescan', undefined)
+    await cp('test/support/fixtures/engine/tiny-whisper', join(models.path, 'late'), { recursive: true })
+    t.is((await client.post('/admin/rescan', undefined)).status, 403)
+    t.deepEqual((await service.anonymous().get<Listing<Json>>('/models?name=late')).body.data, [])
+    const { status, body } = await rescan()
+    t.is(status, 200)
+    t.like(
+      body.data.find(({ name }) => name === 'late'),
+      { active: true },
+    )
+    t.is((await client.createLive({ model: 'late' })).status, 'pending')
+    await rm(join(models.path, 'late'), { recursive: true })
+    t.false((await rescan()).body.data.some(({ name }) => name === 'late'))
+    t.is((await client.post('/lives', { model: 'late', language: 'en' })).status, 404)
+  },
+)
 
 for (const [model, code, row, break_] of [
   ['damaged', 'model_load_failed', ' F11', () => truncate(join(models.path, 'damaged/onnx/encoder_model_quantized.onnx'), 1_000_000)],
@@ -82,7 +93,10 @@ for (const [model, code, row, break_] of [
       if ((await reserved(client)) !== before) throw new Error('its memory is not free')
     })
     t.deepEqual((await client.get<Listing<LiveJson>>('/lives/?status=error')).body.data.map(({ id }) => id), [live.id])
-    t.like(await client.put<Single<LiveJson>>(`/lives/${live.id}/finish`), { status: 200, body: { data: { status: 'error' } } })
+    t.like(await client.put<Single<LiveJson>>(`/lives/${live.id}/finish`), {
+      status: 200,
+      body: { data: { status: 'error' } },
+    })
     t.is((await (await client.socket(live, 'sender')).closed).code, 4410)
 
     other.sendAudio(speech)

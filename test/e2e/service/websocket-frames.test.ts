@@ -10,8 +10,10 @@ test.after.always(() => service.dispose())
 const statusOf = async (client: Client, id: number): Promise<string> =>
   (await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data.status
 const isError = (code: string) => (frame: Json) => frame['code'] === code
-const codes = (socket: TestSocket): ReadonlyArray<unknown> => socket.frames.flatMap(({ code }) => (code === undefined ? [] : [code]))
-const base64 = (samples: Int16Array): string => Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength).toString('base64')
+const codes = (socket: TestSocket): ReadonlyArray<unknown> =>
+  socket.frames.flatMap(({ code }) => (code === undefined ? [] : [code]))
+const base64 = (samples: Int16Array): string =>
+  Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength).toString('base64')
 
 const started = async (client: Client, live: LiveJson): Promise<TestSocket> => {
   const sender = await client.socket(live, 'sender')
@@ -28,7 +30,10 @@ test('config is answered in order, may be repeated until audio, and alone starts
     sender.send({ type: 'config', ...bad })
   sender.send({ type: 'config', unheard: 1, max_lines: 3 })
   await sender.frame(({ status }) => status === 'started')
-  t.deepEqual(codes(sender), Array.from({ length: 4 }, () => 'invalid_config'))
+  t.deepEqual(
+    codes(sender),
+    Array.from({ length: 4 }, () => 'invalid_config'),
+  )
   t.deepEqual(sender.texts.slice(-2), ['{"status":"ASR process started"}', '{"status":"started"}'])
   sender.send({ type: 'config', min_buffer: 1, max_buffer: 10, max_chars: 80, max_lines: 2 })
   sender.send({ type: 'ping' })
@@ -67,16 +72,25 @@ test('ten bad frames are survived, the eleventh closes 1008 and finishes the liv
   const listener = await client.socket(live, 'listener')
   const sender = await started(client, live)
   const bad: ReadonlyArray<readonly [unknown, string]> = [
-    ['no json', 'invalid_message'], ['[]', 'invalid_message'], ['{"data":1}', 'invalid_message'], [{ type: 'finish' }, 'invalid_message'],
-    [{ type: 'audio', data: 'AAA' }, 'invalid_audio'], [{ type: 'audio', data: 'AA A' }, 'invalid_audio'],
-    [{ type: 'audio', data: '_-__' }, 'invalid_audio'], [{ type: 'audio', data: 'data:audio/l16;base64,AAAA' }, 'invalid_audio'],
-    [{ type: 'audio', data: 'AAAA' }, 'invalid_audio'], [{ type: 'audio' }, 'invalid_audio'],
+    ['no json', 'invalid_message'],
+    ['[]', 'invalid_message'],
+    ['{"data":1}', 'invalid_message'],
+    [{ type: 'finish' }, 'invalid_message'],
+    [{ type: 'audio', data: 'AAA' }, 'invalid_audio'],
+    [{ type: 'audio', data: 'AA A' }, 'invalid_audio'],
+    [{ type: 'audio', data: '_-__' }, 'invalid_audio'],
+    [{ type: 'audio', data: 'data:audio/l16;base64,AAAA' }, 'invalid_audio'],
+    [{ type: 'audio', data: 'AAAA' }, 'invalid_audio'],
+    [{ type: 'audio' }, 'invalid_audio'],
   ]
   for (const [message] of bad) sender.send(message)
   sender.send({ type: 'audio', data: '' })
   sender.send({ type: 'ping' })
   await sender.frame(({ type }) => type === 'pong')
-  t.deepEqual(codes(sender), bad.map(([, code]) => code))
+  t.deepEqual(
+    codes(sender),
+    bad.map(([, code]) => code),
+  )
   t.is(await statusOf(client, live.id), 'pending')
   sender.sendAudio(silence(0.1))
   await client.untilStatus(live, 'active')
@@ -164,7 +178,8 @@ test('FINISH before any audio ends a pending live; repeats and audio after it do
   const client = await service.user('empty')
   const live = await client.createLive()
   const sender = await client.socket(live, 'sender')
-  for (const message of [{ type: 'FINISH' }, { type: '__FINISH__' }, { type: 'audio', data: 'AAA=' }]) sender.send(message)
+  for (const message of [{ type: 'FINISH' }, { type: '__FINISH__' }, { type: 'audio', data: 'AAA=' }])
+    sender.send(message)
   t.deepEqual(await sender.closed, { code: 1000, reason: '' })
   t.deepEqual(codes(sender), [])
   await client.untilStatus(live, 'finished')

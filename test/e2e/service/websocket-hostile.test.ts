@@ -13,7 +13,11 @@ const service = await runTestService({ WS_ORIGINS: '*' })
 test.after.always(() => service.dispose())
 
 /** A socket of which a test writes every byte. */
-const raw = async (live: LiveJson, role: 'sender' | 'listener', headers = ''): Promise<{ readonly socket: Socket; readonly read: () => Buffer }> => {
+const raw = async (
+  live: LiveJson,
+  role: 'sender' | 'listener',
+  headers = '',
+): Promise<{ readonly socket: Socket; readonly read: () => Buffer }> => {
   const { port } = new URL(service.url())
   const socket = connect(Number(port), '127.0.0.1')
   let read = Buffer.alloc(0)
@@ -46,7 +50,11 @@ test('the WebSocket library is one without the known ways to exhaust its memory 
 test('compression is never agreed to, and any origin connects, also that of a sandboxed page [S30 S27]', async (t) => {
   const client = await service.user('compressing')
   const live = await client.createLive()
-  const { socket, read } = await raw(live, 'listener', 'Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\nOrigin: null\r\n')
+  const { socket, read } = await raw(
+    live,
+    'listener',
+    'Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\nOrigin: null\r\n',
+  )
   t.regex(read().toString('latin1'), /^HTTP\/1\.1 101 /)
   t.notRegex(read().toString('latin1'), /sec-websocket-extensions/i)
   socket.destroy()
@@ -58,11 +66,22 @@ const VIOLATIONS: ReadonlyArray<readonly [string, Buffer, number]> = [
   ['an unknown opcode', Buffer.from([0x83, 0x80, ...MASK]), 1002],
   ['a ping of 126 bytes', Buffer.from([0x89, 0xfe, 0, 126, ...MASK]), 1002],
   ['a continuation of nothing', Buffer.from([0x80, 0x80, ...MASK]), 1002],
-  ['a length beyond all memory', Buffer.from([0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, ...MASK]), 1009],
+  [
+    'a length beyond all memory',
+    Buffer.from([0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, ...MASK]),
+    1009,
+  ],
   ['a length beyond what a sender may send', Buffer.from([0x82, 0xff, 0, 0, 0, 0, 0, 8, 0, 1, ...MASK]), 1009],
   ['text that is no UTF-8', Buffer.from([0x81, 0x82, ...MASK, 0xc3, 0x28]), 1007],
   ['a close code that nobody may send', Buffer.from([0x88, 0x82, ...MASK, 0x03, 0xed]), 1002],
-  ['100 000 fragments', Buffer.concat([Buffer.from([0x01, 0x80, ...MASK]), Buffer.concat(Array.from({ length: 100_000 }, () => Buffer.from([0x00, 0x80, ...MASK])))]), 1008],
+  [
+    '100 000 fragments',
+    Buffer.concat([
+      Buffer.from([0x01, 0x80, ...MASK]),
+      Buffer.concat(Array.from({ length: 100_000 }, () => Buffer.from([0x00, 0x80, ...MASK]))),
+    ]),
+    1008,
+  ],
 ]
 
 test('what breaks the WebSocket protocol closes that socket with its code, ends that live, and nothing else notices [S29 A4]', async (t) => {
@@ -107,7 +126,10 @@ test('a sender that comes back right after it was lost is refused or told that t
   const again = await Promise.all(Array.from({ length: 20 }, () => client.socket(live, 'sender')))
   const codes = await Promise.all(again.map(async ({ closed }) => (await closed).code))
   // The first may already be gone when one of them is looked at; then that one ends with its live.
-  t.deepEqual(codes.filter((code) => ![4409, 4410, 1000].includes(code)), [])
+  t.deepEqual(
+    codes.filter((code) => ![4409, 4410, 1000].includes(code)),
+    [],
+  )
   await client.untilStatus(live, 'finished')
 })
 
@@ -115,7 +137,8 @@ test('an address that opens connections and asks nothing keeps 200, the longest 
   const guarded = await runTestService({ RATE_LIMIT: '50' })
   t.teardown(guarded.dispose)
   const { port } = new URL(guarded.url())
-  const from = (localAddress: string): Socket => connect({ port: Number(port), host: '127.0.0.1', localAddress }).on('error', () => undefined)
+  const from = (localAddress: string): Socket =>
+    connect({ port: Number(port), host: '127.0.0.1', localAddress }).on('error', () => undefined)
   const idle: Array<Socket> = []
   for (let i = 0; i < 200; i += 1) {
     const socket = from('127.0.0.2')

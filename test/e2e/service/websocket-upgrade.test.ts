@@ -9,7 +9,8 @@ import { sharedTestService } from '../../support/service/shared-service.ts'
 
 const service = sharedTestService()
 
-const OFFER = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\n'
+const OFFER =
+  'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\n'
 
 const VERSION = 'GET /version HTTP/1.1\r\nHost: x\r\n\r\n'
 
@@ -29,7 +30,8 @@ const exchange = async (t: ExecutionContext, ...requests: ReadonlyArray<string>)
   return read
 }
 
-const statuses = (read: string): ReadonlyArray<string> => [...read.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status = '']) => status)
+const statuses = (read: string): ReadonlyArray<string> =>
+  [...read.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status = '']) => status)
 
 test('a request that offers h2c is answered over HTTP/1.1, and the connection stays one', async (t) => {
   const read = await exchange(t, `GET /languages/ HTTP/1.1\r\nHost: x\r\n${OFFER}\r\n`, VERSION)
@@ -78,7 +80,12 @@ test('a WebSocket that is offered beside h2c is opened', async (t) => {
 
 test('the path of a socket asked for without an upgrade answers 426 and says how to connect', async (t) => {
   const live = await (await service.user('asking')).createLive()
-  for (const path of ['/ws/live', '/ws/live/', `/api/v1/ws/live/${live.id}`, `${live.relative_path}?token=${live.listener_token}`]) {
+  for (const path of [
+    '/ws/live',
+    '/ws/live/',
+    `/api/v1/ws/live/${live.id}`,
+    `${live.relative_path}?token=${live.listener_token}`,
+  ]) {
     const asked = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
     const read = await exchange(t, asked)
     t.deepEqual(statuses(read), ['426'], path)
@@ -106,10 +113,22 @@ test('null in a config frame leaves the setting as it is, as it does over REST',
   const client = await service.user('null')
   const live = await client.createLive({ config: { min_buffer: null, vad: null } })
   const sender = await client.socket(live, 'sender')
-  sender.send({ type: 'config', min_buffer: null, max_buffer: null, max_chars: 42, max_lines: null, vad: null, mode: null, punctuation: null })
-  t.deepEqual(await sender.frame(({ status, code }) => status !== 'connected' && (status !== undefined || code !== undefined)), {
-    status: 'ASR process started',
+  sender.send({
+    type: 'config',
+    min_buffer: null,
+    max_buffer: null,
+    max_chars: 42,
+    max_lines: null,
+    vad: null,
+    mode: null,
+    punctuation: null,
   })
+  t.deepEqual(
+    await sender.frame(({ status, code }) => status !== 'connected' && (status !== undefined || code !== undefined)),
+    {
+      status: 'ASR process started',
+    },
+  )
   sender.send({ type: 'FINISH' })
   t.is((await sender.closed).code, 1000)
 })

@@ -6,7 +6,8 @@ import { canBeLoopbackOnly } from '../../loopback-only.ts'
 const run = promisify(execFile)
 const withNetwork = (await canBeLoopbackOnly()) ? test : test.skip
 
-const SET_UP = 'ip link set lo up && ip addr add 8.8.4.4/24 dev lo && ip -6 addr add 2600:1f18::5/64 dev lo nodad && exec "$@"'
+const SET_UP =
+  'ip link set lo up && ip addr add 8.8.4.4/24 dev lo && ip -6 addr add 2600:1f18::5/64 dev lo nodad && exec "$@"'
 
 interface Outcome {
   readonly outcomes: ReadonlyArray<readonly [string, string, number]>
@@ -20,12 +21,21 @@ const probe = async (...args: ReadonlyArray<string>): Promise<Outcome> => {
   return JSON.parse(stdout) as Outcome
 }
 
-withNetwork('a machine with a public address pulls neither from itself nor from its neighbours, unless they are allowed', async (t) => {
-  const refused = await probe('8.8.4.4,8.8.4.9,[2600:1f18::5]')
-  t.is(refused.outcomes.length, 9)
-  t.deepEqual(refused.outcomes.filter(([, code, contacts]) => code !== 'address_forbidden' || contacts !== 0), [])
-  t.false(refused.ssh)
-  const allowed = await probe('8.8.4.4,[2600:1f18::5]', '8.8.4.0/24,2600:1f18::/64')
-  t.deepEqual(allowed.outcomes.filter(([, code, contacts]) => code === 'address_forbidden' || contacts === 0), [])
-  t.true(allowed.ssh)
-})
+withNetwork(
+  'a machine with a public address pulls neither from itself nor from its neighbours, unless they are allowed',
+  async (t) => {
+    const refused = await probe('8.8.4.4,8.8.4.9,[2600:1f18::5]')
+    t.is(refused.outcomes.length, 9)
+    t.deepEqual(
+      refused.outcomes.filter(([, code, contacts]) => code !== 'address_forbidden' || contacts !== 0),
+      [],
+    )
+    t.false(refused.ssh)
+    const allowed = await probe('8.8.4.4,[2600:1f18::5]', '8.8.4.0/24,2600:1f18::/64')
+    t.deepEqual(
+      allowed.outcomes.filter(([, code, contacts]) => code === 'address_forbidden' || contacts === 0),
+      [],
+    )
+    t.true(allowed.ssh)
+  },
+)

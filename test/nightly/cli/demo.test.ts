@@ -7,7 +7,17 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 const folder = await temporaryDirectory()
 test.after.always(folder.remove)
 
-const MEMBERS = ['wer', 'words', 'first_display_s', 'final_delay_s', 'reference', 'transcript', 'segments', 'translations', 'events']
+const MEMBERS = [
+  'wer',
+  'words',
+  'first_display_s',
+  'final_delay_s',
+  'reference',
+  'transcript',
+  'segments',
+  'translations',
+  'events',
+]
 
 test('the demo ends with what to do next, and shows the stored events where they are asked for', async (t) => {
   t.timeout(300_000)
@@ -19,7 +29,10 @@ test('the demo ends with what to do next, and shows the stored events where they
   for (const { code, stdout, stderr } of [plain, told]) {
     t.deepEqual([code, stderr], [0, ''])
     t.regex(stdout, /\nTranscript\n {2}Good morning/)
-    t.regex(stdout, /\nNext\n {2}npm start .*\n {2}npm run stenolog -- models pull base .*\n {2}npm run transcribe -- .*\n$/)
+    t.regex(
+      stdout,
+      /\nNext\n {2}npm start .*\n {2}npm run stenolog -- models pull base .*\n {2}npm run transcribe -- .*\n$/,
+    )
   }
   t.notRegex(plain.stdout, /LiveCreated/)
   t.regex(told.stdout, /\nStored events of the session\n(?:.*\n)*.* LiveCreated\n(?:.*\n)*.* LiveFinished\n/)

@@ -24,7 +24,11 @@ const hitsOf = async (directory: string, secrets: ReadonlyArray<Buffer>): Promis
     if (!entry.isFile()) continue
     const content = await readFile(join(entry.parentPath, entry.name))
     for (const secret of secrets)
-      for (const form of [secret, Buffer.from(secret.toString('base64').replace(/=+$/, '')), Buffer.from(secret.toString('hex'))])
+      for (const form of [
+        secret,
+        Buffer.from(secret.toString('base64').replace(/=+$/, '')),
+        Buffer.from(secret.toString('hex')),
+      ])
         if (content.includes(form)) hits += 1
   }
   return hits
@@ -37,7 +41,8 @@ test('a deleted user is exported before, gone after, and erased again from an ol
   const backup = join(path, 'backup')
   const run = (...args: ReadonlyArray<string>) => stenolog(service.dataDirectory, args)
   const ada = await service.user('ada lovelace', { permissions: ['user_retention'] })
-  const token = (await ada.post<Single<{ readonly token: string }>>('/tokens/', { name: 'of the mill' })).body.data.token
+  const token = (await ada.post<Single<{ readonly token: string }>>('/tokens/', { name: 'of the mill' })).body.data
+    .token
   const live = await ada.createLive({ live_retention: true })
   const sender = await ada.socket(live, 'sender')
   sender.send({ type: 'config' })
@@ -56,12 +61,16 @@ test('a deleted user is exported before, gone after, and erased again from an ol
     readonly lives: ReadonlyArray<{ readonly segments: ReadonlyArray<{ readonly text: string }> }>
     readonly profiles: ReadonlyArray<object>
   }
-  t.like(all, { user: { userId: 2, username: 'ada lovelace', permissions: ['user_retention'] }, tokens: [{ name: 'of the mill', isRevoked: false }] })
+  t.like(all, {
+    user: { userId: 2, username: 'ada lovelace', permissions: ['user_retention'] },
+    tokens: [{ name: 'of the mill', isRevoked: false }],
+  })
   t.is(all.lives.length, 2)
   t.is(all.profiles.length, 1)
   const text = all.lives[0]?.segments[0]?.text ?? ''
   t.true(text.length > 10)
-  for (const secret of [token, live.sender_token, open.sender_token, '$argon2']) t.false(exported.stdout.includes(secret))
+  for (const secret of [token, live.sender_token, open.sender_token, '$argon2'])
+    t.false(exported.stdout.includes(secret))
   t.is((await run('users', 'export', 'nobody')).code, 1)
 
   t.is((await run('backup', backup)).code, 0)
@@ -79,7 +88,10 @@ test('a deleted user is exported before, gone after, and erased again from an ol
     t.is((await admin.get<Listing<object>>('/users/')).body.pagination.total_items, 1)
     t.is((await admin.get<Listing<object>>('/admin/lives')).body.pagination.total_items, 0)
     t.is((await admin.request('DELETE', '/users/2')).status, 404)
-    t.like(await admin.request('DELETE', '/users/1'), { status: 400, body: { detail: 'The last administrator cannot be deleted' } })
+    t.like(await admin.request('DELETE', '/users/1'), {
+      status: 400,
+      body: { detail: 'The last administrator cannot be deleted' },
+    })
     t.is((await run('users', 'export', 'ada lovelace')).code, 1)
     t.is(await hitsOf(service.dataDirectory, secrets), 0)
     const checked = await run('check')

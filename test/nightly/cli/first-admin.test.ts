@@ -84,7 +84,8 @@ test.serial('without a user each start makes a link of its own, and one of them 
   const second = start(t, directory)
   const link = await linkOf(second)
   t.not(link.token, token)
-  const redeem = async (ofStart: string) => (await createClient(link.url).post('/setup', { username: 'late', password: 'long enough', token: ofStart })).status
+  const redeem = async (ofStart: string) =>
+    (await createClient(link.url).post('/setup', { username: 'late', password: 'long enough', token: ofStart })).status
   t.deepEqual([await redeem(token), await redeem(link.token), await redeem(token)], [200, 403, 403])
 })
 
@@ -104,13 +105,16 @@ test.serial('the settings make the first administrator, from a file too, and nev
   t.is(await stop(second), 0)
 })
 
-test.serial('no administrator is made with a password that no user may have, an empty file above all [B2]', async (t) => {
-  const file = join(await dataDirectory(t), 'password')
-  await writeFile(file, '\n')
-  for (const password of [{ ADMIN_PASSWORD_FILE: file }, { ADMIN_PASSWORD: '1234567' }]) {
-    const service = start(t, await dataDirectory(t), { ADMIN_USERNAME: 'root', ...password })
-    t.is(await service.exited, 1)
-    t.regex(service.stderr(), /cannot start: the password of the first administrator should have at least 8 bytes/)
-    t.is(service.stdout(), '')
-  }
-})
+test.serial(
+  'no administrator is made with a password that no user may have, an empty file above all [B2]',
+  async (t) => {
+    const file = join(await dataDirectory(t), 'password')
+    await writeFile(file, '\n')
+    for (const password of [{ ADMIN_PASSWORD_FILE: file }, { ADMIN_PASSWORD: '1234567' }]) {
+      const service = start(t, await dataDirectory(t), { ADMIN_USERNAME: 'root', ...password })
+      t.is(await service.exited, 1)
+      t.regex(service.stderr(), /cannot start: the password of the first administrator should have at least 8 bytes/)
+      t.is(service.stdout(), '')
+    }
+  },
+)

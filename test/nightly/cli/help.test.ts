@@ -10,17 +10,27 @@ interface Told {
 
 const stenolog = (...args: ReadonlyArray<string>): Promise<Told> =>
   new Promise((resolve) => {
-    execFile(process.execPath, ['interfaces/cli/main.ts', ...args], { env: CHILD_ENVIRONMENT }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
-    })
+    execFile(
+      process.execPath,
+      ['interfaces/cli/main.ts', ...args],
+      { env: CHILD_ENVIRONMENT },
+      (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+      },
+    )
   })
 
 test('the usage names every command, each tells its use, and what is no command is refused with the usage [B12 B17]', async (t) => {
   t.timeout(600_000)
   const usage = await stenolog('--help')
   t.is(usage.code, 0)
-  const commands = [...usage.stdout.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].flatMap(([, name]) => (name === undefined ? [] : [name]))
-  t.true(['serve', 'users', 'lives', 'tokens', 'demo', 'transcribe'].every((name) => commands.includes(name)), usage.stdout)
+  const commands = [...usage.stdout.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].flatMap(([, name]) =>
+    name === undefined ? [] : [name],
+  )
+  t.true(
+    ['serve', 'users', 'lives', 'tokens', 'demo', 'transcribe'].every((name) => commands.includes(name)),
+    usage.stdout,
+  )
   const helps = await Promise.all(commands.map((name) => stenolog(name, '--help')))
   for (const [index, { code, stdout, stderr }] of helps.entries()) {
     t.is(code, 0, commands[index])

@@ -44,84 +44,112 @@ const json = async <A>(...args: ReadonlyArray<string>): Promise<A> => {
 const listed = async (name: string): Promise<Json | undefined> =>
   (await service.anonymous().get<Listing<Json>>(`/models?name=${name}`)).body.data[0]
 
-test.serial('a pull that is killed leaves no folder, the next one goes on with ranges, and the running service lists the model', async (t) => {
-  t.is(await listed('base'), undefined)
-  hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { breaksAfter: 1_000_000, silent: true } })
-  const killed = begin(['pull', ID, '--hub', hub.url.href])
-  const part = join(models.path, '.pulling/base/parts', hash('sha256', await readFile('models/demo-en/onnx/encoder_model_quantized.onnx')))
-  await eventually(async () => {
-    if ((await stat(part)).size === 0) throw new Error('nothing is written yet')
-  })
-  killed.child.kill('SIGKILL')
-  t.is(await killed.code, null)
-  t.deepEqual(await readdir(models.path), ['.pulling'])
-  t.is(await listed('base'), undefined)
+test.serial(
+  'a pull that is killed leaves no folder, the next one goes on with ranges, and the running service lists the model',
+  async (t) => {
+    t.is(await listed('base'), undefined)
+    hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { breaksAfter: 1_000_000, silent: true } })
+    const killed = begin(['pull', ID, '--hub', hub.url.href])
+    const part = join(
+      models.path,
+      '.pulling/base/parts',
+      hash('sha256', await readFile('models/demo-en/onnx/encoder_model_quantized.onnx')),
+    )
+    await eventually(async () => {
+      if ((await stat(part)).size === 0) throw new Error('nothing is written yet')
+    })
+    killed.child.kill('SIGKILL')
+    t.is(await killed.code, null)
+    t.deepEqual(await readdir(models.path), ['.pulling'])
+    t.is(await listed('base'), undefined)
 
-  const pulled = await run('pull', ID, '--hub', hub.url.href)
-  t.is(pulled.code, 0, pulled.stderr)
-  t.regex(pulled.stdout, /^base is installed in .*\/base \(\d+ MB of memory\); the running service lists it$/m)
-  t.regex(pulled.stderr, /█ 100 % {2}5\.2 of 5\.2 MB/)
-  t.true(hub.asked.some((line) => /^storage onnx\/encoder_model_quantized\.onnx bytes=\d+-$/.test(line)), 'by ranges')
-  t.deepEqual(await readdir(models.path), ['base'])
-  const row = (await json<ReadonlyArray<Json>>('list')).find(({ name }) => name === 'base')
-  t.like(row, { kind: 'speech', active: true, measured: true, languages: ['en'], source: ID, precision: 'int8', folder: join(models.path, 'base') })
-  t.is((await listed('base'))?.['vram'], row?.['vram'], 'what was measured is what a live reserves')
-})
+    const pulled = await run('pull', ID, '--hub', hub.url.href)
+    t.is(pulled.code, 0, pulled.stderr)
+    t.regex(pulled.stdout, /^base is installed in .*\/base \(\d+ MB of memory\); the running service lists it$/m)
+    t.regex(pulled.stderr, /█ 100 % {2}5\.2 of 5\.2 MB/)
+    t.true(
+      hub.asked.some((line) => /^storage onnx\/encoder_model_quantized\.onnx bytes=\d+-$/.test(line)),
+      'by ranges',
+    )
+    t.deepEqual(await readdir(models.path), ['base'])
+    const row = (await json<ReadonlyArray<Json>>('list')).find(({ name }) => name === 'base')
+    t.like(row, {
+      kind: 'speech',
+      active: true,
+      measured: true,
+      languages: ['en'],
+      source: ID,
+      precision: 'int8',
+      folder: join(models.path, 'base'),
+    })
+    t.is((await listed('base'))?.['vram'], row?.['vram'], 'what was measured is what a live reserves')
+  },
+)
 
-test.serial('a live hears with the pulled model without a restart, nobody removes it meanwhile, and it can be switched off and removed', async (t) => {
-  const client = await service.user('speaker')
-  const live = await client.createLive({ model: 'base' })
-  const sender = await client.socket(live, 'sender')
-  sender.send({ type: 'config' })
-  await sender.frame((frame) => frame['status'] === 'started')
-  const refused = await run('remove', 'base')
-  t.is(refused.code, 1)
-  t.regex(refused.stderr, new RegExp(`^error: base is in use by session ${live.id}\\.$`, 'm'))
-  const [sentence] = await sampleSentences()
-  sender.sendAudio(sentence?.samples ?? silence(0))
-  sender.sendAudio(silence(2))
-  t.true(String((await sender.frame(({ final }) => final === true))['text']).length > 5)
-  sender.send({ type: 'FINISH' })
-  await sender.closed
+test.serial(
+  'a live hears with the pulled model without a restart, nobody removes it meanwhile, and it can be switched off and removed',
+  async (t) => {
+    const client = await service.user('speaker')
+    const live = await client.createLive({ model: 'base' })
+    const sender = await client.socket(live, 'sender')
+    sender.send({ type: 'config' })
+    await sender.frame((frame) => frame['status'] === 'started')
+    const refused = await run('remove', 'base')
+    t.is(refused.code, 1)
+    t.regex(refused.stderr, new RegExp(`^error: base is in use by session ${live.id}\\.$`, 'm'))
+    const [sentence] = await sampleSentences()
+    sender.sendAudio(sentence?.samples ?? silence(0))
+    sender.sendAudio(silence(2))
+    t.true(String((await sender.frame(({ final }) => final === true))['text']).length > 5)
+    sender.send({ type: 'FINISH' })
+    await sender.closed
 
-  t.like((await json<ReadonlyArray<Json>>('disable', 'base'))[0], { name: 'base', active: false })
-  t.is((await client.post('/lives', { model: 'base', language: 'en' })).status, 404)
-  t.like((await json<ReadonlyArray<Json>>('enable', 'base'))[0], { name: 'base', active: true })
-  t.like(await json('remove', 'whisper-base'), { name: 'base' })
-  t.is(await listed('base'), undefined)
-  t.deepEqual(await readdir(models.path), [])
-  t.is((await client.post('/lives', { model: 'base', language: 'en' })).status, 404)
-})
+    t.like((await json<ReadonlyArray<Json>>('disable', 'base'))[0], { name: 'base', active: false })
+    t.is((await client.post('/lives', { model: 'base', language: 'en' })).status, 404)
+    t.like((await json<ReadonlyArray<Json>>('enable', 'base'))[0], { name: 'base', active: true })
+    t.like(await json('remove', 'whisper-base'), { name: 'base' })
+    t.is(await listed('base'), undefined)
+    t.deepEqual(await readdir(models.path), [])
+    t.is((await client.post('/lives', { model: 'base', language: 'en' })).status, 404)
+  },
+)
 
-test.serial('verify says of each file what is wrong, and keeps hashes and memory of what came another way', async (t) => {
-  await cp('models/demo-en', join(models.path, 'mine'), { recursive: true })
-  const [first] = await json<ReadonlyArray<{ readonly files: ReadonlyArray<Json> }>>('verify', 'mine')
-  t.like(first, { name: 'mine', problem: null, kept: true })
-  t.is(first?.files.filter(({ state }) => state === 'ok').length, 8)
-  t.true((await readdir(join(models.path, 'mine'))).includes('stenolog.json'))
-  t.regex((await run('verify', 'mine')).stdout, /^mine: ok, \d+ MB of memory$/m)
+test.serial(
+  'verify says of each file what is wrong, and keeps hashes and memory of what came another way',
+  async (t) => {
+    await cp('models/demo-en', join(models.path, 'mine'), { recursive: true })
+    const [first] = await json<ReadonlyArray<{ readonly files: ReadonlyArray<Json> }>>('verify', 'mine')
+    t.like(first, { name: 'mine', problem: null, kept: true })
+    t.is(first?.files.filter(({ state }) => state === 'ok').length, 8)
+    t.true((await readdir(join(models.path, 'mine'))).includes('stenolog.json'))
+    t.regex((await run('verify', 'mine')).stdout, /^mine: ok, \d+ MB of memory$/m)
 
-  // As long as before, so only its hash tells.
-  await writeFile(join(models.path, 'mine/tokenizer_config.json'), 'x'.repeat(193))
-  const changed = await run('verify', 'mine')
-  t.is(changed.code, 1)
-  t.regex(changed.stdout, /^tokenizer_config\.json +0\.00 +hash +/m)
-  t.regex(changed.stdout, /^mine: 1 of 8 files have problems/m)
+    // As long as before, so only its hash tells.
+    await writeFile(join(models.path, 'mine/tokenizer_config.json'), 'x'.repeat(193))
+    const changed = await run('verify', 'mine')
+    t.is(changed.code, 1)
+    t.regex(changed.stdout, /^tokenizer_config\.json +0\.00 +hash +/m)
+    t.regex(changed.stdout, /^mine: 1 of 8 files have problems/m)
 
-  await cp('models/demo-en', join(models.path, 'other'), { recursive: true })
-  await truncate(join(models.path, 'other/onnx/decoder_model_quantized.onnx'), 700_000)
-  await writeFile(join(models.path, 'other/generation_config.json'), '{')
-  const damaged = await run('verify', 'other')
-  t.is(damaged.code, 1)
-  t.regex(damaged.stdout, /^onnx\/decoder_model_quantized\.onnx +0\.70 +damaged +\S/m)
-  t.regex(damaged.stdout, /^generation_config\.json +0\.00 +damaged +generation_config\.json is not JSON$/m)
-  t.regex(damaged.stdout, /^onnx\/encoder_model_quantized\.onnx +2\.24 +ok$/m)
-  t.is((await run('remove', 'other')).code, 0, 'also what is damaged')
-})
+    await cp('models/demo-en', join(models.path, 'other'), { recursive: true })
+    await truncate(join(models.path, 'other/onnx/decoder_model_quantized.onnx'), 700_000)
+    await writeFile(join(models.path, 'other/generation_config.json'), '{')
+    const damaged = await run('verify', 'other')
+    t.is(damaged.code, 1)
+    t.regex(damaged.stdout, /^onnx\/decoder_model_quantized\.onnx +0\.70 +damaged +\S/m)
+    t.regex(damaged.stdout, /^generation_config\.json +0\.00 +damaged +generation_config\.json is not JSON$/m)
+    t.regex(damaged.stdout, /^onnx\/encoder_model_quantized\.onnx +2\.24 +ok$/m)
+    t.is((await run('remove', 'other')).code, 0, 'also what is damaged')
+  },
+)
 
 test.serial('what cannot be done is said in one line', async (t) => {
   const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp, number?]> = [
-    [['pull', 'huge'], /^error: Unknown model "huge"\. Use a name \(base\), a repository \(owner\/name\) or a folder \(\.\/path\)\.\nhint: Names: tiny, base/, 2],
+    [
+      ['pull', 'huge'],
+      /^error: Unknown model "huge"\. Use a name \(base\), a repository \(owner\/name\) or a folder \(\.\/path\)\.\nhint: Names: tiny, base/,
+      2,
+    ],
     [['pull', 'nobody/nothing', '--hub', hub.url.href], /has no public model of this name/],
     [['pull', ID, '--hub', hub.url.href, '--precision', 'fp16'], /no fp16 export; available: int8/],
     [['pull', ID, '--hub', hub.url.href, '--as', '../up'], /is not a valid model name/, 2],

@@ -27,12 +27,14 @@ const normal = (line: string): string =>
 const fits = (expected: ReadonlyArray<string>, lines: ReadonlyArray<string>): boolean => {
   const [first, ...rest] = expected
   if (first === undefined) return lines.length === 0
-  if (first === '…') return Array.from({ length: lines.length + 1 }).some((_, skipped) => fits(rest, lines.slice(skipped)))
+  if (first === '…')
+    return Array.from({ length: lines.length + 1 }).some((_, skipped) => fits(rest, lines.slice(skipped)))
   return lines[0] === first && fits(rest, lines.slice(1))
 }
 
 /** Whether a command only looks: what it looks at may be a moment behind what was done before it. */
-const onlyLooks = ([command = '', verb]: ReadonlyArray<string>): boolean => ['check', 'replay', 'export'].includes(command) || verb === 'export'
+const onlyLooks = ([command = '', verb]: ReadonlyArray<string>): boolean =>
+  ['check', 'replay', 'export'].includes(command) || verb === 'export'
 
 const linesOf = (text: string): ReadonlyArray<string> => text.trimEnd().split('\n').map(normal)
 
@@ -77,7 +79,11 @@ test('docs: every example of the command line prints what its page says, on the 
       await eventually(async () => assert.equal((await ada.get('/health/ready')).status, 200))
       t.like((await ada.get('/lives/1')).body, { data: { id: 1, status: 'finished' } })
     },
-    edit: () => change('documents.sqlite', `UPDATE documents_lives SET body = replace(body, '"finished"', '"active"') WHERE id = '1'`),
+    edit: () =>
+      change(
+        'documents.sqlite',
+        `UPDATE documents_lives SET body = replace(body, '"finished"', '"active"') WHERE id = '1'`,
+      ),
     stop: async () => {
       t.is(await service.kill('SIGTERM'), 0)
     },
@@ -98,7 +104,9 @@ test('docs: every example of the command line prints what its page says, on the 
       const runExample = async (): Promise<void> => {
         const run = await stenolog(service.dataDirectory, args)
         assert.equal(run.code, isBad ? 1 : 0, `${command}: ${run.stdout}${run.stderr}`)
-        const printed = (isBad ? run.stdout + run.stderr : run.stdout).replaceAll(backup, '/srv/backup').replaceAll(service.dataDirectory, '/srv/data')
+        const printed = (isBad ? run.stdout + run.stderr : run.stdout)
+          .replaceAll(backup, '/srv/backup')
+          .replaceAll(service.dataDirectory, '/srv/data')
         assert.ok(fits(expected.map(normal), linesOf(printed)), `$ ${command}\n${printed}`)
       }
       await t.notThrowsAsync(isBad || onlyLooks(args) ? eventually(runExample) : runExample())

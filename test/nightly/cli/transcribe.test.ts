@@ -38,10 +38,16 @@ test('what was said is written as JSON, as it is told with --json', async (t) =>
 test('a model that is not installed is told with the command that installs it', async (t) => {
   const known = await transcribe(['--model', 'base'], { MODELS_DIR: folder.path })
   t.is(known.code, 1)
-  t.true(known.stderr.endsWith('error: Model "base" is not installed.\nhint: Run: npm run stenolog -- models pull base\n'), known.stderr)
+  t.true(
+    known.stderr.endsWith('error: Model "base" is not installed.\nhint: Run: npm run stenolog -- models pull base\n'),
+    known.stderr,
+  )
   const misspelt = await transcribe(['--model', 'demoen'])
   t.is(misspelt.code, 1)
-  t.is(misspelt.stderr, 'error: Model "demoen" is not installed. Did you mean demo-en?\nhint: npm run stenolog -- models list\n')
+  t.is(
+    misspelt.stderr,
+    'error: Model "demoen" is not installed. Did you mean demo-en?\nhint: npm run stenolog -- models list\n',
+  )
 })
 
 test('what the service refuses is told in its words, of the file that it is about', async (t) => {

@@ -36,26 +36,35 @@ const json = async <A>(args: ReadonlyArray<string>, input = ''): Promise<A> => {
   return JSON.parse(stdout) as A
 }
 
-test.serial('users are created, listed, changed and given a password beside the running service [B12 D47]', async (t) => {
-  const created = await json<Json>(['users', 'create', 'zoë', '--max-sessions', '2', '--permission', 'user_retention'], 'a first password\n')
-  t.like(created, { username: 'zoë', max_sessions: 2, max_translations: 5, is_active: true })
-  const first = await logIn(service.url(), 'zoë', 'a first password')
-  t.deepEqual((await first.get<Single<Json>>('/users/me')).body.data, created, 'all that REST shows')
+test.serial(
+  'users are created, listed, changed and given a password beside the running service [B12 D47]',
+  async (t) => {
+    const created = await json<Json>(
+      ['users', 'create', 'zoë', '--max-sessions', '2', '--permission', 'user_retention'],
+      'a first password\n',
+    )
+    t.like(created, { username: 'zoë', max_sessions: 2, max_translations: 5, is_active: true })
+    const first = await logIn(service.url(), 'zoë', 'a first password')
+    t.deepEqual((await first.get<Single<Json>>('/users/me')).body.data, created, 'all that REST shows')
 
-  t.like(await json(['users', 'change', 'zoe\u0308', '--max-translations', '0', '--no-permissions']), { max_translations: 0, permissions: [] })
-  await json(['users', 'set-password', 'zoë'], 'a second password')
-  t.is((await first.get('/users/me')).status, 401, 'R35')
-  const second = await logIn(service.url(), 'zoë', 'a second password')
-  t.like(await json(['users', 'deactivate', 'zoë']), { is_active: false })
-  t.is((await second.get('/users/me')).status, 401)
-  t.like(await json(['users', 'activate', 'zoë']), { is_active: true })
-  t.is((await second.get('/users/me')).status, 200)
+    t.like(await json(['users', 'change', 'zoe\u0308', '--max-translations', '0', '--no-permissions']), {
+      max_translations: 0,
+      permissions: [],
+    })
+    await json(['users', 'set-password', 'zoë'], 'a second password')
+    t.is((await first.get('/users/me')).status, 401, 'R35')
+    const second = await logIn(service.url(), 'zoë', 'a second password')
+    t.like(await json(['users', 'deactivate', 'zoë']), { is_active: false })
+    t.is((await second.get('/users/me')).status, 401)
+    t.like(await json(['users', 'activate', 'zoë']), { is_active: true })
+    t.is((await second.get('/users/me')).status, 200)
 
-  const listed = await stenolog(['users', 'list'])
-  t.regex(listed.stdout, /^id +username +active +sessions +translations +permissions +created$/m)
-  t.regex(listed.stdout, /^\d+ +zoë +yes +2 +0 +\d{4}-/m)
-  t.is((await json<ReadonlyArray<Json>>(['users', 'list'])).length, 2)
-})
+    const listed = await stenolog(['users', 'list'])
+    t.regex(listed.stdout, /^id +username +active +sessions +translations +permissions +created$/m)
+    t.regex(listed.stdout, /^\d+ +zoë +yes +2 +0 +\d{4}-/m)
+    t.is((await json<ReadonlyArray<Json>>(['users', 'list'])).length, 2)
+  },
+)
 
 test.serial('lives of all are listed and finished beside the running service [B12 D47]', async (t) => {
   const member = await service.user('speaker')
@@ -63,10 +72,18 @@ test.serial('lives of all are listed and finished beside the running service [B1
   const rows = await json<ReadonlyArray<Json>>(['lives', 'list'])
   t.deepEqual(rows.map(({ id, username }) => [id, username]), [[other.id, 'another'], [live.id, 'speaker']])
   t.false(JSON.stringify(rows).includes(live.listener_token))
-  t.deepEqual((await json<ReadonlyArray<Json>>(['lives', 'list', '--user', 'speaker', '--status', 'pending'])).map(({ id }) => id), [live.id])
+  t.deepEqual(
+    (await json<ReadonlyArray<Json>>(['lives', 'list', '--user', 'speaker', '--status', 'pending'])).map(
+      ({ id }) => id,
+    ),
+    [live.id],
+  )
   t.like(await json(['lives', 'finish', String(live.id)]), { id: live.id, status: 'finished' })
   t.is((await member.get<Single<Json>>(`/lives/${live.id}`)).body.data['status'], 'finished')
-  t.regex((await stenolog(['lives', 'list'])).stdout, new RegExp(`^${live.id} +speaker +finished +raw +demo-en +en +0 `, 'm'))
+  t.regex(
+    (await stenolog(['lives', 'list'])).stdout,
+    new RegExp(`^${live.id} +speaker +finished +raw +demo-en +en +0 `, 'm'),
+  )
 })
 
 test.serial('API tokens of users are created, listed, renamed, switched and revoked beside the running service [B12]', async (t) => {
@@ -75,7 +92,8 @@ test.serial('API tokens of users are created, listed, renamed, switched and revo
   const { code, stdout, stderr } = await stenolog(['tokens', 'create', 'owner', 'ci', '--quiet'])
   t.deepEqual([code, stderr], [0, ''])
   t.regex(stdout, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}\n$/, 'the secret alone')
-  const byKey = async (): Promise<number> => (await fetch(`${service.url()}/users/me`, { headers: { 'x-api-key': stdout.trim() } })).status
+  const byKey = async (): Promise<number> =>
+    (await fetch(`${service.url()}/users/me`, { headers: { 'x-api-key': stdout.trim() } })).status
   t.is(await byKey(), 200)
 
   const lasting = await json<Json>(['tokens', 'create', 'owner', 'for a month', '--expires', '2099-01-31T00:00:00Z'])
@@ -86,7 +104,11 @@ test.serial('API tokens of users are created, listed, renamed, switched and revo
 
   const listed = await json<ReadonlyArray<Json>>(['tokens', 'list', 'owner'])
   t.deepEqual(listed.map(({ name }) => name), ['third', 'for a month', 'ci'])
-  t.deepEqual((await owner.get<{ readonly data: ReadonlyArray<Json> }>('/tokens/')).body.data, listed, 'all that REST shows')
+  t.deepEqual(
+    (await owner.get<{ readonly data: ReadonlyArray<Json> }>('/tokens/')).body.data,
+    listed,
+    'all that REST shows',
+  )
   t.false((await stenolog(['tokens', 'list', 'owner'])).stdout.includes(stdout.trim()))
 
   const id = String(listed.at(-1)?.['id'])
@@ -104,7 +126,11 @@ test.serial('what the service refuses is said in one line, and the exit code tel
     [['users', 'create', 'root'], 'a long password', /^error: Username already taken$/m],
     [['users', 'create', 'weak'], 'short', /^error: password: Value error, password should have at least 8 bytes$/m],
     [['users', 'change', 'nobody', '--max-sessions', '1'], '', /^error: There is no user "nobody"\.$/m],
-    [['users', 'change', 'root', '--permission', 'all'], '', /^error: permissions\.0: Input should be 'user_retention' or 'admin'$/m],
+    [
+      ['users', 'change', 'root', '--permission', 'all'],
+      '',
+      /^error: permissions\.0: Input should be 'user_retention' or 'admin'$/m,
+    ],
     [['lives', 'finish', '4711'], '', /^error: Live not found$/m],
     [['tokens', 'list', 'nobody'], '', /^error: There is no user "nobody"\.$/m],
     [['tokens', 'create', 'root', 'late', '--expires', '2001-01-01T00:00:00Z'], '', /^error: .*expires_at/m],
@@ -119,26 +145,35 @@ test.serial('what the service refuses is said in one line, and the exit code tel
   }
 })
 
-test.serial('the socket is for its owner alone and opens the administration, nothing that belongs to a user [S23]', async (t) => {
-  const socketPath = join(service.dataDirectory, 'control.sock')
-  t.is((await stat(socketPath)).mode & 0o777, 0o600)
-  const statusOf = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<number | undefined> =>
-    new Promise((resolve, reject) => {
-      request({ socketPath, path, headers }, (response) => {
-        response.resume()
-        resolve(response.statusCode)
-      }).once('error', reject).end()
-    })
-  t.is(await statusOf('/users/'), 200)
-  t.is(await statusOf('/lives/'), 401)
-  t.is(await statusOf('/users/me'), 401)
-  t.is((await createClient(service.url()).get('/users/')).status, 401, 'not so over the network')
-  t.is(await statusOf('/tokens/'), 401, 'whose?')
-  t.is(await statusOf('/tokens/', { 'x-on-behalf-of': '1' }), 200)
-  t.is(await statusOf('/tokens/', { 'x-on-behalf-of': '4711' }), 404, 'who does not exist has none')
-  t.is(await statusOf('/lives/', { 'x-on-behalf-of': '1' }), 401, 'of a user the tokens alone')
-  t.is((await fetch(`${service.url()}/tokens/`, { headers: { 'x-on-behalf-of': '1' } })).status, 401, 'not so over the network')
-})
+test.serial(
+  'the socket is for its owner alone and opens the administration, nothing that belongs to a user [S23]',
+  async (t) => {
+    const socketPath = join(service.dataDirectory, 'control.sock')
+    t.is((await stat(socketPath)).mode & 0o777, 0o600)
+    const statusOf = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<number | undefined> =>
+      new Promise((resolve, reject) => {
+        request({ socketPath, path, headers }, (response) => {
+          response.resume()
+          resolve(response.statusCode)
+        })
+          .once('error', reject)
+          .end()
+      })
+    t.is(await statusOf('/users/'), 200)
+    t.is(await statusOf('/lives/'), 401)
+    t.is(await statusOf('/users/me'), 401)
+    t.is((await createClient(service.url()).get('/users/')).status, 401, 'not so over the network')
+    t.is(await statusOf('/tokens/'), 401, 'whose?')
+    t.is(await statusOf('/tokens/', { 'x-on-behalf-of': '1' }), 200)
+    t.is(await statusOf('/tokens/', { 'x-on-behalf-of': '4711' }), 404, 'who does not exist has none')
+    t.is(await statusOf('/lives/', { 'x-on-behalf-of': '1' }), 401, 'of a user the tokens alone')
+    t.is(
+      (await fetch(`${service.url()}/tokens/`, { headers: { 'x-on-behalf-of': '1' } })).status,
+      401,
+      'not so over the network',
+    )
+  },
+)
 
 test.serial('without a running service one is started for the command and ends with it', async (t) => {
   await service.kill('SIGKILL')

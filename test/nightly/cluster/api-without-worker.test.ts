@@ -24,7 +24,11 @@ test.serial('a process that only serves clients is ready without a worker, says 
   t.regex(await metrics(), /^stenolog_workers 0$/m)
 
   const admin = await logIn(api.url(), ADMIN.username, ADMIN.password)
-  for (const [method, path] of [['POST', '/admin/rescan'], ['DELETE', '/admin/models/1'], ['DELETE', '/admin/translations/1']] as const)
+  for (const [method, path] of [
+    ['POST', '/admin/rescan'],
+    ['DELETE', '/admin/models/1'],
+    ['DELETE', '/admin/translations/1'],
+  ] as const)
     t.like(await admin.request(method, path), { status: 409, body: { detail: ELSEWHERE } }, path)
   for (const kind of ['pull', 'verify']) {
     const { status, body } = await admin.post('/admin/jobs', { kind, subject: 'base' })

@@ -22,7 +22,11 @@ const DROPPED = 'another worker has the session: it is dropped here'
 
 /** Milliseconds from a moment until a process says that it has dropped a live. */
 const droppedAfter = (worker: ClusterProcess, { id }: LiveJson, moment: number): number => {
-  const said = worker.log().split('\n').filter((line) => line.includes(DROPPED)).map((line) => JSON.parse(line) as { readonly liveId: number; readonly time: string })
+  const said = worker
+    .log()
+    .split('\n')
+    .filter((line) => line.includes(DROPPED))
+    .map((line) => JSON.parse(line) as { readonly liveId: number; readonly time: string })
   const found = said.find(({ liveId, time }) => liveId === id && Date.parse(time) >= moment)
   if (found === undefined) throw new Error(`${worker.name} has not dropped live ${id}`)
   return Date.parse(found.time) - moment
@@ -31,7 +35,12 @@ const droppedAfter = (worker: ClusterProcess, { id }: LiveJson, moment: number):
 const termIn = ({ data }: StoredEvent): number | undefined => (data as { readonly term?: number }).term
 
 /** Events of these types that were written in a lower term than a fence before them. */
-const behindTheFence = async ({ read }: Cluster, stream: string, fence: string, ...of: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
+const behindTheFence = async (
+  { read }: Cluster,
+  stream: string,
+  fence: string,
+  ...of: ReadonlyArray<string>
+): Promise<ReadonlyArray<string>> => {
   let term = 1
   const late: Array<string> = []
   for (const event of await read(stream)) {
@@ -53,12 +62,20 @@ test.serial('a worker that was frozen for long drops its lives when it wakes, an
   for (let round = 1; round <= ROUNDS; round += 1) {
     const sessions = await Promise.all(Array.from({ length: LIVES }, async () => {
       const live = await speaker.createLive({ live_retention: true })
-      return { live, listener: listenTo(live, [two.url]), sender: await sendWords(one.url(), live, WORDS), worker: await cluster.workerOf(live.id) }
+      return {
+        live,
+        listener: listenTo(live, [two.url]),
+        sender: await sendWords(one.url(), live, WORDS),
+        worker: await cluster.workerOf(live.id),
+      }
     }))
     /** Waits until each live tells a further final. */
     const more = async (): Promise<void> => {
       const before = sessions.map(({ listener }) => listener.finals().length)
-      await eventually(() => assert.ok(sessions.every(({ listener }, i) => listener.finals().length > (before[i] ?? 0))), PATIENT)
+      await eventually(
+        () => assert.ok(sessions.every(({ listener }, i) => listener.finals().length > (before[i] ?? 0))),
+        PATIENT,
+      )
     }
     await more()
     const frozen = sessions[0]?.worker
@@ -73,7 +90,10 @@ test.serial('a worker that was frozen for long drops its lives when it wakes, an
     await Promise.all([delay(FROZEN_MS), more()])
     const woken = Date.now()
     frozen.thaw()
-    const last = await eventually(() => Math.max(...moved.map(({ live }) => droppedAfter(frozen, live, woken))), PATIENT)
+    const last = await eventually(
+      () => Math.max(...moved.map(({ live }) => droppedAfter(frozen, live, woken))),
+      PATIENT,
+    )
     took.push(last)
     for (const { live, listener, sender } of sessions) {
       t.is(await sender.over, 1000)
@@ -83,7 +103,10 @@ test.serial('a worker that was frozen for long drops its lives when it wakes, an
     }
     for (const { live: { id } } of moved) {
       t.deepEqual(await behindTheFence(cluster, `segments-${id}`, 'SegmentsFenced', 'SegmentFinalised'), [])
-      t.deepEqual(await behindTheFence(cluster, `live-${id}`, 'LiveTakenOver', 'SenderAttached', 'VocabularyChanged'), [])
+      t.deepEqual(
+        await behindTheFence(cluster, `live-${id}`, 'LiveTakenOver', 'SenderAttached', 'VocabularyChanged'),
+        [],
+      )
     }
     t.log(`round ${round}: ${moved.length} lives of ${frozen.name} dropped ${last} ms after it woke`)
     await eventually(async () => assert.deepEqual(await cluster.workers(), ['worker-1', 'worker-2']), PATIENT)

@@ -57,7 +57,11 @@ test.serial('a job goes on whichever process starts or is asked; it is cancelled
   await two.start()
   second = await adminOf(two)
   const listed = (await second.get<Listing<Json>>('/admin/jobs?status=running')).body.data
-  t.deepEqual(listed.map(({ id, process }) => [id, process]), [[cancelled, 'one']], 'it goes on while the other one starts anew')
+  t.deepEqual(
+    listed.map(({ id, process }) => [id, process]),
+    [[cancelled, 'one']],
+    'it goes on while the other one starts anew',
+  )
   t.deepEqual((await cluster.read(JOBS_STREAM)).map(({ type }) => type), [JobStarted.type])
 
   const answer = await second.request('DELETE', `/admin/jobs/${String(cancelled)}`)
@@ -66,13 +70,19 @@ test.serial('a job goes on whichever process starts or is asked; it is cancelled
 
   const lost = await heldPull()
   one.cut('mongodb')
-  t.like(await untilAt(second, lost, isOver), { status: 'failed', detail: 'broken off: the process one that did it is gone' })
+  t.like(await untilAt(second, lost, isOver), {
+    status: 'failed',
+    detail: 'broken off: the process one that did it is gone',
+  })
   one.mend('mongodb')
   t.like(await untilAt(first, lost, isOver), { status: 'failed' })
 
   const killed = await heldPull()
   await one.kill()
-  t.like(await untilAt(second, killed, isOver), { status: 'failed', detail: 'broken off: the process one that did it is gone' })
+  t.like(await untilAt(second, killed, isOver), {
+    status: 'failed',
+    detail: 'broken off: the process one that did it is gone',
+  })
   await one.start()
   first = await adminOf(one)
   const after = await second.post<Single<Json>>('/admin/jobs', { kind: 'verify' })

@@ -10,7 +10,14 @@ import { ADMISSION_STREAM } from '../../../domain/admission/events.ts'
 import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../../support/stores/chosen-stores.ts'
 import type { LiveJson } from '../../support/service/client.ts'
 import type { Cluster } from '../../support/cluster/cluster.ts'
-import { listenTo, longestSilence, sendWords, speakerAt, storedNumbers, upTo } from '../../support/cluster/numbered-session.ts'
+import {
+  listenTo,
+  longestSilence,
+  sendWords,
+  speakerAt,
+  storedNumbers,
+  upTo,
+} from '../../support/cluster/numbered-session.ts'
 import { startSplitCluster } from '../../support/cluster/split-cluster.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import type { EventStoreNode } from '../../support/stores/eventstoredb-server/node.ts'
@@ -28,23 +35,32 @@ const ELECTION_MS = 12_000
 /** One election; resolves once another leads, with what makes all members well again. */
 type Election = (cluster: Cluster) => Promise<() => Promise<unknown>>
 
-const elects = (turn: (primary: number) => Parameters<Cluster['mongo']['turn']>[0], heal: (old: number) => Parameters<Cluster['mongo']['turn']>[0] | null): Election =>
+const elects =
+  (
+    turn: (primary: number) => Parameters<Cluster['mongo']['turn']>[0],
+    heal: (old: number) => Parameters<Cluster['mongo']['turn']>[0] | null,
+  ): Election =>
   async ({ mongo }) => {
     const { primary: old } = await mongo.state()
     assert.ok(old !== null)
     await mongo.turn(turn(old))
     await eventually(async () => assert.ok(![null, old].includes((await mongo.state()).primary)), PATIENT)
     const healing = heal(old)
-    return async () => healing === null ? undefined : mongo.turn(healing)
+    return async () => (healing === null ? undefined : mongo.turn(healing))
   }
 
 const OF_MONGODB: Readonly<Record<string, Election>> = {
-  'the primary of MongoDB steps down': elects(() => ({ turn: 'step-down', electionMs: ELECTION_MS }), () => null),
+  'the primary of MongoDB steps down': elects(
+    () => ({ turn: 'step-down', electionMs: ELECTION_MS }),
+    () => null,
+  ),
   'the primary of MongoDB is killed': elects(
-    (member) => ({ turn: 'stop', member, electionMs: ELECTION_MS }), (member) => ({ turn: 'start', member }),
+    (member) => ({ turn: 'stop', member, electionMs: ELECTION_MS }),
+    (member) => ({ turn: 'start', member }),
   ),
   'the primary of MongoDB is frozen': elects(
-    (member) => ({ turn: 'freeze', member, electionMs: ELECTION_MS }), (member) => ({ turn: 'thaw', member, claimMs: 500 }),
+    (member) => ({ turn: 'freeze', member, electionMs: ELECTION_MS }),
+    (member) => ({ turn: 'thaw', member, claimMs: 500 }),
   ),
 }
 
@@ -77,9 +93,14 @@ const OF_EVENTSTOREDB: Readonly<Record<string, Election>> = {
 
 /** What the log says that became of a live from its creation to its end. */
 const courseOf = async ({ read }: Cluster, { id }: LiveJson) => {
-  const placed = (await read(ADMISSION_STREAM)).filter(({ data }) => (data as { readonly liveId?: number }).liveId === id).map(({ type }) => type)
+  const placed = (await read(ADMISSION_STREAM))
+    .filter(({ data }) => (data as { readonly liveId?: number }).liveId === id)
+    .map(({ type }) => type)
   const lived = (await read(`live-${id}`)).map(({ type }) => type)
-  return { moves: [...placed, ...lived].filter((type) => ['Moved', 'LiveTakenOver'].includes(type)), last: lived.at(-1) }
+  return {
+    moves: [...placed, ...lived].filter((type) => ['Moved', 'LiveTakenOver'].includes(type)),
+    last: lived.at(-1),
+  }
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
@@ -116,7 +137,8 @@ const outlasts = (isReplicaSet: boolean, run: Election) => async (t: ExecutionCo
   }
 }
 
-for (const [what, run] of Object.entries(OF_MONGODB)) test.serial(`no live ends or moves, and no word is lost, while ${what}`, outlasts(true, run))
+for (const [what, run] of Object.entries(OF_MONGODB))
+  test.serial(`no live ends or moves, and no word is lost, while ${what}`, outlasts(true, run))
 
 for (const [what, run] of Object.entries(OF_EVENTSTOREDB)) {
   const titled = EVENTSTORE_FOLDER !== undefined && EVENTSTORE_NODES >= 3 ? test.serial : test.serial.skip

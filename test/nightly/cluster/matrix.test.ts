@@ -15,7 +15,12 @@ const VERDICTS = process.env['STENOLOG_TEST_MATRIX_VERDICTS']
 
 const alreadyOk = (): ReadonlySet<string> => {
   const lines = VERDICTS !== undefined && existsSync(VERDICTS) ? readFileSync(VERDICTS, 'utf8').split('\n') : []
-  return new Set(lines.map((line) => line.split(' ')).filter(([, verdict]) => verdict === 'ok').map(([cell = '']) => cell))
+  return new Set(
+    lines
+      .map((line) => line.split(' '))
+      .filter(([, verdict]) => verdict === 'ok')
+      .map(([cell = '']) => cell),
+  )
 }
 
 /** Sources of the tests are on this machine. */
@@ -53,13 +58,20 @@ withFfmpeg('nothing is lost or told twice, whichever process a fault befalls, at
     process.stderr.write(`${index} ${cell}: ${verdict}`)
     if (VERDICTS !== undefined) appendFileSync(VERDICTS, `${cell} ${verdict}`)
     if (wrong.length === 0) return
-    failed.push(`${cell}: ${wrong.join('; ')} (again: STENOLOG_TEST_MATRIX=${cell}, or from here on: STENOLOG_TEST_MATRIX=${seed}:${index})`)
+    failed.push(
+      `${cell}: ${wrong.join('; ')} (again: STENOLOG_TEST_MATRIX=${cell}, or from here on: STENOLOG_TEST_MATRIX=${seed}:${index})`,
+    )
   }
   const attempt = async (world: MatrixCluster, index: number, blow: Strike): Promise<void> => {
     try {
       for (const outcome of await strike(t, world, blow)) tell(index, outcome)
     } catch (error) {
-      for (const cell of blow.cells) tell(index, { cell: nameOf(cell), wrong: [error instanceof Error ? error.message : String(error)], note: 'not judged' })
+      for (const cell of blow.cells)
+        tell(index, {
+          cell: nameOf(cell),
+          wrong: [error instanceof Error ? error.message : String(error)],
+          note: 'not judged',
+        })
     }
   }
   let world: MatrixCluster | undefined

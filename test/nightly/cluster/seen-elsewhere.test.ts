@@ -46,10 +46,14 @@ test.serial('what was written through one process is shown by another', async (t
     ))
     await here.put(`/lives/${live?.id}/finish`)
     let profile: Single<Json> | undefined
-    times.profile.push(await visibilityDelay(
-      async () => { profile = (await here.post<Single<Json>>('/user-live-configs/', { name: `made in ${round}` })).body },
-      async () => (await there.get(`/user-live-configs/${String(profile?.data['id'])}`)).status === 200,
-    ))
+    times.profile.push(
+      await visibilityDelay(
+        async () => {
+          profile = (await here.post<Single<Json>>('/user-live-configs/', { name: `made in ${round}` })).body
+        },
+        async () => (await there.get(`/user-live-configs/${String(profile?.data['id'])}`)).status === 200,
+      ),
+    )
     await here.request('DELETE', `/user-live-configs/${String(profile?.data['id'])}`)
   }
   for (const [what, all] of Object.entries(times)) t.log(figures(what, all))
@@ -64,14 +68,23 @@ test.serial('a key that one process erased opens nothing at another that has it 
   t.teardown(connection.close)
   const [here, there] = [await openMongoKeyring(connection, masterKey), await openMongoKeyring(connection, masterKey)]
   const { stop } = followErasures({
-    keyring: there, erased: erasedLately(connection), needed: () => [], timers: systemTimers, monotonic: () => performance.now(),
+    keyring: there,
+    erased: erasedLately(connection),
+    needed: () => [],
+    timers: systemTimers,
+    monotonic: () => performance.now(),
     logger: createRecordingLogger(),
   })
   const times: Array<number> = []
   for (let round = 0; round < ROUNDS / 5; round += 1) {
     const sealed = sealedMembers(await right(here.seal(`user-${round}`, plainMembers(['Alice']))))
     t.deepEqual(await right(there.open(sealed)), [E.right('Alice')])
-    times.push(await visibilityDelay(() => right(here.erase([`user-${round}`])), async () => (await right(there.open(sealed))).every(E.isLeft)))
+    times.push(
+      await visibilityDelay(
+        () => right(here.erase([`user-${round}`])),
+        async () => (await right(there.open(sealed))).every(E.isLeft),
+      ),
+    )
   }
   await stop()
   t.log(figures('an erased key is forgotten', times))

@@ -25,7 +25,10 @@ interface LeaseDocument {
 const openWorld = async (t: ExecutionContext) => {
   const cluster = await startCluster(t)
   const [api, ...projectors] = await Promise.all([
-    cluster.add('api', 'api'), cluster.add('lists-1', 'projector'), cluster.add('lists-2', 'projector'), cluster.add('worker', 'worker'),
+    cluster.add('api', 'api'),
+    cluster.add('lists-1', 'projector'),
+    cluster.add('lists-2', 'projector'),
+    cluster.add('worker', 'worker'),
   ])
   const client = await new MongoClient(cluster.mongo.url('stenolog')).connect()
   t.teardown(() => client.close())
@@ -33,7 +36,14 @@ const openWorld = async (t: ExecutionContext) => {
   const speaker = await speakerAt(api.url())
   /** Waits until somebody has each lease, and this process none. */
   const allHeldWithout = (gone: string): Promise<unknown> =>
-    eventually(async () => assert.deepEqual((await leases()).filter(({ holder }) => holder === null || holder === gone), []), PATIENT)
+    eventually(
+      async () =>
+        assert.deepEqual(
+          (await leases()).filter(({ holder }) => holder === null || holder === gone),
+          [],
+        ),
+      PATIENT,
+    )
   const listed = async (): Promise<ReadonlyArray<number>> =>
     (await speaker.get<Listing<LiveJson>>('/lives/?limit=1000')).body.data.map(({ id }) => id).toSorted((a, b) => a - b)
   return { projectors: projectors.slice(0, 2), speaker, leases, allHeldWithout, listed }
@@ -62,12 +72,18 @@ for (const [name, { strike, heal }] of Object.entries(FAULTS)) {
       await strike(old)
       const creating = speaker.createLive()
       const taken = allHeldWithout(old.name).then(() => performance.now() - struck)
-      await visibilityDelay(() => Promise.resolve(), async () => (await listed()).length > created.length, PATIENT.timeoutMs)
+      await visibilityDelay(
+        () => Promise.resolve(),
+        async () => (await listed()).length > created.length,
+        PATIENT.timeoutMs,
+      )
       folded.push(performance.now() - struck)
       created.push((await creating).id)
       held.push(await taken)
       t.deepEqual(await listed(), created)
-      t.log(`round ${round}: the first event is folded after ${seconds(folded.at(-1) ?? NaN)}, all leases are taken after ${seconds(held.at(-1) ?? NaN)}`)
+      t.log(
+        `round ${round}: the first event is folded after ${seconds(folded.at(-1) ?? NaN)}, all leases are taken after ${seconds(held.at(-1) ?? NaN)}`,
+      )
       await heal(old)
       t.is((await fetch(`${next.url()}/health/ready`)).status, 200)
       await eventually(async () => t.is((await fetch(`${old.url()}/health/ready`)).status, 200), PATIENT)

@@ -18,24 +18,34 @@ const saidOf = ({ frames }: TestSocket): ReadonlyArray<string> =>
 
 test('the model that ships hears twenty sessions of two workers, of which one is killed: every sentence is told once, to everybody', async (t) => {
   t.timeout(10 * 60_000)
-  const { apis: [one, two], workerOf } = await startSplitCluster(t, {}, { isScripted: false })
+  const {
+    apis: [one, two],
+    workerOf,
+  } = await startSplitCluster(t, {}, { isScripted: false })
   const speaker = await speakerAt(one.url())
   const there = createClient(two.url(), speaker.token)
   const sentences = (await sampleSentences()).slice(0, SPOKEN)
   const audio = Int16Array.from(sentences.flatMap(({ samples }) => [...samples, ...silence(PAUSE)]))
   const expected = plain(sentences.map(({ text }) => text).join(' '))
-  const sessions = await Promise.all(Array.from({ length: SESSIONS }, async (_, n) => {
-    const live: LiveJson = await speaker.createLive()
-    const listeners = await Promise.all(Array.from({ length: LISTENERS }, (__, i) => (i % 2 === 0 ? speaker : there).socket(live, 'listener')))
-    return { live, listeners, sender: await sendAndResume([n % 2 === 0 ? two.url : one.url], live, audio) }
-  }))
+  const sessions = await Promise.all(
+    Array.from({ length: SESSIONS }, async (_, n) => {
+      const live: LiveJson = await speaker.createLive()
+      const listeners = await Promise.all(
+        Array.from({ length: LISTENERS }, (__, i) => (i % 2 === 0 ? speaker : there).socket(live, 'listener')),
+      )
+      return { live, listeners, sender: await sendAndResume([n % 2 === 0 ? two.url : one.url], live, audio) }
+    }),
+  )
   const [first] = sessions
   if (first === undefined) throw new Error('no session')
   await eventually(() => {
-    if (sessions.some(({ listeners: [listener] }) => listener === undefined || saidOf(listener).length < 2)) throw new Error('not all have been told two sentences')
+    if (sessions.some(({ listeners: [listener] }) => listener === undefined || saidOf(listener).length < 2))
+      throw new Error('not all have been told two sentences')
   })
   const victim = await workerOf(first.live.id)
-  const moved = (await Promise.all(sessions.map(({ live }) => workerOf(live.id)))).filter((worker) => worker === victim).length
+  const moved = (await Promise.all(sessions.map(({ live }) => workerOf(live.id)))).filter(
+    (worker) => worker === victim,
+  ).length
   await victim.kill()
   for (const { live, listeners, sender } of sessions) {
     t.is(await sender.over, 1000, `live ${live.id}`)

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import test from 'ava'
 import { startCluster } from '../../support/cluster/cluster.ts'
 import type { ClusterProcess, Peer } from '../../support/cluster/cluster.ts'
-import { listenTo, longestSilence, sendWords, speakerAt, storedNumbers, upTo } from '../../support/cluster/numbered-session.ts'
+import {
+  listenTo,
+  longestSilence,
+  sendWords,
+  speakerAt,
+  storedNumbers,
+  upTo,
+} from '../../support/cluster/numbered-session.ts'
 import type { NumberedListener } from '../../support/cluster/numbered-session.ts'
 import { startSplitCluster } from '../../support/cluster/split-cluster.ts'
 import { eventually } from '../../support/tools/eventually.ts'
@@ -38,7 +45,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
-const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
+const median = (values: ReadonlyArray<number>): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 
 for (const [name, { strike, heal, healedAt }] of Object.entries(FAULTS)) {
   test.serial(`a worker that is ${name} costs no word, and text comes again`, async (t) => {
@@ -102,14 +110,17 @@ test.serial('a worker that is stopped on purpose hands its sessions over', async
   t.log(`stopped: median ${seconds(median(gaps))}, longest ${seconds(Math.max(...gaps))} of ${gaps.length}`)
 })
 
-test.serial('processes that all begin at once, with the first administrator among their settings, all begin', async (t) => {
-  t.timeout(10 * 60_000)
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    const cluster = await startCluster(t)
-    const started = await Promise.all(['one', 'two', 'three'].map((name) => cluster.add(name)))
-    for (const process of started) {
-      const speaker = await speakerAt(process.url())
-      t.is((await speaker.get('/lives/')).status, 200)
+test.serial(
+  'processes that all begin at once, with the first administrator among their settings, all begin',
+  async (t) => {
+    t.timeout(10 * 60_000)
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const cluster = await startCluster(t)
+      const started = await Promise.all(['one', 'two', 'three'].map((name) => cluster.add(name)))
+      for (const process of started) {
+        const speaker = await speakerAt(process.url())
+        t.is((await speaker.get('/lives/')).status, 200)
+      }
     }
-  }
-})
+  },
+)

@@ -11,7 +11,10 @@ const WORDS = 20
 test.serial('commands beside the processes of a cluster take no sessions, and have the process that runs a projection rebuild it', async (t) => {
   t.timeout(300_000)
   const cluster = await startCluster(t)
-  const [worker, lists] = [await cluster.add('worker', 'worker'), await cluster.add('lists', 'projector', { LOG_LEVEL: 'info' })]
+  const [worker, lists] = [
+    await cluster.add('worker', 'worker'),
+    await cluster.add('lists', 'projector', { LOG_LEVEL: 'info' }),
+  ]
   const api = await cluster.add('api', 'api')
   const speaker = await speakerAt(api.url())
   const live = await speaker.createLive({ live_retention: true })
@@ -37,7 +40,10 @@ test.serial('commands beside the processes of a cluster take no sessions, and ha
   t.is(await (await sender).over, 1000)
 
   const second = await speaker.createLive()
-  const finished = await stenolog(worker.dataDirectory, ['lives', 'finish', String(second.id)], { ...stores, NODE_NAME })
+  const finished = await stenolog(worker.dataDirectory, ['lives', 'finish', String(second.id)], {
+    ...stores,
+    NODE_NAME,
+  })
   t.is(finished.code, 0, finished.stderr)
 
   const log = await openLogOf({ dataDirectory: '', stores: cluster.stores })

@@ -54,7 +54,12 @@ browserTest('the state that the timeline shows after each event is the one that 
   const page = await openConsole(t, browser, { url: service.url(), token, at: `#/sessions/${live.id}?tab=timeline` })
   const state = page.getByRole('region', { name: 'State of the session after this event' })
   const member = async (name: string): Promise<string> =>
-    (await state.getByRole('row').filter({ has: page.getByText(name, { exact: true }) }).locator('bdi').first().innerText())
+    await state
+      .getByRole('row')
+      .filter({ has: page.getByText(name, { exact: true }) })
+      .locator('bdi')
+      .first()
+      .innerText()
   await state.waitFor()
   const { pagination } = (await client.api.call('getHistory', { path: { id: live.id } }))
   t.true(pagination.total_items >= 4)

@@ -64,30 +64,36 @@ const freePort = async (): Promise<number> => {
   return port
 }
 
-for (const [signal, ends] of [['SIGKILL', 'is killed'], ['SIGTERM', 'restarts (1012)']] as const)
-  browserTest(`a service that ${ends} while somebody listens: no line is lost and none comes twice [B47]`, async (t) => {
-    const { browser } = await start()
-    const service = await runTestService({ PORT: String(await freePort()) })
-    closing.push(service.dispose)
-    const { token } = await service.user('listener', { permissions: ['user_retention'] })
-    const client = createClient(service.url(), token)
-    const live = await client.createLive({ live_retention: true })
-    const page = await openConsole(t, browser, { url: service.url(), token, at: `#/sessions/${live.id}` })
-    const sender = await client.socket(live, 'sender')
-    sender.send({ type: 'config' })
-    await sender.frame(({ status }) => status === 'started')
-    const [first] = await sampleSentences()
-    sender.sendAudio(first?.samples ?? silence(0))
-    sender.sendAudio(silence(1.5))
-    const lines = page.getByRole('log').locator('p')
-    await lines.first().waitFor()
-    await service.kill(signal)
-    await service.start()
-    await page.getByText('✓ finished').waitFor({ timeout: 60_000 })
-    const kept = await client.api.call('getTranscript', { path: { id: live.id } })
-    const texts = typeof kept === 'string' ? [] : kept.data.transcript.map(({ text }) => text)
-    t.deepEqual(await lines.locator('bdi').allInnerTexts(), texts)
-  })
+for (const [signal, ends] of [
+  ['SIGKILL', 'is killed'],
+  ['SIGTERM', 'restarts (1012)'],
+] as const)
+  browserTest(
+    `a service that ${ends} while somebody listens: no line is lost and none comes twice [B47]`,
+    async (t) => {
+      const { browser } = await start()
+      const service = await runTestService({ PORT: String(await freePort()) })
+      closing.push(service.dispose)
+      const { token } = await service.user('listener', { permissions: ['user_retention'] })
+      const client = createClient(service.url(), token)
+      const live = await client.createLive({ live_retention: true })
+      const page = await openConsole(t, browser, { url: service.url(), token, at: `#/sessions/${live.id}` })
+      const sender = await client.socket(live, 'sender')
+      sender.send({ type: 'config' })
+      await sender.frame(({ status }) => status === 'started')
+      const [first] = await sampleSentences()
+      sender.sendAudio(first?.samples ?? silence(0))
+      sender.sendAudio(silence(1.5))
+      const lines = page.getByRole('log').locator('p')
+      await lines.first().waitFor()
+      await service.kill(signal)
+      await service.start()
+      await page.getByText('✓ finished').waitFor({ timeout: 60_000 })
+      const kept = await client.api.call('getTranscript', { path: { id: live.id } })
+      const texts = typeof kept === 'string' ? [] : kept.data.transcript.map(({ text }) => text)
+      t.deepEqual(await lines.locator('bdi').allInnerTexts(), texts)
+    },
+  )
 
 browserTest('who listens to a session that has not begun hears it after a restart of the service (1012) [B47]', async (t) => {
   const { browser } = await start()
@@ -141,7 +147,9 @@ browserTest('a session is begun, muted, stopped and found again without a mouse 
   const tabTo = async (name: RegExp): Promise<void> => {
     for (let i = 0; i < 60; i += 1) {
       await page.keyboard.press('Tab')
-      const named = await page.evaluate<string>(`(({ textContent, id }) => (document.querySelector('label[for="' + id + '"]')?.textContent ?? textContent))(document.activeElement)`)
+      const named = await page.evaluate<string>(
+        `(({ textContent, id }) => (document.querySelector('label[for="' + id + '"]')?.textContent ?? textContent))(document.activeElement)`,
+      )
       if (name.test(named)) return
     }
     t.fail(`nothing named ${name} is reached by Tab`)

@@ -8,13 +8,17 @@ const service = await runTestService()
 test.after.always(() => service.dispose())
 
 /** A page in a browser that reaches this service alone, and what its policy or its own code complained of. */
-const openPage = async (page: Page, url: string): Promise<{ readonly complaints: ReadonlyArray<string>; readonly foreign: ReadonlyArray<string> }> => {
+const openPage = async (
+  page: Page,
+  url: string,
+): Promise<{ readonly complaints: ReadonlyArray<string>; readonly foreign: ReadonlyArray<string> }> => {
   const complaints: Array<string> = []
   const foreign: Array<string> = []
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('request', (request) => {
-    if (!/^(?:data|blob):/.test(request.url()) && new URL(request.url()).origin !== service.url()) foreign.push(request.url())
+    if (!/^(?:data|blob):/.test(request.url()) && new URL(request.url()).origin !== service.url())
+      foreign.push(request.url())
   })
   await page.addInitScript(
     "addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))",
@@ -23,26 +27,36 @@ const openPage = async (page: Page, url: string): Promise<{ readonly complaints:
   return { complaints, foreign }
 }
 
-testWith(CHROMIUM)('/docs and /redoc show the description in a real browser, under a strict policy and without any other server [R127]', async (t) => {
-  const browser = await launchBrowser()
-  t.teardown(() => browser.close())
-  for (const [path, sign] of [['/docs', '#operations-Private-createLive'], ['/api/v1/redoc/', '[id="operation/createLive"]']] as const) {
-    const page = await browser.newPage()
-    const { complaints, foreign } = await openPage(page, service.url() + path)
-    await page.locator(sign).waitFor({ state: 'attached' })
-    if (path === '/docs') {
-      await page.locator('#operations-Public-getVersion .opblock-summary-control').click()
-      await page.locator('#operations-Public-getVersion .try-out__btn').click()
-      await page.locator('#operations-Public-getVersion .execute').click()
-      await page.locator('#operations-Public-getVersion .live-responses-table', { hasText: '0.6.2' }).waitFor()
+testWith(CHROMIUM)(
+  '/docs and /redoc show the description in a real browser, under a strict policy and without any other server [R127]',
+  async (t) => {
+    const browser = await launchBrowser()
+    t.teardown(() => browser.close())
+    for (const [path, sign] of [
+      ['/docs', '#operations-Private-createLive'],
+      ['/api/v1/redoc/', '[id="operation/createLive"]'],
+    ] as const) {
+      const page = await browser.newPage()
+      const { complaints, foreign } = await openPage(page, service.url() + path)
+      await page.locator(sign).waitFor({ state: 'attached' })
+      if (path === '/docs') {
+        await page.locator('#operations-Public-getVersion .opblock-summary-control').click()
+        await page.locator('#operations-Public-getVersion .try-out__btn').click()
+        await page.locator('#operations-Public-getVersion .execute').click()
+        await page.locator('#operations-Public-getVersion .live-responses-table', { hasText: '0.6.2' }).waitFor()
+      }
+      t.regex((await page.textContent('body')) ?? '', /Create a live session and reserve its memory/)
+      t.deepEqual(complaints, [], path)
+      t.deepEqual(foreign, [], path)
+      const policy = (await service.anonymous().get(path)).headers.get('content-security-policy') ?? ''
+      t.regex(policy, /^default-src 'none'; script-src 'self';/)
+      t.notRegex(policy, /unsafe|\*|https?:/, path)
+      await t.throwsAsync(
+        page.evaluate('sessionStorage.length'),
+        { message: /sandboxed/ },
+        'the login of the console is out of reach',
+      )
+      await page.close()
     }
-    t.regex((await page.textContent('body')) ?? '', /Create a live session and reserve its memory/)
-    t.deepEqual(complaints, [], path)
-    t.deepEqual(foreign, [], path)
-    const policy = (await service.anonymous().get(path)).headers.get('content-security-policy') ?? ''
-    t.regex(policy, /^default-src 'none'; script-src 'self';/)
-    t.notRegex(policy, /unsafe|\*|https?:/, path)
-    await t.throwsAsync(page.evaluate('sessionStorage.length'), { message: /sandboxed/ }, 'the login of the console is out of reach')
-    await page.close()
-  }
-})
+  },
+)

@@ -20,9 +20,16 @@ journeyTest('from the first start to a real voice on a second screen, with a mod
   const hub = await startHub(t, 'onnx-community/whisper-base_timestamped', WHISPER_BASE)
   const dataDirectory = await mkdtemp(join(tmpdir(), 'stenolog-test-'))
   const stores = await startTestStores()
-  const service = await startServiceProcess(prefixed({
-    HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDirectory, DRAIN_TIMEOUT: '0s', HUB_URL: hub.url.href, ...stores.settings,
-  }))
+  const service = await startServiceProcess(
+    prefixed({
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATA_DIR: dataDirectory,
+      DRAIN_TIMEOUT: '0s',
+      HUB_URL: hub.url.href,
+      ...stores.settings,
+    }),
+  )
   const browser = await launchBrowser(
     '--use-fake-device-for-media-stream', `--use-file-for-fake-audio-capture=${VOICE}%noloop`,
   )

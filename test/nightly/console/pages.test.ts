@@ -35,21 +35,35 @@ browserTest('a session from its list to its end: captions in two languages, shar
   await checkAccess(t, page, 'session, active')
 
   await page.getByRole('tab', { name: 'Share' }).click()
-  await page.frameLocator('iframe').getByText('meeting').or(page.frameLocator('iframe').locator('#captions')).first().waitFor()
+  await page
+    .frameLocator('iframe')
+    .getByText('meeting')
+    .or(page.frameLocator('iframe').locator('#captions'))
+    .first()
+    .waitFor()
   await page.getByRole('img', { name: 'QR code' }).waitFor()
   await page.getByText('This address works only on this computer.').waitFor()
   await checkAccess(t, page, 'session, share')
   const link = await page.getByRole('region', { name: 'Link for the audience' }).innerText()
-  t.true(link.startsWith(`${service.url()}/embed/live/${live.id}?controls=1&`) && link.endsWith(`#token=${live.listener_token}`))
+  t.true(
+    link.startsWith(`${service.url()}/embed/live/${live.id}?controls=1&`) &&
+      link.endsWith(`#token=${live.listener_token}`),
+  )
 
   await page.getByRole('button', { name: 'Finish' }).click()
   await page.getByText('✓ finished').waitFor()
   await page.getByRole('tab', { name: 'Timeline' }).click()
   await page.getByText(/✓ (\d+) of \1 events intact/).waitFor()
-  await page.getByRole('region', { name: 'State of the session after this event' }).getByText('finished ← changed').waitFor()
+  await page
+    .getByRole('region', { name: 'State of the session after this event' })
+    .getByText('finished ← changed')
+    .waitFor()
   await checkAccess(t, page, 'session, timeline')
   await page.keyboard.press('[')
-  await page.getByRole('region', { name: 'State of the session after this event' }).getByText('active ← changed').waitFor()
+  await page
+    .getByRole('region', { name: 'State of the session after this event' })
+    .getByText('active ← changed')
+    .waitFor()
   await page.getByRole('tab', { name: 'Details' }).click()
   t.is(await page.getByText(live.sender_token).count(), 0)
   await page.getByRole('button', { name: 'Show tokens' }).click()
@@ -166,7 +180,8 @@ browserTest('an event whose bytes were changed shows as damaged in the timeline 
   const page = await openConsole(t, browser, { url: service.url(), token: client.token, at })
   await page.getByText('✓ 2 of 2 events intact').waitFor()
   const database = new DatabaseSync(join(service.dataDirectory, 'events.sqlite'), { timeout: 5000 })
-  const flip = "UPDATE events SET metadata = replace(metadata, 'recordedAt', 'recordedAu') WHERE rev = 1 AND sid = (SELECT sid FROM streams WHERE name = ?)"
+  const flip =
+    "UPDATE events SET metadata = replace(metadata, 'recordedAt', 'recordedAu') WHERE rev = 1 AND sid = (SELECT sid FROM streams WHERE name = ?)"
   t.is(Number(database.prepare(flip).run(`live-${live.id}`).changes), 1)
   database.close()
   await page.reload()
@@ -226,5 +241,12 @@ browserTest('with forced colours all that tells something stays to be seen [B46]
         .filter((width) => width === '0px'),
     }
   })()`)
-  t.deepEqual(seen, { isForced: true, code: ['rgb(255, 255, 255)', 'rgb(0, 0, 0)'], place: 'solid', tab: '3px', isMarked: [true, true], buttons: [] })
+  t.deepEqual(seen, {
+    isForced: true,
+    code: ['rgb(255, 255, 255)', 'rgb(0, 0, 0)'],
+    place: 'solid',
+    tab: '3px',
+    isMarked: [true, true],
+    buttons: [],
+  })
 })

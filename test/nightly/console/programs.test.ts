@@ -35,27 +35,32 @@ testWith(CHROMIUM, programPath('curl'))('the programs that are shown do what the
   t.is(compiled.status, 0, compiled.stderr)
 })
 
-testWith(CHROMIUM)('a file is heard as fast as it goes; another program gets an address to send its audio to [B5]', async (t) => {
-  const { service, browser } = await start()
-  const { token, api } = await service.user('filer')
-  const page = await openConsole(t, browser, { url: service.url(), token, at: '#/speak?source=file' })
-  await page.getByRole('button', { name: 'Start' }).click()
-  await page.getByRole('alert').getByText('Choose a file.').waitFor()
-  await page.getByLabel('Audio or video file').setInputFiles({ name: 'x.wav', mimeType: 'audio/wav', buffer: Buffer.from('no audio') })
-  await page.getByRole('button', { name: 'Start' }).click()
-  await page.getByRole('alert').getByText('The browser cannot read this file.').waitFor()
-  const [first, second] = await sampleSentences()
-  const spoken = Int16Array.of(...(first?.samples ?? []), ...silence(1), ...(second?.samples ?? []))
-  const file = { name: 'voice.wav', mimeType: 'audio/wav', buffer: wavOf(spoken, 16_000) }
-  await page.getByLabel('Audio or video file').setInputFiles(file)
-  await page.getByLabel('Speed').selectOption('fast')
-  await page.getByRole('button', { name: 'Start' }).click()
-  await page.getByText('✓ Done').waitFor()
-  t.regex((await page.getByRole('log').locator('bdi').allInnerTexts()).join(' '), /meeting.*Saturday/s)
+testWith(CHROMIUM)(
+  'a file is heard as fast as it goes; another program gets an address to send its audio to [B5]',
+  async (t) => {
+    const { service, browser } = await start()
+    const { token, api } = await service.user('filer')
+    const page = await openConsole(t, browser, { url: service.url(), token, at: '#/speak?source=file' })
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByRole('alert').getByText('Choose a file.').waitFor()
+    await page
+      .getByLabel('Audio or video file')
+      .setInputFiles({ name: 'x.wav', mimeType: 'audio/wav', buffer: Buffer.from('no audio') })
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByRole('alert').getByText('The browser cannot read this file.').waitFor()
+    const [first, second] = await sampleSentences()
+    const spoken = Int16Array.of(...(first?.samples ?? []), ...silence(1), ...(second?.samples ?? []))
+    const file = { name: 'voice.wav', mimeType: 'audio/wav', buffer: wavOf(spoken, 16_000) }
+    await page.getByLabel('Audio or video file').setInputFiles(file)
+    await page.getByLabel('Speed').selectOption('fast')
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByText('✓ Done').waitFor()
+    t.regex((await page.getByRole('log').locator('bdi').allInnerTexts()).join(' '), /meeting.*Saturday/s)
 
-  await page.getByLabel('Another program').check()
-  await page.getByRole('button', { name: 'Create session' }).click()
-  await page.getByText('Your program sends its audio to this address').waitFor()
-  const [live] = (await api.call('listLives')).data
-  await page.getByText(`/ws/live/${live?.id}?token=${live?.sender_token}`).waitFor()
-})
+    await page.getByLabel('Another program').check()
+    await page.getByRole('button', { name: 'Create session' }).click()
+    await page.getByText('Your program sends its audio to this address').waitFor()
+    const [live] = (await api.call('listLives')).data
+    await page.getByText(`/ws/live/${live?.id}?token=${live?.sender_token}`).waitFor()
+  },
+)

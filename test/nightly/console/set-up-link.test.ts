@@ -8,18 +8,24 @@ import { startTestStores } from '../../support/stores/stores.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 /** What is printed at the first start. */
-const firstStart = async (t: ExecutionContext, settings: Readonly<Record<string, string>>): Promise<{ readonly url: string; readonly link: string }> => {
+const firstStart = async (
+  t: ExecutionContext,
+  settings: Readonly<Record<string, string>>,
+): Promise<{ readonly url: string; readonly link: string }> => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const stores = await startTestStores()
   t.teardown(stores.dispose)
   const all = { PORT: '0', DATA_DIR: path, DRAIN_TIMEOUT: '0s', ...stores.settings, ...settings }
   const service = launch(t, Object.fromEntries(Object.entries(all).map(([name, value]) => [`STENOLOG_${name}`, value])))
-  const link = await eventually(() => {
-    const found = /^Create the first administrator.*: (\S+)$/m.exec(service.stdout())?.[1]
-    if (found === undefined) throw new Error('no link')
-    return found
-  }, { timeoutMs: 60_000 })
+  const link = await eventually(
+    () => {
+      const found = /^Create the first administrator.*: (\S+)$/m.exec(service.stdout())?.[1]
+      if (found === undefined) throw new Error('no link')
+      return found
+    },
+    { timeoutMs: 60_000 },
+  )
   return { url: await service.url(), link }
 }
 
@@ -35,5 +41,8 @@ test('the set-up link is one that can be opened: at the public address, under th
   t.is(everywhere.link.replace(SECRET, ''), `http://127.0.0.1:${new URL(everywhere.url).port}/setup`)
   const token = SECRET.exec(everywhere.link)?.[1] ?? ''
   const url = everywhere.url.replace('0.0.0.0', '127.0.0.1')
-  t.is((await createClient(url).post<Single<Json>>('/setup', { token, username: 'ada', password: 'long enough' })).status, 200)
+  t.is(
+    (await createClient(url).post<Single<Json>>('/setup', { token, username: 'ada', password: 'long enough' })).status,
+    200,
+  )
 })

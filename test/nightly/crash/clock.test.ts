@@ -57,7 +57,9 @@ withFaketime('a clock that jumps by an hour, forth and back, ends no live and no
   sender.send({ type: 'FINISH' })
   t.is((await sender.closed).code, 1000)
   t.is((await listener.closed).code, 1000)
-  const types = (await client.get<{ readonly data: ReadonlyArray<{ readonly type: string }> }>(`/lives/${spoken.id}/history`)).body.data.map(({ type }) => type)
+  const types = (
+    await client.get<{ readonly data: ReadonlyArray<{ readonly type: string }> }>(`/lives/${spoken.id}/history`)
+  ).body.data.map(({ type }) => type)
   t.is(types[0], 'LiveCreated')
   t.is(types.at(-1), 'LiveFinished')
   const checked = await stenolog(directory, ['check'])

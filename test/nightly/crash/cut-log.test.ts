@@ -34,7 +34,11 @@ test('the write-ahead file cut at every byte of its last transactions, and at so
   const random = chanceOf(t).random('cuts')
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
-  const [live, kept, cutFile] = ['live.db', 'kept.db', 'cut.db'].map((name) => join(path, name)) as [string, string, string]
+  const [live, kept, cutFile] = ['live.db', 'kept.db', 'cut.db'].map((name) => join(path, name)) as [
+    string,
+    string,
+    string,
+  ]
   const store = await openSqliteEventStore({ file: live })
   const acknowledged: Array<string> = []
   for (let n = 0; n < APPENDS; n += 1) {
@@ -69,7 +73,10 @@ test('the write-ahead file cut at every byte of its last transactions, and at so
   const from = commits.at(-1 - TRANSACTIONS) ?? 0
   for (let bytes = wal.length - 1; bytes >= from; bytes -= 1)
     if (lookAt(bytes) !== expectedAt(bytes)) t.fail(`cut at ${bytes} of ${wal.length}`)
-  const rest = [...Array.from({ length: 2000 }, () => Math.floor(random() * from)), ...commits.flatMap((end) => [end - 1, end, end + 1])]
+  const rest = [
+    ...Array.from({ length: 2000 }, () => Math.floor(random() * from)),
+    ...commits.flatMap((end) => [end - 1, end, end + 1]),
+  ]
   for (const bytes of rest.filter((at) => at < from).toSorted((a, b) => b - a))
     if (lookAt(bytes) !== expectedAt(bytes)) t.fail(`cut at ${bytes} of ${wal.length}`)
   t.log(`${cuts} cuts of ${wal.length} bytes, every byte from ${from} on`)

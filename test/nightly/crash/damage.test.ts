@@ -66,7 +66,11 @@ test('one flipped byte in any row of the log is refused by reads, and named by t
   const path = await copyOf(t, service.dataDirectory)
   const file = join(path, 'events.sqlite')
   const rows = opened(file, (database) =>
-    database.prepare('SELECT pos, name AS stream, rev >= first AS isRead FROM events JOIN streams USING (sid) WHERE data IS NOT NULL ORDER BY pos').all(),
+    database
+      .prepare(
+        'SELECT pos, name AS stream, rev >= first AS isRead FROM events JOIN streams USING (sid) WHERE data IS NOT NULL ORDER BY pos',
+      )
+      .all(),
   ) as unknown as ReadonlyArray<Row>
   t.true(rows.length > 20)
   const reader = openSqliteEventReader({ file })
@@ -74,8 +78,13 @@ test('one flipped byte in any row of the log is refused by reads, and named by t
   for (const { pos, stream, isRead } of rows)
     for (const column of COLUMNS) {
       const set = (value: string | Uint8Array): void =>
-        opened(file, (database) => void database.prepare(`UPDATE events SET ${column} = ? WHERE pos = ?`).run(value, pos))
-      const before = opened(file, (database) => database.prepare(`SELECT ${column} AS value FROM events WHERE pos = ?`).get(pos))?.['value'] as string | Uint8Array
+        opened(
+          file,
+          (database) => void database.prepare(`UPDATE events SET ${column} = ? WHERE pos = ?`).run(value, pos),
+        )
+      const before = opened(file, (database) =>
+        database.prepare(`SELECT ${column} AS value FROM events WHERE pos = ?`).get(pos),
+      )?.['value'] as string | Uint8Array
       set(flipped(before))
       const verified = await verifyChain(file)
       t.is(E.isLeft(verified) ? Number(verified.left.position) : null, pos, `${column} of position ${pos}`)
@@ -86,19 +95,33 @@ test('one flipped byte in any row of the log is refused by reads, and named by t
   t.true(E.isRight(await verifyChain(file)), 'each was put back')
 
   const { pos } = rows.find(({ stream }) => stream === 'live-2') ?? { pos: 0 }
-  opened(file, (database) => database.exec(`UPDATE events SET metadata = replace(metadata, 'user:2', 'user:3') WHERE pos = ${pos}`))
+  opened(file, (database) =>
+    database.exec(`UPDATE events SET metadata = replace(metadata, 'user:2', 'user:3') WHERE pos = ${pos}`),
+  )
   opened(join(path, 'documents.sqlite'), (database) => {
-    database.exec(`UPDATE documents_lives SET body = replace(body, '"status":"pending"', '"status":"pendinf"') WHERE id = '3'`)
+    database.exec(
+      `UPDATE documents_lives SET body = replace(body, '"status":"pending"', '"status":"pendinf"') WHERE id = '3'`,
+    )
   })
   const checked = await stenolog(path, ['check', '--json'])
   t.is(checked.code, 1)
-  const { checks } = JSON.parse(checked.stdout) as { readonly checks: ReadonlyArray<{ readonly name: string; readonly problems: ReadonlyArray<{ readonly where: string; readonly problem: string }> }> }
+  const { checks } = JSON.parse(checked.stdout) as {
+    readonly checks: ReadonlyArray<{
+      readonly name: string
+      readonly problems: ReadonlyArray<{ readonly where: string; readonly problem: string }>
+    }>
+  }
   const position = String(pos).padStart(20, '0')
-  const found = (check: string) => (checks.find(({ name }) => name === check)?.problems ?? []).map(({ where, problem }) => ({ where, problem }))
-  t.deepEqual(found('hash chain'), [{ where: `position ${position}`, problem: 'revision 0 of live-2 does not match its hash' }])
+  const found = (check: string) =>
+    (checks.find(({ name }) => name === check)?.problems ?? []).map(({ where, problem }) => ({ where, problem }))
+  t.deepEqual(found('hash chain'), [
+    { where: `position ${position}`, problem: 'revision 0 of live-2 does not match its hash' },
+  ])
   // All that stands behind it is judged all the same.
   t.deepEqual(found('decoding'), [{ where: `position ${position} (live-2)`, problem: 'is not what was written' }])
-  t.deepEqual(found('order'), [{ where: 'live-2', problem: `is not judged behind position ${position}, which cannot be read` }])
+  t.deepEqual(found('order'), [
+    { where: 'live-2', problem: `is not judged behind position ${position}, which cannot be read` },
+  ])
   const models = found('read models')
   t.deepEqual(models.filter(({ where }) => /^lives( [13])?$/.test(where)), [
     { where: 'lives 3', problem: 'does not agree with the log' },
@@ -110,7 +133,9 @@ test('a flipped byte in a document or in a key is named by the check', async (t)
   const service = await killedService(t)
   const path = await copyOf(t, service.dataDirectory)
   opened(join(path, 'documents.sqlite'), (database) => {
-    database.exec(`UPDATE documents_lives SET body = replace(body, '"status":"pending"', '"status":"pendinf"') WHERE id = '2'`)
+    database.exec(
+      `UPDATE documents_lives SET body = replace(body, '"status":"pending"', '"status":"pendinf"') WHERE id = '2'`,
+    )
     database.exec(`UPDATE documents_lives SET position = '1' || substr(position, 2) WHERE id = '3'`)
     database.exec(`UPDATE "documents_live-counts" SET body = replace(body, '{', '[') WHERE id = '2'`)
     database.exec(`UPDATE documents_users SET id = '9' WHERE id = '2'`)
@@ -138,11 +163,17 @@ test('a flipped byte in a document or in a key is named by the check', async (t)
 const idsIn = async (file: string): Promise<ReadonlyArray<string>> => {
   const store = await openSqliteEventStore({ file })
   await store.close()
-  return opened(file, (database) => database.prepare('SELECT id FROM events ORDER BY pos').all()).map(({ id }) => String(id))
+  return opened(file, (database) => database.prepare('SELECT id FROM events ORDER BY pos').all()).map(({ id }) =>
+    String(id),
+  )
 }
 
 /** The data that `kept` holds, with a log whose write-ahead file has only so many bytes. */
-const cutInService = async ({ dataDirectory }: { readonly dataDirectory: string }, kept: string, bytes: number): Promise<void> => {
+const cutInService = async (
+  { dataDirectory }: { readonly dataDirectory: string },
+  kept: string,
+  bytes: number,
+): Promise<void> => {
   for (const name of await readdir(dataDirectory)) if (name.includes('.sqlite')) await rm(join(dataDirectory, name))
   await cp(kept, dataDirectory, { recursive: true })
   await rm(join(dataDirectory, 'events.sqlite-shm'), { force: true })
@@ -169,7 +200,13 @@ test('a write-ahead file cut anywhere starts at a committed prefix; a read model
   const ends = walFrames(wal).map(({ end }) => end)
   const some = ends.filter((_, n) => n % Math.ceil(ends.length / 6) === 0)
   const random = chanceOf(t).random('cuts')
-  const cuts = [0, 1, WAL_HEADER, ...some.flatMap((end) => [end - 1, end, end + 1]), ...some.map((end) => end + Math.floor(random() * 4000))]
+  const cuts = [
+    0,
+    1,
+    WAL_HEADER,
+    ...some.flatMap((end) => [end - 1, end, end + 1]),
+    ...some.map((end) => end + Math.floor(random() * 4000)),
+  ]
   const lengths = new Set<number>()
   for (const cut of cuts) {
     const ids = await openCut(Math.min(cut, wal.length))
@@ -212,7 +249,10 @@ test('a service on data of a newer version ends with one message, and changes no
   const before = await readFile(join(path, 'events.sqlite'))
   const second = launch(t, { STENOLOG_DATA_DIR: path, STENOLOG_PORT: '0' })
   t.is(await second.exited, 1)
-  t.regex(second.stderr(), /^error: Stenolog cannot start: .*events\.sqlite was written by a newer version of Stenolog .*\n$/)
+  t.regex(
+    second.stderr(),
+    /^error: Stenolog cannot start: .*events\.sqlite was written by a newer version of Stenolog .*\n$/,
+  )
   t.is(second.stdout(), '')
   t.deepEqual(await readFile(join(path, 'events.sqlite')), before)
   const checked = await stenolog(path, ['check'])

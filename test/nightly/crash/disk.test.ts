@@ -18,7 +18,13 @@ const FAILING_DISK = join(import.meta.dirname, '..', '..', 'support', 'fixtures'
 
 /** A small disk of its own, mounted where only the command and what it becomes see it. */
 const onDisk = (directory: string, megabytes: number): ReadonlyArray<string> => [
-  'unshare', '--map-root-user', '--mount', 'sh', '-c', `mount -t tmpfs -o size=${megabytes}m stenolog "$0" && exec "$@"`, directory,
+  'unshare',
+  '--map-root-user',
+  '--mount',
+  'sh',
+  '-c',
+  `mount -t tmpfs -o size=${megabytes}m stenolog "$0" && exec "$@"`,
+  directory,
 ]
 
 const canMount = (): boolean => {
@@ -115,35 +121,52 @@ const endsWell = async (t: ExecutionContext, service: Launched, data: string): P
   t.is(await service.exited, 0)
 }
 
-onSmallDisk('on a disk without room writes answer 503 and reads 200, nothing acknowledged is lost or half there, and it recovers when room is there [F8]', async (t) => {
-  t.timeout(600_000)
-  const directory = await dataDirectoryFor(t)
-  const service = launch(t, launchSettings(directory), onDisk(directory, 20))
-  await service.url()
-  const seen = `/proc/${service.pid()}/root${directory}`
-  await takesNoWritesBetween(t, service, { fail: () => fill(seen), mend: () => rmSync(join(seen, FILLER)) })
-  // The disk goes with the process, and SQLite does not look into the /proc of another.
-  const copy = await dataDirectoryFor(t)
-  service.kill('SIGSTOP')
-  await cp(seen, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') })
-  service.kill('SIGCONT')
-  await endsWell(t, service, copy)
-})
+onSmallDisk(
+  'on a disk without room writes answer 503 and reads 200, nothing acknowledged is lost or half there, and it recovers when room is there [F8]',
+  async (t) => {
+    t.timeout(600_000)
+    const directory = await dataDirectoryFor(t)
+    const service = launch(t, launchSettings(directory), onDisk(directory, 20))
+    await service.url()
+    const seen = `/proc/${service.pid()}/root${directory}`
+    await takesNoWritesBetween(t, service, { fail: () => fill(seen), mend: () => rmSync(join(seen, FILLER)) })
+    // The disk goes with the process, and SQLite does not look into the /proc of another.
+    const copy = await dataDirectoryFor(t)
+    service.kill('SIGSTOP')
+    await cp(seen, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') })
+    service.kill('SIGCONT')
+    await endsWell(t, service, copy)
+  },
+)
 
 /** A C compiler makes the library that fails what writes files. */
 const canCompile = process.platform === 'linux' && spawnSync('cc', ['--version']).status === 0
 const withFailingDisk = canCompile ? test.serial : test.serial.skip
 
-for (const [error, what] of [['EIO', 'that cannot be written'], ['EROFS', 'that became read-only']] as const)
-  withFailingDisk(`on a disk ${what} (${error}) writes answer 503 and reads 200, nothing acknowledged is lost or half there, and it recovers [F8]`, async (t) => {
-    t.timeout(600_000)
-    const [directory, aside] = [await dataDirectoryFor(t), await dataDirectoryFor(t)]
-    const [library, broken] = [join(aside, 'failing-disk.so'), join(aside, 'broken')]
-    t.is(spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, FAILING_DISK, '-ldl']).status, 0)
-    const service = launch(t, launchSettings(directory, { LD_PRELOAD: library, FAILING_DISK: directory, FAILING_DISK_SWITCH: broken, FAILING_DISK_ERROR: String(constants.errno[error]) }))
-    await takesNoWritesBetween(t, service, { fail: () => writeFileSync(broken, ''), mend: () => rmSync(broken) })
-    await endsWell(t, service, directory)
-  })
+for (const [error, what] of [
+  ['EIO', 'that cannot be written'],
+  ['EROFS', 'that became read-only'],
+] as const)
+  withFailingDisk(
+    `on a disk ${what} (${error}) writes answer 503 and reads 200, nothing acknowledged is lost or half there, and it recovers [F8]`,
+    async (t) => {
+      t.timeout(600_000)
+      const [directory, aside] = [await dataDirectoryFor(t), await dataDirectoryFor(t)]
+      const [library, broken] = [join(aside, 'failing-disk.so'), join(aside, 'broken')]
+      t.is(spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, FAILING_DISK, '-ldl']).status, 0)
+      const service = launch(
+        t,
+        launchSettings(directory, {
+          LD_PRELOAD: library,
+          FAILING_DISK: directory,
+          FAILING_DISK_SWITCH: broken,
+          FAILING_DISK_ERROR: String(constants.errno[error]),
+        }),
+      )
+      await takesNoWritesBetween(t, service, { fail: () => writeFileSync(broken, ''), mend: () => rmSync(broken) })
+      await endsWell(t, service, directory)
+    },
+  )
 
 const FULL = '/dev/full'
 const withFull = existsSync(FULL) ? test.serial : test.serial.skip

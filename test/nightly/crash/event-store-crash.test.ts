@@ -15,12 +15,20 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 const ROUNDS = 6
 
 const appender = (directory: string, round: number): ChildProcess =>
-  spawn(process.execPath, [fileURLToPath(new URL('../../contract/sqlite/event-appender.ts', import.meta.url)), directory, String(round)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  spawn(
+    process.execPath,
+    [fileURLToPath(new URL('../../contract/sqlite/event-appender.ts', import.meta.url)), directory, String(round)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
 
 /** The ids that a process acknowledged until it was killed, so many milliseconds after the first. */
-const killWhileAppending = async (directory: string, round: number, aliveMs: number): Promise<ReadonlyArray<string>> => {
+const killWhileAppending = async (
+  directory: string,
+  round: number,
+  aliveMs: number,
+): Promise<ReadonlyArray<string>> => {
   const child = appender(directory, round)
   if (child.stdout === null) throw new Error('the appender has no output')
   const journal: string[] = []
@@ -48,7 +56,10 @@ test('kill -9 while events are appended loses none that was acknowledged, and th
     t.is(ids.size, stored.length, 'nothing twice')
     for (const stream of new Set(stored.map(({ stream }) => stream))) {
       const events = stored.filter((event) => event.stream === stream)
-      t.true(events.every(({ revision }, index) => revision === index) && events.length % 2 === 0, 'no gap, no half append')
+      t.true(
+        events.every(({ revision }, index) => revision === index) && events.length % 2 === 0,
+        'no gap, no half append',
+      )
     }
     t.true(E.isRight(await verifyChain(file)))
     await right(store.append('after', 'any', [newEvent()]))

@@ -41,7 +41,9 @@ const start = async (
   return { service, url, client: await logIn(url, ADMIN.username, ADMIN.password) }
 }
 
-const open = async (client: Client): Promise<{ readonly live: LiveJson; readonly sender: TestSocket; readonly listener: TestSocket }> => {
+const open = async (
+  client: Client,
+): Promise<{ readonly live: LiveJson; readonly sender: TestSocket; readonly listener: TestSocket }> => {
   const live = await client.createLive()
   const [sender, listener] = [await client.socket(live, 'sender'), await client.socket(live, 'listener')]
   sender.send({ type: 'config' })
@@ -83,7 +85,12 @@ test.serial('without a descriptor left new connections are refused, those that a
     })
   }
   for (let i = 0; i < 2 * LIMIT; i += 1) hold()
-  await eventually(() => assert.ok(broken > 0 && descriptorsOf(service.pid()) >= LIMIT - 1, `${broken} refused, ${descriptorsOf(service.pid())} descriptors`))
+  await eventually(() =>
+    assert.ok(
+      broken > 0 && descriptorsOf(service.pid()) >= LIMIT - 1,
+      `${broken} refused, ${descriptorsOf(service.pid())} descriptors`,
+    ),
+  )
   await t.throwsAsync(handshake(`${url.replace('http', 'ws')}/ws/live?token=none`))
   await say(t, sender, listener)
   for (const socket of held) socket.destroy()
@@ -98,26 +105,33 @@ test.serial('without a descriptor left new connections are refused, those that a
 /** Milliseconds; liveness has to have failed by 30 s. */
 const STANDSTILL = 31_000
 
-test.serial('an event loop that stands still answers no probe, says afterwards how long and why, and loses no socket [F19]', async (t) => {
-  t.timeout(900_000)
-  const code = `process.on('SIGUSR2', () => { const end = Date.now() + ${STANDSTILL}; while (Date.now() < end); })`
-  const { service, url, client } = await start(t, { code })
-  const { sender, listener } = await open(client)
-  await say(t, sender, listener)
-  service.kill('SIGUSR2')
-  const begin = performance.now()
-  const probe = async (): Promise<boolean> => (await fetch(`${url}/health/live`, { signal: AbortSignal.timeout(5000) })).ok
-  await eventually(async () => assert.rejects(probe()))
-  while (performance.now() - begin < STANDSTILL - 6000) await t.throwsAsync(probe())
-  await eventually(async () => assert.ok(await probe()), { timeoutMs: 120_000 })
-  const line = await eventually(() => {
-    const found = service.stderr().split('\n').find((text) => text.includes('the event loop was blocked') && text.includes('own work'))
-    assert.ok(found !== undefined)
-    return JSON.parse(found) as { readonly ms: number; readonly cause: string }
-  })
-  t.true(line.ms > STANDSTILL - 2000)
-  await say(t, sender, listener)
-})
+test.serial(
+  'an event loop that stands still answers no probe, says afterwards how long and why, and loses no socket [F19]',
+  async (t) => {
+    t.timeout(900_000)
+    const code = `process.on('SIGUSR2', () => { const end = Date.now() + ${STANDSTILL}; while (Date.now() < end); })`
+    const { service, url, client } = await start(t, { code })
+    const { sender, listener } = await open(client)
+    await say(t, sender, listener)
+    service.kill('SIGUSR2')
+    const begin = performance.now()
+    const probe = async (): Promise<boolean> =>
+      (await fetch(`${url}/health/live`, { signal: AbortSignal.timeout(5000) })).ok
+    await eventually(async () => assert.rejects(probe()))
+    while (performance.now() - begin < STANDSTILL - 6000) await t.throwsAsync(probe())
+    await eventually(async () => assert.ok(await probe()), { timeoutMs: 120_000 })
+    const line = await eventually(() => {
+      const found = service
+        .stderr()
+        .split('\n')
+        .find((text) => text.includes('the event loop was blocked') && text.includes('own work'))
+      assert.ok(found !== undefined)
+      return JSON.parse(found) as { readonly ms: number; readonly cause: string }
+    })
+    t.true(line.ms > STANDSTILL - 2000)
+    await say(t, sender, listener)
+  },
+)
 
 test.serial('SIGTERM with 50 lives: all are told their last words and server_restart, and it ends with 0 [F16]', async (t) => {
   t.timeout(900_000)
@@ -137,7 +151,9 @@ test.serial('SIGTERM with 50 lives: all are told their last words and server_res
     if (index % 2 === 1) t.deepEqual(finalsOf(sender), [])
     t.deepEqual(finalsOf(listener), finalsOf(sender))
   }
-  t.log(`${lives.filter(({ sender }) => finalsOf(sender).length > 0).length} of the ${LIVES / 2} that had spoken were told their last words`)
+  t.log(
+    `${lives.filter(({ sender }) => finalsOf(sender).length > 0).length} of the ${LIVES / 2} that had spoken were told their last words`,
+  )
   await service.start()
   const again = await service.logIn('fifty')
   const { body } = await again.get<{ readonly data: ReadonlyArray<LiveJson> }>('/lives/?limit=100')

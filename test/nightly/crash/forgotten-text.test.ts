@@ -14,14 +14,20 @@ test('a minute after its end a live that keeps no text has neither segments nor 
   const service = await startTestService(t, { LOG_LEVEL: 'trace' })
   const client = await service.user('speaker', { permissions: ['user_retention'] })
   const [sentence] = await sampleSentences()
-  const speak = async (as: Client, members: object): Promise<{ readonly live: LiveJson; readonly texts: ReadonlyArray<string> }> => {
+  const speak = async (
+    as: Client,
+    members: object,
+  ): Promise<{ readonly live: LiveJson; readonly texts: ReadonlyArray<string> }> => {
     const live = await as.createLive({ ...members })
     const sender = await as.socket(live, 'sender')
     sender.send({ type: 'config' })
     for (const samples of [sentence?.samples ?? silence(1), silence(2)]) sender.sendAudio(samples)
     sender.send({ type: 'FINISH' })
     await sender.closed
-    return { live, texts: sender.frames.filter(({ final }) => final === true).map(({ text }) => String(text).split('\n')[0] ?? '') }
+    return {
+      live,
+      texts: sender.frames.filter(({ final }) => final === true).map(({ text }) => String(text).split('\n')[0] ?? ''),
+    }
   }
   const count = (file: string, sql: string, name: string): number => {
     const database = new DatabaseSync(join(service.dataDirectory, file), { readOnly: true })
@@ -33,7 +39,11 @@ test('a minute after its end a live that keeps no text has neither segments nor 
   }
   /** Sealed segments, and keys to them. */
   const left = ({ live: { id } }: { readonly live: LiveJson }): ReadonlyArray<number> => [
-    count('events.sqlite', 'SELECT count(*) AS n FROM events JOIN streams USING (sid) WHERE name = ? AND data IS NOT NULL', segmentsStream(id)),
+    count(
+      'events.sqlite',
+      'SELECT count(*) AS n FROM events JOIN streams USING (sid) WHERE name = ? AND data IS NOT NULL',
+      segmentsStream(id),
+    ),
     count('keyring.sqlite', 'SELECT count(*) AS n FROM keys WHERE name = ?', textKey(id)),
   ]
 

@@ -76,7 +76,10 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const)
     release()
     const { code, stderr } = await asked
     t.is(code, 1)
-    t.regex(stderr, /lives: not rebuilt: the connection to the service was lost; the next start of the service continues the rebuild/)
+    t.regex(
+      stderr,
+      /lives: not rebuilt: the connection to the service was lost; the next start of the service continues the rebuild/,
+    )
     await service.start()
     const line = await eventually(() => {
       const found = service.log().split('\n').find((text) => text.includes('rebuild finished'))

@@ -31,7 +31,10 @@ test('a backup is checked before it is restored, and what was erased since is er
   await service.kill('SIGTERM')
 
   const file = join(service.dataDirectory, 'keyring.sqlite')
-  const keyring = await openSqliteKeyring({ file, masterKey: await loadMasterKey(join(service.dataDirectory, 'master.key')) })
+  const keyring = await openSqliteKeyring({
+    file,
+    masterKey: await loadMasterKey(join(service.dataDirectory, 'master.key')),
+  })
   right(await keyring.erase(['live-1'])())
   await keyring.close()
   t.true(keysIn(join(backup, 'keyring.sqlite')).includes('live-1'))
@@ -75,7 +78,10 @@ test('a rebuild beside a process that cannot be reached is refused, reading is n
   t.is(lock._tag, 'Right')
   const run = await stenolog(service.dataDirectory, ['rebuild', 'users'])
   t.is(run.code, 1)
-  t.regex(run.stderr, /users: not rebuilt: another process uses the data directory and does not answer \(.*\); stop that process first/)
+  t.regex(
+    run.stderr,
+    /users: not rebuilt: another process uses the data directory and does not answer \(.*\); stop that process first/,
+  )
   t.is((await stenolog(service.dataDirectory, ['check'])).code, 0)
   if (lock._tag === 'Right') lock.right.release()
   const own = await stenolog(service.dataDirectory, ['rebuild', 'users', '--json'])

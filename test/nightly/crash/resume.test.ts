@@ -30,4 +30,6 @@ test.serial('200 drops and resumes on EventStoreDB [D58]', async (t) => {
   await dropAndResume(t, store, DROPS)
 })
 
-test.serial('200 drops and resumes on the store in memory [D58]', (t) => dropAndResume(t, createMemoryEventStore(), DROPS))
+test.serial('200 drops and resumes on the store in memory [D58]', (t) =>
+  dropAndResume(t, createMemoryEventStore(), DROPS),
+)

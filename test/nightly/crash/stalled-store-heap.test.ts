@@ -33,7 +33,9 @@ test('after 500 sessions on a store that stalls and 30 s of one that is well the
   const store = await openSqliteEventStore({ file: join(path, 'events.sqlite') })
   const keyring = await openSqliteKeyring({ file: join(path, 'keyring.sqlite'), masterKey: randomBytes(32) })
   // The keys that a keyring keeps in memory are as many as they will ever be.
-  await Promise.all(Array.from({ length: 10_001 }, async (_, n) => keyring.seal(`filler-${n}`, plainMembers(['text']))()))
+  await Promise.all(
+    Array.from({ length: 10_001 }, async (_, n) => keyring.seal(`filler-${n}`, plainMembers(['text']))()),
+  )
   const world = await createStalledWorld(chanceOf(t).random('stall'), { store, keyring })
   t.teardown(async () => {
     await world.close()

@@ -14,38 +14,44 @@ const directoryFor = async (t: ExecutionContext): Promise<string> => {
   return path
 }
 
-test.serial('everything that is wrong with the settings is told at once, without secrets, and nothing starts [B17 F23]', async (t) => {
-  const service = launch(t, {
-    STENOLOG_DATA_DIR: await directoryFor(t),
-    STENOLOG_PORT: '99999',
-    STENOLOG_COMPAT_STRICT: 'yes',
-    STENOLOG_DRAIN_TIMEOUT: '5 minutes',
-    STENOLOG_JWT_TTL: '0',
-    STENOLOG_HSOT: '0.0.0.0',
-    STENOLOG_EVENTSTORE_URL: 'esdb://user:s3cret-in-url@db.example:2113?tlsVerifyCert=false',
-    STENOLOG_MONGO_URL: 'mongo://user:s3cret-in-url@db.example',
-    STENOLOG_TEST_ANYTHING: 'of the suites',
-  })
-  t.is(await service.exited, 1)
-  t.is(service.stdout(), '')
-  for (const name of ['PORT', 'COMPAT_STRICT', 'DRAIN_TIMEOUT', 'JWT_TTL', 'HSOT', 'EVENTSTORE_URL', 'MONGO_URL'])
-    t.regex(service.stderr(), new RegExp(`^error: (?:Unknown setting )?STENOLOG_${name}[. ]`, 'm'))
-  t.notRegex(service.stderr(), /TEST_ANYTHING|s3cret-in-url|^\s+at /m)
-})
-
-test.serial('an unknown setting, an event store without an account, half an admin: each alone stops the start [F23]', async (t) => {
-  const cases = [
-    ['STENOLOG_UNHEARD', '1', 'STENOLOG_UNHEARD'],
-    ['STENOLOG_EVENTSTORE_URL', 'esdb://db.example:2113', 'STENOLOG_EVENTSTORE_URL'],
-    ['STENOLOG_ADMIN_PASSWORD', 'alone and lost', 'STENOLOG_ADMIN_USERNAME'],
-  ] as const
-  for (const [name, value, told] of cases) {
-    const service = launch(t, { STENOLOG_DATA_DIR: await directoryFor(t), STENOLOG_PORT: '0', [name]: value })
+test.serial(
+  'everything that is wrong with the settings is told at once, without secrets, and nothing starts [B17 F23]',
+  async (t) => {
+    const service = launch(t, {
+      STENOLOG_DATA_DIR: await directoryFor(t),
+      STENOLOG_PORT: '99999',
+      STENOLOG_COMPAT_STRICT: 'yes',
+      STENOLOG_DRAIN_TIMEOUT: '5 minutes',
+      STENOLOG_JWT_TTL: '0',
+      STENOLOG_HSOT: '0.0.0.0',
+      STENOLOG_EVENTSTORE_URL: 'esdb://user:s3cret-in-url@db.example:2113?tlsVerifyCert=false',
+      STENOLOG_MONGO_URL: 'mongo://user:s3cret-in-url@db.example',
+      STENOLOG_TEST_ANYTHING: 'of the suites',
+    })
     t.is(await service.exited, 1)
-    t.true(service.stderr().includes(told))
-    t.false(service.stderr().includes('alone and lost'))
-  }
-})
+    t.is(service.stdout(), '')
+    for (const name of ['PORT', 'COMPAT_STRICT', 'DRAIN_TIMEOUT', 'JWT_TTL', 'HSOT', 'EVENTSTORE_URL', 'MONGO_URL'])
+      t.regex(service.stderr(), new RegExp(`^error: (?:Unknown setting )?STENOLOG_${name}[. ]`, 'm'))
+    t.notRegex(service.stderr(), /TEST_ANYTHING|s3cret-in-url|^\s+at /m)
+  },
+)
+
+test.serial(
+  'an unknown setting, an event store without an account, half an admin: each alone stops the start [F23]',
+  async (t) => {
+    const cases = [
+      ['STENOLOG_UNHEARD', '1', 'STENOLOG_UNHEARD'],
+      ['STENOLOG_EVENTSTORE_URL', 'esdb://db.example:2113', 'STENOLOG_EVENTSTORE_URL'],
+      ['STENOLOG_ADMIN_PASSWORD', 'alone and lost', 'STENOLOG_ADMIN_USERNAME'],
+    ] as const
+    for (const [name, value, told] of cases) {
+      const service = launch(t, { STENOLOG_DATA_DIR: await directoryFor(t), STENOLOG_PORT: '0', [name]: value })
+      t.is(await service.exited, 1)
+      t.true(service.stderr().includes(told))
+      t.false(service.stderr().includes('alone and lost'))
+    }
+  },
+)
 
 test.serial('a port in use ends the start with one message [F23]', async (t) => {
   const holder = createServer()

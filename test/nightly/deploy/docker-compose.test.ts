@@ -14,23 +14,51 @@ const configOf = (profiles: string | null, ...options: ReadonlyArray<string>): s
 }
 
 const CLUSTER = [
-  'api-1', 'api-2', 'certificates', 'door', 'eventstore-1', 'eventstore-2', 'eventstore-3', 'models-folder', 'mongo-1', 'mongo-2',
-  'mongo-3', 'mongo-set', 'projector', 'worker-1', 'worker-2',
+  'api-1',
+  'api-2',
+  'certificates',
+  'door',
+  'eventstore-1',
+  'eventstore-2',
+  'eventstore-3',
+  'models-folder',
+  'mongo-1',
+  'mongo-2',
+  'mongo-3',
+  'mongo-set',
+  'projector',
+  'worker-1',
+  'worker-2',
 ]
 
-const servicesOf = (profile: string | null): ReadonlyArray<string> => configOf(profile, '--services').trim().split('\n').toSorted()
+const servicesOf = (profile: string | null): ReadonlyArray<string> =>
+  configOf(profile, '--services').trim().split('\n').toSorted()
 
 const withClient = hasClient ? test : test.skip
 
-withClient('docker compose starts the service alone, the profiles `full` and `cluster` one on EventStoreDB and MongoDB, and several [B38]', (t) => {
-  t.deepEqual(servicesOf(null), ['stenolog'])
-  t.deepEqual(servicesOf('full'), ['eventstore', 'master-key', 'mongo', 'stenolog-full'])
-  t.deepEqual(servicesOf('cluster'), CLUSTER)
-})
+withClient(
+  'docker compose starts the service alone, the profiles `full` and `cluster` one on EventStoreDB and MongoDB, and several [B38]',
+  (t) => {
+    t.deepEqual(servicesOf(null), ['stenolog'])
+    t.deepEqual(servicesOf('full'), ['eventstore', 'master-key', 'mongo', 'stenolog-full'])
+    t.deepEqual(servicesOf('cluster'), CLUSTER)
+  },
+)
 
 withClient('our programs run without capabilities and gain none, and write to their volume and /tmp alone', (t) => {
-  const services = configOf('default,full,cluster').split(/^(?=  [a-z0-9-]+:$)/m).filter((text) => /^    image: stenolog$/m.test(text))
-  t.deepEqual(services.map((text) => text.trim().replace(/:[^]*/, '')).toSorted(), ['api-1', 'api-2', 'master-key', 'projector', 'stenolog', 'stenolog-full', 'worker-1', 'worker-2'])
+  const services = configOf('default,full,cluster')
+    .split(/^(?=  [a-z0-9-]+:$)/m)
+    .filter((text) => /^    image: stenolog$/m.test(text))
+  t.deepEqual(services.map((text) => text.trim().replace(/:[^]*/, '')).toSorted(), [
+    'api-1',
+    'api-2',
+    'master-key',
+    'projector',
+    'stenolog',
+    'stenolog-full',
+    'worker-1',
+    'worker-2',
+  ])
   for (const text of services) {
     t.regex(text, /^    cap_drop:\n {4,6}- ALL$/m)
     t.regex(text, /^    security_opt:\n {4,6}- no-new-privileges:true$/m)
@@ -40,8 +68,12 @@ withClient('our programs run without capabilities and gain none, and write to th
 })
 
 test('all that the image copies is there, and nothing else of the checkout reaches its build [B38]', (t) => {
-  const copied = [...readFileSync('Dockerfile', 'utf8').matchAll(/^COPY (.*) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '))
-  const sent = readFileSync('.dockerignore', 'utf8').split('\n').flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []))
+  const copied = [...readFileSync('Dockerfile', 'utf8').matchAll(/^COPY (.*) \S+$/gm)].flatMap(([, paths = '']) =>
+    paths.split(' '),
+  )
+  const sent = readFileSync('.dockerignore', 'utf8')
+    .split('\n')
+    .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []))
   t.deepEqual(copied.filter((path) => !existsSync(path)), [])
   t.deepEqual(copied.toSorted(), sent.toSorted())
 })

@@ -20,7 +20,9 @@ const run = promisify(execFile)
 
 /** The sample as docs/operate/reverse-proxy.md prints it. */
 const sample = async (language: string): Promise<string> => {
-  const found = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(await readFile('docs/operate/reverse-proxy.md', 'utf8'))?.[1]
+  const found = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(
+    await readFile('docs/operate/reverse-proxy.md', 'utf8'),
+  )?.[1]
   if (found === undefined) throw new Error(`no sample for ${language}`)
   return found
 }
@@ -56,11 +58,37 @@ const check = async (t: ExecutionContext, start: (place: Place) => Promise<Reado
   t.teardown(remove)
   const service = await startTestService(t, { TRUSTED_PROXIES: '127.0.0.1/32', ALLOWED_HOSTS: HOST, RATE_LIMIT: '50' })
   const [certificate, key, port] = [join(directory, 'cert.pem'), join(directory, 'key.pem'), await freePort()]
-  await run(OPENSSL, ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`, '-keyout', key, '-out', certificate])
-  const [command = '', ...args] = await start({ directory, port, upstream: new URL(service.url()).host, certificate, key })
-  const proxy = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], HOME: directory, XDG_DATA_HOME: directory } })
+  await run(OPENSSL, [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    `/CN=${HOST}`,
+    '-addext',
+    `subjectAltName=DNS:${HOST}`,
+    '-keyout',
+    key,
+    '-out',
+    certificate,
+  ])
+  const [command = '', ...args] = await start({
+    directory,
+    port,
+    upstream: new URL(service.url()).host,
+    certificate,
+    key,
+  })
+  const proxy = spawn(command, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], HOME: directory, XDG_DATA_HOME: directory },
+  })
   let said = ''
-  for (const stream of [proxy.stdout, proxy.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+  for (const stream of [proxy.stdout, proxy.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text))
   const gone = once(proxy, 'exit')
   t.teardown(async () => {
     proxy.kill('SIGTERM')
@@ -97,53 +125,82 @@ const check = async (t: ExecutionContext, start: (place: Place) => Promise<Reado
   })
   const client = await service.user('proxied')
   const live = await client.createLive({ size_text: 28 })
-  const { data } = (await ask(`/lives/${live.id}`, { authorization: `Bearer ${client.token}` })) as unknown as Single<LiveJson>
+  const { data } = (await ask(`/lives/${live.id}`, {
+    authorization: `Bearer ${client.token}`,
+  })) as unknown as Single<LiveJson>
   t.is(data['base_url'], `wss://${HOST}:${port}`)
-  t.regex(String(data['iframe_html']), new RegExp(`^<iframe src="https://${HOST}:${port}/embed/live/${live.id}\\?size_text=28#token=`))
+  t.regex(
+    String(data['iframe_html']),
+    new RegExp(`^<iframe src="https://${HOST}:${port}/embed/live/${live.id}\\?size_text=28#token=`),
+  )
   const good = `${data.relative_path}?token=${data.listener_token}`
-  t.like(JSON.parse(await shakeHands(good, from('127.0.0.2'))), { type: 'connection', role: 'listener', session_id: live.id })
+  t.like(JSON.parse(await shakeHands(good, from('127.0.0.2'))), {
+    type: 'connection',
+    role: 'listener',
+    session_id: live.id,
+  })
 
   const answers: Array<string> = []
   for (let guess = 0; guess < 31; guess += 1) {
     const forged = `203.0.113.${guess}`
-    answers.push(await shakeHands('/ws/live/?token=guess', from('127.0.0.2', { 'x-forwarded-for': forged, forwarded: `for=${forged}` })))
+    answers.push(
+      await shakeHands(
+        '/ws/live/?token=guess',
+        from('127.0.0.2', { 'x-forwarded-for': forged, forwarded: `for=${forged}` }),
+      ),
+    )
   }
-  t.deepEqual(answers, [...Array.from({ length: 30 }, () => '401'), '429'], 'S37: whatever a client writes, its failures are its own')
+  t.deepEqual(
+    answers,
+    [...Array.from({ length: 30 }, () => '401'), '429'],
+    'S37: whatever a client writes, its failures are its own',
+  )
   t.is(await shakeHands('/ws/live/?token=guess', from('127.0.0.3')), '401', 'and nobody else’s')
   t.false(said.includes(data.listener_token))
   return data.listener_token
 }
 
-testWith('/usr/sbin/nginx', OPENSSL)('the nginx sample of the documentation, with TLS and a socket [D22 S19 S37]', async (t) => {
-  let log = ''
-  const token = await check(t, async ({ directory, port, upstream, certificate, key }) => {
-    log = join(directory, 'access.log')
-    const server = placed(await sample('nginx'), {
-      '127.0.0.1:8080': upstream,
-      'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
-      '/etc/ssl/captions.example.org.pem': certificate,
-      '/etc/ssl/captions.example.org.key': key,
-      '/var/log/nginx/stenolog.log': log,
+testWith('/usr/sbin/nginx', OPENSSL)(
+  'the nginx sample of the documentation, with TLS and a socket [D22 S19 S37]',
+  async (t) => {
+    let log = ''
+    const token = await check(t, async ({ directory, port, upstream, certificate, key }) => {
+      log = join(directory, 'access.log')
+      const server = placed(await sample('nginx'), {
+        '127.0.0.1:8080': upstream,
+        'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
+        '/etc/ssl/captions.example.org.pem': certificate,
+        '/etc/ssl/captions.example.org.key': key,
+        '/var/log/nginx/stenolog.log': log,
+      })
+      const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+        .map((name) => `${name}_temp_path ${directory}/${name};`)
+        .join(' ')
+      const file = join(directory, 'nginx.conf')
+      await writeFile(
+        file,
+        `daemon off; worker_processes 1; pid ${directory}/pid; error_log stderr;\nevents {}\nhttp { ${temporary}\n${server}}\n`,
+      )
+      await run('/usr/sbin/nginx', ['-t', '-c', file])
+      return ['/usr/sbin/nginx', '-c', file]
     })
-    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/${name};`).join(' ')
-    const file = join(directory, 'nginx.conf')
-    await writeFile(file, `daemon off; worker_processes 1; pid ${directory}/pid; error_log stderr;\nevents {}\nhttp { ${temporary}\n${server}}\n`)
-    await run('/usr/sbin/nginx', ['-t', '-c', file])
-    return ['/usr/sbin/nginx', '-c', file]
-  })
-  const logged = await readFile(log, 'utf8')
-  t.true(logged.includes('"GET /ws/live/'))
-  t.false(logged.includes(token) || logged.includes('token='))
-})
+    const logged = await readFile(log, 'utf8')
+    t.true(logged.includes('"GET /ws/live/'))
+    t.false(logged.includes(token) || logged.includes('token='))
+  },
+)
 
-testWith('/usr/bin/caddy', OPENSSL)('the Caddy sample of the documentation, with TLS and a socket [D22 S19 S37]', async (t) => {
-  await check(t, async ({ directory, port, upstream, certificate, key }) => {
-    const site = placed(await sample('caddy'), {
-      'captions.example.org {': `https://${HOST}:${port} {\n    bind 127.0.0.1\n    tls ${certificate} ${key}`,
-      '127.0.0.1:8080': upstream,
+testWith('/usr/bin/caddy', OPENSSL)(
+  'the Caddy sample of the documentation, with TLS and a socket [D22 S19 S37]',
+  async (t) => {
+    await check(t, async ({ directory, port, upstream, certificate, key }) => {
+      const site = placed(await sample('caddy'), {
+        'captions.example.org {': `https://${HOST}:${port} {\n    bind 127.0.0.1\n    tls ${certificate} ${key}`,
+        '127.0.0.1:8080': upstream,
+      })
+      const file = join(directory, 'Caddyfile')
+      await writeFile(file, `{\n    admin off\n    auto_https disable_redirects\n}\n${site}`)
+      return ['/usr/bin/caddy', 'run', '--adapter', 'caddyfile', '--config', file]
     })
-    const file = join(directory, 'Caddyfile')
-    await writeFile(file, `{\n    admin off\n    auto_https disable_redirects\n}\n${site}`)
-    return ['/usr/bin/caddy', 'run', '--adapter', 'caddyfile', '--config', file]
-  })
-})
+  },
+)

@@ -10,7 +10,10 @@ import { testWith } from '../../support/running/skip-unless.ts'
 /** Python's schemathesis (`pip install schemathesis`), by its path or from PATH. */
 const SCHEMATHESIS =
   process.env['STENOLOG_TEST_SCHEMATHESIS'] ??
-  (process.env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, 'schemathesis')).find((path) => existsSync(path)) ??
+  (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((directory) => join(directory, 'schemathesis'))
+    .find((path) => existsSync(path)) ??
   'schemathesis'
 
 /** Requests an operation; fewer for a first look. */
@@ -40,7 +43,11 @@ const OTHERS = 12
 interface Report {
   readonly complete: boolean
   readonly errors: ReadonlyArray<unknown>
-  readonly failures: ReadonlyArray<{ readonly code: string; readonly title: string; readonly operations: ReadonlyArray<string> }>
+  readonly failures: ReadonlyArray<{
+    readonly code: string
+    readonly title: string
+    readonly operations: ReadonlyArray<string>
+  }>
 }
 
 testWith(SCHEMATHESIS)('schemathesis finds no 5xx, and no status, header or shape that is not declared [R126]', async (t) => {
@@ -57,10 +64,25 @@ testWith(SCHEMATHESIS)('schemathesis finds no 5xx, and no status, header or shap
   const run = spawn(
     SCHEMATHESIS,
     [
-      '--no-color', 'run', `${service.url()}/openapi.json`, '-H', `Authorization: Bearer ${token}`, '-n', EXAMPLES, '--checks', 'all',
-      '--phases', 'examples,coverage,fuzzing', '--warnings', 'off', '--continue-on-failure', '--report-json-path', 'report.json',
+      '--no-color',
+      'run',
+      `${service.url()}/openapi.json`,
+      '-H',
+      `Authorization: Bearer ${token}`,
+      '-n',
+      EXAMPLES,
+      '--checks',
+      'all',
+      '--phases',
+      'examples,coverage,fuzzing',
+      '--warnings',
+      'off',
+      '--continue-on-failure',
+      '--report-json-path',
+      'report.json',
       // It would end the login that all other requests need.
-      '--exclude-operation-id', 'logout',
+      '--exclude-operation-id',
+      'logout',
     ],
     { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] },
   )
@@ -70,7 +92,9 @@ testWith(SCHEMATHESIS)('schemathesis finds no 5xx, and no status, header or shap
 
   const text = Buffer.concat(output).toString()
   const { complete, errors, failures } = JSON.parse(await readFile(join(directory, 'report.json'), 'utf8')) as Report
-  const found = failures.flatMap(({ code, title, operations }) => operations.map((operation) => ({ name: `${code} ${operation}`, title })))
+  const found = failures.flatMap(({ code, title, operations }) =>
+    operations.map((operation) => ({ name: `${code} ${operation}`, title })),
+  )
   const unmeant = found.filter(({ name }) => !MEANT.has(name))
   t.deepEqual(unmeant, [], text.slice(-20_000))
   t.deepEqual(errors, [], text.slice(-20_000))

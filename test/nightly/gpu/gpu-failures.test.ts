@@ -28,12 +28,17 @@ for (const { named, mode, device } of FAILURES)
       const engine = createSpeechEngine({ models: new Map([['tiny', MODEL]]), workers: 1, logger, execArgv: fixture })
       t.teardown(engine.close)
       const hear = async () => {
-        const outcomes = await Promise.all(clips.map(async (samples) => engine.transcribe({ model: 'tiny', language: 'en', samples })()))
+        const outcomes = await Promise.all(
+          clips.map(async (samples) => engine.transcribe({ model: 'tiny', language: 'en', samples })()),
+        )
         return outcomes.map((outcome) => (E.isRight(outcome) ? outcome.right.segments : outcome.left.reason))
       }
       return { engine, hear, logger }
     }
-    const fixture = new URL(`../../support/fixtures/engine/failing-gpu.ts?${mode}=${join(directory.path, 'aborted')}`, import.meta.url).href
+    const fixture = new URL(
+      `../../support/fixtures/engine/failing-gpu.ts?${mode}=${join(directory.path, 'aborted')}`,
+      import.meta.url,
+    ).href
     process.env[TEST_PROVIDER] = 'cpu'
     const sound = start([])
     process.env[TEST_PROVIDER] = 'webgpu'
@@ -57,6 +62,9 @@ test('what a model takes of a GPU is what the driver says that it holds more', a
   t.teardown(() => (process.env['PATH'] = PATH))
   process.env['PATH'] = `${path}:${PATH}`
   process.env[TEST_PROVIDER] = 'webgpu'
-  const tried = await tryModel(MODEL, ['--import', new URL('../../support/fixtures/engine/failing-gpu.ts', import.meta.url).href])
+  const tried = await tryModel(MODEL, [
+    '--import',
+    new URL('../../support/fixtures/engine/failing-gpu.ts', import.meta.url).href,
+  ])
   t.like(E.toUnion(tried), { megabytes: 600 })
 })

@@ -22,7 +22,10 @@ const LIMIT = { timeoutMs: 300_000 }
 const startOnGpu = async (t: ExecutionContext): Promise<TestService> => {
   const models = await temporaryDirectory()
   await withFloatWeights('models/demo-en', join(models.path, 'demo-float'))
-  const { dispose, ...service } = await runTestService({ MODELS_DIR: models.path }, undefined, { ...SWIFTSHADER_ENVIRONMENT, [TEST_PROVIDER]: 'webgpu' })
+  const { dispose, ...service } = await runTestService({ MODELS_DIR: models.path }, undefined, {
+    ...SWIFTSHADER_ENVIRONMENT,
+    [TEST_PROVIDER]: 'webgpu',
+  })
   t.teardown(dispose)
   t.teardown(models.remove)
   return service
@@ -40,14 +43,20 @@ const speak = async (service: TestService) => {
 }
 
 const engineOf = (service: TestService): number => {
-  const engine = childrenOf(service.pid()).find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('engine-process.ts\0speech'))
+  const engine = childrenOf(service.pid()).find((pid) =>
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('engine-process.ts\0speech'),
+  )
   if (engine === undefined) throw new Error('no engine runs')
   return engine
 }
 
 /** User and system time, in hundredths of a second. */
 const ticksOf = (pid: number): number =>
-  readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ').slice(11, 13).reduce((sum, one) => sum + Number(one), 0)
+  readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+    .slice(11, 13)
+    .reduce((sum, one) => sum + Number(one), 0)
 
 /** The text of a session in which `disturb` comes while a pass runs. */
 const textOf = async (t: ExecutionContext, disturb: (service: TestService) => Promise<void>) => {

@@ -66,7 +66,12 @@ const profileOf = async (t: ExecutionContext, hearer: Hearer) => {
   const { hear } = await startHearing(t, { ...hearer, profiles: directory.path })
   const { tokens, tensors } = await hear(sheep)
   const nodes = await readProfiles(directory.path)
-  return { steps: tokens[0]?.length ?? 0, tensors, nodes, graphs: [...new Set(nodes.map(({ graph }) => graph))].toSorted() }
+  return {
+    steps: tokens[0]?.length ?? 0,
+    tensors,
+    nodes,
+    graphs: [...new Set(nodes.map(({ graph }) => graph))].toSorted(),
+  }
 }
 
 onGpu('no node falls back to the CPU, and all caches stay on the device', async (t) => {
@@ -76,13 +81,20 @@ onGpu('no node falls back to the CPU, and all caches stay on the device', async 
   t.deepEqual(graphs, ['decoder_model', 'decoder_with_past_model', 'encoder_model'])
   const fallen = nodes.filter((node) => node.provider !== 'WebGpuExecutionProvider' && !isOfShapes(node))
   t.deepEqual(fallen, [])
-  t.deepEqual(nodes.filter(({ type }) => type === 'MemcpyToHost'), [], 'nothing is taken back between nodes')
+  t.deepEqual(
+    nodes.filter(({ type }) => type === 'MemcpyToHost'),
+    [],
+    'nothing is taken back between nodes',
+  )
   t.true(nodes.some(({ provider, type }) => provider === 'WebGpuExecutionProvider' && type === 'MatMul'))
   // Of each of two layers a key and a value of the text at each step, and once of the audio; and what the encoder gave, here and in the trial of a short window.
   t.is(tensors.made, 4 * (steps + 1) + 4 + 2)
 
   const integers = await profileOf(t, { folder: DEMO, provider: 'webgpu' })
-  t.true(integers.nodes.some((node) => node.provider === 'CPUExecutionProvider' && !isOfShapes(node)), 'the control falls back')
+  t.true(
+    integers.nodes.some((node) => node.provider === 'CPUExecutionProvider' && !isOfShapes(node)),
+    'the control falls back',
+  )
 })
 
 /** What is left on the device, and what the process grew by between passes, in megabytes. */
@@ -98,14 +110,17 @@ const manyPasses = async (t: ExecutionContext, disposes: boolean) => {
   return { left: last.tensors.made - last.tensors.disposed, grownBy: (last.rss - rssAt50) / 2 ** 20 }
 }
 
-onGpu('two hundred passes, and fifty that are called off, leave nothing on the device and in memory; without giving back they do', async (t) => {
-  t.timeout(60 * MINUTES)
-  const kept = await manyPasses(t, true)
-  t.log(`left ${kept.left}, grown by ${kept.grownBy.toFixed(1)} MB`)
-  t.is(kept.left, 0)
-  t.true(kept.grownBy < 5)
-  const control = await manyPasses(t, false)
-  t.log(`control: left ${control.left}, grown by ${control.grownBy.toFixed(1)} MB`)
-  t.true(control.left > 0)
-  t.true(control.grownBy > 5)
-})
+onGpu(
+  'two hundred passes, and fifty that are called off, leave nothing on the device and in memory; without giving back they do',
+  async (t) => {
+    t.timeout(60 * MINUTES)
+    const kept = await manyPasses(t, true)
+    t.log(`left ${kept.left}, grown by ${kept.grownBy.toFixed(1)} MB`)
+    t.is(kept.left, 0)
+    t.true(kept.grownBy < 5)
+    const control = await manyPasses(t, false)
+    t.log(`control: left ${control.left}, grown by ${control.grownBy.toFixed(1)} MB`)
+    t.true(control.left > 0)
+    t.true(control.grownBy > 5)
+  },
+)

@@ -42,7 +42,8 @@ const count = async (client: Client): Promise<number> =>
   (await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items
 
 /** A start gives up on a server that is slow to answer; whoever watches it starts it again. */
-const restart = (service: Pick<TestService, 'start'>): Promise<void> => eventually(() => service.start(), { timeoutMs: 60_000 })
+const restart = (service: Pick<TestService, 'start'>): Promise<void> =>
+  eventually(() => service.start(), { timeoutMs: 60_000 })
 
 const mayNotLogIn = (t: ExecutionContext, logIn: () => Promise<Client>) =>
   t.throwsAsync(logIn, undefined, 'the deleted user is back')
@@ -55,7 +56,10 @@ test('beside a log on EventStoreDB a backup holds keys and read models, and who 
   await bob.createLive()
   const said = await succeed('backup', backup)
   t.regex(said, /^the keys and read models are in /)
-  t.regex(said, /^The data in EventStoreDB are not included\. Keep a copy of EventStoreDB that is older than this backup\.$/m)
+  t.regex(
+    said,
+    /^The data in EventStoreDB are not included\. Keep a copy of EventStoreDB that is older than this backup\.$/m,
+  )
   t.deepEqual((await readdir(backup)).toSorted(), ['backup.json', 'documents.sqlite', 'keyring.sqlite'])
   const manifest = JSON.parse(await readFile(join(backup, 'backup.json'), 'utf8')) as object
   t.like(manifest, { rows: null, servers: ['EventStoreDB'] })
@@ -81,7 +85,9 @@ test('beside a log on EventStoreDB a backup holds keys and read models, and who 
   for (const name of await readdir(service.dataDirectory))
     await rm(join(service.dataDirectory, name), { recursive: true })
   await succeed('restore', unstarted)
-  const toErase = JSON.parse(await readFile(join(service.dataDirectory, 'erase-again.json'), 'utf8')) as ReadonlyArray<string>
+  const toErase = JSON.parse(
+    await readFile(join(service.dataDirectory, 'erase-again.json'), 'utf8'),
+  ) as ReadonlyArray<string>
   t.true(toErase.some((name) => name.startsWith('user-')), 'who was to be deleted again still is')
   // The log cannot know that: to it this is another data directory.
   await succeed('log', 'take-over')

@@ -13,7 +13,9 @@ const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
 const credentials = { username: 'admin', password: 'changeit' }
 
 test('a leader that is cut off from the others claims to lead, keeps its feeds silent and its writes open, then knows; back again it follows', async (t) => {
-  const cluster = await startCluster({ delays: { electionAfterFreeze: 50, refusalAfterFreeze: 1500, electionAfterReturn: 20 } })
+  const cluster = await startCluster({
+    delays: { electionAfterFreeze: 50, refusalAfterFreeze: 1500, electionAfterReturn: 20 },
+  })
   t.teardown(cluster.dispose)
   const old = cluster.leader()
   if (old === undefined) return t.fail()
@@ -21,7 +23,9 @@ test('a leader that is cut off from the others claims to lead, keeps its feeds s
   t.teardown(() => client.dispose())
   const heard: string[] = []
   const feed = client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ prefixes: ['a'] }) })
-  feed.on('data', ({ event }) => heard.push(`${event?.streamId}@${event?.revision}`)).on('error', (error) => t.fail(error.message))
+  feed
+    .on('data', ({ event }) => heard.push(`${event?.streamId}@${event?.revision}`))
+    .on('error', (error) => t.fail(error.message))
   await new Promise<void>((resolve) => feed.once('caughtUp', () => resolve()))
   const epoch = await old.epoch()
 
@@ -36,7 +40,9 @@ test('a leader that is cut off from the others claims to lead, keeps its feeds s
   const there = EventStoreDBClient.connectionString(next.url)
   t.teardown(() => there.dispose())
   await there.appendToStream('a', jsonEvent({ type: 'A', data: {} }), { credentials })
-  const open = await t.throwsAsync(client.appendToStream('b', jsonEvent({ type: 'B', data: {} }), { credentials, deadline: 300 }))
+  const open = await t.throwsAsync(
+    client.appendToStream('b', jsonEvent({ type: 'B', data: {} }), { credentials, deadline: 300 }),
+  )
   t.is(open?.constructor.name, 'DeadlineExceededError')
   t.deepEqual(heard, [])
 

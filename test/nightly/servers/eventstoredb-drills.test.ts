@@ -36,27 +36,41 @@ interface Drill {
   readonly takesQuorum?: boolean
 }
 
-const both = (nodes: ReadonlyArray<EventStoreNode>, act: (node: EventStoreNode) => unknown): Promise<unknown> => Promise.all(nodes.map(act))
+const both = (nodes: ReadonlyArray<EventStoreNode>, act: (node: EventStoreNode) => unknown): Promise<unknown> =>
+  Promise.all(nodes.map(act))
 
 const LEADER_GONE: ReadonlyArray<Drill> = [
   { what: 'the leader is killed', begin: (leader) => leader.kill(), lastsMs: 5000, end: (leader) => leader.start() },
   {
-    what: 'the leader is frozen', begin: async (leader) => leader.freeze(), lastsMs: 30_000, end: async (leader) => leader.thaw(),
+    what: 'the leader is frozen',
+    begin: async (leader) => leader.freeze(),
+    lastsMs: 30_000,
+    end: async (leader) => leader.thaw(),
   },
   { what: 'the leader resigns', begin: (leader) => leader.resign(), lastsMs: 0, end: async () => undefined },
 ]
 const QUORUM_GONE: ReadonlyArray<Drill> = [
   {
-    what: 'both followers are killed', takesQuorum: true, lastsMs: 20_000,
-    begin: (_, followers) => both(followers, (node) => node.kill()), end: (_, followers) => both(followers, (node) => node.start()),
+    what: 'both followers are killed',
+    takesQuorum: true,
+    lastsMs: 20_000,
+    begin: (_, followers) => both(followers, (node) => node.kill()),
+    end: (_, followers) => both(followers, (node) => node.start()),
   },
   {
-    what: 'both followers are frozen', takesQuorum: true, lastsMs: 20_000,
-    begin: (_, followers) => both(followers, (node) => node.freeze()), end: (_, followers) => both(followers, (node) => node.thaw()),
+    what: 'both followers are frozen',
+    takesQuorum: true,
+    lastsMs: 20_000,
+    begin: (_, followers) => both(followers, (node) => node.freeze()),
+    end: (_, followers) => both(followers, (node) => node.thaw()),
   },
 ]
-const rounds = (count: number, kinds: ReadonlyArray<Drill>): ReadonlyArray<Drill> => Array.from({ length: count }, () => kinds).flat()
-const drills = [...rounds(EACH, LEADER_GONE), ...rounds(EACH, QUORUM_GONE).slice(0, Math.max(QUORUM_GONE.length, Math.ceil(EACH / 4)))]
+const rounds = (count: number, kinds: ReadonlyArray<Drill>): ReadonlyArray<Drill> =>
+  Array.from({ length: count }, () => kinds).flat()
+const drills = [
+  ...rounds(EACH, LEADER_GONE),
+  ...rounds(EACH, QUORUM_GONE).slice(0, Math.max(QUORUM_GONE.length, Math.ceil(EACH / 4))),
+]
 
 /** Far more than any of it should take: a cluster that is not well by then never will be. */
 const PATIENCE = { timeoutMs: 180_000 }
@@ -79,7 +93,12 @@ const elected = (nodes: ReadonlyArray<EventStoreNode>, epoch: number): Promise<n
     throw new Error('no leader yet')
   }, PATIENCE)
 
-const nothingIsLost = async (t: ExecutionContext, url: string, client: Client, sessions: ReadonlyArray<LoadedSession>): Promise<void> => {
+const nothingIsLost = async (
+  t: ExecutionContext,
+  url: string,
+  client: Client,
+  sessions: ReadonlyArray<LoadedSession>,
+): Promise<void> => {
   const log = await openEventStoreDb({ url, limits: PATIENT_LIMITS })
   try {
     for (const { id, isFinished } of sessions) {
@@ -136,7 +155,10 @@ else {
       const begun = performance.now()
       await begin(leader, followers)
       if (takesQuorum) {
-        const unready = await first('unready', () => load.readiness.find(({ at, isReady }) => at >= begun && !isReady)?.at)
+        const unready = await first(
+          'unready',
+          () => load.readiness.find(({ at, isReady }) => at >= begun && !isReady)?.at,
+        )
         took('unready', unready - begun)
         await delay(Math.max(0, begun + lastsMs - performance.now()))
       }
@@ -145,9 +167,17 @@ else {
       const ready = await first('ready', () => load.readiness.find((look) => look.at >= at && look.isReady)?.at)
       const isNew = ({ created, begun: sent }: LoadedSession): boolean => sent >= begun && created >= at
       const written = await first('a write', () => load.sessions.find(isNew)?.created)
-      const fed = await first('what was written is read', () => load.sessions.find((session) => isNew(session) && session.seen !== null)?.seen)
+      const fed = await first(
+        'what was written is read',
+        () => load.sessions.find((session) => isNew(session) && session.seen !== null)?.seen,
+      )
       took('election', at - (takesQuorum ? healed : begun))
-      for (const [name, moment] of [['ready', ready], ['writes', written], ['feeds', fed]] as const) took(`${name} after it`, moment - at)
+      for (const [name, moment] of [
+        ['ready', ready],
+        ['writes', written],
+        ['feeds', fed],
+      ] as const)
+        took(`${name} after it`, moment - at)
       if (!takesQuorum) {
         await delay(Math.max(0, begun + lastsMs - performance.now()))
         await end(leader, followers)
@@ -158,7 +188,9 @@ else {
       t.true(service.pid() === pid && isRunning(pid), service.log())
       t.deepEqual(load.surprises, [])
       await nothingIsLost(t, server.url, client, load.sessions)
-      t.log(`${load.sessions.length} creates and ${load.sessions.filter(({ isFinished }) => isFinished).length} ends acknowledged, all there`)
+      t.log(
+        `${load.sessions.length} creates and ${load.sessions.filter(({ isFinished }) => isFinished).length} ends acknowledged, all there`,
+      )
     })
 
   test.serial('what the drills took', (t) => {

@@ -5,23 +5,37 @@ import {
 } from '@eventstore/db-client'
 import test from 'ava'
 import { eventually } from '../../support/tools/eventually.ts'
-import { clientOfEmptyLog, eventsOf, factEvent, listen, startOwnDouble, until } from '../../support/doubles/eventstoredb/facts.ts'
+import {
+  clientOfEmptyLog,
+  eventsOf,
+  factEvent,
+  listen,
+  startOwnDouble,
+  until,
+} from '../../support/doubles/eventstoredb/facts.ts'
 
 // Facts about appends and positions from the recordings t2, t10 and t11, each by its title, on the double.
 
 const CREDENTIALS = { username: 'x', password: 'y' }
 
-test.serial('t2: while the server is down a call is refused at once: code 14 on the shared stream, UnavailableError with credentials', async (t) => {
-  const { own, client } = await startOwnDouble(t)
-  await client.appendToStream('a', factEvent())
-  await own.kill()
-  const shared = await t.throwsAsync(client.appendToStream('a', factEvent()))
-  t.like(shared, { code: 14 })
-  const alone = await t.throwsAsync(client.appendToStream('a', factEvent(), { credentials: CREDENTIALS }))
-  t.true(alone instanceof UnavailableError, alone?.constructor.name)
-  await own.start()
-  t.is((await eventually(() => client.appendToStream('a', factEvent(), { credentials: CREDENTIALS }))).nextExpectedRevision, 1n)
-})
+test.serial(
+  't2: while the server is down a call is refused at once: code 14 on the shared stream, UnavailableError with credentials',
+  async (t) => {
+    const { own, client } = await startOwnDouble(t)
+    await client.appendToStream('a', factEvent())
+    await own.kill()
+    const shared = await t.throwsAsync(client.appendToStream('a', factEvent()))
+    t.like(shared, { code: 14 })
+    const alone = await t.throwsAsync(client.appendToStream('a', factEvent(), { credentials: CREDENTIALS }))
+    t.true(alone instanceof UnavailableError, alone?.constructor.name)
+    await own.start()
+    t.is(
+      (await eventually(() => client.appendToStream('a', factEvent(), { credentials: CREDENTIALS })))
+        .nextExpectedRevision,
+      1n,
+    )
+  },
+)
 
 /** What became of appends that were sent together. */
 const together = async (appends: ReadonlyArray<Promise<AppendResult>>) => {
@@ -38,88 +52,121 @@ const revisionsOf = async (client: EventStoreDBClient, stream: string): Promise<
   return found
 }
 
-test.serial('t10: of twenty that begin a stream at once one does, and nineteen hear WrongExpectedVersionError', async (t) => {
-  const client = await clientOfEmptyLog(t)
-  const { done, failed } = await together(Array.from({ length: 20 }, () => client.appendToStream('race', factEvent(), { expectedRevision: NO_STREAM })))
-  t.is(done.length, 1)
-  t.is(failed.length, 19)
-  t.true(failed.every((error) => error instanceof WrongExpectedVersionError))
-  t.deepEqual(await revisionsOf(client, 'race'), [0n])
-})
+test.serial(
+  't10: of twenty that begin a stream at once one does, and nineteen hear WrongExpectedVersionError',
+  async (t) => {
+    const client = await clientOfEmptyLog(t)
+    const { done, failed } = await together(
+      Array.from({ length: 20 }, () => client.appendToStream('race', factEvent(), { expectedRevision: NO_STREAM })),
+    )
+    t.is(done.length, 1)
+    t.is(failed.length, 19)
+    t.true(failed.every((error) => error instanceof WrongExpectedVersionError))
+    t.deepEqual(await revisionsOf(client, 'race'), [0n])
+  },
+)
 
-for (const [path, credentials] of [['shared stream', {}], ['with credentials', { credentials: CREDENTIALS }]] as const)
+for (const [path, credentials] of [
+  ['shared stream', {}],
+  ['with credentials', { credentials: CREDENTIALS }],
+] as const)
   for (const expectedRevision of [NO_STREAM, ANY] as const)
-    test.serial(`t10, t11: twenty appends of one event at once (${path}, ${expectedRevision}) store it once, and a further retry succeeds`, async (t) => {
-      const client = await clientOfEmptyLog(t)
-      const id = randomUUID()
-      const append = (): Promise<AppendResult> => client.appendToStream('race', factEvent(id), { expectedRevision, ...credentials })
-      const { done } = await together(Array.from({ length: 20 }, append))
-      t.true(done.length > 0)
-      t.deepEqual(await revisionsOf(client, 'race'), [0n])
-      for (const answer of [...done, await append()]) t.is(answer.nextExpectedRevision, 0n)
-    })
+    test.serial(
+      `t10, t11: twenty appends of one event at once (${path}, ${expectedRevision}) store it once, and a further retry succeeds`,
+      async (t) => {
+        const client = await clientOfEmptyLog(t)
+        const id = randomUUID()
+        const append = (): Promise<AppendResult> =>
+          client.appendToStream('race', factEvent(id), { expectedRevision, ...credentials })
+        const { done } = await together(Array.from({ length: 20 }, append))
+        t.true(done.length > 0)
+        t.deepEqual(await revisionsOf(client, 'race'), [0n])
+        for (const answer of [...done, await append()]) t.is(answer.nextExpectedRevision, 0n)
+      },
+    )
 
 /** Appends with each expectation; sent again they are retries. */
 const retries = async (client: EventStoreDBClient): Promise<() => Promise<ReadonlyArray<bigint>>> => {
-  const sent = ([ANY, STREAM_EXISTS, NO_STREAM] as const).map((expectedRevision) => ({ expectedRevision, id: randomUUID() }))
+  const sent = ([ANY, STREAM_EXISTS, NO_STREAM] as const).map((expectedRevision) => ({
+    expectedRevision,
+    id: randomUUID(),
+  }))
   await client.appendToStream(STREAM_EXISTS, factEvent())
   const appendAll = async (): Promise<ReadonlyArray<bigint>> => {
     const revisions: bigint[] = []
     for (const { expectedRevision, id } of sent)
-      revisions.push((await client.appendToStream(expectedRevision, factEvent(id), { expectedRevision })).nextExpectedRevision)
+      revisions.push(
+        (await client.appendToStream(expectedRevision, factEvent(id), { expectedRevision })).nextExpectedRevision,
+      )
     return revisions
   }
   await appendAll()
   return appendAll
 }
 
-test.serial('t10: without an expected revision a retry is known behind 20,000 events and not behind many more, with one always', async (t) => {
-  t.timeout(600_000)
-  const client = await clientOfEmptyLog(t)
-  const again = await retries(client)
-  // It remembers ids in 8 MB, which the names of their streams take up too.
-  const padding = 'x'.repeat(60)
-  const fill = async (count: number): Promise<void> => {
-    const appends = Array.from({ length: 8 }, async (_, stream) => {
-      for (let n = 0; n < count / 8; n += 500) await client.appendToStream(`fill${stream}${padding}`, Array.from({ length: 500 }, () => factEvent()))
-    })
-    await Promise.all(appends)
-  }
-  t.deepEqual(await again(), [0n, 1n, 0n])
-  await fill(20_000)
-  t.deepEqual(await again(), [0n, 1n, 0n])
-  await fill(60_000)
-  t.deepEqual(await again(), [1n, 2n, 0n])
-})
+test.serial(
+  't10: without an expected revision a retry is known behind 20,000 events and not behind many more, with one always',
+  async (t) => {
+    t.timeout(600_000)
+    const client = await clientOfEmptyLog(t)
+    const again = await retries(client)
+    // It remembers ids in 8 MB, which the names of their streams take up too.
+    const padding = 'x'.repeat(60)
+    const fill = async (count: number): Promise<void> => {
+      const appends = Array.from({ length: 8 }, async (_, stream) => {
+        for (let n = 0; n < count / 8; n += 500)
+          await client.appendToStream(
+            `fill${stream}${padding}`,
+            Array.from({ length: 500 }, () => factEvent()),
+          )
+      })
+      await Promise.all(appends)
+    }
+    t.deepEqual(await again(), [0n, 1n, 0n])
+    await fill(20_000)
+    t.deepEqual(await again(), [0n, 1n, 0n])
+    await fill(60_000)
+    t.deepEqual(await again(), [1n, 2n, 0n])
+  },
+)
 
-test.serial('t10, t11: without an expected revision a retry is known until the server restarts, with one for ever', async (t) => {
-  const { own, client } = await startOwnDouble(t)
-  const again = await retries(client)
-  t.deepEqual(await again(), [0n, 1n, 0n])
-  await own.kill()
-  await own.start()
-  await eventually(() => client.appendToStream('w', factEvent()))
-  t.deepEqual(await again(), [1n, 2n, 0n])
-})
+test.serial(
+  't10, t11: without an expected revision a retry is known until the server restarts, with one for ever',
+  async (t) => {
+    const { own, client } = await startOwnDouble(t)
+    const again = await retries(client)
+    t.deepEqual(await again(), [0n, 1n, 0n])
+    await own.kill()
+    await own.start()
+    await eventually(() => client.appendToStream('w', factEvent()))
+    t.deepEqual(await again(), [1n, 2n, 0n])
+  },
+)
 
-test.serial('t11: an append has the position of its last event, each event one of its own, and a subscription from there has none of them', async (t) => {
-  const client = await clientOfEmptyLog(t)
-  const { position } = await client.appendToStream('p', [factEvent(), factEvent(), factEvent()])
-  const ofStream: Array<Position | undefined> = []
-  for await (const resolved of client.readStream('p')) ofStream.push(resolved.event?.position)
-  t.deepEqual(ofStream.at(-1), position)
-  const ofAll: Array<Position | undefined> = []
-  for await (const { event } of client.readAll()) if (event?.streamId === 'p') ofAll.push(event.position)
-  t.deepEqual(ofAll, ofStream)
-  const commits = ofStream.map((each) => Number(each?.commit))
-  t.deepEqual(commits, [...new Set(commits)].toSorted((one, other) => one - other))
-  if (position === undefined) return t.fail()
-  const heard = listen(client.subscribeToAll({ fromPosition: position }))
-  await until(() => heard.told.includes('caughtUp'))
-  await client.appendToStream('q', factEvent())
-  await until(() => eventsOf(heard).length > 0)
-  t.deepEqual(eventsOf(heard), ['q 0'])
-})
+test.serial(
+  't11: an append has the position of its last event, each event one of its own, and a subscription from there has none of them',
+  async (t) => {
+    const client = await clientOfEmptyLog(t)
+    const { position } = await client.appendToStream('p', [factEvent(), factEvent(), factEvent()])
+    const ofStream: Array<Position | undefined> = []
+    for await (const resolved of client.readStream('p')) ofStream.push(resolved.event?.position)
+    t.deepEqual(ofStream.at(-1), position)
+    const ofAll: Array<Position | undefined> = []
+    for await (const { event } of client.readAll()) if (event?.streamId === 'p') ofAll.push(event.position)
+    t.deepEqual(ofAll, ofStream)
+    const commits = ofStream.map((each) => Number(each?.commit))
+    t.deepEqual(
+      commits,
+      [...new Set(commits)].toSorted((one, other) => one - other),
+    )
+    if (position === undefined) return t.fail()
+    const heard = listen(client.subscribeToAll({ fromPosition: position }))
+    await until(() => heard.told.includes('caughtUp'))
+    await client.appendToStream('q', factEvent())
+    await until(() => eventsOf(heard).length > 0)
+    t.deepEqual(eventsOf(heard), ['q 0'])
+  },
+)
 
 test.serial('t11: readAll ignores a filter', async (t) => {
   const client = await clientOfEmptyLog(t)

@@ -1,42 +1,64 @@
 import {
-  eventTypeFilter, excludeSystemEvents, START, streamNameFilter, UnavailableError, type EventStoreDBClient, type Position,
+  eventTypeFilter,
+  excludeSystemEvents,
+  START,
+  streamNameFilter,
+  UnavailableError,
+  type EventStoreDBClient,
+  type Position,
 } from '@eventstore/db-client'
 import test from 'ava'
 import { eventually } from '../../support/tools/eventually.ts'
-import { clientOfEmptyLog, eventsOf, factEvent, listen, startOwnDouble, until } from '../../support/doubles/eventstoredb/facts.ts'
+import {
+  clientOfEmptyLog,
+  eventsOf,
+  factEvent,
+  listen,
+  startOwnDouble,
+  until,
+} from '../../support/doubles/eventstoredb/facts.ts'
 
 // Facts about subscriptions and lost connections from the recordings t2 (with t2b, which went on from it), t10 and t11, each
 // by its title, on the double.
 
 /** The log of t2: 50 events of five streams, every other of another type, and 200 events beside them. */
 const fillAsT2 = async (client: EventStoreDBClient): Promise<void> => {
-  for (let n = 0; n < 50; n++) await client.appendToStream(`acct-${n % 5}`, factEvent(undefined, n % 2 === 0 ? 'Even' : 'Odd'))
+  for (let n = 0; n < 50; n++)
+    await client.appendToStream(`acct-${n % 5}`, factEvent(undefined, n % 2 === 0 ? 'Even' : 'Odd'))
   for (let n = 0; n < 200; n++) await client.appendToStream(`noise-${n % 5}`, factEvent(undefined, 'Noise'))
 }
 
-test.serial('t2: every kind of subscription is confirmed, delivers what it asks for and has caught up once', async (t) => {
-  const client = await clientOfEmptyLog(t)
-  await fillAsT2(client)
-  const subscriptions = [
-    ['prefix', 50, client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['acct-'] }) })],
-    ['regex', 25, client.subscribeToAll({ filter: eventTypeFilter({ regex: '^Odd$' }) })],
-    ['no system events', 250, client.subscribeToAll({ filter: excludeSystemEvents() })],
-    ['stream', 10, client.subscribeToStream('acct-0')],
-  ] as const
-  for (const [name, wanted, heard] of subscriptions.map(([name, wanted, subscription]) => [name, wanted, listen(subscription)] as const)) {
-    await until(() => heard.told.includes('caughtUp') && eventsOf(heard).length >= wanted)
-    t.is(eventsOf(heard).length, wanted, name)
-    t.is(heard.told[0], 'confirmation', name)
-    t.is(heard.told.filter((said) => said === 'caughtUp').length, 1, name)
-    t.deepEqual(heard.errors, [])
-  }
-})
+test.serial(
+  't2: every kind of subscription is confirmed, delivers what it asks for and has caught up once',
+  async (t) => {
+    const client = await clientOfEmptyLog(t)
+    await fillAsT2(client)
+    const subscriptions = [
+      ['prefix', 50, client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['acct-'] }) })],
+      ['regex', 25, client.subscribeToAll({ filter: eventTypeFilter({ regex: '^Odd$' }) })],
+      ['no system events', 250, client.subscribeToAll({ filter: excludeSystemEvents() })],
+      ['stream', 10, client.subscribeToStream('acct-0')],
+    ] as const
+    for (const [name, wanted, heard] of subscriptions.map(
+      ([name, wanted, subscription]) => [name, wanted, listen(subscription)] as const,
+    )) {
+      await until(() => heard.told.includes('caughtUp') && eventsOf(heard).length >= wanted)
+      t.is(eventsOf(heard).length, wanted, name)
+      t.is(heard.told[0], 'confirmation', name)
+      t.is(heard.told.filter((said) => said === 'caughtUp').length, 1, name)
+      t.deepEqual(heard.errors, [])
+    }
+  },
+)
 
 test.serial('t2: live events reach who asked for them, and a subscription from the end those alone', async (t) => {
   const client = await clientOfEmptyLog(t)
   await fillAsT2(client)
   const filter = streamNameFilter({ prefixes: ['acct-'] })
-  const [all, fromEnd] = [listen(client.subscribeToAll({ filter })), listen(client.subscribeToAll({ fromPosition: 'end', filter }))]
+  const [all, fromEnd] = [
+    listen(client.subscribeToAll({ filter })),
+    listen(client.subscribeToAll({ fromPosition: 'end', filter })),
+  ]
   await until(() => all.told.includes('caughtUp') && fromEnd.told.includes('caughtUp'))
   t.deepEqual(fromEnd.told, ['confirmation', 'caughtUp'])
   await client.appendToStream('noise-0', factEvent())
@@ -46,23 +68,33 @@ test.serial('t2: live events reach who asked for them, and a subscription from t
   t.deepEqual(eventsOf(fromEnd), ['acct-0 10'])
 })
 
-test.serial('t2: checkpoints come while catching up, with the prepare position 0, and live, where nothing matches', async (t) => {
-  const client = await clientOfEmptyLog(t)
-  await fillAsT2(client)
-  const checkpoints: Position[] = []
-  const checkpointReached = (_: unknown, position: Position): void => void checkpoints.push(position)
-  const heard = listen(client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['acct-'], checkpointInterval: 1, checkpointReached }) }))
-  await until(() => heard.told.includes('caughtUp'))
-  t.true(checkpoints.some(({ prepare }) => prepare === 0n))
-  const before = checkpoints.length
-  t.true(before > 1)
-  for (let n = 0; n < 100; n++) await client.appendToStream('noise-0', factEvent())
-  await until(() => checkpoints.length > before)
-  t.true(checkpoints.slice(before).every(({ commit, prepare }) => commit === prepare))
-  const commits = checkpoints.map(({ commit }) => commit)
-  t.deepEqual(commits, commits.toSorted((one, other) => Number(one - other)))
-  t.is(eventsOf(heard).length, 50)
-})
+test.serial(
+  't2: checkpoints come while catching up, with the prepare position 0, and live, where nothing matches',
+  async (t) => {
+    const client = await clientOfEmptyLog(t)
+    await fillAsT2(client)
+    const checkpoints: Position[] = []
+    const checkpointReached = (_: unknown, position: Position): void => void checkpoints.push(position)
+    const heard = listen(
+      client.subscribeToAll({
+        filter: streamNameFilter({ prefixes: ['acct-'], checkpointInterval: 1, checkpointReached }),
+      }),
+    )
+    await until(() => heard.told.includes('caughtUp'))
+    t.true(checkpoints.some(({ prepare }) => prepare === 0n))
+    const before = checkpoints.length
+    t.true(before > 1)
+    for (let n = 0; n < 100; n++) await client.appendToStream('noise-0', factEvent())
+    await until(() => checkpoints.length > before)
+    t.true(checkpoints.slice(before).every(({ commit, prepare }) => commit === prepare))
+    const commits = checkpoints.map(({ commit }) => commit)
+    t.deepEqual(
+      commits,
+      commits.toSorted((one, other) => Number(one - other)),
+    )
+    t.is(eventsOf(heard).length, 50)
+  },
+)
 
 test.serial('t2: who unsubscribes hears the end and the close, no error, and nothing more', async (t) => {
   const client = await clientOfEmptyLog(t)
@@ -77,50 +109,72 @@ test.serial('t2: who unsubscribes hears the end and the close, no error, and not
   t.deepEqual(heard, { told: ['confirmation', 'a 0', 'caughtUp', 'end', 'close'], errors: [] })
 })
 
-test.serial('t2: kill -9 ends subscriptions with UnavailableError, nothing reconnects, the same client works at once and resumes without a gap', async (t) => {
-  const { own, client } = await startOwnDouble(t)
-  for (let n = 0; n < 10; n++) await client.appendToStream('a', factEvent())
-  const all = client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['a'] }) })
-  const last: Position[] = []
-  all.on('data', ({ event: found }) => found?.position !== undefined && last.push(found.position))
-  const heard = [all, client.subscribeToStream('a')].map(listen)
-  await until(() => heard.every((each) => eventsOf(each).length === 10 && each.told.includes('caughtUp')))
-  await own.kill()
-  await until(() => heard.every(({ errors }) => errors.length > 0))
-  for (const { errors } of heard) t.deepEqual(errors.map(({ constructor }) => constructor.name), ['UnavailableError'])
-  await own.start()
-  for (let n = 0; n < 3; n++) await eventually(() => client.appendToStream('a', factEvent()))
-  const resumed = listen(client.subscribeToAll({ fromPosition: last.at(-1) ?? START, filter: streamNameFilter({ prefixes: ['a'] }) }))
-  await until(() => resumed.told.includes('caughtUp') && eventsOf(resumed).length >= 3)
-  t.deepEqual(eventsOf(resumed), ['a 10', 'a 11', 'a 12'])
-  for (const each of heard) t.is(eventsOf(each).length, 10)
-})
+test.serial(
+  't2: kill -9 ends subscriptions with UnavailableError, nothing reconnects, the same client works at once and resumes without a gap',
+  async (t) => {
+    const { own, client } = await startOwnDouble(t)
+    for (let n = 0; n < 10; n++) await client.appendToStream('a', factEvent())
+    const all = client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['a'] }) })
+    const last: Position[] = []
+    all.on('data', ({ event: found }) => found?.position !== undefined && last.push(found.position))
+    const heard = [all, client.subscribeToStream('a')].map(listen)
+    await until(() => heard.every((each) => eventsOf(each).length === 10 && each.told.includes('caughtUp')))
+    await own.kill()
+    await until(() => heard.every(({ errors }) => errors.length > 0))
+    for (const { errors } of heard)
+      t.deepEqual(
+        errors.map(({ constructor }) => constructor.name),
+        ['UnavailableError'],
+      )
+    await own.start()
+    for (let n = 0; n < 3; n++) await eventually(() => client.appendToStream('a', factEvent()))
+    const resumed = listen(
+      client.subscribeToAll({ fromPosition: last.at(-1) ?? START, filter: streamNameFilter({ prefixes: ['a'] }) }),
+    )
+    await until(() => resumed.told.includes('caughtUp') && eventsOf(resumed).length >= 3)
+    t.deepEqual(eventsOf(resumed), ['a 10', 'a 11', 'a 12'])
+    for (const each of heard) t.is(eventsOf(each).length, 10)
+  },
+)
 
-test.serial('t2: a subscription resumed from any checkpoint, or from any event, delivers the rest without a gap or a repeat', async (t) => {
-  const client = await clientOfEmptyLog(t)
-  for (let n = 0; n < 40; n++) {
-    await client.appendToStream('ck', factEvent())
-    await client.appendToStream('noise', Array.from({ length: 5 }, () => factEvent()))
-  }
-  const prefixes = ['ck']
-  const seen: Position[] = []
-  const checkpoints: Array<{ readonly position: Position; readonly after: number }> = []
-  const checkpointReached = (_: unknown, position: Position): void => void checkpoints.push({ position, after: seen.length })
-  const whole = client.subscribeToAll({ filter: streamNameFilter({ prefixes, checkpointInterval: 1, checkpointReached }) })
-  whole.on('data', ({ event: found }) => found?.position !== undefined && seen.push(found.position))
-  const heard = listen(whole)
-  await until(() => heard.told.includes('caughtUp') && seen.length === 40)
-  await whole.unsubscribe()
-  t.true(checkpoints.length > 3)
-  const froms = [...checkpoints, ...seen.flatMap((position, n) => (n % 7 === 0 ? [{ position, after: n + 1 }] : []))]
-  for (const { position, after } of froms) {
-    const rest = client.subscribeToAll({ fromPosition: position, filter: streamNameFilter({ prefixes }) })
-    const delivered = listen(rest)
-    await until(() => delivered.told.includes('caughtUp') && eventsOf(delivered).length >= 40 - after)
-    t.deepEqual(eventsOf(delivered), Array.from({ length: 40 - after }, (_, n) => `ck ${after + n}`), `from ${position.commit}/${position.prepare}`)
-    await rest.unsubscribe()
-  }
-})
+test.serial(
+  't2: a subscription resumed from any checkpoint, or from any event, delivers the rest without a gap or a repeat',
+  async (t) => {
+    const client = await clientOfEmptyLog(t)
+    for (let n = 0; n < 40; n++) {
+      await client.appendToStream('ck', factEvent())
+      await client.appendToStream(
+        'noise',
+        Array.from({ length: 5 }, () => factEvent()),
+      )
+    }
+    const prefixes = ['ck']
+    const seen: Position[] = []
+    const checkpoints: Array<{ readonly position: Position; readonly after: number }> = []
+    const checkpointReached = (_: unknown, position: Position): void =>
+      void checkpoints.push({ position, after: seen.length })
+    const whole = client.subscribeToAll({
+      filter: streamNameFilter({ prefixes, checkpointInterval: 1, checkpointReached }),
+    })
+    whole.on('data', ({ event: found }) => found?.position !== undefined && seen.push(found.position))
+    const heard = listen(whole)
+    await until(() => heard.told.includes('caughtUp') && seen.length === 40)
+    await whole.unsubscribe()
+    t.true(checkpoints.length > 3)
+    const froms = [...checkpoints, ...seen.flatMap((position, n) => (n % 7 === 0 ? [{ position, after: n + 1 }] : []))]
+    for (const { position, after } of froms) {
+      const rest = client.subscribeToAll({ fromPosition: position, filter: streamNameFilter({ prefixes }) })
+      const delivered = listen(rest)
+      await until(() => delivered.told.includes('caughtUp') && eventsOf(delivered).length >= 40 - after)
+      t.deepEqual(
+        eventsOf(delivered),
+        Array.from({ length: 40 - after }, (_, n) => `ck ${after + n}`),
+        `from ${position.commit}/${position.prepare}`,
+      )
+      await rest.unsubscribe()
+    }
+  },
+)
 
 test.serial('t2: caughtUp can come while a slow consumer has events before it', async (t) => {
   const client = await clientOfEmptyLog(t)
@@ -137,23 +191,31 @@ test.serial('t2: caughtUp can come while a slow consumer has events before it', 
   t.is(taken, 40)
 })
 
-test.serial('t2: a position behind the end is caught up; a stream that is followed from a revision begins after it, from its end with what comes', async (t) => {
-  const client = await clientOfEmptyLog(t)
-  await client.appendToStream('a', [factEvent(), factEvent(), factEvent()])
-  const beyond = listen(client.subscribeToAll({ fromPosition: { commit: 99_999_999_999n, prepare: 99_999_999_999n } }))
-  await until(() => beyond.told.includes('caughtUp'))
-  const after = listen(client.subscribeToStream('a', { fromRevision: 1n }))
-  await until(() => eventsOf(after).length > 0)
-  t.deepEqual(eventsOf(after), ['a 2'])
-  const end = listen(client.subscribeToStream('a', { fromRevision: 'end' }))
-  await until(() => end.told.includes('caughtUp'))
-  await client.appendToStream('a', factEvent())
-  await until(() => eventsOf(end).length > 0)
-  t.deepEqual(eventsOf(end), ['a 3'])
-  t.deepEqual(beyond.errors, [])
-})
+test.serial(
+  't2: a position behind the end is caught up; a stream that is followed from a revision begins after it, from its end with what comes',
+  async (t) => {
+    const client = await clientOfEmptyLog(t)
+    await client.appendToStream('a', [factEvent(), factEvent(), factEvent()])
+    const beyond = listen(
+      client.subscribeToAll({ fromPosition: { commit: 99_999_999_999n, prepare: 99_999_999_999n } }),
+    )
+    await until(() => beyond.told.includes('caughtUp'))
+    const after = listen(client.subscribeToStream('a', { fromRevision: 1n }))
+    await until(() => eventsOf(after).length > 0)
+    t.deepEqual(eventsOf(after), ['a 2'])
+    const end = listen(client.subscribeToStream('a', { fromRevision: 'end' }))
+    await until(() => end.told.includes('caughtUp'))
+    await client.appendToStream('a', factEvent())
+    await until(() => eventsOf(end).length > 0)
+    t.deepEqual(eventsOf(end), ['a 3'])
+    t.deepEqual(beyond.errors, [])
+  },
+)
 
-for (const [name, position] of [['inside a record', { commit: 31n, prepare: 31n }], ['no regular expression', null]] as const)
+for (const [name, position] of [
+  ['inside a record', { commit: 31n, prepare: 31n }],
+  ['no regular expression', null],
+] as const)
   test.serial(`t2: a subscription with what cannot be (${name}) ends with UnknownError`, async (t) => {
     const client = await clientOfEmptyLog(t)
     await client.appendToStream('p', factEvent())
@@ -166,26 +228,32 @@ for (const [name, position] of [['inside a record', { commit: 31n, prepare: 31n 
     t.is(error.message, '2 UNKNOWN: Exception was thrown by handler.')
   })
 
-test.serial('t10: a subscription to a stream that does not exist yet is confirmed, and has caught up with its first event', async (t) => {
-  const client = await clientOfEmptyLog(t)
-  const heard = listen(client.subscribeToStream('late'))
-  await until(() => heard.told.length === 1)
-  await client.appendToStream('late', factEvent())
-  await until(() => heard.told.length === 3)
-  await client.appendToStream('late', factEvent())
-  await until(() => heard.told.length === 4)
-  t.deepEqual(heard.told, ['confirmation', 'late 0', 'caughtUp', 'late 1'])
-})
+test.serial(
+  't10: a subscription to a stream that does not exist yet is confirmed, and has caught up with its first event',
+  async (t) => {
+    const client = await clientOfEmptyLog(t)
+    const heard = listen(client.subscribeToStream('late'))
+    await until(() => heard.told.length === 1)
+    await client.appendToStream('late', factEvent())
+    await until(() => heard.told.length === 3)
+    await client.appendToStream('late', factEvent())
+    await until(() => heard.told.length === 4)
+    t.deepEqual(heard.told, ['confirmation', 'late 0', 'caughtUp', 'late 1'])
+  },
+)
 
-test.serial('t10: for await throws UnavailableError when the server dies, and a break ends the subscription', async (t) => {
-  const { own, client } = await startOwnDouble(t)
-  await client.appendToStream('a', [factEvent(), factEvent()])
-  const left = client.subscribeToAll()
-  for await (const _ of left) break
-  await until(() => left.destroyed)
-  const waiting = (async () => {
-    for await (const _ of client.subscribeToAll({ fromPosition: 'end' })) t.fail('nothing is appended')
-  })()
-  const [thrown] = await Promise.all([t.throwsAsync(waiting), own.kill()])
-  t.true(thrown instanceof UnavailableError, thrown?.constructor.name)
-})
+test.serial(
+  't10: for await throws UnavailableError when the server dies, and a break ends the subscription',
+  async (t) => {
+    const { own, client } = await startOwnDouble(t)
+    await client.appendToStream('a', [factEvent(), factEvent()])
+    const left = client.subscribeToAll()
+    for await (const _ of left) break
+    await until(() => left.destroyed)
+    const waiting = (async () => {
+      for await (const _ of client.subscribeToAll({ fromPosition: 'end' })) t.fail('nothing is appended')
+    })()
+    const [thrown] = await Promise.all([t.throwsAsync(waiting), own.kill()])
+    t.true(thrown instanceof UnavailableError, thrown?.constructor.name)
+  },
+)

@@ -6,7 +6,12 @@ import { Readable } from 'node:stream'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import test, { type ExecutionContext } from 'ava'
 import type { Documents } from '../../../application/ports/documents.ts'
-import { BEGINNING, type EventStore, type Position, type SubscriptionMessage } from '../../../application/ports/event-store.ts'
+import {
+  BEGINNING,
+  type EventStore,
+  type Position,
+  type SubscriptionMessage,
+} from '../../../application/ports/event-store.ts'
 import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
 import { createCallTimeouts } from '../../../infrastructure/eventstoredb/call-timeouts.ts'
 import { createSubscriptions } from '../../../infrastructure/eventstoredb/subscriptions.ts'
@@ -47,7 +52,16 @@ const createReader = (t: ExecutionContext, store: EventStore) => {
     stop,
     start: (from: EventStore = store) => {
       const ending = new AbortController()
-      const deps = { store: from, documents, projections: allProjections, leases: SINGLE_PROCESS_LEASES, code: 'test', logger: silentLogger, environment, timers: systemTimers }
+      const deps = {
+        store: from,
+        documents,
+        projections: allProjections,
+        leases: SINGLE_PROCESS_LEASES,
+        code: 'test',
+        logger: silentLogger,
+        environment,
+        timers: systemTimers,
+      }
       running ??= { ending, projector: startProjector({ ...deps, signal: ending.signal }) }
     },
     reached: (position: Position) =>
@@ -61,23 +75,33 @@ const createReader = (t: ExecutionContext, store: EventStore) => {
 type Reader = ReturnType<typeof createReader>
 
 /** Where the read models are not what the log says. */
-const differences = async (store: EventStore, { documents }: Pick<Reader, 'documents'>): Promise<ReadonlyArray<string>> => {
+const differences = async (
+  store: EventStore,
+  { documents }: Pick<Reader, 'documents'>,
+): Promise<ReadonlyArray<string>> => {
   const scratch = createMemoryDocuments()
   const found: string[] = []
   for (const projection of allProjections) {
     const collection = projection.collection.name
     await right(scratch.ensure([projection.collection]))
-    await foldLog({ store, documents: scratch }, projection, { from: { position: BEGINNING, last: null }, to: await right(store.head()), signal: never })
-    for await (const { id, kind } of differencesOf({ documents, collection }, { documents: scratch, collection })) found.push(`${collection} ${id} ${kind}`)
+    await foldLog({ store, documents: scratch }, projection, {
+      from: { position: BEGINNING, last: null },
+      to: await right(store.head()),
+      signal: never,
+    })
+    for await (const { id, kind } of differencesOf({ documents, collection }, { documents: scratch, collection }))
+      found.push(`${collection} ${id} ${kind}`)
   }
   return found
 }
 
 const PREFIXES = [...new Set(allProjections.flatMap(({ prefixes }) => prefixes))]
 
-const hear = (store: EventStore, from: Position): Promise<ReadonlyArray<SubscriptionMessage>> => take(store.subscribe(from, PREFIXES, never), caughtUp)
+const hear = (store: EventStore, from: Position): Promise<ReadonlyArray<SubscriptionMessage>> =>
+  take(store.subscribe(from, PREFIXES, never), caughtUp)
 
-const placeOf = (message: SubscriptionMessage): Position => (message.kind === 'event' ? message.event.position : message.position)
+const placeOf = (message: SubscriptionMessage): Position =>
+  message.kind === 'event' ? message.event.position : message.position
 
 const placesOfEvents = (messages: ReadonlyArray<SubscriptionMessage>): ReadonlyArray<Position> =>
   messages.flatMap((message) => (message.kind === 'event' ? [message.event.position] : []))
@@ -140,7 +164,11 @@ serial('scavenges under load lose nothing to projections that are stopped and st
     const whole = placesOfEvents(await hear(store, BEGINNING))
     for (let n = 0; n < PLACES; n++) {
       const place = places[Math.floor(pick() * places.length)] ?? BEGINNING
-      t.deepEqual(placesOfEvents(await hear(store, place)), whole.filter((one) => one > place), `round ${round}, from ${place}`)
+      t.deepEqual(
+        placesOfEvents(await hear(store, place)),
+        whole.filter((one) => one > place),
+        `round ${round}, from ${place}`,
+      )
       resumed += 1
       if (!whole.includes(place)) gone += 1
     }
@@ -149,7 +177,9 @@ serial('scavenges under load lose nothing to projections that are stopped and st
   const streams = new Set<string>()
   for (const message of await hear(store, BEGINNING)) if (message.kind === 'event') streams.add(message.event.stream)
   t.is([...streams].filter((stream) => stream.startsWith('live-')).length, writer.lives())
-  t.log(`${writes} writes in ${streams.size} streams; resumed at ${resumed} positions, of which ${gone} had no record of ours any more`)
+  t.log(
+    `${writes} writes in ${streams.size} streams; resumed at ${resumed} positions, of which ${gone} had no record of ours any more`,
+  )
 })
 
 serial('a scavenge between the look back and the subscription loses nothing to projections', async (t) => {
@@ -190,7 +220,10 @@ serial('a scavenge between the look back and the subscription loses nothing to p
     },
   })
   const connected = { client: () => late, lost: () => never }
-  reader.start({ ...store, subscribe: createSubscriptions({ connected, timeouts: createCallTimeouts(PATIENT_LIMITS), head: store.head }) })
+  reader.start({
+    ...store,
+    subscribe: createSubscriptions({ connected, timeouts: createCallTimeouts(PATIENT_LIMITS), head: store.head }),
+  })
   await reader.reached(await writer.issue())
   t.true(looks > 1)
   t.deepEqual(await differences(store, reader), [])

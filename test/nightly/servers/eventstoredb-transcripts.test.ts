@@ -29,7 +29,8 @@ const startLog = async (t: ExecutionContext, args: ReadonlyArray<string> = []): 
 const printed = async (script: string, url: string, ...args: ReadonlyArray<string>): Promise<string> =>
   (await promisify(execFile)(process.execPath, [join(TRANSCRIPTS, `${script}.ts`), url, ...args])).stdout
 
-const recorded = async (name: string): Promise<ReadonlyArray<string>> => normalise(await readFile(join(TRANSCRIPTS, `${name}.txt`), 'utf8'))
+const recorded = async (name: string): Promise<ReadonlyArray<string>> =>
+  normalise(await readFile(join(TRANSCRIPTS, `${name}.txt`), 'utf8'))
 
 const SESSIONS = [['t1', ['']], ['t1b', ['47', '48', '49', '50', '51']], ['t3', ['']]] as const
 
@@ -54,11 +55,21 @@ const DELAYS = {
   refusalAfterKill: 4000, refusalAfterFreeze: 4000, claim: 1000, forwarding: 50,
 }
 
-const startNodes = async (): Promise<{ readonly nodes: ReadonlyArray<RecordedNode>; readonly dispose: () => Promise<void> }> => {
+const startNodes = async (): Promise<{
+  readonly nodes: ReadonlyArray<RecordedNode>
+  readonly dispose: () => Promise<void>
+}> => {
   if (EVENTSTORE_FOLDER === undefined) return startCluster({ delays: DELAYS })
   const { url, nodes, dispose } = await startEventStoreServer({ nodes: 3 })
   const all = nodes.map(({ address }) => address).join()
-  return { nodes: nodes.map((node) => ({ ...node, url: url.replace(all, node.address), hasEnded: async () => node.restarts() > 0 })), dispose }
+  return {
+    nodes: nodes.map((node) => ({
+      ...node,
+      url: url.replace(all, node.address),
+      hasEnded: async () => node.restarts() > 0,
+    })),
+    dispose,
+  }
 }
 
 test('the double of three nodes answers t24 as those of 23.10.6 did', async (t) => {
@@ -78,7 +89,10 @@ test('the comparison leaves no line out and tells apart what differs', (t) => {
     'second -> OK {"position":{"commit":"11n","prepare":"11n"}} 6ms',
   ]
   t.is(normalise(told.join('\n')).length, 3)
-  t.deepEqual(normalise(told.join('\n')), normalise(told.join('\n').replaceAll('10n', '70n').replaceAll('11n', '80n').replaceAll('5ms', '9ms')))
+  t.deepEqual(
+    normalise(told.join('\n')),
+    normalise(told.join('\n').replaceAll('10n', '70n').replaceAll('11n', '80n').replaceAll('5ms', '9ms')),
+  )
   for (const [before, after] of [['11n', '10n'], ['second', '2nd'], ['"2n"', '"3n"']] as const)
     t.notDeepEqual(normalise(told.join('\n').replaceAll(before, after)), normalise(told.join('\n')))
 })

@@ -24,14 +24,23 @@ const started = async (t: ExecutionContext, isLenient = false): Promise<MongoDou
   return double
 }
 
-const numbersAt = async (t: ExecutionContext, url: string, options: MongoClientOptions = POLLING): Promise<Collection<Numbered>> => {
+const numbersAt = async (
+  t: ExecutionContext,
+  url: string,
+  options: MongoClientOptions = POLLING,
+): Promise<Collection<Numbered>> => {
   const client = await new MongoClient(url, options).connect()
   t.teardown(() => client.close())
   return client.db('test').collection<Numbered>('numbers')
 }
 
 /** A client that speaks to one member alone, whatever that takes itself for. */
-const directly = (t: ExecutionContext, double: MongoDouble, member: number, options: MongoClientOptions = POLLING): Promise<Collection<Numbered>> => {
+const directly = (
+  t: ExecutionContext,
+  double: MongoDouble,
+  member: number,
+  options: MongoClientOptions = POLLING,
+): Promise<Collection<Numbered>> => {
   const port = /:(\d+)/.exec(double.url('test').split(',')[member] ?? '')?.[1]
   return numbersAt(t, `mongodb://127.0.0.1:${port}/test?directConnection=true`, options)
 }
@@ -54,7 +63,8 @@ test('the driver finds all members, learns of an election as it happens, and mak
   t.teardown(() => client.close())
   const types: Array<ReadonlyArray<string>> = []
   client.on('topologyDescriptionChanged', ({ newDescription }) =>
-    types.push([...newDescription.servers.values()].map(({ type }) => type)))
+    types.push([...newDescription.servers.values()].map(({ type }) => type)),
+  )
   const numbers = client.db('test').collection<Numbered>('numbers')
   await set(numbers, 0)
   for (let round = 1; round <= 3; round += 1) {
@@ -165,7 +175,11 @@ test('each member has a clock of its own, and dates are compared', async (t) => 
   const numbers = await numbersAt(t, double.url('test'))
   const hour = 3_600_000
   const stamp = async (_id: number): Promise<number> => {
-    const stored = await numbers.findOneAndUpdate({ _id }, { $currentDate: { at: true }, $inc: { a: 1 } }, { upsert: true, returnDocument: 'after' })
+    const stored = await numbers.findOneAndUpdate(
+      { _id },
+      { $currentDate: { at: true }, $inc: { a: 1 } },
+      { upsert: true, returnDocument: 'after' },
+    )
     return stored?.at?.getTime() ?? Number.NaN
   }
   const first = await stamp(1)

@@ -23,7 +23,12 @@ test('the double refuses what it does not know in the words of a server', async 
   t.is(await refused({ find: 'x', filter: { $where: '1' } }), 2)
   t.is(await refused({ ping: 1, txnNumber: BSON.Long.fromNumber(1) }), 20)
   t.is(await refused({ getMore: BSON.Long.fromNumber(99), collection: 'x' }), 43)
-  for (const [update, code] of [[{ $push: { a: 1 } }, 9], [{ a: 1, $set: { b: 1 } }, 52], [{ $set: { a: 1 }, $max: { a: 1 } }, 40], [{ $set: { _id: 2 } }, 66]] as const) {
+  for (const [update, code] of [
+    [{ $push: { a: 1 } }, 9],
+    [{ a: 1, $set: { b: 1 } }, 52],
+    [{ $set: { a: 1 }, $max: { a: 1 } }, 40],
+    [{ $set: { _id: 2 } }, 66],
+  ] as const) {
     const query = { _id: 1 }
     await database.collection<Numbered>('x').updateOne(query, { $set: { a: 0 } }, { upsert: true })
     t.is(await refused({ findAndModify: 'x', query, update, writeConcern: { w: 'majority', j: true } }), code)
@@ -38,9 +43,22 @@ test('the double keeps unique keys, compares as BSON does, and pages through cur
   const numbers = client.db('test').collection<Numbered>('numbers')
   await numbers.createIndex({ a: 1 }, { unique: true })
   await numbers.insertMany(Array.from({ length: 250 }, (_, n) => ({ _id: n, a: 1000 - n })))
-  const error = await t.throwsAsync(numbers.insertMany([{ _id: 1, a: -1 }, { _id: 500, a: 751 }, { _id: 501, a: -2 }], { ordered: false }), { instanceOf: MongoBulkWriteError })
+  const error = await t.throwsAsync(
+    numbers.insertMany(
+      [
+        { _id: 1, a: -1 },
+        { _id: 500, a: 751 },
+        { _id: 501, a: -2 },
+      ],
+      { ordered: false },
+    ),
+    { instanceOf: MongoBulkWriteError },
+  )
   t.deepEqual([error?.writeErrors].flat().map((failure) => [failure?.index, failure?.code]), [[0, 11000], [1, 11000]])
-  t.deepEqual((await numbers.find({}, { sort: { a: 1 }, batchSize: 20 }).toArray()).map(({ a }) => a), [-2, ...Array.from({ length: 250 }, (_, n) => 751 + n)])
+  t.deepEqual(
+    (await numbers.find({}, { sort: { a: 1 }, batchSize: 20 }).toArray()).map(({ a }) => a),
+    [-2, ...Array.from({ length: 250 }, (_, n) => 751 + n)],
+  )
   t.deepEqual(await numbers.find({ a: { $lt: 0 } }, { projection: { _id: 1 } }).toArray(), [{ _id: 501 }])
   await numbers.drop()
   t.deepEqual(await client.db('test').listCollections().toArray(), [])
@@ -76,7 +94,11 @@ test('the double takes no write that may be acknowledged before it is durable, u
     for (const writeConcern of [{}, { w: 1, journal: true }, { w: 'majority' }] as const) {
       const client = await new MongoClient(double.url('test'), { writeConcern }).connect()
       t.teardown(() => client.close())
-      const write = () => client.db('test').collection<Numbered>('numbers').updateOne({ _id: 1 }, { $set: { a: 1 } }, { upsert: true })
+      const write = () =>
+        client
+          .db('test')
+          .collection<Numbered>('numbers')
+          .updateOne({ _id: 1 }, { $set: { a: 1 } }, { upsert: true })
       if (isLenient) await t.notThrowsAsync(write)
       else t.is((await t.throwsAsync(write, { instanceOf: MongoServerError }))?.code, 100)
     }
@@ -94,13 +116,17 @@ test('what the primary of the double alone has is read by a local concern only, 
     (await numbers.findOne({ _id: 1 }, { readConcern: 'majority' }))?.a,
     (await numbers.findOne({ _id: 1 }, { readPreference: 'secondary' }))?.a,
   ]
-  const set = (a: number, options: object) => numbers.updateOne({ _id: 1 }, { $set: { a } }, { upsert: true, ...options })
+  const set = (a: number, options: object) =>
+    numbers.updateOne({ _id: 1 }, { $set: { a } }, { upsert: true, ...options })
   await set(1, {})
   await double.cutOff()
   await set(2, { writeConcern: { w: 1 } })
   t.deepEqual(await seen(), [2, 1, 1])
   // Also a write that changes nothing: it was decided by what the primary alone has.
-  for (const a of [2, 3]) await t.throwsAsync(set(a, { writeConcern: { w: 'majority', j: true, wtimeoutMS: 50 } }), { message: /replication timed out/ })
+  for (const a of [2, 3])
+    await t.throwsAsync(set(a, { writeConcern: { w: 'majority', j: true, wtimeoutMS: 50 } }), {
+      message: /replication timed out/,
+    })
   t.deepEqual(await seen(), [3, 1, 1])
   await double.rollBack()
   t.deepEqual(await seen(), [1, 1, 1])

@@ -26,7 +26,12 @@ const seen = async (documents: Documents): Promise<ReadonlyArray<unknown>> => {
   const [scanned] = await right(documents.scan('lives', null, 10))
   const got = await right(documents.get('lives', '1'))
   const checkpoint = await right(documents.checkpoint(MODEL))
-  return [listed?.['n'], scanned?.document?.['n'], got._tag === 'Some' ? got.value['n'] : null, Number(checkpoint.position)]
+  return [
+    listed?.['n'],
+    scanned?.document?.['n'],
+    got._tag === 'Some' ? got.value['n'] : null,
+    Number(checkpoint.position),
+  ]
 }
 
 /** Reads until it is what is wanted. */
@@ -55,7 +60,11 @@ const openWorld = async (t: ExecutionContext, query = '', limitMs = 500): Promis
   await right(documents.ensure([LIVES]))
   const put: World['put'] = (n, id = '1') => {
     const document = { id: Number(id), n }
-    return documents.commit(MODEL, [{ kind: 'put', collection: 'lives', id, document, position: at(n) }], checkpointAt(at(n)))()
+    return documents.commit(
+      MODEL,
+      [{ kind: 'put', collection: 'lives', id, document, position: at(n) }],
+      checkpointAt(at(n)),
+    )()
   }
   await until(() => accepted(put(1)), true)
   return { double, connection, documents, put }
@@ -116,31 +125,34 @@ test.serial('a writer that was overtaken between its read and its write leaves w
   t.deepEqual(await seen(documents), [3, 3, 3, 3])
 })
 
-test.serial('a server that is only slow gives up itself what nobody waits for, and no connection is lost', async (t) => {
-  const { double, connection, documents, put } = await openWorld(t)
-  const keyring = await openMongoKeyring(connection, randomBytes(32))
-  const slowReads = async (): Promise<void> => {
-    await double.inject({ command: 'find', effect: 'hold', times: 1_000_000 })
-    const reads = Array.from({ length: 40 }, () => documents.get('lives', '1')())
-    for (const outcome of await Promise.all(reads)) t.true(E.isLeft(outcome))
-    await until(async () => (await double.state()).held, 0)
-    await double.heal()
-  }
-  // The first ones make as many connections as there may be.
-  await slowReads()
-  const before = await double.state()
-  await slowReads()
+test.serial(
+  'a server that is only slow gives up itself what nobody waits for, and no connection is lost',
+  async (t) => {
+    const { double, connection, documents, put } = await openWorld(t)
+    const keyring = await openMongoKeyring(connection, randomBytes(32))
+    const slowReads = async (): Promise<void> => {
+      await double.inject({ command: 'find', effect: 'hold', times: 1_000_000 })
+      const reads = Array.from({ length: 40 }, () => documents.get('lives', '1')())
+      for (const outcome of await Promise.all(reads)) t.true(E.isLeft(outcome))
+      await until(async () => (await double.state()).held, 0)
+      await double.heal()
+    }
+    // The first ones make as many connections as there may be.
+    await slowReads()
+    const before = await double.state()
+    await slowReads()
 
-  await double.cutOff()
-  const writes = Array.from({ length: 8 }, (_, n) => keyring.seal(`user-${n}`, plainMembers(['Alice']))())
-  t.true(E.isLeft(await put(2)))
-  for (const outcome of await Promise.all(writes)) t.true(E.isLeft(outcome))
-  await until(async () => (await double.state()).waiting, 0)
-  await double.catchUp()
+    await double.cutOff()
+    const writes = Array.from({ length: 8 }, (_, n) => keyring.seal(`user-${n}`, plainMembers(['Alice']))())
+    t.true(E.isLeft(await put(2)))
+    for (const outcome of await Promise.all(writes)) t.true(E.isLeft(outcome))
+    await until(async () => (await double.state()).waiting, 0)
+    await double.catchUp()
 
-  await until(() => accepted(put(2)), true)
-  t.is((await double.state()).connections, before.connections)
-})
+    await until(() => accepted(put(2)), true)
+    t.is((await double.state()).connections, before.connections)
+  },
+)
 
 test.serial('what may take long is waited for: an index longer than a request, a document not', async (t) => {
   const { double, documents } = await openWorld(t)

@@ -51,7 +51,8 @@ test.after.always(async (t) => {
 
 /** On a database of its own; it may take more than one attempt. */
 const connected = async (database = `stenolog_test_${v7().replaceAll('-', '')}`): Promise<MongoConnection> => {
-  const url = double?.url(database) ?? (REAL ?? '').replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${database}`)
+  const url =
+    double?.url(database) ?? (REAL ?? '').replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${database}`)
   return eventually(() => connectMongo(url, { limitMs: LIMIT_MS }), { timeoutMs: 120_000 })
 }
 
@@ -78,7 +79,12 @@ test.serial('what was acknowledged in a time of elections is there when they are
   const database = `stenolog_test_${v7().replaceAll('-', '')}`
   const masterKey = randomBytes(32)
   const lives = [{ name: 'lives', indexes: [['id']] }]
-  const [firstOf, stored, sealed, erased] = [await connected(database), new Map<string, number>(), new Map<string, Envelope>(), new Set<string>()]
+  const [firstOf, stored, sealed, erased] = [
+    await connected(database),
+    new Map<string, number>(),
+    new Map<string, Envelope>(),
+    new Set<string>(),
+  ]
   t.teardown(firstOf.close)
   await right(insistent(createMongoDocuments(firstOf)).ensure(lives))
 
@@ -89,7 +95,13 @@ test.serial('what was acknowledged in a time of elections is there when they are
     for (let n = 1; (unrest?.turns() ?? until) < until; n += 1) {
       // All write the same documents, so that each is overtaken by others.
       const [id, v] = [String(n % 7), n * WRITERS + own]
-      const put = { kind: 'put', collection: 'lives', id, document: { id: Number(id), v }, position: position(v) } as const
+      const put = {
+        kind: 'put',
+        collection: 'lives',
+        id,
+        document: { id: Number(id), v },
+        position: position(v),
+      } as const
       await right(documents.commit({ projection: `writer ${own}`, collection: null }, [put], checkpointAt(position(v))))
       stored.set(id, Math.max(stored.get(id) ?? 0, v))
       stored.set(`writer ${own}`, v)
@@ -108,7 +120,8 @@ test.serial('what was acknowledged in a time of elections is there when they are
   t.teardown(connection.close)
   const documents = insistent(createMongoDocuments(connection))
   for (const [id, v] of stored) {
-    if (id.startsWith('writer')) t.is((await right(documents.checkpoint({ projection: id, collection: null }))).position, position(v), id)
+    if (id.startsWith('writer'))
+      t.is((await right(documents.checkpoint({ projection: id, collection: null }))).position, position(v), id)
     else t.like(await right(documents.get('lives', id)), { value: { v } }, id)
   }
   const keyring = insistent(await eventually(() => openMongoKeyring(connection, masterKey), { timeoutMs: 120_000 }))
@@ -116,6 +129,8 @@ test.serial('what was acknowledged in a time of elections is there when they are
   const opened = await right(keyring.open(standing([...sealed.values()])))
   const expected = keys.map((key) => (erased.has(key) ? E.left({ _tag: 'KeyErased', key }) : E.right(key)))
   t.deepEqual(opened, expected)
-  t.log(`${keys.length} keys, ${erased.size} of them erased, ${[...stored.values()].reduce((sum, v) => Math.max(sum, v), 0) / WRITERS} documents a writer`)
+  t.log(
+    `${keys.length} keys, ${erased.size} of them erased, ${[...stored.values()].reduce((sum, v) => Math.max(sum, v), 0) / WRITERS} documents a writer`,
+  )
   if (double !== undefined) t.deepEqual((await double.state()).weakWrites, [])
 })

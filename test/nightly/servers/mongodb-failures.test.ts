@@ -44,9 +44,18 @@ const openWorld = async (t: ExecutionContext, replicaSet = ''): Promise<World> =
     connection,
     documents,
     put: (id, position) =>
-      documents.commit(MODEL, [{ kind: 'put', collection: 'lives', id, document: { id: Number(id), n: position }, position: at(position) }], checkpointAt(at(position)))(),
+      documents.commit(
+        MODEL,
+        [{ kind: 'put', collection: 'lives', id, document: { id: Number(id), n: position }, position: at(position) }],
+        checkpointAt(at(position)),
+      )(),
     positions: async () => {
-      const page = documents.page('lives', { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 100 })
+      const page = documents.page('lives', {
+        filter: {},
+        sort: { by: 'id', direction: 'ascending' },
+        skip: 0,
+        limit: 100,
+      })
       return (await right(page)).map((document) => document['n'])
     },
   }
@@ -69,7 +78,10 @@ test.serial('while the server is frozen everything fails, and nothing waits for 
   double.freeze()
   const begin = performance.now()
   const [got, committed, created, erased] = await Promise.all([
-    documents.get('lives', '1')(), put('1', 2), keyring.seal('user-2', plainMembers(['Bob']))(), keyring.erase(['user-3'])(),
+    documents.get('lives', '1')(),
+    put('1', 2),
+    keyring.seal('user-2', plainMembers(['Bob']))(),
+    keyring.erase(['user-3'])(),
   ])
   t.log(`four requests of a frozen server failed after ${Math.round(performance.now() - begin)} ms`)
   isUnavailable(t, got)
@@ -100,25 +112,31 @@ test.serial('a server that is away when a read model is first made is asked agai
 const EFFECTS: ReadonlyArray<Fault['effect']> = ['drop-before', 'drop-after', 'hang', 'empty', 'garbled', 'not-primary']
 
 for (const replicaSet of ['', 'rs0']) {
-  test.serial(`whatever goes wrong with a request, a commit is there or fails, and its repetition adds nothing${replicaSet === '' ? '' : ' (replica set)'} [F5 F6]`, async (t) => {
-    const { double, documents, put, positions } = await openWorld(t, replicaSet)
-    let position = 0
-    for (const effect of EFFECTS)
-      for (const command of ['find', 'insert', 'update']) {
-        position += 2
-        const id = String(position)
-        if (command === 'update') await until(async () => E.isRight(await put(id, position - 1)))
-        await double.inject({ command, effect, times: 50 })
-        const failed = await put(id, position)
-        if (E.isRight(failed)) t.fail(`${command} with ${effect} was answered as if nothing had happened`)
-        else isUnavailable(t, failed)
-        await double.heal()
-        await until(async () => E.isRight(await put(id, position)))
-        t.deepEqual(await put(id, position - 1), E.right(undefined))
-      }
-    t.deepEqual(await positions(), Array.from({ length: position / 2 }, (_, n) => (n + 1) * 2))
-    t.is((await right(documents.checkpoint(MODEL))).position, at(position))
-  })
+  test.serial(
+    `whatever goes wrong with a request, a commit is there or fails, and its repetition adds nothing${replicaSet === '' ? '' : ' (replica set)'} [F5 F6]`,
+    async (t) => {
+      const { double, documents, put, positions } = await openWorld(t, replicaSet)
+      let position = 0
+      for (const effect of EFFECTS)
+        for (const command of ['find', 'insert', 'update']) {
+          position += 2
+          const id = String(position)
+          if (command === 'update') await until(async () => E.isRight(await put(id, position - 1)))
+          await double.inject({ command, effect, times: 50 })
+          const failed = await put(id, position)
+          if (E.isRight(failed)) t.fail(`${command} with ${effect} was answered as if nothing had happened`)
+          else isUnavailable(t, failed)
+          await double.heal()
+          await until(async () => E.isRight(await put(id, position)))
+          t.deepEqual(await put(id, position - 1), E.right(undefined))
+        }
+      t.deepEqual(
+        await positions(),
+        Array.from({ length: position / 2 }, (_, n) => (n + 1) * 2),
+      )
+      t.is((await right(documents.checkpoint(MODEL))).position, at(position))
+    },
+  )
 }
 
 test.serial('a write whose answer was lost once is found done by the driver (replica set)', async (t) => {
@@ -153,8 +171,13 @@ test.serial('a read model is flipped by its pointer, and indexes are there from 
   t.teardown(() => client.close())
   const database = client.db('test')
   const indexes = await database.collection('lives_v1').indexes()
-  t.deepEqual(indexes.map(({ key }) => key), [{ _id: 1 }, { 'body.userId': 1, 'body.id': 1, _id: 1 }, { 'body.id': 1, _id: 1 }])
-  await database.collection<{ _id: string }>('lives_v2').insertOne({ _id: '2', v: at(2), body: { id: 2, n: 7 } } as never)
+  t.deepEqual(
+    indexes.map(({ key }) => key),
+    [{ _id: 1 }, { 'body.userId': 1, 'body.id': 1, _id: 1 }, { 'body.id': 1, _id: 1 }],
+  )
+  await database
+    .collection<{ _id: string }>('lives_v2')
+    .insertOne({ _id: '2', v: at(2), body: { id: 2, n: 7 } } as never)
   t.deepEqual(await positions(), [1])
   await database.collection<{ _id: string }>('collections').updateOne({ _id: 'lives' }, { $set: { version: 2 } })
   await until(async () => (await positions())[0] === 7)
@@ -164,11 +187,18 @@ test.serial('a read model is flipped by its pointer, and indexes are there from 
 })
 
 test('hosts, credentials, TLS and the database come from the connection string, and no message holds the credentials', async (t) => {
-  const error = await t.throwsAsync(connectMongo('mongodb://us%40er:pa%3Ass@127.0.0.1:1/other?tls=true&authSource=admin'))
+  const error = await t.throwsAsync(
+    connectMongo('mongodb://us%40er:pa%3Ass@127.0.0.1:1/other?tls=true&authSource=admin'),
+  )
   t.regex(error?.message ?? '', /^cannot connect to the MongoDB of STENOLOG_MONGO_URL: /)
   const malformed = [
-    'mongodb://us%40er:pa%3Ass@', 'mongodb://user:pa%3Ass@127.0.0.1/?tls=maybe', 'mongodb://user:pa%3Ass@127.0.0.1/?unknown=1', 'mongodb://user:pa:ss@h',
-    'mongodb://user:pa%3Ass/x@h', 'mongodb://user:pa%3Ass%zz@h', 'mongodb://user:pa%3Ass@x@h',
+    'mongodb://us%40er:pa%3Ass@',
+    'mongodb://user:pa%3Ass@127.0.0.1/?tls=maybe',
+    'mongodb://user:pa%3Ass@127.0.0.1/?unknown=1',
+    'mongodb://user:pa:ss@h',
+    'mongodb://user:pa%3Ass/x@h',
+    'mongodb://user:pa%3Ass%zz@h',
+    'mongodb://user:pa%3Ass@x@h',
   ]
   for (const url of malformed) {
     const refused = await t.throwsAsync(connectMongo(url))

@@ -29,7 +29,11 @@ for (const replicaSet of ['', 'rs0'])
       await right(documents.ensure([{ name: 'lives', indexes: [['id']] }]))
       const put = (id: string, n: number) => {
         const document = { id, n }
-        return documents.commit(MODEL, [{ kind: 'put', collection: 'lives', id, document, position: at(n) }], checkpointAt(at(n)))()
+        return documents.commit(
+          MODEL,
+          [{ kind: 'put', collection: 'lives', id, document, position: at(n) }],
+          checkpointAt(at(n)),
+        )()
       }
       await eventually(async () => {
         if (E.isLeft(await put('old', 1))) throw new Error('still not put')

@@ -44,13 +44,15 @@ test('data of a newer version on EventStoreDB or MongoDB ends the start and ever
   const marksOf = (name: string) => databases.db(name).collection<Mark>('format')
   const markIn = (name: string) => ({
     read: async (): Promise<unknown> => (await marksOf(name).findOne({ _id: 'stenolog' }))?.format,
-    write: async (format: number): Promise<unknown> => marksOf(name).updateOne({ _id: 'stenolog' }, { $set: { format, release: 9_008_007 } }),
+    write: async (format: number): Promise<unknown> =>
+      marksOf(name).updateOne({ _id: 'stenolog' }, { $set: { format, release: 9_008_007 } }),
     // As before there were marks.
     remove: async (): Promise<unknown> => marksOf(name).drop(),
   })
   const marks = {
     'the log of the event store': {
-      read: async (): Promise<unknown> => (await events.getStreamMetadata<{ format?: number }>('stenolog')).metadata?.format,
+      read: async (): Promise<unknown> =>
+        (await events.getStreamMetadata<{ format?: number }>('stenolog')).metadata?.format,
       write: (format: number): Promise<unknown> => events.setStreamMetadata('stenolog', { format, release: 9_008_007 }),
       remove: (): Promise<unknown> => events.setStreamMetadata('stenolog', {}),
     },
@@ -60,7 +62,8 @@ test('data of a newer version on EventStoreDB or MongoDB ends the start and ever
   const end = async (): Promise<unknown> => {
     let last: unknown
     // To its end: a call that is left behind would keep the client from closing.
-    for await (const { event } of events.readAll({ direction: 'backwards', fromPosition: 'end', maxCount: 1 })) last = event?.position
+    for await (const { event } of events.readAll({ direction: 'backwards', fromPosition: 'end', maxCount: 1 }))
+      last = event?.position
     return last
   }
 

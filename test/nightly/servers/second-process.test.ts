@@ -29,7 +29,13 @@ const servers = async (t: ExecutionContext) => {
   const [log, lists, otherLists] = [await startEventStoreDb(), await startMongoDouble(), await startMongoDouble()]
   for (const { dispose } of [log, lists, otherLists]) t.teardown(dispose)
   const onLog = { EVENTSTORE_URL: log.url, MASTER_KEY_FILE: file }
-  return { log, lists, onLog, onBoth: { ...onLog, MONGO_URL: lists.url('stenolog') }, elsewhere: { ...onLog, MONGO_URL: otherLists.url('stenolog') } }
+  return {
+    log,
+    lists,
+    onLog,
+    onBoth: { ...onLog, MONGO_URL: lists.url('stenolog') },
+    elsewhere: { ...onLog, MONGO_URL: otherLists.url('stenolog') },
+  }
 }
 
 /** A service in a data directory. */
@@ -62,7 +68,8 @@ test.serial('without MongoDB the log is the data directory\'s that took it; anot
   const [here, there] = [await folder(t), await folder(t)]
   const first = startIn(t, here, onLog)
   await first.url()
-  const refused = /^error: Stenolog cannot start: the log of the event store belongs to another data directory, used by "node-[0-9a-f]{16}" \(process \d+ on \S+, since [^)]+\)\. .*stenolog log take-over.*\n$/m
+  const refused =
+    /^error: Stenolog cannot start: the log of the event store belongs to another data directory, used by "node-[0-9a-f]{16}" \(process \d+ on \S+, since [^)]+\)\. .*stenolog log take-over.*\n$/m
   await isRefused(t, startIn(t, there, onLog), onLog, refused)
   await isRefused(t, startIn(t, there, { ...onLog, NODE_NAME: 'another' }), onLog, refused)
   const tool = await stenolog(there, ['users', 'list'], onLog)
@@ -80,7 +87,10 @@ test.serial('without MongoDB the log is the data directory\'s that took it; anot
   const taken = await stenolog(there, ['log', 'take-over'], onLog)
   t.is(taken.code, 0, taken.stderr)
   t.is(await again.exited, 1)
-  t.regex(again.stderr(), /^error: Stenolog stops: the process "node-[0-9a-f]{16}" .* has taken over the log of the event store$/m)
+  t.regex(
+    again.stderr(),
+    /^error: Stenolog stops: the process "node-[0-9a-f]{16}" .* has taken over the log of the event store$/m,
+  )
   await isRefused(t, startIn(t, here, onLog), onLog, /belongs to another data directory/)
 })
 
@@ -91,14 +101,31 @@ test.serial('beside a process on both servers another name joins, and its own na
   const first = startIn(t, here, { ...onBoth, NODE_NAME: 'alpha' })
   await first.url()
   // Whose log is its own.
-  const refused = /^error: Stenolog cannot start: MongoDB is in use by the process "alpha"\. Stop that process: with an embedded event log only one may run\n$/m
-  const taken = /^error: Stenolog cannot start: the name of this process is taken by "alpha" \(process \d+ on \S+, since [^)]+\): stop that process, or set a different NODE_NAME\n$/m
+  const refused =
+    /^error: Stenolog cannot start: MongoDB is in use by the process "alpha"\. Stop that process: with an embedded event log only one may run\n$/m
+  const taken =
+    /^error: Stenolog cannot start: the name of this process is taken by "alpha" \(process \d+ on \S+, since [^)]+\): stop that process, or set a different NODE_NAME\n$/m
   await isRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: 'alpha' }), onBoth, taken)
-  await isRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: 'beta', LEASE_TTL: '4s' }), onBoth, /LEASE_TTL is 4000 ms here and 3000 ms in the process "alpha"/)
+  await isRefused(
+    t,
+    startIn(t, there, { ...onBoth, NODE_NAME: 'beta', LEASE_TTL: '4s' }),
+    onBoth,
+    /LEASE_TTL is 4000 ms here and 3000 ms in the process "alpha"/,
+  )
   // Nor with read models of its own: whose the log is, the log says.
-  await isRefused(t, startIn(t, there, elsewhere), onBoth, /the log of the event store belongs to the processes of another MongoDB, "alpha"/)
+  await isRefused(
+    t,
+    startIn(t, there, elsewhere),
+    onBoth,
+    /the log of the event store belongs to the processes of another MongoDB, "alpha"/,
+  )
   // Nor with a log of its own.
-  await isRefused(t, startIn(t, there, { MONGO_URL: onBoth.MONGO_URL, MASTER_KEY_FILE: onBoth.MASTER_KEY_FILE }), onBoth, refused)
+  await isRefused(
+    t,
+    startIn(t, there, { MONGO_URL: onBoth.MONGO_URL, MASTER_KEY_FILE: onBoth.MASTER_KEY_FILE }),
+    onBoth,
+    refused,
+  )
   const tool = await stenolog(there, ['rebuild', 'lives'], onBoth)
   t.is(tool.code, 1)
   t.regex(tool.stderr, /LEASE_TTL is 5000 ms here and 3000 ms in the process "alpha"/)
@@ -162,7 +189,9 @@ test.serial('a process that was frozen while another took its place ends when it
   const waiting = Array.from({ length: 20 }, () => client.createLive().then(() => true, () => false))
   first.kill('SIGCONT')
   t.is(await first.exited, 1)
-  t.log(`${(await Promise.all(waiting)).filter(Boolean).length} of 20 creates were done by the process that had been replaced`)
+  t.log(
+    `${(await Promise.all(waiting)).filter(Boolean).length} of 20 creates were done by the process that had been replaced`,
+  )
   t.regex(first.stderr(), /^error: Stenolog stops: the process "alpha" .* has taken its place in MongoDB$/m)
   await eventually(async () => {
     const { status } = await fetch(`${await second.url()}/health/ready`)

@@ -71,7 +71,8 @@ test.serial('through elections and rollbacks of MongoDB the service stays, no ac
   await eventually(async () => {
     const statuses = await listed(client)
     const wrong = [...created].filter((id) => statuses.get(id) !== (finished.has(id) ? 'finished' : 'pending'))
-    if (wrong.length > 0) throw new Error(`${wrong.length} of ${created.size} are not as acknowledged: ${wrong.slice(0, 5).join(' ')}`)
+    if (wrong.length > 0)
+      throw new Error(`${wrong.length} of ${created.size} are not as acknowledged: ${wrong.slice(0, 5).join(' ')}`)
   }, { timeoutMs: 120_000 })
   t.log(`${created.size} creates, ${finished.size} ends, ${refused} creates refused, ${unrest.turns()} turns`)
   t.is(service.pid(), pid)

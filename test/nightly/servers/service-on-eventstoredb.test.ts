@@ -98,7 +98,9 @@ for (const [how, leave, comeBack] of [
 
 test.serial('a running live goes on captioning while the event store is frozen, and its events are there once and in order afterwards [F3]', async (t) => {
   const admin = await service.admin()
-  await admin.api.call('createUser', { body: { username: 'speaker', password: passwordOf('speaker'), permissions: ['user_retention'] } })
+  await admin.api.call('createUser', {
+    body: { username: 'speaker', password: passwordOf('speaker'), permissions: ['user_retention'] },
+  })
   const speaker = await eventually(() => service.logIn('speaker'))
   const live = await eventually(() => speaker.createLive({ live_retention: true }))
   const [sender, listener] = [await speaker.socket(live, 'sender'), await speaker.socket(live, 'listener')]
@@ -126,32 +128,41 @@ test.serial('a running live goes on captioning while the event store is frozen, 
   await listener.closed
   const heard = finals().map(({ text }) => text)
   t.true(heard.length >= 3)
-  const { transcript } = (await speaker.get<Single<{ readonly transcript: ReadonlyArray<Json> }>>(`/lives/${live.id}/transcript`)).body.data
+  const { transcript } = (
+    await speaker.get<Single<{ readonly transcript: ReadonlyArray<Json> }>>(`/lives/${live.id}/transcript`)
+  ).body.data
   t.deepEqual(transcript.map(({ text }) => text), heard)
 })
 
-serialTestOnChosenStores('while the log cannot be followed the lag shows it, and once it can be the read models catch up by themselves [F4]', async (t) => {
-  const lag = async (): Promise<number> => {
-    const text = (await client.get<string>('/metrics')).body
-    return Math.max(...[...text.matchAll(/^stenolog_projection_lag_seconds\{.*\} ([\d.e+-]+)$/gm)].map(([, seconds]) => Number(seconds)))
-  }
-  const listed = async (id: number): Promise<void> => {
-    const { data } = (await client.get<Listing<LiveJson>>('/lives?limit=1000')).body
-    if (!data.some((live) => live.id === id)) throw new Error('not listed yet')
-  }
-  await untilReady(client)
-  t.is(await lag(), 0)
-  await double.inject({ on: 'subscribe', kind: 'wrong', times: 60 })
-  await double.drop()
-  await eventually(async () => {
-    if ((await lag()) === 0) throw new Error('no lag is told')
-  })
-  const live = await create(client)
-  await eventually(() => listed(live.id), { timeoutMs: 100_000 })
-  await untilReady(client)
-  const after = await create(client)
-  await eventually(() => listed(after.id))
-})
+serialTestOnChosenStores(
+  'while the log cannot be followed the lag shows it, and once it can be the read models catch up by themselves [F4]',
+  async (t) => {
+    const lag = async (): Promise<number> => {
+      const text = (await client.get<string>('/metrics')).body
+      return Math.max(
+        ...[...text.matchAll(/^stenolog_projection_lag_seconds\{.*\} ([\d.e+-]+)$/gm)].map(([, seconds]) =>
+          Number(seconds),
+        ),
+      )
+    }
+    const listed = async (id: number): Promise<void> => {
+      const { data } = (await client.get<Listing<LiveJson>>('/lives?limit=1000')).body
+      if (!data.some((live) => live.id === id)) throw new Error('not listed yet')
+    }
+    await untilReady(client)
+    t.is(await lag(), 0)
+    await double.inject({ on: 'subscribe', kind: 'wrong', times: 60 })
+    await double.drop()
+    await eventually(async () => {
+      if ((await lag()) === 0) throw new Error('no lag is told')
+    })
+    const live = await create(client)
+    await eventually(() => listed(live.id), { timeoutMs: 100_000 })
+    await untilReady(client)
+    const after = await create(client)
+    await eventually(() => listed(after.id))
+  },
+)
 
 test.serial('the event store is killed six times under load: every acknowledged write is there once, in order [F3]', async (t) => {
   t.timeout(1_800_000)
@@ -196,7 +207,9 @@ test.serial('the event store is killed six times under load: every acknowledged 
   const store = await openEventStoreDb({ url: double.url })
   t.teardown(store.close)
   const typesOf = (events: ReadonlyArray<StoredEvent>): ReadonlyArray<string> => events.map(({ type }) => type)
-  const admissions = (await right(store.read('admission'))).filter(({ type }) => type === 'Admitted').map((event) => dataOf(event)['liveId'])
+  const admissions = (await right(store.read('admission')))
+    .filter(({ type }) => type === 'Admitted')
+    .map((event) => dataOf(event)['liveId'])
   t.is(new Set(admissions).size, admissions.length, 'no live was admitted twice')
   for (const id of created) {
     const types = typesOf(await right(store.read(`live-${id}`)))
@@ -214,17 +227,20 @@ test.serial('the event store is killed six times under load: every acknowledged 
   t.log(`${created.size} creates and ${finished.size} ends acknowledged, ${refused} refused`)
 })
 
-test.serial('an event store that cannot be reached ends the start with one message, and nothing embedded takes its place [F23]', async (t) => {
-  const { path, remove } = await temporaryDirectory()
-  t.teardown(remove)
-  const second = launch(t, {
-    STENOLOG_DATA_DIR: path,
-    STENOLOG_PORT: '0',
-    STENOLOG_EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
-    STENOLOG_MASTER_KEY_FILE: keyFile,
-  })
-  t.is(await second.exited, 1)
-  t.regex(second.stderr(), /^error: Stenolog cannot start: .*cannot connect to the event store: .*\n$/m)
-  t.is(second.stdout(), '')
-  t.false(existsSync(join(path, 'events.sqlite')))
-})
+test.serial(
+  'an event store that cannot be reached ends the start with one message, and nothing embedded takes its place [F23]',
+  async (t) => {
+    const { path, remove } = await temporaryDirectory()
+    t.teardown(remove)
+    const second = launch(t, {
+      STENOLOG_DATA_DIR: path,
+      STENOLOG_PORT: '0',
+      STENOLOG_EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
+      STENOLOG_MASTER_KEY_FILE: keyFile,
+    })
+    t.is(await second.exited, 1)
+    t.regex(second.stderr(), /^error: Stenolog cannot start: .*cannot connect to the event store: .*\n$/m)
+    t.is(second.stdout(), '')
+    t.false(existsSync(join(path, 'events.sqlite')))
+  },
+)

@@ -45,7 +45,12 @@ const statuses = async (client: Client): Promise<ReadonlyArray<readonly [number,
 const AWAY = { status: 503, body: { detail: 'Service temporarily unavailable' } }
 
 /** What F6 promises for as long as MongoDB is away; ends `live`. */
-const holdsWhileAway = async (t: ExecutionContext, service: TestService, alice: Client, live: LiveJson): Promise<void> => {
+const holdsWhileAway = async (
+  t: ExecutionContext,
+  service: TestService,
+  alice: Client,
+  live: LiveJson,
+): Promise<void> => {
   await untilReady(alice, 503)
   t.like(await alice.get('/health/ready'), { status: 503, body: { checks: { readModels: 'unavailable' } } })
   const begin = performance.now()
@@ -53,8 +58,12 @@ const holdsWhileAway = async (t: ExecutionContext, service: TestService, alice: 
   t.like(await alice.get(`/lives/${live.id}`), AWAY)
   const listed = performance.now()
   // More often than the user may have lives: what is refused must not count.
-  for (let create = 0; create < 5; create += 1) t.like(await alice.post('/lives', { model: 'demo-en', language: 'en' }), AWAY)
-  t.like(await (await service.admin()).post('/users/', { username: `late-${live.id}`, password: 'a long password' }), AWAY)
+  for (let create = 0; create < 5; create += 1)
+    t.like(await alice.post('/lives', { model: 'demo-en', language: 'en' }), AWAY)
+  t.like(
+    await (await service.admin()).post('/users/', { username: `late-${live.id}`, password: 'a long password' }),
+    AWAY,
+  )
   const created = performance.now()
   t.is((await alice.put(`/lives/${live.id}/finish`)).status, 200)
   t.is((await alice.get('/health/live')).status, 200)
@@ -84,35 +93,46 @@ test.serial('with MongoDB down or frozen reads and creates answer 503, other wri
   await alice.untilStatus(second, 'finished')
 
   const others = [await alice.createLive(), await alice.createLive(), await alice.createLive()]
-  t.deepEqual(await statuses(alice), [...others.toReversed().map(({ id }) => [id, 'pending'] as const), [second.id, 'finished'], [first.id, 'finished']])
+  t.deepEqual(await statuses(alice), [
+    ...others.toReversed().map(({ id }) => [id, 'pending'] as const),
+    [second.id, 'finished'],
+    [first.id, 'finished'],
+  ])
   t.is(service.pid(), pid)
-  for (const embedded of ['documents.sqlite', 'keyring.sqlite']) await t.throwsAsync(access(join(service.dataDirectory, embedded)))
+  for (const embedded of ['documents.sqlite', 'keyring.sqlite'])
+    await t.throwsAsync(access(join(service.dataDirectory, embedded)))
 
   // All of it is in MongoDB: another process on the same log opens what this one sealed.
   await service.kill()
   await service.start()
   const again = await service.admin()
-  t.like(await again.get<Listing<{ readonly username: string }>>('/users/'), { status: 200, body: { pagination: { total_items: 2 } } })
+  t.like(await again.get<Listing<{ readonly username: string }>>('/users/'), {
+    status: 200,
+    body: { pagination: { total_items: 2 } },
+  })
 })
 
-test.serial('a MongoDB that greets but answers nothing else is unavailable; once it answers all goes on, without a restart', async (t) => {
-  const double = await startDouble(t)
-  const service = await startOn(t, double)
-  const alice = await service.user('alice', { max_sessions: 3 })
-  const pid = service.pid()
-  for (const command of ['find', 'update']) await double.inject({ command, effect: 'hang', times: 1_000_000 })
-  // More than the driver has connections.
-  const refused = await Promise.all(Array.from({ length: 30 }, () => alice.get('/lives/')))
-  for (const answer of refused) t.like(answer, AWAY)
-  await double.heal()
-  await eventually(async () => {
-    const { status } = await alice.get('/lives/')
-    if (status !== 200) throw new Error(`the list still answers ${status}`)
-  })
-  const live = await eventually(() => alice.createLive())
-  t.deepEqual(await statuses(alice), [[live.id, 'pending']])
-  t.is(service.pid(), pid)
-})
+test.serial(
+  'a MongoDB that greets but answers nothing else is unavailable; once it answers all goes on, without a restart',
+  async (t) => {
+    const double = await startDouble(t)
+    const service = await startOn(t, double)
+    const alice = await service.user('alice', { max_sessions: 3 })
+    const pid = service.pid()
+    for (const command of ['find', 'update']) await double.inject({ command, effect: 'hang', times: 1_000_000 })
+    // More than the driver has connections.
+    const refused = await Promise.all(Array.from({ length: 30 }, () => alice.get('/lives/')))
+    for (const answer of refused) t.like(answer, AWAY)
+    await double.heal()
+    await eventually(async () => {
+      const { status } = await alice.get('/lives/')
+      if (status !== 200) throw new Error(`the list still answers ${status}`)
+    })
+    const live = await eventually(() => alice.createLive())
+    t.deepEqual(await statuses(alice), [[live.id, 'pending']])
+    t.is(service.pid(), pid)
+  },
+)
 
 test.serial('MongoDB killed with -9 and started again under load, six times: every acknowledged create and end is listed once [F6]', async (t) => {
   t.timeout(1_800_000)
@@ -158,33 +178,60 @@ test.serial('MongoDB killed with -9 and started again under load, six times: eve
 
   const listed = await eventually(async () => {
     const { data } = (await client.get<Listing<LiveJson>>('/lives/?limit=1000')).body
-    if (data.filter(({ status }) => status === 'finished').length < finished.size) throw new Error('not all ends are listed')
+    if (data.filter(({ status }) => status === 'finished').length < finished.size)
+      throw new Error('not all ends are listed')
     return data
   })
   const ids = listed.map(({ id }) => id)
   t.is(new Set(ids).size, ids.length)
   t.deepEqual([...created].filter((id) => !ids.includes(id)), [])
-  t.deepEqual(listed.filter(({ status }) => status === 'finished').map(({ id }) => id).toSorted((a, b) => a - b), [...finished].toSorted((a, b) => a - b))
+  t.deepEqual(
+    listed
+      .filter(({ status }) => status === 'finished')
+      .map(({ id }) => id)
+      .toSorted((a, b) => a - b),
+    [...finished].toSorted((a, b) => a - b),
+  )
   for (const status of ['pending', 'finished'])
-    t.is((await client.get<Listing<LiveJson>>(`/lives/?status=${status}&limit=1`)).body.pagination.total_items, listed.filter((live) => live.status === status).length)
+    t.is(
+      (await client.get<Listing<LiveJson>>(`/lives/?status=${status}&limit=1`)).body.pagination.total_items,
+      listed.filter((live) => live.status === status).length,
+    )
   t.log(`${created.size} creates and ${finished.size} ends acknowledged, ${refused} refused`)
 })
 
-test.serial('a MongoDB that cannot be used ends the start with one message, without secrets, and nothing embedded takes its place [F23]', async (t) => {
-  const { path, remove } = await temporaryDirectory()
-  t.teardown(remove)
-  const file = await masterKeyFile(t)
-  const double = await startDouble(t)
-  const cases = [
-    ['mongodb://user:s3cret@127.0.0.1:1/stenolog', /^error: Stenolog cannot start: cannot connect to the MongoDB of STENOLOG_MONGO_URL: .*ECONNREFUSED.*\n$/],
-    ['mongodb://user:s3cret@127.0.0.1/?noSuchOption=1', /^error: Stenolog cannot start: STENOLOG_MONGO_URL is not a valid connection string: .*\n$/],
-    [`${double.url('x')}?replicaSet=another`, /^error: Stenolog cannot start: cannot connect to the MongoDB of STENOLOG_MONGO_URL: .*\n$/],
-  ] as const
-  for (const [url, told] of cases) {
-    const service = launch(t, { STENOLOG_DATA_DIR: path, STENOLOG_PORT: '0', STENOLOG_MONGO_URL: url, STENOLOG_MASTER_KEY_FILE: file })
-    t.is(await service.exited, 1, url)
-    t.regex(service.stderr(), told)
-    t.false(service.stderr().includes('s3cret'))
-    t.is(service.stdout(), '')
-  }
-})
+test.serial(
+  'a MongoDB that cannot be used ends the start with one message, without secrets, and nothing embedded takes its place [F23]',
+  async (t) => {
+    const { path, remove } = await temporaryDirectory()
+    t.teardown(remove)
+    const file = await masterKeyFile(t)
+    const double = await startDouble(t)
+    const cases = [
+      [
+        'mongodb://user:s3cret@127.0.0.1:1/stenolog',
+        /^error: Stenolog cannot start: cannot connect to the MongoDB of STENOLOG_MONGO_URL: .*ECONNREFUSED.*\n$/,
+      ],
+      [
+        'mongodb://user:s3cret@127.0.0.1/?noSuchOption=1',
+        /^error: Stenolog cannot start: STENOLOG_MONGO_URL is not a valid connection string: .*\n$/,
+      ],
+      [
+        `${double.url('x')}?replicaSet=another`,
+        /^error: Stenolog cannot start: cannot connect to the MongoDB of STENOLOG_MONGO_URL: .*\n$/,
+      ],
+    ] as const
+    for (const [url, told] of cases) {
+      const service = launch(t, {
+        STENOLOG_DATA_DIR: path,
+        STENOLOG_PORT: '0',
+        STENOLOG_MONGO_URL: url,
+        STENOLOG_MASTER_KEY_FILE: file,
+      })
+      t.is(await service.exited, 1, url)
+      t.regex(service.stderr(), told)
+      t.false(service.stderr().includes('s3cret'))
+      t.is(service.stdout(), '')
+    }
+  },
+)

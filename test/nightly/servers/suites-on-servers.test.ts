@@ -5,7 +5,11 @@ import { wrongSkips } from '../../support/running/skipped-on-servers.ts'
 import { runAva } from '../../support/running/ava-runner.ts'
 
 /** By a variable of their own, how often or with what; and what was recorded on a server of one node, where there are more. */
-const APART = ['eventstoredb-drills.test.ts', 'upgrade.test.ts', ...(EVENTSTORE_NODES > 1 ? ['eventstoredb-facts-appends.test.ts'] : [])]
+const APART = [
+  'eventstoredb-drills.test.ts',
+  'upgrade.test.ts',
+  ...(EVENTSTORE_NODES > 1 ? ['eventstoredb-facts-appends.test.ts'] : []),
+]
 
 /**
  * The HTTP and WebSocket suites of the whole service, unchanged, with its data in EventStoreDB and MongoDB: each service of
@@ -21,7 +25,8 @@ const files = [...ofTheService, ...(isReal ? ofEventStoreDb : [])]
 const where = isReal ? `a real EventStoreDB (nodes: ${EVENTSTORE_NODES})` : 'EventStoreDB'
 
 test('the suites are found', (t) => {
-  for (const suite of ['rest-lives', 'rest-users', 'websocket-frames', 'websocket-captions']) t.true(files.includes(`test/e2e/service/${suite}.test.ts`))
+  for (const suite of ['rest-lives', 'rest-users', 'websocket-frames', 'websocket-captions'])
+    t.true(files.includes(`test/e2e/service/${suite}.test.ts`))
   for (const suite of [
     'nightly/servers/eventstoredb-failures', 'nightly/servers/tools-on-servers', 'contract/eventstoredb-server',
     'nightly/servers/eventstoredb-facts-subscriptions',

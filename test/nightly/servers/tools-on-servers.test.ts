@@ -40,7 +40,10 @@ test('check, replay, export and rebuild work on EventStoreDB and MongoDB, beside
     const now = await pointer()
     const collection = client.db('stenolog').collection<Stored>(`${now?.base ?? 'lives'}_v${now?.version}`)
     const stored = await collection.findOne({ _id: '1' })
-    await collection.replaceOne({ _id: '1' }, { ...stored, body: { ...(stored?.['body'] as object), status: 'active' } })
+    await collection.replaceOne(
+      { _id: '1' },
+      { ...stored, body: { ...(stored?.['body'] as object), status: 'active' } },
+    )
   }
 
   const inspect = async (): Promise<void> => {
@@ -62,7 +65,10 @@ test('check, replay, export and rebuild work on EventStoreDB and MongoDB, beside
     for (const command of ['backup', 'restore']) {
       const refused = await run(command, join(keys.path, 'backup'))
       t.is(refused.code, 1)
-      t.regex(refused.stderr, /copies only the data directory, but these settings store all data in EventStoreDB and MongoDB\./)
+      t.regex(
+        refused.stderr,
+        /copies only the data directory, but these settings store all data in EventStoreDB and MongoDB\./,
+      )
     }
   }
   await inspect()

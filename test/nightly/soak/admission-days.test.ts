@@ -46,8 +46,19 @@ for (const { open, below } of BARS)
     /** A process: joins as it starts. */
     const start = async (store: EventStore) => {
       const environment = { ...createTestEnvironment(), now }
-      const actor = await createAdmissionActor({ store, keyring, environment, timers: immediateTimers, logger: silentLogger })
-      const join = () => joinWorker({ admission: actor, environment }, { name: 'worker-1', incarnation: environment.instance }, open * VRAM)
+      const actor = await createAdmissionActor({
+        store,
+        keyring,
+        environment,
+        timers: immediateTimers,
+        logger: silentLogger,
+      })
+      const join = () =>
+        joinWorker(
+          { admission: actor, environment },
+          { name: 'worker-1', incarnation: environment.instance },
+          open * VRAM,
+        )
       return { actor, environment, join }
     }
 
@@ -67,10 +78,16 @@ for (const { open, below } of BARS)
       creates += atOnce
       refused += admitted.filter(E.isLeft).length
       const over = actor.state().open.slice(0, Math.max(0, actor.state().open.length - open + Math.ceil(2 * due)))
-      await Promise.all(over.map(({ liveId }) => actor.send({
-        command: { type: 'Release', liveId, at: now() }, commandId: environment.newId(), correlationId: environment.newId(),
-        actor: `instance:${environment.instance}`,
-      })()))
+      await Promise.all(
+        over.map(({ liveId }) =>
+          actor.send({
+            command: { type: 'Release', liveId, at: now() },
+            commandId: environment.newId(),
+            correlationId: environment.newId(),
+            actor: `instance:${environment.instance}`,
+          })(),
+        ),
+      )
       await actor.idle()
       if (random() > 0.0005) continue
       ;({ actor, environment, join } = await start(counted.store))
@@ -93,7 +110,9 @@ for (const { open, below } of BARS)
 
     const largest = ['admission', 'snapshot-admission'].map((stream) => [stream, counted.largest(stream)] as const)
     t.log(`${creates} creates, ${refused} refused, ${restarts} restarts, ${actor.state().open.length} open in the end`)
-    t.log(`a cold load took ${took.toFixed(1)} ms; largest appends: ${largest.map(([stream, bytes]) => `${stream} ${bytes} B`).join(', ')}`)
+    t.log(
+      `a cold load took ${took.toFixed(1)} ms; largest appends: ${largest.map(([stream, bytes]) => `${stream} ${bytes} B`).join(', ')}`,
+    )
     t.true(creates > 0.95 * DAYS * CREATES_A_DAY, `${creates} creates`)
     for (const [stream, bytes] of largest) t.true(bytes > 0 && bytes <= below, `${bytes} bytes to ${stream}`)
   })

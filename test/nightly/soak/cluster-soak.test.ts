@@ -24,7 +24,9 @@ const IN_VAIN = 40
 
 /** Seconds that all cores were idle, and all there were. */
 const idleAndAll = (): readonly [number, number] => {
-  const times = cpus().map(({ times: { user, nice, sys, idle, irq } }) => [idle, user + nice + sys + idle + irq] as const)
+  const times = cpus().map(
+    ({ times: { user, nice, sys, idle, irq } }) => [idle, user + nice + sys + idle + irq] as const,
+  )
   return [times.reduce((sum, [idle]) => sum + idle, 0), times.reduce((sum, [, all]) => sum + all, 0)]
 }
 
@@ -42,7 +44,11 @@ interface Soak {
 }
 
 /** Ends a worker as `kill -9` does and starts it again once all others know of it. */
-const killOnce = async (victim: ClusterProcess, others: ReadonlyArray<ClusterProcess>, incarnation: string): Promise<string> => {
+const killOnce = async (
+  victim: ClusterProcess,
+  others: ReadonlyArray<ClusterProcess>,
+  incarnation: string,
+): Promise<string> => {
   await victim.kill()
   await eventually(() => {
     for (const { log } of others)
@@ -54,7 +60,8 @@ const killOnce = async (victim: ClusterProcess, others: ReadonlyArray<ClusterPro
   return log
 }
 
-const longestGap = (times: ReadonlyArray<number>): number => Math.max(...times.map((time, i) => time - (times[i - 1] ?? time)))
+const longestGap = (times: ReadonlyArray<number>): number =>
+  Math.max(...times.map((time, i) => time - (times[i - 1] ?? time)))
 
 /** Sessions of which every word that is told is stored, told once at each listener and in order, and none is missing. */
 const soak = async (t: ExecutionContext, { processes, workers, fronts, mongoUrl }: Soak): Promise<void> => {
@@ -65,7 +72,9 @@ const soak = async (t: ExecutionContext, { processes, workers, fronts, mongoUrl 
   const sessions = await Promise.all(Array.from({ length: SESSIONS }, async (_, index) => {
     const urls = index % 2 === 0 ? fronts.map(({ url }) => url) : fronts.map(({ url }) => url).toReversed()
     const live = await createClient(urls[0]?.() ?? '', speaker.token).createLive({ live_retention: true })
-    const listeners = Array.from({ length: LISTENERS }, (__, i) => listenTo(live, i % 2 === 0 ? urls : urls.toReversed()))
+    const listeners = Array.from({ length: LISTENERS }, (__, i) =>
+      listenTo(live, i % 2 === 0 ? urls : urls.toReversed()),
+    )
     return { live, listeners, sender: await sendAndResume(urls, live, audio) }
   }))
   t.teardown(() => {
@@ -98,19 +107,33 @@ const soak = async (t: ExecutionContext, { processes, workers, fronts, mongoUrl 
       t.deepEqual(listener.finals(), stored, `live ${live.id}: told and stored`)
     }
     const missing = upTo(said).filter((number) => !stored.includes(number))
-    t.deepEqual(stored, upTo(said).filter((number) => !missing.includes(number)), `live ${live.id}: once each, in order`)
-    const unexplained = missing.filter((number) => !sender.breaks.some((back) => number < back && number >= back - IN_VAIN))
+    t.deepEqual(
+      stored,
+      upTo(said).filter((number) => !missing.includes(number)),
+      `live ${live.id}: once each, in order`,
+    )
+    const unexplained = missing.filter(
+      (number) => !sender.breaks.some((back) => number < back && number >= back - IN_VAIN),
+    )
     t.deepEqual(unexplained, [], `live ${live.id}: missing, without a sender's break (${sender.breaks.join()})`)
     silences.push(longestGap((listeners[0] as NumberedListener).times()))
   }
   logs.push(...processes.map(({ log }) => log()))
-  const suspected = logs.flatMap((log) => linesOf(log, 'a member is lost')).filter(({ incarnation }) => !killed.has(String(incarnation)))
+  const suspected = logs
+    .flatMap((log) => linesOf(log, 'a member is lost'))
+    .filter(({ incarnation }) => !killed.has(String(incarnation)))
   t.deepEqual(suspected, [], 'healthy members that were suspected')
   const stalls = logs.flatMap((log) => linesOf(log, 'the event loop was blocked')).map(({ ms }) => Number(ms))
   const busy = 1 - (stillIdle - idle) / (inAll - all)
-  t.log(`${SESSIONS} sessions with ${LISTENERS} listeners each, ${MINUTES} minutes, ${killed.size} kills; machine ${Math.round(busy * 100)} % busy`)
-  t.log(`between beats: p50 ${percentile(beats.gaps, 0.5)}, p99 ${percentile(beats.gaps, 0.99)}, most ${Math.max(...beats.gaps)} ms of ${beats.gaps.length}`)
-  t.log(`longest stall of a loop: ${stalls.length === 0 ? 'below a second' : `${Math.max(...stalls)} ms, of ${stalls.length}`}`)
+  t.log(
+    `${SESSIONS} sessions with ${LISTENERS} listeners each, ${MINUTES} minutes, ${killed.size} kills; machine ${Math.round(busy * 100)} % busy`,
+  )
+  t.log(
+    `between beats: p50 ${percentile(beats.gaps, 0.5)}, p99 ${percentile(beats.gaps, 0.99)}, most ${Math.max(...beats.gaps)} ms of ${beats.gaps.length}`,
+  )
+  t.log(
+    `longest stall of a loop: ${stalls.length === 0 ? 'below a second' : `${Math.max(...stalls)} ms, of ${stalls.length}`}`,
+  )
   t.log(`longest without text: ${(Math.max(...silences) / 1000).toFixed(1)} s`)
 }
 
@@ -121,11 +144,14 @@ test.serial('two whole processes: sessions outlive a kill each minute (STENOLOG_
   await soak(t, { processes: [one, two], workers: [two, one], fronts: [one, two], mongoUrl: mongo.url('stenolog') })
 })
 
-test.serial('five processes of three roles: sessions outlive a worker killed each minute (STENOLOG_TEST_SOAK_MINUTES)', async (t) => {
-  t.timeout((MINUTES + 20) * MINUTE)
-  const { add, mongo } = await startCluster(t)
-  const workers = [await add('worker-1', 'worker'), await add('worker-2', 'worker')]
-  const lists = await add('lists', 'projector')
-  const fronts = [await add('api-1', 'api'), await add('api-2', 'api')] as const
-  await soak(t, { processes: [...workers, lists, ...fronts], workers, fronts, mongoUrl: mongo.url('stenolog') })
-})
+test.serial(
+  'five processes of three roles: sessions outlive a worker killed each minute (STENOLOG_TEST_SOAK_MINUTES)',
+  async (t) => {
+    t.timeout((MINUTES + 20) * MINUTE)
+    const { add, mongo } = await startCluster(t)
+    const workers = [await add('worker-1', 'worker'), await add('worker-2', 'worker')]
+    const lists = await add('lists', 'projector')
+    const fronts = [await add('api-1', 'api'), await add('api-2', 'api')] as const
+    await soak(t, { processes: [...workers, lists, ...fronts], workers, fronts, mongoUrl: mongo.url('stenolog') })
+  },
+)

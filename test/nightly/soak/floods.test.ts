@@ -14,7 +14,8 @@ const service = await runTestService()
 test.after.always(() => service.dispose())
 const anonymous = service.anonymous()
 
-const residentMegabytes = (): number => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid()}/status`, 'utf8'))?.[1]) / 1024
+const residentMegabytes = (): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid()}/status`, 'utf8'))?.[1]) / 1024
 
 /** Processor time of the service so far, hundredths of a second: what others do on the machine is no part of it. */
 const processorTicks = (): number => {
@@ -23,7 +24,8 @@ const processorTicks = (): number => {
 }
 
 const sorted = (values: ReadonlyArray<number>): ReadonlyArray<number> => values.toSorted((a, b) => a - b)
-const quantile = (values: ReadonlyArray<number>, q: number): number => sorted(values)[Math.min(values.length - 1, Math.floor(values.length * q))] ?? Number.NaN
+const quantile = (values: ReadonlyArray<number>, q: number): number =>
+  sorted(values)[Math.min(values.length - 1, Math.floor(values.length * q))] ?? Number.NaN
 
 const timeOf = async (run: () => Promise<unknown>): Promise<number> => {
   const began = performance.now()
@@ -46,7 +48,11 @@ test.serial('a thousand logins at once are answered or put off, everything else 
       }
     })()
     const began = performance.now()
-    const answers = await Promise.all(Array.from({ length: count }, (_, n) => anonymous.form('/login', { username: `guess ${n}`, password: 'a guess' })))
+    const answers = await Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        anonymous.form('/login', { username: `guess ${n}`, password: 'a guess' }),
+      ),
+    )
     const seconds = (performance.now() - began) / 1000
     flood.abort()
     await watching
@@ -54,32 +60,41 @@ test.serial('a thousand logins at once are answered or put off, everything else 
     for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1)
     t.deepEqual([...statuses.keys()].filter((status) => status !== 401 && status !== 429), [])
     t.true((statuses.get(401) ?? 0) >= 100, 'those that there is room for are answered')
-    for (const { status, headers } of answers) if (status === 429) t.regex(headers.get('retry-after') ?? '', /^[1-9]\d*$/)
+    for (const { status, headers } of answers)
+      if (status === 429) t.regex(headers.get('retry-after') ?? '', /^[1-9]\d*$/)
     // One after another, so that each waits for whatever of the flood goes first.
     t.true(others.length >= 4, `${others.length} other requests were answered meanwhile`)
     // Four hashes of 19 MiB at once, and what a thousand requests hold.
     t.true(highest - before < 300, `${highest - before} MB`)
-    t.log(`${count} logins in ${seconds.toFixed(1)} s: ${JSON.stringify([...statuses])}; meanwhile ${others.length} requests, median ${quantile(others, 0.5).toFixed(0)} ms, p99 ${quantile(others, 0.99).toFixed(0)} ms, longest ${quantile(others, 1).toFixed(0)} ms; RSS ${before.toFixed(0)} to ${highest.toFixed(0)} MB`)
+    t.log(
+      `${count} logins in ${seconds.toFixed(1)} s: ${JSON.stringify([...statuses])}; meanwhile ${others.length} requests, median ${quantile(others, 0.5).toFixed(0)} ms, p99 ${quantile(others, 0.99).toFixed(0)} ms, longest ${quantile(others, 1).toFixed(0)} ms; RSS ${before.toFixed(0)} to ${highest.toFixed(0)} MB`,
+    )
   }
 })
 
-test.serial('unknown names, known ones and disabled ones are told the same, and take the same work [S14]', async (t) => {
-  t.timeout(600_000)
-  await service.user('known')
-  const work = { known: 0, unknown: 0 }
-  for (let n = 0; n < 20; n += 1)
-    for (const username of n % 2 === 0 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
-      const before = processorTicks()
-      for (let login = 0; login < 10; login += 1) {
-        const { status, body, headers } = await anonymous.form('/login', { username, password: 'a guess' })
-        t.deepEqual([status, body, headers.get('www-authenticate')], [401, { detail: 'Incorrect username or password' }, 'Bearer'])
+test.serial(
+  'unknown names, known ones and disabled ones are told the same, and take the same work [S14]',
+  async (t) => {
+    t.timeout(600_000)
+    await service.user('known')
+    const work = { known: 0, unknown: 0 }
+    for (let n = 0; n < 20; n += 1)
+      for (const username of n % 2 === 0 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
+        const before = processorTicks()
+        for (let login = 0; login < 10; login += 1) {
+          const { status, body, headers } = await anonymous.form('/login', { username, password: 'a guess' })
+          t.deepEqual(
+            [status, body, headers.get('www-authenticate')],
+            [401, { detail: 'Incorrect username or password' }, 'Bearer'],
+          )
+        }
+        work[username] += processorTicks() - before
       }
-      work[username] += processorTicks() - before
-    }
-  t.true(work.known >= 100, `${work.known} ticks`)
-  const ratio = work.unknown / work.known
-  t.true(ratio > 0.5 && ratio < 2, `unknown names take ${ratio.toFixed(2)} times the processor time of known ones`)
-})
+    t.true(work.known >= 100, `${work.known} ticks`)
+    const ratio = work.unknown / work.known
+    t.true(ratio > 0.5 && ratio < 2, `unknown names take ${ratio.toFixed(2)} times the processor time of known ones`)
+  },
+)
 
 /** What a connection gets that sends `head` and then one byte of `rest` a second, until the server closes it. */
 const sendSlowly = (head: string, rest: string): Promise<string> =>
@@ -96,15 +111,21 @@ const sendSlowly = (head: string, rest: string): Promise<string> =>
     })
   })
 
-test.serial('heads and bodies that come a byte a second are cut off, and others are served meanwhile [S20]', async (t) => {
-  t.timeout(600_000)
-  const slow = [
-    sendSlowly('GET /version HTTP/1.1\r\nHost: localhost\r\nX-Slow: ', 'a'),
-    sendSlowly('POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 5000\r\n\r\n', 'a'),
-  ]
-  t.is((await anonymous.get('/version')).status, 200)
-  const [head = '', body = ''] = await Promise.all(slow)
-  t.regex(head, /^HTTP\/1\.1 408 /)
-  t.regex(body, /^$|^HTTP\/1\.1 4\d\d /)
-  t.is((await anonymous.get('/version')).status, 200)
-})
+test.serial(
+  'heads and bodies that come a byte a second are cut off, and others are served meanwhile [S20]',
+  async (t) => {
+    t.timeout(600_000)
+    const slow = [
+      sendSlowly('GET /version HTTP/1.1\r\nHost: localhost\r\nX-Slow: ', 'a'),
+      sendSlowly(
+        'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 5000\r\n\r\n',
+        'a',
+      ),
+    ]
+    t.is((await anonymous.get('/version')).status, 200)
+    const [head = '', body = ''] = await Promise.all(slow)
+    t.regex(head, /^HTTP\/1\.1 408 /)
+    t.regex(body, /^$|^HTTP\/1\.1 4\d\d /)
+    t.is((await anonymous.get('/version')).status, 200)
+  },
+)

@@ -26,7 +26,8 @@ interface Listener {
   readonly terminate: () => void
 }
 
-const urlOf = (live: LiveJson, query: string): string => `${service.url().replace('http', 'ws')}${live.relative_path}?token=${live.listener_token}${query}`
+const urlOf = (live: LiveJson, query: string): string =>
+  `${service.url().replace('http', 'ws')}${live.relative_path}?token=${live.listener_token}${query}`
 
 const open = async (url: string): Promise<Listener> => {
   const socket = new WebSocket(url)
@@ -48,7 +49,8 @@ const listen = (url: string): Promise<Listener> => eventually(() => open(url), {
 
 const listeners = async (count: number, of: () => Promise<Listener>): Promise<ReadonlyArray<Listener>> => {
   const all: Array<Listener> = []
-  while (all.length < count) all.push(...(await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - all.length) }, of))))
+  while (all.length < count)
+    all.push(...(await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - all.length) }, of))))
   return all
 }
 
@@ -78,12 +80,17 @@ test.serial('5,000 listeners of one live all get every frame in the same order [
   sender.send({ type: 'FINISH' })
   t.is((await sender.closed).code, 1000)
   t.deepEqual([...new Set(await Promise.all(all.map(({ closed }) => closed)))], [1000])
-  const expected = ['{"status":"started"}', ...sender.texts.filter((text) => text.includes('"transcription"')), '{"status":"finished"}'].join('\n')
+  const expected = [
+    '{"status":"started"}',
+    ...sender.texts.filter((text) => text.includes('"transcription"')),
+    '{"status":"finished"}',
+  ].join('\n')
   t.is(all.filter(({ texts }) => texts.join('\n') !== expected).length, 0)
 })
 
 /** Of sorted values. */
-const quantile = (values: ReadonlyArray<number>, q: number): string => ((values[Math.min(values.length - 1, Math.floor(values.length * q))] ?? Number.NaN) / 1000).toFixed(2)
+const quantile = (values: ReadonlyArray<number>, q: number): string =>
+  ((values[Math.min(values.length - 1, Math.floor(values.length * q))] ?? Number.NaN) / 1000).toFixed(2)
 
 test.serial('10,000 listeners that come back after a restart, each after a random while, all get what they missed [F17]', async (t) => {
   t.timeout(1_800_000)
@@ -96,7 +103,10 @@ test.serial('10,000 listeners that come back after a restart, each after a rando
   const finals = sender.texts.filter((text) => text.includes('"final":true'))
   t.true(finals.length >= 2)
   const crowd = await gatherCrowd({
-    port: Number(new URL(restarting.url()).port), path: `${live.relative_path}?token=${live.listener_token}`, count: LISTENERS, known: finals.length,
+    port: Number(new URL(restarting.url()).port),
+    path: `${live.relative_path}?token=${live.listener_token}`,
+    count: LISTENERS,
+    known: finals.length,
   })
   t.teardown(crowd.dispose)
   t.is(await restarting.kill('SIGTERM'), 0)
@@ -105,7 +115,10 @@ test.serial('10,000 listeners that come back after a restart, each after a rando
   const startSeconds = (performance.now() - begin) / 1000
   const before = cpuSecondsOf(restarting.pid()) ?? Number.NaN
   const { codes, listeners: back } = await crowd.returned
-  const [took, away] = [back.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b), back.map(({ backMs }) => backMs).toSorted((a, b) => a - b)]
+  const [took, away] = [
+    back.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b),
+    back.map(({ backMs }) => backMs).toSorted((a, b) => a - b),
+  ]
   t.log(
     `the service was there again after ${startSeconds.toFixed(1)} s; all ${LISTENERS} were back ${quantile(away, 1)} s after their 1012, of which 5 to 30 are the random while; ` +
       `a handshake took ${quantile(took, 0.5)} s in the median, ${quantile(took, 0.99)} s at p99, ${quantile(took, 1)} s at most; ` +
@@ -123,7 +136,10 @@ test.serial('10,000 listeners that come back after a restart, each after a rando
 test.serial('1,000,000 frames of every kind break nothing, change nothing for others, and leave nothing behind (STENOLOG_TEST_FUZZED_FRAMES) [S34]', async (t) => {
   t.timeout(7_200_000)
   const FRAMES = Number(process.env['STENOLOG_TEST_FUZZED_FRAMES'] ?? 1_000_000)
-  const [client, bystander] = [await service.user('fuzzing', { max_sessions: 1_000_000 }), await service.user('bystander')]
+  const [client, bystander] = [
+    await service.user('fuzzing', { max_sessions: 1_000_000 }),
+    await service.user('bystander'),
+  ]
   const live = await bystander.createLive()
   const [listener, sender] = [await bystander.socket(live, 'listener'), await started(bystander, live)]
   const fuzzed = new AbortController()
@@ -147,17 +163,29 @@ test.serial('1,000,000 frames of every kind break nothing, change nothing for ot
   const { surprises = [], closes = {} } = result ?? {}
   const [own, engine] = [quartersOf(samples, 'own'), quartersOf(samples, 'children')]
   // Thousands of lives within minutes leave garbage: what counts is what stays once the last are forgotten and it is collected.
-  const after = await eventually(async () => {
-    const found = await inspect(service)
-    if (found.externalMb > before.externalMb * 1.1 + 2) throw new Error(`${before.externalMb} → ${found.externalMb} MB beside the heap`)
-    return found
-  }, { timeoutMs: 180_000 })
+  const after = await eventually(
+    async () => {
+      const found = await inspect(service)
+      if (found.externalMb > before.externalMb * 1.1 + 2)
+        throw new Error(`${before.externalMb} → ${found.externalMb} MB beside the heap`)
+      return found
+    },
+    { timeoutMs: 180_000 },
+  )
   const finals = sender.frames.filter(({ final }) => final === true).map(({ text }) => String(text))
-  t.log(`${FRAMES} frames in ${((performance.now() - begin) / 1000).toFixed(0)} s, closes ${JSON.stringify(closes)}; service ${describeGrowth(own)} MB, engine ${describeGrowth(engine)} MB, ` +
-    `heap ${before.heapMb.toFixed(1)} → ${after.heapMb.toFixed(1)} MB; ${finals.length} finals of a bystander`)
+  t.log(
+    `${FRAMES} frames in ${((performance.now() - begin) / 1000).toFixed(0)} s, closes ${JSON.stringify(closes)}; service ${describeGrowth(own)} MB, engine ${describeGrowth(engine)} MB, ` +
+      `heap ${before.heapMb.toFixed(1)} → ${after.heapMb.toFixed(1)} MB; ${finals.length} finals of a bystander`,
+  )
   t.deepEqual(surprises, [])
-  t.deepEqual(listener.texts.filter((text) => text.includes('"transcription"')), sender.texts.filter((text) => text.includes('"transcription"')))
-  t.true(isFlat(engine) && isFlat([before.heapMb, after.heapMb]), `${describeGrowth(engine)}, ${before.heapMb} → ${after.heapMb}`)
+  t.deepEqual(
+    listener.texts.filter((text) => text.includes('"transcription"')),
+    sender.texts.filter((text) => text.includes('"transcription"')),
+  )
+  t.true(
+    isFlat(engine) && isFlat([before.heapMb, after.heapMb]),
+    `${describeGrowth(engine)}, ${before.heapMb} → ${after.heapMb}`,
+  )
   t.is((await client.get('/health/ready')).status, 200)
   t.notRegex(service.log(), /"level":"?(error|fatal|50|60)/)
 })

@@ -23,7 +23,9 @@ const package3Hours = async (folder: string): Promise<void> => {
   await run(FFMPEG, ['-v', 'error', '-i', SAMPLE, '-af', 'apad', '-t', String(PIECE_SECONDS), piece])
   const hls = ['-f', 'hls', '-hls_time', '10', '-hls_playlist_type', 'vod', '-hls_list_size', '0', 'index.m3u8']
   const loops = String((HOURS * 3600) / PIECE_SECONDS - 1)
-  await run(FFMPEG, ['-v', 'error', '-stream_loop', loops, '-i', piece, '-c:a', 'aac', '-b:a', '32k', ...hls], { cwd: folder })
+  await run(FFMPEG, ['-v', 'error', '-stream_loop', loops, '-i', piece, '-c:a', 'aac', '-b:a', '32k', ...hls], {
+    cwd: folder,
+  })
 }
 
 /** Megabytes that a process has in memory; 0 once it is gone. */
@@ -36,7 +38,11 @@ const memoryOf = (pid: number): number => {
 }
 
 const childrenOf = (pid: number): ReadonlyArray<number> =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter((child) => child !== '').map(Number)
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter((child) => child !== '')
+    .map(Number)
 
 withFfmpeg(`a recording of ${HOURS} hours is pulled to its end, and no process grows`, async (t) => {
   t.timeout(3_600_000)
@@ -60,17 +66,23 @@ withFfmpeg(`a recording of ${HOURS} hours is pulled to its end, and no process g
     const puller = processGroupOf(pid).map((member) => memoryOf(member))
     const engines = childrenOf(service.pid()).filter((child) => child !== pid).map((child) => memoryOf(child))
     const sum = (values: ReadonlyArray<number>): number => values.reduce((all, one) => all + one, 0)
-    if (puller.length === 2) samples.push({ service: memoryOf(service.pid()), puller: sum(puller), engine: sum(engines) })
+    if (puller.length === 2)
+      samples.push({ service: memoryOf(service.pid()), puller: sum(puller), engine: sum(engines) })
   } while (!(await Promise.race([over, delay(500, false)])))
   t.is((await listener.closed).code, 1000)
 
   const ends = listener.frames.filter(({ final }) => final === true).map(({ end }) => Number(end))
   t.true((ends.at(-1) ?? 0) > HOURS * 3600 - PIECE_SECONDS, 'the last piece was heard')
-  t.is(new Set(ends.map((end) => Math.floor(end / PIECE_SECONDS))).size, (HOURS * 3600) / PIECE_SECONDS, 'and so were all others')
+  t.is(
+    new Set(ends.map((end) => Math.floor(end / PIECE_SECONDS))).size,
+    (HOURS * 3600) / PIECE_SECONDS,
+    'and so were all others',
+  )
   t.true(samples.length > 40, `${samples.length} samples`)
   const quarter = Math.floor(samples.length / 4)
   for (const part of ['service', 'puller', 'engine']) {
-    const most = (from: number): number => Math.max(...samples.slice(from, from + quarter).map((sample) => sample[part] ?? 0))
+    const most = (from: number): number =>
+      Math.max(...samples.slice(from, from + quarter).map((sample) => sample[part] ?? 0))
     const [second, last] = [most(quarter), most(3 * quarter)]
     t.log(`${part}: ${second.toFixed(0)} MB in the second quarter, ${last.toFixed(0)} MB in the last`)
     t.true(last - second < SLACK_MEGABYTES, part)

@@ -28,7 +28,12 @@ const joined = (parts: ReadonlyArray<Int16Array>): Int16Array => {
 }
 
 /** Sends audio, in real time or as fast as it goes; the finals that came, in their order. */
-const speak = async (client: Client, config: Json, audio: Int16Array, pace: 'real time' | 'at once' = 'real time'): Promise<ReadonlyArray<Told>> => {
+const speak = async (
+  client: Client,
+  config: Json,
+  audio: Int16Array,
+  pace: 'real time' | 'at once' = 'real time',
+): Promise<ReadonlyArray<Told>> => {
   const sender: TestSocket = await client.socket(await client.createLive({ config }), 'sender')
   sender.send({ type: 'config' })
   await sender.frame(({ status }) => status === 'started')
@@ -50,9 +55,11 @@ const speak = async (client: Client, config: Json, audio: Int16Array, pace: 'rea
   return told
 }
 
-const textOf = (finals: ReadonlyArray<Told>): string => comparableWords(finals.map(({ text }) => text).join(' ')).join(' ')
+const textOf = (finals: ReadonlyArray<Told>): string =>
+  comparableWords(finals.map(({ text }) => text).join(' ')).join(' ')
 
-const p95 = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[Math.ceil(0.95 * values.length) - 1] ?? Number.NaN
+const p95 = (values: ReadonlyArray<number>): number =>
+  values.toSorted((a, b) => a - b)[Math.ceil(0.95 * values.length) - 1] ?? Number.NaN
 
 /** The lag of the live that is furthest behind, four times a second, until the signal aborts. */
 const lags = async (client: Client, signal: AbortSignal): Promise<ReadonlyArray<number>> => {
@@ -73,8 +80,12 @@ test.serial('8 lives in real time beside one of garbage: every word comes, in it
   const alone = textOf(await speak(client, {}, joined(all.flatMap(({ samples }) => [samples, silence(1)])), 'at once'))
   const sentences = all.filter(({ text }) => alone.includes(comparableWords(text).join(' ')))
   t.true(sentences.length >= 12, alone)
-  const orders = Array.from({ length: LIVES }, (_, live) => sentences.map((_, index) => sentences[(index + live) % sentences.length] ?? sentences[0]))
-  const speeches = orders.map((order) => joined(order.flatMap((sentence) => [sentence?.samples ?? silence(0), silence(1)])))
+  const orders = Array.from({ length: LIVES }, (_, live) =>
+    sentences.map((_, index) => sentences[(index + live) % sentences.length] ?? sentences[0]),
+  )
+  const speeches = orders.map((order) =>
+    joined(order.flatMap((sentence) => [sentence?.samples ?? silence(0), silence(1)])),
+  )
   const seconds = (speeches[0]?.length ?? 0) / 16_000
   const stop = new AbortController()
   const watching = lags(service.anonymous(), stop.signal)

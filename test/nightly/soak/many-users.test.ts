@@ -46,14 +46,18 @@ test(`${USERS} users: a start that makes the lists first answers 503 to a token 
   const store = await openSqliteEventStore({ file: join(service.dataDirectory, 'events.sqlite') })
   await fillWithUsers(store, USERS, FIRST)
   await store.close()
-  for (const suffix of ['', '-wal', '-shm']) await rm(join(service.dataDirectory, `documents.sqlite${suffix}`), { force: true })
+  for (const suffix of ['', '-wal', '-shm'])
+    await rm(join(service.dataDirectory, `documents.sqlite${suffix}`), { force: true })
   await service.start()
   const statuses = new Set<number>()
-  await eventually(async () => {
-    const { status } = await statusWith(service, secret)
-    statuses.add(status)
-    assert.equal(status, 200)
-  }, { timeoutMs: 600_000 })
+  await eventually(
+    async () => {
+      const { status } = await statusWith(service, secret)
+      statuses.add(status)
+      assert.equal(status, 200)
+    },
+    { timeoutMs: 600_000 },
+  )
   t.false(statuses.has(401), [...statuses].join())
   // A login needs no list.
   t.is((await service.anonymous().form('/login', { username: 'ada', password: passwordOf('ada') })).status, 200)

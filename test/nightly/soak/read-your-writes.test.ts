@@ -12,17 +12,30 @@ interface Row extends Json {
   readonly id: number
 }
 
-const first = async (client: Client, path: string): Promise<Row | undefined> => (await client.get<Listing<Row>>(path)).body.data[0]
+const first = async (client: Client, path: string): Promise<Row | undefined> =>
+  (await client.get<Listing<Row>>(path)).body.data[0]
 
 /** Four writes, each followed at once by the read that must show it. */
-const round = async (t: { is: (a: unknown, b: unknown, why: string) => void }, client: Client, n: number): Promise<void> => {
+const round = async (
+  t: { is: (a: unknown, b: unknown, why: string) => void },
+  client: Client,
+  n: number,
+): Promise<void> => {
   const live: LiveJson = await client.createLive()
   t.is((await first(client, '/lives/?limit=1'))?.id, live.id, `round ${n}: created, then listed`)
   await client.put(`/lives/${live.id}/finish`)
-  t.is((await first(client, '/lives/?status=finished&limit=1'))?.id, live.id, `round ${n}: finished, then in the filtered list`)
+  t.is(
+    (await first(client, '/lives/?status=finished&limit=1'))?.id,
+    live.id,
+    `round ${n}: finished, then in the filtered list`,
+  )
   const profile = (await client.post<Single<Row>>('/user-live-configs/', { name: `made in ${n}` })).body.data
   await client.put(`/user-live-configs/${profile.id}`, { name: `changed in ${n}` })
-  t.is((await client.get<Single<Json>>(`/user-live-configs/${profile.id}`)).body.data['name'], `changed in ${n}`, `round ${n}: changed, then read`)
+  t.is(
+    (await client.get<Single<Json>>(`/user-live-configs/${profile.id}`)).body.data['name'],
+    `changed in ${n}`,
+    `round ${n}: changed, then read`,
+  )
   await client.request('DELETE', `/user-live-configs/${profile.id}`)
   t.is((await client.get(`/user-live-configs/${profile.id}`)).status, 404, `round ${n}: deleted, then gone`)
   await client.request('DELETE', `/lives/${live.id}`)

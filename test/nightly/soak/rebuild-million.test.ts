@@ -36,7 +36,9 @@ test(`the list of lives is rebuilt from ${EVENTS} events beside the service, whi
   await eventually(isReady, { timeoutMs: 900_000 })
   await service.kill('SIGTERM')
   const tampering = new DatabaseSync(join(service.dataDirectory, 'documents.sqlite'))
-  tampering.exec(`UPDATE documents_lives SET body = replace(body, '"status":"finished"', '"status":"pending"') WHERE id IN (${TAMPERED.map((id) => `'${id}'`).join()})`)
+  tampering.exec(
+    `UPDATE documents_lives SET body = replace(body, '"status":"finished"', '"status":"pending"') WHERE id IN (${TAMPERED.map((id) => `'${id}'`).join()})`,
+  )
   tampering.close()
   await service.start()
 
@@ -62,7 +64,11 @@ test(`the list of lives is rebuilt from ${EVENTS} events beside the service, whi
   done.abort()
   await reading
   t.is(rebuilt.code, 0, rebuilt.stderr)
-  const { events, corrected, seconds } = JSON.parse(rebuilt.stdout) as { readonly events: number; readonly corrected: number; readonly seconds: number }
+  const { events, corrected, seconds } = JSON.parse(rebuilt.stdout) as {
+    readonly events: number
+    readonly corrected: number
+    readonly seconds: number
+  }
   t.true(events >= EVENTS)
   t.is(corrected, TAMPERED.length)
   const shown = [...rebuilt.stderr.matchAll(/(\d+) %/g)].map(([, percent]) => Number(percent))
@@ -75,11 +81,18 @@ test(`the list of lives is rebuilt from ${EVENTS} events beside the service, whi
   t.teardown(() => Promise.all([store.close(), documents.close()]))
   const fresh = createMemoryDocuments()
   right(await fresh.ensure([lives.collection])())
-  await foldLog({ store, documents: fresh }, lives, { from: NO_CHECKPOINT, to: right(await store.head()()), signal: new AbortController().signal })
+  await foldLog({ store, documents: fresh }, lives, {
+    from: NO_CHECKPOINT,
+    to: right(await store.head()()),
+    signal: new AbortController().signal,
+  })
   const collection = lives.collection.name
   const different: Array<string> = []
-  for await (const { id, kind } of differencesOf({ documents, collection }, { documents: fresh, collection })) different.push(`${id} ${kind}`)
+  for await (const { id, kind } of differencesOf({ documents, collection }, { documents: fresh, collection }))
+    different.push(`${id} ${kind}`)
   t.deepEqual(different, [])
   const sorted = ms.toSorted((a, b) => a - b)
-  t.log(`${events} events in ${seconds.toFixed(0)} s; ${ms.length} reads meanwhile, median ${sorted[sorted.length >> 1]?.toFixed(0)} ms, slowest ${sorted.at(-1)?.toFixed(0)} ms`)
+  t.log(
+    `${events} events in ${seconds.toFixed(0)} s; ${ms.length} reads meanwhile, median ${sorted[sorted.length >> 1]?.toFixed(0)} ms, slowest ${sorted.at(-1)?.toFixed(0)} ms`,
+  )
 })

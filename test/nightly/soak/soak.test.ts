@@ -43,19 +43,30 @@ test.serial('an hour at full speed: no text is lost and memory is flat (STENOLOG
     finals = await transcribeAtFullSpeed(client, {}, Array.from({ length: rounds }, () => pieces).flat())
   })
   const [own, engine] = [quartersOf(samples, 'own'), quartersOf(samples, 'children')]
-  t.log(`${HEARD} minutes in ${((performance.now() - begin) / 1000).toFixed(0)} s: ${finals.length} finals; service ${describeGrowth(own)} MB, engine ${describeGrowth(engine)} MB`)
+  t.log(
+    `${HEARD} minutes in ${((performance.now() - begin) / 1000).toFixed(0)} s: ${finals.length} finals; service ${describeGrowth(own)} MB, engine ${describeGrowth(engine)} MB`,
+  )
   const sentences = all.map(({ text }) => comparableWords(text).join(' ')).filter((text) => alone.includes(text))
   t.true(sentences.length >= 12)
   const heard = new Map<string, number>()
-  for (const { text } of finals) heard.set(comparableWords(text).join(' '), (heard.get(comparableWords(text).join(' ')) ?? 0) + 1)
-  t.deepEqual(sentences.filter((text) => heard.get(text) !== rounds).map((text) => [text, heard.get(text)]), [], 'each was heard as often as it was said')
+  for (const { text } of finals)
+    heard.set(comparableWords(text).join(' '), (heard.get(comparableWords(text).join(' ')) ?? 0) + 1)
+  t.deepEqual(
+    sentences.filter((text) => heard.get(text) !== rounds).map((text) => [text, heard.get(text)]),
+    [],
+    'each was heard as often as it was said',
+  )
   t.deepEqual(finals.map(({ segment }) => segment), finals.map((_, index) => index + 1))
   t.true(isFlat(own) && isFlat(engine), `${describeGrowth(own)}, ${describeGrowth(engine)}`)
 })
 
 /** Opens a listener; its frames are counted. */
-const listen = async (live: LiveJson): Promise<{ readonly finals: () => number; readonly closed: Promise<unknown> }> => {
-  const socket = new WebSocket(`${service.url().replace('http', 'ws')}${live.relative_path}?token=${live.listener_token}`)
+const listen = async (
+  live: LiveJson,
+): Promise<{ readonly finals: () => number; readonly closed: Promise<unknown> }> => {
+  const socket = new WebSocket(
+    `${service.url().replace('http', 'ws')}${live.relative_path}?token=${live.listener_token}`,
+  )
   let finals = 0
   socket.on('message', (data) => (finals += (data as Buffer).includes('"final":true') ? 1 : 0))
   const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -74,10 +85,13 @@ const live = async (client: Client, speech: ReadonlyArray<Int16Array>, lastsMs: 
   const begin = performance.now()
   // A kept connection may be closed while it is used for the next request.
   const created = await patiently(() => client.createLive())
-  const listeners = await Promise.all(Array.from({ length: LISTENERS / AT_ONCE }, () => patiently(() => listen(created))))
+  const listeners = await Promise.all(
+    Array.from({ length: LISTENERS / AT_ONCE }, () => patiently(() => listen(created))),
+  )
   const sender = await patiently(() => client.socket(created, 'sender'))
   sender.send({ type: 'config' })
-  for (const samples of speech) for (let at = 0; at < samples.length; at += 3200) sender.sendAudio(samples.slice(at, at + 3200))
+  for (const samples of speech)
+    for (let at = 0; at < samples.length; at += 3200) sender.sendAudio(samples.slice(at, at + 3200))
   await delay(Math.max(0, begin + lastsMs - performance.now()))
   sender.send({ type: 'FINISH' })
   const { code } = await sender.closed
@@ -103,7 +117,8 @@ test.serial(`${LIVES_A_MINUTE} lives a minute with ${LISTENERS} listeners leave 
   const client = await service.user('churn', { max_sessions: 1000 })
   const every = 60_000 / LIVES_A_MINUTE
   const all = await sampleSentences()
-  const one = (index: number): Promise<Told> => live(client, [all[index % all.length]?.samples ?? silence(1), silence(1.5)], every * AT_ONCE)
+  const one = (index: number): Promise<Told> =>
+    live(client, [all[index % all.length]?.samples ?? silence(1), silence(1.5)], every * AT_ONCE)
   await one(0)
   // The engine's memory comes to its level with how many jobs meet, not with time: 4,115 lives seen after a hundred of these left it there.
   const burst = async (): Promise<void> => {
@@ -130,20 +145,30 @@ test.serial(`${LIVES_A_MINUTE} lives a minute with ${LISTENERS} listeners leave 
   // A machine that stands still at the end of a live leaves no time for its last words.
   const mute = told.filter(({ finals }) => finals === 0).length
   t.true(mute <= told.length / 20, `${mute} of ${told.length} lives heard nothing`)
-  const flat = (['own', 'children', 'descriptors', 'processes'] as const).map((member) => [member, quartersOf(samples, member)] as const)
-  t.log(`${lives.length} lives in ${CHURNED} minutes, ${mute} of them heard nothing; medians of the second and the last quarter: ${flat.map(([member, quarters]) => `${member} ${describeGrowth(quarters)}`).join(', ')}`)
+  const flat = (['own', 'children', 'descriptors', 'processes'] as const).map(
+    (member) => [member, quartersOf(samples, member)] as const,
+  )
+  t.log(
+    `${lives.length} lives in ${CHURNED} minutes, ${mute} of them heard nothing; medians of the second and the last quarter: ${flat.map(([member, quarters]) => `${member} ${describeGrowth(quarters)}`).join(', ')}`,
+  )
   const left = await whenForgotten(settled.timers)
   const rested = footprintOf(service.pid())
-  t.log(`at rest after the warm-up and at the end: timers ${settled.timers} → ${left.timers}, heap ${describeGrowth([settled.heapMb, left.heapMb])} MB, ` +
-    `external ${describeGrowth([settled.externalMb, left.externalMb])} MB, descriptors ${before.descriptors} → ${rested.descriptors}, processes ${before.processes} → ${rested.processes}`)
+  t.log(
+    `at rest after the warm-up and at the end: timers ${settled.timers} → ${left.timers}, heap ${describeGrowth([settled.heapMb, left.heapMb])} MB, ` +
+      `external ${describeGrowth([settled.externalMb, left.externalMb])} MB, descriptors ${before.descriptors} → ${rested.descriptors}, processes ${before.processes} → ${rested.processes}`,
+  )
   t.true(left.timers <= settled.timers, `${settled.timers} → ${left.timers} timers`)
   t.true(left.heapMb <= settled.heapMb + COMPILED_MB, `heap ${describeGrowth([settled.heapMb, left.heapMb])} MB`)
-  t.true(left.externalMb <= settled.externalMb + COMPILED_MB, `external ${describeGrowth([settled.externalMb, left.externalMb])} MB`)
+  t.true(
+    left.externalMb <= settled.externalMb + COMPILED_MB,
+    `external ${describeGrowth([settled.externalMb, left.externalMb])} MB`,
+  )
   // Kept connections of REST may come and go.
   t.true(rested.descriptors <= before.descriptors + 8, `${before.descriptors} → ${rested.descriptors} descriptors`)
   t.is(rested.processes, before.processes)
   const metrics = (await client.get<string>('/metrics')).body
   t.regex(metrics, /^stenolog_live_lag_max_seconds 0$/m)
   t.regex(metrics, /^stenolog_vram_reserved_megabytes 0$/m)
-  for (const [member, quarters] of flat) if (member !== 'descriptors') t.true(isFlat(quarters), `${member}: ${describeGrowth(quarters)}`)
+  for (const [member, quarters] of flat)
+    if (member !== 'descriptors') t.true(isFlat(quarters), `${member}: ${describeGrowth(quarters)}`)
 })

@@ -21,7 +21,8 @@ const { sentences: SENTENCES } = JSON.parse(readFileSync('interfaces/cli/streami
   readonly sentences: ReadonlyArray<{ readonly words: ReadonlyArray<SpokenWord> }>
 }
 
-const liveOf = async (client: Client, id: number): Promise<LiveJson> => (await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data
+const liveOf = async (client: Client, id: number): Promise<LiveJson> =>
+  (await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data
 
 const pidOf = async (client: Client, id: number): Promise<number> =>
   eventually(async () => {
@@ -49,14 +50,17 @@ onLinux('auto_start pulls a recording in a process of its own, with words, and f
   const credentials: Array<string | undefined> = []
   const files = filesOf(folder)
   const server = await serve(t, (request, response) => {
-    if (request.headers.authorization === undefined) return void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
+    if (request.headers.authorization === undefined)
+      return void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
     credentials.push(request.headers.authorization)
     // The last segment waits until the process was looked at.
     if (request.url === '/index4.ts') void gate.promise.then(() => files(request, response))
     else if (request.url?.startsWith('/index.m3u8') === true) response.end(playlist)
     else files(request, response)
   })
-  const url = server.url(`index.m3u8?key=${SECRETS.key}`).replace('http://', `http://${SECRETS.user}:${SECRETS.password}@`)
+  const url = server
+    .url(`index.m3u8?key=${SECRETS.key}`)
+    .replace('http://', `http://${SECRETS.user}:${SECRETS.password}@`)
   const live = await client.createLive({ audio_format: 'hls', audio_url: url, auto_start: true })
   t.is(live.status, 'pending')
   t.is(live['auto_start_pid'], null)
@@ -68,7 +72,8 @@ onLinux('auto_start pulls a recording in a process of its own, with words, and f
   await listener.frame(({ type }) => type === 'transcription')
   for (const member of processGroupOf(pid))
     for (const file of ['cmdline', 'environ'])
-      for (const secret of Object.values(SECRETS)) t.false(readFileSync(`/proc/${member}/${file}`, 'latin1').includes(secret), `${secret} in ${file}`)
+      for (const secret of Object.values(SECRETS))
+        t.false(readFileSync(`/proc/${member}/${file}`, 'latin1').includes(secret), `${secret} in ${file}`)
   gate.resolve()
   t.is((await listener.closed).code, 1000)
   const text = listener.frames.filter(({ final }) => final === true).map(({ text: words }) => String(words)).join(' ')
@@ -76,7 +81,10 @@ onLinux('auto_start pulls a recording in a process of its own, with words, and f
   const after = await liveOf(client, live.id)
   t.like(after, { status: 'finished', auto_start_pid: pid, audio_url: url, vram: 0 })
   await eventually(() => assert.deepEqual(processGroupOf(pid), []))
-  t.deepEqual([...new Set(credentials)], [`Basic ${Buffer.from(`${SECRETS.user}:${SECRETS.password}`).toString('base64')}`])
+  t.deepEqual(
+    [...new Set(credentials)],
+    [`Basic ${Buffer.from(`${SECRETS.user}:${SECRETS.password}`).toString('base64')}`],
+  )
   for (const secret of Object.values(SECRETS)) t.false(service.log().includes(secret), 'D60: in the log')
 })
 
@@ -91,26 +99,29 @@ onLinux('finish-by-audio_url ends an endless source, its process and its decoder
   t.log(`gone after ${Number((process.hrtime.bigint() - began) / 1_000_000n)} ms`)
 })
 
-onLinux('kill -9 of the service leaves no process; the next one pulls on with a new pid, the clock goes on [D53]', async (t) => {
-  const { service, client, live } = await startEndless(t)
-  const listener = await client.socket(live, 'listener')
-  const pid = await pidOf(client, live.id)
-  const last = await listener.frame(({ type, final }) => type === 'transcription' && final === true)
-  const members = processGroupOf(pid)
-  t.is(members.length, 2)
-  // A stopped decoder does not notice that its parents are gone: the kernel must.
-  for (const member of members) if (member !== pid) process.kill(member, 'SIGSTOP')
-  await service.kill('SIGKILL')
-  await eventually(() => assert.deepEqual(members.filter(isRunning), []))
-  await service.start()
-  const again = await logIn(service.url(), 'puller', passwordOf('puller'))
-  // Until the process is there the list knows the one before.
-  await eventually(async () => assert.notEqual(await pidOf(again, live.id), pid))
-  const heir = await again.socket(live, 'listener')
-  const next = await heir.frame(({ type, final }) => type === 'transcription' && final === true)
-  t.true(Number(next['start']) >= Number(last['end']))
-  t.true(Number(next['segment']) > Number(last['segment']))
-})
+onLinux(
+  'kill -9 of the service leaves no process; the next one pulls on with a new pid, the clock goes on [D53]',
+  async (t) => {
+    const { service, client, live } = await startEndless(t)
+    const listener = await client.socket(live, 'listener')
+    const pid = await pidOf(client, live.id)
+    const last = await listener.frame(({ type, final }) => type === 'transcription' && final === true)
+    const members = processGroupOf(pid)
+    t.is(members.length, 2)
+    // A stopped decoder does not notice that its parents are gone: the kernel must.
+    for (const member of members) if (member !== pid) process.kill(member, 'SIGSTOP')
+    await service.kill('SIGKILL')
+    await eventually(() => assert.deepEqual(members.filter(isRunning), []))
+    await service.start()
+    const again = await logIn(service.url(), 'puller', passwordOf('puller'))
+    // Until the process is there the list knows the one before.
+    await eventually(async () => assert.notEqual(await pidOf(again, live.id), pid))
+    const heir = await again.socket(live, 'listener')
+    const next = await heir.frame(({ type, final }) => type === 'transcription' && final === true)
+    t.true(Number(next['start']) >= Number(last['end']))
+    t.true(Number(next['segment']) > Number(last['segment']))
+  },
+)
 
 onLinux('kill -9 of the service in a recording: it goes on behind the last final and is not heard anew [D53]', async (t) => {
   const service = await startTestService(t, OPEN)
@@ -135,7 +146,10 @@ onLinux('kill -9 of the service in a recording: it goes on behind the last final
   const heir = await again.socket(live, 'listener')
   await heir.closed
   t.like(await liveOf(again, live.id), { status: 'finished' })
-  const segments = server.requests.slice(before).flatMap((path) => /^\/index(\d+)\.ts/.exec(path)?.[1] ?? []).map(Number)
+  const segments = server.requests
+    .slice(before)
+    .flatMap((path) => /^\/index(\d+)\.ts/.exec(path)?.[1] ?? [])
+    .map(Number)
   t.log(`the last final ended at ${String(last['end'])} s; then segments ${segments.join(' ')} were asked for`)
   t.true((segments[0] ?? 0) > 0 && (segments[0] ?? 99) <= Math.ceil(Number(last['end']) / 2))
   t.is(segments.at(-1), playlist.toString().split('#EXTINF').length - 2, 'to its end')
@@ -175,38 +189,61 @@ onLinux('words behind lost segments and a discontinuity stand where they were sp
   t.true(Math.abs(lost - 6) < 0.3, `${lost} s`)
 })
 
-onLinux('without auto_start the config starts the source; audio is not expected; FINISH ends it [R139 R148]', async (t) => {
-  const service = await startTestService(t, OPEN)
-  const client = await service.user('puller')
-  const server = await serve(t, endlessHls(await packageSample(t, 'ts', 4)))
-  const live = await client.createLive({ audio_format: 'hls', audio_url: server.url('live.m3u8') })
-  const sender = await client.socket(live, 'sender')
-  t.deepEqual(server.requests, [])
-  sender.send({ type: 'config' })
-  sender.sendAudio(new Int16Array(1600))
-  await sender.frame(({ code }) => code === 'audio_not_expected')
-  await sender.frame(({ type }) => type === 'transcription')
-  t.like(await liveOf(client, live.id), { status: 'active', auto_start_pid: null })
-  sender.send({ type: 'FINISH' })
-  t.is((await sender.closed).code, 1000)
-  t.is((await liveOf(client, live.id)).status, 'finished')
-})
+onLinux(
+  'without auto_start the config starts the source; audio is not expected; FINISH ends it [R139 R148]',
+  async (t) => {
+    const service = await startTestService(t, OPEN)
+    const client = await service.user('puller')
+    const server = await serve(t, endlessHls(await packageSample(t, 'ts', 4)))
+    const live = await client.createLive({ audio_format: 'hls', audio_url: server.url('live.m3u8') })
+    const sender = await client.socket(live, 'sender')
+    t.deepEqual(server.requests, [])
+    sender.send({ type: 'config' })
+    sender.sendAudio(new Int16Array(1600))
+    await sender.frame(({ code }) => code === 'audio_not_expected')
+    await sender.frame(({ type }) => type === 'transcription')
+    t.like(await liveOf(client, live.id), { status: 'active', auto_start_pid: null })
+    sender.send({ type: 'FINISH' })
+    t.is((await sender.closed).code, 1000)
+    t.is((await liveOf(client, live.id)).status, 'finished')
+  },
+)
 
-onLinux('a forbidden literal is refused at once, a forbidden name when it is resolved; neither is contacted [R53 S1]', async (t) => {
-  const service = await startTestService(t)
-  const client = await service.user('puller')
-  const server = await serve(t, (_request, response) => response.end())
-  for (const host of ['127.0.0.1', '127.1', '2130706433', '[::ffff:127.0.0.1]', '10.0.0.1', 'x@127.0.0.1'])
-    for (const [format, scheme] of [['hls', 'http'], ['rtmp', 'rtmp'], ['rtsp', 'rtsp']]) {
-      const body = { model: 'demo-en', language: 'en', audio_format: format, audio_url: `${scheme}://${host}:${server.port}/a`, auto_start: true }
-      const answer = await client.post<{ detail: ReadonlyArray<{ loc: ReadonlyArray<string>; msg: string }> }>('/lives/', body)
-      t.is(answer.status, 422, host)
-      t.deepEqual(answer.body.detail[0]?.loc, ['body', 'audio_url'])
-      t.regex(answer.body.detail[0]?.msg ?? '', /AUDIO_URL_ALLOW_CIDRS/)
-    }
-  const live = await client.createLive({ audio_format: 'hls', audio_url: `http://localhost:${server.port}/a`, auto_start: true })
-  const listener = await client.socket(live, 'listener')
-  await client.untilStatus(live, 'error')
-  t.true([1000, 1011, 4410].includes((await listener.closed).code))
-  t.deepEqual(server.requests, [])
-})
+onLinux(
+  'a forbidden literal is refused at once, a forbidden name when it is resolved; neither is contacted [R53 S1]',
+  async (t) => {
+    const service = await startTestService(t)
+    const client = await service.user('puller')
+    const server = await serve(t, (_request, response) => response.end())
+    for (const host of ['127.0.0.1', '127.1', '2130706433', '[::ffff:127.0.0.1]', '10.0.0.1', 'x@127.0.0.1'])
+      for (const [format, scheme] of [
+        ['hls', 'http'],
+        ['rtmp', 'rtmp'],
+        ['rtsp', 'rtsp'],
+      ]) {
+        const body = {
+          model: 'demo-en',
+          language: 'en',
+          audio_format: format,
+          audio_url: `${scheme}://${host}:${server.port}/a`,
+          auto_start: true,
+        }
+        const answer = await client.post<{ detail: ReadonlyArray<{ loc: ReadonlyArray<string>; msg: string }> }>(
+          '/lives/',
+          body,
+        )
+        t.is(answer.status, 422, host)
+        t.deepEqual(answer.body.detail[0]?.loc, ['body', 'audio_url'])
+        t.regex(answer.body.detail[0]?.msg ?? '', /AUDIO_URL_ALLOW_CIDRS/)
+      }
+    const live = await client.createLive({
+      audio_format: 'hls',
+      audio_url: `http://localhost:${server.port}/a`,
+      auto_start: true,
+    })
+    const listener = await client.socket(live, 'listener')
+    await client.untilStatus(live, 'error')
+    t.true([1000, 1011, 4410].includes((await listener.closed).code))
+    t.deepEqual(server.requests, [])
+  },
+)

@@ -5,7 +5,12 @@ import { startAttempt } from '../../../infrastructure/sources/puller/attempt.ts'
 import { pullSource } from '../../../infrastructure/sources/puller/pull-source.ts'
 import { sourceErrorOf } from '../../../infrastructure/sources/source-error.ts'
 import { FFMPEG, filesOf, packageSample, serve } from '../../support/sources/audio-server.ts'
-import { hostileRtspPaths, hostileSite, HOSTILE_RTMP_PATHS, listenForbidden } from '../../support/sources/hostile-sources.ts'
+import {
+  hostileRtspPaths,
+  hostileSite,
+  HOSTILE_RTMP_PATHS,
+  listenForbidden,
+} from '../../support/sources/hostile-sources.ts'
 import { serialTestWith } from '../../support/running/skip-unless.ts'
 import { flvAudio, serveRtmp } from '../../support/sources/rtmp-server.ts'
 import { aacAudio, serveRtsp } from '../../support/sources/rtsp-server.ts'
@@ -17,10 +22,16 @@ const ALLOWED = '127.0.0.2'
 const AT_ONCE = 6
 
 /** One attempt with a decoder that has a network, so that a contact by FFmpeg would be seen as well. */
-const attempt = async (url: string, allow: ReadonlyArray<string> = [`${ALLOWED}/32`], ownPort: number | null = null) => {
+const attempt = async (
+  url: string,
+  allow: ReadonlyArray<string> = [`${ALLOWED}/32`],
+  ownPort: number | null = null,
+) => {
   let bytes = 0
   const command = { url, mediaSequence: null, rules: { allow, ownPort }, isolate: false }
-  const end = await startAttempt(command, async (frame) => { bytes += frame[0] === 0 ? frame.length - 5 : 0 }).done
+  const end = await startAttempt(command, async (frame) => {
+    bytes += frame[0] === 0 ? frame.length - 5 : 0
+  }).done
   return { seconds: bytes / 32_000, end: end.kind === 'failed' ? end.code : end.kind }
 }
 
@@ -37,9 +48,18 @@ const codesOf = async (urls: ReadonlyArray<string>): Promise<ReadonlyMap<string,
 
 /** An attempt without decoder whose lookups have one answer. */
 const withLookup = async (url: string, address: string): Promise<string> => {
-  const sink = { bytes: async () => undefined, stretchEnds: async () => undefined, segment: () => undefined, targetDuration: () => undefined }
+  const sink = {
+    bytes: async () => undefined,
+    stretchEnds: async () => undefined,
+    segment: () => undefined,
+    targetDuration: () => undefined,
+  }
   const rules = { allow: [`${ALLOWED}/32`], ownPort: null }
-  const done = pullSource({ url, after: null, rules, lookup: async () => [{ address, family: 4 }] }, sink, new AbortController().signal)
+  const done = pullSource(
+    { url, after: null, rules, lookup: async () => [{ address, family: 4 }] },
+    sink,
+    new AbortController().signal,
+  )
   return done.then(() => 'complete', (error: unknown) => sourceErrorOf(error).code)
 }
 
@@ -51,17 +71,43 @@ onLinux('a hostile site makes no contact with a forbidden address, in any positi
   const server = await serve(t, site.listener, ALLOWED)
   t.true(site.paths.length > 320)
 
-  const urlOf = (path: string): string => server.url(path).replace('://', path.startsWith('digest/') ? '://okapi:wapiti@' : '://')
+  const urlOf = (path: string): string =>
+    server.url(path).replace('://', path.startsWith('digest/') ? '://okapi:wapiti@' : '://')
   const ends = await codesOf(site.paths.map(urlOf))
   const codes = new Map(site.paths.map((path) => [path, ends.get(urlOf(path)) ?? '']))
   t.deepEqual(forbidden.contacts, [])
   // A text between two stretches of audio is noise to the decoder.
   const played = [...codes].filter(([, code]) => code === 'complete').map(([path]) => path)
   t.deepEqual(played.filter((path) => !path.endsWith('/nested')), [], 'nothing hostile looks as if it had played')
-  for (const path of ['second/http', 'only/mapped', 'key/hex', 'map/decimal', 'variant/dotted', 'rendition/userinfo', 'redirect/http/302', 'second/redirected', 'range/http/302', 'range/hex/302', 'digest/http/302', 'digest/userinfo/302'])
+  for (const path of [
+    'second/http',
+    'only/mapped',
+    'key/hex',
+    'map/decimal',
+    'variant/dotted',
+    'rendition/userinfo',
+    'redirect/http/302',
+    'second/redirected',
+    'range/http/302',
+    'range/hex/302',
+    'digest/http/302',
+    'digest/userinfo/302',
+  ])
     t.is(codes.get(path), 'address_forbidden', path)
-  for (const path of ['second/file', 'key/file', 'map/concat', 'variant/gopher', 'rendition/rtsp', 'redirect/rtmp/307', 'only/data', 'range/file/302', 'digest/gopher/302']) t.is(codes.get(path), 'scheme_forbidden', path)
-  for (const path of ['a.mpd', 'a.ffconcat', 'a.sdp', 'a.xspf', 'a.pls', 'a.late.m3u8']) t.is(codes.get(path), 'not_audio', path)
+  for (const path of [
+    'second/file',
+    'key/file',
+    'map/concat',
+    'variant/gopher',
+    'rendition/rtsp',
+    'redirect/rtmp/307',
+    'only/data',
+    'range/file/302',
+    'digest/gopher/302',
+  ])
+    t.is(codes.get(path), 'scheme_forbidden', path)
+  for (const path of ['a.mpd', 'a.ffconcat', 'a.sdp', 'a.xspf', 'a.pls', 'a.late.m3u8'])
+    t.is(codes.get(path), 'not_audio', path)
 
   const plays = await serve(t, filesOf(folder), ALLOWED)
   const control = await attempt(plays.url('index.m3u8'))
@@ -71,13 +117,26 @@ onLinux('a hostile site makes no contact with a forbidden address, in any positi
   const ranges = await attempt(late.url('audio.m4a'))
   t.is(ranges.end, 'complete')
   t.true(ranges.seconds > 5, 'and so does the one whose index is asked for')
-  t.log(`${site.paths.length} cases, ${forbidden.contacts.length} contacts; controls: ${control.seconds.toFixed(1)} s, ${ranges.seconds.toFixed(1)} s`)
+  t.log(
+    `${site.paths.length} cases, ${forbidden.contacts.length} contacts; controls: ${control.seconds.toFixed(1)} s, ${ranges.seconds.toFixed(1)} s`,
+  )
 })
 
 /** Spellings of a place that must not be reached, for any scheme. */
 const spellings = (at: string, port: number): ReadonlyArray<string> => [
-  at, `2130706435:${port}`, `0x7f.3:${port}`, `0177.0.0.3:${port}`, `127.3:${port}`, `[::ffff:7f00:3]:${port}`, `[::ffff:127.0.0.3]:${port}`, `x@${at}`,
-  `127.0.0.2@${at}`, `127.0.0.3.:${port}`, `%31%32%37.0.0.3:${port}`, `①②⑦.0.0.3:${port}`, `localhost:${port}`,
+  at,
+  `2130706435:${port}`,
+  `0x7f.3:${port}`,
+  `0177.0.0.3:${port}`,
+  `127.3:${port}`,
+  `[::ffff:7f00:3]:${port}`,
+  `[::ffff:127.0.0.3]:${port}`,
+  `x@${at}`,
+  `127.0.0.2@${at}`,
+  `127.0.0.3.:${port}`,
+  `%31%32%37.0.0.3:${port}`,
+  `①②⑦.0.0.3:${port}`,
+  `localhost:${port}`,
 ]
 
 onLinux('hostile RTMP and RTSP servers make no contact with a forbidden address; the positive controls play in the same run [S5]', async (t) => {
@@ -95,11 +154,18 @@ onLinux('hostile RTMP and RTSP servers make no contact with a forbidden address;
   ]
   const codes = await codesOf(urls)
   t.deepEqual(forbidden.contacts, [])
-  const heard = [...codes].filter(([, code]) => code === 'interrupted' || code === 'complete').map(([url]) => url.replace(/^[^:]*:\/\/[^/]*\//, ''))
+  const heard = [...codes]
+    .filter(([, code]) => code === 'interrupted' || code === 'complete')
+    .map(([url]) => url.replace(/^[^:]*:\/\/[^/]*\//, ''))
     // Paths, which mean the same server.
     .filter((path) => !/x\?(?:%2F(?!%2F)|subfile)/.test(path))
   t.deepEqual(heard.toSorted(), ['bad-control', 'base', 'control', 'live/unpublished'], 'whose lies are never dialled')
-  for (const host of hosts) for (const scheme of ['rtmp', 'rtsp']) t.true(['address_forbidden', 'unresolved', 'unsupported'].includes(codes.get(`${scheme}://${host}/live/x`) ?? ''), host)
+  for (const host of hosts)
+    for (const scheme of ['rtmp', 'rtsp'])
+      t.true(
+        ['address_forbidden', 'unresolved', 'unsupported'].includes(codes.get(`${scheme}://${host}/live/x`) ?? ''),
+        host,
+      )
   t.is(codes.get(`rtsp://${at}/live/x`), 'address_forbidden')
   t.is(codes.get(rtsp.url('redirect-describe')), 'address_forbidden')
   for (const url of [rtmp.url('live/ok'), rtsp.url('ok')]) {
@@ -113,7 +179,8 @@ onLinux('hostile RTMP and RTSP servers make no contact with a forbidden address;
   for (const good of [rtmp, rtsp]) {
     const scheme = good === rtmp ? 'rtmp' : 'rtsp'
     const outcomes: string[] = []
-    for (const address of answers) outcomes.push(await withLookup(`${scheme}://rebinding.example:${good.port}/live/ok`, address))
+    for (const address of answers)
+      outcomes.push(await withLookup(`${scheme}://rebinding.example:${good.port}/live/ok`, address))
     t.deepEqual(outcomes, ['stream_over', 'address_forbidden'])
   }
   t.deepEqual(forbidden.contacts, [])
@@ -123,11 +190,28 @@ onLinux('nothing but the six schemes is pulled, and no forbidden address by its 
   const forbidden = await listenForbidden(t, '127.0.0.3')
   const at = `127.0.0.3:${forbidden.port}`
   const codeOf = async (url: string) => (await attempt(url)).end
-  for (const host of [at, `2130706435:${forbidden.port}`, `0x7f.3:${forbidden.port}`, `[::ffff:7f00:3]:${forbidden.port}`, `x@${at}`, `127.0.0.3.:${forbidden.port}`])
+  for (const host of [
+    at,
+    `2130706435:${forbidden.port}`,
+    `0x7f.3:${forbidden.port}`,
+    `[::ffff:7f00:3]:${forbidden.port}`,
+    `x@${at}`,
+    `127.0.0.3.:${forbidden.port}`,
+  ])
     for (const scheme of ['http', 'https']) t.is(await codeOf(`${scheme}://${host}/a.ts`), 'address_forbidden', host)
   for (const url of [
-    'file:///etc/passwd', `concat:http://${at}/a`, 'subfile,,start,0,end,0,,:/etc/passwd', 'data:audio/mpeg;base64,AAAA', `gopher://${at}/x`, `udp://${at}`,
-    `tcp://${at}`, '/etc/passwd', `rtmpt://${at}/live/x`, `rtmpe://${at}/live/x`, `rtspu://${at}/x`, `httpproxy://${at}/x`,
+    'file:///etc/passwd',
+    `concat:http://${at}/a`,
+    'subfile,,start,0,end,0,,:/etc/passwd',
+    'data:audio/mpeg;base64,AAAA',
+    `gopher://${at}/x`,
+    `udp://${at}`,
+    `tcp://${at}`,
+    '/etc/passwd',
+    `rtmpt://${at}/live/x`,
+    `rtmpe://${at}/live/x`,
+    `rtspu://${at}/x`,
+    `httpproxy://${at}/x`,
   ])
     t.is(await codeOf(url), 'unsupported', url)
   t.is(await codeOf(`http://localhost:${forbidden.port}/a`), 'address_forbidden', 'a name is judged by its addresses')

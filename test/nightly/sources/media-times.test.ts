@@ -77,20 +77,23 @@ withFfmpeg('a discontinuity is no gap, whatever its times say; segments that are
   t.deepEqual(heardIn(await untilOver(t, server.url('index.m3u8'))), without(8))
 })
 
-withFfmpeg('rtmp: what was not sent between connections is silence where times go on, not where they restart', async (t) => {
-  const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 5), 'audio.flv')))
-  const hears = async (seconds: number, again: number): Promise<void> => {
-    const timeOf = (connection: number, index: number): number => (connection === 0 ? 500_000 : again) + index * 64
-    const server = await serveRtmp(t, messages, { timeOf })
-    const listening = startRetryingSource(t, server.url('live/ok'))
-    await eventually(() => assert.ok(listening.seconds() >= 9.9, `${listening.seconds()} s`), { timeoutMs: 60_000 })
-    await listening.stop()
-    const stretch = listening.samples().length / RATE
-    t.true(Math.abs(stretch - seconds) < 0.3, `${stretch} s`)
-  }
-  // Five seconds, seven that are missing, five again.
-  await Promise.all([hears(17, 512_000), hears(10, 0)])
-})
+withFfmpeg(
+  'rtmp: what was not sent between connections is silence where times go on, not where they restart',
+  async (t) => {
+    const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 5), 'audio.flv')))
+    const hears = async (seconds: number, again: number): Promise<void> => {
+      const timeOf = (connection: number, index: number): number => (connection === 0 ? 500_000 : again) + index * 64
+      const server = await serveRtmp(t, messages, { timeOf })
+      const listening = startRetryingSource(t, server.url('live/ok'))
+      await eventually(() => assert.ok(listening.seconds() >= 9.9, `${listening.seconds()} s`), { timeoutMs: 60_000 })
+      await listening.stop()
+      const stretch = listening.samples().length / RATE
+      t.true(Math.abs(stretch - seconds) < 0.3, `${stretch} s`)
+    }
+    // Five seconds, seven that are missing, five again.
+    await Promise.all([hears(17, 512_000), hears(10, 0)])
+  },
+)
 
 /** The packets of an Ogg stream, without its two headers. */
 const packetsOf = (ogg: Buffer): ReadonlyArray<Buffer> => {

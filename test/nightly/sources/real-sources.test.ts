@@ -6,7 +6,17 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { startRetryingSource } from '../../support/sources/retrying-source.ts'
 import { startPulling } from '../../support/sources/pulling.ts'
 import {
-  createApache, createGstreamer, createNginx, makeCertificate, makeVideo, sendTones, tlsInFrontOf, withApache, withGstreamer, withNginx, untilWritten,
+  createApache,
+  createGstreamer,
+  createNginx,
+  makeCertificate,
+  makeVideo,
+  sendTones,
+  tlsInFrontOf,
+  withApache,
+  withGstreamer,
+  withNginx,
+  untilWritten,
 } from '../../support/sources/real-servers.ts'
 import type { Certificate, ToneSender } from '../../support/sources/real-servers.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
@@ -19,8 +29,11 @@ const SECRET = 'okapi:wapiti%2047@'
 
 const secondsHeard = (t: ExecutionContext, url: string, seconds: number): Promise<void> => {
   const listening = startRetryingSource(t, url)
-  return eventually(() => assert.ok(listening.seconds() >= seconds, `${listening.seconds()} s of ${url}, ${listening.codes().join(' ')}`), { timeoutMs: 60_000 })
-    .then(listening.stop)
+  return eventually(
+    () =>
+      assert.ok(listening.seconds() >= seconds, `${listening.seconds()} s of ${url}, ${listening.codes().join(' ')}`),
+    { timeoutMs: 60_000 },
+  ).then(listening.stop)
 }
 
 /** A certificate that pullers of this process trust, and one that nobody does. */
@@ -54,20 +67,26 @@ withNginx('nginx: HLS and RTMP play, over TLS only with a good certificate; Basi
   t.is(await codeOf(t, `http://127.0.0.1:${nginx.http}/secret/index.m3u8`), 'http_401')
 })
 
-withNginx('nginx: a film with its index at the end plays, also behind Basic; without ranges it is a failure that says so', async (t) => {
-  t.timeout(600_000)
-  const nginx = await createNginx(t)
-  await nginx.start()
-  const film = join(nginx.root, 'film.mp4')
-  await makeVideo(film, FILM_SECONDS)
-  for (const folder of ['secret', 'whole']) await copyFile(film, join(nginx.root, folder, 'film.mp4'))
-  for (const url of [`http://127.0.0.1:${nginx.http}/film.mp4`, `http://${SECRET}127.0.0.1:${nginx.http}/secret/film.mp4`]) {
-    const pulling = startPulling(t)
-    t.deepEqual(await pulling.pull({ url }), { kind: 'complete' })
-    t.true(Math.abs(pulling.seconds() - FILM_SECONDS) < 0.5, `${pulling.seconds()} s`)
-  }
-  t.is(await codeOf(t, `http://127.0.0.1:${nginx.http}/whole/film.mp4`), 'no_index')
-})
+withNginx(
+  'nginx: a film with its index at the end plays, also behind Basic; without ranges it is a failure that says so',
+  async (t) => {
+    t.timeout(600_000)
+    const nginx = await createNginx(t)
+    await nginx.start()
+    const film = join(nginx.root, 'film.mp4')
+    await makeVideo(film, FILM_SECONDS)
+    for (const folder of ['secret', 'whole']) await copyFile(film, join(nginx.root, folder, 'film.mp4'))
+    for (const url of [
+      `http://127.0.0.1:${nginx.http}/film.mp4`,
+      `http://${SECRET}127.0.0.1:${nginx.http}/secret/film.mp4`,
+    ]) {
+      const pulling = startPulling(t)
+      t.deepEqual(await pulling.pull({ url }), { kind: 'complete' })
+      t.true(Math.abs(pulling.seconds() - FILM_SECONDS) < 0.5, `${pulling.seconds()} s`)
+    }
+    t.is(await codeOf(t, `http://127.0.0.1:${nginx.http}/whole/film.mp4`), 'no_index')
+  },
+)
 
 withApache('Apache: Digest opens what is locked, also when nonces age, and only with the right password', async (t) => {
   t.timeout(600_000)
@@ -77,7 +96,11 @@ withApache('Apache: Digest opens what is locked, also when nonces age, and only 
   await untilWritten(join(apache.root, 'secret', 'index.m3u8'))
   const at = `127.0.0.1:${apache.port}/secret/index.m3u8`
   const listening = startRetryingSource(t, `http://${SECRET}${at}`)
-  await eventually(() => assert.ok(listening.seconds() >= 5 * NONCE_SECONDS, `${listening.seconds()} s, ${listening.codes().join(' ')}`), { timeoutMs: 120_000 })
+  await eventually(
+    () =>
+      assert.ok(listening.seconds() >= 5 * NONCE_SECONDS, `${listening.seconds()} s, ${listening.codes().join(' ')}`),
+    { timeoutMs: 120_000 },
+  )
   await listening.stop()
   t.deepEqual(listening.codes(), [])
   for (const user of ['', 'okapi:x@']) t.is(await codeOf(t, `http://${user}${at}`), 'http_401')
@@ -88,7 +111,8 @@ withGstreamer('GStreamer: all formats play over RTSP, over TLS only with a good 
   const { good, bad } = await certificates(t)
   const server = await createGstreamer(t)
   await server.start()
-  for (const name of ['pcmu', 'pcma', 'l16', 'mp3', 'opus', 'aac']) await secondsHeard(t, `rtsp://127.0.0.1:${server.port}/${name}`, name === 'aac' ? 5 : 3)
+  for (const name of ['pcmu', 'pcma', 'l16', 'mp3', 'opus', 'aac'])
+    await secondsHeard(t, `rtsp://127.0.0.1:${server.port}/${name}`, name === 'aac' ? 5 : 3)
   await secondsHeard(t, `rtsps://127.0.0.1:${await tlsInFrontOf(t, server.port, good)}/aac`, 3)
   t.is(await codeOf(t, `rtsps://127.0.0.1:${await tlsInFrontOf(t, server.port, bad)}/aac`), 'tls')
   t.is(await codeOf(t, `rtsp://127.0.0.1:${server.port}/nothing`), 'rtsp_404')
@@ -112,7 +136,12 @@ withNginx('the tone test: HLS whose web server is killed for 5 s loses none and 
   const nginx = await createNginx(t)
   await nginx.start()
   const epoch = Date.now()
-  sendTones(t, epoch, ['-f', 'hls', '-hls_time', '1', '-hls_list_size', '30', '-hls_flags', 'delete_segments', 'index.m3u8'], nginx.root)
+  sendTones(
+    t,
+    epoch,
+    ['-f', 'hls', '-hls_time', '1', '-hls_list_size', '30', '-hls_flags', 'delete_segments', 'index.m3u8'],
+    nginx.root,
+  )
   await untilWritten(join(nginx.root, 'index.m3u8'))
   const listening = startRetryingSource(t, `http://127.0.0.1:${nginx.http}/index.m3u8`)
   await eventually(() => assert.ok(listening.seconds() >= 5), { timeoutMs: 60_000 })
@@ -127,7 +156,11 @@ withNginx('the tone test: HLS whose web server is killed for 5 s loses none and 
   const whole = [...tones].filter(([, seconds]) => seconds > 0.2).toSorted(([one], [other]) => one - other).slice(1, -1)
   t.log(`tones ${[...tones.keys()].join(' ')}; failures: ${listening.codes().join(' ')}`)
   t.true(listening.codes().length > 0, 'it was noticed')
-  t.deepEqual(whole.map(([number]) => number), Array.from(whole, (_, index) => (whole[0]?.[0] ?? 0) + index), 'none is lost')
+  t.deepEqual(
+    whole.map(([number]) => number),
+    Array.from(whole, (_, index) => (whole[0]?.[0] ?? 0) + index),
+    'none is lost',
+  )
   for (const [number, seconds] of whole) t.true(seconds > 0.6, `tone ${number}: ${seconds} s`)
   const repeated = whole.reduce((sum, [, seconds]) => sum + Math.max(0, seconds - 1), 0)
   t.true(repeated <= 2, `${repeated} s heard twice`)
@@ -161,7 +194,9 @@ const loseAndFind = async (t: ExecutionContext, url: string, epoch: number, serv
   const tones = [...tonesIn(listening.samples())].filter(([, seconds]) => seconds > 0.3).map(([number]) => number)
   // By number: an encoder's first noise may be taken for a later tone.
   const [first, last] = [Math.min(...tones), Math.max(...tones)]
-  const lost = Array.from({ length: last - first + 1 }, (_, index) => first + index).filter((number) => !tones.includes(number))
+  const lost = Array.from({ length: last - first + 1 }, (_, index) => first + index).filter(
+    (number) => !tones.includes(number),
+  )
   const sent = `${killed.toFixed(1)} s were sent, ${heard.toFixed(1)} s of them heard, when it was killed; sent again from ${again.toFixed(1)} s`
   // Of the first tone before and behind the break a part may be missing.
   const whole = tones.filter((number) => tones.includes(number - 1))
@@ -184,10 +219,13 @@ withNginx('the tone test: RTMP loses what was sent while its server was down, an
   await loseAndFind(t, `rtmp://127.0.0.1:${nginx.rtmp}/live/tones`, epoch, nginx, sender)
 })
 
-withGstreamer('the tone test: RTSP loses what was sent while its server was down, and is picked up again', async (t) => {
-  t.timeout(600_000)
-  const epoch = Date.now()
-  const server = await createGstreamer(t, { epoch })
-  await server.start()
-  await loseAndFind(t, `rtsp://127.0.0.1:${server.port}/tones`, epoch, server)
-})
+withGstreamer(
+  'the tone test: RTSP loses what was sent while its server was down, and is picked up again',
+  async (t) => {
+    t.timeout(600_000)
+    const epoch = Date.now()
+    const server = await createGstreamer(t, { epoch })
+    await server.start()
+    await loseAndFind(t, `rtsp://127.0.0.1:${server.port}/tones`, epoch, server)
+  },
+)

@@ -20,7 +20,11 @@ const onLinux = serialTestWith('/proc/self/fd', FFMPEG)
 const sources = async (t: ExecutionContext): Promise<ReadonlyArray<string>> => {
   const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 20), 'audio.flv')))
   const files = await serve(t, filesOf(await packageSample(t, 'ts', 20)))
-  return [(await serveRtmp(t, messages)).url('live/ok'), (await serveRtsp(t, aacAudio(messages))).url('ok'), files.url('index.m3u8')]
+  return [
+    (await serveRtmp(t, messages)).url('live/ok'),
+    (await serveRtsp(t, aacAudio(messages))).url('ok'),
+    files.url('index.m3u8'),
+  ]
 }
 
 onLinux(`${ROUNDS} rounds of starting and stopping sources leave no process and no descriptor`, async (t) => {

@@ -19,7 +19,16 @@ const textOf = async (job: Omit<TranscribeJob, 'model'>): Promise<string> => {
 
 withBase('the language of each recording is found, alone and beside what is transcribed', async (t) => {
   const { transcribe, transcribeTogether } = await loadBase()
-  for (const [file, code] of [['jfk', 'en'], ['de', 'de'], ['es', 'es'], ['fr', 'fr'], ['it', 'it'], ['ja', 'ja'], ['ko', 'ko'], ['pt', 'pt']] as const) {
+  for (const [file, code] of [
+    ['jfk', 'en'],
+    ['de', 'de'],
+    ['es', 'es'],
+    ['fr', 'fr'],
+    ['it', 'it'],
+    ['ja', 'ja'],
+    ['ko', 'ko'],
+    ['pt', 'pt'],
+  ] as const) {
     const { language, segments } = await transcribe({ samples: await recording(`${file}.wav`), language: null })
     t.is(language?.code, code, file)
     t.true((language?.probability ?? 0) > 0.8 && (language?.probability ?? 2) <= 1, `${file}: ${language?.probability}`)
@@ -28,18 +37,29 @@ withBase('the language of each recording is found, alone and beside what is tran
   const samples = await recording('pt.wav')
   const jobs = [{ samples, language: null }, { samples, language: 'pt' }, { samples, language: 'es' }]
   const together: Array<string | undefined> = []
-  await transcribeTogether(jobs, (index, { language, segments }) => void (together[index] = language?.code ?? segments.map(({ text }) => text).join('')))
-  const alone = await Promise.all(jobs.slice(1).map(async (job) => (await transcribe(job)).segments.map(({ text }) => text).join('')))
+  await transcribeTogether(
+    jobs,
+    (index, { language, segments }) =>
+      void (together[index] = language?.code ?? segments.map(({ text }) => text).join('')),
+  )
+  const alone = await Promise.all(
+    jobs.slice(1).map(async (job) => (await transcribe(job)).segments.map(({ text }) => text).join('')),
+  )
   t.deepEqual(together, ['pt', ...alone], 'rows of several languages stay apart')
 })
 
 withBase('a live in two languages is heard in both, and each segment tells its own', async (t) => {
-  const engine = createSpeechEngine({ models: new Map([['base', WHISPER_BASE]]), workers: 1, logger: createRecordingLogger() })
+  const engine = createSpeechEngine({
+    models: new Map([['base', WHISPER_BASE]]),
+    workers: 1,
+    logger: createRecordingLogger(),
+  })
   t.teardown(engine.close)
   const { finals, failures, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { model: 'base', language: 'auto' })
   orThrow(await pipeline.start()())
-  for (const samples of [await recording('quilter.wav'), silence(1.5), await recording('de.wav'), silence(1.5)]) pipeline.push(samples)
+  for (const samples of [await recording('quilter.wav'), silence(1.5), await recording('de.wav'), silence(1.5)])
+    pipeline.push(samples)
   await pipeline.finish(90_000)
   t.deepEqual(failures, [])
   t.deepEqual(finals.map(({ language }) => language), ['en', 'de'])
@@ -85,11 +105,23 @@ withBase('a prompt stays before the audio however long the context is', async (t
 withBase('a vocabulary makes no words of silence, noise and tones', async (t) => {
   const { transcribe } = await loadBase()
   const prompt = 'Minutes of the board of Northwind Traders. Present: Anna Kowalski, Peter Lindqvist, Quentin Dubois.'
-  const vocabulary = { prompt, hotwords: ['Kowalski', 'Lindqvist', 'Thank you', 'The Boston Consulting Group', 'Kubernetes'] }
-  const sounds: ReadonlyArray<(i: number) => number> = [() => 0, (i) => ((i * 7919) % 201) - 100, (i) => 300 * Math.sin(i * 0.17)]
+  const vocabulary = {
+    prompt,
+    hotwords: ['Kowalski', 'Lindqvist', 'Thank you', 'The Boston Consulting Group', 'Kubernetes'],
+  }
+  const sounds: ReadonlyArray<(i: number) => number> = [
+    () => 0,
+    (i) => ((i * 7919) % 201) - 100,
+    (i) => 300 * Math.sin(i * 0.17),
+  ]
   for (const isDraft of [true, false])
     for (const [kind, sound] of sounds.entries()) {
-      const job = { samples: Int16Array.from({ length: 48_000 }, (_, i) => sound(i)), language: 'en', beginning: NO_BEGINNING, isDraft }
+      const job = {
+        samples: Int16Array.from({ length: 48_000 }, (_, i) => sound(i)),
+        language: 'en',
+        beginning: NO_BEGINNING,
+        isDraft,
+      }
       const [plain, biased] = [await transcribe(job), await transcribe({ ...job, vocabulary })]
       t.log(kind, isDraft, judge(plain, false), judge(biased, false), biased.segments.map(({ text }) => text).join(''))
       t.is(judge(biased, false) === 'words', false, `sound ${kind}, draft ${isDraft}`)

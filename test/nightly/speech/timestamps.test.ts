@@ -19,10 +19,13 @@ interface Spoken {
 }
 
 const { sentences } = JSON.parse(readFileSync(`${STEM}.json`, 'utf8')) as {
-  readonly sentences: ReadonlyArray<{ readonly words: ReadonlyArray<readonly [word: string, start: number, end: number]> }>
+  readonly sentences: ReadonlyArray<{
+    readonly words: ReadonlyArray<readonly [word: string, start: number, end: number]>
+  }>
 }
 /** The synthesizer counts pauses as words, and a short word sometimes as part of its neighbour. */
-const timed = (words: ReadonlyArray<readonly [word: string, start: number, end: number]>) => words.filter(([word]) => word !== '')
+const timed = (words: ReadonlyArray<readonly [word: string, start: number, end: number]>) =>
+  words.filter(([word]) => word !== '')
 
 const audio = await readAudioFile(`${STEM}.flac`)
 const service = await runTestService()
@@ -39,7 +42,11 @@ for (const [name, config] of [
     const length = Math.round(EVERY * 16_000)
     const spoken: ReadonlyArray<Spoken> = Array.from({ length: rounds }, (_, round) =>
       sentences.flatMap(({ words }) =>
-        timed(words).map(([word, start, end]) => ({ word, start: start + (round * length) / 16_000, end: end + (round * length) / 16_000 })),
+        timed(words).map(([word, start, end]) => ({
+          word,
+          start: start + (round * length) / 16_000,
+          end: end + (round * length) / 16_000,
+        })),
       ),
     ).flat()
     const pieces = Array.from({ length: rounds }, () => [audio, silence((length - audio.length) / 16_000)]).flat()
@@ -53,7 +60,11 @@ for (const [name, config] of [
     const outside = matches.map(([truth, index]) => {
       const [word, found] = [spoken[truth], heard[index]]
       if (word === undefined || found === undefined) throw new Error('an alignment names words that are there')
-      return { word, segment: found.segment, by: Math.max(0, found.segment.start - word.start, word.end - found.segment.end) }
+      return {
+        word,
+        segment: found.segment,
+        by: Math.max(0, found.segment.start - word.start, word.end - found.segment.end),
+      }
     })
     const late = outside.filter(({ word }) => word.start > (rounds - 1) * EVERY)
     t.true(late.length > 0.9 * (spoken.length / rounds))

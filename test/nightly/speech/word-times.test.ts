@@ -9,31 +9,47 @@ import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
 import { loadBase, NO_BEGINNING, SPEECH_RECORDINGS, withBase } from '../../support/models/whisper-base.ts'
 
 /** A head that looks at a span of frames for each token. */
-const looking = (frames: number, spans: ReadonlyArray<readonly [from: number, to: number]>): ReadonlyArray<Float32Array> =>
+const looking = (
+  frames: number,
+  spans: ReadonlyArray<readonly [from: number, to: number]>,
+): ReadonlyArray<Float32Array> =>
   spans.map(([from, to]) => Float32Array.from({ length: frames }, (_, frame) => (frame >= from && frame < to ? 1 : 0)))
 
 test('a token begins in the frame where the heads begin to look at what it says', (t) => {
   const spans = [[0, 10], [10, 30], [30, 45], [45, 60]] as const
   t.deepEqual(tokenStarts([looking(60, spans)], 60), [0, 10, 30, 45])
-  t.deepEqual(tokenStarts([looking(80, spans), looking(80, spans)], 60), [0, 10, 30, 45], 'frames behind the audio do not count')
+  t.deepEqual(
+    tokenStarts([looking(80, spans), looking(80, spans)], 60),
+    [0, 10, 30, 45],
+    'frames behind the audio do not count',
+  )
 })
 
 test('times of tokens never go back and lie in the audio, whatever the heads look at', (t) => {
   const noise = (tokens: number, frames: number): ReadonlyArray<Float32Array> =>
-    Array.from({ length: tokens }, (_, i) => Float32Array.from({ length: frames }, (__, j) => ((i * 7919 + j * 104729) % 1009) / 1009))
-  const silent = (tokens: number, frames: number): ReadonlyArray<Float32Array> => Array.from({ length: tokens }, () => new Float32Array(frames))
+    Array.from({ length: tokens }, (_, i) =>
+      Float32Array.from({ length: frames }, (__, j) => ((i * 7919 + j * 104729) % 1009) / 1009),
+    )
+  const silent = (tokens: number, frames: number): ReadonlyArray<Float32Array> =>
+    Array.from({ length: tokens }, () => new Float32Array(frames))
   for (const make of [noise, silent])
     for (const [tokens, frames] of [[0, 5], [1, 1], [1, 50], [9, 4], [30, 1], [12, 200]] as const) {
       const starts = tokenStarts([make(tokens, frames), make(tokens, frames)], frames)
       t.is(starts.length, tokens)
-      t.true(starts.every((start, i) => start >= (starts[i - 1] ?? 0) && start < frames), `${tokens} tokens, ${frames} frames: ${starts.join(' ')}`)
+      t.true(
+        starts.every((start, i) => start >= (starts[i - 1] ?? 0) && start < frames),
+        `${tokens} tokens, ${frames} frames: ${starts.join(' ')}`,
+      )
     }
   t.is(tokenStarts([noise(1, 50)], 50)[0], 0)
 })
 
 /** Words of pieces of text, a token each; what bytes give that are no character yet is for the last of them to say. */
 const wordsIn = (...pieces: ReadonlyArray<string>) =>
-  wordsOfTokens(pieces.map((_, i) => i), (tokens) => Buffer.concat(tokens.map((token) => Buffer.from(pieces[token] ?? '', 'latin1'))).toString('utf8'))
+  wordsOfTokens(
+    pieces.map((_, i) => i),
+    (tokens) => Buffer.concat(tokens.map((token) => Buffer.from(pieces[token] ?? '', 'latin1'))).toString('utf8'),
+  )
 const bytes = (text: string): string => Buffer.from(text).toString('latin1')
 
 test('a word begins with a space and takes the punctuation behind it along', (t) => {
@@ -41,19 +57,40 @@ test('a word begins with a space and takes the punctuation behind it along', (t)
   t.deepEqual(found.map(({ text, spoken, tokens: { length } }) => [text, spoken, length]), [
     [" It's", 2, 2], [' the', 1, 1], [' U.S.', 2, 3], [' twenty-five,', 3, 4], [' "Yes!"', 2, 3],
   ])
-  t.deepEqual(wordsIn('ever', '.', ' So').map(({ text }) => text), ['ever.', ' So'], 'the rest of a word before comes first')
+  t.deepEqual(
+    wordsIn('ever', '.', ' So').map(({ text }) => text),
+    ['ever.', ' So'],
+    'the rest of a word before comes first',
+  )
   t.deepEqual(wordsIn(), [])
 })
 
 test('in scripts without spaces what a token says is a word; bytes that tokens share stay together', (t) => {
-  t.deepEqual(wordsIn(bytes('東京'), bytes('は'), bytes('、'), bytes('暑い')).map(({ text, spoken }) => [text, spoken]), [['東京', 1], ['は、', 1], ['暑い', 1]])
+  t.deepEqual(
+    wordsIn(bytes('東京'), bytes('は'), bytes('、'), bytes('暑い')).map(({ text, spoken }) => [text, spoken]),
+    [
+      ['東京', 1],
+      ['は、', 1],
+      ['暑い', 1],
+    ],
+  )
   const [first, second] = [bytes('鬱').slice(0, 2), bytes('鬱').slice(2)]
-  t.deepEqual(wordsIn(bytes('憂'), first, second, bytes('。')).map(({ text, spoken, tokens }) => [text, spoken, tokens.length]), [['憂', 1, 1], ['鬱。', 2, 3]])
+  t.deepEqual(
+    wordsIn(bytes('憂'), first, second, bytes('。')).map(({ text, spoken, tokens }) => [text, spoken, tokens.length]),
+    [
+      ['憂', 1, 1],
+      ['鬱。', 2, 3],
+    ],
+  )
   t.is(wordsIn(' a', first).length, 1, 'bytes that never become a character make no word')
 })
 
 test('the same again and again is a loop: of one token eight times, of two five, of three four, of more three', (t) => {
-  const repeated = (length: number, times: number): ReadonlyArray<number> => [90, 91, ...Array.from({ length: length * times }, (_, i) => i % length)]
+  const repeated = (length: number, times: number): ReadonlyArray<number> => [
+    90,
+    91,
+    ...Array.from({ length: length * times }, (_, i) => i % length),
+  ]
   for (const [length, times] of [[1, 8], [2, 5], [3, 4], [4, 3], [16, 3]] as const) {
     t.is(loopLength(repeated(length, times)), length * (times - 1), `${length} tokens ${times} times`)
     t.is(loopLength(repeated(length, times - 1)), 0, `${length} tokens ${times - 1} times`)
@@ -67,35 +104,68 @@ const tokensIn = ({ words = [] }: Hypothesis): ReadonlyArray<number> => words.fl
 withBase('words of a real recording sound where faster-whisper says that they do', async (t) => {
   const { transcribe, hasWordTimes } = await loadBase()
   t.true(hasWordTimes)
-  const { words: known } = (JSON.parse(readFileSync(join(SPEECH_RECORDINGS, 'manifest.json'), 'utf8')) as ReadonlyArray<{ file: string; words: ReadonlyArray<[number, number, string]> }>)
-    .find(({ file }) => file === 'jfk.wav') ?? { words: [] }
+  const { words: known } = (
+    JSON.parse(readFileSync(join(SPEECH_RECORDINGS, 'manifest.json'), 'utf8')) as ReadonlyArray<{
+      file: string
+      words: ReadonlyArray<[number, number, string]>
+    }>
+  ).find(({ file }) => file === 'jfk.wav') ?? { words: [] }
   for (const isDraft of [false, true]) {
-    const { words = [] } = await transcribe({ samples: await readAudioFile(join(SPEECH_RECORDINGS, 'jfk.wav')), language: 'en', beginning: NO_BEGINNING, isDraft })
+    const { words = [] } = await transcribe({
+      samples: await readAudioFile(join(SPEECH_RECORDINGS, 'jfk.wav')),
+      language: 'en',
+      beginning: NO_BEGINNING,
+      isDraft,
+    })
     const form = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]/g, '')
     t.deepEqual(words.map(({ text }) => form(text)), known.map(([, , text]) => form(text)))
     const apart = words.map(({ start }, i) => Math.abs(start - (known[i]?.[0] ?? Infinity))).toSorted((a, b) => a - b)
     t.log(`median ${apart[Math.floor(apart.length / 2)]} s, most ${apart.at(-1)} s`)
     t.true((apart[Math.floor(apart.length / 2)] ?? Infinity) <= 0.15)
     t.true((apart[Math.floor(apart.length * 0.95)] ?? Infinity) <= 0.4)
-    t.true(words.every(({ start, end, probability }, i) => end >= start && start >= (words[i - 1]?.start ?? 0) && probability > 0 && probability <= 1))
+    t.true(
+      words.every(
+        ({ start, end, probability }, i) =>
+          end >= start && start >= (words[i - 1]?.start ?? 0) && probability > 0 && probability <= 1,
+      ),
+    )
   }
 })
 
-withBase('what a job goes on from is taken as heard: the rest is what it would have said without it, alone and together', async (t) => {
-  const { transcribe, transcribeTogether } = await loadBase()
-  const [jfk, other] = await Promise.all(['jfk.wav', 'quilter.wav'].map((file) => readAudioFile(join(SPEECH_RECORDINGS, file))))
-  if (jfk === undefined || other === undefined) throw new Error('no recordings')
-  const whole = await transcribe({ samples: jfk, language: 'en', beginning: NO_BEGINNING })
-  const prefix = (whole.words ?? []).slice(0, 8).flatMap(({ tokens }) => tokens)
-  const job = { samples: jfk, language: 'en', beginning: { ...NO_BEGINNING, prefix } }
-  const rest = await transcribe(job)
-  t.deepEqual([...prefix, ...tokensIn(rest)], tokensIn(whole))
-  for (const [i, { start }] of (rest.words ?? []).entries()) t.true(Math.abs(start - (whole.words?.[i + 8]?.start ?? 0)) <= 0.1)
-  const jobs = [job, { ...job, samples: other, beginning: { ...NO_BEGINNING, prefix: tokensIn(await transcribe({ samples: other, language: 'en', beginning: NO_BEGINNING })).slice(0, prefix.length) } }]
-  const together: Array<Hypothesis> = []
-  await transcribeTogether(jobs, (index, hypothesis) => void (together[index] = hypothesis))
-  t.deepEqual(together.map(tokensIn), [tokensIn(rest), tokensIn(await transcribe(jobs[1] ?? job))])
-})
+withBase(
+  'what a job goes on from is taken as heard: the rest is what it would have said without it, alone and together',
+  async (t) => {
+    const { transcribe, transcribeTogether } = await loadBase()
+    const [jfk, other] = await Promise.all(
+      ['jfk.wav', 'quilter.wav'].map((file) => readAudioFile(join(SPEECH_RECORDINGS, file))),
+    )
+    if (jfk === undefined || other === undefined) throw new Error('no recordings')
+    const whole = await transcribe({ samples: jfk, language: 'en', beginning: NO_BEGINNING })
+    const prefix = (whole.words ?? []).slice(0, 8).flatMap(({ tokens }) => tokens)
+    const job = { samples: jfk, language: 'en', beginning: { ...NO_BEGINNING, prefix } }
+    const rest = await transcribe(job)
+    t.deepEqual([...prefix, ...tokensIn(rest)], tokensIn(whole))
+    for (const [i, { start }] of (rest.words ?? []).entries())
+      t.true(Math.abs(start - (whole.words?.[i + 8]?.start ?? 0)) <= 0.1)
+    const jobs = [
+      job,
+      {
+        ...job,
+        samples: other,
+        beginning: {
+          ...NO_BEGINNING,
+          prefix: tokensIn(await transcribe({ samples: other, language: 'en', beginning: NO_BEGINNING })).slice(
+            0,
+            prefix.length,
+          ),
+        },
+      },
+    ]
+    const together: Array<Hypothesis> = []
+    await transcribeTogether(jobs, (index, hypothesis) => void (together[index] = hypothesis))
+    t.deepEqual(together.map(tokensIn), [tokensIn(rest), tokensIn(await transcribe(jobs[1] ?? job))])
+  },
+)
 
 withBase('of a context that is too long the end is read', async (t) => {
   const { transcribe } = await loadBase()
@@ -103,12 +173,21 @@ withBase('of a context that is too long the end is read', async (t) => {
   const context = Array.from({ length: 2000 }, (_, i) => 400 + (i % 900))
   const long = await transcribe({ samples, language: 'en', beginning: { ...NO_BEGINNING, context } })
   const room = 448 / 2 - 1 - 4
-  const cut = await transcribe({ samples, language: 'en', beginning: { ...NO_BEGINNING, context: context.slice(-room) } })
+  const cut = await transcribe({
+    samples,
+    language: 'en',
+    beginning: { ...NO_BEGINNING, context: context.slice(-room) },
+  })
   t.deepEqual(long, cut)
 })
 
-withBase('a job with a beginning is refused by a model of which nobody says which heads follow the audio', async (t) => {
-  const { transcribe, hasWordTimes } = await loadBase((model) => ({ ...model, alignmentHeads: [] }))
-  t.false(hasWordTimes)
-  await t.throwsAsync(transcribe({ samples: new Int16Array(16000), language: 'en', beginning: NO_BEGINNING }), { message: /no word times/ })
-})
+withBase(
+  'a job with a beginning is refused by a model of which nobody says which heads follow the audio',
+  async (t) => {
+    const { transcribe, hasWordTimes } = await loadBase((model) => ({ ...model, alignmentHeads: [] }))
+    t.false(hasWordTimes)
+    await t.throwsAsync(transcribe({ samples: new Int16Array(16000), language: 'en', beginning: NO_BEGINNING }), {
+      message: /no word times/,
+    })
+  },
+)

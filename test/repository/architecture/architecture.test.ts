@@ -23,7 +23,9 @@ test('rooms of a folder import each other one way', (t) => {
 
 test('an import of a project file names a file that exists', (t) => {
   const missing = sources.flatMap((source) =>
-    source.imports.filter((name) => /^(domain|application|infrastructure|projections|interfaces)\//.test(name) && !existsSync(name)),
+    source.imports.filter(
+      (name) => /^(domain|application|infrastructure|projections|interfaces)\//.test(name) && !existsSync(name),
+    ),
   )
   t.deepEqual(missing, [])
 })
@@ -34,20 +36,31 @@ test('what a mutant breaks stands in its file exactly once', (t) => {
 })
 
 /** What starts a pipeline or a source. */
-const STARTS = /^application\/sessions\/(live-sessions|running-live|sourced-live|live-source|sender-session|settle-live)\.ts$/
+const STARTS =
+  /^application\/sessions\/(live-sessions|running-live|sourced-live|live-source|sender-session|settle-live)\.ts$/
 /** The parts of a running live, the worker that hears from the log, the sender's socket, and who puts them together. */
-const STARTERS = /^(application\/sessions\/|interfaces\/ws\/|interfaces\/compose\/(front|health|parts\/worker-sessions)\.ts$)/
+const STARTERS =
+  /^(application\/sessions\/|interfaces\/ws\/|interfaces\/compose\/(front|health|parts\/worker-sessions)\.ts$)/
 
 const strayStarts = (of: ReturnType<typeof productSources>): ReadonlyArray<string> =>
-  of.flatMap(({ path, imports }) => imports.filter((name) => STARTS.test(name) && !STARTERS.test(path)).map((name) => `${path} → ${name}`))
+  of.flatMap(({ path, imports }) =>
+    imports.filter((name) => STARTS.test(name) && !STARTERS.test(path)).map((name) => `${path} → ${name}`),
+  )
 
-test('only run-lives and the sender\'s socket reach what starts a pipeline: use cases end lives, through a port for that alone', (t) => {
+test("only run-lives and the sender's socket reach what starts a pipeline: use cases end lives, through a port for that alone", (t) => {
   t.deepEqual(strayStarts(sources), [])
-  const route = sourceOf('application/lives/commands/create-live.ts', "import { createLiveSessions } from '../../sessions/live-sessions.ts'")
+  const route = sourceOf(
+    'application/lives/commands/create-live.ts',
+    "import { createLiveSessions } from '../../sessions/live-sessions.ts'",
+  )
   t.is(strayStarts([route]).length, 1)
-  const pullers = sources.filter(({ path }) => /\bruns\.pull\(/.test(readFileSync(path, 'utf8'))).map(({ path }) => path)
+  const pullers = sources
+    .filter(({ path }) => /\bruns\.pull\(/.test(readFileSync(path, 'utf8')))
+    .map(({ path }) => path)
   t.deepEqual(pullers, ['application/sessions/settle-live.ts'], 'one place pulls')
-  const settlers = sources.filter(({ imports }) => imports.includes('application/sessions/settle-live.ts')).map(({ path }) => path)
+  const settlers = sources
+    .filter(({ imports }) => imports.includes('application/sessions/settle-live.ts'))
+    .map(({ path }) => path)
   t.deepEqual(settlers, ['application/sessions/run-lives.ts'])
 })
 
@@ -76,6 +89,10 @@ for (const [path, text] of forbidden)
   })
 
 test('the check sees a cycle', (t) => {
-  const ring = [sourceOf('domain/a.ts', "import './b.ts'"), sourceOf('domain/b.ts', "import './c.ts'"), sourceOf('domain/c.ts', "import './a.ts'")]
+  const ring = [
+    sourceOf('domain/a.ts', "import './b.ts'"),
+    sourceOf('domain/b.ts', "import './c.ts'"),
+    sourceOf('domain/c.ts', "import './a.ts'"),
+  ]
   t.deepEqual(cycles(ring), [['domain/a.ts', 'domain/b.ts', 'domain/c.ts']])
 })

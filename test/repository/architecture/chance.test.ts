@@ -19,7 +19,9 @@ test('a seed gives the same numbers again, another seed or name gives others, al
 })
 
 test('no test leaves anything to a chance that nobody can give again', (t) => {
-  const files = globSync('test/**/*.ts').filter((path) => !path.startsWith('test/nightly/mutants/') && !path.endsWith('chance.test.ts'))
+  const files = globSync('test/**/*.ts').filter(
+    (path) => !path.startsWith('test/nightly/mutants/') && !path.endsWith('chance.test.ts'),
+  )
   t.true(files.length > 200)
   t.deepEqual(files.filter((path) => readFileSync(path, 'utf8').includes('Math.random')), [])
 })

@@ -14,7 +14,10 @@ const missingIn = (text: string): ReadonlyArray<string> =>
     .filter((path) => (path.includes('*') ? globSync(path).length === 0 : !existsSync(path)))
 
 test('documents name files and folders that exist', (t) => {
-  const texts = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md')].map((file) => ({ file, text: readFileSync(file, 'utf8') }))
+  const texts = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md')].map((file) => ({
+    file,
+    text: readFileSync(file, 'utf8'),
+  }))
   const missing = texts.flatMap(({ file, text }) => missingIn(text).map((path) => `${file}: ${path}`))
   t.true(texts.length > 30)
   t.deepEqual(missing, [])

@@ -12,8 +12,12 @@ export interface Source {
 const importedBy = (path: string, text: string): ReadonlyArray<string> => {
   const { module } = parseSync(path, text)
   const statics = module.staticImports.map((entry) => entry.moduleRequest.value)
-  const reexports = module.staticExports.flatMap((entry) => entry.entries.flatMap((e) => (e.moduleRequest === null ? [] : [e.moduleRequest.value])))
-  const dynamics = module.dynamicImports.map((entry) => text.slice(entry.moduleRequest.start + 1, entry.moduleRequest.end - 1))
+  const reexports = module.staticExports.flatMap((entry) =>
+    entry.entries.flatMap((e) => (e.moduleRequest === null ? [] : [e.moduleRequest.value])),
+  )
+  const dynamics = module.dynamicImports.map((entry) =>
+    text.slice(entry.moduleRequest.start + 1, entry.moduleRequest.end - 1),
+  )
   return [...new Set([...statics, ...reexports, ...dynamics])]
 }
 
@@ -52,11 +56,29 @@ const ARROWS: ReadonlyArray<Arrow> = [
   { from: /^application\/ports\//, may: [/^domain\//, /^application\/ports\//, PURE_PACKAGES] },
   { from: /^application\//, may: [/^domain\//, /^application\//, PURE_PACKAGES] },
   { from: /^infrastructure\//, may: [/^infrastructure\//, ...OFFERED, /^domain\//, PACKAGE] },
-  { from: /^projections\//, may: [/^projections\//, /^domain\/(shared\/|read-event\.ts)/, /^domain\/[^/]+\/events\.ts$/, ...OFFERED, PURE_PACKAGES] },
+  {
+    from: /^projections\//,
+    may: [
+      /^projections\//,
+      /^domain\/(shared\/|read-event\.ts)/,
+      /^domain\/[^/]+\/events\.ts$/,
+      ...OFFERED,
+      PURE_PACKAGES,
+    ],
+  },
   { from: /^interfaces\/(compose\.ts|main\.ts|compose\/|cli\/)/, may: [/./] },
   { from: /^interfaces\/console\//, may: [/^interfaces\/(console|client)\//, BROWSER_PACKAGES] },
   { from: /^interfaces\/client\//, may: [/^interfaces\/client\//] },
-  { from: /^interfaces\//, may: [/^interfaces\/(?!compose|main\.ts|cli\/|console\/)/, /^application\//, /^projections\/[^/]+\/queries\.ts$/, /^domain\//, PACKAGE] },
+  {
+    from: /^interfaces\//,
+    may: [
+      /^interfaces\/(?!compose|main\.ts|cli\/|console\/)/,
+      /^application\//,
+      /^projections\/[^/]+\/queries\.ts$/,
+      /^domain\//,
+      PACKAGE,
+    ],
+  },
 ]
 
 /** Every import that no arrow allows, as `from → to`. */
@@ -70,7 +92,14 @@ export const brokenArrows = (sources: ReadonlyArray<Source>): ReadonlyArray<stri
 
 /** Of a folder's rooms, which are its files and folders, those that import each other through whatever is in them. */
 export const roomCircles = (sources: ReadonlyArray<Source>): ReadonlyArray<string> => {
-  const folders = new Set(sources.flatMap(({ path }) => path.split('/').slice(0, -1).map((_, depth, names) => names.slice(0, depth + 1).join('/'))))
+  const folders = new Set(
+    sources.flatMap(({ path }) =>
+      path
+        .split('/')
+        .slice(0, -1)
+        .map((_, depth, names) => names.slice(0, depth + 1).join('/')),
+    ),
+  )
   return [...folders].toSorted().flatMap((folder) => {
     const roomOf = (path: string): string | undefined =>
       path.startsWith(`${folder}/`) ? path.slice(folder.length + 1).split('/')[0] : undefined
@@ -78,7 +107,8 @@ export const roomCircles = (sources: ReadonlyArray<Source>): ReadonlyArray<strin
     for (const { path, imports } of sources) {
       const [from, ...others] = [roomOf(path), ...imports.map(roomOf)]
       if (from === undefined) continue
-      for (const to of others) if (to !== undefined && to !== from) imported.set(from, (imported.get(from) ?? new Set()).add(to))
+      for (const to of others)
+        if (to !== undefined && to !== from) imported.set(from, (imported.get(from) ?? new Set()).add(to))
     }
     const reached = (room: string, seen = new Set<string>()): ReadonlySet<string> => {
       for (const next of imported.get(room) ?? []) if (!seen.has(next)) reached(next, seen.add(next))

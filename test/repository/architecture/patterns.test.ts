@@ -14,7 +14,8 @@ const patternsOf = (place: string, text: string): ReadonlyArray<Pattern> => {
   const found: Array<Pattern> = []
   new Visitor({
     Literal(node) {
-      if ('regex' in node) found.push({ place, source: node.regex.pattern, flags: node.regex.flags.replace(/[gy]/g, '') })
+      if ('regex' in node)
+        found.push({ place, source: node.regex.pattern, flags: node.regex.flags.replace(/[gy]/g, '') })
     },
   }).visit(parseSync(place, text).program)
   return found
@@ -23,7 +24,21 @@ const patternsOf = (place: string, text: string): ReadonlyArray<Pattern> => {
 const SIZE = 100_000
 /** What the pattern itself is made of, and what patterns are commonly slow on: long runs of it that end in what cannot fit. */
 const attacksOn = ({ source }: Pattern): ReadonlyArray<string> => {
-  const words = new Set([...(source.match(/[A-Za-z0-9]+|[^A-Za-z0-9\\]/g) ?? []).slice(0, 12), 'a', '0', ' ', '.', '-', '/', '%', ':', 'a.', '1:', '\n', '#EXT'])
+  const words = new Set([
+    ...(source.match(/[A-Za-z0-9]+|[^A-Za-z0-9\\]/g) ?? []).slice(0, 12),
+    'a',
+    '0',
+    ' ',
+    '.',
+    '-',
+    '/',
+    '%',
+    ':',
+    'a.',
+    '1:',
+    '\n',
+    '#EXT',
+  ])
   const heads = new Set(['', source.match(/^\^?([A-Za-z/#]+)/)?.[1] ?? ''])
   return [...heads].flatMap((head) => [...words].map((word) => `${head}${word.repeat(SIZE / word.length)}\u0000`))
 }
@@ -35,7 +50,11 @@ const isLinear = (pattern: Pattern, limits = LIMITS_MS): boolean => {
   const texts = attacksOn(pattern)
   return limits.some((timeout) => {
     try {
-      runInNewContext('for (const text of texts) new RegExp(source, flags).test(text)', { ...pattern, texts }, { timeout })
+      runInNewContext(
+        'for (const text of texts) new RegExp(source, flags).test(text)',
+        { ...pattern, texts },
+        { timeout },
+      )
       return true
     } catch {
       return false
@@ -59,14 +78,24 @@ interface Locked {
 }
 
 test('all that is installed is locked by its hash, no package runs a script, and ws has its fixes [S28 S44]', (t) => {
-  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { readonly packages: Readonly<Record<string, Locked>> }
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    readonly packages: Readonly<Record<string, Locked>>
+  }
   const installed = Object.entries(packages).filter(([path, { link }]) => path !== '' && link !== true)
   t.true(installed.length > 100)
-  t.deepEqual(installed.filter(([, { integrity }]) => integrity?.startsWith('sha512-') !== true).map(([path]) => path), [])
+  t.deepEqual(
+    installed.filter(([, { integrity }]) => integrity?.startsWith('sha512-') !== true).map(([path]) => path),
+    [],
+  )
   // Several have scripts for after their installation (one would report it). None of them is needed.
   t.regex(readFileSync('.npmrc', 'utf8'), /^ignore-scripts ?= ?true$/m)
   const places = ['package.json', 'Dockerfile', ...globSync('.ci/*'), ...globSync('.github/workflows/*')]
-  t.deepEqual(places.filter((path) => /ignore-scripts[= ]+false|npm (?:rebuild|run-script install)/.test(readFileSync(path, 'utf8'))), [])
+  t.deepEqual(
+    places.filter((path) =>
+      /ignore-scripts[= ]+false|npm (?:rebuild|run-script install)/.test(readFileSync(path, 'utf8')),
+    ),
+    [],
+  )
   const [major = 0, minor = 0] = (packages['node_modules/ws']?.version ?? '').split('.').map(Number)
   t.true(major > 8 || (major === 8 && minor >= 21))
 })

@@ -33,7 +33,9 @@ test('the check sees an invented code in a comment, a title, a row of a mutant, 
   t.deepEqual(reported('domain/x.ts', `/** As ${row} says. */\nexport const x = 1 // ${other}\n`), both)
   t.deepEqual(reported('test/x.test.ts', `test('R12, ${row}: x', () => {})`), [`test/x.test.ts: ${row}`])
   t.deepEqual(reported('test/x.test.ts', `test(\`${row}: \${x}\`, () => {})`), [`test/x.test.ts: ${row}`])
-  t.deepEqual(reported('test/nightly/mutants/x.ts', `export const x = { rows: ['${other}'] }`), [`test/nightly/mutants/x.ts: ${other}`])
+  t.deepEqual(reported('test/nightly/mutants/x.ts', `export const x = { rows: ['${other}'] }`), [
+    `test/nightly/mutants/x.ts: ${other}`,
+  ])
   t.deepEqual(reported('docs/x.md', `# X\n\nSee (${row}), ${other}.`), [`docs/x.md: ${row}`, `docs/x.md: ${other}`])
   t.is(reported('docs/x.md', `R158–${row}`).length, 999 - LAST_ROW)
 })

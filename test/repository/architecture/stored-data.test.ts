@@ -5,7 +5,12 @@ import { eventReader } from '../../../domain/read-event.ts'
 import { LiveDeleted } from '../../../domain/live/events.ts'
 import { productSources } from './imports.ts'
 
-const event = { type: 'LiveDeleted', stream: 'live-7', revision: 1, data: { liveId: 7, userId: 3, at: '2026-11-21T09:30:00.123456+00:00', lastStatus: 'finished' } }
+const event = {
+  type: 'LiveDeleted',
+  stream: 'live-7',
+  revision: 1,
+  data: { liveId: 7, userId: 3, at: '2026-11-21T09:30:00.123456+00:00', lastStatus: 'finished' },
+}
 
 /** Compiled by tsc, never run: whoever reads the data of a stored event past its one reading does not compile. */
 export const rawReaders = (stored: StoredEvent): ReadonlyArray<unknown> => [
@@ -28,7 +33,8 @@ test('the one reading of stored events gives them in their types', (t) => {
 
 test('old shapes are upgraded in one place, and nobody claims the type of a stored event anywhere else', (t) => {
   const texts = productSources('.').map(({ path }) => ({ path, text: readFileSync(path, 'utf8') }))
-  const pathsOf = (pattern: RegExp): ReadonlyArray<string> => texts.filter(({ text }) => pattern.test(text)).map(({ path }) => path)
+  const pathsOf = (pattern: RegExp): ReadonlyArray<string> =>
+    texts.filter(({ text }) => pattern.test(text)).map(({ path }) => path)
   t.deepEqual(pathsOf(/\bupgrade\(/), ['domain/read-event.ts'])
   t.deepEqual(pathsOf(/\bas (unknown as )?Stored\w*Event(Of)?\b/), ['domain/read-event.ts'])
   t.deepEqual(pathsOf(/decodeOrThrow\([^()]*\b(event|stored)\.data\b/), [])

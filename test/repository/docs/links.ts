@@ -19,7 +19,9 @@ const anchorsOf = (text: string): ReadonlySet<string> => {
 }
 
 const targetsOf = (text: string): ReadonlyArray<string> =>
-  [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$/gm)].map(([, inline, reference]) => inline ?? reference ?? '')
+  [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$/gm)].map(
+    ([, inline, reference]) => inline ?? reference ?? '',
+  )
 
 /** Links of a page that lead to no file, or to no heading of a page; addresses of other hosts are not asked. */
 export const deadLinks = (file: string, text: string): ReadonlyArray<string> =>

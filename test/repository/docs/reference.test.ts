@@ -9,7 +9,11 @@ test('docs/reference is what the tables of the service say', async (t) => {
   const pages = await referencePages()
   t.deepEqual(readdirSync('docs/reference').toSorted(), Object.keys(pages).toSorted())
   for (const [name, text] of Object.entries(pages))
-    t.is(readFileSync(`docs/reference/${name}`, 'utf8'), text, `docs/reference/${name} is old: run \`node tools/reference/make.ts\``)
+    t.is(
+      readFileSync(`docs/reference/${name}`, 'utf8'),
+      text,
+      `docs/reference/${name} is old: run \`node tools/reference/make.ts\``,
+    )
 })
 
 interface Schema {
@@ -21,6 +25,8 @@ const memberNames = ({ properties = {} }: Schema): ReadonlyArray<string> =>
 
 test('every member of a request has its text, and no text is of nothing', (t) => {
   const { schemas } = describeInterface(ROUTES)['components'] as { readonly schemas: Readonly<Record<string, Schema>> }
-  const names = Object.entries(schemas).flatMap(([name, schema]) => (name.endsWith('Request') ? memberNames(schema) : []))
+  const names = Object.entries(schemas).flatMap(([name, schema]) =>
+    name.endsWith('Request') ? memberNames(schema) : [],
+  )
   t.deepEqual(Object.keys(PROPERTIES).toSorted(), [...new Set(names)].toSorted())
 })

@@ -27,7 +27,9 @@ test('every error of the WebSocket is explained', (t) => {
 })
 
 test('every problem that the console tells is explained', (t) => {
-  const told = Object.entries(speak).flatMap(([name, text]) => (/^(?:mic|end)_(?!.*help|choose)/.test(name) ? [text] : []))
+  const told = Object.entries(speak).flatMap(([name, text]) =>
+    /^(?:mic|end)_(?!.*help|choose)/.test(name) ? [text] : [],
+  )
   const { request_id: _, ...others } = problems
   t.deepEqual(unexplained([...told, ...Object.values(others)]), [])
 })

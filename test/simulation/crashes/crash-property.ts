@@ -31,6 +31,8 @@ export const assertNothingLeaks = async (t: ExecutionContext, scenarios: number)
     }),
     { numRuns: scenarios, endOnFailure: true },
   )
-  t.log(`${scenarios * CREATES} creates, ${made} lives made, ${crashes} crashes, ${fenced} creates fenced off, ${moved} moves`)
+  t.log(
+    `${scenarios * CREATES} creates, ${made} lives made, ${crashes} crashes, ${fenced} creates fenced off, ${moved} moves`,
+  )
   t.true(crashes > scenarios && fenced > scenarios && moved > scenarios, 'too few crashes to prove anything')
 }

@@ -65,11 +65,22 @@ const createWorld = (seed: number) => {
       else due = task
       return () => undefined
     }
-    const deps = { store: process.store, keyring, environment, timers: { after }, logger: silentLogger, snapshotEvery: 10 }
+    const deps = {
+      store: process.store,
+      keyring,
+      environment,
+      timers: { after },
+      logger: silentLogger,
+      snapshotEvery: 10,
+    }
     const admission = await createAdmissionActor(deps).catch(() => null)
     if (admission === null) return await boot(process)
     const side = writeSideOf(deps, admission)
-    const join = joinWorker({ admission, environment }, { name: 'worker-1', incarnation: environment.instance }, CAPACITY)
+    const join = joinWorker(
+      { admission, environment },
+      { name: 'worker-1', incarnation: environment.instance },
+      CAPACITY,
+    )
     await surely(join)
     await surely(side.start)
     if (isLast) await surely(side.reconcile)
@@ -99,8 +110,12 @@ const createWorld = (seed: number) => {
   }
 
   /** Null when the process died first or could not tell the outcome. */
-  const ask = async <L extends { readonly _tag: string }, A>(request: (one: Running['side']) => Promise<E.Either<L, A>>) => {
-    await new Promise<void>((resolve) => { pauses.push(resolve) })
+  const ask = async <L extends { readonly _tag: string }, A>(
+    request: (one: Running['side']) => Promise<E.Either<L, A>>,
+  ) => {
+    await new Promise<void>((resolve) => {
+      pauses.push(resolve)
+    })
     const one = pick(running)
     if (one === undefined) return null
     const answer = await Promise.race([request(one.side), one.process.died.then(() => null)])
@@ -178,7 +193,8 @@ export const runScenario = async (scenario: Scenario) => {
 
   const open = rules.open().toSorted((a, b) => a - b)
   const reserved = rules.reserved().toSorted((a, b) => a - b)
-  if (String(open) !== String(reserved)) mistakes.push(`after the restart ${String(reserved)} are reserved and ${String(open)} are open`)
+  if (String(open) !== String(reserved))
+    mistakes.push(`after the restart ${String(reserved)} are reserved and ${String(open)} are open`)
   if (rules.active().length > 0) mistakes.push(`after the restart ${String(rules.active())} are still active`)
   const count = (type: string): number => simulation.log().filter((event) => event.type === type).length
   return {

@@ -10,16 +10,31 @@ import { streamAudio, eventLoopTurns } from '../../support/pipeline/pipeline-str
 const pace = { chunk: 1600, ticks: 5, latency: 1, windowSeconds: 30, hasWordTimes: true }
 const textOf = (words: ReadonlyArray<ScriptedWord>): string => words.map(({ text }) => text).join(' ')
 const numbered = (count: number, pause: number): ReadonlyArray<ScriptedWord> =>
-  spokenWords(Array.from({ length: count }, (_, i) => `w${i}`).join(' ')).map((word, i) => ({ ...word, pause: i === 0 ? 0.5 : pause }))
+  spokenWords(Array.from({ length: count }, (_, i) => `w${i}`).join(' ')).map((word, i) => ({
+    ...word,
+    pause: i === 0 ? 0.5 : pause,
+  }))
 
 test('silence gives no frame and no pass [R155]', async (t) => {
-  const { frames, passes } = await streamAudio({ ...pace, words: [], audio: new Int16Array(60 * 16000), settings, chunk: 16000 })
+  const { frames, passes } = await streamAudio({
+    ...pace,
+    words: [],
+    audio: new Int16Array(60 * 16000),
+    settings,
+    chunk: 16000,
+  })
   t.deepEqual([frames, passes], [[], 0])
 })
 
 test('without a detector silence costs no more passes than speech', async (t) => {
   for (const hasWordTimes of [true, false]) {
-    const { passes } = await streamAudio({ ...pace, hasWordTimes, words: [], audio: new Int16Array(60 * 16000), settings: { ...settings, vad: false } })
+    const { passes } = await streamAudio({
+      ...pace,
+      hasWordTimes,
+      words: [],
+      audio: new Int16Array(60 * 16000),
+      settings: { ...settings, vad: false },
+    })
     t.true(passes <= 60, `${passes} passes`)
   }
 })
@@ -45,9 +60,18 @@ test('a phrase is final within half a second of buffer_timeout of silence, with 
   for (const vad of [true, false])
     for (const buffer_timeout of [0.5, 1, 2.5]) {
       const words = spokenWords('the meeting, if there is one, begins at noon.')
-      const { finals } = await streamAudio({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 5), settings: { ...settings, vad, buffer_timeout, min_buffer: 0.5 } })
+      const { finals } = await streamAudio({
+        ...pace,
+        ticks: 20,
+        words,
+        audio: scriptedAudio(words, 5),
+        settings: { ...settings, vad, buffer_timeout, min_buffer: 0.5 },
+      })
       const end = scriptedAudio(words).length / 16000
-      t.deepEqual(finals.map(({ text }) => text), ['the meeting, if there is one, begins at noon.'])
+      t.deepEqual(
+        finals.map(({ text }) => text),
+        ['the meeting, if there is one, begins at noon.'],
+      )
       const delay = (finals[0]?.pushed ?? 0) / 16000 - end
       t.true(delay - buffer_timeout <= (vad ? 0.5 : 1.1), `vad ${vad}: ${delay} s`)
     }
@@ -55,7 +79,12 @@ test('a phrase is final within half a second of buffer_timeout of silence, with 
 
 test('max_buffer ends segments in running speech [R156]', async (t) => {
   const words = numbered(80, 0)
-  const { finals } = await streamAudio({ ...pace, words, audio: scriptedAudio(words), settings: { ...settings, max_buffer: 4, max_chars: 1000 } })
+  const { finals } = await streamAudio({
+    ...pace,
+    words,
+    audio: scriptedAudio(words),
+    settings: { ...settings, max_buffer: 4, max_chars: 1000 },
+  })
   t.true(finals.length >= 3)
   t.true(finals.slice(0, -1).every(({ start, pushed }) => pushed / 16000 - start <= 4 + 1.5), JSON.stringify(finals))
   t.is(textOf(finals.map(({ text }) => ({ text, pause: 0, seconds: 0 }))), textOf(words))
@@ -73,22 +102,36 @@ test('captions that nothing more fits into are final at once, and keep to max_ch
   const words = numbered(60, 0.02)
   const config: EngineSettings = { ...settings, max_chars: 12, max_lines: 2, max_buffer: 30 }
   const { frames, finals } = await streamAudio({ ...pace, words, audio: scriptedAudio(words, 2), settings: config })
-  for (const { caption } of frames) t.true(caption.split('\n').length <= 2 && caption.split('\n').every((line) => line.length <= 12), caption)
+  for (const { caption } of frames)
+    t.true(caption.split('\n').length <= 2 && caption.split('\n').every((line) => line.length <= 12), caption)
   t.true(finals.length >= 10 && (finals[0]?.pushed ?? Infinity) < 6 * 16000)
   t.is(finals.map(({ text }) => text).join(' '), textOf(words))
 })
 
 test('by attention, without punctuation none is added [R158]', async (t) => {
   const words = spokenWords('Well, it is 3.5 metres. Or not? Yes!')
-  const { frames } = await streamAudio({ ...pace, words, audio: scriptedAudio(words, 2), settings: { ...settings, punctuation: false } })
+  const { frames } = await streamAudio({
+    ...pace,
+    words,
+    audio: scriptedAudio(words, 2),
+    settings: { ...settings, punctuation: false },
+  })
   t.is(frames.at(-1)?.text, 'Well it is 3.5 metres Or not Yes')
   t.true(frames.every(({ text }) => !/[,?!]|\.$/.test(text)))
 })
 
 test('without a detector an unchanged phrase is final though its full window ends it otherwise than the drafts', async (t) => {
   const words = [...spokenWords('it begins at noon.'), ...spokenWords('bring your own cup.', 6)]
-  const { finals } = await streamAudio({ ...pace, words, audio: scriptedAudio(words, 4), settings: { ...settings, vad: false } })
-  t.deepEqual(finals.map(({ text }) => text), ['it begins at noon.', 'bring your own cup.'])
+  const { finals } = await streamAudio({
+    ...pace,
+    words,
+    audio: scriptedAudio(words, 4),
+    settings: { ...settings, vad: false },
+  })
+  t.deepEqual(
+    finals.map(({ text }) => text),
+    ['it begins at noon.', 'bring your own cup.'],
+  )
   t.true((finals[0]?.pushed ?? Infinity) / 16000 < 5)
 })
 
@@ -129,7 +172,10 @@ test('half a minute of backlog is heard in four passes at most, and every phrase
 
 test('by attention, an hour of speech as fast as possible is heard whole, in few passes and in bounded jobs', async (t) => {
   const sentence = spokenWords('this is sentence number', 0.8)
-  const words = Array.from({ length: 1200 }, (_, i) => [...sentence, { text: `${i}.`, pause: 0.05, seconds: 0.4 }]).flat()
+  const words = Array.from({ length: 1200 }, (_, i) => [
+    ...sentence,
+    { text: `${i}.`, pause: 0.05, seconds: 0.4 },
+  ]).flat()
   const audio = scriptedAudio(words, 1)
   const engine = scriptedEngine({ words, windowSeconds: 30, hasWordTimes: true })
   const { finals, failures, events } = collectEvents()
@@ -141,7 +187,13 @@ test('by attention, an hour of speech as fast as possible is heard whole, in few
   }
   await pipeline.finish(600_000)
   t.deepEqual(failures, [])
-  t.is(finals.map(({ text }) => text).join(' ').replaceAll('.', ''), textOf(words).replaceAll('.', ''))
+  t.is(
+    finals
+      .map(({ text }) => text)
+      .join(' ')
+      .replaceAll('.', ''),
+    textOf(words).replaceAll('.', ''),
+  )
   t.true(engine.jobs.every(({ samples }) => samples.length <= 15 * 16000))
   t.true(engine.jobs.length <= 2 * 1200, `${engine.jobs.length} passes`)
 })

@@ -8,20 +8,29 @@ import type { Streamed } from '../../support/pipeline/pipeline-stream.ts'
 
 /** A word of its own for every place in the script. */
 const wordAt = (place: number, letters: number): string =>
-  Array.from({ length: letters }, (_, i) => String.fromCodePoint(97 + ((place * 7919 + i * (31 + (place % 17))) % 26))).join('') + place
+  Array.from({ length: letters }, (_, i) =>
+    String.fromCodePoint(97 + ((place * 7919 + i * (31 + (place % 17))) % 26)),
+  ).join('') + place
 
 /** Words about as long as they sound: 12 letters a second. */
 const script = fc
   .array(
     fc.record({
       letters: fc.integer({ min: 2, max: 9 }),
-      pause: fc.oneof({ weight: 5, arbitrary: fc.double({ min: 0, max: 0.06, noNaN: true }) }, { weight: 2, arbitrary: fc.double({ min: 0.1, max: 3, noNaN: true }) }),
+      pause: fc.oneof(
+        { weight: 5, arbitrary: fc.double({ min: 0, max: 0.06, noNaN: true }) },
+        { weight: 2, arbitrary: fc.double({ min: 0.1, max: 3, noNaN: true }) },
+      ),
       stretch: fc.double({ min: 0.8, max: 1.25, noNaN: true }),
     }),
     { minLength: 1, maxLength: 60 },
   )
   .map((words) =>
-    words.map(({ letters, pause, stretch }, i) => ({ text: wordAt(i, letters), pause, seconds: (letters / 12) * stretch })),
+    words.map(({ letters, pause, stretch }, i) => ({
+      text: wordAt(i, letters),
+      pause,
+      seconds: (letters / 12) * stretch,
+    })),
   )
 
 const settings = fc
@@ -51,7 +60,8 @@ const problemOf = (spoken: string, config: EngineSettings, { finals, frames, fai
   let [end, segment] = [0, 1]
   for (const frame of frames) {
     if (frame.segment !== segment) return `segment ${frame.segment} while ${segment} was open`
-    if (frame.start < end || frame.end < frame.start) return `segment ${segment} from ${frame.start} to ${frame.end} after ${end}`
+    if (frame.start < end || frame.end < frame.start)
+      return `segment ${segment} from ${frame.start} to ${frame.end} after ${end}`
     if (config.mode === 'final' && !frame.final) return 'a partial in mode final'
     if (!frame.final) continue
     end = frame.end
@@ -74,24 +84,63 @@ test('every word spoken is in the finals once and in order, whatever the pace, t
 
 test('where a full buffer is cut, what was shown of the audio behind the cut does not become final: it is heard again', async (t) => {
   const spoken: ReadonlyArray<readonly [text: string, pause: number, seconds: number]> = [
-    ['af0', 0, 0.13333333333333333], ['pvbh1', 0, 0.26666666666666666], ['elszgnubi2', 0, 0.68590625], ['tbjr3', 0.27453125, 0.40790625],
-    ['irajs4', 0, 0.42446875], ['xhrblvfp5', 0, 0.67103125], ['mx6', 0.42246875, 0.15771875], ['bnz7', 0, 0.26009375],
-    ['qdqdqdq8', 0, 0.59603125], ['fthvjxlzn9', 0, 0.60059375], ['ujyncrgv10', 0.10003125, 0.56640625], ['jz11', 0.1, 0.14040625],
+    ['af0', 0, 0.13333333333333333],
+    ['pvbh1', 0, 0.26666666666666666],
+    ['elszgnubi2', 0, 0.68590625],
+    ['tbjr3', 0.27453125, 0.40790625],
+    ['irajs4', 0, 0.42446875],
+    ['xhrblvfp5', 0, 0.67103125],
+    ['mx6', 0.42246875, 0.15771875],
+    ['bnz7', 0, 0.26009375],
+    ['qdqdqdq8', 0, 0.59603125],
+    ['fthvjxlzn9', 0, 0.60059375],
+    ['ujyncrgv10', 0.10003125, 0.56640625],
+    ['jz11', 0.1, 0.14040625],
   ]
   const words = spoken.map(([text, pause, seconds]) => ({ text, pause, seconds }))
-  const config = { ...DEFAULT_ENGINE_SETTINGS, min_buffer: 0.3, max_buffer: 6, buffer_timeout: 0.41603125, max_delay: 2, max_chars: 12, max_lines: 1 }
-  const streamed = await streamAudio({ words, audio: scriptedAudio(words, 1), settings: config, chunk: 1000, ticks: 1, latency: 0, windowSeconds: 10 })
+  const config = {
+    ...DEFAULT_ENGINE_SETTINGS,
+    min_buffer: 0.3,
+    max_buffer: 6,
+    buffer_timeout: 0.41603125,
+    max_delay: 2,
+    max_chars: 12,
+    max_lines: 1,
+  }
+  const streamed = await streamAudio({
+    words,
+    audio: scriptedAudio(words, 1),
+    settings: config,
+    chunk: 1000,
+    ticks: 1,
+    latency: 0,
+    windowSeconds: 10,
+  })
   t.is(problemOf(words.map(({ text }) => text).join(' '), config, streamed), null)
 })
 
 test('behind a cut in a pause, a word that was taken to sound before the pause is known when it is heard again', async (t) => {
   const spoken: ReadonlyArray<readonly [text: string, pause: number, seconds: number]> = [
-    ['af0', 0.24034375, 0.16765625], ['pv1', 0, 0.13333333333333333], ['elszgnub2', 0.68165625, 0.82503125],
-    ['tb3', 2.95353125, 0.13333333333333333], ['ira4', 0, 0.2], ['xh5', 0.15671875, 0.13333333333333333],
-    ['mxite6', 0.1, 0.44296875], ['bnzlx7', 0, 0.49965625], ['qd8', 0.1, 0.13746875],
+    ['af0', 0.24034375, 0.16765625],
+    ['pv1', 0, 0.13333333333333333],
+    ['elszgnub2', 0.68165625, 0.82503125],
+    ['tb3', 2.95353125, 0.13333333333333333],
+    ['ira4', 0, 0.2],
+    ['xh5', 0.15671875, 0.13333333333333333],
+    ['mxite6', 0.1, 0.44296875],
+    ['bnzlx7', 0, 0.49965625],
+    ['qd8', 0.1, 0.13746875],
   ]
   const words = spoken.map(([text, pause, seconds]) => ({ text, pause, seconds }))
-  const chosen = { vad: false, min_buffer: 0.87503125, max_buffer: 6, buffer_timeout: 1.87503125, max_delay: 2, max_chars: 12, max_lines: 1 }
+  const chosen = {
+    vad: false,
+    min_buffer: 0.87503125,
+    max_buffer: 6,
+    buffer_timeout: 1.87503125,
+    max_delay: 2,
+    max_chars: 12,
+    max_lines: 1,
+  }
   const config = { ...DEFAULT_ENGINE_SETTINGS, ...chosen }
   const pushed = { chunk: 1000, ticks: 1, latency: 0, windowSeconds: 10 }
   const streamed = await streamAudio({ words, audio: scriptedAudio(words, 1), settings: config, ...pushed })

@@ -101,7 +101,12 @@ test('who was frozen in mid-work moves no checkpoint once another has taken over
   const position = await advanceLive(world.store, 1)
   await b.projector.whenProjected(position)
   t.is(world.leases.holderOf(LEASE), 'b')
-  const late = world.documents.commit(modelOf(lives), [], { position: '9'.repeat(20) as Position, last: null }, world.leases.tokenOf(LEASE) - 1)
+  const late = world.documents.commit(
+    modelOf(lives),
+    [],
+    { position: '9'.repeat(20) as Position, last: null },
+    world.leases.tokenOf(LEASE) - 1,
+  )
   t.true(E.isLeft(await late()))
   a.thaw()
   await a.projector.whenProjected(await advanceLive(world.store, 2))
@@ -123,12 +128,18 @@ const judged = (positionsOf: () => ReadonlyMap<string, Position>) => (documents:
     commit: (whose, changes, checkpoint, token = 0) => async () => {
       const done = await documents.commit(whose, changes, checkpoint, token)()
       if (E.isLeft(done) || !isModel(whose)) return done
-      assert.ok(token >= (tokens.get(whose.projection) ?? 0), `token ${token} wrote behind ${tokens.get(whose.projection)}`)
+      assert.ok(
+        token >= (tokens.get(whose.projection) ?? 0),
+        `token ${token} wrote behind ${tokens.get(whose.projection)}`,
+      )
       tokens.set(whose.projection, token)
       const stands = right(await documents.checkpoint(whose)()).position
-      const stored = new Map(right(await documents.scan('lives', null, 1000)()).map(({ id, position }) => [id, position]))
+      const stored = new Map(
+        right(await documents.scan('lives', null, 1000)()).map(({ id, position }) => [id, position]),
+      )
       for (const [id, position] of positionsOf())
-        if (position <= stands) assert.ok((stored.get(id) ?? BEGINNING) >= position, `the checkpoint ${stands} is ahead of live ${id}`)
+        if (position <= stands)
+          assert.ok((stored.get(id) ?? BEGINNING) >= position, `the checkpoint ${stands} is ahead of live ${id}`)
       return done
     },
   }
@@ -136,7 +147,20 @@ const judged = (positionsOf: () => ReadonlyMap<string, Position>) => (documents:
 
 type Step = 'append' | 'append many' | 'depose' | 'freeze' | 'thaw' | 'kill' | 'turn'
 const step: fc.Arbitrary<readonly [Step, number]> = fc.tuple(
-  fc.constantFrom<Step>('append', 'append', 'append many', 'append many', 'depose', 'depose', 'freeze', 'freeze', 'thaw', 'kill', 'turn', 'turn'),
+  fc.constantFrom<Step>(
+    'append',
+    'append',
+    'append many',
+    'append many',
+    'depose',
+    'depose',
+    'freeze',
+    'freeze',
+    'thaw',
+    'kill',
+    'turn',
+    'turn',
+  ),
   fc.nat({ max: 7 }),
 )
 
@@ -147,14 +171,19 @@ test('three processes with random kills, freezes and late writers: the read mode
       const broken: Array<unknown> = []
       const world = createProjectorProcesses(t, PROJECTIONS, (documents) => {
         const strict = judged(() => newest)(documents)
-        return { ...strict, commit: (...asked) => async () => {
-          try {
-            return await strict.commit(...asked)()
-          } catch (error) {
-            broken.push(error)
-            throw error
-          }
-        } }
+        return {
+          ...strict,
+          commit:
+            (...asked) =>
+            async () => {
+              try {
+                return await strict.commit(...asked)()
+              } catch (error) {
+                broken.push(error)
+                throw error
+              }
+            },
+        }
       })
       let started = 3
       const processes = ['p1', 'p2', 'p3'].map((name) => world.start(name))

@@ -24,7 +24,17 @@ test('on the embedded stores a write is seen by the read that follows, in 1000 o
   const keyring = await openSqliteKeyring({ file: join(directory.path, 'keyring.sqlite'), masterKey: randomBytes(32) })
   const stop = new AbortController()
   const logger = createRecordingLogger()
-  const projector = startProjector({ store, documents, projections: allProjections, leases: SINGLE_PROCESS_LEASES, code: 'test', logger, environment, timers: systemTimers, signal: stop.signal })
+  const projector = startProjector({
+    store,
+    documents,
+    projections: allProjections,
+    leases: SINGLE_PROCESS_LEASES,
+    code: 'test',
+    logger,
+    environment,
+    timers: systemTimers,
+    signal: stop.signal,
+  })
   t.teardown(async () => {
     stop.abort()
     await projector.stopped

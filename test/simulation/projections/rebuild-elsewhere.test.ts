@@ -35,9 +35,16 @@ test('a rebuild asked for where another process runs the projection is done ther
   t.like(right(asked), { projection: 'lives', events: 30, corrected: 1, resumed: false })
   t.true(told.every(({ projection }) => projection === 'lives'))
   t.deepEqual(await world.differences(), [])
-  const again = await rebuildJob(asker.projector).run({ subject: 'lives' } as never, () => undefined, new AbortController().signal)
+  const again = await rebuildJob(asker.projector).run(
+    { subject: 'lives' } as never,
+    () => undefined,
+    new AbortController().signal,
+  )
   t.like(again, { right: { read_models: [{ name: 'lives', events: 30, corrected: 0 }] } })
-  t.deepEqual(await asker.projector.rebuild('nobody', () => undefined), E.left('unknown projection nobody. Use one of lives'))
+  t.deepEqual(
+    await asker.projector.rebuild('nobody', () => undefined),
+    E.left('unknown projection nobody. Use one of lives'),
+  )
 })
 
 test('nobody runs the projection: who asks is told that it waits, and the next that runs it does the rebuild', async (t) => {

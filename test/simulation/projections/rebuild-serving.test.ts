@@ -44,7 +44,8 @@ const createLives = async (store: EventStore, from: number, count: number): Prom
       const liveId = from + n
       const about = { liveId, userId: 1 + (liveId % 3), at: environment.now() }
       const ended = liveId % 2 === 0 ? [newEvent({ type: 'LiveFinished', data: { ...about, reason: 'restart' } })] : []
-      return right(await store.append(`live-${liveId}`, 'no-stream', [newEvent(sealedLive(about)), ...ended])()).position
+      return right(await store.append(`live-${liveId}`, 'no-stream', [newEvent(sealedLive(about)), ...ended])())
+        .position
     }),
   )
   return appended.toSorted().at(-1) ?? BEGINNING
@@ -53,7 +54,17 @@ const createLives = async (store: EventStore, from: number, count: number): Prom
 const serve = (t: ExecutionContext, store: EventStore, documents: Documents) => {
   const stop = new AbortController()
   const logger = createRecordingLogger()
-  const projector = startProjector({ store, documents, projections: allProjections, leases: SINGLE_PROCESS_LEASES, code: 'test', logger, environment, timers: systemTimers, signal: stop.signal })
+  const projector = startProjector({
+    store,
+    documents,
+    projections: allProjections,
+    leases: SINGLE_PROCESS_LEASES,
+    code: 'test',
+    logger,
+    environment,
+    timers: systemTimers,
+    signal: stop.signal,
+  })
   t.teardown(async () => {
     stop.abort()
     await projector.stopped
@@ -69,8 +80,13 @@ const differences = async (store: EventStore, documents: Documents): Promise<Rea
     const fresh = createMemoryDocuments()
     const { name: collection } = projection.collection
     right(await fresh.ensure([projection.collection])())
-    await foldLog({ store, documents: fresh }, projection, { from: NO_CHECKPOINT, to, signal: new AbortController().signal })
-    for await (const { id, kind } of differencesOf({ documents, collection }, { documents: fresh, collection })) found.push(`${collection} ${id} ${kind}`)
+    await foldLog({ store, documents: fresh }, projection, {
+      from: NO_CHECKPOINT,
+      to,
+      signal: new AbortController().signal,
+    })
+    for await (const { id, kind } of differencesOf({ documents, collection }, { documents: fresh, collection }))
+      found.push(`${collection} ${id} ${kind}`)
   }
   return found
 }
@@ -90,7 +106,9 @@ test('a rebuild while events are written serves every read, corrects what was wr
   const filled = await createLives(store, 1, 1500)
   await eventually(() => assert.ok(projector.lag().every(({ position }) => position >= filled)), { timeoutMs: 120_000 })
   const tampering = new DatabaseSync(join(directory.path, 'documents.sqlite'), { timeout: 5000 })
-  tampering.exec(`UPDATE documents_lives SET body = replace(body, '"worker":"', '"worker":"x') WHERE id IN ('7', '8', '9')`)
+  tampering.exec(
+    `UPDATE documents_lives SET body = replace(body, '"worker":"', '"worker":"x') WHERE id IN ('7', '8', '9')`,
+  )
   tampering.exec(`UPDATE documents_lives SET body = NULL WHERE id = '10'`)
   tampering.close()
 
@@ -119,7 +137,11 @@ test('a rebuild while events are written serves every read, corrects what was wr
   await projector.whenProjected(await createLives(store, 900_000, 1))
   t.deepEqual(await differences(store, documents), [])
   t.true(logger.lines.some(({ message }) => message === 'rebuild finished'))
-  t.like(right(await projector.rebuild('lives', () => undefined)), { corrected: 0 }, 'once more, and nothing is left to correct')
+  t.like(
+    right(await projector.rebuild('lives', () => undefined)),
+    { corrected: 0 },
+    'once more, and nothing is left to correct',
+  )
   t.deepEqual(await differences(store, documents), [])
 })
 
@@ -129,15 +151,17 @@ test('what is written while the old and the new documents are compared is in the
   let written = false
   const documents: Documents = {
     ...inner,
-    scan: (collection, ...rest) => async () => {
-      if (!written) {
-        written = true
-        const about = { liveId: 1, userId: 2, at: environment.now() }
-        right(await store.append('live-1', 0, [newEvent({ type: 'LiveStarted', data: about })])())
-        await projector.whenProjected(await createLives(store, 100, 3))
-      }
-      return await inner.scan(collection, ...rest)()
-    },
+    scan:
+      (collection, ...rest) =>
+      async () => {
+        if (!written) {
+          written = true
+          const about = { liveId: 1, userId: 2, at: environment.now() }
+          right(await store.append('live-1', 0, [newEvent({ type: 'LiveStarted', data: about })])())
+          await projector.whenProjected(await createLives(store, 100, 3))
+        }
+        return await inner.scan(collection, ...rest)()
+      },
   }
   const { projector } = serve(t, store, documents)
   await projector.whenProjected(await createLives(store, 1, 6))
@@ -153,8 +177,10 @@ test('a rebuild waits for documents that cannot be written, the old read model s
   const away = TE.left({ _tag: 'DocumentsUnavailable' as const, reason: 'the test says so' })
   const documents: Documents = {
     ...inner,
-    commit: (whose, ...rest) => async () =>
-      isAway && whose.projection === 'lives-staged' ? away() : inner.commit(whose, ...rest)(),
+    commit:
+      (whose, ...rest) =>
+      async () =>
+        isAway && whose.projection === 'lives-staged' ? away() : inner.commit(whose, ...rest)(),
   }
   const { projector, logger } = serve(t, store, documents)
   await projector.whenProjected(await createLives(store, 1, 10))

@@ -36,15 +36,19 @@ const judge = (world: RelayLog, listeners: ReadonlyArray<Listener>): ReadonlyArr
     const isUntil = isClosed() || endings[0] === 'unavailable' || endings[0] === 'server_restart'
     const since = new Set(said.slice(owedFrom()))
     const before = new Set(said.slice(0, owedFrom()))
-    const missed = [...again].filter((word) => stored.has(word) && since.has(word) && !before.has(word) && !told.includes(word))
+    const missed = [...again].filter(
+      (word) => stored.has(word) && since.has(word) && !before.has(word) && !told.includes(word),
+    )
     const owed = words.filter((word) => since.has(word))
     const got = places.map((place) => words[place] ?? '').filter((word) => since.has(word))
     const faults: Array<string> = []
     if (new Set(told).size !== told.length) faults.push(`${who} heard twice: ${told.join(' | ')}`)
-    if (places.some((place, n) => n > 0 && place < (places[n - 1] ?? 0))) faults.push(`${who} heard out of order: ${told.join(' | ')}`)
+    if (places.some((place, n) => n > 0 && place < (places[n - 1] ?? 0)))
+      faults.push(`${who} heard out of order: ${told.join(' | ')}`)
     if (JSON.stringify(got) !== JSON.stringify(isUntil ? owed.slice(0, got.length) : owed))
       faults.push(`${who} heard\n  ${got.join(' | ')}\ninstead of\n  ${owed.join(' | ')}`)
-    if (!isUntil && missed.length > 0) faults.push(`${who} did not hear, however often it was said: ${missed.join(' | ')}`)
+    if (!isUntil && missed.length > 0)
+      faults.push(`${who} did not hear, however often it was said: ${missed.join(' | ')}`)
     if (!isUntil && (!hasJoined() || endings.length !== 1)) faults.push(`${who} was told of ends: ${endings.join()}`)
     return faults
   })
@@ -64,7 +68,9 @@ interface Processes {
 const deafTo = (newest: TranscriptFrame | undefined, listeners: ReadonlyArray<Listener>): ReadonlyArray<string> =>
   listeners.flatMap(({ api, heard, endings, hasJoined, isClosed }, index) => {
     const isHeard = newest === undefined || heard.some((frame) => wordOf(frame) === wordOf(newest))
-    return isHeard || isClosed() || !hasJoined() || endings.length > 0 ? [] : [`listener ${index} at ${api} hears nothing any more`]
+    return isHeard || isClosed() || !hasJoined() || endings.length > 0
+      ? []
+      : [`listener ${index} at ${api} hears nothing any more`]
   })
 
 /** All is reached again, some more is said, and the live ends. Who is deaf meanwhile. */
@@ -175,6 +181,8 @@ export const runRelay = async ({ seed, actions }: Schedule) => {
 
   const wrong = [...deaf, ...judge(world, listeners)]
   for (const { remote } of apis) remote.close()
-  const broken = world.logger.lines.filter(({ level }) => level === 'error').map(({ message, fields }) => `${message} ${JSON.stringify(fields)}`)
+  const broken = world.logger.lines
+    .filter(({ level }) => level === 'error')
+    .map(({ message, fields }) => `${message} ${JSON.stringify(fields)}`)
   return { wrong: [...wrong, ...broken], moves, cuts, finals: world.log.length, listeners: listeners.length }
 }

@@ -11,7 +11,10 @@ test('whatever happens to links and workers, each word is stored once and told o
   for (let n = 0; n < SCHEDULES; n += 1) {
     const speed = [1, 1, 2, 20][Math.floor(choose() * 4)] ?? 1
     const outcome = await runSenderSchedule({
-      random: createRandom(`${seed} schedule ${n}`), words: 40 + Math.floor(choose() * 40), troubles: 1 + Math.floor(choose() * 6), speed,
+      random: createRandom(`${seed} schedule ${n}`),
+      words: 40 + Math.floor(choose() * 40),
+      troubles: 1 + Math.floor(choose() * 6),
+      speed,
     })
     const what = `schedule ${n} at speed ${speed}: ${outcome.happened.join(', ')}`
     t.is(outcome.log, outcome.spoken, what)

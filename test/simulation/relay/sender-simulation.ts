@@ -77,9 +77,16 @@ export const runSenderSchedule = async ({ random, words: count, troubles, speed 
   }
   await world.pass(2000)
   const outcome = {
-    log: textOf(world.log), told: client.finals.join(' '), spoken: textOf(words), ending: client.ending(), happened,
-    received: client.received, times: world.log.map(({ start, end }) => [start, end] as const), terms: world.store.fence,
-    numbers: world.log.map(({ segment }) => segment), logger: world.logger,
+    log: textOf(world.log),
+    told: client.finals.join(' '),
+    spoken: textOf(words),
+    ending: client.ending(),
+    happened,
+    received: client.received,
+    times: world.log.map(({ start, end }) => [start, end] as const),
+    terms: world.store.fence,
+    numbers: world.log.map(({ segment }) => segment),
+    logger: world.logger,
   }
   await world.close()
   return outcome

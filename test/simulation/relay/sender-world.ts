@@ -70,7 +70,11 @@ export const createSenderWorld = ({
 
   const pointOf = () => {
     const last = log.at(-1)
-    return { sampleOffset: Math.ceil((last?.end ?? 0) * SAMPLE_RATE), nextSegment: (last?.segment ?? 0) + 1, mediaSequence: null }
+    return {
+      sampleOffset: Math.ceil((last?.end ?? 0) * SAMPLE_RATE),
+      nextSegment: (last?.segment ?? 0) + 1,
+      mediaSequence: null,
+    }
   }
 
   const lifecycleOf = (worker: { readonly name: string; readonly incarnation: string }): LiveLifecycle => {
@@ -94,8 +98,18 @@ export const createSenderWorld = ({
         return E.right({
           point: pointOf(),
           live: {
-            epoch: store.epoch, term, userId: 1, status: store.status, model: 'scripted', language: 'en', translations: [],
-            audioFormat: 'raw', audioUrl: null, autoStart: false, config: DEFAULT_ENGINE_SETTINGS, vocabulary: {},
+            epoch: store.epoch,
+            term,
+            userId: 1,
+            status: store.status,
+            model: 'scripted',
+            language: 'en',
+            translations: [],
+            audioFormat: 'raw',
+            audioUrl: null,
+            autoStart: false,
+            config: DEFAULT_ENGINE_SETTINGS,
+            vocabulary: {},
           },
         })
       },
@@ -137,14 +151,37 @@ export const createSenderWorld = ({
     const bus = createLiveBus({ logger })
     const engine = scriptedEngine({ words, hasWordTimes: true })
     const scheduler = createScheduler(engine, timers.monotonic)
-    const createPipeline = options.createPipeline ?? createLivePipeline({ engine, scheduler, monotonic: timers.monotonic, timers })
+    const createPipeline =
+      options.createPipeline ?? createLivePipeline({ engine, scheduler, monotonic: timers.monotonic, timers })
     const sessions = createLiveSessions({
-      lifecycle: lifecycleOf(self), createPipeline, translations: promptTranslations(), startPuller: createScriptedPullers().start,
-      bus, logger, environment, timers, reconnectGrace, checkSender: () => undefined,
+      lifecycle: lifecycleOf(self),
+      createPipeline,
+      translations: promptTranslations(),
+      startPuller: createScriptedPullers().start,
+      bus,
+      logger,
+      environment,
+      timers,
+      reconnectGrace,
+      checkSender: () => undefined,
     })
     const served = serveLinks({
-      admission: view, worker: self, bus, recent: sessions.recent, logger, runs: sessions.runs, endByWorker: sessions.endByWorker,
-      senders: createWorkerSenders({ sessions, takeoverGrace, rateLimits: true, idleTimeout: 0, environment, timers, logger }),
+      admission: view,
+      worker: self,
+      bus,
+      recent: sessions.recent,
+      logger,
+      runs: sessions.runs,
+      endByWorker: sessions.endByWorker,
+      senders: createWorkerSenders({
+        sessions,
+        takeoverGrace,
+        rateLimits: true,
+        idleTimeout: 0,
+        environment,
+        timers,
+        logger,
+      }),
       takeOver: (_, term) => async () => {
         if (store.isAway) return AWAY
         if (store.fence > term) return E.left({ _tag: 'Superseded' })
@@ -155,8 +192,16 @@ export const createSenderWorld = ({
     const { peer } = network.serve(self, served)
     members.splice(members.findIndex((one) => one.name === name) >>> 0, 1)
     members.push({
-      ...self, state: 'up', address: peer.address, offers: null, logAnswers: true, lives: [], jobs: null, roles: ['worker'],
-      version: '1', speaks: { log: 1, relay: 1 },
+      ...self,
+      state: 'up',
+      address: peer.address,
+      offers: null,
+      logAnswers: true,
+      lives: [],
+      jobs: null,
+      roles: ['worker'],
+      version: '1',
+      speaks: { log: 1, relay: 1 },
     })
     const worker = {
       name, self, served, sessions,
@@ -177,7 +222,8 @@ export const createSenderWorld = ({
     const self = own?.self ?? { name, incarnation: `run of ${name}` }
     const where = createPlacements({ admission: view, members: { self, all: () => members } })
     const outside = network.linksOf(name)
-    const links = own === null ? outside : withLocalWorker(outside, { incarnation: self.incarnation, handler: own.served })
+    const links =
+      own === null ? outside : withLocalWorker(outside, { incarnation: self.incarnation, handler: own.served })
     const recent = createRecentFinals(timers)
     const { storedFinals } = lifecycleOf(self)
     const remote = createRemoteLives({
@@ -205,14 +251,26 @@ export const createSenderWorld = ({
     join: (): void => {
       admission = {
         ...admission,
-        workers: workers.map(({ self }) => ({ worker: self.name, incarnation: self.incarnation, vram: 10, isDraining: false })),
+        workers: workers.map(({ self }) => ({
+          worker: self.name,
+          incarnation: self.incarnation,
+          vram: 10,
+          isDraining: false,
+        })),
       }
     },
     /** Admission gives the live to this worker, and everybody hears of it. */
     place: (worker: string | null): void => {
       const term = (admission.open[0]?.term ?? 0) + 1
       const held: Reservation = {
-        liveId: LIVE, worker, term, userId: 1, vram: 1, at: '2026-01-01T00:00:00.000000+00:00', needs: [], instance: 'i',
+        liveId: LIVE,
+        worker,
+        term,
+        userId: 1,
+        vram: 1,
+        at: '2026-01-01T00:00:00.000000+00:00',
+        needs: [],
+        instance: 'i',
       }
       admission = { ...admission, open: [held] }
       told()

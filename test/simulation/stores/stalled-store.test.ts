@@ -32,7 +32,9 @@ for (const late of ['never', 'at once', 'later'] as const)
       return { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'stalled' } }
     }
     const read: EventStore['read'] = (stream, options) => async () =>
-      isStalled && kept.length > 0 ? { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'stalled' } } : await on.store.read(stream, options)()
+      isStalled && kept.length > 0
+        ? { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'stalled' } }
+        : await on.store.read(stream, options)()
     const { side, sessions, attach } = await startWorker(t, { ...on, store: { ...on.store, append, read } })
     const { id } = right(await side.createLive(me, requestOf())())
     isStalled = true
@@ -43,7 +45,11 @@ for (const late of ['never', 'at once', 'later'] as const)
     for (const write of kept) await write()
     await eventually(async () => {
       const types = await typesOf(on, `live-${id}`)
-      assert.equal(types.includes('SenderAttached'), types.includes('SenderDetached') || types.includes('LiveFinished'), 'nobody is named as the sender who is none')
+      assert.equal(
+        types.includes('SenderAttached'),
+        types.includes('SenderDetached') || types.includes('LiveFinished'),
+        'nobody is named as the sender who is none',
+      )
     })
     if (late !== 'at once') t.is((await attach(id)).liveId, id)
     t.pass()
@@ -55,7 +61,11 @@ test('a finish that the store does not take in time ends the live once the store
   let isAway = false
   const append: EventStore['append'] = (...args) => async () =>
     isAway ? { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'away' } } : await on.store.append(...args)()
-  const { side, attach, sessions, bus, pipelines, admission } = await startWorker(t, { ...on, timers, store: { ...on.store, append } })
+  const { side, attach, sessions, bus, pipelines, admission } = await startWorker(t, {
+    ...on,
+    timers,
+    store: { ...on.store, append },
+  })
   const { id } = right(await side.createLive(me, requestOf())())
   const told: Array<string> = []
   bus.subscribe(id, ({ kind }) => told.push(kind))

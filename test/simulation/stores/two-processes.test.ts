@@ -28,30 +28,45 @@ test('what one process changes of users and tokens another one knows, also what 
   const { a, b } = await startTwo(t)
   const userId = await a.register('Ada')
   const seen: Array<number> = []
-  const see = async (write: () => Promise<unknown>, isSeen: () => Promise<boolean>) => void seen.push(await visibilityDelay(write, isSeen))
+  const see = async (write: () => Promise<unknown>, isSeen: () => Promise<boolean>) =>
+    void seen.push(await visibilityDelay(write, isSeen))
   await see(async () => undefined, async () => E.isRight(await b.authentication.logIn('Ada', ada.password, ADDRESS)))
   for (let maxSessions = 1; maxSessions <= ROUNDS; maxSessions++)
     await see(
-      async () => right(await a.changes.changeUser({ ...callerOf(9), permissions: ['admin'] }, userId, { maxSessions })()),
+      async () =>
+        right(await a.changes.changeUser({ ...callerOf(9), permissions: ['admin'] }, userId, { maxSessions })()),
       async () => right(await b.changes.whoAmI(callerOf(userId))()).maxSessions === maxSessions,
     )
-  const { secret, token: { id } } = right(await a.tokens.issueToken(callerOf(userId), { name: 'key', expiresAt: null })())
+  const {
+    secret,
+    token: { id },
+  } = right(await a.tokens.issueToken(callerOf(userId), { name: 'key', expiresAt: null })())
   const knows = async () => O.isSome(right(await b.authenticateKey(secret)()))
   await see(async () => undefined, knows)
   await see(async () => right(await a.tokens.revokeToken(callerOf(userId), id)()), async () => !(await knows()))
-  t.log(`seen by another process: p50 ${percentile(seen, 0.5).toFixed(1)} ms, p99 ${percentile(seen, 0.99).toFixed(1)} ms`)
+  t.log(
+    `seen by another process: p50 ${percentile(seen, 0.5).toFixed(1)} ms, p99 ${percentile(seen, 0.99).toFixed(1)} ms`,
+  )
   t.is(seen.length, ROUNDS + 3)
 })
 
 test('a process whose lists another one brings up to date shows its own writes in them, and those of the other', async (t) => {
   const { a, b } = await startTwo(t)
-  const names = async ({ users }: typeof a) => right(await users.listUsers({ skip: 0, limit: 100 })()).items.map(({ username }) => username)
+  const names = async ({ users }: typeof a) =>
+    right(await users.listUsers({ skip: 0, limit: 100 })()).items.map(({ username }) => username)
   const seen: Array<number> = []
   for (let n = 1; n <= ROUNDS / 2; n++) {
     await b.register(`of b ${n}`)
     t.true((await names(b)).includes(`of b ${n}`))
-    seen.push(await visibilityDelay(() => a.register(`of a ${n}`), async () => (await names(b)).includes(`of a ${n}`)))
+    seen.push(
+      await visibilityDelay(
+        () => a.register(`of a ${n}`),
+        async () => (await names(b)).includes(`of a ${n}`),
+      ),
+    )
   }
   t.is(b.projector.timeouts(), 0)
-  t.log(`listed by another process: p50 ${percentile(seen, 0.5).toFixed(1)} ms, p99 ${percentile(seen, 0.99).toFixed(1)} ms`)
+  t.log(
+    `listed by another process: p50 ${percentile(seen, 0.5).toFixed(1)} ms, p99 ${percentile(seen, 0.99).toFixed(1)} ms`,
+  )
 })

@@ -46,7 +46,10 @@ export const createWorkerLogRules = (capacity: number, offers: ReadonlyMap<strin
   }
 
   const given = (liveId: number, worker: string): void => {
-    check(needs.get(liveId)?.every((name) => offers.get(worker)?.has(name)) === true, `${worker} cannot run live ${liveId}`)
+    check(
+      needs.get(liveId)?.every((name) => offers.get(worker)?.has(name)) === true,
+      `${worker} cannot run live ${liveId}`,
+    )
     check(heldBy(worker) <= capacity, `${worker} holds ${heldBy(worker)} of ${capacity} MB`)
   }
 
@@ -61,7 +64,10 @@ export const createWorkerLogRules = (capacity: number, offers: ReadonlyMap<strin
     if (type === 'Admitted') placed.set(liveId, { worker, term: 1, vram: Number(data['vram']) })
     if (type === 'Moved') {
       const one = placed.get(liveId)
-      check(one !== undefined && Number(data['term']) === one.term + 1, `live ${liveId} was moved into term ${String(data['term'])}`)
+      check(
+        one !== undefined && Number(data['term']) === one.term + 1,
+        `live ${liveId} was moved into term ${String(data['term'])}`,
+      )
       if (one !== undefined) placed.set(liveId, { ...one, worker, term: Number(data['term']) })
     }
     if (type === 'Released') {

@@ -54,7 +54,17 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
     const isHeld = (): boolean => frozen
     const step = <A>(act: () => Promise<A>): Promise<A> =>
       new Promise((resolve, reject) => {
-        if (!dead) steps.push({ isHeld, run: () => void (dead || act().then((answer) => { if (!dead) resolve(answer) }, reject)) })
+        if (!dead)
+          steps.push({
+            isHeld,
+            run: () =>
+              void (
+                dead ||
+                act().then((answer) => {
+                  if (!dead) resolve(answer)
+                }, reject)
+              ),
+          })
       })
     const append: EventStore['append'] = (...args) => () =>
       step(async () => {

@@ -17,7 +17,11 @@ import { callerOf, requestOf } from '../../unit/application/write-side.ts'
 const CAPACITY = 6
 const NAMES = ['w1', 'w2', 'w3'] as const
 /** What each of them can run. */
-const OFFERS = new Map([['w1', new Set(['m1', 'm2', 'm3'])], ['w2', new Set(['m1', 'm2'])], ['w3', new Set(['m1', 'm3'])]])
+const OFFERS = new Map([
+  ['w1', new Set(['m1', 'm2', 'm3'])],
+  ['w2', new Set(['m1', 'm2'])],
+  ['w3', new Set(['m1', 'm3'])],
+])
 const MAX_STEPS = 20_000
 
 export interface Schedule extends AppendFaults {
@@ -46,7 +50,8 @@ const createWorld = (seed: number) => {
   let running: ReadonlyArray<Running> = []
   const told = new Map<ScriptedPipeline, number>()
 
-  const now = (): string => new Date(Date.parse('2026-11-21T09:30:00Z') + world.now()).toISOString().replace('Z', '000+00:00')
+  const now = (): string =>
+    new Date(Date.parse('2026-11-21T09:30:00Z') + world.now()).toISOString().replace('Z', '000+00:00')
   const awake = (): ReadonlyArray<Running> => running.filter(({ process }) => !process.isFrozen())
 
   /** Work of a process: it may never be answered, as when the process dies. */
@@ -57,13 +62,26 @@ const createWorld = (seed: number) => {
     const process = world.createProcess()
     const environment = { ...createTestEnvironment(), now, random, monotonic: world.now }
     const members = {
-      ...embeddedMembers({ name, incarnation: environment.instance }, { roles: ['worker'], version: '1', speaks: { log: 1, relay: 1 } }),
+      ...embeddedMembers(
+        { name, incarnation: environment.instance },
+        { roles: ['worker'], version: '1', speaks: { log: 1, relay: 1 } },
+      ),
       whyNot: async () => (chance(0.3) ? 'its beats are not acknowledged' : null),
     }
     const worker = await createWorker({
-      ...process, keyring, environment, members, watches: false, worker: name, vram: CAPACITY, script: { tail: () => null },
-      offering: () => OFFERS, takeoverGrace: pick([0, 3000]) ?? 0, drainTimeout: pick([0, 300]) ?? 0,
-      candidates: ({ needs }) => NAMES.flatMap((one) => (needs.every((model) => OFFERS.get(one)?.has(model)) ? [{ worker: one, rank: 0 }] : [])),
+      ...process,
+      keyring,
+      environment,
+      members,
+      watches: false,
+      worker: name,
+      vram: CAPACITY,
+      script: { tail: () => null },
+      offering: () => OFFERS,
+      takeoverGrace: pick([0, 3000]) ?? 0,
+      drainTimeout: pick([0, 300]) ?? 0,
+      candidates: ({ needs }) =>
+        NAMES.flatMap((one) => (needs.every((model) => OFFERS.get(one)?.has(model)) ? [{ worker: one, rank: 0 }] : [])),
     })
     return { process, worker, environment }
   }
@@ -73,7 +91,10 @@ const createWorld = (seed: number) => {
   const boot = async (name: string): Promise<void> => {
     const { process, worker, environment } = await open(name)
     // Before the first append of its own it is nobody: one that cannot start ends, and is started again.
-    running = [...running.filter((one) => one.name !== name), { name, process, worker, incarnation: environment.instance }]
+    running = [
+      ...running.filter((one) => one.name !== name),
+      { name, process, worker, incarnation: environment.instance },
+    ]
     await worker.start().catch(async () => {
       process.kill()
       return boot(name)
@@ -113,7 +134,8 @@ const createWorld = (seed: number) => {
     const request = requestOf({ model: pick(['m1', 'm2', 'm3']) ?? 'm1', ...(chance(0.7) ? pulled : {}) })
     begin((chance(0.5) ? one.worker : api).side.createLive(owner, request)())
   }
-  const finishByApi = async (liveId: number): Promise<void> => begin((await opened).worker.side.finishLive(owner, liveId)())
+  const finishByApi = async (liveId: number): Promise<void> =>
+    begin((await opened).worker.side.finishLive(owner, liveId)())
   const restart = ({ process, name }: Running): void => {
     // It starts again already: of two runs of a name the register of members ends one.
     if (process.isDead()) return
@@ -176,7 +198,8 @@ const createWorld = (seed: number) => {
       for (const liveId of sessions.runs.all()) {
         const placed = rules.placements().get(liveId)
         const runsIn = sessions.runs.termOf(liveId)
-        if (placed !== undefined && (placed.worker !== name || placed.term !== runsIn)) wrong.push(`${name} runs live ${liveId} in term ${runsIn}`)
+        if (placed !== undefined && (placed.worker !== name || placed.term !== runsIn))
+          wrong.push(`${name} runs live ${liveId} in term ${runsIn}`)
       }
       const stray = pipelines.all.filter((one) => !one.isAborted() && sessions.runs.termOf(one.liveId) === null)
       wrong.push(...stray.map(({ liveId }) => `a pipeline of live ${liveId} runs on at ${name}`))

@@ -23,7 +23,12 @@ import { createScriptedPullers } from '../../support/doubles/scripted/puller.ts'
 import { writeSideOf } from '../../unit/application/write-side.ts'
 
 const NO_TRANSLATIONS = {
-  ofLive: () => ({ prepare: () => undefined, add: () => undefined, settled: async () => undefined, stop: () => undefined }),
+  ofLive: () => ({
+    prepare: () => undefined,
+    add: () => undefined,
+    settled: async () => undefined,
+    stop: () => undefined,
+  }),
 }
 
 export interface WorkerStores {
@@ -62,7 +67,8 @@ export const createWorker = async (options: WorkerOptions) => {
   const recorded = createRecordingLogger()
   const { logger = recorded } = options
   const admission = await createAdmissionActor({ ...options, logger })
-  const candidates = options.candidates ?? (() => admission.state().workers.map((one) => ({ worker: one.worker, rank: 0 })))
+  const candidates =
+    options.candidates ?? (() => admission.state().workers.map((one) => ({ worker: one.worker, rank: 0 })))
   const side = writeSideOf({ ...options, candidates }, admission)
   const deps = { ...side.deps, worker: { name: worker, incarnation: environment.instance } }
   const bus = createLiveBus({ logger })
@@ -84,7 +90,14 @@ export const createWorker = async (options: WorkerOptions) => {
   })
   const watching = members && options.watches !== false && watchWorkers({ ...following, members })
   const heard = { ...store, subscribe: options.subscribe ?? store.subscribe }
-  const running = runLives({ ...deps, store: heard, runs: sessions.runs, takeoverGrace: options.takeoverGrace ?? 0, logger, onLost: () => rejoining?.left() })
+  const running = runLives({
+    ...deps,
+    store: heard,
+    runs: sessions.runs,
+    takeoverGrace: options.takeoverGrace ?? 0,
+    logger,
+    onLost: () => rejoining?.left(),
+  })
   const join = joinWorker({ admission, environment }, self, vram)
   return {
     side: { ...side, deps: { ...deps, endByWorker: sessions.endByWorker } },

@@ -19,5 +19,8 @@ export const createFailingStore = (store: EventStore, fates: Readonly<Record<str
     const appended = await store.append(stream, expected, events)()
     return fate === 'lost-answer' ? unavailable : appended
   }
-  return { store: { ...store, append }, appendsTo: (stream: string) => appends.filter((entry) => entry.stream === stream) }
+  return {
+    store: { ...store, append },
+    appendsTo: (stream: string) => appends.filter((entry) => entry.stream === stream),
+  }
 }

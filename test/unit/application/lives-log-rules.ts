@@ -101,7 +101,8 @@ export const createLogRules = (capacity: number, maxSessions: number) => {
     violations: (): ReadonlyArray<string> => violations,
     reserved: (): ReadonlyArray<number> => [...reserved.keys()],
     open: (): ReadonlyArray<number> => [...lives].filter(([, status]) => isOpen(status)).map(([liveId]) => liveId),
-    active: (): ReadonlyArray<number> => [...lives].filter(([, status]) => status === 'active').map(([liveId]) => liveId),
+    active: (): ReadonlyArray<number> =>
+      [...lives].filter(([, status]) => status === 'active').map(([liveId]) => liveId),
     isOver: (liveId: number): boolean => lives.get(liveId) === 'ended',
     liveOf: (commandId: string): number | undefined => liveOfCommand.get(commandId),
   }

@@ -24,7 +24,11 @@ export const stores = (): WorkerStores => ({
 })
 
 /** A process of `w1` on these stores, which is closed with the test. */
-export const startWorker = async (t: ExecutionContext, on: WorkerStores, more: Partial<Parameters<typeof createWorker>[0]> = {}) => {
+export const startWorker = async (
+  t: ExecutionContext,
+  on: WorkerStores,
+  more: Partial<Parameters<typeof createWorker>[0]> = {},
+) => {
   const worker = await createWorker({ ...on, environment: createTestEnvironment(), worker: 'w1', vram: 100, ...more })
   t.teardown(worker.close)
   await worker.start()
@@ -32,14 +36,35 @@ export const startWorker = async (t: ExecutionContext, on: WorkerStores, more: P
 }
 
 /** Events as a tool, or another process, appends them. */
-export const appendElsewhere = async ({ store, keyring }: WorkerStores, stream: string, type: string, data: object): Promise<void> => {
+export const appendElsewhere = async (
+  { store, keyring }: WorkerStores,
+  stream: string,
+  type: string,
+  data: object,
+): Promise<void> => {
   const metadata = { correlationId: 'c', causationId: v7(), actor: 'tool', recordedAt: createTestEnvironment().now() }
   const sealed = right(await sealEvents(keyring, stream)([{ type, data }])())
-  right(await store.append(stream, 'any', sealed.map((event) => ({ ...event, id: v7(), metadata })))())
+  right(
+    await store.append(
+      stream,
+      'any',
+      sealed.map((event) => ({ ...event, id: v7(), metadata })),
+    )(),
+  )
 }
 
-export const created = (changes: Partial<EventOf<typeof LiveCreated>['data']>) => liveCreated({ worker: 'w1', vram: 1, ...changes }).data
-export const admitted = { liveId: 7, userId: 3, worker: 'w1', vram: 1, needs: [], instance: 'tool', commandId: 'create-7', at: created({}).at }
+export const created = (changes: Partial<EventOf<typeof LiveCreated>['data']>) =>
+  liveCreated({ worker: 'w1', vram: 1, ...changes }).data
+export const admitted = {
+  liveId: 7,
+  userId: 3,
+  worker: 'w1',
+  vram: 1,
+  needs: [],
+  instance: 'tool',
+  commandId: 'create-7',
+  at: created({}).at,
+}
 export const finished = { liveId: 7, userId: 3, at: created({}).at, reason: 'finish_route' }
 
 export const typesOf = async ({ store }: WorkerStores, stream: string): Promise<ReadonlyArray<string>> =>

@@ -54,7 +54,15 @@ const BOTH: Abilities = { languages: ['en', 'fr'], findsLanguage: true, translat
 const model = (id: number, vram: number): Model =>
   ({ id, name: `m${vram}`, active: true, vram, ...(vram === 2 ? ENGLISH : BOTH), ...dates })
 
-const pair = (id: number, to: string): TranslationPair => ({ id, model: `mt-${to}`, active: true, vram: 1, from: 'en', to, ...dates })
+const pair = (id: number, to: string): TranslationPair => ({
+  id,
+  model: `mt-${to}`,
+  active: true,
+  vram: 1,
+  from: 'en',
+  to,
+  ...dates,
+})
 
 /** Models m1, m2 (English only), m3 and m4 of 1 to 4 MB, an inactive one; en, fr; en → es, de at 1 MB each. */
 export const catalogue: Catalogue = {
@@ -113,10 +121,12 @@ export const NO_RUNS: LiveRuns = {
 /** What a worker whose lives were never moved writes. */
 const inFirstTerm = (lifecycle: LiveLifecycle) => ({
   ...lifecycle,
-  attachSender: (liveId: number) => async () => E.map(({ live }: { readonly live: AttachedLive }) => live)(await lifecycle.attachSender(liveId)()),
+  attachSender: (liveId: number) => async () =>
+    E.map(({ live }: { readonly live: AttachedLive }) => live)(await lifecycle.attachSender(liveId)()),
   detachSender: (liveId: number, epoch: number) => lifecycle.detachSender(liveId, { term: FIRST_TERM, epoch }),
   startLive: (liveId: number) => lifecycle.startLive(liveId, FIRST_TERM),
-  startSource: (liveId: number, facts: Omit<SourceFacts, 'term'>) => lifecycle.startSource(liveId, { ...facts, term: FIRST_TERM }),
+  startSource: (liveId: number, facts: Omit<SourceFacts, 'term'>) =>
+    lifecycle.startSource(liveId, { ...facts, term: FIRST_TERM }),
   endLive: (liveId: number, cause: EndCause) => lifecycle.endLive(liveId, { term: FIRST_TERM, cause, origin: null }),
 })
 
@@ -129,7 +139,10 @@ const noDocuments: Pick<Documents, 'get' | 'page'> = {
 export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor) => {
   const credentials = createTestCredentials()
   const documents = options.documents ?? noDocuments
-  const deps: CreateLiveDeps & LiveLifecycleDeps & FinishLivesByAudioUrlDeps & Pick<ReconcileLivesDeps, 'creatorStateOf' | 'takeoverGrace'> = {
+  const deps: CreateLiveDeps &
+    LiveLifecycleDeps &
+    FinishLivesByAudioUrlDeps &
+    Pick<ReconcileLivesDeps, 'creatorStateOf' | 'takeoverGrace'> = {
     ...options,
     admission,
     catalogue,
@@ -142,7 +155,10 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     viewOf: viewOf(options),
     worker: { name: WORKER, incarnation: null },
     endByWorker: options.endByWorker ?? (() => null),
-    creatorStateOf: options.creatorStateOf ?? ((instance) => (admission.state().workers.some(({ incarnation }) => incarnation === instance) ? 'unseen' : 'gone')),
+    creatorStateOf:
+      options.creatorStateOf ??
+      ((instance) =>
+        admission.state().workers.some(({ incarnation }) => incarnation === instance) ? 'unseen' : 'gone'),
     takeoverGrace: options.takeoverGrace ?? 0,
   }
   return {
@@ -212,9 +228,15 @@ export const createWriteSide = async (options: SideOptions = {}) => {
 
   const project = async (): Promise<void> => {
     for (const projection of allProjections) {
-      const mine = memory.allEvents().filter(({ stream }) => projection.prefixes.some((prefix) => stream.startsWith(prefix)))
+      const mine = memory
+        .allEvents()
+        .filter(({ stream }) => projection.prefixes.some((prefix) => stream.startsWith(prefix)))
       const before = right(await documents.checkpoint(modelOf(projection))()).position
-      await projectEvents(documents, projection, mine.filter(({ position }) => before === BEGINNING || position > before))
+      await projectEvents(
+        documents,
+        projection,
+        mine.filter(({ position }) => before === BEGINNING || position > before),
+      )
     }
   }
   const typesOf = (stream: string): ReadonlyArray<string> =>

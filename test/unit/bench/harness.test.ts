@@ -22,7 +22,11 @@ const scripted = (ours: ReadonlyArray<Round>, peers: ReadonlyArray<Round>, chose
     atLeast: 0.5,
     rounds: 3,
     warmUp: true,
-    prepare: async () => ({ ours: next('ours', ours), peers: next('peers', peers), close: async () => void calls.push('close') }),
+    prepare: async () => ({
+      ours: next('ours', ours),
+      peers: next('peers', peers),
+      close: async () => void calls.push('close'),
+    }),
     ...chosen,
   }
   return { benchmark, calls }
@@ -38,7 +42,12 @@ test('the sides take turns, each first in every other round, after a warm-up tha
 test('the ratio is of the time that the benchmark names; both are told', async (t) => {
   const [ours, peers] = [[1, 1, 1, 1].map((s) => round(s, 2)), [1, 2, 2, 2].map((s) => round(s, 1))]
   t.like(await measure(scripted(ours, peers).benchmark), { basis: 'wall', ratio: 2, wall_ratio: 2, cpu_ratio: 0.5 })
-  t.like(await measure(scripted(ours, peers, { basis: 'cpu' }).benchmark), { basis: 'cpu', ratio: 0.5, wall_ratio: 2, cpu_ratio: 0.5 })
+  t.like(await measure(scripted(ours, peers, { basis: 'cpu' }).benchmark), {
+    basis: 'cpu',
+    ratio: 0.5,
+    wall_ratio: 2,
+    cpu_ratio: 0.5,
+  })
 })
 
 test('without CPU times the ratio is of wall time, and says so', async (t) => {
@@ -53,7 +62,11 @@ test('a benchmark that lacks what it needs says what, and measures nothing', asy
 
 test('a side that fails still closes what was opened', async (t) => {
   const { benchmark, calls } = scripted([], [])
-  const prepare: Benchmark['prepare'] = async () => ({ ours: () => Promise.reject(new Error('broken')), peers: async () => round(1, 1), close: async () => void calls.push('close') })
+  const prepare: Benchmark['prepare'] = async () => ({
+    ours: () => Promise.reject(new Error('broken')),
+    peers: async () => round(1, 1),
+    close: async () => void calls.push('close'),
+  })
   await t.throwsAsync(measure({ ...benchmark, prepare }), { message: 'broken' })
   t.deepEqual(calls, ['close'])
 })

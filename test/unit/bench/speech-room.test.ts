@@ -14,9 +14,17 @@ test('room is told by the measure that admits: by the time of a processor, over 
   const room = roomOf([engine({ usual: 0.6, least: 0.2, busy: 0.3 }, 2)], 'a')
   t.deepEqual(room, { pass_s: 0.6, busy_s: 0.3, share: 0.42, lanes: 2, sessions: 4 })
   const slower = engine({ usual: 0.5, least: 0.2 }, 1)
-  t.like(roomOf([engine({ usual: 0.3, least: 0.2 }, 1), slower], 'a'), { pass_s: 0.5, busy_s: null, lanes: 2, sessions: 2 })
+  t.like(roomOf([engine({ usual: 0.3, least: 0.2 }, 1), slower], 'a'), {
+    pass_s: 0.5,
+    busy_s: null,
+    lanes: 2,
+    sessions: 2,
+  })
   t.is(roomOf([engine(null, 2)], 'a'), null)
-  t.is(lineOf('a', room), 'a: a pass takes 0.6 s, 0.3 s of a processor; a session takes 0.42 of 2 lanes; 4 sessions can be transcribed in time')
+  t.is(
+    lineOf('a', room),
+    'a: a pass takes 0.6 s, 0.3 s of a processor; a session takes 0.42 of 2 lanes; 4 sessions can be transcribed in time',
+  )
   t.is(lineOf('a', null), 'a: no pass was measured')
 })
 
@@ -27,7 +35,9 @@ test('a recording longer than a call of the detector is judged in several, each 
     detectSpeech: (samples, state) => async () => {
       const before = state?.[0] ?? 0
       states.push(before)
-      const probabilities = Float32Array.from({ length: samples.length / VAD_FRAME }, (_, i) => (isLoud(samples, i) ? 1 : 0))
+      const probabilities = Float32Array.from({ length: samples.length / VAD_FRAME }, (_, i) =>
+        isLoud(samples, i) ? 1 : 0,
+      )
       return E.right({ probabilities, state: Float32Array.of(before + probabilities.length) })
     },
   }

@@ -50,7 +50,9 @@ test('differences at the borders of segments are told by kind', (t) => {
   t.deepEqual(faults('the cat sat on the mat', ['the cat sat', 'cat sat on the mat']), ['doubled 2'])
   const again = ['he sat on the mat and', 'slept he sat on the mat and purred']
   t.deepEqual(faults('he sat on the mat and purred', again), ['doubled 7'], 'not beside the border')
-  t.deepEqual(faults('he sat on the mat and purred', ['he sat on the', 'old red and soft mat and purred']), ['inserted 4'])
+  t.deepEqual(faults('he sat on the mat and purred', ['he sat on the', 'old red and soft mat and purred']), [
+    'inserted 4',
+  ])
   t.deepEqual(faults('the cat sat on the mat', ['the cat', 'on the mat']), ['lost 1'])
   t.deepEqual(faults('the cat sat on the mat', ['the cat sat well', 'on the mat']), ['inserted 1'])
   t.deepEqual(faults('the cat sat on the mat', ['the cat sad', 'on the mat']), ['changed 1'])

@@ -1,5 +1,11 @@
 import test from 'ava'
-import { delaysOf, partialsOf, quantiles, transcriptOf, translationsOf } from '../../../interfaces/cli/streaming/live-report.ts'
+import {
+  delaysOf,
+  partialsOf,
+  quantiles,
+  transcriptOf,
+  translationsOf,
+} from '../../../interfaces/cli/streaming/live-report.ts'
 import type { ReceivedFrame } from '../../../interfaces/cli/streaming/live-stream.ts'
 
 const frame = (receivedAt: number, segment: number, final: boolean, text: string): ReceivedFrame => ({

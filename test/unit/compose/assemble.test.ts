@@ -55,7 +55,10 @@ test('a whole that cannot be put together stops what it had opened, and says why
 const childrenOf = (pid: number): ReadonlyArray<number> =>
   readdirSync('/proc').map(Number).filter((id) => {
     try {
-      return Number.isInteger(id) && readFileSync(`/proc/${id}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1] === String(pid)
+      return (
+        Number.isInteger(id) &&
+        readFileSync(`/proc/${id}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1] === String(pid)
+      )
     } catch {
       return false
     }
@@ -69,7 +72,14 @@ test.serial('a service that cannot listen leaves no process, and its data direct
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo
   const settingsAt = (where: number) =>
-    right(readSettings({ STENOLOG_DATA_DIR: directory.path, STENOLOG_HOST: '127.0.0.1', STENOLOG_PORT: String(where), STENOLOG_LOG_LEVEL: 'silent' }))
+    right(
+      readSettings({
+        STENOLOG_DATA_DIR: directory.path,
+        STENOLOG_HOST: '127.0.0.1',
+        STENOLOG_PORT: String(where),
+        STENOLOG_LOG_LEVEL: 'silent',
+      }),
+    )
   const before = childrenOf(process.pid)
   await t.throwsAsync(startService(settingsAt(port), t.fail), { code: 'EADDRINUSE' })
   t.deepEqual(childrenOf(process.pid), before)

@@ -14,9 +14,15 @@ test('what cannot be read of what is to be deleted again is left to the next sta
   const done: string[] = []
   const deleting = (kind: string) => async (id: number) => {
     done.push(`${kind}-${id}`)
-    return hurt.includes(`${kind}-${id}`) ? E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const) : E.right(undefined)
+    return hurt.includes(`${kind}-${id}`)
+      ? E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const)
+      : E.right(undefined)
   }
-  const deps = { whenListed: async () => undefined, deleteUserAgain: deleting('user'), deleteLiveAgain: deleting('live') }
+  const deps = {
+    whenListed: async () => undefined,
+    deleteUserAgain: deleting('user'),
+    deleteLiveAgain: deleting('live'),
+  }
   await repeatErasures(directory, deps)
   t.deepEqual(done, ['user-1', 'user-2', 'live-3', 'live-4'])
   t.deepEqual(JSON.parse(await readFile(file, 'utf8')), ['user-2', 'live-4'])

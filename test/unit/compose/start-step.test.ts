@@ -21,14 +21,22 @@ test('a store that is late when the service starts is asked again', async (t) =>
 
 test('nor does a late store end work that rejects with what it said; any other defect does', async (t) => {
   const { task, asked } = answering(AWAY, AWAY, E.right('there'))
-  t.is(await runStartWork('list', async () => orThrow(await task(), 'the list cannot be read'), immediateTimers), 'there')
+  t.is(
+    await runStartWork('list', async () => orThrow(await task(), 'the list cannot be read'), immediateTimers),
+    'there',
+  )
   t.is(asked(), 3)
-  await t.throwsAsync(runStartWork('list', () => Promise.reject(new Error('a defect')), immediateTimers), { message: 'could not list: a defect' })
+  await t.throwsAsync(
+    runStartWork('list', () => Promise.reject(new Error('a defect')), immediateTimers),
+    { message: 'could not list: a defect' },
+  )
 })
 
 test('a store that stays away ends the start with the name of the step', async (t) => {
   const { task } = answering(AWAY)
-  await t.throwsAsync(runStartStep('read the head', task, immediateTimers), { message: 'could not read the head: no answer in 800 ms' })
+  await t.throwsAsync(runStartStep('read the head', task, immediateTimers), {
+    message: 'could not read the head: no answer in 800 ms',
+  })
 })
 
 test('any other failure ends the start at once', async (t) => {

@@ -32,7 +32,10 @@ test('who comes to administer is added, once', (t) => {
 
 test('who leaves is removed while somebody stays, and refused where nobody does', (t) => {
   t.deepEqual(decided([added(1, 0), added(2, 0)], leave(1, 3, 2)), E.right([removed(1, 3)]))
-  t.deepEqual(decided([added(1, 0), added(2, 0), removed(2, 0)], leave(1, 3, 2)), E.left({ _tag: 'NoAdministratorRemains' }))
+  t.deepEqual(
+    decided([added(1, 0), added(2, 0), removed(2, 0)], leave(1, 3, 2)),
+    E.left({ _tag: 'NoAdministratorRemains' }),
+  )
   t.deepEqual(decided([added(1, 0)], leave(1, 3, 2)), E.left({ _tag: 'NoAdministratorRemains' }))
 })
 
@@ -69,7 +72,9 @@ test('what is known of a user without any key says the same as the whole user', 
     const changed = changes.filter(({ type }) => type !== 'UserRegistered')
     const [first] = changes.filter(({ type }) => type === 'UserRegistered')
     if (first === undefined) return
-    const ends: ReadonlyArray<UserEvent> = isDeleted ? [{ type: 'UserDeleted', data: { ...data, usernameHash: 'h' } }] : []
+    const ends: ReadonlyArray<UserEvent> = isDeleted
+      ? [{ type: 'UserDeleted', data: { ...data, usernameHash: 'h' } }]
+      : []
     let is = NOT_REGISTERED
     let state: UserState = userDecider.initialState
     for (const [revision, event] of [first, ...changed, ...ends].entries()) {

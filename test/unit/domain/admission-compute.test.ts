@@ -11,7 +11,9 @@ const compute = (lanes: number, active: ReadonlyArray<number> = []): Compute =>
   ({ deviceOf: () => ({ name: 'cpu', lanes }), shareOf: (model) => SHARES[model] ?? 0, active: new Set(active) })
 
 const candidate = (worker: string, lanes: number, rank = 0) => ({ worker, rank, compute: compute(lanes) })
-const onOne = (lanes: number, active: ReadonlyArray<number> = []) => ({ candidates: [{ worker: 'gpu-0', rank: 0, compute: compute(lanes, active) }] })
+const onOne = (lanes: number, active: ReadonlyArray<number> = []) => ({
+  candidates: [{ worker: 'gpu-0', rank: 0, compute: compute(lanes, active) }],
+})
 
 const A_MINUTE_LATER = after(61_000)
 
@@ -19,8 +21,12 @@ test('a session is admitted as long as its part of the lanes is free', (t) => {
   const { given } = specify(t, admissionDecider)
   const busy = [joined('gpu-0', 9000), admitted(1), admitted(2, { needs: ['base', 'mt-en-es'] })]
   given(...busy).when(admit(3, onOne(1))).thenEvents(admitted(3))
-  given(...busy).when(admit(3, onOne(0.99))).thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0.24 })
-  given(...busy).when(admit(3, onOne(0.5))).thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 })
+  given(...busy)
+    .when(admit(3, onOne(0.99)))
+    .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0.24 })
+  given(...busy)
+    .when(admit(3, onOne(0.5)))
+    .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 })
   given(...busy).when(admit(3, onOne(Infinity))).thenEvents(admitted(3))
   given(...busy).when(admit(3)).thenEvents(admitted(3))
 })
@@ -30,9 +36,13 @@ test('a pending session counts for a minute, an active one for as long as it has
   const waiting = [joined('gpu-0', 9000), admitted(1), admitted(2)]
   const refused = { _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 } as const
   given(...waiting).when(admit(3, { ...onOne(0.5), at: after(60_999) })).thenRefused(refused)
-  given(...waiting).when(admit(3, { ...onOne(0.5), at: A_MINUTE_LATER })).thenEvents(admitted(3, { at: A_MINUTE_LATER }))
+  given(...waiting)
+    .when(admit(3, { ...onOne(0.5), at: A_MINUTE_LATER }))
+    .thenEvents(admitted(3, { at: A_MINUTE_LATER }))
   given(...waiting).when(admit(3, { ...onOne(0.5, [1, 2]), at: A_MINUTE_LATER })).thenRefused(refused)
-  given(...waiting).when(admit(3, { ...onOne(0.5, [1, 7]), at: A_MINUTE_LATER })).thenEvents(admitted(3, { at: A_MINUTE_LATER }))
+  given(...waiting)
+    .when(admit(3, { ...onOne(0.5, [1, 7]), at: A_MINUTE_LATER }))
+    .thenEvents(admitted(3, { at: A_MINUTE_LATER }))
 })
 
 test('quota and memory are checked before compute', (t) => {
@@ -56,11 +66,16 @@ test('a live goes to a worker that has memory and lanes for it; the lanes of oth
   given(...workers).when(admit(1, { candidates })).thenEvents(admitted(1, { worker: 'gpu-1' }))
   given(...workers, admitted(1, { worker: 'gpu-1' })).when(admit(2, { candidates }))
     .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0.1 })
-  given(...workers, admitted(1, { worker: 'gpu-1' }), moved(1, 'gpu-0')).when(admit(2, { candidates })).thenEvents(admitted(2, { worker: 'gpu-1' }))
+  given(...workers, admitted(1, { worker: 'gpu-1' }), moved(1, 'gpu-0'))
+    .when(admit(2, { candidates }))
+    .thenEvents(admitted(2, { worker: 'gpu-1' }))
 })
 
 test('what an older version admitted without a model takes nothing', (t) => {
-  specify(t, admissionDecider).given(joined('gpu-0', 9000), admitted(1, { needs: null })).when(admit(2, onOne(0.25))).thenEvents(admitted(2))
+  specify(t, admissionDecider)
+    .given(joined('gpu-0', 9000), admitted(1, { needs: null }))
+    .when(admit(2, onOne(0.25)))
+    .thenEvents(admitted(2))
 })
 
 test('sessions on one device take nothing of another', (t) => {
@@ -68,6 +83,8 @@ test('sessions on one device take nothing of another', (t) => {
   const candidates = [{ worker: 'gpu-0', rank: 0, compute: { ...compute(0), deviceOf } }]
   const { given } = specify(t, admissionDecider)
   const busy = [joined('gpu-0', 9000), admitted(1)]
-  given(...busy).when(admit(2, { candidates })).thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 })
+  given(...busy)
+    .when(admit(2, { candidates }))
+    .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 })
   given(...busy).when(admit(2, { candidates, needs: ['base'] })).thenEvents(admitted(2, { needs: ['base'] }))
 })

@@ -10,7 +10,12 @@ import { admit, admitted, joined, reservation } from './admission-samples.ts'
 const onTwoEngines = (...sessions: ReadonlyArray<ReadonlyArray<number>>) => {
   const engines = [0, 1].map((engine) => ({ vram: 4000, sessions: new Set(sessions[engine]) }))
   const active = new Set(sessions.flat())
-  const compute: Compute = { deviceOf: () => ({ name: 'gpu', lanes: 2 }), shareOf: (model) => (model === 'idle' ? 0 : 0.6), active, engines }
+  const compute: Compute = {
+    deviceOf: () => ({ name: 'gpu', lanes: 2 }),
+    shareOf: (model) => (model === 'idle' ? 0 : 0.6),
+    active,
+    engines,
+  }
   return { candidates: [{ worker: 'gpu-0', rank: 0, compute }] }
 }
 

@@ -12,7 +12,16 @@ export const ensure = (holds: boolean, what: string): void => {
 interface Ledger {
   readonly workers: Map<string, { readonly vram: number; readonly isDraining: boolean }>
   /** Who lost a worker stands behind all others. */
-  readonly held: Map<number, { readonly worker: string | null; readonly userId: number; readonly vram: number; readonly term: number; readonly needs: ReadonlyArray<string> | null }>
+  readonly held: Map<
+    number,
+    {
+      readonly worker: string | null
+      readonly userId: number
+      readonly vram: number
+      readonly term: number
+      readonly needs: ReadonlyArray<string> | null
+    }
+  >
 }
 
 export const newLedger = (): Ledger => ({ workers: new Map(), held: new Map() })
@@ -21,8 +30,11 @@ const heldOn = (ledger: Ledger, worker: string): number =>
   sum([...ledger.held.values()].filter((entry) => entry.worker === worker).map((entry) => entry.vram))
 const capacityOf = (ledger: Ledger, worker: string): number => ledger.workers.get(worker)?.vram ?? 0
 export const freeOn = (ledger: Ledger, among: ReadonlyArray<string> = WORKERS): ReadonlyArray<number> =>
-  [...ledger.workers].flatMap(([worker, { vram, isDraining }]) => (isDraining || !among.includes(worker) ? [] : [vram - heldOn(ledger, worker)]))
-export const sessionsOf = (ledger: Ledger, userId: number): number => [...ledger.held.values()].filter((entry) => entry.userId === userId).length
+  [...ledger.workers].flatMap(([worker, { vram, isDraining }]) =>
+    isDraining || !among.includes(worker) ? [] : [vram - heldOn(ledger, worker)],
+  )
+export const sessionsOf = (ledger: Ledger, userId: number): number =>
+  [...ledger.held.values()].filter((entry) => entry.userId === userId).length
 
 const ableTo = (needs: ReadonlyArray<string> | null, offering: Offering | undefined): ReadonlyArray<string> =>
   WORKERS.filter((worker) => canRun(offering, worker, needs))
@@ -31,7 +43,10 @@ const ableTo = (needs: ReadonlyArray<string> | null, offering: Offering | undefi
 const ensureNobodyWaitsLonger = (ledger: Ledger, liveId: number, offering: Offering | undefined): void => {
   for (const [other, { worker, vram, needs }] of ledger.held) {
     if (other === liveId) return
-    ensure(worker !== null || Math.max(-1, ...freeOn(ledger, ableTo(needs, offering))) < vram, `live ${other} waits longer than live ${liveId}`)
+    ensure(
+      worker !== null || Math.max(-1, ...freeOn(ledger, ableTo(needs, offering))) < vram,
+      `live ${other} waits longer than live ${liveId}`,
+    )
   }
 }
 

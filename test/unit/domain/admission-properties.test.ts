@@ -25,7 +25,9 @@ interface Step {
   readonly elapsed: number
 }
 
-type AtTime<Type extends AdmissionCommand['type']> = fc.Arbitrary<Omit<Extract<AdmissionCommand, { readonly type: Type }>, 'at'>>
+type AtTime<Type extends AdmissionCommand['type']> = fc.Arbitrary<
+  Omit<Extract<AdmissionCommand, { readonly type: Type }>, 'at'>
+>
 
 const worker = fc.constantFrom(...WORKERS)
 const incarnation = fc.constantFrom('a', 'b', 'c')
@@ -48,12 +50,21 @@ const admit: AtTime<'Admit'> = fc.record({
   maxSessions: fc.integer({ min: 0, max: 3 }),
   instance: fc.constantFrom('a', 'b'),
   needs: fc.constantFrom(['tiny'], ['tiny', 'en-es']),
-  candidates: fc.subarray(WORKERS, { minLength: 1 }).map((some) => some.map((worker, index) => ({ worker, rank: index % 2 }))),
+  candidates: fc
+    .subarray(WORKERS, { minLength: 1 })
+    .map((some) => some.map((worker, index) => ({ worker, rank: index % 2 }))),
 })
 const release: AtTime<'Release'> = fc.record({ type: fc.constant('Release'), liveId })
 /** What the asker knows of the workers: nothing, or of some what they run. */
 const offerings: fc.Arbitrary<Offering | undefined> = fc.option(
-  fc.array(fc.tuple(worker, fc.subarray(['tiny', 'en-es']).map((names) => new Set(names)))).map((some) => new Map(some)),
+  fc
+    .array(
+      fc.tuple(
+        worker,
+        fc.subarray(['tiny', 'en-es']).map((names) => new Set(names)),
+      ),
+    )
+    .map((some) => new Map(some)),
   { nil: undefined },
 )
 const command: fc.Arbitrary<Step['command']> = fc
@@ -71,7 +82,10 @@ const elapsed = fc.oneof(
 )
 const steps: fc.Arbitrary<ReadonlyArray<Step>> = fc
   .array(fc.record({ command, elapsed }), { maxLength: 80 })
-  .map((rest) => [{ command: (at) => ({ type: 'Join', worker: 'gpu-0', incarnation: 'a', vram: 4000, at }), elapsed: 0 }, ...rest])
+  .map((rest) => [
+    { command: (at) => ({ type: 'Join', worker: 'gpu-0', incarnation: 'a', vram: 4000, at }), elapsed: 0 },
+    ...rest,
+  ])
 
 interface Decided {
   readonly command: AdmissionCommand
@@ -98,28 +112,31 @@ const eventsOf = (decided: ReadonlyArray<Pick<Decided, 'decision'>>): ReadonlyAr
 
 test('nothing exceeds the capacity of its worker nor the quota of its user, moves take the longest waiting first, terms grow by one [R57 R60]', (t) => {
   const seen = { admitted: 0, moved: 0, quota: 0, vram: 0 }
-  fc.assert(fc.property(steps, (sequence) => {
-    const ledger = newLedger()
-    for (const { command, decision } of run(sequence)) {
-      const events = eventsOf([{ decision }])
-      for (const event of events) {
-        record(ledger, event, command.offering)
-        ensureFits(ledger, event)
-        if (event.type === 'Moved') seen.moved += 1
-        if (event.type !== 'Admitted' || command.type !== 'Admit') continue
-        seen.admitted += 1
-        const { userId } = event.data
-        ensure(sessionsOf(ledger, userId) <= command.maxSessions, `user ${userId} is over the quota`)
+  fc.assert(
+    fc.property(steps, (sequence) => {
+      const ledger = newLedger()
+      for (const { command, decision } of run(sequence)) {
+        const events = eventsOf([{ decision }])
+        for (const event of events) {
+          record(ledger, event, command.offering)
+          ensureFits(ledger, event)
+          if (event.type === 'Moved') seen.moved += 1
+          if (event.type !== 'Admitted' || command.type !== 'Admit') continue
+          seen.admitted += 1
+          const { userId } = event.data
+          ensure(sessionsOf(ledger, userId) <= command.maxSessions, `user ${userId} is over the quota`)
+        }
+        if (E.isLeft(decision) && command.type === 'Admit') {
+          seen[decision.left._tag === 'QuotaReached' ? 'quota' : 'vram'] += 1
+          const sessions = sessionsOf(ledger, command.userId)
+          const asked = command.candidates.map(({ worker }) => worker)
+          if (decision.left._tag === 'QuotaReached') ensure(sessions >= command.maxSessions, 'refused below the quota')
+          else ensure(Math.max(-1, ...freeOn(ledger, asked)) < command.vram, 'refused although a worker had room')
+        }
       }
-      if (E.isLeft(decision) && command.type === 'Admit') {
-        seen[decision.left._tag === 'QuotaReached' ? 'quota' : 'vram'] += 1
-        const sessions = sessionsOf(ledger, command.userId)
-        const asked = command.candidates.map(({ worker }) => worker)
-        if (decision.left._tag === 'QuotaReached') ensure(sessions >= command.maxSessions, 'refused below the quota')
-        else ensure(Math.max(-1, ...freeOn(ledger, asked)) < command.vram, 'refused although a worker had room')
-      }
-    }
-  }), { numRuns: 1000 })
+    }),
+    { numRuns: 1000 },
+  )
   t.true(seen.admitted > 0 && seen.moved > 0 && seen.quota > 0 && seen.vram > 0, 'all answers occur')
 })
 
@@ -129,10 +146,17 @@ test('the state agrees with the log: a release frees exactly what was reserved [
     for (const step of run(sequence)) {
       for (const event of eventsOf([step])) record(ledger, event, step.command.offering)
       ensure(reservedVram(step.after) === sum([...ledger.held.values()].map((entry) => entry.vram)), 'the sum differs')
-      ensure(String(step.after.open.map((held) => held.liveId)) === String([...ledger.held.keys()]), 'the open lives differ')
+      ensure(
+        String(step.after.open.map((held) => held.liveId)) === String([...ledger.held.keys()]),
+        'the open lives differ',
+      )
       for (const [liveId, { worker, term }] of ledger.held)
-        ensure(JSON.stringify(placementOf(step.after, liveId)) === JSON.stringify({ worker, term }), 'the placement differs')
-      for (const worker of WORKERS) ensure(ledger.workers.has(worker) || openOf(step.after, worker).length === 0, `${worker} left`)
+        ensure(
+          JSON.stringify(placementOf(step.after, liveId)) === JSON.stringify({ worker, term }),
+          'the placement differs',
+        )
+      for (const worker of WORKERS)
+        ensure(ledger.workers.has(worker) || openOf(step.after, worker).length === 0, `${worker} left`)
     }
   }))
   t.pass()

@@ -10,17 +10,34 @@ export type AdmittedData = EventOf<typeof Admitted>['data']
 type LeaveReason = EventOf<typeof WorkerLeft>['data']['reason']
 
 /** What an older version set up. */
-export const capacity = (worker: string, vram: number): AdmissionEvent => ({ type: 'CapacitySet', data: { worker, vram, at: after(0) } })
+export const capacity = (worker: string, vram: number): AdmissionEvent => ({
+  type: 'CapacitySet',
+  data: { worker, vram, at: after(0) },
+})
 export const joined = (worker: string, vram: number, incarnation = 'first', when = after(0)): AdmissionEvent =>
   ({ type: 'WorkerJoined', data: { worker, incarnation, vram, at: when } })
-export const draining = (worker: string): AdmissionEvent => ({ type: 'WorkerDraining', data: { worker, incarnation: 'first', at } })
-export const left = (worker: string, reason: LeaveReason = 'lost', incarnation: string | null = 'first'): AdmissionEvent =>
-  ({ type: 'WorkerLeft', data: { worker, incarnation, reason, at } })
+export const draining = (worker: string): AdmissionEvent => ({
+  type: 'WorkerDraining',
+  data: { worker, incarnation: 'first', at },
+})
+export const left = (
+  worker: string,
+  reason: LeaveReason = 'lost',
+  incarnation: string | null = 'first',
+): AdmissionEvent => ({ type: 'WorkerLeft', data: { worker, incarnation, reason, at } })
 export const moved = (liveId: number, worker: string, term = 2): AdmissionEvent =>
   ({ type: 'Moved', data: { liveId, worker, term, at } })
 
 const admittedData = (liveId: number, changes: Partial<AdmittedData> = {}): AdmittedData => ({
-  liveId, userId: 3, worker: 'gpu-0', vram: 1000, needs: ['tiny'], instance: 'api-1', commandId: `create-${liveId}`, at, ...changes,
+  liveId,
+  userId: 3,
+  worker: 'gpu-0',
+  vram: 1000,
+  needs: ['tiny'],
+  instance: 'api-1',
+  commandId: `create-${liveId}`,
+  at,
+  ...changes,
 })
 export const admitted = (liveId: number, changes: Partial<AdmittedData> = {}): AdmissionEvent => ({
   type: 'Admitted', data: admittedData(liveId, changes),
@@ -29,13 +46,27 @@ export const reservation = (liveId: number, changes: Partial<Reservation> = {}):
   const { commandId: _, ...held } = admittedData(liveId)
   return { ...held, term: 1, ...changes }
 }
-export const released = (liveId: number, when = at): AdmissionEvent => ({ type: 'Released', data: { liveId, at: when } })
+export const released = (liveId: number, when = at): AdmissionEvent => ({
+  type: 'Released',
+  data: { liveId, at: when },
+})
 
 const candidates = ['gpu-0', 'gpu-1', 'gpu-2'].map((worker) => ({ worker, rank: 0 }))
 /** A create by user 3 for 1,000 MB that would become live `liveId`. */
-export const admit = (liveId: number, changes: Partial<Extract<AdmissionCommand, { type: 'Admit' }>> = {}): AdmissionCommand => ({
-  type: 'Admit', commandId: `create-${liveId}`, userId: 3, vram: 1000, needs: ['tiny'], candidates, maxSessions: 10,
-  instance: 'api-1', at, ...changes,
+export const admit = (
+  liveId: number,
+  changes: Partial<Extract<AdmissionCommand, { type: 'Admit' }>> = {},
+): AdmissionCommand => ({
+  type: 'Admit',
+  commandId: `create-${liveId}`,
+  userId: 3,
+  vram: 1000,
+  needs: ['tiny'],
+  candidates,
+  maxSessions: 10,
+  instance: 'api-1',
+  at,
+  ...changes,
 })
 export const join = (worker: string, vram: number, incarnation = 'second'): AdmissionCommand =>
   ({ type: 'Join', worker, incarnation, vram, at })

@@ -6,14 +6,29 @@ import { isPlaceable } from '../../../domain/admission/placement.ts'
 import { openOf, placementOf, reservedVram } from '../../../domain/admission/state.ts'
 import { fold } from '../../../domain/shared/decider.ts'
 import { specify } from '../../support/tools/specify.ts'
-import { admit, admitted, at, capacity, draining, join, joined, leave, left, move, moved, released } from './admission-samples.ts'
+import {
+  admit,
+  admitted,
+  at,
+  capacity,
+  draining,
+  join,
+  joined,
+  leave,
+  left,
+  move,
+  moved,
+  released,
+} from './admission-samples.ts'
 
 const place: AdmissionCommand = { type: 'Place', at }
 
 test('a worker that drains keeps what it runs and is given nothing more', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [joined('gpu-0', 9000), admitted(1), draining('gpu-0')]
-  given(joined('gpu-0', 9000)).when({ type: 'Drain', worker: 'gpu-0', incarnation: 'first', at }).thenEvents(draining('gpu-0'))
+  given(joined('gpu-0', 9000))
+    .when({ type: 'Drain', worker: 'gpu-0', incarnation: 'first', at })
+    .thenEvents(draining('gpu-0'))
   given(...history).when({ type: 'Drain', worker: 'gpu-0', incarnation: 'first', at }).thenNothing()
   given(joined('gpu-0', 9000)).when({ type: 'Drain', worker: 'gpu-0', incarnation: 'another', at }).thenNothing()
   given(...history).when(admit(2)).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
@@ -25,38 +40,61 @@ test('joining again as it is is nothing to do; another capacity is told', (t) =>
   const { given } = specify(t, admissionDecider)
   given().when(join('gpu-0', 8000, 'first')).thenEvents(joined('gpu-0', 8000, 'first', at))
   given(joined('gpu-0', 8000)).when(join('gpu-0', 8000, 'first')).thenNothing()
-  given(joined('gpu-0', 8000), admitted(1)).when(join('gpu-0', 500, 'first')).thenEvents(joined('gpu-0', 500, 'first', at))
+  given(joined('gpu-0', 8000), admitted(1))
+    .when(join('gpu-0', 500, 'first'))
+    .thenEvents(joined('gpu-0', 500, 'first', at))
 })
 
 test('a worker that joins anew takes its lives over, each in its next term, those first that were admitted first', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [joined('gpu-0', 3000), admitted(1), admitted(2), admitted(3)]
   const again = [left('gpu-0', 'rejoined'), joined('gpu-0', 3000, 'second', at)]
-  given(...history).when(join('gpu-0', 3000)).thenEvents(...again, moved(1, 'gpu-0'), moved(2, 'gpu-0'), moved(3, 'gpu-0'))
-  given(...history, ...again, moved(1, 'gpu-0'), moved(2, 'gpu-0'), moved(3, 'gpu-0')).when(join('gpu-0', 3000, 'third')).thenEvents(
-    left('gpu-0', 'rejoined', 'second'), joined('gpu-0', 3000, 'third', at),
-    moved(1, 'gpu-0', 3), moved(2, 'gpu-0', 3), moved(3, 'gpu-0', 3),
-  )
-  given(...history).when(join('gpu-0', 2500)).thenEvents(left('gpu-0', 'rejoined'), joined('gpu-0', 2500, 'second', at), moved(1, 'gpu-0'), moved(2, 'gpu-0'))
-  given(...history, joined('gpu-1', 9000)).when(join('gpu-0', 1000)).thenEvents(
-    left('gpu-0', 'rejoined'), joined('gpu-0', 1000, 'second', at), moved(1, 'gpu-0'), moved(2, 'gpu-1'), moved(3, 'gpu-1'),
-  )
+  given(...history)
+    .when(join('gpu-0', 3000))
+    .thenEvents(...again, moved(1, 'gpu-0'), moved(2, 'gpu-0'), moved(3, 'gpu-0'))
+  given(...history, ...again, moved(1, 'gpu-0'), moved(2, 'gpu-0'), moved(3, 'gpu-0'))
+    .when(join('gpu-0', 3000, 'third'))
+    .thenEvents(
+      left('gpu-0', 'rejoined', 'second'),
+      joined('gpu-0', 3000, 'third', at),
+      moved(1, 'gpu-0', 3),
+      moved(2, 'gpu-0', 3),
+      moved(3, 'gpu-0', 3),
+    )
+  given(...history)
+    .when(join('gpu-0', 2500))
+    .thenEvents(left('gpu-0', 'rejoined'), joined('gpu-0', 2500, 'second', at), moved(1, 'gpu-0'), moved(2, 'gpu-0'))
+  given(...history, joined('gpu-1', 9000))
+    .when(join('gpu-0', 1000))
+    .thenEvents(
+      left('gpu-0', 'rejoined'),
+      joined('gpu-0', 1000, 'second', at),
+      moved(1, 'gpu-0'),
+      moved(2, 'gpu-1'),
+      moved(3, 'gpu-1'),
+    )
 })
 
 test('the worker of an older version leaves as soon as one joins, under whatever name, and its lives are taken over', (t) => {
   const { given } = specify(t, admissionDecider)
   const older = [capacity('local', 4000), admitted(1, { worker: 'local', needs: null })]
-  given(...older).when(join('local', 4000, 'first')).thenEvents(
-    left('local', 'rejoined', null), joined('local', 4000, 'first', at), moved(1, 'local'),
-  )
-  given(...older).when(join('host-1', 4000, 'first')).thenEvents(
-    left('local', 'lost', null), joined('host-1', 4000, 'first', at), moved(1, 'host-1'),
-  )
+  given(...older)
+    .when(join('local', 4000, 'first'))
+    .thenEvents(left('local', 'rejoined', null), joined('local', 4000, 'first', at), moved(1, 'local'))
+  given(...older)
+    .when(join('host-1', 4000, 'first'))
+    .thenEvents(left('local', 'lost', null), joined('host-1', 4000, 'first', at), moved(1, 'host-1'))
 })
 
 test('lives of a worker that left go to those with room, and wait where there is none', (t) => {
   const { given } = specify(t, admissionDecider)
-  const history = [joined('gpu-0', 9000), admitted(1, { vram: 3000 }), admitted(2), joined('gpu-1', 2000), joined('gpu-2', 1500)]
+  const history = [
+    joined('gpu-0', 9000),
+    admitted(1, { vram: 3000 }),
+    admitted(2),
+    joined('gpu-1', 2000),
+    joined('gpu-2', 1500),
+  ]
   given(...history).when(leave('gpu-0')).thenEvents(left('gpu-0'), moved(2, 'gpu-1'))
   given(...history).when(leave('gpu-0', 'another')).thenNothing()
   given(...history, left('gpu-0')).when(leave('gpu-0')).thenNothing()
@@ -74,9 +112,13 @@ test('who waits is placed by the next release or join that makes room, the longe
     joined('gpu-0', 1000), admitted(1), joined('gpu-1', 3000), admitted(2, { worker: 'gpu-1', vram: 3000 }),
     joined('gpu-2', 1000), admitted(3, { worker: 'gpu-2' }), left('gpu-2'), left('gpu-0'),
   ]
-  given(...history).when({ type: 'Release', liveId: 2, at }).thenEvents(released(2), moved(3, 'gpu-1'), moved(1, 'gpu-1'))
+  given(...history)
+    .when({ type: 'Release', liveId: 2, at })
+    .thenEvents(released(2), moved(3, 'gpu-1'), moved(1, 'gpu-1'))
   given(...history).when(join('gpu-2', 1000)).thenEvents(joined('gpu-2', 1000, 'second', at), moved(3, 'gpu-2'))
-  given(...history, released(3)).when(join('gpu-2', 1000)).thenEvents(joined('gpu-2', 1000, 'second', at), moved(1, 'gpu-2'))
+  given(...history, released(3))
+    .when(join('gpu-2', 1000))
+    .thenEvents(joined('gpu-2', 1000, 'second', at), moved(1, 'gpu-2'))
   given(...history).when(place).thenNothing()
 })
 
@@ -103,8 +145,12 @@ test('a live is moved where it is asked to, or to any other; who asks by an old 
   given(...history).when(move(1, 1, 'gpu-1')).thenEvents(moved(1, 'gpu-1'))
   given(...history, moved(1, 'gpu-1')).when(move(1, 1)).thenRefused({ _tag: 'MovedSince', term: 2 })
   given(...history, released(1)).when(move(1, 1)).thenNothing()
-  given(joined('gpu-0', 1000), admitted(1)).when(move(1, 1)).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
-  given(joined('gpu-0', 1000), admitted(1), joined('gpu-1', 900)).when(move(1, 1, 'gpu-1')).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 900 })
+  given(joined('gpu-0', 1000), admitted(1))
+    .when(move(1, 1))
+    .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
+  given(joined('gpu-0', 1000), admitted(1), joined('gpu-1', 900))
+    .when(move(1, 1, 'gpu-1'))
+    .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 900 })
 })
 
 const offering = new Map([['gpu-1', new Set(['tiny'])], ['gpu-2', new Set(['tiny', 'base', 'en-es'])]])
@@ -112,25 +158,48 @@ const offering = new Map([['gpu-1', new Set(['tiny'])], ['gpu-2', new Set(['tiny
 test('a live is given only to a worker that offers its model and its translators, and waits where none does', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [
-    joined('gpu-0', 9000), joined('gpu-1', 9000), joined('gpu-2', 2000),
-    admitted(1, { needs: ['base', 'en-es'] }), admitted(2), admitted(3, { needs: ['large'] }), admitted(4, { needs: null }),
+    joined('gpu-0', 9000),
+    joined('gpu-1', 9000),
+    joined('gpu-2', 2000),
+    admitted(1, { needs: ['base', 'en-es'] }),
+    admitted(2),
+    admitted(3, { needs: ['large'] }),
+    admitted(4, { needs: null }),
   ]
-  given(...history).when({ ...leave('gpu-0'), offering }).thenEvents(left('gpu-0'), moved(1, 'gpu-2'), moved(2, 'gpu-1'), moved(4, 'gpu-1'))
-  const waiting = fold(admissionDecider, [...history, left('gpu-0'), moved(1, 'gpu-2'), moved(2, 'gpu-1'), moved(4, 'gpu-1')])
+  given(...history)
+    .when({ ...leave('gpu-0'), offering })
+    .thenEvents(left('gpu-0'), moved(1, 'gpu-2'), moved(2, 'gpu-1'), moved(4, 'gpu-1'))
+  const waiting = fold(admissionDecider, [
+    ...history,
+    left('gpu-0'),
+    moved(1, 'gpu-2'),
+    moved(2, 'gpu-1'),
+    moved(4, 'gpu-1'),
+  ])
   t.false(isPlaceable(waiting, offering))
   const more = new Map([...offering, ['gpu-2', new Set(['large'])]])
   t.true(isPlaceable(waiting, more), 'as soon as one offers it')
   t.deepEqual(admissionDecider.decide({ ...place, offering: more }, waiting), E.right([moved(3, 'gpu-2')]))
   given(...history).when({ ...move(1, 1), offering }).thenEvents(moved(1, 'gpu-2'))
-  given(...history).when({ ...move(1, 1, 'gpu-1'), offering }).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
-  given(...history).when({ ...move(2, 1), offering: new Map() }).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
+  given(...history)
+    .when({ ...move(1, 1, 'gpu-1'), offering })
+    .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
+  given(...history)
+    .when({ ...move(2, 1), offering: new Map() })
+    .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
 })
 
 test('a worker that is given up while it lives joins anew in its own incarnation, and its lives come back in their next terms', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [joined('gpu-0', 1000), admitted(1), joined('gpu-1', 1000), left('gpu-0'), moved(1, 'gpu-1')]
-  given(...history).when(join('gpu-0', 1000, 'first')).thenEvents(joined('gpu-0', 1000, 'first', at))
+  given(...history)
+    .when(join('gpu-0', 1000, 'first'))
+    .thenEvents(joined('gpu-0', 1000, 'first', at))
   const again = [...history, joined('gpu-0', 1000, 'first', at)]
-  given(...again).when(leave('gpu-1')).thenEvents(left('gpu-1'), moved(1, 'gpu-0', 3))
-  given(...again).when({ ...leave('gpu-1'), offering: new Map([['gpu-1', new Set(['tiny'])]]) }).thenEvents(left('gpu-1'))
+  given(...again)
+    .when(leave('gpu-1'))
+    .thenEvents(left('gpu-1'), moved(1, 'gpu-0', 3))
+  given(...again)
+    .when({ ...leave('gpu-1'), offering: new Map([['gpu-1', new Set(['tiny'])]]) })
+    .thenEvents(left('gpu-1'))
 })

@@ -20,13 +20,18 @@ test('the first live is number 1', (t) => {
 })
 
 test('live ids go on counting after a release', (t) => {
-  specify(t, admissionDecider).given(joined('gpu-0', 4000), admitted(1), released(1)).when(admit(2)).thenEvents(admitted(2))
+  specify(t, admissionDecider)
+    .given(joined('gpu-0', 4000), admitted(1), released(1))
+    .when(admit(2))
+    .thenEvents(admitted(2))
 })
 
 test('exactly at capacity succeeds, one megabyte over fails [R59]', (t) => {
   const { given } = specify(t, admissionDecider)
   given(joined('gpu-0', 2000), admitted(1)).when(admit(2)).thenEvents(admitted(2))
-  given(joined('gpu-0', 1999), admitted(1)).when(admit(2)).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 999 })
+  given(joined('gpu-0', 1999), admitted(1))
+    .when(admit(2))
+    .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 999 })
 })
 
 test('without any worker nothing is free [R58]', (t) => {
@@ -129,17 +134,25 @@ test('of the candidates the lowest in rank is taken, whoever has more room; who 
     admit(1, { candidates: ranks.map((rank, index) => ({ worker: `gpu-${index}`, rank })) })
   given(...workers).when(ranked(1, 0, 2)).thenEvents(admitted(1, { worker: 'gpu-1' }))
   given(...workers).when(ranked(1, 1, 0)).thenEvents(admitted(1, { worker: 'gpu-0' }))
-  given(...workers).when(admit(1, { candidates: [{ worker: 'gpu-1', rank: 7 }] })).thenEvents(admitted(1, { worker: 'gpu-1' }))
+  given(...workers)
+    .when(admit(1, { candidates: [{ worker: 'gpu-1', rank: 7 }] }))
+    .thenEvents(admitted(1, { worker: 'gpu-1' }))
   given(...workers).when(admit(1, { candidates: [] })).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
-  given(...workers).when(admit(1, { candidates: [{ worker: 'gpu-9', rank: 0 }] })).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
+  given(...workers)
+    .when(admit(1, { candidates: [{ worker: 'gpu-9', rank: 0 }] }))
+    .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
 })
 
 test('snapshots fit into an append: 64 KiB at 50,000 creates a day and 100 open lives, 900 KiB with 4,000 of both', (t) => {
   const bytesOf = (open: number, commands: number): number => {
-    const lives = Array.from({ length: commands }, (_, index): AdmissionEvent => admitted(10_000_000 + index, {
-      userId: 1_000_000 + index, commandId: v7(), instance: '0195f3a0-7c1e-7d10-8a55-1b2c3d4e5f60',
-      needs: ['whisper-large-v3-turbo', 'opus-mt-en-es', 'opus-mt-en-fr'],
-    }))
+    const lives = Array.from({ length: commands }, (_, index): AdmissionEvent =>
+      admitted(10_000_000 + index, {
+        userId: 1_000_000 + index,
+        commandId: v7(),
+        instance: '0195f3a0-7c1e-7d10-8a55-1b2c3d4e5f60',
+        needs: ['whisper-large-v3-turbo', 'opus-mt-en-es', 'opus-mt-en-fr'],
+      }),
+    )
     const ended = lives.slice(open).map((_, index) => released(10_000_000 + index))
     return JSON.stringify(toSnapshot(fold(admissionDecider, [...lives, ...ended]), 10_000_000)).length
   }
@@ -153,8 +166,13 @@ test('no other stream begins as `admission` does: who follows it by that prefix 
 
 test('a snapshot holds the whole state, and says names once', (t) => {
   const history = [
-    joined('gpu-0', 4000), joined('gpu-1', 1000), admitted(1, { needs: null }), admitted(2), admitted(3, { worker: 'gpu-1' }),
-    released(1), left('gpu-1'),
+    joined('gpu-0', 4000),
+    joined('gpu-1', 1000),
+    admitted(1, { needs: null }),
+    admitted(2),
+    admitted(3, { worker: 'gpu-1' }),
+    released(1),
+    left('gpu-1'),
   ]
   const state = fold(admissionDecider, history)
   const snapshot = toSnapshot(state, 6)

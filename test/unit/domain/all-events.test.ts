@@ -20,7 +20,10 @@ interface Golden {
 
 const goldenIn = (folder: URL): ReadonlyArray<Golden> =>
   readdirSync(folder).filter((file) => file.endsWith('.json')).map((file): Golden => {
-    const shapes = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Pick<Golden, 'plain' | 'stored' | 'optional'>
+    const shapes = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Pick<
+      Golden,
+      'plain' | 'stored' | 'optional'
+    >
     return { ...shapes, file, type: file.split('.')[0] ?? '' }
   })
 
@@ -43,7 +46,9 @@ test('every event type has a golden file, and every golden file an event type [F
 
 test('every event that the domain defines is listed', async (t) => {
   const root = new URL('../../../domain/', import.meta.url)
-  const modules = globSync('**/*.ts', { cwd: root }).map(async (path) => (await import(new URL(path, root).href)) as Members)
+  const modules = globSync('**/*.ts', { cwd: root }).map(
+    async (path) => (await import(new URL(path, root).href)) as Members,
+  )
   const exported = (await Promise.all(modules)).flatMap((module) => Object.values(module))
   const defined = exported.flatMap((value) =>
     typeof value === 'object' && value !== null && 'codec' in value && 'type' in value ? [value.type] : [])
@@ -68,7 +73,9 @@ for (const { file, type, plain, stored, optional = [] } of golden) {
 
   test(`${file}: a number that JSON would lose is refused`, (t) => {
     for (const [member, value] of Object.entries(plain))
-      if (typeof value === 'number') for (const lost of [NaN, Infinity]) t.true(E.isLeft(definition(type).codec.decode({ ...plain, [member]: lost })), member)
+      if (typeof value === 'number')
+        for (const lost of [NaN, Infinity])
+          t.true(E.isLeft(definition(type).codec.decode({ ...plain, [member]: lost })), member)
     t.true(E.isLeft(definition(type).codec.decode({})))
   })
 
@@ -98,10 +105,21 @@ for (const { file, type, plain, stored } of earlier)
   })
 
 test('names, URLs, tokens, passwords and text are personal wherever they occur [D59]', (t) => {
-  const secrets = ['audioUrl', 'senderToken', 'listenerToken', 'username', 'passwordHash', 'text', 'words', 'vocabulary']
+  const secrets = [
+    'audioUrl',
+    'senderToken',
+    'listenerToken',
+    'username',
+    'passwordHash',
+    'text',
+    'words',
+    'vocabulary',
+  ]
   for (const type of new Set(golden.map((shape) => shape.type))) {
     const members = new Set(golden.flatMap((shape) => (shape.type === type ? Object.keys(shape.plain) : [])))
-    const expected = [...members].filter((member) => secrets.includes(member) || (member === 'name' && /^(?:Profile|ApiToken)/.test(type)))
+    const expected = [...members].filter(
+      (member) => secrets.includes(member) || (member === 'name' && /^(?:Profile|ApiToken)/.test(type)),
+    )
     t.deepEqual([...definition(type).personal].sort(), expected.sort(), type)
   }
 })
@@ -109,7 +127,10 @@ test('names, URLs, tokens, passwords and text are personal wherever they occur [
 test('a personal member that is no string is sealed as JSON, and reads as nothing once its key is gone', (t) => {
   const { codec } = definition('SegmentFinalised')
   const segment = golden.find(({ file }) => file === 'SegmentFinalised.words.json')?.plain ?? {}
-  t.deepEqual(codec.decode({ ...segment, text: ERASED, words: ERASED }), E.right({ ...segment, text: ERASED, words: [] }))
+  t.deepEqual(
+    codec.decode({ ...segment, text: ERASED, words: ERASED }),
+    E.right({ ...segment, text: ERASED, words: [] }),
+  )
   t.true(E.isLeft(codec.decode({ ...segment, words: '[{"start":' })))
   t.true(E.isLeft(codec.decode({ ...segment, words: '{"start":1}' })))
 })

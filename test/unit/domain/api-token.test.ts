@@ -11,7 +11,15 @@ const at = after(9000)
 const about = { tokenId: 4, userId: 3, at }
 const issued = {
   type: 'ApiTokenIssued',
-  data: { tokenId: 4, userId: 3, name: 'ci', prefix: 'lt_abcdefghijkl', secretHash: 'hash', expiresAt: null, at: after(0) },
+  data: {
+    tokenId: 4,
+    userId: 3,
+    name: 'ci',
+    prefix: 'lt_abcdefghijkl',
+    secretHash: 'hash',
+    expiresAt: null,
+    at: after(0),
+  },
 } satisfies ApiTokenEvent
 const renamed = (name: string): ApiTokenEvent => ({ type: 'ApiTokenRenamed', data: { ...about, name } })
 const deactivated: ApiTokenEvent = { type: 'ApiTokenDeactivated', data: about }
@@ -67,18 +75,28 @@ test('a revoked token is gone for good [R119]', (t) => {
 test('a token that was never issued and one of another user are equally unknown [R36]', (t) => {
   const { given } = specify(t, apiTokenDecider)
   for (const command of [revoke(3), change({ name: 'x' })]) given().when(command).thenRefused(unknown)
-  for (const command of [revoke(8), change({ name: 'x' }, 8), change({}, 8)]) given(issued).when(command).thenRefused(unknown)
+  for (const command of [revoke(8), change({ name: 'x' }, 8), change({}, 8)])
+    given(issued).when(command).thenRefused(unknown)
 })
 
 test('the state is the token as it is now', (t) => {
   const { at: createdAt, ...facts } = issued.data
-  t.deepEqual(fold(apiTokenDecider, [issued, deactivated, renamed('x')]), { ...facts, status: 'issued', name: 'x', isActive: false, createdAt })
+  t.deepEqual(fold(apiTokenDecider, [issued, deactivated, renamed('x')]), {
+    ...facts,
+    status: 'issued',
+    name: 'x',
+    isActive: false,
+    createdAt,
+  })
   t.deepEqual(fold(apiTokenDecider, [issued, revoked]), { status: 'revoked' })
 })
 
 test('a use is recorded when the last one that was is a minute old [R33]', (t) => {
   const { given } = specify(t, tokenUseDecider)
-  const used = (milliseconds: number): ApiTokenUsed => ({ type: 'ApiTokenUsed', data: { ...about, at: after(milliseconds) } })
+  const used = (milliseconds: number): ApiTokenUsed => ({
+    type: 'ApiTokenUsed',
+    data: { ...about, at: after(milliseconds) },
+  })
   given().when(used(0).data).thenEvents(used(0))
   given(used(0)).when(used(59_999).data).thenNothing()
   given(used(0)).when(used(60_000).data).thenEvents(used(60_000))
@@ -96,7 +114,16 @@ test('a token has expired at its last instant [R32]', (t) => {
 test('the public part of a secret is its first 15 characters; what has another form is none [D31]', (t) => {
   const secret = `lt_${'a1B'.repeat(4)}_${'Z'.repeat(43)}`
   t.is(prefixOfSecret(secret), 'lt_a1Ba1Ba1Ba1B')
-  for (const bad of ['', 'lt_', secret.slice(0, -1), `${secret}Z`, `${secret}\n`, secret.replace('lt_', 'LT_'), secret.replace('1', '-'), ` ${secret}`])
+  for (const bad of [
+    '',
+    'lt_',
+    secret.slice(0, -1),
+    `${secret}Z`,
+    `${secret}\n`,
+    secret.replace('lt_', 'LT_'),
+    secret.replace('1', '-'),
+    ` ${secret}`,
+  ])
     t.is(prefixOfSecret(bad), null, bad)
   t.true(looksLikeApiToken(secret))
   t.false(looksLikeApiToken('eyJhbGciOiJIUzI1NiJ9.e30.x'))

@@ -26,7 +26,11 @@ test('a final split into captions loses no word and no letter [R157]', (t) => {
     fc.property(spoken, shape, (text, room) => {
       const captions = splitIntoCaptions(text, room)
       t.is(captions.map((caption) => caption.text).join('').replaceAll(' ', ''), text.replaceAll(' ', ''))
-      t.true(captions.every(({ text: own, caption, from, to }) => own === text.slice(from, to) && own.trim() === own && caption !== ''))
+      t.true(
+        captions.every(
+          ({ text: own, caption, from, to }) => own === text.slice(from, to) && own.trim() === own && caption !== '',
+        ),
+      )
       t.true(captions.every(({ text: own, caption }) => caption.replaceAll(/[\n ]/g, '') === own.replaceAll(' ', '')))
     }),
   )
@@ -90,7 +94,11 @@ test('no mark is left but between letters or before a digit, no letter is lost, 
       t.is(bare.replaceAll(marks, '').replaceAll(/\s/gu, ''), text.replaceAll(marks, '').replaceAll(/\s/gu, ''))
       // Numbers, full stops, colons and brackets have rules of their own.
       const words = text.split(/[,?!;…،。，\s]+/u).filter((word) => word !== '')
-      if (words.every((word) => /^\p{L}+$/u.test(word))) t.deepEqual(bare.split(' ').filter((word) => word !== ''), words)
+      if (words.every((word) => /^\p{L}+$/u.test(word)))
+        t.deepEqual(
+          bare.split(' ').filter((word) => word !== ''),
+          words,
+        )
       t.is(withoutPunctuation(bare), bare)
     }),
     { numRuns: 2000 },

@@ -10,8 +10,16 @@ const DAY = 24 * 60 * 60 * 1000
 const used = (requestHash: string, at: number, commandId = `command at ${at}`): IdempotencyKeyUsed =>
   ({ type: 'IdempotencyKeyUsed', data: { userId: 3, commandId, requestHash, at: after(at) } })
 const use = (requestHash: string, at: number): IdempotencyKeyCommand => ({ type: 'Use', ...used(requestHash, at).data })
-const admitted = (liveId: number): IdempotencyKeyAdmitted => ({ type: 'IdempotencyKeyAdmitted', data: { liveId, at: after(1) } })
-const admit = (liveId: number, before: number | null): IdempotencyKeyCommand => ({ type: 'Admit', liveId, before, at: after(1) })
+const admitted = (liveId: number): IdempotencyKeyAdmitted => ({
+  type: 'IdempotencyKeyAdmitted',
+  data: { liveId, at: after(1) },
+})
+const admit = (liveId: number, before: number | null): IdempotencyKeyCommand => ({
+  type: 'Admit',
+  liveId,
+  before,
+  at: after(1),
+})
 
 test('the first request with a key is recorded, the same again within 24 hours is not [R76]', (t) => {
   const { given } = specify(t, idempotencyKeyDecider)
@@ -36,5 +44,8 @@ test('a key stands for the live that its request was given, and for a later one 
 })
 
 test('of two requests with one key that were given lives of their own, the second is refused [R76]', (t) => {
-  specify(t, idempotencyKeyDecider).given(used('a', 0), admitted(7)).when(admit(8, null)).thenRefused({ _tag: 'RequestStillRunning' })
+  specify(t, idempotencyKeyDecider)
+    .given(used('a', 0), admitted(7))
+    .when(admit(8, null))
+    .thenRefused({ _tag: 'RequestStillRunning' })
 })

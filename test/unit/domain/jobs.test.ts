@@ -5,7 +5,14 @@ import type { JobEvent, JobKind } from '../../../domain/jobs/events.ts'
 import { specify } from '../../support/tools/specify.ts'
 import { after } from './samples.ts'
 
-const begun = (jobId: number, kind: JobKind) => ({ jobId, kind, subject: null, process: 'all-1', incarnation: 'one', at: after(0) })
+const begun = (jobId: number, kind: JobKind) => ({
+  jobId,
+  kind,
+  subject: null,
+  process: 'all-1',
+  incarnation: 'one',
+  at: after(0),
+})
 const over = (jobId: number) =>
   ({ jobId, status: 'done', done: 0, total: null, detail: '', result: null, at: after(1) }) as const
 const started = (jobId: number, kind: JobKind): JobEvent => ({ type: 'JobStarted', data: begun(jobId, kind) })

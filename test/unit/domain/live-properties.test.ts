@@ -14,12 +14,23 @@ type Status = 'none' | 'pending' | 'active' | 'finished' | 'error' | 'aborted' |
 const transitions: Readonly<Record<Status, Partial<Record<LiveEvent['type'], Status>>>> = {
   none: { LiveCreated: 'pending', LiveAborted: 'aborted' },
   pending: {
-    SenderAttached: 'pending', SenderDetached: 'pending', LiveTakenOver: 'pending', VocabularyChanged: 'pending', SourceStarted: 'pending',
-    LiveStarted: 'active', LiveFinished: 'finished', LiveFailed: 'error',
+    SenderAttached: 'pending',
+    SenderDetached: 'pending',
+    LiveTakenOver: 'pending',
+    VocabularyChanged: 'pending',
+    SourceStarted: 'pending',
+    LiveStarted: 'active',
+    LiveFinished: 'finished',
+    LiveFailed: 'error',
   },
   active: {
-    SenderAttached: 'active', SenderDetached: 'active', LiveTakenOver: 'active', VocabularyChanged: 'active', SourceStarted: 'active',
-    LiveFinished: 'finished', LiveFailed: 'error',
+    SenderAttached: 'active',
+    SenderDetached: 'active',
+    LiveTakenOver: 'active',
+    VocabularyChanged: 'active',
+    SourceStarted: 'active',
+    LiveFinished: 'finished',
+    LiveFailed: 'error',
   },
   finished: { LiveDeleted: 'deleted' },
   error: { LiveDeleted: 'deleted' },
@@ -35,19 +46,61 @@ const vocabulary = fc.record(
   { requiredKeys: [] },
 )
 const command: fc.Arbitrary<LiveCommand> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ autoStart: fc.boolean(), commandId: fc.constantFrom('x', 'y') })
-    .map((changes): LiveCommand => ({ type: 'CreateLive', data: liveCreated(changes).data })) },
-  { weight: 1, arbitrary: at.map((at): LiveCommand => ({ type: 'AbortLive', liveId: 7, userId: 3, reason: 'orphan', at })) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({ autoStart: fc.boolean(), commandId: fc.constantFrom('x', 'y') })
+      .map((changes): LiveCommand => ({ type: 'CreateLive', data: liveCreated(changes).data })),
+  },
+  {
+    weight: 1,
+    arbitrary: at.map((at): LiveCommand => ({ type: 'AbortLive', liveId: 7, userId: 3, reason: 'orphan', at })),
+  },
   { weight: 4, arbitrary: fc.record({ type: fc.constant('AttachSender' as const), instance, term, at }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('TakeOverLive' as const), worker: instance, term, at }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('ChangeVocabulary' as const), vocabulary, term, at }) },
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('DetachSender' as const), epoch: fc.integer({ min: 1, max: 4 }), term, at }) },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant('StartSource' as const), pid: fc.option(fc.constant(42)), sampleOffset: fc.nat(),
-    nextSegment: fc.integer({ min: 1 }), mediaSequence: fc.constant(null), term, at }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constant('DetachSender' as const),
+      epoch: fc.integer({ min: 1, max: 4 }),
+      term,
+      at,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('StartSource' as const),
+      pid: fc.option(fc.constant(42)),
+      sampleOffset: fc.nat(),
+      nextSegment: fc.integer({ min: 1 }),
+      mediaSequence: fc.constant(null),
+      term,
+      at,
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('StartLive' as const), term, at }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('FinishLive' as const), reason: fc.constant('sender_closed' as const), term: fc.option(term), at }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('FinishLive' as const),
+      reason: fc.constant('sender_closed' as const),
+      term: fc.option(term),
+      at,
+    }),
+  },
   { weight: 1, arbitrary: at.map((at): LiveCommand => ({ type: 'DeleteLive', at })) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('FailLive' as const), code: fc.constant('engine_failed' as const), detail: fc.constant(''), term: fc.option(term), at }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('FailLive' as const),
+      code: fc.constant('engine_failed' as const),
+      detail: fc.constant(''),
+      term: fc.option(term),
+      at,
+    }),
+  },
 )
 
 interface Step {
@@ -69,19 +122,26 @@ const sequence = fc.array(command, { maxLength: 40 })
 
 test('no command sequence makes a change of state that is not allowed, and nothing but a deletion follows a terminal event [R98]', (t) => {
   const reached = new Set<Status>()
-  fc.assert(fc.property(sequence, (commands) => {
-    let status: Status = 'none'
-    let state = liveDecider.initialState
-    for (const event of run(commands).flatMap((step) => step.events)) {
-      const next: Status | undefined = transitions[status][event.type]
-      if (next === undefined) throw new Error(`${event.type} on ${status}`)
-      status = next
-      state = liveDecider.evolve(state, event)
-      reached.add(status)
-      if (state.status !== status) throw new Error(`${event.type} led to ${state.status}, not ${status}`)
-    }
-  }), { numRuns: 2000 })
-  t.deepEqual([...reached].sort(), ['aborted', 'active', 'deleted', 'error', 'finished', 'pending'], 'the sequences reach every status')
+  fc.assert(
+    fc.property(sequence, (commands) => {
+      let status: Status = 'none'
+      let state = liveDecider.initialState
+      for (const event of run(commands).flatMap((step) => step.events)) {
+        const next: Status | undefined = transitions[status][event.type]
+        if (next === undefined) throw new Error(`${event.type} on ${status}`)
+        status = next
+        state = liveDecider.evolve(state, event)
+        reached.add(status)
+        if (state.status !== status) throw new Error(`${event.type} led to ${state.status}, not ${status}`)
+      }
+    }),
+    { numRuns: 2000 },
+  )
+  t.deepEqual(
+    [...reached].sort(),
+    ['aborted', 'active', 'deleted', 'error', 'finished', 'pending'],
+    'the sequences reach every status',
+  )
 })
 
 test('terminal is final: no event but a deletion moves a live out of it [R98]', (t) => {
@@ -99,38 +159,43 @@ test('terminal is final: no event but a deletion moves a live out of it [R98]', 
 
 test('one worker a term: terms rise, what a lower one commands makes no event, senders count up and leave once', (t) => {
   let refused = 0
-  fc.assert(fc.property(sequence, (commands) => {
-    let [epoch, term] = [0, 1]
-    let holder: number | null = null
-    for (const { command, events } of run(commands))
-      for (const event of events) {
-        const by = 'term' in command ? command.term : null
-        if (by !== null && by < term) throw new Error(`${event.type} of term ${by} in term ${term}`)
-        if (event.type === 'LiveTakenOver') {
-          if (event.data.term <= term) throw new Error(`term ${event.data.term} after ${term}`)
-          term = event.data.term
-          holder = null
+  fc.assert(
+    fc.property(sequence, (commands) => {
+      let [epoch, term] = [0, 1]
+      let holder: number | null = null
+      for (const { command, events } of run(commands))
+        for (const event of events) {
+          const by = 'term' in command ? command.term : null
+          if (by !== null && by < term) throw new Error(`${event.type} of term ${by} in term ${term}`)
+          if (event.type === 'LiveTakenOver') {
+            if (event.data.term <= term) throw new Error(`term ${event.data.term} after ${term}`)
+            term = event.data.term
+            holder = null
+          }
+          if (event.type === 'SenderAttached') {
+            if (event.data.epoch !== epoch + 1) throw new Error(`epoch ${event.data.epoch} after ${epoch}`)
+            epoch += 1
+            holder = epoch
+          }
+          if (event.type === 'SenderDetached') {
+            if (event.data.epoch !== holder) throw new Error('a sender left that was not attached')
+            holder = null
+          }
         }
-        if (event.type === 'SenderAttached') {
-          if (event.data.epoch !== epoch + 1) throw new Error(`epoch ${event.data.epoch} after ${epoch}`)
-          epoch += 1
-          holder = epoch
-        }
-        if (event.type === 'SenderDetached') {
-          if (event.data.epoch !== holder) throw new Error('a sender left that was not attached')
-          holder = null
-        }
-      }
-    if (term > 1) refused += 1
-  }), { numRuns: 1000 })
+      if (term > 1) refused += 1
+    }),
+    { numRuns: 1000 },
+  )
   t.true(refused > 0, 'the sequences take lives over')
 })
 
 test('repeating any command at once is nothing to do or a refusal; only a source may start, and a sender come, again', (t) => {
-  fc.assert(fc.property(sequence, command, (commands, last) => {
-    const repeated = run([...commands, last, last]).at(-1)
-    return last.type === 'StartSource' || last.type === 'AttachSender' || repeated?.events.length === 0
-  }))
+  fc.assert(
+    fc.property(sequence, command, (commands, last) => {
+      const repeated = run([...commands, last, last]).at(-1)
+      return last.type === 'StartSource' || last.type === 'AttachSender' || repeated?.events.length === 0
+    }),
+  )
   t.pass()
 })
 
@@ -143,7 +208,8 @@ test('a live expects what was said last, and an event tells each change alone [B
       const after = exists(state) ? state.vocabulary : null
       const asked = command.type === 'ChangeVocabulary' ? command.vocabulary : before
       const hasChanged = events.some(({ type }) => type === 'VocabularyChanged')
-      if (before !== null && after !== null && hasChanged !== !isDeepStrictEqual(before, after)) throw new Error('a change without an event')
+      if (before !== null && after !== null && hasChanged !== !isDeepStrictEqual(before, after))
+        throw new Error('a change without an event')
       if (hasChanged && !isDeepStrictEqual(after, asked)) throw new Error('another vocabulary')
     }
   }), { numRuns: 1000 })

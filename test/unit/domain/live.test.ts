@@ -13,8 +13,16 @@ const earlier = { liveId: 7, userId: 3, at: after(1000) }
 const about = { liveId: 7, userId: 3, at }
 
 const created = liveCreated()
-const autoStarted = liveCreated({ audioFormat: 'hls', audioUrl: 'https://media.example/a.m3u8', audioUrlHash: 'h', autoStart: true })
-const attached = (epoch: number, term = 1): LiveEvent => ({ type: 'SenderAttached', data: { ...earlier, epoch, instance: 'a', term } })
+const autoStarted = liveCreated({
+  audioFormat: 'hls',
+  audioUrl: 'https://media.example/a.m3u8',
+  audioUrlHash: 'h',
+  autoStart: true,
+})
+const attached = (epoch: number, term = 1): LiveEvent => ({
+  type: 'SenderAttached',
+  data: { ...earlier, epoch, instance: 'a', term },
+})
 const takenOver = (term: number): LiveEvent => ({ type: 'LiveTakenOver', data: { ...earlier, worker: 'gpu-1', term } })
 const detached = (epoch: number): LiveEvent => ({ type: 'SenderDetached', data: { ...earlier, epoch } })
 const started: LiveEvent = { type: 'LiveStarted', data: earlier }
@@ -44,7 +52,17 @@ type CommandName = keyof typeof commands
 
 /** What each command leads to in each state: the types of its events, or the refusal's tag. */
 type Outcome = ReadonlyArray<LiveEvent['type']> | LiveRefusal['_tag']
-const over = { attach: 'LiveOver', detach: [], takeOver: 'LiveOver', expect: 'LiveOver', source: 'LiveOver', start: 'LiveOver', finish: [], fail: [], expire: [] } as const
+const over = {
+  attach: 'LiveOver',
+  detach: [],
+  takeOver: 'LiveOver',
+  expect: 'LiveOver',
+  source: 'LiveOver',
+  start: 'LiveOver',
+  finish: [],
+  fail: [],
+  expire: [],
+} as const
 const existing = { create: 'AlreadyCreated', abort: 'AlreadyCreated' } as const
 interface Stage {
   readonly given: ReadonlyArray<LiveEvent>
@@ -101,13 +119,21 @@ test('repeating the same create changes nothing, even when the live is over', (t
 })
 
 test('a create that was fenced off is refused for ever', (t) => {
-  specify(t, liveDecider).given(aborted).when({ type: 'CreateLive', data: created.data }).thenRefused({ _tag: 'LiveOver' })
+  specify(t, liveDecider)
+    .given(aborted)
+    .when({ type: 'CreateLive', data: created.data })
+    .thenRefused({ _tag: 'LiveOver' })
 })
 
 test('a deletion tells how the live had ended; one that still runs finishes first, in the same decision [R86]', (t) => {
   const { given } = specify(t, liveDecider)
-  const gone = (lastStatus: 'finished' | 'error'): LiveEvent => ({ type: 'LiveDeleted', data: { ...about, lastStatus } })
-  given(created, started).when(commands.remove).thenEvents({ type: 'LiveFinished', data: { ...about, reason: 'deleted' } }, gone('finished'))
+  const gone = (lastStatus: 'finished' | 'error'): LiveEvent => ({
+    type: 'LiveDeleted',
+    data: { ...about, lastStatus },
+  })
+  given(created, started)
+    .when(commands.remove)
+    .thenEvents({ type: 'LiveFinished', data: { ...about, reason: 'deleted' } }, gone('finished'))
   given(created, started, finished).when(commands.remove).thenEvents(gone('finished'))
   given(created, started, failed).when(commands.remove).thenEvents(gone('error'))
   t.deepEqual(fold(liveDecider, [created, finished, deleted]), { status: 'deleted' }, 'nothing of it is kept')
@@ -115,11 +141,22 @@ test('a deletion tells how the live had ended; one that still runs finishes firs
 
 test('a pending live without sender ends after PENDING_TIMEOUT, counted from its creation or from when the last one left [R105]', (t) => {
   const { given } = specify(t, liveDecider)
-  const expireAt = (ms: number, limits: object = {}) => ({ ...commands.expire, pendingTimeout: 5000, maxDuration: 0, ...limits, at: after(ms) })
-  const timedOut = (ms: number): LiveEvent => ({ type: 'LiveFinished', data: { ...about, at: after(ms), reason: 'pending_timeout' } })
+  const expireAt = (ms: number, limits: object = {}) => ({
+    ...commands.expire,
+    pendingTimeout: 5000,
+    maxDuration: 0,
+    ...limits,
+    at: after(ms),
+  })
+  const timedOut = (ms: number): LiveEvent => ({
+    type: 'LiveFinished',
+    data: { ...about, at: after(ms), reason: 'pending_timeout' },
+  })
   given(created).when(expireAt(4999)).thenNothing()
   given(created).when(expireAt(5000)).thenEvents(timedOut(5000))
-  given(created).when(expireAt(1e9, { pendingTimeout: 0 })).thenNothing()
+  given(created)
+    .when(expireAt(1e9, { pendingTimeout: 0 }))
+    .thenNothing()
   given(created, attached(1)).when(expireAt(1e9)).thenNothing()
   given(created, attached(1), detached(1)).when(expireAt(5999)).thenNothing()
   given(created, attached(1), detached(1)).when(expireAt(6000)).thenEvents(timedOut(6000))
@@ -131,19 +168,31 @@ test('a pending live without sender ends after PENDING_TIMEOUT, counted from its
 
 test('a live ends MAX_DURATION after its start; a sender that never speaks does not keep one for ever [R105]', (t) => {
   const { given } = specify(t, liveDecider)
-  const expireAt = (ms: number, maxDuration = 5000) => ({ ...commands.expire, pendingTimeout: 0, maxDuration, at: after(ms) })
-  const tooLong = (ms: number): LiveEvent => ({ type: 'LiveFinished', data: { ...about, at: after(ms), reason: 'max_duration' } })
+  const expireAt = (ms: number, maxDuration = 5000) => ({
+    ...commands.expire,
+    pendingTimeout: 0,
+    maxDuration,
+    at: after(ms),
+  })
+  const tooLong = (ms: number): LiveEvent => ({
+    type: 'LiveFinished',
+    data: { ...about, at: after(ms), reason: 'max_duration' },
+  })
   given(created, attached(1), started).when(expireAt(5999)).thenNothing()
   given(created, attached(1), started).when(expireAt(6000)).thenEvents(tooLong(6000))
   given(created, attached(1), started).when(expireAt(1e9, 0)).thenNothing()
   given(created, attached(1)).when(expireAt(6000)).thenEvents(tooLong(6000))
   given(created).when(expireAt(1e9)).thenNothing()
-  given(autoStarted, { type: 'SourceStarted', data: { ...earlier, ...source } }, started).when(expireAt(6000)).thenEvents(tooLong(6000))
+  given(autoStarted, { type: 'SourceStarted', data: { ...earlier, ...source } }, started)
+    .when(expireAt(6000))
+    .thenEvents(tooLong(6000))
 })
 
 test('the first sender gets epoch 1, the next one after it left epoch 2', (t) => {
   const { given } = specify(t, liveDecider)
-  given(created).when(commands.attach).thenEvents({ type: 'SenderAttached', data: { ...about, epoch: 1, instance: 'a', term: 1 } })
+  given(created)
+    .when(commands.attach)
+    .thenEvents({ type: 'SenderAttached', data: { ...about, epoch: 1, instance: 'a', term: 1 } })
   given(created, attached(1), detached(1))
     .when(commands.attach)
     .thenEvents({ type: 'SenderAttached', data: { ...about, epoch: 2, instance: 'a', term: 1 } })
@@ -158,7 +207,9 @@ test('a place has one giver: a sender that the log still names, and that was nev
 
 test('a worker takes a live over once; the sender of the term before went with its worker', (t) => {
   const { given } = specify(t, liveDecider)
-  given(created, attached(1), started).when(commands.takeOver).thenEvents({ type: 'LiveTakenOver', data: { ...about, worker: 'gpu-1', term: 2 } })
+  given(created, attached(1), started)
+    .when(commands.takeOver)
+    .thenEvents({ type: 'LiveTakenOver', data: { ...about, worker: 'gpu-1', term: 2 } })
   given(created, takenOver(2)).when(commands.takeOver).thenNothing()
   given(created, takenOver(3)).when(commands.takeOver).thenRefused({ _tag: 'Superseded' })
   t.like(fold(liveDecider, [created, attached(1), takenOver(2)]), { term: 2, sender: null, senderAt: earlier.at })
@@ -175,7 +226,10 @@ for (const name of ['attach', 'detach', 'source', 'start', 'fail'] as const)
 test('whoever else may end a live ends it in any term', (t) => {
   const finishedNow: LiveEvent = { type: 'LiveFinished', data: { ...about, reason: 'finish_route' } }
   specify(t, liveDecider).given(created, takenOver(2)).when(commands.finish).thenEvents(finishedNow)
-  specify(t, liveDecider).given(created, takenOver(2)).when({ ...commands.finish, term: 1 }).thenRefused({ _tag: 'Superseded' })
+  specify(t, liveDecider)
+    .given(created, takenOver(2))
+    .when({ ...commands.finish, term: 1 })
+    .thenRefused({ _tag: 'Superseded' })
 })
 
 test('detaching a sender that was replaced changes nothing', (t) => {
@@ -209,15 +263,42 @@ test('an engine failure is recorded with its code and detail [R102]', (t) => {
 
 test('the state holds what the answers need: sender, epoch, pid and the time of the last change', (t) => {
   t.deepEqual(fold(liveDecider, [created]), {
-    status: 'pending', created: created.data, epoch: 0, term: 1, sender: null, senderAt: null, startedAt: null, vocabulary: {},
-    autoStartPid: null, updatedAt: null,
+    status: 'pending',
+    created: created.data,
+    epoch: 0,
+    term: 1,
+    sender: null,
+    senderAt: null,
+    startedAt: null,
+    vocabulary: {},
+    autoStartPid: null,
+    updatedAt: null,
   })
   t.deepEqual(fold(liveDecider, [created, attached(1), started]), {
-    status: 'active', created: created.data, epoch: 1, term: 1, sender: 1, senderAt: earlier.at, startedAt: earlier.at, vocabulary: {},
-    autoStartPid: null, updatedAt: earlier.at,
+    status: 'active',
+    created: created.data,
+    epoch: 1,
+    term: 1,
+    sender: 1,
+    senderAt: earlier.at,
+    startedAt: earlier.at,
+    vocabulary: {},
+    autoStartPid: null,
+    updatedAt: earlier.at,
   })
-  t.deepEqual(fold(liveDecider, [autoStarted, { type: 'SourceStarted', data: { ...earlier, ...source } }, started, finished]), {
-    status: 'finished', created: autoStarted.data, epoch: 0, term: 1, sender: null, senderAt: null, startedAt: earlier.at, vocabulary: {},
-    autoStartPid: 4242, updatedAt: earlier.at,
-  })
+  t.deepEqual(
+    fold(liveDecider, [autoStarted, { type: 'SourceStarted', data: { ...earlier, ...source } }, started, finished]),
+    {
+      status: 'finished',
+      created: autoStarted.data,
+      epoch: 0,
+      term: 1,
+      sender: null,
+      senderAt: null,
+      startedAt: earlier.at,
+      vocabulary: {},
+      autoStartPid: 4242,
+      updatedAt: earlier.at,
+    },
+  )
 })

@@ -1,5 +1,11 @@
 import test from 'ava'
-import { hasNoRecentFailure, isTrusted, loginFailuresDecider, networkWaitMs, nameWaitMs } from '../../../domain/login/decider.ts'
+import {
+  hasNoRecentFailure,
+  isTrusted,
+  loginFailuresDecider,
+  networkWaitMs,
+  nameWaitMs,
+} from '../../../domain/login/decider.ts'
 import type { LoginFailuresEvent } from '../../../domain/login/events.ts'
 import { loginTokenDecider } from '../../../domain/login/login-token.ts'
 import { specify } from '../../support/tools/specify.ts'
@@ -36,7 +42,9 @@ test('only the newest event of a name is needed [S24]', (t) => {
 })
 
 test('from the fifth failure on the wait doubles from 1 s to 15 minutes [S24]', (t) => {
-  const waits = [0, 1, 4, 5, 6, 7, 14, 15, 16, 1000].map((failures) => networkWaitMs({ failures, at: after(0), succeededAt: null }, after(0)))
+  const waits = [0, 1, 4, 5, 6, 7, 14, 15, 16, 1000].map((failures) =>
+    networkWaitMs({ failures, at: after(0), succeededAt: null }, after(0)),
+  )
   t.deepEqual(waits, [0, 0, 0, 1000, 2000, 4000, 512_000, 900_000, 900_000, 900_000])
 })
 
@@ -49,7 +57,10 @@ test('the wait passes, and a clock that was set back ends it [S24]', (t) => {
 })
 
 const DAY = 24 * 3_600_000
-const succeeded = (milliseconds: number): LoginFailuresEvent => ({ type: 'LoginFailuresCleared', data: { at: after(milliseconds) } })
+const succeeded = (milliseconds: number): LoginFailuresEvent => ({
+  type: 'LoginFailuresCleared',
+  data: { at: after(milliseconds) },
+})
 
 test('a success is written down once a day, and a failure after it does not forget it', (t) => {
   const { given } = specify(t, loginFailuresDecider)
@@ -58,25 +69,38 @@ test('a success is written down once a day, and a failure after it does not forg
   given(succeeded(0)).when({ type: 'Succeed', at: after(DAY) }).thenEvents(succeeded(DAY))
   const event: LoginFailuresEvent = { type: 'LoginFailed', data: { failures: 1, at: after(5), succeededAt: after(0) } }
   given(succeeded(0)).when({ type: 'Fail', at: after(5) }).thenEvents(event)
-  given(event).when({ type: 'Fail', at: after(6) }).thenEvents({ type: 'LoginFailed', data: { failures: 2, at: after(6), succeededAt: after(0) } })
+  given(event)
+    .when({ type: 'Fail', at: after(6) })
+    .thenEvents({ type: 'LoginFailed', data: { failures: 2, at: after(6), succeededAt: after(0) } })
 })
 
 test('after a day without a failure they are counted from anew', (t) => {
   const { given } = specify(t, loginFailuresDecider)
-  const last = (at: number, failures: number): LoginFailuresEvent => ({ type: 'LoginFailed', data: { failures, at: after(at) } })
+  const last = (at: number, failures: number): LoginFailuresEvent => ({
+    type: 'LoginFailed',
+    data: { failures, at: after(at) },
+  })
   given(failed(9)).when({ type: 'Fail', at: after(DAY - 1) }).thenEvents(last(DAY - 1, 10))
   given(failed(9)).when({ type: 'Fail', at: after(DAY) }).thenEvents(last(DAY, 1))
 })
 
 test('a name as a whole waits from the twentieth failure on', (t) => {
-  const waits = [19, 20, 21, 30, 1000].map((failures) => nameWaitMs({ failures, at: after(0), succeededAt: null }, after(0)))
+  const waits = [19, 20, 21, 30, 1000].map((failures) =>
+    nameWaitMs({ failures, at: after(0), succeededAt: null }, after(0)),
+  )
   t.deepEqual(waits, [0, 1000, 2000, 900_000, 900_000])
 })
 
 test('a network is trusted for thirty days after a success, and fresh a quarter of an hour after its last failure', (t) => {
   const state = { failures: 9, at: after(0), succeededAt: after(0) }
-  t.deepEqual([30 * DAY - 1, 30 * DAY].map((at) => isTrusted(state, after(at))), [true, false])
+  t.deepEqual(
+    [30 * DAY - 1, 30 * DAY].map((at) => isTrusted(state, after(at))),
+    [true, false],
+  )
   t.false(isTrusted({ ...state, succeededAt: null }, after(1)))
-  t.deepEqual([899_999, 900_000].map((at) => hasNoRecentFailure(state, after(at))), [false, true])
+  t.deepEqual(
+    [899_999, 900_000].map((at) => hasNoRecentFailure(state, after(at))),
+    [false, true],
+  )
   t.true(hasNoRecentFailure({ ...state, failures: 0 }, after(1)))
 })

@@ -12,8 +12,16 @@ import { specify } from '../../support/tools/specify.ts'
 import { after } from './samples.ts'
 
 const at = after(9000)
-const profile = (profileId: number, changes: Partial<Pick<Profile, 'name' | 'settings'>> & { readonly at?: string } = {}) => ({
-  profileId, userId: 3, name: 'Default', settings: DEFAULT_ENGINE_SETTINGS, at: after(profileId), ...changes,
+const profile = (
+  profileId: number,
+  changes: Partial<Pick<Profile, 'name' | 'settings'>> & { readonly at?: string } = {},
+) => ({
+  profileId,
+  userId: 3,
+  name: 'Default',
+  settings: DEFAULT_ENGINE_SETTINGS,
+  at: after(profileId),
+  ...changes,
 })
 const added = (profileId: number): ProfileEvent => ({ type: 'ProfileAdded', data: profile(profileId) })
 const removed = (profileId: number): ProfileEvent => ({ type: 'ProfileRemoved', data: { profileId, userId: 3, at } })
@@ -33,7 +41,9 @@ test('a profile is added; names need not be unique (D30), ids must be', (t) => {
 
 test('only the members sent change [R109]', (t) => {
   const { given } = specify(t, profilesDecider)
-  given(added(1)).when(change(1, { max_chars: 40 })).thenEvents(changed(1, { ...DEFAULT_ENGINE_SETTINGS, max_chars: 40 }))
+  given(added(1))
+    .when(change(1, { max_chars: 40 }))
+    .thenEvents(changed(1, { ...DEFAULT_ENGINE_SETTINGS, max_chars: 40 }))
   given(added(1)).when(change(1, {}, 'Lecture')).thenEvents(changed(1, DEFAULT_ENGINE_SETTINGS, 'Lecture'))
 })
 
@@ -50,16 +60,31 @@ test('a profile keeps what is expected; what is left out stays, and the same aga
   const expects = (vocabulary: GivenVocabulary): ProfileEvent =>
     ({ type: 'ProfileChanged', data: { ...profile(1, { at }), vocabulary } })
   given(added(1)).when(expecting({ prompt: 'x' })).thenEvents(expects({ prompt: 'x' }))
-  given(added(1), expects({ prompt: 'x' })).when(expecting({ hotwords: ['a'] })).thenEvents(expects({ prompt: 'x', hotwords: ['a'] }))
+  given(added(1), expects({ prompt: 'x' }))
+    .when(expecting({ hotwords: ['a'] }))
+    .thenEvents(expects({ prompt: 'x', hotwords: ['a'] }))
   given(added(1), expects({ prompt: 'x', hotwords: ['a'] })).when(expecting({ hotwords: ['a'] })).thenNothing()
-  given(added(1), expects({ hotwords: ['a'] })).when(expecting({ hotwords: ['b'] })).thenEvents(expects({ hotwords: ['b'] }))
+  given(added(1), expects({ hotwords: ['a'] }))
+    .when(expecting({ hotwords: ['b'] }))
+    .thenEvents(expects({ hotwords: ['b'] }))
   const named = { ...changed(1, DEFAULT_ENGINE_SETTINGS, 'Lecture').data, vocabulary: { prompt: 'x' } }
-  given(added(1), expects({ prompt: 'x' })).when(change(1, {}, 'Lecture')).thenEvents({ type: 'ProfileChanged', data: named } as ProfileEvent)
+  given(added(1), expects({ prompt: 'x' }))
+    .when(change(1, {}, 'Lecture'))
+    .thenEvents({ type: 'ProfileChanged', data: named } as ProfileEvent)
 })
 
 const others: EngineSettings = {
-  vad: false, mode: 'final', min_buffer: 2, max_buffer: 9, buffer_timeout: 2, max_delay: 6, max_chars: 70, max_lines: 3, punctuation: false,
-  words: true, task: 'translate',
+  vad: false,
+  mode: 'final',
+  min_buffer: 2,
+  max_buffer: 9,
+  buffer_timeout: 2,
+  max_delay: 6,
+  max_chars: 70,
+  max_lines: 3,
+  punctuation: false,
+  words: true,
+  task: 'translate',
 }
 for (const member of Object.keys(others) as Array<keyof EngineSettings>)
   test(`a change of ${member} alone is a change [R109]`, (t) => {
@@ -74,14 +99,18 @@ test('the smallest buffer stays at most the largest, also where only one of them
   given().when({ type: 'AddProfile', ...profile(1, { settings: wide }) }).thenRefused({ _tag: 'BuffersNotOrdered' })
   given(added(1)).when(change(1, { min_buffer: 11 })).thenRefused({ _tag: 'BuffersNotOrdered' })
   given(added(1)).when(change(1, { max_buffer: 0.5 })).thenRefused({ _tag: 'BuffersNotOrdered' })
-  given(added(1)).when(change(1, { min_buffer: 10 })).thenEvents(changed(1, { ...DEFAULT_ENGINE_SETTINGS, min_buffer: 10 }))
+  given(added(1))
+    .when(change(1, { min_buffer: 10 }))
+    .thenEvents(changed(1, { ...DEFAULT_ENGINE_SETTINGS, min_buffer: 10 }))
 })
 
 test('the last profile cannot be removed, any other can', (t) => {
   const { given } = specify(t, profilesDecider)
   given(added(1), added(2)).when({ type: 'RemoveProfile', profileId: 1, at }).thenEvents(removed(1))
   given(added(1)).when({ type: 'RemoveProfile', profileId: 1, at }).thenRefused({ _tag: 'LastProfile' })
-  given(added(1), added(2), removed(2)).when({ type: 'RemoveProfile', profileId: 1, at }).thenRefused({ _tag: 'LastProfile' })
+  given(added(1), added(2), removed(2))
+    .when({ type: 'RemoveProfile', profileId: 1, at })
+    .thenRefused({ _tag: 'LastProfile' })
 })
 
 test('a profile that is not there cannot be changed or removed', (t) => {
@@ -93,7 +122,9 @@ test('a profile that is not there cannot be changed or removed', (t) => {
 test('the state is the list of profiles, each with its last change', (t) => {
   const { at: createdAt, ...first } = profile(1)
   const faster = { ...DEFAULT_ENGINE_SETTINGS, max_delay: 2 }
-  t.deepEqual(fold(profilesDecider, [added(1), added(2), removed(2)]), [{ ...first, vocabulary: {}, createdAt, updatedAt: null }])
+  t.deepEqual(fold(profilesDecider, [added(1), added(2), removed(2)]), [
+    { ...first, vocabulary: {}, createdAt, updatedAt: null },
+  ])
   t.deepEqual(fold(profilesDecider, [added(1), changed(1, faster, 'Fast')]), [
     { ...first, name: 'Fast', settings: faster, vocabulary: {}, createdAt, updatedAt: at },
   ])
@@ -103,9 +134,12 @@ test('once a user has a profile there is always one, and every stored one has it
   const profileId = fc.integer({ min: 1, max: 4 })
   const seconds = fc.constantFrom(0.5, 1, 5, 10, 20)
   const command = fc.oneof(
-    fc.record({ profileId, min_buffer: seconds, max_buffer: seconds }).map(({ profileId, ...buffers }): ProfilesCommand => ({
-      type: 'AddProfile', ...profile(profileId, { settings: { ...DEFAULT_ENGINE_SETTINGS, ...buffers } }),
-    })),
+    fc
+      .record({ profileId, min_buffer: seconds, max_buffer: seconds })
+      .map(({ profileId, ...buffers }): ProfilesCommand => ({
+        type: 'AddProfile',
+        ...profile(profileId, { settings: { ...DEFAULT_ENGINE_SETTINGS, ...buffers } }),
+      })),
     fc.record({ profileId, min_buffer: seconds }).map(({ profileId, ...settings }) => change(profileId, settings)),
     fc.record({ profileId, max_buffer: seconds }).map(({ profileId, ...settings }) => change(profileId, settings)),
     profileId.map((profileId): ProfilesCommand => ({ type: 'RemoveProfile', profileId, at })),
@@ -114,7 +148,11 @@ test('once a user has a profile there is always one, and every stored one has it
     let state = profilesDecider.initialState
     for (const next of commands) {
       const hadOne = state.length > 0
-      state = fold(profilesDecider, E.getOrElse((): ReadonlyArray<ProfileEvent> => [])(profilesDecider.decide(next, state)), state)
+      state = fold(
+        profilesDecider,
+        E.getOrElse((): ReadonlyArray<ProfileEvent> => [])(profilesDecider.decide(next, state)),
+        state,
+      )
       if (hadOne && state.length === 0) return false
       if (!state.every((kept) => buffersAreOrdered(kept.settings))) return false
     }

@@ -9,7 +9,9 @@ export const after = (milliseconds: number): string =>
 type LiveCreatedData = EventOf<typeof LiveCreated>['data']
 
 /** Live 7 of user 3, raw, created at the tests' midnight. */
-export const liveCreated = (changes: Partial<LiveCreatedData> = {}): { readonly type: 'LiveCreated'; readonly data: LiveCreatedData } => ({
+export const liveCreated = (
+  changes: Partial<LiveCreatedData> = {},
+): { readonly type: 'LiveCreated'; readonly data: LiveCreatedData } => ({
   type: 'LiveCreated',
   data: {
     liveId: 7,

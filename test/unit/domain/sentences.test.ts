@@ -5,7 +5,11 @@ import { sentencesOf } from '../../../domain/transcript/sentences.ts'
 const cases: ReadonlyArray<readonly [language: string, text: string, sentences: ReadonlyArray<string>]> = [
   ['en', 'Good morning everyone. How are you? Fine!', ['Good morning everyone.', 'How are you?', 'Fine!']],
   ['en', 'no mark at all', ['no mark at all']],
-  ['en', 'It costs 3.5 dollars at example.com today. Buy it.', ['It costs 3.5 dollars at example.com today.', 'Buy it.']],
+  [
+    'en',
+    'It costs 3.5 dollars at example.com today. Buy it.',
+    ['It costs 3.5 dollars at example.com today.', 'Buy it.'],
+  ],
   ['en', 'Dr. Smith met Mrs. Jones. They talked.', ['Dr. Smith met Mrs. Jones.', 'They talked.']],
   ['en', 'J. R. Smith came. He left.', ['J. R. Smith came.', 'He left.']],
   ['en', 'It ends with Dr.', ['It ends with Dr.']],
@@ -26,7 +30,10 @@ test('no letter is lost, whatever the text', (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.constantFrom('en', 'fr', 'ja', 'th'), (text, language) => {
       const sentences = sentencesOf(text, language)
-      return plain(sentences.join('')) === plain(text) && sentences.every((sentence) => sentence !== '' && sentence === sentence.trim())
+      return (
+        plain(sentences.join('')) === plain(text) &&
+        sentences.every((sentence) => sentence !== '' && sentence === sentence.trim())
+      )
     }),
   )
   t.pass()

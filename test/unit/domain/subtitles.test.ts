@@ -6,7 +6,11 @@ const shape = { maxChars: 42, maxLines: 2 }
 const said = (start: number, end: number, text: string) => ({ start, end, text })
 
 test('SubRip numbers its cues and writes hours, minutes, seconds and milliseconds with a comma [R87]', (t) => {
-  const segments = [said(0, 1.5, 'Good morning.'), said(3599.9996, 3661.25, 'See you.'), said(360_000, 360_001, 'Much later.')]
+  const segments = [
+    said(0, 1.5, 'Good morning.'),
+    said(3599.9996, 3661.25, 'See you.'),
+    said(360_000, 360_001, 'Much later.'),
+  ]
   t.is(
     toSubRip(segments, shape),
     '1\n00:00:00,000 --> 00:00:01,500\nGood morning.\n\n2\n01:00:00,000 --> 01:01:01,250\nSee you.\n\n3\n100:00:00,000 --> 100:00:01,000\nMuch later.\n',
@@ -14,7 +18,10 @@ test('SubRip numbers its cues and writes hours, minutes, seconds and millisecond
 })
 
 test('WebVTT begins with its name and a blank line and writes times with a full stop [R87]', (t) => {
-  t.is(toWebVtt([said(0, 1.5, 'Good morning.'), said(2, 3, 'Bye.')], shape), 'WEBVTT\n\n00:00:00.000 --> 00:00:01.500\nGood morning.\n\n00:00:02.000 --> 00:00:03.000\nBye.\n')
+  t.is(
+    toWebVtt([said(0, 1.5, 'Good morning.'), said(2, 3, 'Bye.')], shape),
+    'WEBVTT\n\n00:00:00.000 --> 00:00:01.500\nGood morning.\n\n00:00:02.000 --> 00:00:03.000\nBye.\n',
+  )
 })
 
 test('nothing said is an empty SubRip file and a WebVTT file with its header alone [R87]', (t) => {
@@ -32,7 +39,10 @@ test('markup in the text is text: escaped in WebVTT, kept from being read as a t
 })
 
 test('line breaks, blank lines and control characters in the text never end a cue [R87]', (t) => {
-  t.is(toSubRip([said(0, 1, 'one\r\n\r\ntwo\u0000\u0085three\u2028four')], shape), '1\n00:00:00,000 --> 00:00:01,000\none two three four\n')
+  t.is(
+    toSubRip([said(0, 1, 'one\r\n\r\ntwo\u0000\u0085three\u2028four')], shape),
+    '1\n00:00:00,000 --> 00:00:01,000\none two three four\n',
+  )
 })
 
 test('text that is written from right to left comes out as it went in [R87]', (t) => {
@@ -50,18 +60,33 @@ test('a segment that is longer than a caption becomes several, each with its sha
 })
 
 test('a cue ends where the next one begins, and one without a length lasts a millisecond [R87]', (t) => {
-  const times = toWebVtt([said(0, 5, 'a'), said(4, 4, 'b'), said(4, 4, 'c')], shape).split('\n').filter((line) => line.includes('-->'))
-  t.deepEqual(times, ['00:00:00.000 --> 00:00:04.000', '00:00:04.000 --> 00:00:04.001', '00:00:04.001 --> 00:00:04.002'])
+  const times = toWebVtt([said(0, 5, 'a'), said(4, 4, 'b'), said(4, 4, 'c')], shape)
+    .split('\n')
+    .filter((line) => line.includes('-->'))
+  t.deepEqual(times, [
+    '00:00:00.000 --> 00:00:04.000',
+    '00:00:04.000 --> 00:00:04.001',
+    '00:00:04.001 --> 00:00:04.002',
+  ])
 })
 
-const segment = fc.tuple(fc.double({ min: 0, max: 100, noNaN: true }), fc.double({ min: 0, max: 10, noNaN: true }), fc.string({ unit: 'grapheme', maxLength: 80 }))
+const segment = fc.tuple(
+  fc.double({ min: 0, max: 100, noNaN: true }),
+  fc.double({ min: 0, max: 10, noNaN: true }),
+  fc.string({ unit: 'grapheme', maxLength: 80 }),
+)
 const shapes = fc.record({ maxChars: fc.integer({ min: 1, max: 60 }), maxLines: fc.integer({ min: 1, max: 4 }) })
 
 test('whatever is said and whenever, cues are in order, never overlap, hold no blank line and all of the text [R87]', (t) => {
   fc.assert(
     fc.property(fc.array(segment), shapes, (drawn, chosen) => {
-      const segments = drawn.map(([start, length, text]) => said(start, start + length, text)).toSorted((a, b) => a.start - b.start)
-      const blocks = toSubRip(segments, chosen).replace(/\n$/, '').split('\n\n').filter((block) => block !== '')
+      const segments = drawn
+        .map(([start, length, text]) => said(start, start + length, text))
+        .toSorted((a, b) => a.start - b.start)
+      const blocks = toSubRip(segments, chosen)
+        .replace(/\n$/, '')
+        .split('\n\n')
+        .filter((block) => block !== '')
       let last = 0
       for (const [index, block] of blocks.entries()) {
         const [number, time = '', ...lines] = block.split('\n')
@@ -69,8 +94,10 @@ test('whatever is said and whenever, cues are in order, never overlap, hold no b
           const [hours = NaN, minutes = NaN, seconds = NaN, ms = NaN] = stamp.split(/[:,]/).map(Number)
           return ((hours * 60 + minutes) * 60 + seconds) * 1000 + ms
         })
-        if (number !== String(index + 1) || !(from >= last) || !(to > from)) throw new Error(`cue ${index + 1}: ${block}`)
-        if (lines.length < 1 || lines.length > chosen.maxLines || lines.some((line) => line.trim() === '')) throw new Error(`lines of ${block}`)
+        if (number !== String(index + 1) || !(from >= last) || !(to > from))
+          throw new Error(`cue ${index + 1}: ${block}`)
+        if (lines.length < 1 || lines.length > chosen.maxLines || lines.some((line) => line.trim() === ''))
+          throw new Error(`lines of ${block}`)
         last = to
       }
       const words = (text: string): string => text.replaceAll(/[\s\u200B\p{Cc}]/gu, '')

@@ -32,12 +32,16 @@ test('a user is registered once', (t) => {
   const { given } = specify(t, userDecider)
   given().when({ type: 'Register', data: registered.data }).thenEvents(registered)
   given(registered).when({ type: 'Register', data: registered.data }).thenRefused({ _tag: 'AlreadyRegistered' })
-  given(registered, disabled()).when({ type: 'Register', data: registered.data }).thenRefused({ _tag: 'AlreadyRegistered' })
+  given(registered, disabled())
+    .when({ type: 'Register', data: registered.data })
+    .thenRefused({ _tag: 'AlreadyRegistered' })
 })
 
 test('each password change raises the generation by one, so that earlier JWTs end', (t) => {
   const { given } = specify(t, userDecider)
-  given(registered).when({ type: 'ChangePassword', passwordHash: 'second', at }).thenEvents(passwordChanged('second', 1, at))
+  given(registered)
+    .when({ type: 'ChangePassword', passwordHash: 'second', at })
+    .thenEvents(passwordChanged('second', 1, at))
   given(registered, passwordChanged('second', 1))
     .when({ type: 'ChangePassword', passwordHash: 'third', at })
     .thenEvents(passwordChanged('third', 2, at))
@@ -69,7 +73,9 @@ test('a password is hashed anew while the old hash still stands, and its generat
   given(registered).when(rehash).thenEvents(rehashed)
   given(registered, rehashed).when(rehash).thenNothing()
   given(registered, passwordChanged('second', 1)).when(rehash).thenNothing()
-  given(registered, rehashed).when({ type: 'ChangePassword', passwordHash: 'second', generation: 0, at }).thenEvents(passwordChanged('second', 1, at))
+  given(registered, rehashed)
+    .when({ type: 'ChangePassword', passwordHash: 'second', generation: 0, at })
+    .thenEvents(passwordChanged('second', 1, at))
   given().when(rehash).thenRefused({ _tag: 'UserUnknown' })
 })
 
@@ -80,7 +86,11 @@ test('an administrator changes what differs, all of it in one step', (t) => {
   given(registered).when({ type: 'Change', changes: { maxSessions: 2 }, at }).thenEvents(limits)
   given(registered).when({ type: 'Change', changes: { permissions: ['admin', 'admin'] }, at }).thenEvents(permissions)
   given(registered)
-    .when({ type: 'Change', changes: { maxSessions: 2, permissions: ['admin'], passwordHash: 'second', isActive: false }, at })
+    .when({
+      type: 'Change',
+      changes: { maxSessions: 2, permissions: ['admin'], passwordHash: 'second', isActive: false },
+      at,
+    })
     .thenEvents(limits, permissions, passwordChanged('second', 1, at), disabled(at))
 })
 
@@ -88,9 +98,15 @@ test('what is as it was already is no change, but a password that is set again i
   const { given } = specify(t, userDecider)
   given(registered).when({ type: 'Change', changes: {}, at }).thenNothing()
   given(registered)
-    .when({ type: 'Change', changes: { maxSessions: 10, maxTranslations: 5, permissions: ['user_retention'], isActive: true }, at })
+    .when({
+      type: 'Change',
+      changes: { maxSessions: 10, maxTranslations: 5, permissions: ['user_retention'], isActive: true },
+      at,
+    })
     .thenNothing()
-  given(registered).when({ type: 'Change', changes: { passwordHash: 'first' }, at }).thenEvents(passwordChanged('first', 1, at))
+  given(registered)
+    .when({ type: 'Change', changes: { passwordHash: 'first' }, at })
+    .thenEvents(passwordChanged('first', 1, at))
 })
 
 test('a user is disabled and enabled; repeating either is nothing to do', (t) => {
@@ -111,7 +127,13 @@ test('nothing can be asked of a user who was never registered', (t) => {
 
 test('the state holds the user as changed since', (t) => {
   const { at: createdAt, ...facts } = registered.data
-  t.deepEqual(fold(userDecider, [registered]), { ...facts, status: 'active', generation: 0, createdAt, updatedAt: null })
+  t.deepEqual(fold(userDecider, [registered]), {
+    ...facts,
+    status: 'active',
+    generation: 0,
+    createdAt,
+    updatedAt: null,
+  })
   t.deepEqual(fold(userDecider, [registered, passwordChanged('second', 1), disabled(at)]), {
     ...facts, passwordHash: 'second', status: 'disabled', generation: 1, createdAt, updatedAt: at,
   })
@@ -119,16 +141,29 @@ test('the state holds the user as changed since', (t) => {
   t.deepEqual(fold(userDecider, [registered, rehashed]), {
     ...facts, passwordHash: 'dearer', status: 'active', generation: 0, createdAt, updatedAt: null,
   })
-  const limits: UserEvent = { type: 'UserLimitsChanged', data: { userId: 3, maxSessions: 0, maxTranslations: 1, at: earlier } }
+  const limits: UserEvent = {
+    type: 'UserLimitsChanged',
+    data: { userId: 3, maxSessions: 0, maxTranslations: 1, at: earlier },
+  }
   const permissions: UserEvent = { type: 'UserPermissionsChanged', data: { userId: 3, permissions: [], at } }
   t.deepEqual(fold(userDecider, [registered, limits, permissions]), {
-    ...facts, maxSessions: 0, maxTranslations: 1, permissions: [], status: 'active', generation: 0, createdAt, updatedAt: at,
+    ...facts,
+    maxSessions: 0,
+    maxTranslations: 1,
+    permissions: [],
+    status: 'active',
+    generation: 0,
+    createdAt,
+    updatedAt: at,
   })
 })
 
 test('where nobody else administers, an active administrator is not demoted, disabled or deleted; anybody else is', (t) => {
   const { given } = specify(t, userDecider)
-  const administrator: UserEvent = { type: 'UserPermissionsChanged', data: { userId: 3, permissions: ['admin'], at: earlier } }
+  const administrator: UserEvent = {
+    type: 'UserPermissionsChanged',
+    data: { userId: 3, permissions: ['admin'], at: earlier },
+  }
   const alone = { nobodyElseAdministers: true, at } as const
   const takingAway = [
     { type: 'Change', changes: { permissions: [] }, ...alone },
@@ -140,11 +175,23 @@ test('where nobody else administers, an active administrator is not demoted, dis
   for (const command of takingAway) {
     given(registered, administrator).when(command).thenRefused({ _tag: 'LastAdministrator' })
     t.true(E.isRight(userDecider.decide(command, fold(userDecider, [registered]))), 'who never administered')
-    t.true(E.isRight(userDecider.decide({ ...command, nobodyElseAdministers: false }, fold(userDecider, [registered, administrator]))))
-    t.true(E.isRight(userDecider.decide(command, fold(userDecider, [registered, administrator, disabled()]))), 'who does not now')
+    t.true(
+      E.isRight(
+        userDecider.decide(
+          { ...command, nobodyElseAdministers: false },
+          fold(userDecider, [registered, administrator]),
+        ),
+      ),
+    )
+    t.true(
+      E.isRight(userDecider.decide(command, fold(userDecider, [registered, administrator, disabled()]))),
+      'who does not now',
+    )
   }
   const change = (changes: UserChanges) => given(registered, administrator).when({ type: 'Change', changes, ...alone })
   change({ permissions: ['admin'], isActive: true }).thenNothing()
-  change({ permissions: ['admin', 'user_retention'] })
-    .thenEvents({ type: 'UserPermissionsChanged', data: { userId: 3, permissions: ['admin', 'user_retention'], at } })
+  change({ permissions: ['admin', 'user_retention'] }).thenEvents({
+    type: 'UserPermissionsChanged',
+    data: { userId: 3, permissions: ['admin', 'user_retention'], at },
+  })
 })

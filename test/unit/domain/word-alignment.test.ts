@@ -17,7 +17,14 @@ test('a substitution, an insertion and a deletion are one error each', (t) => {
 test('against a prefix, what has not been said yet is no error and matches nothing', (t) => {
   const reference = comparableWords('the cat and the dog and the bird')
   t.deepEqual(alignWords(reference, ['the', 'cat'], 'prefix'), { errors: 0, matches: [[0, 0], [1, 1]] })
-  t.deepEqual(alignWords(reference, ['the', 'bat', 'and', 'the'], 'prefix'), { errors: 1, matches: [[0, 0], [2, 2], [3, 3]] })
+  t.deepEqual(alignWords(reference, ['the', 'bat', 'and', 'the'], 'prefix'), {
+    errors: 1,
+    matches: [
+      [0, 0],
+      [2, 2],
+      [3, 3],
+    ],
+  })
 })
 
 test('matches are equal words in order, and errors count all the rest', (t) => {
@@ -26,7 +33,9 @@ test('matches are equal words in order, and errors count all the rest', (t) => {
     fc.property(words, words, (reference, hypothesis) => {
       const { errors, matches } = alignWords(reference, hypothesis)
       for (const [i, j] of matches) if (reference[i] !== hypothesis[j]) return false
-      const growing = matches.every(([i, j], k) => k === 0 || (i > (matches[k - 1]?.[0] ?? -1) && j > (matches[k - 1]?.[1] ?? -1)))
+      const growing = matches.every(
+        ([i, j], k) => k === 0 || (i > (matches[k - 1]?.[0] ?? -1) && j > (matches[k - 1]?.[1] ?? -1)),
+      )
       const atLeast = Math.max(reference.length, hypothesis.length) - matches.length
       return growing && errors >= atLeast && errors <= Math.max(reference.length, hypothesis.length)
     }),

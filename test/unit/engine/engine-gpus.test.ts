@@ -8,7 +8,10 @@ const gpus = NAMES.map((id) => ({ id, name: 'A GPU', memory: 10_000, used: 0 }))
 
 /** Ids of the GPUs that get an engine; CUDA works on all but those that `broken` names. */
 const found = async (visible?: string, broken: ReadonlyArray<string> = [], present = gpus) => {
-  const choose = async (id: string) => ({ provider: broken.includes(id) ? ('cpu' as const) : ('cuda' as const), why: '' })
+  const choose = async (id: string) => ({
+    provider: broken.includes(id) ? ('cpu' as const) : ('cuda' as const),
+    why: '',
+  })
   const engines = await findEngineGpus({ gpus: async () => present, visible, choose })
   return engines.map(({ id }) => id)
 }

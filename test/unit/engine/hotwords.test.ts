@@ -8,7 +8,14 @@ import { createVocabularies } from '../../../infrastructure/onnx/words/vocabular
 
 const END = 20
 /** A hotword of three tokens that begins anywhere, and one of two that begins where no word goes on: behind token 9. */
-const hotwords = createHotwords([{ tokens: [1, 2, 3], isFree: true }, { tokens: [5, 6], isFree: false }], END, (token) => token === 9)
+const hotwords = createHotwords(
+  [
+    { tokens: [1, 2, 3], isFree: true },
+    { tokens: [5, 6], isFree: false },
+  ],
+  END,
+  (token) => token === 9,
+)
 
 /** What is taken behind `text` of tokens with these logits; all others are unlikely. */
 const taken = (logits: Readonly<Record<number, number>>, text: ReadonlyArray<number>) => {
@@ -55,7 +62,8 @@ const vocabularies = async () => {
   const model = await readWhisperDirectory('test/support/fixtures/engine/exact-whisper')
   if (E.isLeft(model)) throw new Error(model.left)
   const tokenizer = new Tokenizer(model.right.tokenizer.json, model.right.tokenizer.config)
-  const decode = (tokens: ReadonlyArray<number>): string => tokenizer.decode([...tokens], { clean_up_tokenization_spaces: false })
+  const decode = (tokens: ReadonlyArray<number>): string =>
+    tokenizer.decode([...tokens], { clean_up_tokenization_spaces: false })
   const encode = (text: string): ReadonlyArray<number> => tokenizer.encode(text, { add_special_tokens: false }).ids
   return { of: createVocabularies(tokenizer, decode, model.right.endOfText), encode, decode, vocabulary: model.right }
 }
@@ -67,7 +75,11 @@ test('a prompt is the text before, as much of it as is read; what looks like a t
   const long = of({ prompt: 'the red car '.repeat(2000), hotwords: [] }).prompt
   t.is(long.length, 112)
   t.true(decode(long).endsWith('red car'), 'its end')
-  t.true(of({ prompt: 'so <|endoftext|> and <|translate|>', hotwords: [] }).prompt.every((token) => token < vocabulary.endOfText))
+  t.true(
+    of({ prompt: 'so <|endoftext|> and <|translate|>', hotwords: [] }).prompt.every(
+      (token) => token < vocabulary.endOfText,
+    ),
+  )
 })
 
 test('a hotword is heard as it is written and with a capital, with and without a space before it', async (t) => {

@@ -28,7 +28,10 @@ for (const { melBins, hopLength, features } of cases) {
     const ours = createLogMel({ samplingRate: 16000, fftSize: 400, hopLength, melBins })(fixtureSignal())
     t.is(ours.data.length, features.length)
     t.is(ours.frames, 4800 / hopLength)
-    const furthest = features.reduce((most, value, i) => Math.max(most, Math.abs(value - (ours.data[i] ?? Number.NaN))), 0)
+    const furthest = features.reduce(
+      (most, value, i) => Math.max(most, Math.abs(value - (ours.data[i] ?? Number.NaN))),
+      0,
+    )
     t.true(furthest < 1e-4, `furthest apart: ${furthest}`)
   })
 }

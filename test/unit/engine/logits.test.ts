@@ -30,7 +30,10 @@ test('without timestamps only the suppress lists count, and the second list only
 test('the first token is a time, not later than the first one may be', (t) => {
   t.deepEqual(allowed([]), [8, 9, 10, 11])
   const { timestamps } = RULES
-  t.deepEqual(allowed([], { ...RULES, timestamps: timestamps && { ...timestamps, maxInitialIndex: null } }), [8, 9, 10, 11, 12, 13, 14, 15])
+  t.deepEqual(
+    allowed([], { ...RULES, timestamps: timestamps && { ...timestamps, maxInitialIndex: null } }),
+    [8, 9, 10, 11, 12, 13, 14, 15],
+  )
 })
 
 test('after the first time comes text, or the end', (t) => {

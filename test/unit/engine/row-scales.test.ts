@@ -50,12 +50,21 @@ for (const columns of [1, COLUMNS])
     const [plain, changed] = [await run(graph, loudAndQuiet, [2, ROWS]), await run(rewritten, loudAndQuiet, [2, ROWS])]
     for (let column = 0; column < COLUMNS; column++) {
       const of = (list: number) => (columns === 1 ? 0 : list)
-      const weight = (row: number): number => ((((row * COLUMNS + column) * 7919) % 256) - 120 - of(column)) * ((of(column) + 1) / 1000)
-      const exact = (from: number): number => Array.from({ length: ROWS }, (_, row) => (loudAndQuiet[from + row] ?? 0) * weight(row)).reduce((sum, one) => sum + one, 0)
-      const size = (from: number): number => Math.hypot(...Array.from({ length: ROWS }, (_, row) => (loudAndQuiet[from + row] ?? 0) * weight(row)))
+      const weight = (row: number): number =>
+        ((((row * COLUMNS + column) * 7919) % 256) - 120 - of(column)) * ((of(column) + 1) / 1000)
+      const exact = (from: number): number =>
+        Array.from({ length: ROWS }, (_, row) => (loudAndQuiet[from + row] ?? 0) * weight(row)).reduce(
+          (sum, one) => sum + one,
+          0,
+        )
+      const size = (from: number): number =>
+        Math.hypot(...Array.from({ length: ROWS }, (_, row) => (loudAndQuiet[from + row] ?? 0) * weight(row)))
       t.is(plain[COLUMNS + column], 0, 'one scale for both leaves nothing of it')
       for (const [index, from] of [[column, 0], [COLUMNS + column, ROWS]] as const)
-        t.true(Math.abs((changed[index] ?? NaN) - exact(from)) < 0.02 * size(from), `${changed[index]} instead of ${exact(from)}`)
+        t.true(
+          Math.abs((changed[index] ?? NaN) - exact(from)) < 0.02 * size(from),
+          `${changed[index]} instead of ${exact(from)}`,
+        )
     }
   })
 

@@ -4,7 +4,8 @@ import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { withSignedWeights } from '../../../infrastructure/onnx/graphs/signed-weights.ts'
 
 const FRAMES = 300
-const encoderOf = (model: string, suffix: string): Promise<Buffer> => readFile(`${model}/onnx/encoder_model${suffix}.onnx`)
+const encoderOf = (model: string, suffix: string): Promise<Buffer> =>
+  readFile(`${model}/onnx/encoder_model${suffix}.onnx`)
 
 const encode = async (graph: Uint8Array): Promise<Float32Array> => {
   const session = await InferenceSession.create(graph, { executionProviders: ['cpu'] })

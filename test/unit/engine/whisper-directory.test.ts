@@ -33,33 +33,42 @@ const reasonAfter = async (damage: (folder: string) => Promise<void>): Promise<s
 }
 
 /** The beginning of a transcript; null where there is none. */
-const promptOf = (model: WhisperModel, language: string, task: 'transcribe' | 'translate' = 'transcribe'): ReadonlyArray<number> | null =>
-  E.getOrElseW(() => null)(promptFor(model, { language, task }))
+const promptOf = (
+  model: WhisperModel,
+  language: string,
+  task: 'transcribe' | 'translate' = 'transcribe',
+): ReadonlyArray<number> | null => E.getOrElseW(() => null)(promptFor(model, { language, task }))
 
-const changed = (file: string, change: (json: Record<string, unknown>) => Record<string, unknown>) => async (folder: string) => {
-  const path = join(folder, file)
-  await writeFile(path, JSON.stringify(change(JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>)))
-}
-
-testWith(RANDOM)('every language of the API reaches its token in whisper-tiny-random, jv as <|jw|>, and haw by its three letters [D51]', async (t) => {
-  const model = await open(RANDOM)
-  const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
-  const known = abilitiesOf(model).languages
-  t.deepEqual([...known].sort(), [...LANGUAGE_ROWS.map(({ iso }) => iso), 'haw'].sort())
-  for (const iso of known) {
-    const prompt = promptOf(model, iso) ?? []
-    const names = prompt.map((token) => tokenizer.id_to_token(token))
-    t.deepEqual(names, ['<|startoftranscript|>', `<|${iso === 'jv' ? 'jw' : iso}|>`, '<|transcribe|>'])
+const changed =
+  (file: string, change: (json: Record<string, unknown>) => Record<string, unknown>) => async (folder: string) => {
+    const path = join(folder, file)
+    await writeFile(path, JSON.stringify(change(JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>)))
   }
-  t.is(promptOf(model, 'jw'), null)
-})
+
+testWith(RANDOM)(
+  'every language of the API reaches its token in whisper-tiny-random, jv as <|jw|>, and haw by its three letters [D51]',
+  async (t) => {
+    const model = await open(RANDOM)
+    const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
+    const known = abilitiesOf(model).languages
+    t.deepEqual([...known].sort(), [...LANGUAGE_ROWS.map(({ iso }) => iso), 'haw'].sort())
+    for (const iso of known) {
+      const prompt = promptOf(model, iso) ?? []
+      const names = prompt.map((token) => tokenizer.id_to_token(token))
+      t.deepEqual(names, ['<|startoftranscript|>', `<|${iso === 'jv' ? 'jw' : iso}|>`, '<|transcribe|>'])
+    }
+    t.is(promptOf(model, 'jw'), null)
+  },
+)
 
 /** The languages of Whisper's tokens, but for those of its third version. */
 const WHISPERS = `
   en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml cy sk te fa lv bn
   sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am yi lo uz fo ht ps tk nn mt sa lb my
   bo tl mg as tt haw ln ha ba jw su
-`.trim().split(/\s+/)
+`
+  .trim()
+  .split(/\s+/)
 
 test('every language of the API reaches its token in a model that has those of Whisper, jv as <|jw|>, and haw by its three letters', async (t) => {
   const directory = await temporaryDirectory()
@@ -69,7 +78,10 @@ test('every language of the API reaches its token in a model that has those of W
   const listed = Object.fromEntries(tokens.map(({ id, content }) => [content, id]))
   await changed('generation_config.json', (json) => ({ ...json, lang_to_id: listed }))(directory.path)
   const added = tokens.filter(({ id }) => id !== 770)
-  await changed('tokenizer.json', (json) => ({ ...json, added_tokens: [...(json['added_tokens'] as ReadonlyArray<object>), ...added] }))(directory.path)
+  await changed('tokenizer.json', (json) => ({
+    ...json,
+    added_tokens: [...(json['added_tokens'] as ReadonlyArray<object>), ...added],
+  }))(directory.path)
   const model = await open(directory.path)
   t.is(tokens.length, 99)
   t.deepEqual([...abilitiesOf(model).languages].sort(), [...LANGUAGE_ROWS.map(({ iso }) => iso), 'haw'].sort())
@@ -104,7 +116,10 @@ test('the model that ships has a dynamic window, steps of 0.04 s and English', a
 test('an English-only model is prompted with neither language nor task', async (t) => {
   const directory = await temporaryDirectory()
   await cp(DEMO, directory.path, { recursive: true })
-  const makeEnglish = changed('generation_config.json', ({ lang_to_id: _languages, task_to_id: _tasks, ...rest }) => ({ ...rest, is_multilingual: false }))
+  const makeEnglish = changed('generation_config.json', ({ lang_to_id: _languages, task_to_id: _tasks, ...rest }) => ({
+    ...rest,
+    is_multilingual: false,
+  }))
   await makeEnglish(directory.path)
   const model = await open(directory.path)
   await directory.remove()
@@ -114,7 +129,9 @@ test('an English-only model is prompted with neither language nor task', async (
 })
 
 test('the languages are those whose tokens the tokenizer has', async (t) => {
-  const languagesAfter = async (...changes: ReadonlyArray<(folder: string) => Promise<void>>): Promise<ReadonlyArray<string>> => {
+  const languagesAfter = async (
+    ...changes: ReadonlyArray<(folder: string) => Promise<void>>
+  ): Promise<ReadonlyArray<string>> => {
     const directory = await temporaryDirectory()
     await cp(DEMO, directory.path, { recursive: true })
     for (const change of changes) await change(directory.path)
@@ -124,18 +141,45 @@ test('the languages are those whose tokens the tokenizer has', async (t) => {
   }
   const generation = (members: object) => changed('generation_config.json', (json) => ({ ...json, ...members }))
   const addTokens = (...tokens: ReadonlyArray<object>) =>
-    changed('tokenizer.json', (json) => ({ ...json, added_tokens: [...(json['added_tokens'] as ReadonlyArray<object>), ...tokens] }))
+    changed('tokenizer.json', (json) => ({
+      ...json,
+      added_tokens: [...(json['added_tokens'] as ReadonlyArray<object>), ...tokens],
+    }))
   const french = { id: 900, content: '<|fr|>' }
   const listed = { '<|en|>': 770, '<|fr|>': 900, '<|de|>': 901, '<|haw|>': 902 }
-  t.deepEqual(await languagesAfter(generation({ lang_to_id: listed }), addTokens(french)), ['en', 'fr'], 'German is listed, and has no token')
-  t.deepEqual(await languagesAfter(generation({ lang_to_id: listed }), addTokens({ ...french, id: 905 })), ['en'], 'another token than listed')
-  t.deepEqual(await languagesAfter(generation({ lang_to_id: undefined }), addTokens(french)), ['en', 'fr'], 'an export without a list')
-  t.deepEqual(await languagesAfter(generation({ lang_to_id: undefined, is_multilingual: undefined }), addTokens(french)), ['en'], 'the vocabulary is small')
+  t.deepEqual(
+    await languagesAfter(generation({ lang_to_id: listed }), addTokens(french)),
+    ['en', 'fr'],
+    'German is listed, and has no token',
+  )
+  t.deepEqual(
+    await languagesAfter(generation({ lang_to_id: listed }), addTokens({ ...french, id: 905 })),
+    ['en'],
+    'another token than listed',
+  )
+  t.deepEqual(
+    await languagesAfter(generation({ lang_to_id: undefined }), addTokens(french)),
+    ['en', 'fr'],
+    'an export without a list',
+  )
+  t.deepEqual(
+    await languagesAfter(generation({ lang_to_id: undefined, is_multilingual: undefined }), addTokens(french)),
+    ['en'],
+    'the vocabulary is small',
+  )
   const large = changed('config.json', (json) => ({ ...json, vocab_size: 51_865 }))
-  t.deepEqual(await languagesAfter(large, generation({ lang_to_id: undefined, is_multilingual: undefined }), addTokens(french)), ['en', 'fr'])
+  t.deepEqual(
+    await languagesAfter(large, generation({ lang_to_id: undefined, is_multilingual: undefined }), addTokens(french)),
+    ['en', 'fr'],
+  )
   const english = changed('config.json', (json) => ({ ...json, vocab_size: 51_864 }))
-  t.deepEqual(await languagesAfter(english, generation({ lang_to_id: undefined, is_multilingual: undefined }), addTokens(french)), ['en'])
-  t.deepEqual(await languagesAfter(generation({ lang_to_id: { '<|de|>': 901 } })), ['tokenizer.json: has the token of no language'])
+  t.deepEqual(
+    await languagesAfter(english, generation({ lang_to_id: undefined, is_multilingual: undefined }), addTokens(french)),
+    ['en'],
+  )
+  t.deepEqual(await languagesAfter(generation({ lang_to_id: { '<|de|>': 901 } })), [
+    'tokenizer.json: has the token of no language',
+  ])
 })
 
 test('a model of several languages finds them, and translates where it has the token for it', async (t) => {
@@ -150,13 +194,26 @@ test('a model of several languages finds them, and translates where it has the t
 test('what is missing or does not fit is named', async (t) => {
   t.is(await reasonAfter(async (folder) => rm(join(folder, 'tokenizer.json'))), 'tokenizer.json is missing')
   t.is(await reasonAfter(async (folder) => writeFile(join(folder, 'config.json'), '{')), 'config.json is not JSON')
-  t.regex(await reasonAfter(changed('config.json', (json) => ({ ...json, num_mel_bins: 'many' }))), /^config\.json: num_mel_bins /)
-  t.regex(await reasonAfter(changed('config.json', (json) => ({ ...json, model_type: 'bart' }))), /^config\.json: model_type /)
+  t.regex(
+    await reasonAfter(changed('config.json', (json) => ({ ...json, num_mel_bins: 'many' }))),
+    /^config\.json: num_mel_bins /,
+  )
+  t.regex(
+    await reasonAfter(changed('config.json', (json) => ({ ...json, model_type: 'bart' }))),
+    /^config\.json: model_type /,
+  )
   const preprocessor = 'preprocessor_config.json'
-  t.regex(await reasonAfter(changed(preprocessor, ({ hop_length: _hop, ...rest }) => rest)), /^preprocessor_config\.json: hop_length /)
-  t.regex(await reasonAfter(changed(preprocessor, (json) => ({ ...json, hop_length: 160 }))), /do not fit max_source_positions/)
+  t.regex(
+    await reasonAfter(changed(preprocessor, ({ hop_length: _hop, ...rest }) => rest)),
+    /^preprocessor_config\.json: hop_length /,
+  )
+  t.regex(
+    await reasonAfter(changed(preprocessor, (json) => ({ ...json, hop_length: 160 }))),
+    /do not fit max_source_positions/,
+  )
   t.regex(await reasonAfter(changed(preprocessor, (json) => ({ ...json, feature_size: 128 }))), /is not num_mel_bins/)
-  const without = async (graph: string): Promise<string> => reasonAfter(async (folder) => rm(join(folder, `onnx/${graph}_quantized.onnx`)))
+  const without = async (graph: string): Promise<string> =>
+    reasonAfter(async (folder) => rm(join(folder, `onnx/${graph}_quantized.onnx`)))
   t.regex(await without('encoder_model'), /encoder_model.* is missing/)
   t.regex(await without('decoder_with_past_model'), /decoder_with_past_model.* is missing/)
 })

@@ -3,7 +3,11 @@ import { outcomeOfAppend } from '../../../infrastructure/stores/append-outcome.t
 import type { StreamState } from '../../../infrastructure/stores/append-outcome.ts'
 
 /** A stream with these ids, whose revisions before `base` were deleted. */
-const streamOf = (ids: string, base = 0): StreamState => ({ last: ids.length - 1, base, idAt: (revision) => ids[revision] })
+const streamOf = (ids: string, base = 0): StreamState => ({
+  last: ids.length - 1,
+  base,
+  idAt: (revision) => ids[revision],
+})
 
 const append = (from: number) => ({ kind: 'append', from })
 const stored = (last: number) => ({ kind: 'stored', last })

@@ -13,7 +13,12 @@ import { changeJson, installTranslators, TINY_MARIAN } from '../../support/model
 
 const openWith = async (modelsDir: string | null, bundledDir: string, store = createMemoryEventStore()) => {
   const logger = createRecordingLogger()
-  const catalogue = await openCatalogue({ listInstalled: listInstalled({ store, environment: createTestEnvironment(), logger }), logger, modelsDir, bundledDir })
+  const catalogue = await openCatalogue({
+    listInstalled: listInstalled({ store, environment: createTestEnvironment(), logger }),
+    logger,
+    modelsDir,
+    bundledDir,
+  })
   const pairs = catalogue.translations().map(({ id, model, from, to, active }) => [id, model, from, to, active])
   return { catalogue, logger, store, pairs }
 }
@@ -21,14 +26,23 @@ const openWith = async (modelsDir: string | null, bundledDir: string, store = cr
 test('what is installed is listed: id, model, languages, the memory that its files need, dates [D51 R42]', async (t) => {
   const modelsDir = await installTranslators(t, 'opus-mt-en-es', 'translate-en-fr')
   const { catalogue, pairs, logger } = await openWith(modelsDir, join(modelsDir, 'opus-mt-en-es'))
-  t.deepEqual(pairs, [[1, 'opus-mt-en-es', 'en', 'es', true], [2, 'translate-en-fr', 'en', 'fr', true]])
+  t.deepEqual(pairs, [
+    [1, 'opus-mt-en-es', 'en', 'es', true],
+    [2, 'translate-en-fr', 'en', 'fr', true],
+  ])
   for (const { vram, createdAt, updatedAt } of catalogue.translations()) {
     t.true(Number.isInteger(vram) && vram >= 1)
     t.regex(createdAt, /^2026-11-21T/)
     t.is(updatedAt, null)
   }
-  t.deepEqual([...catalogue.translation.models], ['opus-mt-en-es', 'translate-en-fr'].map((name) => [name, join(modelsDir, name)]))
-  t.false(catalogue.models().some(({ name }) => name.includes('-en-')), 'a translator is no speech model')
+  t.deepEqual(
+    [...catalogue.translation.models],
+    ['opus-mt-en-es', 'translate-en-fr'].map((name) => [name, join(modelsDir, name)]),
+  )
+  t.false(
+    catalogue.models().some(({ name }) => name.includes('-en-')),
+    'a translator is no speech model',
+  )
   t.false([...catalogue.speech.models.keys()].some((name) => name.includes('-en-')))
   t.false(logger.lines.some(({ fields }) => String(fields['folder']).includes('en-fr')))
 })
@@ -36,10 +50,15 @@ test('what is installed is listed: id, model, languages, the memory that its fil
 test('of several translators of one pair the first of the models directory is active, before one that ships', async (t) => {
   const bundledDir = await installTranslators(t, 'translate-en-es', 'translate-en-fr')
   const modelsDir = await installTranslators(t, 'opus-mt-en-es', 'opus-mt-tc-big-en-es')
-  t.deepEqual((await openWith(null, bundledDir)).pairs, [[1, 'translate-en-es', 'en', 'es', true], [2, 'translate-en-fr', 'en', 'fr', true]])
+  t.deepEqual((await openWith(null, bundledDir)).pairs, [
+    [1, 'translate-en-es', 'en', 'es', true],
+    [2, 'translate-en-fr', 'en', 'fr', true],
+  ])
   t.deepEqual((await openWith(modelsDir, bundledDir)).pairs, [
-    [1, 'opus-mt-en-es', 'en', 'es', true], [2, 'opus-mt-tc-big-en-es', 'en', 'es', false],
-    [3, 'translate-en-es', 'en', 'es', false], [4, 'translate-en-fr', 'en', 'fr', true],
+    [1, 'opus-mt-en-es', 'en', 'es', true],
+    [2, 'opus-mt-tc-big-en-es', 'en', 'es', false],
+    [3, 'translate-en-es', 'en', 'es', false],
+    [4, 'translate-en-fr', 'en', 'fr', true],
   ])
 })
 
@@ -50,7 +69,10 @@ test('ids and dates stay when folders go and come back, and are never given agai
   const before = catalogue.translations()
   await rm(join(modelsDir, 'opus-mt-en-es'), { recursive: true })
   await cp(TINY_MARIAN, join(modelsDir, 'opus-mt-en-de'), { recursive: true })
-  t.deepEqual((await openWith(modelsDir, bundledDir, store)).pairs, [[2, 'opus-mt-en-fr', 'en', 'fr', true], [3, 'opus-mt-en-de', 'en', 'de', true]])
+  t.deepEqual((await openWith(modelsDir, bundledDir, store)).pairs, [
+    [2, 'opus-mt-en-fr', 'en', 'fr', true],
+    [3, 'opus-mt-en-de', 'en', 'de', true],
+  ])
   await cp(TINY_MARIAN, join(modelsDir, 'opus-mt-en-es'), { recursive: true })
   const back = (await openWith(modelsDir, bundledDir, store)).catalogue.translations()
   t.deepEqual(back.slice(0, 2), before)
@@ -65,7 +87,9 @@ test('a folder whose languages nobody tells, or that lacks a file, is reported a
   t.teardown(bundled.remove)
   const { pairs, logger } = await openWith(modelsDir, bundled.path)
   t.deepEqual(pairs, [])
-  const reasons = new Map(logger.lines.map(({ fields }) => [String(fields['folder']).slice(modelsDir.length + 1), String(fields['reason'])]))
+  const reasons = new Map(
+    logger.lines.map(({ fields }) => [String(fields['folder']).slice(modelsDir.length + 1), String(fields['reason'])]),
+  )
   t.is(reasons.get('opus-mt-en-fr'), 'tokenizer.json is missing')
   t.regex(reasons.get('opus-mt-en-es') ?? '', /^config\.json: /)
   for (const name of ['opus-mt-en-ROMANCE', 'translator']) t.regex(reasons.get(name) ?? '', /says which languages/)
@@ -74,7 +98,10 @@ test('a folder whose languages nobody tells, or that lacks a file, is reported a
 test('the tokenizer says the languages, before the name of the folder', async (t) => {
   const modelsDir = await installTranslators(t, 'opus-mt-en-es', 'mt-prototype')
   for (const name of ['opus-mt-en-es', 'mt-prototype'])
-    await changeJson(join(modelsDir, name), 'tokenizer_config.json', { source_lang: 'eng', target_lang: name === 'mt-prototype' ? 'fr' : 'pt_br' })
+    await changeJson(join(modelsDir, name), 'tokenizer_config.json', {
+      source_lang: 'eng',
+      target_lang: name === 'mt-prototype' ? 'fr' : 'pt_br',
+    })
   const bundled = await temporaryDirectory()
   t.teardown(bundled.remove)
   t.deepEqual((await openWith(modelsDir, bundled.path)).pairs.map(([, model, from, to]) => [model, from, to]), [
@@ -107,22 +134,30 @@ test('where the list cannot be read in full nothing is listed anew, since no id 
   const bundledDir = await installTranslators(t)
   const { store, pairs } = await openWith(modelsDir, bundledDir)
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: createTestEnvironment().now() }
-  await store.append('catalogue', 'any', [{ id: createTestEnvironment().newId(), type: 'InventedLater', data: {}, metadata }])()
+  await store.append('catalogue', 'any', [
+    { id: createTestEnvironment().newId(), type: 'InventedLater', data: {}, metadata },
+  ])()
   const before = store.allEvents().length
   await cp(TINY_MARIAN, join(modelsDir, 'opus-mt-en-de'), { recursive: true })
   const unknown = await openWith(modelsDir, bundledDir, store)
   t.deepEqual(unknown.pairs, pairs)
   t.is(store.allEvents().length, before)
-  t.true(unknown.logger.lines.some(({ level, fields }) => level === 'error' && String(fields['unlisted']).includes('opus-mt-en-de')))
+  t.true(
+    unknown.logger.lines.some(
+      ({ level, fields }) => level === 'error' && String(fields['unlisted']).includes('opus-mt-en-de'),
+    ),
+  )
 
   // The same with a row that is not what was written: those around it are read.
   const damaged = {
     ...store,
-    read: (stream: string, options: Parameters<typeof store.read>[1] = {}) => async () => {
-      const { from = 0, limit } = options
-      if (limit === 1 && from !== 0) return await store.read(stream, options)()
-      return E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const)
-    },
+    read:
+      (stream: string, options: Parameters<typeof store.read>[1] = {}) =>
+      async () => {
+        const { from = 0, limit } = options
+        if (limit === 1 && from !== 0) return await store.read(stream, options)()
+        return E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const)
+      },
   }
   const around = await openWith(modelsDir, bundledDir, damaged)
   t.deepEqual(around.pairs, pairs)

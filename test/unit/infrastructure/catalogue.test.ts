@@ -18,13 +18,19 @@ const FIVE = ['tiny', 'medium', 'large_v1', 'large_v2', 'large-v3']
 const install = async (t: ExecutionContext, folders: Readonly<Record<string, string>>): Promise<string> => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
-  for (const [name, source] of Object.entries(folders)) await cp(source, join(directory.path, name), { recursive: true })
+  for (const [name, source] of Object.entries(folders))
+    await cp(source, join(directory.path, name), { recursive: true })
   return directory.path
 }
 
 const openWith = async (modelsDir: string | null, store = createMemoryEventStore()) => {
   const logger = createRecordingLogger()
-  const catalogue = await openCatalogue({ listInstalled: listInstalled({ store, environment: createTestEnvironment(), logger }), logger, modelsDir, bundledDir: 'models' })
+  const catalogue = await openCatalogue({
+    listInstalled: listInstalled({ store, environment: createTestEnvironment(), logger }),
+    logger,
+    modelsDir,
+    bundledDir: 'models',
+  })
   return { catalogue, logger, store, names: catalogue.models().map(({ name }) => name) }
 }
 
@@ -120,7 +126,17 @@ test('of two services that list at once, the one that comes second takes the ids
     },
   }
   const { catalogue } = await openWith(modelsDir, slow)
-  t.deepEqual(catalogue.models().map(({ id, name }) => [id, name]).slice(5), [[6, 'demo-en'], [8, 'first'], [9, 'second']])
+  t.deepEqual(
+    catalogue
+      .models()
+      .map(({ id, name }) => [id, name])
+      .slice(5),
+    [
+      [6, 'demo-en'],
+      [8, 'first'],
+      [9, 'second'],
+    ],
+  )
   t.is(store.allEvents().filter(({ type }) => type === 'ModelListed').length, 9)
 })
 
@@ -132,9 +148,22 @@ test('a folder that does not fit is reported and not listed, of two with one nam
   t.deepEqual(names, [...FIVE, 'demo-en'])
   t.is(catalogue.speech.models.get('tiny'), join(modelsDir, 'tiny'))
   t.is(resolve(catalogue.speech.models.get('demo-en') ?? ''), resolve('models/demo-en'))
-  const reported = logger.lines.map(({ level, fields }) => [level, String(fields['folder']).slice(modelsDir.length + 1)])
-  t.deepEqual(reported.toSorted((a, b) => (String(a) < String(b) ? -1 : 1)), [['warn', 'broken'], ['warn', 'demo-en'], ['warn', 'whisper-tiny']])
-  t.is(logger.lines.find(({ fields }) => String(fields['folder']).endsWith('broken'))?.fields['reason'], 'tokenizer.json is missing')
+  const reported = logger.lines.map(({ level, fields }) => [
+    level,
+    String(fields['folder']).slice(modelsDir.length + 1),
+  ])
+  t.deepEqual(
+    reported.toSorted((a, b) => (String(a) < String(b) ? -1 : 1)),
+    [
+      ['warn', 'broken'],
+      ['warn', 'demo-en'],
+      ['warn', 'whisper-tiny'],
+    ],
+  )
+  t.is(
+    logger.lines.find(({ fields }) => String(fields['folder']).endsWith('broken'))?.fields['reason'],
+    'tokenizer.json is missing',
+  )
 })
 
 test('a models directory that is not there is an error in the log, and what ships is still listed', async (t) => {

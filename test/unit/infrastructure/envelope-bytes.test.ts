@@ -7,7 +7,8 @@ const key = randomBytes(32)
 test('what was sealed under a name opens under no other, with the same key either', (t) => {
   const { iv, sealed } = encrypt(key, 'user-1', Buffer.from('Alice'))
   t.is(decrypt(key, 'user-1', iv, sealed).toString(), 'Alice')
-  for (const other of ['user-2', 'user-', '']) t.throws(() => decrypt(key, other, iv, sealed), { message: /belongs elsewhere or was changed/ }, other)
+  for (const other of ['user-2', 'user-', ''])
+    t.throws(() => decrypt(key, other, iv, sealed), { message: /belongs elsewhere or was changed/ }, other)
 })
 
 test('an envelope has a fresh vector of 12 bytes and a whole tag of 16, and any bytes come back', (t) => {

@@ -14,7 +14,12 @@ const PLACE = { stream: 'user-7', member: 'UserRegistered.username' }
 /** Of format 1: bound to the name of the key alone. */
 const UNBOUND = { k: 'user-7', iv: 'yAQ2agERXpiLCOrt', c: 'XoHxQJLwUUnq8MoQucmGGiqvycGGksgVYAT9Ug==' }
 /** Of format 2: bound to stream, event and member as well. */
-const BOUND = { k: 'user-7', m: 'UserRegistered.username', iv: 'YmfKemwV1scsLq/r', c: 'Rbyq91qEA8KUVtYRbqQfpnyy3GXNm3aFGE6ozA==' }
+const BOUND = {
+  k: 'user-7',
+  m: 'UserRegistered.username',
+  iv: 'YmfKemwV1scsLq/r',
+  c: 'Rbyq91qEA8KUVtYRbqQfpnyy3GXNm3aFGE6ozA==',
+}
 
 test('envelopes of both formats open', (t) => {
   t.is(openText(KEY, UNBOUND, 'user-7'), TEXT)
@@ -27,11 +32,18 @@ test('envelopes of both formats open', (t) => {
 test('a bound envelope opens nowhere else, nor as one that is not bound', (t) => {
   const { m: _, ...stripped } = BOUND
   for (const [envelope, stream] of [
-    [BOUND, 'user-8'], [{ ...BOUND, m: 'PasswordChanged.passwordHash' }, 'user-7'], [{ ...BOUND, k: 'user-8' }, 'user-7'],
+    [BOUND, 'user-8'],
+    [{ ...BOUND, m: 'PasswordChanged.passwordHash' }, 'user-7'],
+    [{ ...BOUND, k: 'user-8' }, 'user-7'],
     [stripped, 'user-7'],
-    [{ ...UNBOUND, m: BOUND.m }, 'user-7'], [{ ...UNBOUND, k: 'user-8' }, 'user-7'],
+    [{ ...UNBOUND, m: BOUND.m }, 'user-7'],
+    [{ ...UNBOUND, k: 'user-8' }, 'user-7'],
   ] as const)
-    t.throws(() => openText(KEY, envelope, stream), { message: /belongs elsewhere or was changed/ }, JSON.stringify(envelope))
+    t.throws(
+      () => openText(KEY, envelope, stream),
+      { message: /belongs elsewhere or was changed/ },
+      JSON.stringify(envelope),
+    )
 })
 
 test('a keyring opens envelopes of both formats', async (t) => {

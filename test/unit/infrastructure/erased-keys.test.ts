@@ -24,7 +24,11 @@ const follow = async (needed: ReadonlyArray<string> = []) => {
     },
     find: async (names) => {
       asked.push(...names)
-      const found = new Map(names.flatMap((name): ReadonlyArray<[string, StoredKey]> => (keys.has(name) ? [[name, keys.get(name) ?? null]] : [])))
+      const found = new Map(
+        names.flatMap((name): ReadonlyArray<[string, StoredKey]> =>
+          keys.has(name) ? [[name, keys.get(name) ?? null]] : [],
+        ),
+      )
       await held
       return E.right(found)
     },
@@ -33,7 +37,14 @@ const follow = async (needed: ReadonlyArray<string> = []) => {
   }, Buffer.alloc(32, 7))
   const timers = createManualTimers()
   const logger = createRecordingLogger()
-  const { stop } = followErasures({ keyring, erased: async () => erased, needed: () => needed, timers, monotonic: timers.monotonic, logger })
+  const { stop } = followErasures({
+    keyring,
+    erased: async () => erased,
+    needed: () => needed,
+    timers,
+    monotonic: timers.monotonic,
+    logger,
+  })
   return {
     keyring, asked, logger, stop,
     eraseElsewhere: (name: string): void => void keys.set(name, null),
@@ -52,7 +63,10 @@ const erasedKey = (key: string) => [E.left({ _tag: 'KeyErased', key })]
 
 test('a key that another process erased is out of memory with the next second', async (t) => {
   const { keyring, eraseElsewhere, tells, pass, stop } = await follow()
-  const [alice, bob] = [await right(keyring.seal('user-1', plainMembers(['Alice']))), await right(keyring.seal('user-2', plainMembers(['Bob'])))]
+  const [alice, bob] = [
+    await right(keyring.seal('user-1', plainMembers(['Alice']))),
+    await right(keyring.seal('user-2', plainMembers(['Bob']))),
+  ]
   eraseElsewhere('user-1')
   t.deepEqual(await right(keyring.open(sealedMembers(alice))), [E.right('Alice')])
   tells(E.right(['user-1']))

@@ -9,7 +9,15 @@ test('the log is JSON lines without secrets [D59]', (t) => {
   const lines: string[] = []
   const log = createLogger('info', { write: (line) => lines.push(line) })
   const secret = 'hunter2'
-  log.info({ token: secret, live: { id: 7, token_sender: secret }, request: { headers: { authorization: secret } }, password: secret }, 'hello')
+  log.info(
+    {
+      token: secret,
+      live: { id: 7, token_sender: secret },
+      request: { headers: { authorization: secret } },
+      password: secret,
+    },
+    'hello',
+  )
   log.error({ err: new Error('broken') }, 'oops')
   const [first, second] = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   t.false(lines.join('').includes(secret))
@@ -20,7 +28,11 @@ test('the log is JSON lines without secrets [D59]', (t) => {
 test('of an error the log shows type, message, code and stack, and nothing that was hung on it', (t) => {
   const lines: string[] = []
   const log = createLogger('info', { write: (line) => lines.push(line) })
-  const error = Object.assign(new TypeError('broken'), { code: 'HPE_X', rawPacket: Buffer.from('hunter2'), body: 'hunter2' })
+  const error = Object.assign(new TypeError('broken'), {
+    code: 'HPE_X',
+    rawPacket: Buffer.from('hunter2'),
+    body: 'hunter2',
+  })
   log.error({ err: error }, 'oops')
   const { err } = JSON.parse(lines[0] ?? '') as { readonly err: Readonly<Record<string, unknown>> }
   t.like(err, { type: 'TypeError', message: 'broken', code: 'HPE_X' })
@@ -67,7 +79,10 @@ test('on a terminal the log is lines for people, and what others wrote moves no 
   const log = createLogger('info', readableLog({ write: (line) => lines.push(stripVTControlCharacters(line)) }, false))
   log.info({ engine: 'speech', why: 'no device', live: { id: 7 }, token: 'hunter2' }, 'engine process started')
   log.error({ err: new TypeError('a\u001b[2J\nb\u202ec') }, 'oops')
-  t.regex(lines[0] ?? '', /^\d\d:\d\d:\d\d info {2}engine process started {2}engine=speech {2}why="no device" {2}live=\{"id":7\} {2}token=\[secret\]\n$/)
+  t.regex(
+    lines[0] ?? '',
+    /^\d\d:\d\d:\d\d info {2}engine process started {2}engine=speech {2}why="no device" {2}live=\{"id":7\} {2}token=\[secret\]\n$/,
+  )
   t.regex(lines[1] ?? '', /^\d\d:\d\d:\d\d error oops {2}\(a\?\[2J\?b\?c\)\n(?:.*\n)+? {4}at /)
   t.notRegex(lines.join('').replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u)
 })

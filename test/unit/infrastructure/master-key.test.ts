@@ -21,7 +21,13 @@ test('a master key may be given raw, in hexadecimal or in base64', async (t) => 
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const key = randomBytes(32)
-  const forms = [key, key.toString('hex'), `${key.toString('hex').toUpperCase()}\n`, `${key.toString('base64')}\n`, key.toString('base64url')]
+  const forms = [
+    key,
+    key.toString('hex'),
+    `${key.toString('hex').toUpperCase()}\n`,
+    `${key.toString('base64')}\n`,
+    key.toString('base64url'),
+  ]
   for (const [index, form] of forms.entries()) {
     const file = join(path, String(index))
     await writeFile(file, form)
@@ -44,7 +50,9 @@ test('a file that holds no master key is refused and left as it is', async (t) =
 
 test('keys for different purposes differ, and depend on the master key', (t) => {
   const [one, two] = [randomBytes(32), randomBytes(32)]
-  const keys = [one, two].flatMap((key) => (['keyring', 'jwt', 'hmac'] as const).map((purpose) => deriveKey(key, purpose).toString('hex')))
+  const keys = [one, two].flatMap((key) =>
+    (['keyring', 'jwt', 'hmac'] as const).map((purpose) => deriveKey(key, purpose).toString('hex')),
+  )
   t.is(new Set([...keys, one.toString('hex')]).size, 7)
   t.deepEqual(deriveKey(one, 'jwt'), deriveKey(one, 'jwt'))
 })

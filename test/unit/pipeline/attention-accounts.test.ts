@@ -7,9 +7,22 @@ const [ask, not, what] = [heardWord(' Ask', 0.1, 0.4), heardWord(' not', 0.5, 0.
 
 test('where a full window heard otherwise, the words stand that their own pass was surer of', (t) => {
   const { hears, says } = createAttentionDriver()
-  const drafted = [ask, heardWord(' knot', 0.5, 0.8, 0.4), what, heardWord(' solved', 1.3, 1.6, 0.8), heardWord(' now', 1.7, 1.9, 0.3)]
+  const drafted = [
+    ask,
+    heardWord(' knot', 0.5, 0.8, 0.4),
+    what,
+    heardWord(' solved', 1.3, 1.6, 0.8),
+    heardWord(' now', 1.7, 1.9, 0.3),
+  ]
   hears(speechState(2.2, [[0, 2]]), drafted)
-  const full = [ask, not, what, heardWord(' soul', 1.3, 1.4, 0.5), heardWord(' fed', 1.4, 1.6, 0.5), heardWord(' now', 1.7, 1.9)]
+  const full = [
+    ask,
+    not,
+    what,
+    heardWord(' soul', 1.3, 1.4, 0.5),
+    heardWord(' fed', 1.4, 1.6, 0.5),
+    heardWord(' now', 1.7, 1.9),
+  ]
   t.deepEqual(hears(speechState(3.2, [[0, 2]], true), full).pass.beginning?.prefix, [])
   t.deepEqual(finalTextsOf(says(speechState(3.2, [[0, 2]], true))), ['Ask not what solved now'])
 })
@@ -31,11 +44,18 @@ test('what the model was told before and says again is not heard: words behind e
   const { hears } = createAttentionDriver()
   hears(speechState(1.5, [[0]]), [ask])
   const again = [' Ask', ' not', ' what', ' Ask'].map((text) => heardWord(text, 1.9, 1.9))
-  t.is(hears(speechState(2.8, [[0, 2.6]]), [not, ...again, heardWord(' you', 2, 2.5)]).outcome.partial?.text, 'Ask not you')
+  t.is(
+    hears(speechState(2.8, [[0, 2.6]]), [not, ...again, heardWord(' you', 2, 2.5)]).outcome.partial?.text,
+    'Ask not you',
+  )
 
   const back = createAttentionDriver()
   back.hears(speechState(1.5, [[0, 1.3]]), [ask, not, what])
-  t.is(back.hears(speechState(3, [[0, 1.3], [1.7]]), [ask, not, what, heardWord(' you', 1.9, 2.2)]).outcome.partial?.text, 'Ask not what you', 'its attention went back')
+  t.is(
+    back.hears(speechState(3, [[0, 1.3], [1.7]]), [ask, not, what, heardWord(' you', 1.9, 2.2)]).outcome.partial?.text,
+    'Ask not what you',
+    'its attention went back',
+  )
 })
 
 test('a burst of sound that the model is not sure of has no words; what is left out is counted', (t) => {
@@ -65,7 +85,11 @@ test('speech that a pass left without any word is heard anew, without the text b
   t.deepEqual(finalTextsOf(deaf.outcome), ['Ask not what'])
   const step = next(speechState(4, [[0, 1.3], [2]]))
   t.deepEqual(step.kind === 'pass' && step.pass, {
-    from: samplesOf(2) - samplesOf(0.15), to: samplesOf(4), isDraft: true, isSpeaking: true, beginning: { context: [], prefix: [] },
+    from: samplesOf(2) - samplesOf(0.15),
+    to: samplesOf(4),
+    isDraft: true,
+    isSpeaking: true,
+    beginning: { context: [], prefix: [] },
   })
   t.deepEqual(finalTextsOf(hears(speechState(4, [[0, 1.3], [2]]), []).outcome), [], 'once')
   t.is(next(speechState(4, [[0, 1.3], [2]])).kind, 'wait')

@@ -13,14 +13,22 @@ const script = fc
   .array(
     fc.record({
       seconds: fc.double({ min: 0.15, max: 0.9, noNaN: true }),
-      pause: fc.oneof({ weight: 3, arbitrary: fc.double({ min: 0, max: 0.1, noNaN: true }) }, { weight: 2, arbitrary: fc.double({ min: 0.2, max: 5, noNaN: true }) }),
+      pause: fc.oneof(
+        { weight: 3, arbitrary: fc.double({ min: 0, max: 0.1, noNaN: true }) },
+        { weight: 2, arbitrary: fc.double({ min: 0.2, max: 5, noNaN: true }) },
+      ),
       isUnsure: fc.boolean(),
       ending: fc.constantFrom('', '', ',', '.'),
     }),
     { minLength: 1, maxLength: 12 },
   )
   .map((words) =>
-    words.map(({ seconds, pause, isUnsure, ending }, i) => ({ text: `word${i}${ending}`, seconds, pause, ...(isUnsure && { misheard: `wrong${i}` }) })),
+    words.map(({ seconds, pause, isUnsure, ending }, i) => ({
+      text: `word${i}${ending}`,
+      seconds,
+      pause,
+      ...(isUnsure && { misheard: `wrong${i}` }),
+    })),
   )
 
 const settings = fc.record({
@@ -48,23 +56,34 @@ test('nothing is due before the next look; what is heard again stays short, and 
         const job = { model: '', language: 'en', samples: audio.slice(pass.from, pass.to), ...pass }
         const heard = await engine.transcribe(job)()
         if (E.isLeft(heard)) throw new Error(heard.left._tag)
-        policy.hear(speech.phrases.flatMap(({ regions }) => regions), pass, heard.right, limits)
+        policy.hear(
+          speech.phrases.flatMap(({ regions }) => regions),
+          pass,
+          heard.right,
+          limits,
+        )
       }
       for (let at = 0; at + VAD_FRAME <= audio.length; at += VAD_FRAME) {
         const frame = audio.subarray(at, at + VAD_FRAME)
-        speech = foldSpeech(speech, [frame.filter((sample) => sample !== 0).length * 2 >= VAD_FRAME ? 0.95 : 0.05], limits.phraseSilence)
+        speech = foldSpeech(
+          speech,
+          [frame.filter((sample) => sample !== 0).length * 2 >= VAD_FRAME ? 0.95 : 0.05],
+          limits.phraseSilence,
+        )
         for (let steps = 0; speech.phrases.length > 0; steps += 1) {
           const step = policy.next(speech, limits)
           if (step.kind === 'wait') break
           if (steps > 50) throw new Error('it never waits')
-          if (speech.clock < announced) throw new Error(`${step.kind} at ${speech.clock}, but the next look was at ${announced}`)
+          if (speech.clock < announced)
+            throw new Error(`${step.kind} at ${speech.clock}, but the next look was at ${announced}`)
           seen.dues += 1
           await perform(step)
         }
         const { heardEnd, neededFrom } = policy.known(speech)
         const kept = Math.max(heardEnd, speech.clock) - neededFrom
         // The whole buffer, and the silence behind it that may pass until it is dropped.
-        const most = limits.buffer.longestHeard + Math.max(limits.interval, limits.phraseSilence, 4 * SAMPLE_RATE) + SAMPLE_RATE
+        const most =
+          limits.buffer.longestHeard + Math.max(limits.interval, limits.phraseSilence, 4 * SAMPLE_RATE) + SAMPLE_RATE
         if (kept > most) throw new Error(`${kept / SAMPLE_RATE} s are kept`)
         if (speech.clock < announced) continue
         const look = policy.nextLook(speech, limits)

@@ -8,7 +8,13 @@ const [ask, not, what] = [heardWord(' Ask', 0.1, 0.4), heardWord(' not', 0.5, 0.
 test('a draft goes on from the words that are fixed; those at the end of running speech stay open', (t) => {
   const { hears } = createAttentionDriver()
   const { pass, outcome } = hears(speechState(1.3, [[0]]), [ask, not, what])
-  t.deepEqual(pass, { from: 0, to: samplesOf(1.3), isSpeaking: true, isDraft: true, beginning: { context: [], prefix: [] } })
+  t.deepEqual(pass, {
+    from: 0,
+    to: samplesOf(1.3),
+    isSpeaking: true,
+    isDraft: true,
+    beginning: { context: [], prefix: [] },
+  })
   t.is(outcome.partial?.text, 'Ask not', 'what sounds at the very end is not shown')
   const second = hears(speechState(2.4, [[0]]), [heardWord(' whatever', 0.9, 1.6), heardWord(' you', 2, 2.2)])
   t.deepEqual(second.pass.beginning?.prefix, tokensOf(ask, not), 'the last word may be half a word')
@@ -43,8 +49,14 @@ test('punctuation that comes later joins the word before it', (t) => {
   const { hears } = createAttentionDriver()
   hears(speechState(1.5, [[0, 1.3]]), [ask, not, what])
   const comma = heardWord(',', 1.2, 1.2)
-  t.is(hears(speechState(3, [[0, 1.3], [1.7]]), [comma, heardWord(' you', 1.9, 2.2)]).outcome.partial?.text, 'Ask not what, you')
-  t.deepEqual(hears(speechState(4.1, [[0, 1.3], [1.7]]), []).pass.beginning?.prefix.slice(0, 4), tokensOf(ask, not, what, comma))
+  t.is(
+    hears(speechState(3, [[0, 1.3], [1.7]]), [comma, heardWord(' you', 1.9, 2.2)]).outcome.partial?.text,
+    'Ask not what, you',
+  )
+  t.deepEqual(
+    hears(speechState(4.1, [[0, 1.3], [1.7]]), []).pass.beginning?.prefix.slice(0, 4),
+    tokensOf(ask, not, what, comma),
+  )
 })
 
 test('the rest of a word that was taken for all of it joins its first half', (t) => {
@@ -79,7 +91,13 @@ test('a phrase of which the drafts were sure is only ended by a full window, in 
   hears(speechState(1.5, [[0, 1.3]]), [ask, not, what])
   t.is(next(speechState(1.75, [[0, 1.3]])).kind, 'wait')
   const { pass, outcome } = hears(speechState(1.85, [[0, 1.3]]), [heardWord('.', 1.2, 1.2)])
-  t.deepEqual(pass, { from: 0, to: samplesOf(1.3), isSpeaking: false, isDraft: false, beginning: { context: [], prefix: tokensOf(ask, not, what) } })
+  t.deepEqual(pass, {
+    from: 0,
+    to: samplesOf(1.3),
+    isSpeaking: false,
+    isDraft: false,
+    beginning: { context: [], prefix: tokensOf(ask, not, what) },
+  })
   t.is(outcome.partial?.text, 'Ask not what.')
   t.is(next(speechState(2.2, [[0, 1.3]])).kind, 'wait')
   t.deepEqual(finalTextsOf(says(speechState(2.4, [[0, 1.3]], true))), ['Ask not what.'])
@@ -102,7 +120,11 @@ test('what the drafts were not sure of is heard anew behind the finals before it
 test('a doubted word waits for what follows; an unlikely one is not shown meanwhile', (t) => {
   const { hears } = createAttentionDriver()
   const doubted = heardWord(' knot', 0.5, 0.8, 0.45)
-  t.is(hears(speechState(2.2, [[0]]), [ask, doubted, heardWord(' why', 1, 1.3, 0.3), heardWord(' you', 1.4, 1.7)]).outcome.partial?.text, 'Ask knot')
+  t.is(
+    hears(speechState(2.2, [[0]]), [ask, doubted, heardWord(' why', 1, 1.3, 0.3), heardWord(' you', 1.4, 1.7)]).outcome
+      .partial?.text,
+    'Ask knot',
+  )
   const second = hears(speechState(3.3, [[0]]), [not, what, heardWord(' you', 1.5, 1.8)])
   t.deepEqual(second.pass.beginning?.prefix, tokensOf(ask))
   t.is(second.outcome.partial?.text, 'Ask not what you')
@@ -126,17 +148,25 @@ test('a pause ends a sentence only where the model is sure of it', (t) => {
 
 test('silence that a full window hears where drafts heard words empties the segment on the screen, and nothing is final', (t) => {
   const { hears, says } = createAttentionDriver()
-  t.is(hears(speechState(1.5, [[0, 1.3]]), [heardWord(' Thank', 0.2, 0.5, 0.95), heardWord(' you.', 0.6, 0.9, 0.4)]).outcome.partial?.text, 'Thank you')
+  t.is(
+    hears(speechState(1.5, [[0, 1.3]]), [heardWord(' Thank', 0.2, 0.5, 0.95), heardWord(' you.', 0.6, 0.9, 0.4)])
+      .outcome.partial?.text,
+    'Thank you',
+  )
   const { outcome } = hears(speechState(2.4, [[0, 1.3]], true), [])
   t.is(outcome.partial?.text, '')
   t.is(outcome.partial?.segment, 1)
   t.deepEqual(finalTextsOf(says(speechState(2.4, [[0, 1.3]], true))), [])
-  t.is(hears(speechState(9, [[7, 8]]), [heardWord(' Ask', 7.1, 7.6)]).outcome.partial?.segment, 1, 'the number goes to what is said next')
+  t.is(
+    hears(speechState(9, [[7, 8]]), [heardWord(' Ask', 7.1, 7.6)]).outcome.partial?.segment,
+    1,
+    'the number goes to what is said next',
+  )
 })
 
 const DOUBTFUL = { avgLogprob: -1.1 }
 
-test('speech whose scores are bad stays as text: the drafts\' where there is one, else that of the full window', (t) => {
+test("speech whose scores are bad stays as text: the drafts' where there is one, else that of the full window", (t) => {
   const doubted = createAttentionDriver()
   doubted.hears(speechState(1.5, [[0, 1.3]]), [ask, not])
   t.is(doubted.hears(speechState(2.4, [[0, 1.3]], true), [heardWord(' Ah', 0.9, 1.2)], DOUBTFUL).outcome.partial, null)
@@ -171,7 +201,11 @@ test('a loop is not shown, does not become final and takes the context with it',
   t.deepEqual(finalTextsOf(says(speechState(2.4, [[0, 1.3]], true))), ['Ask not'])
   const stopped = createAttentionDriver()
   t.is(stopped.hears(speechState(1.5, [[0, 1.3]]), [ask], { isLoop: true }).outcome.partial, null)
-  t.is(stopped.hears(speechState(2.4, [[0, 1.3]], true), [ask], { isLoop: true }).outcome.partial, null, 'the decoder was stopped')
+  t.is(
+    stopped.hears(speechState(2.4, [[0, 1.3]], true), [ask], { isLoop: true }).outcome.partial,
+    null,
+    'the decoder was stopped',
+  )
   t.deepEqual(finalTextsOf(stopped.says(speechState(2.4, [[0, 1.3]], true))), [])
 })
 
@@ -207,7 +241,11 @@ test('a buffer that is too long is cut behind a sentence, else a clause, else a 
     [[' One,', ' two', ' three', ' four', ' five', ' six'], 1],
     [[' One', ' two', ' three', ' four', ' five', ' six'], 2],
   ] as const) {
-    const { hears, says, next, limits, policy } = createAttentionDriver({ max_buffer: 3, min_buffer: 1, max_chars: 200 })
+    const { hears, says, next, limits, policy } = createAttentionDriver({
+      max_buffer: 3,
+      min_buffer: 1,
+      max_chars: 200,
+    })
     const words = texts.map((text, i) => heardWord(text, 4 + i / 2, 4.4 + i / 2))
     hears(speechState(8, [[0]]), words)
     const finals = finalTextsOf(says(speechState(8, [[0]])))
@@ -215,7 +253,10 @@ test('a buffer that is too long is cut behind a sentence, else a clause, else a 
     const step = next(speechState(9.1, [[0]]))
     if (step.kind !== 'pass') throw new Error(step.kind)
     const last = words[count - 1]
-    t.true(step.pass.from >= samplesOf(last?.end ?? 0) && step.pass.from < samplesOf((words[count]?.start ?? 0) + 0.001), texts.join(''))
+    t.true(
+      step.pass.from >= samplesOf(last?.end ?? 0) && step.pass.from < samplesOf((words[count]?.start ?? 0) + 0.001),
+      texts.join(''),
+    )
     t.deepEqual(step.pass.beginning?.context, tokensOf(...words.slice(0, count)))
     t.is([...finals, ...finalTextsOf(policy.giveUp(limits))].join(' '), texts.join('').trim())
   }
@@ -227,7 +268,8 @@ test('several phrases that are over are heard in one pass, and each becomes a se
   const [second] = speechState(8, [[3, 4.3]], true).phrases
   const [third] = speechState(8, [[6, 8]], true).phrases
   const [far] = speechState(40, [[30, 31]], true).phrases
-  if (first === undefined || second === undefined || third === undefined || far === undefined) throw new Error('no phrases')
+  if (first === undefined || second === undefined || third === undefined || far === undefined)
+    throw new Error('no phrases')
   const behind = { ...speechState(40, [], true), phrases: [first, second, third, far] }
   const { pass } = hears(behind, [ask, not, heardWord(' what', 3.1, 3.5), heardWord(' you', 6.2, 6.6)])
   t.deepEqual([pass.to, pass.isDraft], [samplesOf(8), false], 'as many as fit')
@@ -241,6 +283,10 @@ test('several phrases that are over are heard in one pass, and each becomes a se
 test('without punctuation none is shown, and the model still goes on from its own', (t) => {
   const { hears } = createAttentionDriver({ punctuation: false })
   const end = heardWord(' what?', 0.9, 1.2)
-  t.is(hears(speechState(2, [[0]]), [ask, heardWord(' not,', 0.5, 0.8), end, heardWord(' you', 1.5, 1.8)]).outcome.partial?.text, 'Ask not what you')
+  t.is(
+    hears(speechState(2, [[0]]), [ask, heardWord(' not,', 0.5, 0.8), end, heardWord(' you', 1.5, 1.8)]).outcome.partial
+      ?.text,
+    'Ask not what you',
+  )
   t.deepEqual(hears(speechState(3.1, [[0]]), []).pass.beginning?.prefix.at(-1), end.tokens[1])
 })

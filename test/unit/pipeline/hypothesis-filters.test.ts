@@ -36,7 +36,8 @@ test('one or two words that the model is not sure of are doubtful where no detec
 })
 
 test('a decoder that got stuck is recognised by its repetitions', (t) => {
-  const repeated = (phrase: string, times: number): ReadonlyArray<string> => Array.from({ length: times }, () => phrase.split(' ')).flat()
+  const repeated = (phrase: string, times: number): ReadonlyArray<string> =>
+    Array.from({ length: times }, () => phrase.split(' ')).flat()
   t.true(isLoop(['so', ...repeated('no', 8)]))
   t.false(isLoop(repeated('no', 7)))
   t.true(isLoop([...repeated('the man walked on', 3), 'home']))

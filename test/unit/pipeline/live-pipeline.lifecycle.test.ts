@@ -151,7 +151,13 @@ test('the lag of a live is the age of the oldest audio that no pass has heard, a
   lags.onHeard((seconds) => heard.push(seconds))
   let now = 1_000_000
   const monotonic = (): number => now
-  const create = createLivePipeline({ engine, scheduler: createScheduler(engine, monotonic), monotonic, timers: heldTimers(), lags })
+  const create = createLivePipeline({
+    engine,
+    scheduler: createScheduler(engine, monotonic),
+    monotonic,
+    timers: heldTimers(),
+    lags,
+  })
   const open = (liveId: number, events: ReturnType<typeof collectEvents>['events']) =>
     create({ liveId, model: 'scripted', language: 'en', settings, nextSegment: 1, events })
   const { finals, events } = collectEvents()

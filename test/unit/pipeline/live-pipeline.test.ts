@@ -10,7 +10,13 @@ import { streamAudio, eventLoopTurns } from '../../support/pipeline/pipeline-str
 const pace = { chunk: 1600, ticks: 2, latency: 1, windowSeconds: 30 }
 
 test('silence gives no frame [R155]', async (t) => {
-  const { frames, passes } = await streamAudio({ ...pace, words: [], audio: new Int16Array(60 * 16000), settings, chunk: 16000 })
+  const { frames, passes } = await streamAudio({
+    ...pace,
+    words: [],
+    audio: new Int16Array(60 * 16000),
+    settings,
+    chunk: 16000,
+  })
   t.deepEqual(frames, [])
   t.is(passes, 0)
 })
@@ -18,7 +24,13 @@ test('silence gives no frame [R155]', async (t) => {
 test('a phrase is final within half a second of buffer_timeout of silence [R156]', async (t) => {
   for (const buffer_timeout of [0.3, 1, 2.5]) {
     const words = spokenWords('the meeting begins at noon')
-    const { finals } = await streamAudio({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 5), settings: { ...settings, buffer_timeout } })
+    const { finals } = await streamAudio({
+      ...pace,
+      ticks: 20,
+      words,
+      audio: scriptedAudio(words, 5),
+      settings: { ...settings, buffer_timeout },
+    })
     const end = words.reduce((sum, { pause, seconds }) => sum + pause + seconds, 0)
     t.is(finals.length, 1)
     const delay = (finals[0]?.pushed ?? 0) / 16000 - end
@@ -27,15 +39,26 @@ test('a phrase is final within half a second of buffer_timeout of silence [R156]
 })
 
 test('max_buffer forces finals without any silence [R156]', async (t) => {
-  const words = spokenWords(Array.from({ length: 80 }, (_, i) => `w${i}`).join(' ')).map((word) => ({ ...word, pause: 0 }))
-  const { finals } = await streamAudio({ ...pace, words, audio: scriptedAudio(words), settings: { ...settings, max_buffer: 4, max_chars: 1000 } })
+  const words = spokenWords(Array.from({ length: 80 }, (_, i) => `w${i}`).join(' ')).map((word) => ({
+    ...word,
+    pause: 0,
+  }))
+  const { finals } = await streamAudio({
+    ...pace,
+    words,
+    audio: scriptedAudio(words),
+    settings: { ...settings, max_buffer: 4, max_chars: 1000 },
+  })
   t.true(finals.length >= 3)
   t.true(finals.every(({ start, end }) => end - start <= 5))
   t.is(finals.map(({ text }) => text).join(' '), words.map(({ text }) => text).join(' '))
 })
 
 test('in mode final every word is final within max_delay [R156]', async (t) => {
-  const words = spokenWords(Array.from({ length: 60 }, (_, i) => `w${i}`).join(' ')).map((word) => ({ ...word, pause: 0.02 }))
+  const words = spokenWords(Array.from({ length: 60 }, (_, i) => `w${i}`).join(' ')).map((word) => ({
+    ...word,
+    pause: 0.02,
+  }))
   const config: EngineSettings = { ...settings, mode: 'final', max_delay: 3, max_buffer: 20 }
   const { finals } = await streamAudio({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 2), settings: config })
   for (const { start, pushed, text } of finals) t.true(pushed / 16000 - start <= 3 + 0.5, text)
@@ -45,13 +68,19 @@ test('frames keep to max_chars and max_lines and together hold every word [R157]
   const words = spokenWords('incomprehensibilities are what a caption of twelve letters has to break somewhere')
   const config: EngineSettings = { ...settings, max_chars: 12, max_lines: 2 }
   const { frames, finals } = await streamAudio({ ...pace, words, audio: scriptedAudio(words, 2), settings: config })
-  for (const { caption } of frames) t.true(caption.split('\n').length <= 2 && caption.split('\n').every((line) => line.length <= 12), caption)
+  for (const { caption } of frames)
+    t.true(caption.split('\n').length <= 2 && caption.split('\n').every((line) => line.length <= 12), caption)
   t.is(finals.map(({ text }) => text.replaceAll(' ', '')).join(''), words.map(({ text }) => text).join(''))
 })
 
 test('without punctuation none is added [R158]', async (t) => {
   const words = spokenWords('Well, it is 3.5 metres. Or not? Yes!')
-  const { frames } = await streamAudio({ ...pace, words, audio: scriptedAudio(words, 2), settings: { ...settings, punctuation: false } })
+  const { frames } = await streamAudio({
+    ...pace,
+    words,
+    audio: scriptedAudio(words, 2),
+    settings: { ...settings, punctuation: false },
+  })
   t.is(frames.at(-1)?.text, 'Well it is 3.5 metres Or not Yes')
   t.true(frames.every(({ text }) => !/[,?!]|\.$/.test(text)))
 })
@@ -62,11 +91,17 @@ test('partials grow, are never sent twice, and the last frame of a segment is it
   const texts = frames.map(({ segment, final, text }) => `${segment} ${final} ${text}`)
   t.is(new Set(texts).size, texts.length)
   t.true(frames.filter(({ final }) => !final).length >= 4)
-  t.deepEqual(frames.filter(({ final }) => final).map(({ text }) => text), ['one two three four five six seven eight', 'nine ten eleven twelve'])
+  t.deepEqual(
+    frames.filter(({ final }) => final).map(({ text }) => text),
+    ['one two three four five six seven eight', 'nine ten eleven twelve'],
+  )
 })
 
 test('two lives on one engine do not mix', async (t) => {
-  const scripts = [spokenWords('alpha beta gamma delta epsilon zeta'), spokenWords('un deux trois quatre cinq six sept', 0.2)]
+  const scripts = [
+    spokenWords('alpha beta gamma delta epsilon zeta'),
+    spokenWords('un deux trois quatre cinq six sept', 0.2),
+  ]
   const words = scripts.flat()
   const engine = scriptedEngine({ words, delay: () => eventLoopTurns(3) })
   const scheduler = createScheduler(engine, () => performance.now())
@@ -92,7 +127,10 @@ test('two lives on one engine do not mix', async (t) => {
 
 test('an hour of speech as fast as possible is heard whole, in few passes and in bounded jobs', async (t) => {
   const sentence = spokenWords('this is sentence number', 0.8)
-  const words = Array.from({ length: 1200 }, (_, i) => [...sentence, { text: `${i}`, pause: 0.05, seconds: 0.4 }]).flat()
+  const words = Array.from({ length: 1200 }, (_, i) => [
+    ...sentence,
+    { text: `${i}`, pause: 0.05, seconds: 0.4 },
+  ]).flat()
   const audio = scriptedAudio(words, 1)
   const engine = scriptedEngine({ words, windowSeconds: 30 })
   const { finals, events } = collectEvents()
@@ -128,7 +166,10 @@ test('half a minute of backlog of one phrase is heard in four passes at most: of
 })
 
 test('passes while somebody speaks are drafts, but those at a pause and at the end are not', async (t) => {
-  const words = [...spokenWords('this is the first sentence of two'), ...spokenWords('and this is the second of them', 1.2)]
+  const words = [
+    ...spokenWords('this is the first sentence of two'),
+    ...spokenWords('and this is the second of them', 1.2),
+  ]
   const audio = scriptedAudio(words, 1.5)
   const draftsWith = async (changes: Partial<EngineSettings>): Promise<ReadonlyArray<boolean>> => {
     const engine = scriptedEngine({ words })
@@ -140,5 +181,6 @@ test('passes while somebody speaks are drafts, but those at a pause and at the e
   t.true(drafts.includes(true))
   t.is(drafts.filter((isDraft, i) => !isDraft && drafts[i - 1] === true).length, 2, drafts.join())
   t.false(drafts.at(-1))
-  for (const changes of [{ vad: false }, { mode: 'final' }] as const) t.false((await draftsWith(changes)).includes(true))
+  for (const changes of [{ vad: false }, { mode: 'final' }] as const)
+    t.false((await draftsWith(changes)).includes(true))
 })

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import { commit, insert, NO_AGREEMENT, trim } from '../../../application/pipeline/policy/by-agreement/local-agreement.ts'
+import {
+  commit,
+  insert,
+  NO_AGREEMENT,
+  trim,
+} from '../../../application/pipeline/policy/by-agreement/local-agreement.ts'
 import type { Agreement } from '../../../application/pipeline/policy/by-agreement/local-agreement.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
 
@@ -22,7 +27,11 @@ const followsTheReference = (t: ExecutionContext, sequences: ReturnType<typeof r
     let state: Agreement = NO_AGREEMENT
     for (const [index, step] of steps.entries()) {
       const where = `sequence ${number}, step ${index}`
-      const heard = step.hypothesis.map(([start, end, text]) => ({ start: start + step.offset, end: end + step.offset, text }))
+      const heard = step.hypothesis.map(([start, end, text]) => ({
+        start: start + step.offset,
+        end: end + step.offset,
+        text,
+      }))
       const result = commit(state, insert(state, heard))
       t.deepEqual(result.committed.map((word) => word.text), step.committed.map((word) => word[2]), where)
       result.committed.forEach((word, i) => {

@@ -12,7 +12,10 @@ import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 
 const spans = fc
-  .array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.constantFrom(0.05, 0.4, 0.6, 0.95)), { minLength: 1, maxLength: 12 })
+  .array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.constantFrom(0.05, 0.4, 0.6, 0.95)), {
+    minLength: 1,
+    maxLength: 12,
+  })
   .map((all) => all.flatMap(([count, probability]) => Array.from({ length: count }, () => probability)))
 
 const settings = fc.record({
@@ -26,7 +29,10 @@ const settings = fc.record({
 /** A word that was heard a little before the end of what was heard. */
 const withWord = (state: PolicyState): PolicyState => {
   const end = Math.max(0, state.heardEnd / SAMPLE_RATE - 0.2)
-  return { ...state, agreement: { ...state.agreement, pending: [{ text: 'word', start: Math.max(0, end - 0.3), end }] } }
+  return {
+    ...state,
+    agreement: { ...state.agreement, pending: [{ text: 'word', start: Math.max(0, end - 0.3), end }] },
+  }
 }
 
 test('nothing is due before the next look, whatever is heard until then', (t) => {
@@ -42,11 +48,18 @@ test('nothing is due before the next look, whatever is heard until then', (t) =>
       const begun = { ...initialPolicy(1), bufferStart: Math.max(0, heardEnd - 2 * SAMPLE_RATE), heardEnd }
       const kindAt = (policy: PolicyState, state: SegmenterState): string => {
         const phrase = state.phrases[0]
-        return phrase === undefined ? 'wait' : nextStep(skipSilence(policy, phrase, limits), phrase, state.clock, limits).kind
+        return phrase === undefined
+          ? 'wait'
+          : nextStep(skipSilence(policy, phrase, limits), phrase, state.clock, limits).kind
       }
-      const policy = knows && now.phrases[0] !== undefined && lastRegion(now.phrases[0]).start < heardEnd ? withWord(begun) : begun
+      const policy =
+        knows && now.phrases[0] !== undefined && lastRegion(now.phrases[0]).start < heardEnd ? withWord(begun) : begun
       if (kindAt(policy, now) !== 'wait') return
-      const look = nextLook(now.phrases[0] === undefined ? policy : skipSilence(policy, now.phrases[0], limits), now, limits)
+      const look = nextLook(
+        now.phrases[0] === undefined ? policy : skipSilence(policy, now.phrases[0], limits),
+        now,
+        limits,
+      )
       seen.looks += 1
       seen.longest = Math.max(seen.longest, look - now.clock)
       let next = now
@@ -58,7 +71,9 @@ test('nothing is due before the next look, whatever is heard until then', (t) =>
         }
         // A call that is not worth it is not made, however soon something may be due.
         if (look > now.clock + 4 * VAD_FRAME && kindAt(policy, next) !== 'wait')
-          throw new Error(`${kindAt(policy, next)} at ${next.clock - now.clock}, but the next look is at ${look - now.clock}`)
+          throw new Error(
+            `${kindAt(policy, next)} at ${next.clock - now.clock}, but the next look is at ${look - now.clock}`,
+          )
       }
     }),
     { numRuns: 2000 },

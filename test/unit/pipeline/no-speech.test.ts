@@ -26,11 +26,28 @@ const tones = (): Int16Array =>
   })
 
 test('silence, white noise and tones give no frame on the real engine [R155]', async (t) => {
-  const engine = createSpeechEngine({ models: new Map([['demo-en', 'models/demo-en']]), workers: 1, logger: createRecordingLogger() })
+  const engine = createSpeechEngine({
+    models: new Map([['demo-en', 'models/demo-en']]),
+    workers: 1,
+    logger: createRecordingLogger(),
+  })
   t.teardown(() => engine.close())
-  const sounds = { silence: new Int16Array(SHORT), 'faint noise': whiteNoise(30), noise: whiteNoise(6000), tones: tones() }
+  const sounds = {
+    silence: new Int16Array(SHORT),
+    'faint noise': whiteNoise(30),
+    noise: whiteNoise(6000),
+    tones: tones(),
+  }
   for (const [name, audio] of Object.entries(sounds)) {
-    const options = { model: 'demo-en', words: [], settings: DEFAULT_ENGINE_SETTINGS, chunk: 16000, ticks: 1, latency: 0, windowSeconds: 10 }
+    const options = {
+      model: 'demo-en',
+      words: [],
+      settings: DEFAULT_ENGINE_SETTINGS,
+      chunk: 16000,
+      ticks: 1,
+      latency: 0,
+      windowSeconds: 10,
+    }
     const { frames, failures } = await streamAudio({ ...options, audio, engine })
     t.deepEqual(frames.map(({ text }) => text), [], name)
     t.deepEqual(failures, [], name)

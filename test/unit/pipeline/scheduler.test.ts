@@ -11,7 +11,12 @@ const jobOf = (model: string): TranscribeJob => ({ model, language: 'en', sample
 const onCpu = (lanes: number) => ({ deviceOf: (): Device => ({ name: 'cpu', lanes }) })
 
 const heldEngine = (lanes: number) => {
-  const running: Array<{ readonly model: string; readonly signal: AbortSignal | undefined; readonly end: () => void; readonly crash: () => void }> = []
+  const running: Array<{
+    readonly model: string
+    readonly signal: AbortSignal | undefined
+    readonly end: () => void
+    readonly crash: () => void
+  }> = []
   const transcribe = (job: TranscribeJob, signal?: AbortSignal) => () =>
     new Promise<E.Either<never, Hypothesis>>((resolve, reject) => {
       const leave = (): void => void running.splice(running.findIndex(({ model }) => model === job.model), 1)
@@ -34,7 +39,14 @@ test('the job that is due first runs first, as many at once as the engine takes'
   const { running, engine } = heldEngine(2)
   const scheduler = createScheduler(engine, () => 0)
   const names = (): ReadonlyArray<string> => running.map(({ model }) => model)
-  for (const [live, deadline] of [[1, 50], [2, 40], [3, 30], [4, 10], [5, 20]] as const) void scheduler.transcribe(live, deadline, jobOf(`${live}`))
+  for (const [live, deadline] of [
+    [1, 50],
+    [2, 40],
+    [3, 30],
+    [4, 10],
+    [5, 20],
+  ] as const)
+    void scheduler.transcribe(live, deadline, jobOf(`${live}`))
   t.deepEqual(names(), ['1', '2'])
   running[0]?.end()
   await settled()
@@ -50,7 +62,11 @@ test('what is no draft comes first, also before drafts of a live with a short ma
   const { running, engine } = heldEngine(1)
   let now = 0
   const scheduler = createScheduler(engine, () => now)
-  for (const [live, deadline, job] of [[1, 500, draftOf('first')], [2, 500, draftOf('quick')], [3, 5000, jobOf('final')]] as const)
+  for (const [live, deadline, job] of [
+    [1, 500, draftOf('first')],
+    [2, 500, draftOf('quick')],
+    [3, 5000, jobOf('final')],
+  ] as const)
     void scheduler.transcribe(live, deadline, job)
   const next = async (): Promise<string | undefined> => {
     running[0]?.end()
@@ -177,7 +193,8 @@ test('no live starves: while every live asks again at once, each gets its turns'
         )
         // Nobody waits longer than the spread of the deadlines and one turn of everybody.
         const bound = Math.max(...maxDelays) + (maxDelays.length + parallelism) * passMs
-        if (waits.some((late) => late > bound)) throw new Error(`waited ${Math.max(...waits)} ms beyond the deadline, bound ${bound}`)
+        if (waits.some((late) => late > bound))
+          throw new Error(`waited ${Math.max(...waits)} ms beyond the deadline, bound ${bound}`)
         if (turns.includes(0)) throw new Error(`turns ${turns.join()}`)
       },
     ),
@@ -192,11 +209,13 @@ test('lives on a model that is too slow for the engine share what a light live l
   const clock = (): number => now
   const engine = {
     ...onCpu(1),
-    transcribe: ({ model }: TranscribeJob) => async () => {
-      await settled()
-      now += model === 'heavy' ? 1500 : 100
-      return E.right(SILENCE)
-    },
+    transcribe:
+      ({ model }: TranscribeJob) =>
+      async () => {
+        await settled()
+        now += model === 'heavy' ? 1500 : 100
+        return E.right(SILENCE)
+      },
   }
   const scheduler = createScheduler(engine, clock)
   const turns = [0, 0, 0, 0, 0, 0]

@@ -35,13 +35,24 @@ test('scripts without spaces are told as their words stand', (t) => {
 })
 
 test('a word that only was punctuation leaves nothing where none is wanted', (t) => {
-  const [segment] = finalSegments([said(' ', 0, 0.2), said(' so', 0.4, 1), said('', 1, 1), said(' on', 1.2, 2)], WIDE, 1, 0)
+  const [segment] = finalSegments(
+    [said(' ', 0, 0.2), said(' so', 0.4, 1), said('', 1, 1), said(' on', 1.2, 2)],
+    WIDE,
+    1,
+    0,
+  )
   t.deepEqual(rows(segment ?? {}), [['so', 0.4, 1], [' on', 1.2, 2]])
 })
 
 test('the words of any final are its text, go forward and lie within it', (t) => {
   const text = fc.stringMatching(/^[ ]?[a-zé東、.,-]{0,12}$/u)
-  const words = fc.array(fc.record({ text, start: fc.double({ min: 0, max: 9, noNaN: true }), long: fc.double({ min: 0, max: 2, noNaN: true }) }))
+  const words = fc.array(
+    fc.record({
+      text,
+      start: fc.double({ min: 0, max: 9, noNaN: true }),
+      long: fc.double({ min: 0, max: 2, noNaN: true }),
+    }),
+  )
   const shape = fc.record({ maxChars: fc.integer({ min: 1, max: 20 }), maxLines: fc.integer({ min: 1, max: 3 }) })
   fc.assert(
     fc.property(words, shape, fc.double({ min: 0, max: 5, noNaN: true }), (all, room, notBefore) => {
@@ -63,5 +74,8 @@ test('how sure the model was of a word that came in two parts is the mean over i
   hears(speechState(2, [[0, 1.3]]), [heardWord(' trans', 0.1, 0.4, 0.9)])
   hears(speechState(3, [[0, 1.3], [1.7]]), [{ ...heardWord('lation', 1.7, 2, 0.4), probability: 0.1 }])
   const [final] = policy.giveUp(limits).finals
-  t.deepEqual(final?.words?.map(({ text, confidence }) => [text, confidence]), [['translation', 0.6]])
+  t.deepEqual(
+    final?.words?.map(({ text, confidence }) => [text, confidence]),
+    [['translation', 0.6]],
+  )
 })

@@ -26,7 +26,8 @@ test('what is settled is in finals, and all but the last moments are settled onc
       text: `w${i + 1}`, pause: choose() < 0.2 ? 1.5 : 0.1, seconds: 0.2 + choose() * 0.3,
     }))
     const ends: Array<number> = []
-    for (const { pause, seconds } of words) ends.push((ends.at(-1) ?? 0) + Math.round(pause * RATE) + Math.round(seconds * RATE))
+    for (const { pause, seconds } of words)
+      ends.push((ends.at(-1) ?? 0) + Math.round(pause * RATE) + Math.round(seconds * RATE))
     const audio = scriptedAudio(words, 4)
     const { events, finals } = collectEvents()
     const timers = { timers: [], after: immediateTimers.after }
@@ -45,6 +46,9 @@ test('what is settled is in finals, and all but the last moments are settled onc
       before = settled
     }
     t.true(moved > 10)
-    t.true(before >= audio.length - 2 * RATE, `${audio.length - before} samples are open behind four seconds of silence`)
+    t.true(
+      before >= audio.length - 2 * RATE,
+      `${audio.length - before} samples are open behind four seconds of silence`,
+    )
   }
 })

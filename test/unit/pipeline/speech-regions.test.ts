@@ -40,7 +40,9 @@ const regionsOf = async (engine: SpeechEngine, samples: Int16Array): Promise<Rea
 const phrasesOf = (words: NonNullable<Recording['words']>): ReadonlyArray<Stretch> =>
   words.reduce<ReadonlyArray<Stretch>>((phrases, [start, end]) => {
     const last = phrases.at(-1)
-    return last !== undefined && start - last.end < 0.5 ? [...phrases.slice(0, -1), { start: last.start, end }] : [...phrases, { start, end }]
+    return last !== undefined && start - last.end < 0.5
+      ? [...phrases.slice(0, -1), { start: last.start, end }]
+      : [...phrases, { start, end }]
   }, [])
 
 const overlaps = (a: Stretch, b: Stretch): boolean => a.start < b.end && b.start < a.end
@@ -63,10 +65,19 @@ testWith(folder)('speech regions cover the words of real recordings and keep clo
       t.true(own.length > 0, `${file}: nothing at ${phrase.start} s`)
       lead = Math.max(lead, phrase.start - (own[0]?.start ?? phrase.start))
       lag = Math.max(lag, (own.at(-1)?.end ?? phrase.end) - phrase.end)
-      t.log(file, 'phrase', phrase.start, phrase.end, 'regions', own.map(({ start, end }) => `${start.toFixed(2)}–${end.toFixed(2)}`).join(' '))
+      t.log(
+        file,
+        'phrase',
+        phrase.start,
+        phrase.end,
+        'regions',
+        own.map(({ start, end }) => `${start.toFixed(2)}–${end.toFixed(2)}`).join(' '),
+      )
     }
   }
-  t.log(`${covered} of ${total} words covered, starts at most ${lead.toFixed(2)} s early, ends at most ${lag.toFixed(2)} s late`)
+  t.log(
+    `${covered} of ${total} words covered, starts at most ${lead.toFixed(2)} s early, ends at most ${lag.toFixed(2)} s late`,
+  )
   t.true(covered >= 0.95 * total)
   t.true(lead <= 0.3)
   t.true(lag <= 0.5)

@@ -1,6 +1,11 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { dropPhrase, endOfAudio, foldSpeech, INITIAL_SEGMENTER } from '../../../application/pipeline/speech/speech-segmenter.ts'
+import {
+  dropPhrase,
+  endOfAudio,
+  foldSpeech,
+  INITIAL_SEGMENTER,
+} from '../../../application/pipeline/speech/speech-segmenter.ts'
 import type { Phrase, Region, SegmenterState } from '../../../application/pipeline/speech/speech-segmenter.ts'
 import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
 
@@ -8,14 +13,30 @@ const SECOND = SAMPLE_RATE
 const PAD = 0.1 * SAMPLE_RATE
 
 /** `spans`: [frames, probability]. */
-const fold = (spans: ReadonlyArray<readonly [number, number]>, state: SegmenterState = INITIAL_SEGMENTER): SegmenterState =>
-  foldSpeech(state, spans.flatMap(([frames, probability]) => Array.from({ length: frames }, () => probability)), SECOND)
+const fold = (
+  spans: ReadonlyArray<readonly [number, number]>,
+  state: SegmenterState = INITIAL_SEGMENTER,
+): SegmenterState =>
+  foldSpeech(
+    state,
+    spans.flatMap(([frames, probability]) => Array.from({ length: frames }, () => probability)),
+    SECOND,
+  )
 
 const regionsOf = (state: SegmenterState): ReadonlyArray<Region> => state.phrases.flatMap(({ regions }) => regions)
 
 test('speech opens a region a little before it and closes it a little after', (t) => {
   t.deepEqual(regionsOf(fold([[30, 0.1], [20, 0.9]])), [{ start: 30 * VAD_FRAME - PAD, end: null }])
-  t.deepEqual(regionsOf(fold([[30, 0.1], [20, 0.9], [10, 0.1]])), [{ start: 30 * VAD_FRAME - PAD, end: 50 * VAD_FRAME + PAD }])
+  t.deepEqual(
+    regionsOf(
+      fold([
+        [30, 0.1],
+        [20, 0.9],
+        [10, 0.1],
+      ]),
+    ),
+    [{ start: 30 * VAD_FRAME - PAD, end: 50 * VAD_FRAME + PAD }],
+  )
 })
 
 test('probabilities between the thresholds change nothing', (t) => {

@@ -65,7 +65,11 @@ const english = () => {
 test('who was sure once is only changed by one that is sure of two seconds', (t) => {
   const language = english()
   t.is(language.question(speechState(6.9, [[5]]), 0, null), null)
-  t.is(language.question(speechState(9, [[5, 6.9]], true), 0, null), null, 'a shorter phrase is taken for the language before')
+  t.is(
+    language.question(speechState(9, [[5, 6.9]], true), 0, null),
+    null,
+    'a shorter phrase is taken for the language before',
+  )
   t.deepEqual(language.question(speechState(7, [[5]]), 0, null), span(5, 7))
   t.false(language.changes({ code: 'cy', probability: 0.7 }))
   t.is(language.code(), 'en')
@@ -82,7 +86,11 @@ test('no more than eight seconds are heard for it, and after as many nobody asks
 })
 
 /** Three sentences, the second in another language. */
-const [first, second, third] = [spokenWords('it begins at noon and nobody is late'), spokenWords('es beginnt am mittag und niemand kommt zu spät', 2), spokenWords('bring your own cup and your own plate', 2)]
+const [first, second, third] = [
+  spokenWords('it begins at noon and nobody is late'),
+  spokenWords('es beginnt am mittag und niemand kommt zu spät', 2),
+  spokenWords('bring your own cup and your own plate', 2),
+]
 const german = second.map((word) => ({ ...word, language: 'de' }))
 
 /** How the audio comes, and what an engine makes of it. */
@@ -93,8 +101,15 @@ interface Way {
   readonly transcribe?: (hypothesis: Hypothesis, job: TranscribeJob) => Hypothesis
 }
 
-const heard = async (words: ReadonlyArray<ScriptedWord>, { config = settings, hasWordTimes = true, chunk = 1600, transcribe }: Way) => {
-  const engine = scriptedEngine({ words, hasWordTimes, ...(transcribe && { transcribe: (hypothesis, job) => E.right(transcribe(hypothesis, job)) }) })
+const heard = async (
+  words: ReadonlyArray<ScriptedWord>,
+  { config = settings, hasWordTimes = true, chunk = 1600, transcribe }: Way,
+) => {
+  const engine = scriptedEngine({
+    words,
+    hasWordTimes,
+    ...(transcribe && { transcribe: (hypothesis, job) => E.right(transcribe(hypothesis, job)) }),
+  })
   const { finals, partials, failures, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { settings: config, language: 'auto' })
   await pipeline.start()()
@@ -112,10 +127,20 @@ for (const hasWordTimes of [true, false])
   test(`each phrase is heard and told in its language: word times ${hasWordTimes}`, async (t) => {
     const { finals, partials, failures, jobs } = await heard([...first, ...german, ...third], { hasWordTimes })
     t.deepEqual(failures, [])
-    t.deepEqual(finals.map(told), [['en', 'it begins at noon and nobody is late'], ['de', 'es beginnt am mittag und niemand kommt zu spät'], ['en', 'bring your own cup and your own plate']])
+    t.deepEqual(finals.map(told), [
+      ['en', 'it begins at noon and nobody is late'],
+      ['de', 'es beginnt am mittag und niemand kommt zu spät'],
+      ['en', 'bring your own cup and your own plate'],
+    ])
     t.true(partials.every(({ language }) => language !== undefined))
     const transcribed = jobs.filter(({ language }) => language !== null)
-    t.deepEqual(new Set(transcribed.filter(({ beginning }) => (beginning?.context.length ?? 0) > 0).map(({ language }) => language)), new Set(), 'no text in another language is before any')
+    t.deepEqual(
+      new Set(
+        transcribed.filter(({ beginning }) => (beginning?.context.length ?? 0) > 0).map(({ language }) => language),
+      ),
+      new Set(),
+      'no text in another language is before any',
+    )
     t.true(jobs.filter(({ language }) => language === null).length <= 2 * 3)
   })
 
@@ -126,18 +151,37 @@ test('phrases that are heard late, all at once, are each heard in their language
 
 test('without a detector the language changes behind a final', async (t) => {
   const config = { ...settings, vad: false }
-  const { finals } = await heard([...first, ...german.map((word, i) => (i === 0 ? { ...word, pause: 4 } : word))], { config })
-  t.deepEqual(finals.map(told), [['en', 'it begins at noon and nobody is late'], ['de', 'es beginnt am mittag und niemand kommt zu spät']])
+  const { finals } = await heard([...first, ...german.map((word, i) => (i === 0 ? { ...word, pause: 4 } : word))], {
+    config,
+  })
+  t.deepEqual(finals.map(told), [
+    ['en', 'it begins at noon and nobody is late'],
+    ['de', 'es beginnt am mittag und niemand kommt zu spät'],
+  ])
 })
 
 for (const hasWordTimes of [true, false])
   test(`what was taken for another language at first is heard anew: word times ${hasWordTimes}`, async (t) => {
-    const words = spokenWords('es beginnt am mittag und es endet am abend spät nach einem langen tag').map((word) => ({ ...word, language: 'de' }))
+    const words = spokenWords('es beginnt am mittag und es endet am abend spät nach einem langen tag').map((word) => ({
+      ...word,
+      language: 'de',
+    }))
     const asWelsh = (hypothesis: Hypothesis, { language }: TranscribeJob): Hypothesis => {
-      if (language === null) return { ...hypothesis, language: (hypothesis.language?.probability ?? 0) > 0 && asked++ < 2 ? { code: 'cy', probability: 0.5 } : { code: 'de', probability: 0.9 } }
+      if (language === null)
+        return {
+          ...hypothesis,
+          language:
+            (hypothesis.language?.probability ?? 0) > 0 && asked++ < 2
+              ? { code: 'cy', probability: 0.5 }
+              : { code: 'de', probability: 0.9 },
+        }
       const wrong = (text: string): string => (language === 'cy' ? text.toUpperCase() : text)
       const said = hypothesis.words && { words: hypothesis.words.map((word) => ({ ...word, text: wrong(word.text) })) }
-      return { ...hypothesis, ...said, segments: hypothesis.segments.map((segment) => ({ ...segment, text: wrong(segment.text) })) }
+      return {
+        ...hypothesis,
+        ...said,
+        segments: hypothesis.segments.map((segment) => ({ ...segment, text: wrong(segment.text) })),
+      }
     }
     let asked = 0
     const { finals, partials } = await heard(words, { hasWordTimes, transcribe: asWelsh })
@@ -164,6 +208,12 @@ test('what is to be translated is heard as such', async (t) => {
   await pipeline.start()()
   pipeline.push(scriptedAudio(german, 2))
   await pipeline.finish(10_000)
-  t.deepEqual(engine.jobs.filter(({ language }) => language !== null).map(({ language, task }) => [language, task]).at(-1), ['de', 'translate'])
+  t.deepEqual(
+    engine.jobs
+      .filter(({ language }) => language !== null)
+      .map(({ language, task }) => [language, task])
+      .at(-1),
+    ['de', 'translate'],
+  )
   t.deepEqual(finals.map(({ language }) => language), ['de'])
 })

@@ -4,10 +4,16 @@ import { surerWords } from '../../../application/pipeline/policy/by-attention/su
 import { textOf } from '../../../application/pipeline/policy/words.ts'
 import { heardWord } from '../../support/pipeline/attention-driver.ts'
 
-const account = fc.array(
-  fc.record({ text: fc.constantFrom(' a', ' b', ' c'), length: fc.double({ min: 0, max: 1, noNaN: true }), sure: fc.double({ min: 0.01, max: 1, noNaN: true }) }),
-  { maxLength: 8 },
-).map((words) => words.map(({ text, length, sure }, i) => heardWord(text, i, i + length, sure)))
+const account = fc
+  .array(
+    fc.record({
+      text: fc.constantFrom(' a', ' b', ' c'),
+      length: fc.double({ min: 0, max: 1, noNaN: true }),
+      sure: fc.double({ min: 0.01, max: 1, noNaN: true }),
+    }),
+    { maxLength: 8 },
+  )
+  .map((words) => words.map(({ text, length, sure }, i) => heardWord(text, i, i + length, sure)))
 
 test('two accounts that say the same give the later one; each word is of one of them, in the order of time', (t) => {
   fc.assert(

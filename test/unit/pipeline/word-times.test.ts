@@ -14,8 +14,23 @@ test('the words of a segment share its speech by their characters', (t) => {
 })
 
 test('words lie in speech, not in the pause between it', (t) => {
-  const words = timeWords([{ start: 0, end: 6, text: ' One two three four' }], [{ start: 0.5, end: 1.5 }, { start: 4, end: 5.4 }], 6)
-  t.deepEqual(rounded(words).map(([text, start]) => [text, start]), [[' One', 0.5], [' two', 0.98], [' three', 4], [' four', 4.76]])
+  const words = timeWords(
+    [{ start: 0, end: 6, text: ' One two three four' }],
+    [
+      { start: 0.5, end: 1.5 },
+      { start: 4, end: 5.4 },
+    ],
+    6,
+  )
+  t.deepEqual(
+    rounded(words).map(([text, start]) => [text, start]),
+    [
+      [' One', 0.5],
+      [' two', 0.98],
+      [' three', 4],
+      [' four', 4.76],
+    ],
+  )
   t.deepEqual(rounded(words).map((word) => word[2]), [0.98, 1.5, 4.76, 5.4])
 })
 
@@ -25,7 +40,8 @@ test('text behind the end of the audio was made up', (t) => {
 })
 
 test('scripts without spaces are cut into characters, and put together again as they were', (t) => {
-  const texts = (text: string): ReadonlyArray<string> => timeWords([{ start: 0, end: 1, text }], [], 1).map((word) => word.text)
+  const texts = (text: string): ReadonlyArray<string> =>
+    timeWords([{ start: 0, end: 1, text }], [], 1).map((word) => word.text)
   t.deepEqual(texts('お世話に。'), ['お', '世', '話', 'に。'])
   t.deepEqual(texts(' 我用 iPhone 打'), ['我', '用', ' iPhone', ' 打'])
   t.deepEqual(texts('안녕 하세요'), [' 안녕', ' 하세요'])
@@ -39,19 +55,26 @@ test('word times are ordered and inside their segment, whatever the regions', (t
     return pairs.map((_, i) => ({ start: at[2 * i] ?? 0, end: at[2 * i + 1] ?? 0 }))
   })
   fc.assert(
-    fc.property(fc.array(fc.constantFrom('a', 'word', 'longer-word', '好', '-'), { minLength: 1, maxLength: 12 }), instant, instant, regions, (texts, a, b, speech) => {
-      const [start, end] = [Math.min(a, b), Math.max(a, b)]
-      const words = timeWords([{ start, end, text: texts.join(' ') }], speech, 10)
-      let last = start
-      for (const word of words) {
-        t.true(word.start >= last - 1e-6 && word.end >= word.start && word.end <= end + 1e-6)
-        last = word.end
-      }
-    }),
+    fc.property(
+      fc.array(fc.constantFrom('a', 'word', 'longer-word', '好', '-'), { minLength: 1, maxLength: 12 }),
+      instant,
+      instant,
+      regions,
+      (texts, a, b, speech) => {
+        const [start, end] = [Math.min(a, b), Math.max(a, b)]
+        const words = timeWords([{ start, end, text: texts.join(' ') }], speech, 10)
+        let last = start
+        for (const word of words) {
+          t.true(word.start >= last - 1e-6 && word.end >= word.start && word.end <= end + 1e-6)
+          last = word.end
+        }
+      },
+    ),
   )
 })
 
-const at = (...texts: ReadonlyArray<string>): ReadonlyArray<Word> => texts.map((text, i) => ({ text: ` ${text}`, start: i, end: i + 1 }))
+const at = (...texts: ReadonlyArray<string>): ReadonlyArray<Word> =>
+  texts.map((text, i) => ({ text: ` ${text}`, start: i, end: i + 1 }))
 const freshTexts = (known: ReadonlyArray<Word>, words: ReadonlyArray<Word>): string =>
   textOf(withKnownTimes(known, words).filter(({ start }) => start > (known.at(-1)?.end ?? 0) - 0.1))
 
@@ -69,6 +92,10 @@ test('a word that was said twice is kept twice', (t) => {
 test('known words at the front that a cut has removed are not missed', (t) => {
   const known = at('one', 'two', 'three').map((word) => ({ ...word, start: word.start - 2, end: word.end - 2 }))
   t.is(freshTexts(known, at('three', 'four')), 'four')
-  const half = [{ text: ' oh', start: 0, end: 0.1 }, { text: ' three', start: 0.1, end: 1 }, { text: ' four', start: 1, end: 2 }]
+  const half = [
+    { text: ' oh', start: 0, end: 0.1 },
+    { text: ' three', start: 0.1, end: 1 },
+    { text: ' four', start: 1, end: 2 },
+  ]
   t.is(freshTexts(known, half), 'four')
 })

@@ -8,10 +8,22 @@ import { specifyProjection } from '../../support/read-models/specify-projection.
 const about = (at: number, tokenId = 4) => ({ tokenId, userId: 3, at: after(at) })
 const issued: StoredApiTokenEvent = {
   type: 'ApiTokenIssued',
-  data: { ...about(0), name: envelopeOf('ci', 'user-3'), prefix: 'lt_abcdefghijkl', secretHash: 'a hash', expiresAt: after(5000) },
+  data: {
+    ...about(0),
+    name: envelopeOf('ci', 'user-3'),
+    prefix: 'lt_abcdefghijkl',
+    secretHash: 'a hash',
+    expiresAt: after(5000),
+  },
 }
 const listed = {
-  id: 4, userId: 3, name: envelopeOf('ci', 'user-3'), prefix: 'lt_abcdefghijkl', isActive: true, expiresAt: after(5000), lastUsedAt: null,
+  id: 4,
+  userId: 3,
+  name: envelopeOf('ci', 'user-3'),
+  prefix: 'lt_abcdefghijkl',
+  isActive: true,
+  expiresAt: after(5000),
+  lastUsedAt: null,
   createdAt: after(0),
 }
 const used = (at: number): StoredApiTokenEvent => ({ type: 'ApiTokenUsed', data: about(at) })
@@ -24,12 +36,19 @@ test('a token shows its name and whether it is active [R120]', async (t) => {
   const off: StoredApiTokenEvent = { type: 'ApiTokenDeactivated', data: about(1000) }
   await specifyProjection(t, apiTokens).given(issued, off).thenDocuments({ 4: { ...listed, isActive: false } })
   await specifyProjection(t, apiTokens)
-    .given(issued, off, { type: 'ApiTokenActivated', data: about(2000) }, { type: 'ApiTokenRenamed', data: { ...about(3000), name: envelopeOf('b') } })
+    .given(
+      issued,
+      off,
+      { type: 'ApiTokenActivated', data: about(2000) },
+      { type: 'ApiTokenRenamed', data: { ...about(3000), name: envelopeOf('b') } },
+    )
     .thenDocuments({ 4: { ...listed, name: envelopeOf('b') } })
 })
 
 test('a token shows when it was last used [R33]', async (t) => {
-  await specifyProjection(t, apiTokens).given(issued, used(1000), used(70_000)).thenDocuments({ 4: { ...listed, lastUsedAt: after(70_000) } })
+  await specifyProjection(t, apiTokens)
+    .given(issued, used(1000), used(70_000))
+    .thenDocuments({ 4: { ...listed, lastUsedAt: after(70_000) } })
 })
 
 test('the total counts what was issued and not revoked', async (t) => {
@@ -41,5 +60,7 @@ test('the total counts what was issued and not revoked', async (t) => {
 })
 
 test('a revoked token is listed no more, also when a use of it is told late [R119]', async (t) => {
-  await specifyProjection(t, apiTokens).given(issued, { type: 'ApiTokenRevoked', data: about(1000) }, used(2000)).thenDocuments({})
+  await specifyProjection(t, apiTokens)
+    .given(issued, { type: 'ApiTokenRevoked', data: about(1000) }, used(2000))
+    .thenDocuments({})
 })

@@ -14,8 +14,18 @@ import { right } from '../../support/tools/right.ts'
 
 const about = (liveId: number) => ({ liveId, userId: 3, at: after(1000) })
 const started = (liveId: number): StoredLiveEvent => ({ type: 'LiveStarted', data: about(liveId) })
-const deleted = (liveId: number): StoredLiveEvent => ({ type: 'LiveDeleted', data: { ...about(liveId), lastStatus: 'finished' } })
-const EVENTS = storedEvents([sealedLive({ liveId: 1 }), sealedLive({ liveId: 2 }), started(1), sealedLive({ liveId: 3 }), started(3), deleted(2)])
+const deleted = (liveId: number): StoredLiveEvent => ({
+  type: 'LiveDeleted',
+  data: { ...about(liveId), lastStatus: 'finished' },
+})
+const EVENTS = storedEvents([
+  sealedLive({ liveId: 1 }),
+  sealedLive({ liveId: 2 }),
+  started(1),
+  sealedLive({ liveId: 3 }),
+  started(3),
+  deleted(2),
+])
 const positionOf = (count: number): Position => EVENTS[count - 1]?.position ?? BEGINNING
 
 /** A live as the first `count` events of the log leave it. */
@@ -48,7 +58,11 @@ test('a document that a death left ahead of its checkpoint, or removed, is what 
 
 test('a document that is ahead of its checkpoint and wrong is told', async (t) => {
   t.deepEqual(await toldOf({ 1: live(1, 3, { status: 'finished' }) }), ['1 differs'])
-  t.deepEqual(await toldOf({ 3: live(3, 4, { position: positionOf(5) }) }), ['3 differs'], 'it lacks an event that it says is in it')
+  t.deepEqual(
+    await toldOf({ 3: live(3, 4, { position: positionOf(5) }) }),
+    ['3 differs'],
+    'it lacks an event that it says is in it',
+  )
   t.deepEqual(await toldOf({ 4: live(3, 4) }), ['4 surplus'])
   t.deepEqual(await toldOf({ 1: null }), ['1 missing'])
   t.deepEqual(await toldOf({ 1: live(1, 3), 3: live(3, 5, { vram: 1 }) }), ['3 differs'])

@@ -22,7 +22,11 @@ const everything = { skip: 0, limit: 1000 }
 
 const eventsOf = (liveId: number, userId: number, status: LiveStatus): ReadonlyArray<LiveEvent> => {
   const about = { liveId, userId, at: after(liveId) }
-  const created = liveCreated({ ...about, senderToken: `sender ${liveId}`, audioUrl: liveId % 2 === 0 ? `http://host/${liveId}` : null })
+  const created = liveCreated({
+    ...about,
+    senderToken: `sender ${liveId}`,
+    audioUrl: liveId % 2 === 0 ? `http://host/${liveId}` : null,
+  })
   switch (status) {
     case 'pending':
       return [created]
@@ -60,9 +64,17 @@ const startWith = async (samples: ReadonlyArray<Sample>) => {
     },
   }
   const deps = { documents: watched, keyring }
-  return { keyring, events, pages, queries: {
-    getLive: getLive(deps), listLives: listLives(deps), pageOfAllLives: pageOfAllLives(deps), liveIdsOf: liveIdsOf(deps),
-  } }
+  return {
+    keyring,
+    events,
+    pages,
+    queries: {
+      getLive: getLive(deps),
+      listLives: listLives(deps),
+      pageOfAllLives: pageOfAllLives(deps),
+      liveIdsOf: liveIdsOf(deps),
+    },
+  }
 }
 
 const lives = (userId: number, ...statuses: ReadonlyArray<LiveStatus>): ReadonlyArray<Sample> =>
@@ -71,7 +83,13 @@ const lives = (userId: number, ...statuses: ReadonlyArray<LiveStatus>): Readonly
 test('the owner gets a live with its secrets opened [R84]', async (t) => {
   const { queries } = await startWith(lives(3, 'pending', 'active'))
   const live = O.toNullable(right(await queries.getLive(3, 2)()))
-  t.like(live, { id: 2, status: 'active', audioUrl: 'http://host/2', senderToken: 'sender 2', listenerToken: 'listener' })
+  t.like(live, {
+    id: 2,
+    status: 'active',
+    audioUrl: 'http://host/2',
+    senderToken: 'sender 2',
+    listenerToken: 'listener',
+  })
   t.false('position' in (live ?? {}))
   t.like(right(await queries.getLive(3, 1)()), { value: { audioUrl: null } })
 })
@@ -106,7 +124,10 @@ test('several statuses mean any of them, one that is repeated counts once [R80]'
 test('beyond the end there is nothing but the true total, and nothing is searched for it [R21 S46]', async (t) => {
   const { queries, pages } = await startWith(lives(3, 'pending', 'active', 'finished'))
   t.deepEqual(right(await queries.listLives(3, [], { skip: 3, limit: 100 })()), { items: [], total: 3 })
-  t.deepEqual(right(await queries.listLives(3, ['active'], { skip: 2147483647, limit: 100 })()), { items: [], total: 1 })
+  t.deepEqual(right(await queries.listLives(3, ['active'], { skip: 2147483647, limit: 100 })()), {
+    items: [],
+    total: 1,
+  })
   t.deepEqual(pages, [])
 })
 
@@ -140,7 +161,11 @@ test('the lives of all, or of one user, without anything that is sealed', async 
   const pageOf = async (userId: number | null, ...statuses: ReadonlyArray<LiveStatus>) => {
     const { items, total } = right(await queries.pageOfAllLives({ userId, statuses }, everything)())
     t.is(total, items.length)
-    t.false(items.some((live) => 'senderToken' in live || 'listenerToken' in live || 'audioUrl' in live || 'position' in live))
+    t.false(
+      items.some(
+        (live) => 'senderToken' in live || 'listenerToken' in live || 'audioUrl' in live || 'position' in live,
+      ),
+    )
     return items.map(({ id }) => id)
   }
   t.deepEqual(await pageOf(null), [3, 2, 1])
@@ -150,9 +175,15 @@ test('the lives of all, or of one user, without anything that is sealed', async 
 })
 
 test('the ids of all lives of a user, however many', async (t) => {
-  const samples = Array.from({ length: 1001 }, (_, index): Sample => ({ userId: index === 500 ? 4 : 3, status: 'pending' }))
+  const samples = Array.from({ length: 1001 }, (_, index): Sample => ({
+    userId: index === 500 ? 4 : 3,
+    status: 'pending',
+  }))
   const { queries } = await startWith(samples)
-  t.deepEqual(right(await queries.liveIdsOf(3)()), samples.flatMap(({ userId }, index) => (userId === 3 ? [index + 1] : [])))
+  t.deepEqual(
+    right(await queries.liveIdsOf(3)()),
+    samples.flatMap(({ userId }, index) => (userId === 3 ? [index + 1] : [])),
+  )
   t.deepEqual(right(await queries.liveIdsOf(4)()), [501])
 })
 

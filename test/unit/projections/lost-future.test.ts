@@ -27,9 +27,15 @@ const environment = createTestEnvironment()
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
 
 /** Its first event, or a further one. */
-const createLive = async (store: EventStore, liveId: number, expected: ExpectedRevision = 'no-stream'): Promise<Position> => {
+const createLive = async (
+  store: EventStore,
+  liveId: number,
+  expected: ExpectedRevision = 'no-stream',
+): Promise<Position> => {
   const { type, data } = sealedLive({ liveId, userId: 1, at: environment.now() })
-  return right(await store.append(`live-${liveId}`, expected, [{ id: environment.newId(), type, data: { ...data }, metadata }])()).position
+  return right(
+    await store.append(`live-${liveId}`, expected, [{ id: environment.newId(), type, data: { ...data }, metadata }])(),
+  ).position
 }
 
 /** A log of some lives. */
@@ -55,7 +61,9 @@ test('what stands past the end of the log is discarded, all else stays', async (
   const later = right(await (await logOf(10)).head()())
   const [store, documents, logger] = [await logOf(4), await standingAt(later), createRecordingLogger()]
   const projections = allProjections.filter(({ name }) => name !== 'live-counts')
-  right(await discardNewerThanLog({ store, documents, projections, duties: ['duty'], keepsReadModels: false, logger })())
+  right(
+    await discardNewerThanLog({ store, documents, projections, duties: ['duty'], keepsReadModels: false, logger })(),
+  )
   t.is(right(await documents.checkpoint(modelOf(lives))()).position, BEGINNING)
   t.is(right(await documents.checkpoint(duty('duty'))()).position, BEGINNING)
   t.is(right(await documents.checkpoint(modelOf(liveCounts))()).position, later, 'not asked for')
@@ -66,7 +74,16 @@ test('what stands at the very end of the log, as after every clean stop, stays',
   const store = await logOf(10)
   const head = right(await store.head()())
   const [documents, logger] = [await standingAt(head), createRecordingLogger()]
-  right(await discardNewerThanLog({ store, documents, projections: allProjections, duties: ['duty'], keepsReadModels: false, logger })())
+  right(
+    await discardNewerThanLog({
+      store,
+      documents,
+      projections: allProjections,
+      duties: ['duty'],
+      keepsReadModels: false,
+      logger,
+    })(),
+  )
   for (const whose of [...allProjections.map(modelOf), duty('duty')])
     t.is(right(await documents.checkpoint(whose)()).position, head)
   t.is(right(await documents.scan('lives', null, 10)()).length, 1)
@@ -77,7 +94,10 @@ test('an older copy that has grown since is told by the last event that was seen
   const seen = await logOf(10)
   const [last] = right(await seen.read('live-10', { direction: 'backwards', limit: 1 })())
   assert.ok(last !== undefined)
-  const checkpoint: Checkpoint = { position: last.position, last: { stream: last.stream, revision: last.revision, id: last.id } }
+  const checkpoint: Checkpoint = {
+    position: last.position,
+    last: { stream: last.stream, revision: last.revision, id: last.id },
+  }
   const grown = await logOf(20)
   t.is(right(await olderLogReason(seen, checkpoint)()), null)
   t.regex(right(await olderLogReason(grown, checkpoint)()) ?? '', /event 0 of live-10 has another id/)
@@ -104,7 +124,10 @@ test('of a log on a server read models are kept and the reason told, duties begi
   t.is(right(await documents.checkpoint(duty('duty'))()).position, BEGINNING)
   const refused = await discardNewerThanLog({ ...stores, projections: allProjections, duties: [] })()
   t.like(refused, { left: { _tag: 'OlderLog' } })
-  t.regex(E.isLeft(refused) && 'reason' in refused.left ? refused.left.reason : '', /read model lives: .* stenolog rebuild lives/)
+  t.regex(
+    E.isLeft(refused) && 'reason' in refused.left ? refused.left.reason : '',
+    /read model lives: .* stenolog rebuild lives/,
+  )
   for (const whose of allProjections.map(modelOf)) t.is(right(await documents.checkpoint(whose)()).position, later)
 })
 
@@ -128,7 +151,14 @@ test('an older copy of the log, put in its place under a running service, holds 
   }
   const documents = createMemoryDocuments()
   const stop = new AbortController()
-  const following = { store, documents, logger: createRecordingLogger(), environment, timers: systemTimers, signal: stop.signal }
+  const following = {
+    store,
+    documents,
+    logger: createRecordingLogger(),
+    environment,
+    timers: systemTimers,
+    signal: stop.signal,
+  }
   const projector = startProjector({ ...following, projections: [lives], leases: SINGLE_PROCESS_LEASES, code: 'test' })
   t.teardown(async () => {
     stop.abort()

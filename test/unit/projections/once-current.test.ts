@@ -17,13 +17,23 @@ test('documents are not to be had before their projection has been through the l
   let current: ReadonlyArray<string> = ['api-tokens']
   const lag = () =>
     ['users', 'api-tokens'].map((projection) => ({
-      projection, position: BEGINNING, secondsBehind: 0, error: null, failures: 0, rebuilding: false, isOwn: true,
+      projection,
+      position: BEGINNING,
+      secondsBehind: 0,
+      error: null,
+      failures: 0,
+      rebuilding: false,
+      isOwn: true,
       hasCaughtUp: current.includes(projection),
     }))
   const documents = onceCurrent(all, catchingUpAfterStart([users, apiTokens], { lag }))
   const page = { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 1 } as const
   const reads = async (collection: string): Promise<ReadonlyArray<E.Either<unknown, unknown>>> =>
-    Promise.all([documents.get(collection, '1')(), documents.find(collection, ['1'])(), documents.page(collection, page)()])
+    Promise.all([
+      documents.get(collection, '1')(),
+      documents.find(collection, ['1'])(),
+      documents.page(collection, page)(),
+    ])
   t.deepEqual(await reads('api-tokens'), [E.right(O.none), E.right(new Map()), E.right([])])
   for (const read of await reads('users')) t.like(read, { left: { _tag: 'DocumentsUnavailable' } })
   current = ['users']
@@ -35,7 +45,13 @@ test('documents are not to be had before their projection has been through the l
 test('while the list is behind, a token that it knows is found, and of another one nobody can tell', async (t) => {
   const documents = createMemoryDocuments()
   right(await documents.ensure([apiTokens.collection])())
-  const put = { kind: 'put', collection: 'api-tokens', id: '7', document: { id: 7, prefix: 'lt_a' }, position: '1' as Position } as const
+  const put = {
+    kind: 'put',
+    collection: 'api-tokens',
+    id: '7',
+    document: { id: 7, prefix: 'lt_a' },
+    position: '1' as Position,
+  } as const
   right(await documents.commit(modelOf(apiTokens), [put], { position: put.position, last: null })())
   let isBehind = true
   const find = tokenIdByPrefix({ documents, isBehind: () => isBehind })

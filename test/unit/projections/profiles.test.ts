@@ -19,29 +19,43 @@ const listed = (id: number, name = 'Default') => ({
 test('a user has the profiles that were added, each user their own [R107]', async (t) => {
   await specifyProjection(t, profiles)
     .given(added(1), added(2, 'Lecture'), added(3, 'Default', 8))
-    .thenDocuments({ 3: { userId: 3, profiles: [listed(1), listed(2, 'Lecture')] }, 8: { userId: 8, profiles: [listed(3)] } })
+    .thenDocuments({
+      3: { userId: 3, profiles: [listed(1), listed(2, 'Lecture')] },
+      8: { userId: 8, profiles: [listed(3)] },
+    })
 })
 
 test('they stand in the order of their ids, whichever was added first [R23]', async (t) => {
-  await specifyProjection(t, profiles).given(added(2), added(10), added(1)).thenDocuments({ 3: { userId: 3, profiles: [listed(1), listed(2), listed(10)] } })
+  await specifyProjection(t, profiles)
+    .given(added(2), added(10), added(1))
+    .thenDocuments({ 3: { userId: 3, profiles: [listed(1), listed(2), listed(10)] } })
 })
 
 test('a change shows in its profile alone [R13 R109]', async (t) => {
   const faster = { ...DEFAULT_ENGINE_SETTINGS, max_delay: 2 }
   await specifyProjection(t, profiles)
-    .given(added(1), added(2), { type: 'ProfileChanged', data: { ...about(1, 5000), name: envelopeOf('Fast', 'user-3'), settings: faster } })
-    .thenDocuments({ 3: { userId: 3, profiles: [{ ...listed(1, 'Fast'), settings: faster, updatedAt: after(5000) }, listed(2)] } })
+    .given(added(1), added(2), {
+      type: 'ProfileChanged',
+      data: { ...about(1, 5000), name: envelopeOf('Fast', 'user-3'), settings: faster },
+    })
+    .thenDocuments({
+      3: { userId: 3, profiles: [{ ...listed(1, 'Fast'), settings: faster, updatedAt: after(5000) }, listed(2)] },
+    })
 })
 
 test('a removed profile is gone [R112]', async (t) => {
-  await specifyProjection(t, profiles).given(added(1), added(2), removed(1)).thenDocuments({ 3: { userId: 3, profiles: [listed(2)] } })
+  await specifyProjection(t, profiles)
+    .given(added(1), added(2), removed(1))
+    .thenDocuments({ 3: { userId: 3, profiles: [listed(2)] } })
 })
 
 test('what a profile expects stays sealed, and is gone where a change leaves none [B44]', async (t) => {
   const vocabulary = envelopeOf('vocabulary', 'user-3')
   const { data } = added(1) as Extract<StoredProfileEvent, { readonly type: 'ProfileAdded' }>
   const expecting: StoredProfileEvent = { type: 'ProfileAdded', data: { ...data, vocabulary } }
-  await specifyProjection(t, profiles).given(expecting).thenDocuments({ 3: { userId: 3, profiles: [{ ...listed(1), vocabulary }] } })
+  await specifyProjection(t, profiles)
+    .given(expecting)
+    .thenDocuments({ 3: { userId: 3, profiles: [{ ...listed(1), vocabulary }] } })
   await specifyProjection(t, profiles)
     .given(expecting, { type: 'ProfileChanged', data: { ...data, at: after(5000) } })
     .thenDocuments({ 3: { userId: 3, profiles: [{ ...listed(1), updatedAt: after(5000) }] } })

@@ -33,7 +33,18 @@ const start = (t: ExecutionContext, parts: Parts = {}) => {
   const { store = createMemoryEventStore(), documents = createMemoryDocuments(), projections = allProjections } = parts
   const stop = new AbortController()
   const logger = createRecordingLogger()
-  const projector = startProjector({ environment, ...parts, store, documents, projections, leases: SINGLE_PROCESS_LEASES, code: 'test', logger, timers: systemTimers, signal: stop.signal })
+  const projector = startProjector({
+    environment,
+    ...parts,
+    store,
+    documents,
+    projections,
+    leases: SINGLE_PROCESS_LEASES,
+    code: 'test',
+    logger,
+    timers: systemTimers,
+    signal: stop.signal,
+  })
   t.teardown(async () => {
     stop.abort()
     await projector.stopped
@@ -86,14 +97,22 @@ test('a backlog is taken in large steps, with one change a document', async (t) 
   const { projector } = start(t, { store, documents, projections: [lives] })
   await projector.caughtUp()
   t.true(sizes.length <= 5, `${sizes.length} steps for 1800 events`)
-  const finished = { filter: { status: 'finished' }, sort: { by: 'id', direction: 'ascending' as const }, skip: 0, limit: 1000 }
+  const finished = {
+    filter: { status: 'finished' },
+    sort: { by: 'id', direction: 'ascending' as const },
+    skip: 0,
+    limit: 1000,
+  }
   t.is(right(await documents.page('lives', finished)()).length, 600)
 })
 
 test('read models that are away are tried again, and the lag shows it meanwhile', async (t) => {
   const inner = createMemoryDocuments()
   let isAway = false
-  const documents: Documents = { ...inner, commit: (...change) => (isAway ? TE.left(unavailable) : inner.commit(...change)) }
+  const documents: Documents = {
+    ...inner,
+    commit: (...change) => (isAway ? TE.left(unavailable) : inner.commit(...change)),
+  }
   const { store, projector, logger } = start(t, { documents })
   await projector.caughtUp()
   t.true(projector.lag().every(({ secondsBehind, error }) => secondsBehind === 0 && error === null))
@@ -141,7 +160,8 @@ test('a subscription that dies or ends is opened again where it stood [F4]', asy
         yield message
         left -= 1
         if (left === 0 && opened % 2 === 0) return
-        if (left === 0) throw new Error('the subscription ended', { cause: { _tag: 'StoreUnavailable', reason: 'dropped' } })
+        if (left === 0)
+          throw new Error('the subscription ended', { cause: { _tag: 'StoreUnavailable', reason: 'dropped' } })
       }
     },
   }
@@ -164,7 +184,13 @@ test('a restart goes on from the checkpoint [F5]', async (t) => {
   await first.projector.stopped
 
   const froms: Array<Position> = []
-  const watched: EventStore = { ...store, subscribe: (from, ...rest) => { froms.push(from); return store.subscribe(from, ...rest) } }
+  const watched: EventStore = {
+    ...store,
+    subscribe: (from, ...rest) => {
+      froms.push(from)
+      return store.subscribe(from, ...rest)
+    },
+  }
   const second = start(t, { store: watched, documents, projections: [lives] })
   await second.projector.caughtUp()
   t.deepEqual(froms, [position])
@@ -234,14 +260,20 @@ test('it stops at the signal, even while it is trying again', async (t) => {
 test('events that bring no change cost no write, but move the checkpoint every 500 events or five seconds', async (t) => {
   const inner = createMemoryDocuments()
   const commits: Array<number> = []
-  const documents: Documents = { ...inner, commit: (...change) => {
-    commits.push(change[1].length)
-    return inner.commit(...change)
-  } }
+  const documents: Documents = {
+    ...inner,
+    commit: (...change) => {
+      commits.push(change[1].length)
+      return inner.commit(...change)
+    },
+  }
   const own = createTestEnvironment()
   const { store, projector } = start(t, { documents, projections: [lives], environment: own })
   await projector.whenProjected(await create(store, 1))
-  const attached = { type: 'SenderAttached', data: { liveId: 1, userId: 3, at: environment.now(), epoch: 1, instance: 'i' } }
+  const attached = {
+    type: 'SenderAttached',
+    data: { liveId: 1, userId: 3, at: environment.now(), epoch: 1, instance: 'i' },
+  }
   for (let n = 0; n < 650; n++) {
     if (n === 600) own.advance(5000)
     await projector.whenProjected(right(await store.append('live-1', n, [newEvent(attached)])()).position)

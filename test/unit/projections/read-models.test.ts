@@ -27,13 +27,19 @@ test('a created live is pending, holds its reservation, and has never changed', 
 })
 
 test('a change of the status is a change of the live [R13]', async (t) => {
-  await specifyProjection(t, lives).given(sealedLive(), started()).thenDocuments({ 7: { ...pending, status: 'active', updatedAt: after(1000) } })
+  await specifyProjection(t, lives)
+    .given(sealedLive(), started())
+    .thenDocuments({ 7: { ...pending, status: 'active', updatedAt: after(1000) } })
 })
 
 test('a terminal live holds no reservation, however it ended [R83]', async (t) => {
   const over = { ...pending, vram: 0, updatedAt: after(2000) }
-  await specifyProjection(t, lives).given(sealedLive(), finished()).thenDocuments({ 7: { ...over, status: 'finished' } })
-  await specifyProjection(t, lives).given(sealedLive(), started(), finished()).thenDocuments({ 7: { ...over, status: 'finished' } })
+  await specifyProjection(t, lives)
+    .given(sealedLive(), finished())
+    .thenDocuments({ 7: { ...over, status: 'finished' } })
+  await specifyProjection(t, lives)
+    .given(sealedLive(), started(), finished())
+    .thenDocuments({ 7: { ...over, status: 'finished' } })
   await specifyProjection(t, lives).given(sealedLive(), failed()).thenDocuments({ 7: { ...over, status: 'error' } })
 })
 
@@ -41,7 +47,9 @@ test('an auto-started live shows its pid and keeps it after the end, any other h
   const auto = sealedLive({ autoStart: true })
   const over = { ...pending, autoStart: true, status: 'finished', vram: 0, updatedAt: after(2000) }
   await specifyProjection(t, lives).given(auto, finished()).thenDocuments({ 7: over })
-  await specifyProjection(t, lives).given(auto, source(4711), started(), finished()).thenDocuments({ 7: { ...over, autoStartPid: 4711 } })
+  await specifyProjection(t, lives)
+    .given(auto, source(4711), started(), finished())
+    .thenDocuments({ 7: { ...over, autoStartPid: 4711 } })
   await specifyProjection(t, lives).given(sealedLive(), source(4711)).thenDocuments({ 7: pending })
 })
 
@@ -58,7 +66,10 @@ test('a live that was fenced off before it was created is in no read model', asy
 })
 
 test('a deleted live is in no list, its tokens lead nowhere, and the totals forget it [R86]', async (t) => {
-  const deleted = (lastStatus: 'finished' | 'error'): StoredLiveEvent => ({ type: 'LiveDeleted', data: { ...live(), lastStatus } })
+  const deleted = (lastStatus: 'finished' | 'error'): StoredLiveEvent => ({
+    type: 'LiveDeleted',
+    data: { ...live(), lastStatus },
+  })
   const none = { userId: 3, pending: [], active: [], finished: 0, error: 0 }
   await specifyProjection(t, lives).given(sealedLive(), finished(), deleted('finished')).thenDocuments({})
   await specifyProjection(t, liveTokens).given(sealedLive(), finished(), deleted('finished')).thenDocuments({})
@@ -134,17 +145,24 @@ const user = { userId: 3, at: after(1000) }
 test('a user is listed without anything of the password', async (t) => {
   await specifyProjection(t, users).given(registered).thenDocuments({ 3: ada })
   await specifyProjection(t, users)
-    .given(registered, { type: 'PasswordChanged', data: { ...user, passwordHash: envelopeOf('new', 'user-3'), generation: 1 } })
+    .given(registered, {
+      type: 'PasswordChanged',
+      data: { ...user, passwordHash: envelopeOf('new', 'user-3'), generation: 1 },
+    })
     .thenDocuments({ 3: { ...ada, updatedAt: after(1000) } })
   await specifyProjection(t, users)
     .given(registered, { type: 'PasswordRehashed', data: { ...user, passwordHash: envelopeOf('new', 'user-3') } })
     .thenDocuments({ 3: ada })
-  await specifyProjection(t, users).given(registered, { type: 'LoginsEnded', data: { ...user, generation: 1 } }).thenDocuments({ 3: ada })
+  await specifyProjection(t, users)
+    .given(registered, { type: 'LoginsEnded', data: { ...user, generation: 1 } })
+    .thenDocuments({ 3: ada })
 })
 
 test('a disabled user is listed as inactive until enabled again', async (t) => {
   const disabled: StoredUserEvent = { type: 'UserDisabled', data: user }
-  await specifyProjection(t, users).given(registered, disabled).thenDocuments({ 3: { ...ada, isActive: false, updatedAt: after(1000) } })
+  await specifyProjection(t, users)
+    .given(registered, disabled)
+    .thenDocuments({ 3: { ...ada, isActive: false, updatedAt: after(1000) } })
   await specifyProjection(t, users)
     .given(registered, disabled, { type: 'UserEnabled', data: { ...user, at: after(2000) } })
     .thenDocuments({ 3: { ...ada, updatedAt: after(2000) } })
@@ -152,7 +170,10 @@ test('a disabled user is listed as inactive until enabled again', async (t) => {
 
 test('new limits and permissions of a user are listed [D47]', async (t) => {
   const limits: StoredUserEvent = { type: 'UserLimitsChanged', data: { ...user, maxSessions: 1, maxTranslations: 0 } }
-  const permissions: StoredUserEvent = { type: 'UserPermissionsChanged', data: { ...user, permissions: [], at: after(2000) } }
+  const permissions: StoredUserEvent = {
+    type: 'UserPermissionsChanged',
+    data: { ...user, permissions: [], at: after(2000) },
+  }
   await specifyProjection(t, users)
     .given(registered, limits, permissions)
     .thenDocuments({ 3: { ...ada, maxSessions: 1, maxTranslations: 0, permissions: [], updatedAt: after(2000) } })

@@ -9,11 +9,19 @@ import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts
 const REBUILT = { projection: 'lives', events: 3, corrected: 1, resumed: false } as unknown as Rebuilt
 
 /** A process that asks and one that is asked; each attempt of the latter becomes what `attempt` says of it. */
-const start = (attempt: (number: number) => Promise<Either<string, Rebuilt>>, hasStopped: () => boolean = () => false) => {
+const start = (
+  attempt: (number: number) => Promise<Either<string, Rebuilt>>,
+  hasStopped: () => boolean = () => false,
+) => {
   const timers = createManualTimers()
   const documents = createMemoryDocuments()
   const stopping = new AbortController()
-  const requests = createRebuildRequests({ documents, environment: { random: () => 0 }, timers, signal: stopping.signal })
+  const requests = createRebuildRequests({
+    documents,
+    environment: { random: () => 0 },
+    timers,
+    signal: stopping.signal,
+  })
   const state = { attempts: 0 }
   const serving = requests.serve(['lives'], () => ({
     hasStopped,
@@ -48,7 +56,10 @@ test('a rebuild that throws is tried again, and leaves nothing running', async (
 
 test('a rebuild that is broken off with the lease is answered by the next holder', async (t) => {
   let isLost = true
-  const { requests, state, pass, stop } = start(async (number) => (number === 1 ? E.left('the lease is lost') : E.right(REBUILT)), () => isLost)
+  const { requests, state, pass, stop } = start(
+    async (number) => (number === 1 ? E.left('the lease is lost') : E.right(REBUILT)),
+    () => isLost,
+  )
   const asked = requests.ask('lives', nobody)
   await pass(1500)
   t.is(state.attempts, 1)

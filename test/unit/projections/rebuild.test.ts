@@ -58,7 +58,10 @@ const anyEvent: fc.Arbitrary<Event> = anyNumbers.map(([liveId, kind, time]): Eve
     { type: 'ProfileAdded', data: profile },
     { type: 'ProfileChanged', data: profile },
     { type: 'ProfileRemoved', data: { profileId: liveId, ...user } },
-    { type: 'ApiTokenIssued', data: { ...token, name: envelopeOf('ci'), prefix: 'lt_abc', secretHash: 'h', expiresAt: null } },
+    {
+      type: 'ApiTokenIssued',
+      data: { ...token, name: envelopeOf('ci'), prefix: 'lt_abc', secretHash: 'h', expiresAt: null },
+    },
     { type: 'ApiTokenRenamed', data: { ...token, name: envelopeOf(`name ${time}`) } },
     { type: 'ApiTokenDeactivated', data: token },
     { type: 'ApiTokenActivated', data: token },
@@ -69,7 +72,10 @@ const anyEvent: fc.Arbitrary<Event> = anyNumbers.map(([liveId, kind, time]): Eve
 })
 
 /** How many events the next batch takes, and after how many of its changes the process dies, if it does. */
-const anySteps = fc.array(fc.record({ size: fc.integer({ min: 1, max: 8 }), diesAfter: fc.option(fc.nat({ max: 4 })) }), { minLength: 1 })
+const anySteps = fc.array(
+  fc.record({ size: fc.integer({ min: 1, max: 8 }), diesAfter: fc.option(fc.nat({ max: 4 })) }),
+  { minLength: 1 },
+)
 
 /** What the definition says, without positions, batches and documents. */
 const folded = (projection: Projection, events: ReadonlyArray<StoredEvent>): Readonly<Record<string, Document>> => {
@@ -93,7 +99,12 @@ const emptyDocuments = async (projection: Projection): Promise<Documents> => {
 type Events = ReadonlyArray<StoredEvent>
 
 /** The documents written so far stay, the checkpoint does not move. */
-const dieAfter = async (documents: Documents, projection: Projection, batch: Events, written: number): Promise<void> => {
+const dieAfter = async (
+  documents: Documents,
+  projection: Projection,
+  batch: Events,
+  written: number,
+): Promise<void> => {
   const changes = right(await changesOf(documents, projection, batch))
   right(await documents.commit(modelOf(projection), changes.slice(0, written), checkpointAt(BEGINNING))())
 }

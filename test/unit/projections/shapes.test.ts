@@ -9,11 +9,28 @@ import type { Projection } from '../../../projections/projection.ts'
 const EVENTS = new URL('../domain/golden/', import.meta.url)
 
 /** One of each stored shape of each event. */
-const golden: ReadonlyArray<StoredEvent> = readdirSync(EVENTS).filter((file) => file.endsWith('.json')).map((file, index) => {
-  const { stored } = JSON.parse(readFileSync(new URL(file, EVENTS), 'utf8')) as { readonly stored: StoredEvent['data'] }
-  const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: '2026-11-21T09:30:00.123456+00:00' }
-  return { id: file, type: file.split('.')[0] ?? '', data: stored, metadata, stream: 'any', revision: index, position: String(index) as Position }
-})
+const golden: ReadonlyArray<StoredEvent> = readdirSync(EVENTS)
+  .filter((file) => file.endsWith('.json'))
+  .map((file, index) => {
+    const { stored } = JSON.parse(readFileSync(new URL(file, EVENTS), 'utf8')) as {
+      readonly stored: StoredEvent['data']
+    }
+    const metadata = {
+      correlationId: 'c',
+      causationId: 'c',
+      actor: 'service',
+      recordedAt: '2026-11-21T09:30:00.123456+00:00',
+    }
+    return {
+      id: file,
+      type: file.split('.')[0] ?? '',
+      data: stored,
+      metadata,
+      stream: 'any',
+      revision: index,
+      position: String(index) as Position,
+    }
+  })
 
 const after = (projection: Projection, before: Document | null, event: StoredEvent): ReadonlyArray<Document> =>
   projection.touches(event).flatMap((id) => {
@@ -43,7 +60,12 @@ const SHAPES: Readonly<Record<string, string>> = {
 
 test('two versions that make other documents of the same events give them other names', (t) => {
   const shapes = Object.fromEntries(allProjections.map((projection) => [projection.name, shapeOf(projection)]))
-  t.deepEqual(shapes, SHAPES, 'Where a read model of a released version is made differently, call it and its collection anew (`lives-2`): then '
-    + 'processes of both versions run beside each other, each with its own. If only events were added that it does not hear, write down the new value.')
-  for (const { name, collection } of allProjections) t.true(/-\d+$/.test(name) === /-\d+$/.test(collection.name), `${name} lies in ${collection.name}`)
+  t.deepEqual(
+    shapes,
+    SHAPES,
+    'Where a read model of a released version is made differently, call it and its collection anew (`lives-2`): then ' +
+      'processes of both versions run beside each other, each with its own. If only events were added that it does not hear, write down the new value.',
+  )
+  for (const { name, collection } of allProjections)
+    t.true(/-\d+$/.test(name) === /-\d+$/.test(collection.name), `${name} lies in ${collection.name}`)
 })

@@ -39,15 +39,20 @@ const RECENT = { kind: 'recent', finals: [], isWhole: true, dropped: [] } as con
 
 test('a worker whose words cannot be read is dialled less and less often, one whose words are is dialled at once', async (t) => {
   let isNonsense = true
-  const { timers, dials, kept, pass } = startKept({ hear: () => {
-    if (isNonsense) throw new Error('nonsense')
-  } })
+  const { timers, dials, kept, pass } = startKept({
+    hear: () => {
+      if (isNonsense) throw new Error('nonsense')
+    },
+  })
   for (let n = 0; n < 5; n += 1) {
     dials.at(-1)?.events.message(HERE)
     dials.at(-1)?.events.message(RECENT)
     await pass(1000)
   }
-  t.deepEqual(dials.map(({ at }) => at), [0, 200, 1400, 2800, 4000, 5000])
+  t.deepEqual(
+    dials.map(({ at }) => at),
+    [0, 200, 1400, 2800, 4000, 5000],
+  )
   isNonsense = false
   dials.at(-1)?.events.message(HERE)
   dials.at(-1)?.events.message(RECENT)

@@ -25,7 +25,10 @@ test('who comes while a worker that told nothing yet is up and the log is slow h
   await world.pass(2000)
   b.speak(false, 0)
   await world.turns()
-  t.deepEqual(listener.heard.map(({ text }) => text), ['2 in term 2'])
+  t.deepEqual(
+    listener.heard.map(({ text }) => text),
+    ['2 in term 2'],
+  )
 })
 
 test('what a worker told while the log that joins it was away is told before the end', async (t) => {

@@ -9,7 +9,8 @@ export const numberedWords = (count: number, every = 7): ReadonlyArray<ScriptedW
     text: `w${i + 1}`, pause: i === 0 ? 0.5 : i % every === 0 ? 1.5 : 0.1, seconds: 0.3,
   }))
 
-export const textOf = (words: ReadonlyArray<{ readonly text: string }>): string => words.map(({ text }) => text).join(' ')
+export const textOf = (words: ReadonlyArray<{ readonly text: string }>): string =>
+  words.map(({ text }) => text).join(' ')
 
 export const framesOf = (audio: Int16Array, samples = 1600): ReadonlyArray<Uint8Array> =>
   Array.from({ length: Math.ceil(audio.length / samples) }, (_, i) => {
@@ -19,4 +20,7 @@ export const framesOf = (audio: Int16Array, samples = 1600): ReadonlyArray<Uint8
 
 /** The same as a text frame. */
 export const asText = (frame: Uint8Array): string =>
-  JSON.stringify({ type: 'audio', data: Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength).toString('base64') })
+  JSON.stringify({
+    type: 'audio',
+    data: Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength).toString('base64'),
+  })

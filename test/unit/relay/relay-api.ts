@@ -26,7 +26,8 @@ export const createRelayApi = (
   const view = world.viewOf()
   const where = createPlacements({ admission: view, members: { self, all: () => members } })
   const outside = network.linksOf(name)
-  const links = own === null ? outside : withLocalWorker(outside, { incarnation: self.incarnation, handler: own.served })
+  const links =
+    own === null ? outside : withLocalWorker(outside, { incarnation: self.incarnation, handler: own.served })
   const recent = createRecentFinals(timers)
   const bus = createLiveBus({ logger })
   const remote = createRemoteLives({
@@ -46,7 +47,9 @@ export const createRelayApi = (
     const connection: Connection = {
       send: () => undefined,
       broadcast: ({ text }, taken) => {
-        const { type: kind, ...line } = JSON.parse(text) as Omit<TranscriptFrame, 'kind'> & { readonly type: TranscriptFrame['kind'] }
+        const { type: kind, ...line } = JSON.parse(text) as Omit<TranscriptFrame, 'kind'> & {
+          readonly type: TranscriptFrame['kind']
+        }
         if (line.final) heard.push({ kind, ...line })
         taken?.()
       },

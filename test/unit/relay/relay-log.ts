@@ -71,17 +71,41 @@ export const createRelayLog = (random: () => number) => {
   }
 
   return {
-    timers, logger, network, log, said, store, speech, members, environment, storedFinals, viewOf,
+    timers,
+    logger,
+    network,
+    log,
+    said,
+    store,
+    speech,
+    members,
+    environment,
+    storedFinals,
+    viewOf,
     /** The workers join, in the order of their names. */
-    join: (...workers: ReadonlyArray<{ readonly self: { readonly name: string; readonly incarnation: string } }>): void => {
-      const joined = workers.map(({ self }) => ({ worker: self.name, incarnation: self.incarnation, vram: 10, isDraining: false }))
+    join: (
+      ...workers: ReadonlyArray<{ readonly self: { readonly name: string; readonly incarnation: string } }>
+    ): void => {
+      const joined = workers.map(({ self }) => ({
+        worker: self.name,
+        incarnation: self.incarnation,
+        vram: 10,
+        isDraining: false,
+      }))
       admission = { ...admission, workers: joined }
     },
     /** Admission gives the live to this worker, or to none. */
     place: (worker: string | null): void => {
       const term = (admission.open[0]?.term ?? 0) + 1
       const held: Reservation = {
-        liveId: LIVE, worker, term, userId: 1, vram: 1, at: '2026-01-01T00:00:00.000000+00:00', needs: [], instance: 'i',
+        liveId: LIVE,
+        worker,
+        term,
+        userId: 1,
+        vram: 1,
+        at: '2026-01-01T00:00:00.000000+00:00',
+        needs: [],
+        instance: 'i',
       }
       admission = { ...admission, open: [held] }
     },

@@ -73,8 +73,16 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
   })
   const { peer } = network.serve(self, served)
   members.push({
-    ...self, state: 'up', address: peer.address, offers: null, logAnswers: true, lives: [], jobs: null, roles: ['worker'],
-    version: '1', speaks: { log: 1, relay: 1 },
+    ...self,
+    state: 'up',
+    address: peer.address,
+    offers: null,
+    logAnswers: true,
+    lives: [],
+    jobs: null,
+    roles: ['worker'],
+    version: '1',
+    speaks: { log: 1, relay: 1 },
   })
 
   const tell = (): void => {
@@ -122,7 +130,11 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
       catchUpWithStore()
       if (run === null) return
       bus.publish(LIVE, { ...frameOf(run.next, run.term), final: false })
-      const translated = { ...frameOf(run.next - translatesBack, run.term), kind: 'translation', language: 'es' } as const
+      const translated = {
+        ...frameOf(run.next - translatesBack, run.term),
+        kind: 'translation',
+        language: 'es',
+      } as const
       const isNew = !log.some((one) => finalKey(one) === finalKey(translated))
       const isTranslation = translatesBack > 0 && translated.segment > 0 && isNew && run.unstored.length === 0
       const frame = isTranslation ? translated : frameOf(run.next, run.term)

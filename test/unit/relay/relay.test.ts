@@ -80,7 +80,10 @@ test('a late translation by the next worker is heard, although the log holds not
   a.speak(false, 0)
   await world.turns()
   // Then it comes in its place.
-  t.deepEqual(listener.heard.map(({ kind, text }) => `${kind} ${text}`), ['translation 2 in term 3', 'transcription 3 in term 3'])
+  t.deepEqual(
+    listener.heard.map(({ kind, text }) => `${kind} ${text}`),
+    ['translation 2 in term 3', 'transcription 3 in term 3'],
+  )
 })
 
 test('what the next worker hears again with the same words is told once, to whoever comes in between too', async (t) => {
@@ -98,7 +101,10 @@ test('what the next worker hears again with the same words is told once, to whoe
   b.speak(false, 0)
   b.speak(false, 0)
   await world.turns()
-  t.deepEqual(listener.heard.map(({ text }) => text), ['1', '2'])
+  t.deepEqual(
+    listener.heard.map(({ text }) => text),
+    ['1', '2'],
+  )
 })
 
 test('an end of the log waits for the worker that does not tell it, and for no longer than 2 s', async (t) => {

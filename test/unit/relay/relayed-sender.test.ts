@@ -17,10 +17,24 @@ const startPlaced = () => {
   })
   const { onLink } = sender
   const linkUp = (): void =>
-    onLink.linkUp({ link: { send: (message) => void sent.push(message), buffered: () => 0 }, term: 1, status: 'active' })
+    onLink.linkUp({
+      link: { send: (message) => void sent.push(message), buffered: () => 0 },
+      term: 1,
+      status: 'active',
+    })
   const connection: Connection = {
-    send: () => undefined, broadcast: () => undefined, end: ({ reason }) => void endings.push(reason), drop: () => undefined,
-    pause: () => { isPaused = true }, resume: () => { isPaused = false }, isPaused: () => isPaused, buffered: () => 0,
+    send: () => undefined,
+    broadcast: () => undefined,
+    end: ({ reason }) => void endings.push(reason),
+    drop: () => undefined,
+    pause: () => {
+      isPaused = true
+    },
+    resume: () => {
+      isPaused = false
+    },
+    isPaused: () => isPaused,
+    buffered: () => 0,
   }
   linkUp()
   onLink.message({ kind: 'admitted', requestId: 'own' })

@@ -19,7 +19,9 @@ const ORIGIN = { commandId: 'c', correlationId: 'c', actor: 'user:1' }
 test('an end is asked of the worker that runs the live, wherever; null where none answers', async (t) => {
   const { world, a, api } = await startRelay()
   const asked: Array<EndMessage> = []
-  let answer: E.Either<{ readonly _tag: 'Unreachable'; readonly reason: string }, Passed | null> = E.right({ position: 'p7' })
+  let answer: E.Either<{ readonly _tag: 'Unreachable'; readonly reason: string }, Passed | null> = E.right({
+    position: 'p7',
+  })
   const end = endAnywhere({
     placements: api.where, logger: silentLogger,
     links: { end: async (to, message) => {
@@ -31,7 +33,11 @@ test('an end is asked of the worker that runs the live, wherever; null where non
   const request = { cause: FINISHED, origin: ORIGIN, limitMs: 2000 }
   t.deepEqual(await end(LIVE, request), { position: 'p7' as never })
   t.deepEqual(asked, [{ liveId: LIVE, end: request }])
-  for (const other of [E.right(null), E.left({ _tag: 'Unreachable', reason: 'away' } as const), E.right({ position: 7 })]) {
+  for (const other of [
+    E.right(null),
+    E.left({ _tag: 'Unreachable', reason: 'away' } as const),
+    E.right({ position: 7 }),
+  ]) {
     answer = other
     t.is(await end(LIVE, request), null)
   }
@@ -44,9 +50,19 @@ test('an end is asked of the worker that runs the live, wherever; null where non
 
 test('what is known of a live that runs elsewhere is told from what is known here', async (t) => {
   const { world, a, api } = await startRelay()
-  const known = runsAnywhere({ runs: null, remote: api.remote, placements: api.where, self: { name: 'p', incarnation: 'run of p' } })
+  const known = runsAnywhere({
+    runs: null,
+    remote: api.remote,
+    placements: api.where,
+    self: { name: 'p', incarnation: 'run of p' },
+  })
   t.deepEqual([known.hasSender(LIVE), known.audioSeconds(LIVE), known.isElsewhere(LIVE)], [false, null, true])
-  const own = runsAnywhere({ runs: { ...NO_RUNS, audioSeconds: () => 3 }, remote: api.remote, placements: api.where, self: a.self })
+  const own = runsAnywhere({
+    runs: { ...NO_RUNS, audioSeconds: () => 3 },
+    remote: api.remote,
+    placements: api.where,
+    self: a.self,
+  })
   t.deepEqual([own.audioSeconds(LIVE), own.isElsewhere(LIVE)], [3, false])
   world.release()
   api.hearMoves()
@@ -65,7 +81,12 @@ test('a process that runs no lives hears of all ends and moves from the log', as
   }
   const world = createRelayLog(createRandom('relay'))
   const stopped = followEnds({
-    store, logger: silentLogger, environment, timers: world.timers, signal: stopping.signal, from: right(await store.head()()),
+    store,
+    logger: silentLogger,
+    environment,
+    timers: world.timers,
+    signal: stopping.signal,
+    from: right(await store.head()()),
     remote: {
       ended: (liveId, cause) => hear(`end of ${liveId}: ${cause.status}`),
       placementChanged: (liveIds) => hear(`moved ${[...(liveIds ?? [])].join()}`),
@@ -89,7 +110,10 @@ test('a process that runs no lives hears of all ends and moves from the log', as
 
 test('in a process with a worker an end of the log reaches its lives and its sockets', (t) => {
   const told: Array<string> = []
-  const runs = relayingEnds({ ...NO_RUNS, ended: () => void told.push('runs') }, { ended: () => void told.push('sockets') })
+  const runs = relayingEnds(
+    { ...NO_RUNS, ended: () => void told.push('runs') },
+    { ended: () => void told.push('sockets') },
+  )
   runs.ended(LIVE, FINISHED)
   t.deepEqual(told, ['runs', 'sockets'])
 })

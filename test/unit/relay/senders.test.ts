@@ -236,7 +236,11 @@ test('a sender comes again through a new link before the worker has seen the old
   const handler = world.workers().find(({ name }) => name === 'a')?.served
   const open = async (requestId: string, sample: number | null): Promise<ReadonlyArray<string>> => {
     const heard: string[] = []
-    const link = { send: ({ kind }: { readonly kind: string }) => void heard.push(kind), buffered: () => 0, close: () => undefined }
+    const link = {
+      send: ({ kind }: { readonly kind: string }) => void heard.push(kind),
+      buffered: () => 0,
+      close: () => undefined,
+    }
     const opened = handler?.open(1, link)
     opened?.message({ kind: 'hello', relay: 1, term: 1, listens: false })
     opened?.message({ kind: 'sender', requestId, from: sample === null ? null : { frame: 5, sample } })

@@ -53,7 +53,8 @@ test('a worker answers for a moved live once it is behind its fence, and for a l
   await own.world.turns()
   t.deepEqual(own.taken, [3])
   t.deepEqual(link.sent, [
-    { kind: 'here', term: 3, status: 'active' }, { kind: 'recent', finals: [], isWhole: false, dropped: [] },
+    { kind: 'here', term: 3, status: 'active' },
+    { kind: 'recent', finals: [], isWhole: false, dropped: [] },
   ])
   own.world.place('b')
   own.view.look()

@@ -4,7 +4,11 @@ import { createSentFinals } from '../../../application/sessions/relay/sent-final
 
 const said = (segment: number, text: string): TranscriptFrame =>
   ({ kind: 'transcription', segment, final: true, start: segment, end: segment + 1, text, language: 'en' })
-const translated = (segment: number): TranscriptFrame => ({ ...said(segment, 'traducido'), kind: 'translation', language: 'es' })
+const translated = (segment: number): TranscriptFrame => ({
+  ...said(segment, 'traducido'),
+  kind: 'translation',
+  language: 'es',
+})
 const inTerm = (term: number) => (): number => term
 
 test('where the log holds nothing of the past, a late translation is owed where it stands behind a new segment', (t) => {

@@ -11,7 +11,12 @@ import { createRelayApi } from './relay-api.ts'
 import { createRelayLog, LIVE } from './relay-log.ts'
 import { createRelayWorker } from './relay-worker.ts'
 
-const SENDER: RemoteSender = { linkUp: () => undefined, message: () => undefined, linkDown: () => undefined, over: () => undefined }
+const SENDER: RemoteSender = {
+  linkUp: () => undefined,
+  message: () => undefined,
+  linkDown: () => undefined,
+  over: () => undefined,
+}
 
 /** Two workers, of which `a` runs the live, and a process with sockets that cannot reach it. */
 const startApart = async () => {

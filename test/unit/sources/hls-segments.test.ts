@@ -12,7 +12,11 @@ const window = (first: number, last: number, tags = ''): string =>
   Array.from({ length: last - first + 1 }, (_, index) => `#EXTINF:1,\n${first + index}.ts\n`).join('')
 
 /** Follows playlists that come one after another; `answers` are what else the server has, by path, a number for a status. */
-const follow = (playlists: ReadonlyArray<string>, after: number | null, answers: Readonly<Record<string, Buffer | number>> = {}) => {
+const follow = (
+  playlists: ReadonlyArray<string>,
+  after: number | null,
+  answers: Readonly<Record<string, Buffer | number>> = {},
+) => {
   const waiting = [...playlists]
   const stop = new AbortController()
   const next = (): Buffer => {
@@ -32,7 +36,11 @@ const follow = (playlists: ReadonlyArray<string>, after: number | null, answers:
     close: () => undefined,
   }
   return followHls({
-    fetcher, playlist: { url: URL_OF_PLAYLIST, bytes: next() }, after, onTargetDuration: () => undefined, signal: stop.signal,
+    fetcher,
+    playlist: { url: URL_OF_PLAYLIST, bytes: next() },
+    after,
+    onTargetDuration: () => undefined,
+    signal: stop.signal,
   })
 }
 
@@ -43,7 +51,13 @@ const numbersOf = async (segments: AsyncIterable<HlsSegment>): Promise<ReadonlyA
 }
 
 test('a live begins three segments before its end and goes on with each new one, once', async (t) => {
-  t.deepEqual(await numbersOf(follow([window(10, 15), window(10, 15), window(12, 17)], null)), ['new 13', '14', '15', '16', '17'])
+  t.deepEqual(await numbersOf(follow([window(10, 15), window(10, 15), window(12, 17)], null)), [
+    'new 13',
+    '14',
+    '15',
+    '16',
+    '17',
+  ])
 })
 
 test('a source that comes back goes on after what was heard, or with the oldest there is', async (t) => {
@@ -54,13 +68,29 @@ test('a source that comes back goes on after what was heard, or with the oldest 
 
 test('a packager that began anew is heard from its latest segments; one old answer of a cache is not', async (t) => {
   t.deepEqual(await numbersOf(follow([window(0, 4)], 90)), ['new 2', '3', '4'])
-  t.deepEqual(await numbersOf(follow([window(90, 92), window(0, 1), window(0, 2)], null)), ['new 90', '91', '92', 'new 0', '1', '2'])
-  t.deepEqual(await numbersOf(follow([window(90, 92), window(88, 90), window(91, 93)], null)), ['new 90', '91', '92', '93'])
+  t.deepEqual(await numbersOf(follow([window(90, 92), window(0, 1), window(0, 2)], null)), [
+    'new 90',
+    '91',
+    '92',
+    'new 0',
+    '1',
+    '2',
+  ])
+  t.deepEqual(await numbersOf(follow([window(90, 92), window(88, 90), window(91, 93)], null)), [
+    'new 90',
+    '91',
+    '92',
+    '93',
+  ])
 })
 
 test('a recording is heard from its start and ends; a gap and a lost segment begin a new stretch', async (t) => {
   t.deepEqual(await numbersOf(follow([`${window(0, 4)}#EXT-X-ENDLIST\n`], null)), ['new 0', '1', '2', '3', '4'])
-  t.deepEqual(await numbersOf(follow([`${window(0, 3)}#EXT-X-ENDLIST\n`], null, { '1.ts': 404 })), ['new 0', 'new 2', '3'])
+  t.deepEqual(await numbersOf(follow([`${window(0, 3)}#EXT-X-ENDLIST\n`], null, { '1.ts': 404 })), [
+    'new 0',
+    'new 2',
+    '3',
+  ])
   t.deepEqual(await numbersOf(follow([window(1, 3), window(7, 8)], null)), ['new 1', '2', '3', 'new 7', '8'])
 })
 
@@ -81,11 +111,26 @@ test('a stretch tells the seconds that its playlist left out before it, and whet
 })
 
 test('losses are a failure when they are three in a row or the end of a recording; another failure is one at once', async (t) => {
-  const codeOf = async (segments: AsyncIterable<HlsSegment>) => (await t.throwsAsync(() => numbersOf(segments), { instanceOf: SourceError }))?.code
+  const codeOf = async (segments: AsyncIterable<HlsSegment>) =>
+    (await t.throwsAsync(() => numbersOf(segments), { instanceOf: SourceError }))?.code
   t.is(await codeOf(follow([window(0, 5)], -1, { '0.ts': 404, '1.ts': 410, '2.ts': 404 })), 'http_404')
   t.is(await codeOf(follow([`${window(0, 2)}#EXT-X-ENDLIST\n`], null, { '2.ts': 410 })), 'http_410')
   t.is(await codeOf(follow([window(0, 2)], null, { '1.ts': 500 })), 'http_500')
   t.is(await codeOf(follow([window(0, 2, '#EXT-X-KEY:METHOD=SAMPLE-AES,URI="k"\n')], null)), 'encrypted')
-  t.is(await codeOf(follow([window(0, 2, '#EXT-X-KEY:METHOD=AES-128,URI="k"\n')], null, { k: Buffer.alloc(15) })), 'bad_playlist')
-  t.is(await codeOf(follow(['#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nindex.m3u8\n', '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nindex.m3u8\n'], null)), 'bad_playlist')
+  t.is(
+    await codeOf(follow([window(0, 2, '#EXT-X-KEY:METHOD=AES-128,URI="k"\n')], null, { k: Buffer.alloc(15) })),
+    'bad_playlist',
+  )
+  t.is(
+    await codeOf(
+      follow(
+        [
+          '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nindex.m3u8\n',
+          '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nindex.m3u8\n',
+        ],
+        null,
+      ),
+    ),
+    'bad_playlist',
+  )
 })

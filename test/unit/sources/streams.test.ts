@@ -29,7 +29,9 @@ const PASS = `${SECRET.user}:${encodeURIComponent(SECRET.password)}@`
 /** One attempt with its decoder. */
 const attempt = async (url: string) => {
   let bytes = 0
-  const end = await startAttempt({ url, mediaSequence: null, rules: RULES, isolate: true }, async (frame) => { bytes += frame[0] === 0 ? frame.length - 5 : 0 }).done
+  const end = await startAttempt({ url, mediaSequence: null, rules: RULES, isolate: true }, async (frame) => {
+    bytes += frame[0] === 0 ? frame.length - 5 : 0
+  }).done
   return { end, seconds: bytes / 32_000 }
 }
 
@@ -42,16 +44,26 @@ withFfmpeg('rtmp: all of it is heard, and its end is no end for good', async (t)
   t.deepEqual(server.requests, ['connect app/instance', 'play room/ok?key=1'])
 })
 
-withFfmpeg('rtsp: AAC in whole units and in pieces is heard, behind Digest; its goodbye is no end for good', async (t) => {
-  const flv = await readFile(join(await packageSample(t, 'flv', SECONDS), 'audio.flv'))
-  const server = await serveRtsp(t, aacAudio(flvAudio(flv)))
-  const { end, seconds } = await attempt(server.url('digest/a b').replace('://', `://${PASS}`))
-  t.deepEqual(end, INTERRUPTED)
-  t.true(Math.abs(seconds - SECONDS) < 0.2, `${seconds} s`)
-  t.deepEqual(server.requests.slice(0, 5).map((line) => line.replace(/ rtsp:\/\/[^/]*/, ' ')), [
-    'OPTIONS /digest/a%20b', 'OPTIONS /digest/a%20b', 'DESCRIBE /digest/a%20b', 'SETUP /digest/a%20b/t0', 'PLAY /digest/a%20b',
-  ])
-})
+withFfmpeg(
+  'rtsp: AAC in whole units and in pieces is heard, behind Digest; its goodbye is no end for good',
+  async (t) => {
+    const flv = await readFile(join(await packageSample(t, 'flv', SECONDS), 'audio.flv'))
+    const server = await serveRtsp(t, aacAudio(flvAudio(flv)))
+    const { end, seconds } = await attempt(server.url('digest/a b').replace('://', `://${PASS}`))
+    t.deepEqual(end, INTERRUPTED)
+    t.true(Math.abs(seconds - SECONDS) < 0.2, `${seconds} s`)
+    t.deepEqual(
+      server.requests.slice(0, 5).map((line) => line.replace(/ rtsp:\/\/[^/]*/, ' ')),
+      [
+        'OPTIONS /digest/a%20b',
+        'OPTIONS /digest/a%20b',
+        'DESCRIBE /digest/a%20b',
+        'SETUP /digest/a%20b/t0',
+        'PLAY /digest/a%20b',
+      ],
+    )
+  },
+)
 
 test('rtsp: samples go on as they come, behind Basic; wrong or no credentials are refused once', async (t) => {
   const sound = pcmuAudio(1)
@@ -69,20 +81,23 @@ test('rtsp: samples go on as they come, behind Basic; wrong or no credentials ar
   }
 })
 
-withFfmpeg('a stream that broke off is asked for until its server is there again, within one attempt; any other is not [D56]', async (t) => {
-  const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 1), 'audio.flv')))
-  const { port, url, stop } = await serveRtmp(t, messages)
-  await stop()
-  t.is((await pullOnce(url('app/ok'))).code, 'unreachable')
-  let knocks = 0
-  const note: Note = (step) => {
-    if (step === 'check') knocks += 1
-    if (step === 'check' && knocks === 2) void serveRtmp(t, messages, { port })
-  }
-  const again = await pullOnce(url('app/ok'), { brokeOff: true, note })
-  t.is(again.code, 'stream_over')
-  t.true(again.bytes.length > 1000 && knocks >= 2, `${knocks} knocks`)
-})
+withFfmpeg(
+  'a stream that broke off is asked for until its server is there again, within one attempt; any other is not [D56]',
+  async (t) => {
+    const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 1), 'audio.flv')))
+    const { port, url, stop } = await serveRtmp(t, messages)
+    await stop()
+    t.is((await pullOnce(url('app/ok'))).code, 'unreachable')
+    let knocks = 0
+    const note: Note = (step) => {
+      if (step === 'check') knocks += 1
+      if (step === 'check' && knocks === 2) void serveRtmp(t, messages, { port })
+    }
+    const again = await pullOnce(url('app/ok'), { brokeOff: true, note })
+    t.is(again.code, 'stream_over')
+    t.true(again.bytes.length > 1000 && knocks >= 2, `${knocks} knocks`)
+  },
+)
 
 test('what had arrived when a connection was reset is handed out before the failure', async (t) => {
   const sent = Buffer.alloc(32_000, 'sound')
@@ -108,8 +123,18 @@ test('what had arrived when a connection was reset is handed out before the fail
 test('what RTMP servers may do wrong ends the attempt with a code, and nothing is followed [S5 S8]', async (t) => {
   const server = await serveRtmp(t, [], { elsewhere: 'rtmp://127.0.0.3:9/live/x' })
   for (const [path, code] of [
-    ['redirect/x', 'refused'], ['deep/x', 'bad_answer'], ['cut/x', 'bad_answer'], ['unknown/x', 'bad_answer'], ['html/x', 'too_large'], ['live/moved', 'refused'],
-    ['live/missing', 'refused'], ['live/unpublished', 'stream_over'], ['live/huge', 'too_large'], ['live/many', 'too_large'], ['live/wide', 'too_large'], ['live/short', 'bad_answer'],
+    ['redirect/x', 'refused'],
+    ['deep/x', 'bad_answer'],
+    ['cut/x', 'bad_answer'],
+    ['unknown/x', 'bad_answer'],
+    ['html/x', 'too_large'],
+    ['live/moved', 'refused'],
+    ['live/missing', 'refused'],
+    ['live/unpublished', 'stream_over'],
+    ['live/huge', 'too_large'],
+    ['live/many', 'too_large'],
+    ['live/wide', 'too_large'],
+    ['live/short', 'bad_answer'],
   ] as const)
     t.is((await pullOnce(server.url(path))).code, code, path)
 })
@@ -117,19 +142,43 @@ test('what RTMP servers may do wrong ends the attempt with a code, and nothing i
 test('what RTSP servers may do wrong ends the attempt with a code; a redirect is checked like a first address [S5 S8]', async (t) => {
   const server = await serveRtsp(t, pcmuAudio(1))
   const codeOf = async (path: string) => (await pullOnce(server.url(path))).code
-  for (const method of ['options', 'describe', 'setup', 'play']) t.is(await codeOf(`redirect-${method}`), 'address_forbidden', method)
+  for (const method of ['options', 'describe', 'setup', 'play'])
+    t.is(await codeOf(`redirect-${method}`), 'address_forbidden', method)
   for (const [path, code] of [
-    ['loop', 'too_many_redirects'], ['smuggle', 'bad_answer'], ['long-head', 'too_large'], ['long-body', 'too_large'], ['html', 'bad_answer'], ['video', 'not_audio'],
-    ['speex', 'unsupported'], ['encrypted', 'not_audio'], ['bad-control', 'stream_over'], ['udp', 'unsupported'], ['multicast', 'unsupported'], ['ask', 'closed'],
-    ['control', 'stream_over'], ['base', 'stream_over'], ['redirect-to-x?http%3A%2F%2F127.0.0.1%2F', 'scheme_forbidden'], ['redirect-to-x?%20', 'too_many_redirects'],
+    ['loop', 'too_many_redirects'],
+    ['smuggle', 'bad_answer'],
+    ['long-head', 'too_large'],
+    ['long-body', 'too_large'],
+    ['html', 'bad_answer'],
+    ['video', 'not_audio'],
+    ['speex', 'unsupported'],
+    ['encrypted', 'not_audio'],
+    ['bad-control', 'stream_over'],
+    ['udp', 'unsupported'],
+    ['multicast', 'unsupported'],
+    ['ask', 'closed'],
+    ['control', 'stream_over'],
+    ['base', 'stream_over'],
+    ['redirect-to-x?http%3A%2F%2F127.0.0.1%2F', 'scheme_forbidden'],
+    ['redirect-to-x?%20', 'too_many_redirects'],
     [`redirect-to-x?${encodeURIComponent(server.url('ok'))}`, 'stream_over'],
   ] as const)
     t.is(await codeOf(path), code, path)
   t.is(server.requests.filter((line) => line.endsWith('/loop')).length, 4)
   // What was given for one server is for no other.
   const other = await serveRtsp(t, pcmuAudio(1))
-  for (const [next, code] of [[server, 'stream_over'], [other, 'rtsp_401']] as const)
-    t.is((await pullOnce(server.url(`redirect-to-x?${encodeURIComponent(next.url('basic'))}`).replace('://', `://${PASS}`))).code, code)
+  for (const [next, code] of [
+    [server, 'stream_over'],
+    [other, 'rtsp_401'],
+  ] as const)
+    t.is(
+      (
+        await pullOnce(
+          server.url(`redirect-to-x?${encodeURIComponent(next.url('basic'))}`).replace('://', `://${PASS}`),
+        )
+      ).code,
+      code,
+    )
   t.is((await pullOnce(`rtsp://a%0d%0ab@127.0.0.1:${server.port}/ok`)).code, 'unsupported')
 })
 
@@ -138,15 +187,29 @@ withFfmpeg('doctor: a source is looked at step by step; what is wrong has a step
   const server = await serveRtsp(t, aacAudio(flvAudio(flv)))
   const diagnose = async (url: string) => {
     const findings: Array<Finding> = []
-    const ok = await diagnoseSource({ url, rules: RULES, isolation: ISOLATED, seconds: 2, tell: (finding) => findings.push(finding) })
+    const ok = await diagnoseSource({
+      url,
+      rules: RULES,
+      isolation: ISOLATED,
+      seconds: 2,
+      tell: (finding) => findings.push(finding),
+    })
     return { ok, said: findings.map(({ step, ok: good, detail }) => `${step}${good ? '' : ' WRONG'} ${detail}`) }
   }
   const heard = await diagnose(server.url('ok'))
   t.true(heard.ok)
-  t.deepEqual(heard.said.slice(0, -1).filter((line) => !line.startsWith('resolve')), [
-    'check 127.0.0.1 may be contacted', `connect 127.0.0.1 port ${server.port}`, 'ask the server describes MPEG4-GENERIC, 16000 Hz, 1 channel',
-    'ask the server plays it over this connection', 'container flv', 'codec aac, 16000 Hz, 1 channel', 'audio the first audio is here',
-  ])
+  t.deepEqual(
+    heard.said.slice(0, -1).filter((line) => !line.startsWith('resolve')),
+    [
+      'check 127.0.0.1 may be contacted',
+      `connect 127.0.0.1 port ${server.port}`,
+      'ask the server describes MPEG4-GENERIC, 16000 Hz, 1 channel',
+      'ask the server plays it over this connection',
+      'container flv',
+      'codec aac, 16000 Hz, 1 channel',
+      'audio the first audio is here',
+    ],
+  )
   t.regex(heard.said.at(-1) ?? '', /^audio \d\.\d s of audio, peak at -\d+ dB$/)
   const web = await serve(t, (request, response) => {
     // A film whose index is not before its sound, without ranges; everything else is locked.
@@ -154,9 +217,13 @@ withFfmpeg('doctor: a source is looked at step by step; what is wrong has a step
     else response.writeHead(401, { 'www-authenticate': 'Digest realm="r", nonce="n", stale=true' }).end()
   })
   for (const [url, last] of [
-    [web.url('film'), 'container WRONG no_index'], [web.url('locked').replace('://', '://a:b@'), 'ask WRONG http_401'],
-    [server.url('digest'), 'ask WRONG rtsp_401'], [server.url('redirect-describe'), 'check WRONG address_forbidden'], [server.url('video'), 'container WRONG not_audio'],
-    [server.url('html'), 'ask WRONG bad_answer'], ['rtmp://127.0.0.1:1/a/b', 'connect WRONG unreachable'],
+    [web.url('film'), 'container WRONG no_index'],
+    [web.url('locked').replace('://', '://a:b@'), 'ask WRONG http_401'],
+    [server.url('digest'), 'ask WRONG rtsp_401'],
+    [server.url('redirect-describe'), 'check WRONG address_forbidden'],
+    [server.url('video'), 'container WRONG not_audio'],
+    [server.url('html'), 'ask WRONG bad_answer'],
+    ['rtmp://127.0.0.1:1/a/b', 'connect WRONG unreachable'],
   ] as const) {
     const { ok, said } = await diagnose(url)
     t.false(ok)
@@ -165,18 +232,38 @@ withFfmpeg('doctor: a source is looked at step by step; what is wrong has a step
 })
 
 test('RTMP: chunks of messages that come at once are put together, and every kind of header tells its timestamp', async (t) => {
-  const header = (kind: number, stream: number, ...fields: ReadonlyArray<readonly [size: number, value: number]>): Buffer =>
-    Buffer.concat([Buffer.from([(kind << 6) | stream]), ...fields.map(([size, value]) => Buffer.from(value.toString(16).padStart(2 * size, '0'), 'hex'))])
-  const [stream, audio] = [[4, 0x01000000], [1, 8]] as const
+  const header = (
+    kind: number,
+    stream: number,
+    ...fields: ReadonlyArray<readonly [size: number, value: number]>
+  ): Buffer =>
+    Buffer.concat([
+      Buffer.from([(kind << 6) | stream]),
+      ...fields.map(([size, value]) => Buffer.from(value.toString(16).padStart(2 * size, '0'), 'hex')),
+    ])
+  const [stream, audio] = [
+    [4, 0x01000000],
+    [1, 8],
+  ] as const
   const bytes = Buffer.concat([
-    header(0, 4, [3, 1000], [3, 130], audio, stream), Buffer.alloc(128, 'a'),
-    header(0, 5, [3, 7], [3, 1], [1, 9], stream), Buffer.from('v'),
-    header(3, 4), Buffer.from('aa'),
-    header(1, 4, [3, 20], [3, 1], audio), Buffer.from('b'),
-    header(2, 4, [3, 30]), Buffer.from('c'),
-    header(3, 4), Buffer.from('d'),
-    header(0, 4, [3, 0xffffff], [3, 130], audio, stream, [4, 0x01000000]), Buffer.alloc(128, 'e'), header(3, 4, [4, 0x01000000]), Buffer.from('ee'),
-    header(0, 4, [3, 5], [3, 150], audio, stream), Buffer.alloc(150, 'f'),
+    header(0, 4, [3, 1000], [3, 130], audio, stream),
+    Buffer.alloc(128, 'a'),
+    header(0, 5, [3, 7], [3, 1], [1, 9], stream),
+    Buffer.from('v'),
+    header(3, 4),
+    Buffer.from('aa'),
+    header(1, 4, [3, 20], [3, 1], audio),
+    Buffer.from('b'),
+    header(2, 4, [3, 30]),
+    Buffer.from('c'),
+    header(3, 4),
+    Buffer.from('d'),
+    header(0, 4, [3, 0xffffff], [3, 130], audio, stream, [4, 0x01000000]),
+    Buffer.alloc(128, 'e'),
+    header(3, 4, [4, 0x01000000]),
+    Buffer.from('ee'),
+    header(0, 4, [3, 5], [3, 150], audio, stream),
+    Buffer.alloc(150, 'f'),
   ])
   let at = 0
   const exactly = async (size: number): Promise<Buffer> => bytes.subarray(at, (at += size))
@@ -188,16 +275,32 @@ test('RTMP: chunks of messages that come at once are put together, and every kin
     if (told.length === 6) messages.setChunkSize(4096)
   }
   t.deepEqual(told, [
-    [9, 7, 'v'], [8, 1000, 'a'.repeat(130)], [8, 1020, 'b'], [8, 1050, 'c'], [8, 1080, 'd'], [8, 0x01000000, 'e'.repeat(130)], [8, 5, 'f'.repeat(150)],
+    [9, 7, 'v'],
+    [8, 1000, 'a'.repeat(130)],
+    [8, 1020, 'b'],
+    [8, 1050, 'c'],
+    [8, 1080, 'd'],
+    [8, 0x01000000, 'e'.repeat(130)],
+    [8, 5, 'f'.repeat(150)],
   ])
 })
 
 test('AMF0: every kind of value is read; what ends too early or nests too deep is refused', (t) => {
   const about = new Map<string, number | boolean>([['a', true], ['b', -2.5]])
   t.deepEqual(decodeAmf(encodeAmf(['text', 1, null, about])), ['text', 1, null, about])
-  const others = Buffer.from('\x08\0\0\0\x01\0\x01k\x06\0\0\x09\x0a\0\0\0\x02\x01\x01\x05\x0b\0\0\0\0\0\0\0\0\0\0\x0c\0\0\0\x02hi', 'latin1')
+  const others = Buffer.from(
+    '\x08\0\0\0\x01\0\x01k\x06\0\0\x09\x0a\0\0\0\x02\x01\x01\x05\x0b\0\0\0\0\0\0\0\0\0\0\x0c\0\0\0\x02hi',
+    'latin1',
+  )
   t.deepEqual(decodeAmf(others), [new Map([['k', null]]), [true, null], 0, 'hi'])
-  for (const bad of ['\x02\0\x09hi', '\x00\0', '\x0a\xff\xff\xff\xff\x05', '\x11', '\x03\0\x01a', '\x0a\0\0\0\x01'.repeat(20)])
+  for (const bad of [
+    '\x02\0\x09hi',
+    '\x00\0',
+    '\x0a\xff\xff\xff\xff\x05',
+    '\x11',
+    '\x03\0\x01a',
+    '\x0a\0\0\0\x01'.repeat(20),
+  ])
     t.throws(() => decodeAmf(Buffer.from(bad, 'latin1')), { message: 'bad_answer' })
 })
 
@@ -206,14 +309,25 @@ test('credentials: RFC 7616 decides which challenge is answered and how often', 
   t.deepEqual(credentials, { user: 'Mufasa', password: 'Circle%20of%20%22Life%zz' }, 'what cannot be decoded stays')
   const known = createAuthentication({ user: 'Mu"fasa', password: 'x' })
   t.is(known.authorization('GET', '/'), null)
-  const both = ['Digest realm="a, \\"b\\"", nonce="n", algorithm=MD5', 'Basic realm="r", Digest realm="r", nonce="m", qop="auth-int, auth", algorithm=SHA-256, opaque="o"']
+  const both = [
+    'Digest realm="a, \\"b\\"", nonce="n", algorithm=MD5',
+    'Basic realm="r", Digest realm="r", nonce="m", qop="auth-int, auth", algorithm=SHA-256, opaque="o"',
+  ]
   t.true(known.challenged(both))
-  t.regex(known.authorization('GET', '/a') ?? '', /^Digest username="Mu\\"fasa", realm="r", nonce="m", uri="\/a", response="[0-9a-f]{64}", algorithm=SHA-256, opaque="o", qop=auth, nc=00000001, cnonce="[0-9a-f]{16}"$/)
+  t.regex(
+    known.authorization('GET', '/a') ?? '',
+    /^Digest username="Mu\\"fasa", realm="r", nonce="m", uri="\/a", response="[0-9a-f]{64}", algorithm=SHA-256, opaque="o", qop=auth, nc=00000001, cnonce="[0-9a-f]{16}"$/,
+  )
   t.regex(known.authorization('GET', '/a') ?? '', /nc=00000002/)
   t.true(known.challenged(['Digest realm="r", nonce="k", stale=TRUE']))
   t.regex(known.authorization('GET', '/a') ?? '', /nonce="k"/)
   t.false(known.challenged(['Digest realm="r", nonce="l"']), 'the same question again')
-  t.false(createAuthentication({ user: 'a', password: 'b' }).challenged(['Digest realm="r", nonce="n", algorithm=MD5-sess', 'Bearer x']))
+  t.false(
+    createAuthentication({ user: 'a', password: 'b' }).challenged([
+      'Digest realm="r", nonce="n", algorithm=MD5-sess',
+      'Bearer x',
+    ]),
+  )
   t.false(createAuthentication(null).challenged(['Basic realm="r"']))
 })
 
@@ -222,17 +336,42 @@ test('SDP: sound is found with its format; addresses are not looked at', (t) => 
     'v=0\nc=IN IP4 10.0.0.1\na=control:*\nm=video 0 RTP/AVP 97\na=control:v\nm=audio 9 RTP/AVP 8 96 97 300\r\na=rtpmap:96 opus/48000/2\r\na=fmtp:96 useinbandfec=1; x = y\r\na=control:a\r\nm=audio 0 RTP/AVP 0\na=inactive\n',
   )
   t.is(control, '*')
-  t.deepEqual(audio, [{
-    control: 'a',
-    formats: [
-      { payloadType: 8, encoding: 'PCMA', clockRate: 8000, channels: 1, parameters: new Map() },
-      { payloadType: 96, encoding: 'OPUS', clockRate: 48_000, channels: 2, parameters: new Map([['useinbandfec', '1'], ['x', 'y']]) },
-    ],
-  }])
+  t.deepEqual(audio, [
+    {
+      control: 'a',
+      formats: [
+        { payloadType: 8, encoding: 'PCMA', clockRate: 8000, channels: 1, parameters: new Map() },
+        {
+          payloadType: 96,
+          encoding: 'OPUS',
+          clockRate: 48_000,
+          channels: 2,
+          parameters: new Map([
+            ['useinbandfec', '1'],
+            ['x', 'y'],
+          ]),
+        },
+      ],
+    },
+  ])
 })
 
 test('RTP: extensions, sources and padding are taken off; lengths that lie make no packet', (t) => {
-  const packet = (flags: number, rest: string): Buffer => Buffer.concat([Buffer.from([flags, 0x80 | 96, 0, 7, 0, 0, 0, 9, 1, 2, 3, 4]), Buffer.from(rest, 'latin1')])
-  t.deepEqual(parseRtp(packet(0xb1, 'csrc\0\0\0\x01exttbody\0\0\x03')), { payloadType: 96, marker: true, sequence: 7, timestamp: 9, payload: Buffer.from('body') })
-  for (const [flags, rest] of [[0x40, 'x'], [0x90, '\0\0\xff\xff'], [0x90, '\0'], [0xa0, '\x09'], [0x8f, '']] as const) t.is(parseRtp(packet(flags, rest)), null)
+  const packet = (flags: number, rest: string): Buffer =>
+    Buffer.concat([Buffer.from([flags, 0x80 | 96, 0, 7, 0, 0, 0, 9, 1, 2, 3, 4]), Buffer.from(rest, 'latin1')])
+  t.deepEqual(parseRtp(packet(0xb1, 'csrc\0\0\0\x01exttbody\0\0\x03')), {
+    payloadType: 96,
+    marker: true,
+    sequence: 7,
+    timestamp: 9,
+    payload: Buffer.from('body'),
+  })
+  for (const [flags, rest] of [
+    [0x40, 'x'],
+    [0x90, '\0\0\xff\xff'],
+    [0x90, '\0'],
+    [0xa0, '\x09'],
+    [0x8f, ''],
+  ] as const)
+    t.is(parseRtp(packet(flags, rest)), null)
 })

@@ -8,7 +8,9 @@ const pcmOf = (samples: number, value = 1): Buffer => Buffer.alloc(samples * 2, 
 
 const readAll = (bytes: Buffer, step: number): ReadonlyArray<TimedPcm> => {
   const read = createPieceReader()
-  return Array.from({ length: Math.ceil(bytes.length / step) }, (_, i) => read(bytes.subarray(i * step, (i + 1) * step))).flat()
+  return Array.from({ length: Math.ceil(bytes.length / step) }, (_, i) =>
+    read(bytes.subarray(i * step, (i + 1) * step)),
+  ).flat()
 }
 
 test('pieces come out as they went in, however the pipe cuts them', (t) => {

@@ -17,7 +17,11 @@ import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { createFailingStore } from '../failing-store.ts'
 import { admitCommand, setCapacity } from '../write-side.ts'
 
-const actorOn = async (store: EventStore, snapshotEvery = 200, correlationId: Environment['correlationId'] = () => null) => {
+const actorOn = async (
+  store: EventStore,
+  snapshotEvery = 200,
+  correlationId: Environment['correlationId'] = () => null,
+) => {
   const logger = createRecordingLogger()
   const environment = { ...createTestEnvironment(), correlationId }
   const deps = { store, keyring: createMemoryKeyring(), environment, timers: immediateTimers, logger, snapshotEvery }
@@ -39,7 +43,10 @@ const admit = ({ actor, environment }: One, userId: number, vram: number, comman
 
 const release = ({ actor, environment }: One, liveId: number) =>
   actor.send({
-    command: { type: 'Release', liveId, at: environment.now() }, commandId: environment.newId(), correlationId: 'c', actor: 'service',
+    command: { type: 'Release', liveId, at: environment.now() },
+    commandId: environment.newId(),
+    correlationId: 'c',
+    actor: 'service',
   })()
 
 test('200 admissions at once take a handful of appends, each with its own answer', async (t) => {
@@ -47,7 +54,9 @@ test('200 admissions at once take a handful of appends, each with its own answer
   const { store, appendsTo } = createFailingStore(memory, {})
   const one = await actorOn(store)
   await setCapacity(one.actor, one.environment, 150)
-  const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => admit(one, index + 1, 1, `create-${index}`)))
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, index) => admit(one, index + 1, 1, `create-${index}`)),
+  )
   t.is(answers.filter(E.isRight).length, 150)
   t.is(answers.filter((answer) => E.isLeft(answer) && answer.left._tag === 'InsufficientVram').length, 50)
   t.is(reservedVram(one.actor.state()), 150)
@@ -56,14 +65,21 @@ test('200 admissions at once take a handful of appends, each with its own answer
 
 test('a store that is late when the admissions are opened is told apart from a defect, and they open once it answers', async (t) => {
   const store = createMemoryEventStore()
-  const deps = { keyring: createMemoryKeyring(), environment: createTestEnvironment(), timers: immediateTimers, logger: createRecordingLogger() }
+  const deps = {
+    keyring: createMemoryKeyring(),
+    environment: createTestEnvironment(),
+    timers: immediateTimers,
+    logger: createRecordingLogger(),
+  }
   const late = E.left({ _tag: 'StoreUnavailable', reason: 'no answer in 800 ms' } as const)
   for (const stream of [ADMISSION_STREAM, ADMISSION_SNAPSHOT_STREAM]) {
     const read: EventStore['read'] = (of, options) => (of === stream ? async () => late : store.read(of, options))
     t.deepEqual(await openAdmission({ ...deps, store: { ...store, read } })(), late, stream)
   }
   t.true(E.isRight(await openAdmission({ ...deps, store })()))
-  const broken: EventStore['read'] = () => async () => { throw new Error('a defect') }
+  const broken: EventStore['read'] = () => async () => {
+    throw new Error('a defect')
+  }
   await t.throwsAsync(openAdmission({ ...deps, store: { ...store, read: broken } }), { message: 'a defect' })
 })
 
@@ -73,7 +89,9 @@ test('of commands that are appended together each event has the correlation id o
   await setCapacity(actor, environment, 150)
   const one = { actor, environment }
   await Promise.all([
-    inRequest('first', () => admit(one, 1, 1, 'a')), inRequest('second', () => admit(one, 2, 1, 'b')), admit(one, 3, 1, 'c'),
+    inRequest('first', () => admit(one, 1, 1, 'a')),
+    inRequest('second', () => admit(one, 2, 1, 'b')),
+    admit(one, 3, 1, 'c'),
   ])
   const admitted = store.allEvents().filter(({ type }) => type === 'Admitted')
   t.deepEqual(admitted.map(({ metadata }) => metadata.correlationId), ['first', 'second', 'c'])
@@ -113,7 +131,9 @@ test('An append whose answers were lost is found, and nothing is admitted twice'
 })
 
 test('An append that was never made answers StoreUnavailable to everybody in it, and the next one goes through', async (t) => {
-  const { store } = createFailingStore(createMemoryEventStore(), { admission: ['answered', 'not-made', 'not-made', 'not-made'] })
+  const { store } = createFailingStore(createMemoryEventStore(), {
+    admission: ['answered', 'not-made', 'not-made', 'not-made'],
+  })
   const one = await actorOn(store)
   await setCapacity(one.actor, one.environment, 1)
   const answers = await Promise.all([admit(one, 1, 1, 'a'), admit(one, 2, 1, 'b')])
@@ -133,7 +153,12 @@ test('Commands that move many lives fill the append: what comes behind them goes
   const released = await Promise.all(Array.from({ length: 95 }, (_, index) => release(one, index + 1)))
   await joining
   t.true(released.every(E.isRight))
-  t.deepEqual(appendsTo('admission').slice(before).map(({ ids }) => ids.length), [202, 200, 145])
+  t.deepEqual(
+    appendsTo('admission')
+      .slice(before)
+      .map(({ ids }) => ids.length),
+    [202, 200, 145],
+  )
   t.is(reservedVram(one.actor.state()), 355)
 })
 
@@ -163,7 +188,8 @@ test('A defect in a snapshot is logged and hurts nobody', async (t) => {
   const memory = createMemoryEventStore()
   const store: EventStore = {
     ...memory,
-    append: (stream, ...rest) => (stream === 'snapshot-admission' ? () => Promise.reject(new Error('a misfit')) : memory.append(stream, ...rest)),
+    append: (stream, ...rest) =>
+      stream === 'snapshot-admission' ? () => Promise.reject(new Error('a misfit')) : memory.append(stream, ...rest),
   }
   const one = await actorOn(store, 2)
   await setCapacity(one.actor, one.environment, 1000)

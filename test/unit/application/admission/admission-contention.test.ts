@@ -37,7 +37,13 @@ test('processes that admit without pause on one log refuse nobody for it', async
   const store = distant(createMemoryEventStore(), chance.random('store'))
   const open = async (_: unknown, place: number) => {
     const environment = { ...createTestEnvironment(), random: chance.random(`process ${place}`), newId: v7 }
-    const deps = { store, keyring: createMemoryKeyring(), environment, timers: systemTimers, logger: createRecordingLogger() }
+    const deps = {
+      store,
+      keyring: createMemoryKeyring(),
+      environment,
+      timers: systemTimers,
+      logger: createRecordingLogger(),
+    }
     return { environment, actor: await createAdmissionActor(deps) }
   }
   const all = await Promise.all(Array.from({ length: PROCESSES }, open))

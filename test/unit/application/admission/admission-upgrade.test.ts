@@ -39,7 +39,12 @@ const countingReads = (inner: EventStore) => {
 const upgraded = async (t: ExecutionContext, name: string, vram: number) => {
   const { deps, store, environment } = await createWriteSide({ joins: false })
   const append = appending(store, environment)
-  await append('admission', ['CapacitySet', { worker: 'local', vram: 100, at }], ['Admitted', earlier(1)], ['Admitted', earlier(2)])
+  await append(
+    'admission',
+    ['CapacitySet', { worker: 'local', vram: 100, at }],
+    ['Admitted', earlier(1)],
+    ['Admitted', earlier(2)],
+  )
   await append('admission-snapshot', ['AdmissionSnapshotTaken', {
     revision: 2, capacity: [{ worker: 'local', vram: 100 }], open: [1, 2].map(earlier), lastLiveId: 2,
     commands: [1, 2].map(earlier).map(({ commandId, liveId }) => ({ commandId, liveId, at })),
@@ -65,7 +70,10 @@ for (const name of ['local', 'host-1'])
   test(`a log of an older version goes on under the name ${name}: its lives are taken over, nothing of the old worker is left`, async (t) => {
     const { deps, store, admission } = await upgraded(t, name, 100)
     const { workers } = admission.state()
-    t.deepEqual(workers.map(({ worker, incarnation }) => [worker, incarnation]), [[name, deps.environment.instance]])
+    t.deepEqual(
+      workers.map(({ worker, incarnation }) => [worker, incarnation]),
+      [[name, deps.environment.instance]],
+    )
     for (const liveId of [1, 3]) t.deepEqual(placementOf(admission.state(), liveId), { worker: name, term: 2 })
     t.is(placementOf(admission.state(), 2), null)
     t.deepEqual([reservedVram(admission.state()), totalVram(admission.state())], [2, 100])
@@ -103,6 +111,8 @@ test('a worker that joins anew has all that it ran, more than one append moves',
     const command = admitCommand({ commandId: `c-${liveId}`, instance: environment.instance, at: environment.now() })
     right(await admission.send({ command, commandId: `c-${liveId}`, correlationId: 'c', actor: 'user:1' })())
   }
-  right(await joinWorker({ admission, environment: deps.environment }, { name: 'worker-1', incarnation: 'anew' }, 1000)())
+  right(
+    await joinWorker({ admission, environment: deps.environment }, { name: 'worker-1', incarnation: 'anew' }, 1000)(),
+  )
   t.is(openOf(admission.state(), 'worker-1').filter(({ term }) => term === 2).length, 450)
 })

@@ -14,11 +14,20 @@ import type { WorkerStores } from '../../../simulation/workers/worker-world.ts'
 import { requestOf } from '../write-side.ts'
 
 /** A worker as a member among others. */
-const startMember = async (t: ExecutionContext, on: WorkerStores, name: string, more: Partial<Parameters<typeof startWorker>[2]> = {}) => {
+const startMember = async (
+  t: ExecutionContext,
+  on: WorkerStores,
+  name: string,
+  more: Partial<Parameters<typeof startWorker>[2]> = {},
+) => {
   const environment = createTestEnvironment()
   const own = memberNamed(name, undefined, { incarnation: environment.instance })
   const world = scriptedMembers(own)
-  const worker = await startWorker(t, { ...on, environment }, { ...more, environment, worker: name, members: world.members })
+  const worker = await startWorker(
+    t,
+    { ...on, environment },
+    { ...more, environment, worker: name, members: world.members },
+  )
   return { ...worker, own, world }
 }
 
@@ -36,10 +45,20 @@ test('a worker that is lost is given up by whoever hears of it, its lives go to 
   third.world.lose(first.own)
   await eventually(() => assert.equal(second.pullers.all.length, 1))
   await eventually(() => assert.ok(first.pullers.latest().stopped))
-  t.deepEqual(await typesOf(on, 'admission'), ['WorkerJoined', 'Admitted', 'WorkerJoined', 'WorkerJoined', 'WorkerLeft', 'Moved'])
+  t.deepEqual(await typesOf(on, 'admission'), [
+    'WorkerJoined',
+    'Admitted',
+    'WorkerJoined',
+    'WorkerJoined',
+    'WorkerLeft',
+    'Moved',
+  ])
   t.deepEqual(placements(second), [[id, 'w2', 2]])
   t.is(first.sessions.count(), 0)
-  t.deepEqual((await typesOf(on, `live-${id}`)).filter((type) => type === 'LiveFinished'), [])
+  t.deepEqual(
+    (await typesOf(on, `live-${id}`)).filter((type) => type === 'LiveFinished'),
+    [],
+  )
 
   // It joins anew once others hear of it, under the same incarnation, and is given lives again.
   t.false(first.admission.state().workers.some(({ worker }) => worker === 'w1'))
@@ -59,13 +78,19 @@ test('who hears of a lost worker says so for as long as the log does not answer'
   let isAway = false
   const store: EventStore = {
     ...on.store,
-    append: (...event) => async () => (isAway ? E.left({ _tag: 'StoreUnavailable', reason: 'test' }) : await on.store.append(...event)()),
+    append:
+      (...event) =>
+      async () =>
+        isAway ? E.left({ _tag: 'StoreUnavailable', reason: 'test' }) : await on.store.append(...event)(),
   }
   const second = await startMember(t, on, 'w2', { store })
   first.world.doubt('frozen')
   isAway = true
   second.world.lose(first.own)
-  const attempts = () => second.logger.lines.flatMap(({ message, fields }) => (message.startsWith('the admissions do not answer') ? [fields['attempt']] : []))
+  const attempts = () =>
+    second.logger.lines.flatMap(({ message, fields }) =>
+      message.startsWith('the admissions do not answer') ? [fields['attempt']] : [],
+    )
   await eventually(() => assert.deepEqual(attempts(), [0, 1]))
   t.deepEqual(attempts(), [0, 1])
   isAway = false
@@ -105,7 +130,10 @@ test('a live whose model nobody has waits, and is placed as soon as somebody off
   await eventually(() => assert.equal(first.pullers.all.length, 1))
   first.pullers.latest().events.audio(AUDIO, null)
   let names = new Set<string>(['other'])
-  const second = await startMember(t, on, 'w2', { timers: createManualTimers(), offering: () => new Map([['w2', names]]) })
+  const second = await startMember(t, on, 'w2', {
+    timers: createManualTimers(),
+    offering: () => new Map([['w2', names]]),
+  })
   first.world.doubt('frozen')
   second.world.lose(first.own)
   await eventually(() => assert.deepEqual(placements(second), [[id, null, 1]]))
@@ -122,15 +150,24 @@ test('a worker drops what it has left although the admissions cannot be read whe
   let isAway = false
   const store: EventStore = {
     ...on.store,
-    read: (stream, ...rest) => async () =>
-      isAway && stream === 'admission' ? E.left({ _tag: 'StoreUnavailable', reason: 'test' }) : await on.store.read(stream, ...rest)(),
+    read:
+      (stream, ...rest) =>
+      async () =>
+        isAway && stream === 'admission'
+          ? E.left({ _tag: 'StoreUnavailable', reason: 'test' })
+          : await on.store.read(stream, ...rest)(),
   }
   const mine = await startWorker(t, { ...on, store })
   right(await mine.side.createLive(me, requestOf(URL_LIVE))())
   await eventually(() => assert.equal(mine.pullers.all.length, 1))
   const [{ incarnation } = { incarnation: null }] = mine.admission.state().workers
   isAway = true
-  await appendElsewhere(on, 'admission', 'WorkerLeft', { worker: 'w1', incarnation, reason: 'lost', at: mine.side.deps.environment.now() })
+  await appendElsewhere(on, 'admission', 'WorkerLeft', {
+    worker: 'w1',
+    incarnation,
+    reason: 'lost',
+    at: mine.side.deps.environment.now(),
+  })
   await new Promise((resolve) => { setImmediate(resolve) })
   isAway = false
   await eventually(() => assert.ok(mine.pullers.latest().stopped))

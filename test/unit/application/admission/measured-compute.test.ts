@@ -9,7 +9,9 @@ import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 
 const BASE = { id: 1, name: 'base', active: true, vram: 300, createdAt: '', updatedAt: null, ...NO_ABILITIES }
 
-const world = (options: { readonly pass?: PassTime; readonly overcommit?: number; readonly running?: ReadonlyArray<number> } = {}) => {
+const world = (
+  options: { readonly pass?: PassTime; readonly overcommit?: number; readonly running?: ReadonlyArray<number> } = {},
+) => {
   const logger = createRecordingLogger()
   const state = { ...initialState, open: [reservation(1, { needs: ['base'] }), reservation(2, { needs: ['base'] })] }
   const compute = measuredCompute({

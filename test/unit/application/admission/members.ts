@@ -2,9 +2,22 @@ import { NO_ABILITIES } from '../../../../application/ports/catalogue.ts'
 import type { Model } from '../../../../application/ports/catalogue.ts'
 import type { Member, Members, Offers } from '../../../../application/ports/peers/members.ts'
 
-export const modelNamed = (name: string, changes: Partial<Offers['models'][number]> = {}): Offers['models'][number] => ({
-  id: 1, name, active: true, vram: 300, createdAt: '', updatedAt: null, ...NO_ABILITIES, languages: ['en', 'fr'],
-  device: 'cpu', share: 0.5, isLoaded: false, ...changes,
+export const modelNamed = (
+  name: string,
+  changes: Partial<Offers['models'][number]> = {},
+): Offers['models'][number] => ({
+  id: 1,
+  name,
+  active: true,
+  vram: 300,
+  createdAt: '',
+  updatedAt: null,
+  ...NO_ABILITIES,
+  languages: ['en', 'fr'],
+  device: 'cpu',
+  share: 0.5,
+  isLoaded: false,
+  ...changes,
 })
 
 export const plainModel = (name: string, changes: Partial<Model> = {}): Model => {
@@ -16,9 +29,23 @@ export const offersWith = (models: Offers['models'], changes: Partial<Offers> = 
   ({ models, translations: [], devices: [{ name: 'cpu', lanes: 2 }], ...changes })
 
 /** A worker of this name in its first incarnation, `<name>-1`. */
-export const memberNamed = (name: string, offers: Offers | null = offersWith([modelNamed('tiny')]), changes: Partial<Member> = {}): Member => ({
-  name, incarnation: `${name}-1`, roles: offers === null ? ['api'] : ['worker'], version: '1.0.0', speaks: { log: 1, relay: 1 },
-  state: 'up', address: null, offers, logAnswers: true, lives: [], jobs: null, ...changes,
+export const memberNamed = (
+  name: string,
+  offers: Offers | null = offersWith([modelNamed('tiny')]),
+  changes: Partial<Member> = {},
+): Member => ({
+  name,
+  incarnation: `${name}-1`,
+  roles: offers === null ? ['api'] : ['worker'],
+  version: '1.0.0',
+  speaks: { log: 1, relay: 1 },
+  state: 'up',
+  address: null,
+  offers,
+  logAnswers: true,
+  lives: [],
+  jobs: null,
+  ...changes,
 })
 
 /** Members that the test sets; the first is this process. */

@@ -13,9 +13,19 @@ import { specify } from '../../../support/tools/specify.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { memberNamed, modelNamed, offersWith, plainModel, scriptedMembers } from './members.ts'
 
-const PAIR: TranslationPair = { id: 1, model: 'en-es', active: true, vram: 100, from: 'en', to: 'es', createdAt: '', updatedAt: null }
+const PAIR: TranslationPair = {
+  id: 1,
+  model: 'en-es',
+  active: true,
+  vram: 100,
+  from: 'en',
+  to: 'es',
+  createdAt: '',
+  updatedAt: null,
+}
 const asked = { needs: ['tiny'], state: initialState, overcommit: 1, now: admitted(1).data.at }
-const namesAndRanks = (...given: Parameters<typeof candidatesFrom>) => candidatesFrom(...given).map(({ worker, rank }) => [worker, rank])
+const namesAndRanks = (...given: Parameters<typeof candidatesFrom>) =>
+  candidatesFrom(...given).map(({ worker, rank }) => [worker, rank])
 
 const engine = (changes: Partial<OffersDeps['engine']> = {}): OffersDeps['engine'] =>
   ({ deviceOf: (name) => ({ name: name === 'large' ? 'gpu' : 'cpu', lanes: 2 }), passTime: () => null, ...changes })
@@ -28,22 +38,40 @@ test('a process offers what is installed, each model with its device, its part o
     onDisk: { all: () => onDisk },
   }
   const offers = offersOf({ engine: engine(), installed, isLoaded: (name) => name === 'tiny' })
-  t.deepEqual(offers.models.map(({ name, device, share, isLoaded }) => [name, device, share, isLoaded]), [
-    ['tiny', 'cpu', 1.4 * 0.3, true], ['large', 'gpu', 1.4 * 0.3, false],
+  t.deepEqual(
+    offers.models.map(({ name, device, share, isLoaded }) => [name, device, share, isLoaded]),
+    [
+      ['tiny', 'cpu', 1.4 * 0.3, true],
+      ['large', 'gpu', 1.4 * 0.3, false],
+    ],
+  )
+  t.deepEqual(offers.devices, [
+    { name: 'cpu', lanes: 2 },
+    { name: 'gpu', lanes: 2 },
   ])
-  t.deepEqual(offers.devices, [{ name: 'cpu', lanes: 2 }, { name: 'gpu', lanes: 2 }])
   t.deepEqual([offers.translations, offers.onDisk], [[PAIR], onDisk])
 })
 
 test('candidates are up, reach the log, and have the model and every translator', (t) => {
   const both = offersWith([modelNamed('tiny')], { translations: [PAIR] })
   const members = [
-    memberNamed('api', null), memberNamed('w1', both), memberNamed('w2'), memberNamed('w3', both, { state: 'draining' }),
-    memberNamed('w4', both, { logAnswers: false }), memberNamed('w5', offersWith([modelNamed('tiny', { active: false })], { translations: [PAIR] })),
+    memberNamed('api', null),
+    memberNamed('w1', both),
+    memberNamed('w2'),
+    memberNamed('w3', both, { state: 'draining' }),
+    memberNamed('w4', both, { logAnswers: false }),
+    memberNamed('w5', offersWith([modelNamed('tiny', { active: false })], { translations: [PAIR] })),
   ]
   t.deepEqual(namesAndRanks(members, asked), [['w1', 1], ['w2', 1]])
   t.deepEqual(namesAndRanks(members, { ...asked, needs: ['tiny', 'en-es'] }), [['w1', 1]])
-  t.deepEqual([...offeringOf(members)].map(([name, names]) => [name, ...names]), [['w1', 'tiny', 'en-es'], ['w2', 'tiny'], ['w5', 'en-es']])
+  t.deepEqual(
+    [...offeringOf(members)].map(([name, names]) => [name, ...names]),
+    [
+      ['w1', 'tiny', 'en-es'],
+      ['w2', 'tiny'],
+      ['w5', 'en-es'],
+    ],
+  )
 })
 
 test('who has the model in memory comes first, unless it could not keep up any more', (t) => {
@@ -60,7 +88,13 @@ test('who has the model in memory comes first, unless it could not keep up any m
 
 test('of workers alike the one with most free compute is given the live, then the one with most memory', (t) => {
   const { given } = specify(t, admissionDecider)
-  const history = [joined('w1', 12_000), joined('w2', 8000), admitted(1, { worker: 'w1' }), admitted(2, { worker: 'w1' }), admitted(3, { worker: 'w1' })]
+  const history = [
+    joined('w1', 12_000),
+    joined('w2', 8000),
+    admitted(1, { worker: 'w1' }),
+    admitted(2, { worker: 'w1' }),
+    admitted(3, { worker: 'w1' }),
+  ]
   const members = [memberNamed('w1', undefined, { lives: [1, 2, 3] }), memberNamed('w2')]
   const candidates = candidatesFrom(members, { ...asked, state: fold(admissionDecider, history) })
   given(...history).when(admit(4, { candidates })).thenEvents(admitted(4, { worker: 'w2' }))
@@ -69,12 +103,25 @@ test('of workers alike the one with most free compute is given the live, then th
 
 test('a process knows itself by its present figures, whatever it announced', (t) => {
   const { members } = scriptedMembers(memberNamed('w1', null), memberNamed('w2'))
-  const compute = { forModel: () => ({ deviceOf: () => ({ name: 'mine', lanes: 9 }), shareOf: () => 0.1, active: new Set<number>() }) }
+  const compute = {
+    forModel: () => ({ deviceOf: () => ({ name: 'mine', lanes: 9 }), shareOf: () => 0.1, active: new Set<number>() }),
+  }
   const own = { offers: () => offersWith([modelNamed('tiny', { isLoaded: true })]), lives: () => [], compute }
-  const deps = { members, admission: { state: () => initialState }, environment: createTestEnvironment(), overcommit: 1 }
+  const deps = {
+    members,
+    admission: { state: () => initialState },
+    environment: createTestEnvironment(),
+    overcommit: 1,
+  }
   const request = { model: plainModel('tiny'), needs: ['tiny'], maxDelay: 5 }
   const found = candidatesAmong({ ...deps, own })(request)
-  t.deepEqual(found.map(({ worker, rank, compute: its }) => [worker, rank, its?.deviceOf('tiny').lanes]), [['w1', 0, 9], ['w2', 1, 2]])
+  t.deepEqual(
+    found.map(({ worker, rank, compute: its }) => [worker, rank, its?.deviceOf('tiny').lanes]),
+    [
+      ['w1', 0, 9],
+      ['w2', 1, 2],
+    ],
+  )
   t.deepEqual(candidatesAmong({ ...deps, own: null })(request).map(({ worker }) => worker), ['w2'])
 })
 
@@ -109,14 +156,28 @@ test('the catalogue of a process without engines is what workers offer together,
   const environment = { monotonic: () => clock }
   const mine = memberNamed('api', null)
   const french = modelNamed('tiny', { languages: ['fr', 'de'], vram: 500 })
-  const { members, set } = scriptedMembers(mine, memberNamed('w1', offersWith([modelNamed('tiny'), modelNamed('large', { id: 2, active: false })])))
+  const { members, set } = scriptedMembers(
+    mine,
+    memberNamed('w1', offersWith([modelNamed('tiny'), modelNamed('large', { id: 2, active: false })])),
+  )
   const languages = { languages: () => [], furtherLanguages: () => [] }
   const catalogue = offeredCatalogue({ members, environment, languages })
-  const listed = () => catalogue.models().map(({ id, name, active, vram, languages: codes }) => [id, name, active, vram, codes.join()])
-  t.deepEqual(listed(), [[1, 'tiny', true, 300, 'en,fr'], [2, 'large', false, 300, 'en,fr']])
+  const listed = () =>
+    catalogue.models().map(({ id, name, active, vram, languages: codes }) => [id, name, active, vram, codes.join()])
+  t.deepEqual(listed(), [
+    [1, 'tiny', true, 300, 'en,fr'],
+    [2, 'large', false, 300, 'en,fr'],
+  ])
   t.false('share' in (catalogue.models()[0] ?? {}))
-  set([mine, memberNamed('w1'), memberNamed('w2', offersWith([french, modelNamed('large', { id: 2 })], { translations: [PAIR] }))])
-  t.deepEqual(listed(), [[1, 'tiny', true, 500, 'fr'], [2, 'large', true, 300, 'en,fr']])
+  set([
+    mine,
+    memberNamed('w1'),
+    memberNamed('w2', offersWith([french, modelNamed('large', { id: 2 })], { translations: [PAIR] })),
+  ])
+  t.deepEqual(listed(), [
+    [1, 'tiny', true, 500, 'fr'],
+    [2, 'large', true, 300, 'en,fr'],
+  ])
   t.deepEqual(catalogue.translations(), [PAIR])
   set([mine])
   clock = 600_000

@@ -7,27 +7,71 @@ const joined = (name: string, megabytes = vram, incarnation = 'i'): Step =>
   ['admission', { type: 'WorkerJoined', data: { worker: name, incarnation, vram: megabytes, at: after(0) } }]
 const left = (name: string, incarnation: string | null = 'i'): Step =>
   ['admission', { type: 'WorkerLeft', data: { worker: name, incarnation, reason: 'lost', at: after(0) } }]
-const draining = (name: string): Step => ['admission', { type: 'WorkerDraining', data: { worker: name, incarnation: 'i', at: after(0) } }]
-const moved = (liveId: number, name: string, term = 2): Step => ['admission', { type: 'Moved', data: { liveId, worker: name, term, at: after(0) } }]
+const draining = (name: string): Step => [
+  'admission',
+  { type: 'WorkerDraining', data: { worker: name, incarnation: 'i', at: after(0) } },
+]
+const moved = (liveId: number, name: string, term = 2): Step => [
+  'admission',
+  { type: 'Moved', data: { liveId, worker: name, term, at: after(0) } },
+]
 
 test('lives that are moved between workers, before and after they were created, are in order', async (t) => {
   const taken = [capacity, admitted(1), left(worker, null), joined('other', 2 * vram), moved(1, 'other'), birth()]
-  const waited = [admitted(2, { worker: 'other' }), left('other'), birth(2), joined('third', 2 * vram), moved(1, 'third', 3), moved(2, 'third')]
-  const again = [draining('third'), left('third'), joined('third', vram, 'anew'), moved(2, 'third', 3), on('LiveFinished', 2, { reason: 'restart' }), released(2)]
+  const waited = [
+    admitted(2, { worker: 'other' }),
+    left('other'),
+    birth(2),
+    joined('third', 2 * vram),
+    moved(1, 'third', 3),
+    moved(2, 'third'),
+  ]
+  const again = [
+    draining('third'),
+    left('third'),
+    joined('third', vram, 'anew'),
+    moved(2, 'third', 3),
+    on('LiveFinished', 2, { reason: 'restart' }),
+    released(2),
+  ]
   t.deepEqual(await problemsOf([...taken, ...waited, ...again, finished, released(1)], []), [])
 })
 
 const begun = [capacity, admitted(1), birth()]
 
 const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Step>]> = [
-  [/^order: revision 4 of admission: .* MB reserved of .* on worker other$/, [joined(worker, 2 * vram), admitted(1), admitted(2, { vram: 1 }), joined('other', vram - 1), moved(1, 'other')]],
-  [/^order: revision 3 of admission: live 1 was moved into term 3 after term 1$/, [...begun, joined('other'), moved(1, 'other', 3)]],
-  [/^order: revision 2 of admission: live 7 was moved without holding anything$/, [capacity, joined('other'), moved(7, 'other')]],
-  [/^order: revision 2 of admission: worker other was given a live and had not joined, or had left$/, [...begun, moved(1, 'other')]],
-  [/^order: revision 2 of admission: worker .* was given a live and had not joined, or had left$/, [joined(worker), left(worker), admitted(1)]],
-  [/^order: revision 2 of admission: worker .* was given a live while it drained$/, [joined(worker), draining(worker), admitted(1)]],
-  [/^order: revision 1 of admission: worker other joined before it had left$/, [joined('other'), joined('other', vram, 'anew')]],
-  [/^order: revision 1 of admission: WorkerLeft of worker other, which had not joined or had left$/, [joined('other'), left('other', 'before')]],
+  [
+    /^order: revision 4 of admission: .* MB reserved of .* on worker other$/,
+    [joined(worker, 2 * vram), admitted(1), admitted(2, { vram: 1 }), joined('other', vram - 1), moved(1, 'other')],
+  ],
+  [
+    /^order: revision 3 of admission: live 1 was moved into term 3 after term 1$/,
+    [...begun, joined('other'), moved(1, 'other', 3)],
+  ],
+  [
+    /^order: revision 2 of admission: live 7 was moved without holding anything$/,
+    [capacity, joined('other'), moved(7, 'other')],
+  ],
+  [
+    /^order: revision 2 of admission: worker other was given a live and had not joined, or had left$/,
+    [...begun, moved(1, 'other')],
+  ],
+  [
+    /^order: revision 2 of admission: worker .* was given a live and had not joined, or had left$/,
+    [joined(worker), left(worker), admitted(1)],
+  ],
+  [
+    /^order: revision 2 of admission: worker .* was given a live while it drained$/,
+    [joined(worker), draining(worker), admitted(1)],
+  ],
+  [
+    /^order: revision 1 of admission: worker other joined before it had left$/,
+    [joined('other'), joined('other', vram, 'anew')],
+  ],
+  [
+    /^order: revision 1 of admission: WorkerLeft of worker other, which had not joined or had left$/,
+    [joined('other'), left('other', 'before')],
+  ],
 ]
 
 for (const [expected, steps] of broken)

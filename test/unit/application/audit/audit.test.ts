@@ -7,20 +7,67 @@ import { createMemoryEventStore } from '../../../support/doubles/memory/event-st
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
 import { right } from '../../../support/tools/right.ts'
 import {
-  aborted, about, admitted, attached, birth, capacity, deleted, disabled, environment, fenced, finished, moved, on, problemsOf, registered,
-  released, segment, takenOver, userDeleted, vram,
+  aborted,
+  about,
+  admitted,
+  attached,
+  birth,
+  capacity,
+  deleted,
+  disabled,
+  environment,
+  fenced,
+  finished,
+  moved,
+  on,
+  problemsOf,
+  registered,
+  released,
+  segment,
+  takenOver,
+  userDeleted,
+  vram,
 } from './audited-log.ts'
 import type { Step } from './audited-log.ts'
 
 test('a history that the rules made passes', async (t) => {
   const whole = [
-    capacity, admitted(1), birth(), attached(1), on('LiveStarted'), segment(1), segment(1, 'translation'), segment(2),
-    on('SenderDetached', 1, { epoch: 1 }), attached(2), finished, deleted, released(1), admitted(2), on('LiveAborted', 2, { reason: 'orphan' }), released(2),
-    registered, userDeleted,
+    capacity,
+    admitted(1),
+    birth(),
+    attached(1),
+    on('LiveStarted'),
+    segment(1),
+    segment(1, 'translation'),
+    segment(2),
+    on('SenderDetached', 1, { epoch: 1 }),
+    attached(2),
+    finished,
+    deleted,
+    released(1),
+    admitted(2),
+    on('LiveAborted', 2, { reason: 'orphan' }),
+    released(2),
+    registered,
+    userDeleted,
   ]
   const takenOverTwice = [
-    capacity, admitted(1), birth(), segment(1), ...moved(2), takenOver(2), fenced(2), segment(2, 'transcription', 2), attached(1, 2),
-    ...moved(3), segment(3, 'transcription', 2), takenOver(3), fenced(3), segment(4, 'transcription', 3), finished, released(1),
+    capacity,
+    admitted(1),
+    birth(),
+    segment(1),
+    ...moved(2),
+    takenOver(2),
+    fenced(2),
+    segment(2, 'transcription', 2),
+    attached(1, 2),
+    ...moved(3),
+    segment(3, 'transcription', 2),
+    takenOver(3),
+    fenced(3),
+    segment(4, 'transcription', 3),
+    finished,
+    released(1),
   ]
   t.deepEqual(await problemsOf(takenOverTwice), [])
   t.deepEqual(await problemsOf(whole, [], ['user-4', 'live-2', 'keyring-probe']), [])
@@ -30,30 +77,66 @@ const begun = [capacity, admitted(1), birth()]
 
 const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Step>]> = [
   [/^order: revision 0 of live-1: the live was created without a reservation$/, [capacity, birth()]],
-  [/^order: revision 0 of live-1: the live is not the one that was admitted$/, [capacity, admitted(1, { vram: vram - 1 }), birth()]],
-  [/^order: revision 0 of live-1: LiveStarted before the live was created$/, [capacity, admitted(1), on('LiveStarted')]],
+  [
+    /^order: revision 0 of live-1: the live is not the one that was admitted$/,
+    [capacity, admitted(1, { vram: vram - 1 }), birth()],
+  ],
+  [
+    /^order: revision 0 of live-1: LiveStarted before the live was created$/,
+    [capacity, admitted(1), on('LiveStarted')],
+  ],
   [/^order: revision 1 of live-1: LiveCreated although the live exists$/, [...begun, birth()]],
   [/^order: revision 1 of live-1: LiveAborted although the live exists$/, [...begun, aborted]],
   [/^order: revision 2 of live-1: the live was started twice$/, [...begun, on('LiveStarted'), on('LiveStarted')]],
   [/^order: revision 2 of live-1: LiveStarted after the end of the live$/, [...begun, finished, on('LiveStarted')]],
   [/^order: revision 1 of live-1: LiveCreated after the end of the live$/, [capacity, admitted(1), aborted, birth()]],
   [/^order: revision 1 of live-1: sender 2 came after sender 0$/, [...begun, attached(2)]],
-  [/^order: revision 1 of live-1: sender 1 left without holding the live$/, [...begun, on('SenderDetached', 1, { epoch: 1 })]],
-  [/^order: revision 1 of live-1: an event of live 2 in another stream$/, [...begun, ['live-1', on('LiveStarted', 2)[1]]]],
+  [
+    /^order: revision 1 of live-1: sender 1 left without holding the live$/,
+    [...begun, on('SenderDetached', 1, { epoch: 1 })],
+  ],
+  [
+    /^order: revision 1 of live-1: an event of live 2 in another stream$/,
+    [...begun, ['live-1', on('LiveStarted', 2)[1]]],
+  ],
   [/^order: revision 2 of admission: live 1 was admitted after live 2$/, [capacity, admitted(2), admitted(1)]],
-  [/^order: revision 4 of admission: .* MB reserved of .* on worker /, [capacity, admitted(1), admitted(2), admitted(3), admitted(4)]],
+  [
+    /^order: revision 4 of admission: .* MB reserved of .* on worker /,
+    [capacity, admitted(1), admitted(2), admitted(3), admitted(4)],
+  ],
   [/^order: revision 2 of admission: live 1 was released before its end$/, [...begun, released(1)]],
   [/^order: revision 1 of admission: live 7 was released without holding anything$/, [capacity, released(7)]],
   [/^order: revision 1 of segments-1: segment 1 after segment 1$/, [...begun, segment(1), segment(1)]],
-  [/^order: revision 0 of segments-1: a translation of segment 1 before that segment$/, [...begun, segment(1, 'translation')]],
+  [
+    /^order: revision 0 of segments-1: a translation of segment 1 before that segment$/,
+    [...begun, segment(1, 'translation')],
+  ],
   [/^order: revision 2 of live-1: term 2 came after term 2$/, [...begun, ...moved(2), takenOver(2), takenOver(2)]],
-  [/^order: revision 1 of live-1: worker .* took the live over in term 2, which it was not given$/, [...begun, takenOver(2)]],
-  [/^order: revision 1 of live-1: worker other took the live over in term 2, which/, [...begun, ...moved(2), takenOver(2, 'other')]],
-  [/^order: revision 2 of live-1: sender 1 of term 1 came in term 2$/, [...begun, ...moved(2), takenOver(2), attached(1)]],
-  [/^order: revision 1 of segments-1: a segment of term 1 behind the fence of term 2$/, [...begun, fenced(2), segment(1)]],
-  [/^order: revision 0 of segments-1: a segment of term 2 without its fence$/, [...begun, segment(1, 'transcription', 2)]],
+  [
+    /^order: revision 1 of live-1: worker .* took the live over in term 2, which it was not given$/,
+    [...begun, takenOver(2)],
+  ],
+  [
+    /^order: revision 1 of live-1: worker other took the live over in term 2, which/,
+    [...begun, ...moved(2), takenOver(2, 'other')],
+  ],
+  [
+    /^order: revision 2 of live-1: sender 1 of term 1 came in term 2$/,
+    [...begun, ...moved(2), takenOver(2), attached(1)],
+  ],
+  [
+    /^order: revision 1 of segments-1: a segment of term 1 behind the fence of term 2$/,
+    [...begun, fenced(2), segment(1)],
+  ],
+  [
+    /^order: revision 0 of segments-1: a segment of term 2 without its fence$/,
+    [...begun, segment(1, 'transcription', 2)],
+  ],
   [/^order: revision 1 of segments-1: a fence of term 2 behind that of term 3$/, [...begun, fenced(3), fenced(2)]],
-  [/^order: revision 2 of segments-1: segment 1 after segment 1$/, [...begun, segment(1), fenced(2), segment(1, 'transcription', 2)]],
+  [
+    /^order: revision 2 of segments-1: segment 1 after segment 1$/,
+    [...begun, segment(1), fenced(2), segment(1, 'transcription', 2)],
+  ],
   [/^order: revision 0 of live-1: .* without a reservation$/, [capacity, admitted(1), released(1), birth()]],
   [/^order: revision 1 of live-1: the live was deleted before its end$/, [...begun, deleted]],
   [/^order: revision 3 of live-1: LiveDeleted after the end of the live$/, [...begun, finished, deleted, deleted]],
@@ -73,7 +156,10 @@ for (const [expected, steps] of broken)
 
 test('a deletion that is still at work is no fault', async (t) => {
   const late: Step = ['user-3', { type: 'UserDeleted', data: { userId: 3, usernameHash: 'h', at: after(950_000) } }]
-  t.deepEqual((await problemsOf([registered, late], [], ['user-3'])).filter((problem) => problem.startsWith('erasure')), [])
+  t.deepEqual(
+    (await problemsOf([registered, late], [], ['user-3'])).filter((problem) => problem.startsWith('erasure')),
+    [],
+  )
 })
 
 test('what this version cannot read is named, and what stands behind it is judged', async (t) => {
@@ -94,7 +180,11 @@ test('an envelope whose key was never made is named, one whose key was erased is
   const [one, other] = [createMemoryKeyring(), createMemoryKeyring()]
   const [sealed] = right(await sealEvents(one, 'segments-1')([segment(1)[1]])())
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
-  right(await store.append('segments-1', 'any', [{ id: environment.newId(), type: 'SegmentFinalised', data: sealed?.data ?? {}, metadata }])())
+  right(
+    await store.append('segments-1', 'any', [
+      { id: environment.newId(), type: 'SegmentFinalised', data: sealed?.data ?? {}, metadata },
+    ])(),
+  )
   const foreign = await checkLog({ store, keyring: other, keyNames: () => [], now: null })
   t.regex(foreign.problems.map(({ where, problem }) => `${where} ${problem}`).join(), /^key text-1 is missing/)
   right(await one.erase(['text-1'])())
@@ -102,14 +192,29 @@ test('an envelope whose key was never made is named, one whose key was erased is
 })
 
 test('a log that cannot be read is no clean log', async (t) => {
-  const store = { ...createMemoryEventStore(), head: () => async () => E.left({ _tag: 'StoreUnavailable' as const, reason: 'gone' }) }
-  await t.throwsAsync(checkLog({ store, keyring: createMemoryKeyring(), keyNames: () => [], now: null }), { message: 'gone' })
+  const store = {
+    ...createMemoryEventStore(),
+    head: () => async () => E.left({ _tag: 'StoreUnavailable' as const, reason: 'gone' }),
+  }
+  await t.throwsAsync(checkLog({ store, keyring: createMemoryKeyring(), keyNames: () => [], now: null }), {
+    message: 'gone',
+  })
 })
 
 test('behind a row that is not what was written all is judged that can be, and the rest is said', async (t) => {
   const steps = [
-    capacity, admitted(1), birth(), attached(1), finished, released(1),
-    admitted(2), birth(2), admitted(3), on('LiveAborted', 3, { reason: 'orphan' }), on('LiveFinished', 2, { reason: 'restart' }), disabled,
+    capacity,
+    admitted(1),
+    birth(),
+    attached(1),
+    finished,
+    released(1),
+    admitted(2),
+    birth(2),
+    admitted(3),
+    on('LiveAborted', 3, { reason: 'orphan' }),
+    on('LiveFinished', 2, { reason: 'restart' }),
+    disabled,
   ]
   const wrong = [
     'order: revision 0 of user-3: UserDisabled before the user was registered',
@@ -117,15 +222,23 @@ test('behind a row that is not what was written all is judged that can be, and t
     `reservations: live 3: holds ${vram} MB although it is over`,
   ]
   t.deepEqual(await problemsOf(steps), wrong)
-  const behind = (number: number): string => `is not judged behind position ${String(number + 1).padStart(20, '0')}, which cannot be read`
+  const behind = (number: number): string =>
+    `is not judged behind position ${String(number + 1).padStart(20, '0')}, which cannot be read`
   const lost = (stream: string, number: number): string =>
     `erasure: ${stream}: may have been deleted by what stood at position ${String(number + 1).padStart(20, '0')}, which cannot be read`
-  const row = (stream: string, number: number): string => `decoding: position ${String(number + 1).padStart(20, '0')} (${stream}): is not what was written`
+  const row = (stream: string, number: number): string =>
+    `decoding: position ${String(number + 1).padStart(20, '0')} (${stream}): is not what was written`
   const sorted = (problems: ReadonlyArray<string>): ReadonlyArray<string> => problems.toSorted()
   for (const number of [2, 3, 4])
     t.deepEqual(
       sorted(await problemsOf(steps, [], [], [number])),
-      sorted([...wrong, row('live-1', number), `order: live-1: ${behind(number)}`, `reservations: live-1: ${behind(number)}`, lost('live-1', number)]),
+      sorted([
+        ...wrong,
+        row('live-1', number),
+        `order: live-1: ${behind(number)}`,
+        `reservations: live-1: ${behind(number)}`,
+        lost('live-1', number),
+      ]),
     )
   t.deepEqual(
     sorted(await problemsOf(steps, [], [], [11])),
@@ -134,7 +247,13 @@ test('behind a row that is not what was written all is judged that can be, and t
   )
   t.deepEqual(
     sorted(await problemsOf(steps, [], [], [1, 8])),
-    sorted([wrong[0] ?? '', row('admission', 1), row('admission', 8), `order: every live, and admission,: ${behind(1)}`, `reservations: every live: ${behind(1)}`]),
+    sorted([
+      wrong[0] ?? '',
+      row('admission', 1),
+      row('admission', 8),
+      `order: every live, and admission,: ${behind(1)}`,
+      `reservations: every live: ${behind(1)}`,
+    ]),
   )
 })
 
@@ -146,7 +265,14 @@ const subsets = ([first, ...others]: ReadonlyArray<number>): ReadonlyArray<Reado
   first === undefined ? [[]] : subsets(others).flatMap((rest) => [rest, [first, ...rest]])
 
 test('whatever a scavenge discards of segments that were forgotten, all but the last event, the log is right', async (t) => {
-  const lines = [segment(1), segment(2), segment(1, 'translation'), segment(3), segment(2, 'translation'), segment(3, 'translation')]
+  const lines = [
+    segment(1),
+    segment(2),
+    segment(1, 'translation'),
+    segment(3),
+    segment(2, 'translation'),
+    segment(3, 'translation'),
+  ]
   const steps = [...begun, ...lines, finished, released(1)]
   const choices = subsets(numbersOf(steps, (stream) => stream === 'segments-1').slice(0, -1))
   t.is(choices.length, 32)
@@ -154,11 +280,16 @@ test('whatever a scavenge discards of segments that were forgotten, all but the 
 })
 
 test('of streams of which only the newest events are kept, what is discarded is no fault', async (t) => {
-  const used = (second: number): Step => ['token-use-1', { type: 'ApiTokenUsed', data: { tokenId: 1, userId: 3, at: after(second) } }]
+  const used = (second: number): Step => [
+    'token-use-1',
+    { type: 'ApiTokenUsed', data: { tokenId: 1, userId: 3, at: after(second) } },
+  ]
   const taken = (): Step => ['seq-user', { type: 'IdTaken', data: { at: after(0) } }]
   const failed = (): Step => ['login-failures-h', { type: 'LoginFailed', data: { failures: 1, at: after(0) } }]
   const steps = [used(1), taken(), failed(), used(2), taken(), failed(), used(3), taken(), failed()]
-  const problems = (await problemsOf(steps, [], [], [], [0, 1, 2, 4, 5, 6])).filter((problem) => problem.startsWith('order: '))
+  const problems = (await problemsOf(steps, [], [], [], [0, 1, 2, 4, 5, 6])).filter((problem) =>
+    problem.startsWith('order: '),
+  )
   t.deepEqual(problems, [])
 })
 
@@ -166,13 +297,18 @@ test('what stands behind a gap is judged by what is left: a segment that came be
   const late = [...begun, segment(1), segment(2), segment(3, 'translation'), segment(3), segment(2)]
   const [, , , one, two] = late.keys()
   const found = await problemsOf(late, [], [], [], [one ?? 0, two ?? 0])
-  t.deepEqual(found.filter((problem) => problem.startsWith('order: ')), [
-    'order: revision 3 of segments-1: segment 3 after segment 3',
-    'order: revision 4 of segments-1: segment 2 after segment 3',
-  ])
+  t.deepEqual(
+    found.filter((problem) => problem.startsWith('order: ')),
+    [
+      'order: revision 3 of segments-1: segment 3 after segment 3',
+      'order: revision 4 of segments-1: segment 2 after segment 3',
+    ],
+  )
   const holes = [...begun, segment(1), segment(2)]
   t.deepEqual(
-    (await problemsOf([...holes, on('LiveStarted'), attached(1)], [], [], [], [5])).filter((problem) => problem.startsWith('order: ')),
+    (await problemsOf([...holes, on('LiveStarted'), attached(1)], [], [], [], [5])).filter((problem) =>
+      problem.startsWith('order: '),
+    ),
     ['order: revision 2 of live-1: revision 2 where 1 should be'],
     'of a live nothing is ever discarded',
   )

@@ -19,31 +19,67 @@ export const { vram, worker } = created
 export const capacity: Step = ['admission', { type: 'CapacitySet', data: { worker, vram: 3 * vram, at: after(0) } }]
 export const admitted = (liveId: number, members: object = {}): Step => [
   'admission',
-  { type: 'Admitted', data: { ...about(liveId), userId: created.userId, worker, vram, needs: null, instance: 'i', commandId: `c${liveId}`, ...members } },
+  {
+    type: 'Admitted',
+    data: {
+      ...about(liveId),
+      userId: created.userId,
+      worker,
+      vram,
+      needs: null,
+      instance: 'i',
+      commandId: `c${liveId}`,
+      ...members,
+    },
+  },
 ]
 export const released = (liveId: number): Step => ['admission', { type: 'Released', data: { liveId, at: after(0) } }]
-export const on = (type: string, liveId = 1, members: object = {}): Step => [`live-${liveId}`, { type, data: { ...about(liveId), ...members } }]
+export const on = (type: string, liveId = 1, members: object = {}): Step => [
+  `live-${liveId}`,
+  { type, data: { ...about(liveId), ...members } },
+]
 export const birth = (liveId = 1): Step => [`live-${liveId}`, { type: 'LiveCreated', data: { ...created, liveId } }]
 export const segment = (number: number, kind = 'transcription', term = 1): Step => [
   'segments-1',
-  { type: 'SegmentFinalised', data: { liveId: 1, segment: number, start: 0, end: 1, text: 'words', kind, language: 'en', term } },
+  {
+    type: 'SegmentFinalised',
+    data: { liveId: 1, segment: number, start: 0, end: 1, text: 'words', kind, language: 'en', term },
+  },
 ]
 export const attached = (epoch: number, term = 1) => on('SenderAttached', 1, { epoch, instance: 'i', term })
 /** The worker starts again and is given the live anew. */
 export const moved = (term: number): ReadonlyArray<Step> => [
-  ['admission', { type: 'WorkerLeft', data: { worker, incarnation: term === 2 ? null : `run ${term - 1}`, reason: 'rejoined', at: after(0) } }],
+  [
+    'admission',
+    {
+      type: 'WorkerLeft',
+      data: { worker, incarnation: term === 2 ? null : `run ${term - 1}`, reason: 'rejoined', at: after(0) },
+    },
+  ],
   ['admission', { type: 'WorkerJoined', data: { worker, incarnation: `run ${term}`, vram: 3 * vram, at: after(0) } }],
   ['admission', { type: 'Moved', data: { liveId: 1, worker, term, at: after(0) } }],
 ]
 export const takenOver = (term: number, by = worker) => on('LiveTakenOver', 1, { worker: by, term })
-export const fenced = (term: number): Step => ['segments-1', { type: 'SegmentsFenced', data: { liveId: 1, worker, term, at: after(0) } }]
+export const fenced = (term: number): Step => [
+  'segments-1',
+  { type: 'SegmentsFenced', data: { liveId: 1, worker, term, at: after(0) } },
+]
 export const finished = on('LiveFinished', 1, { reason: 'restart' })
 export const deleted = on('LiveDeleted', 1, { lastStatus: 'finished' })
 export const aborted = on('LiveAborted', 1, { reason: 'orphan' })
 
 const limits = { permissions: [], maxSessions: 1, maxTranslations: 1 }
-export const registered: Step = ['user-3', { type: 'UserRegistered', data: { userId: 3, username: 'u', usernameHash: 'h', passwordHash: 'p', ...limits, at: after(0) } }]
-export const userDeleted: Step = ['user-3', { type: 'UserDeleted', data: { userId: 3, usernameHash: 'h', at: after(0) } }]
+export const registered: Step = [
+  'user-3',
+  {
+    type: 'UserRegistered',
+    data: { userId: 3, username: 'u', usernameHash: 'h', passwordHash: 'p', ...limits, at: after(0) },
+  },
+]
+export const userDeleted: Step = [
+  'user-3',
+  { type: 'UserDeleted', data: { userId: 3, usernameHash: 'h', at: after(0) } },
+]
 export const disabled: Step = ['user-3', { type: 'UserDisabled', data: { userId: 3, at: after(0) } }]
 
 /** A store that refuses the events of these numbers, from 0. */
@@ -56,7 +92,8 @@ const damagedAt = (store: EventStore, numbers: ReadonlyArray<number>): EventStor
       else {
         const { stream, position } = message.event
         const row = { position, stream }
-        if (position > from && numbers.includes(number)) throw new Error('damaged', { cause: { _tag: 'LogCorrupted', reason: 'r', row } })
+        if (position > from && numbers.includes(number))
+          throw new Error('damaged', { cause: { _tag: 'LogCorrupted', reason: 'r', row } })
         if (position > from) yield message
         number += 1
       }
@@ -78,7 +115,10 @@ const scavenged = (store: EventStore, numbers: ReadonlyArray<number>): EventStor
 
 /** What `check` finds in such a log, each problem a line. */
 export const problemsOf = async (
-  steps: ReadonlyArray<Step>, raw: ReadonlyArray<Step> = [], keyNames: ReadonlyArray<string> = [], damaged: ReadonlyArray<number> = [],
+  steps: ReadonlyArray<Step>,
+  raw: ReadonlyArray<Step> = [],
+  keyNames: ReadonlyArray<string> = [],
+  damaged: ReadonlyArray<number> = [],
   gone: ReadonlyArray<number> = [],
 ) => {
   const store = scavenged(damagedAt(createMemoryEventStore(), damaged), gone)
@@ -88,7 +128,8 @@ export const problemsOf = async (
     const event: NewEvent = { id: environment.newId(), type, data: { ...data }, metadata }
     right(await store.append(stream, 'any', [event])())
   }
-  for (const [stream, event] of steps) for (const { type, data } of right(await sealEvents(keyring, stream)([event])())) await append(stream, type, data)
+  for (const [stream, event] of steps)
+    for (const { type, data } of right(await sealEvents(keyring, stream)([event])())) await append(stream, type, data)
   for (const [stream, { type, data }] of raw) await append(stream, type, data)
   const { problems } = await checkLog({ store, keyring, keyNames: () => keyNames, now: Date.parse(after(1_000_000)) })
   return problems.map(({ check, where, problem }) => `${check}: ${where.replace(/, position.*/, '')}: ${problem}`)

@@ -15,7 +15,8 @@ test('what was deleted up to the moment that is asked for must be gone, what was
   rules.observe({ type: 'LiveDeleted', data: { liveId: 2, userId: created.userId, lastStatus: 'finished', at } })
   rules.observe({ type: 'UserDeleted', data: { userId: created.userId, usernameHash: 'h', at } })
   const keys = [`user-${created.userId}`, 'live-2', 'text-2', 'live-1', 'user-999', 'keyring-probe']
-  const leftAt = async (until: number): Promise<ReadonlyArray<string>> => (await rules.leftOver(keys, until)).map(({ where }) => where)
+  const leftAt = async (until: number): Promise<ReadonlyArray<string>> =>
+    (await rules.leftOver(keys, until)).map(({ where }) => where)
   const left = ['live 1', `key user-${created.userId}`, 'key live-2', 'key text-2']
   t.deepEqual(await leftAt(Date.parse(at) - 1), [])
   t.deepEqual(await leftAt(Date.parse(at)), left)
@@ -27,9 +28,12 @@ test('a log that ends in an error is no clean log', async (t) => {
   const store: EventStore = {
     ...memory,
     subscribe: async function* (from, prefixes, signal) {
-      if (from === BEGINNING) throw new Error('the subscription ended: gone', { cause: { _tag: 'StoreUnavailable', reason: 'gone' } })
+      if (from === BEGINNING)
+        throw new Error('the subscription ended: gone', { cause: { _tag: 'StoreUnavailable', reason: 'gone' } })
       yield* memory.subscribe(from, prefixes, signal)
     },
   }
-  await t.throwsAsync(checkLog({ store, keyring: createMemoryKeyring(), keyNames: () => [], now: null }), { message: /gone/ })
+  await t.throwsAsync(checkLog({ store, keyring: createMemoryKeyring(), keyNames: () => [], now: null }), {
+    message: /gone/,
+  })
 })

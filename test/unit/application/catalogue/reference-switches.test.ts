@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { switchLanguage, switchModel, switchTranslation } from '../../../../application/catalogue/commands/switch-reference.ts'
+import {
+  switchLanguage,
+  switchModel,
+  switchTranslation,
+} from '../../../../application/catalogue/commands/switch-reference.ts'
 import { openSwitchedCatalogue } from '../../../../application/catalogue/switched-catalogue.ts'
 import type { Caller } from '../../../../application/caller.ts'
 import { NO_ABILITIES } from '../../../../application/ports/catalogue.ts'
@@ -19,7 +23,15 @@ import { silentLogger } from '../../../support/doubles/loggers.ts'
 const admin: Caller = { userId: 1, permissions: ['admin'], maxSessions: 10, maxTranslations: 5, credential: 'jwt' }
 const dates = { createdAt: after(0), updatedAt: null }
 const model = (id: number, name: string, active: boolean) => ({ id, name, active, vram: 10, ...NO_ABILITIES, ...dates })
-const pair = (id: number, to: string, active: boolean): TranslationPair => ({ id, model: `mt-${id}`, active, vram: 5, from: 'en', to, ...dates })
+const pair = (id: number, to: string, active: boolean): TranslationPair => ({
+  id,
+  model: `mt-${id}`,
+  active,
+  vram: 5,
+  from: 'en',
+  to,
+  ...dates,
+})
 const installed: Catalogue = {
   models: () => [model(1, 'tiny', false), model(6, 'demo-en', true)],
   furtherLanguages: () => [],

@@ -44,7 +44,10 @@ test('a model goes out of sight, then for good, and that is an event [R172]', as
   const { did, store, remove } = start()
   right(await remove())
   t.deepEqual(did, ['hide', 'rescan', 'destroy'])
-  t.deepEqual(right(await store.read('administration')()).map(({ type, data }) => [type, (data as { name: string }).name]), [['ModelRemoved', 'base']])
+  t.deepEqual(
+    right(await store.read('administration')()).map(({ type, data }) => [type, (data as { name: string }).name]),
+    [['ModelRemoved', 'base']],
+  )
 })
 
 test('a model that a live begins to use meanwhile comes back [R172]', async (t) => {

@@ -17,7 +17,12 @@ import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { callerOf } from '../../../support/worlds/token-world.ts'
 
 const admin = callerOf(1)
-const order = (kind: JobOrder['kind'], subject: string | null = null): JobOrder => ({ kind, subject, precision: null, force: false })
+const order = (kind: JobOrder['kind'], subject: string | null = null): JobOrder => ({
+  kind,
+  subject,
+  precision: null,
+  force: false,
+})
 
 /** Waits for its signal, or for `finish`. */
 const waiting = () => {
@@ -42,7 +47,8 @@ const open = async (pull: JobRunner, store: EventStore = createMemoryEventStore(
 }
 
 const jobOf = async (jobs: Jobs, id: number) => right(await jobs.get(id)())
-const listed = async (jobs: Jobs, ...[kinds = [], statuses = []]: Partial<Parameters<Jobs['list']>>) => right(await jobs.list(kinds, statuses)())
+const listed = async (jobs: Jobs, ...[kinds = [], statuses = []]: Partial<Parameters<Jobs['list']>>) =>
+  right(await jobs.list(kinds, statuses)())
 
 const untilOver = (jobs: Jobs, id: number) =>
   eventually(async () => {
@@ -54,13 +60,20 @@ const untilOver = (jobs: Jobs, id: number) =>
 test('a job tells its progress and its result, one of a kind at a time [R170]', async (t) => {
   const { runner, finish } = waiting()
   const jobs = await open(runner)
-  t.deepEqual(await jobs.start(admin, order('pull', 'nonesuch'))(), E.left({ _tag: 'JobSubjectInvalid', problem: 'should be something' }))
+  t.deepEqual(
+    await jobs.start(admin, order('pull', 'nonesuch'))(),
+    E.left({ _tag: 'JobSubjectInvalid', problem: 'should be something' }),
+  )
   const { id } = right(await jobs.start(admin, order('pull', 'base'))())
   t.like((await jobOf(jobs, id)), { kind: 'pull', subject: 'base', status: 'running', actor: 'user:1', result: null })
   t.deepEqual((await jobOf(jobs, id)).progress, { done: 3, total: 10, detail: 'a file' })
   t.deepEqual(await jobs.start(admin, order('pull', 'tiny'))(), E.left({ _tag: 'JobRunning', kind: 'pull' }))
   finish(E.right({ name: 'base' }))
-  t.like(await untilOver(jobs, id), { status: 'done', result: { name: 'base' }, progress: { done: 3, total: 10, detail: '' } })
+  t.like(await untilOver(jobs, id), {
+    status: 'done',
+    result: { name: 'base' },
+    progress: { done: 3, total: 10, detail: '' },
+  })
   const next = right(await jobs.start(admin, order('verify'))())
   t.like(await untilOver(jobs, next.id), { status: 'failed', progress: { detail: 'it broke' }, result: null })
   t.deepEqual((await listed(jobs)).map(({ kind }) => kind), ['verify', 'pull'])

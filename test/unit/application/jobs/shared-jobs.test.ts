@@ -47,7 +47,11 @@ const world = () => {
   const timers = createManualTimers()
   const present = new Map<string, Member>()
   const cutOff = new Set<string>()
-  const hearers = new Set<{ readonly own: string; readonly change: Set<() => void>; readonly lost: Set<(member: Member) => void> }>()
+  const hearers = new Set<{
+    readonly own: string
+    readonly change: Set<() => void>
+    readonly lost: Set<(member: Member) => void>
+  }>()
   const changed = (): void => {
     for (const { change } of hearers) for (const hear of change) hear()
   }
@@ -126,7 +130,14 @@ test('every process shows a job at once, how far it is while it runs, and what b
   const { runner, goesOn, finish } = scripted()
   const [one, other] = [await start('one', runner), await start('other')]
   const { id } = right(await one.jobs.start(admin, PULL)())
-  t.like(await jobOf(other.jobs, id), { kind: 'pull', subject: 'base', status: 'running', actor: 'user:1', process: 'one', progress: { done: 0 } })
+  t.like(await jobOf(other.jobs, id), {
+    kind: 'pull',
+    subject: 'base',
+    status: 'running',
+    actor: 'user:1',
+    process: 'one',
+    progress: { done: 0 },
+  })
   goesOn()
   await pass(1000)
   const now = await jobOf(one.jobs, id)
@@ -137,7 +148,11 @@ test('every process shows a job at once, how far it is while it runs, and what b
 
   finish(E.right({ name: 'base' }))
   await pass(250)
-  t.like(await jobOf(other.jobs, id), { status: 'done', result: { name: 'base' }, progress: { done: 1, total: 10, detail: '' } })
+  t.like(await jobOf(other.jobs, id), {
+    status: 'done',
+    result: { name: 'base' },
+    progress: { done: 1, total: 10, detail: '' },
+  })
   t.deepEqual(await jobOf(other.jobs, id), await jobOf(one.jobs, id))
   t.true(E.isRight(await other.jobs.start(admin, PULL)()), 'another one may begin, here')
 })
@@ -169,7 +184,10 @@ test('a process that starts ends what an earlier run of it did, and nothing that
   gone(other.self)
   const again = await start('other', null, 2)
   await pass(60_000)
-  t.like(await jobOf(again.jobs, checked.id), { status: 'failed', progress: { detail: 'broken off by a restart of the service' } })
+  t.like(await jobOf(again.jobs, checked.id), {
+    status: 'failed',
+    progress: { detail: 'broken off by a restart of the service' },
+  })
   t.is((await jobOf(again.jobs, pulled.id)).status, 'running')
   t.false(isAborted())
   t.deepEqual(await again.jobs.start(admin, PULL)(), E.left({ _tag: 'ModelsElsewhere' }))
@@ -187,7 +205,10 @@ test('the job of a process that is lost has failed, once, and the process breaks
   lose(one.self)
   await pass(250)
   for (const { jobs } of others)
-    t.like(await jobOf(jobs, id), { status: 'failed', progress: { detail: 'broken off: the process one that did it is gone' } })
+    t.like(await jobOf(jobs, id), {
+      status: 'failed',
+      progress: { detail: 'broken off: the process one that did it is gone' },
+    })
   mend(one.self)
   await pass(10_000)
   t.true(isAborted())
@@ -218,12 +239,20 @@ test('what an older version began has failed once no member is left that may be 
   present.set(older.incarnation, older)
   const at = '2026-11-21T09:30:00.123456+00:00'
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'user:1', recordedAt: at }
-  const begun = { id: '0195f3a0-7c1e-7d10-8a55-1b2c3d4e5f60', type: 'JobStarted', data: { jobId: 1, kind: 'check', subject: null, at }, metadata }
+  const begun = {
+    id: '0195f3a0-7c1e-7d10-8a55-1b2c3d4e5f60',
+    type: 'JobStarted',
+    data: { jobId: 1, kind: 'check', subject: null, at },
+    metadata,
+  }
   right(await store.append('jobs', 'no-stream', [begun])())
   const { jobs } = await start('one')
   await pass(60_000)
   t.like(await jobOf(jobs, 1), { status: 'running', process: null })
   gone(older)
   await pass(30_000)
-  t.like(await jobOf(jobs, 1), { status: 'failed', progress: { detail: 'broken off: the process that did it is gone' } })
+  t.like(await jobOf(jobs, 1), {
+    status: 'failed',
+    progress: { detail: 'broken off: the process that did it is gone' },
+  })
 })

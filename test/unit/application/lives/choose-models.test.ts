@@ -7,15 +7,33 @@ import { catalogue as plain } from '../write-side.ts'
 
 const [some] = plain.translations()
 if (some === undefined) throw new Error('no pair')
-const pair = (id: number, from: string, to: string, active = true): TranslationPair => ({ ...some, id, model: `${from}-${to}`, from, to, active })
+const pair = (id: number, from: string, to: string, active = true): TranslationPair => ({
+  ...some,
+  id,
+  model: `${from}-${to}`,
+  from,
+  to,
+  active,
+})
 /** m1 knows en and fr, m2 en alone. */
 const catalogue: Catalogue = {
   ...plain,
-  translations: () => [pair(1, 'en', 'es'), pair(2, 'fr', 'es'), pair(3, 'de', 'es', false), pair(4, 'fr', 'en'), pair(5, 'en', 'fr'), pair(6, 'pt', 'es')],
+  translations: () => [
+    pair(1, 'en', 'es'),
+    pair(2, 'fr', 'es'),
+    pair(3, 'de', 'es', false),
+    pair(4, 'fr', 'en'),
+    pair(5, 'en', 'fr'),
+    pair(6, 'pt', 'es'),
+  ],
 }
 
-const chosen = (language: string, translations: ReadonlyArray<string>, task?: 'transcribe' | 'translate', model = 'm1') =>
-  chooseModels(catalogue, { model, language, translations, config: task === undefined ? {} : { task } })
+const chosen = (
+  language: string,
+  translations: ReadonlyArray<string>,
+  task?: 'transcribe' | 'translate',
+  model = 'm1',
+) => chooseModels(catalogue, { model, language, translations, config: task === undefined ? {} : { task } })
 const pairsOf = (...asked: Parameters<typeof chosen>) => right(chosen(...asked)).pairs.map(({ model }) => model)
 
 test('auto takes every active pair that leads from what the model hears to a target, and pays for each [B32]', (t) => {
@@ -27,7 +45,10 @@ test('auto takes every active pair that leads from what the model hears to a tar
 })
 
 test('only a model that finds languages is asked for one; codes of three letters are those of the model [B32]', (t) => {
-  t.deepEqual(chosen('auto', [], undefined, 'm2'), E.left({ _tag: 'LanguageNotSupported', model: 'm2', language: 'auto' }))
+  t.deepEqual(
+    chosen('auto', [], undefined, 'm2'),
+    E.left({ _tag: 'LanguageNotSupported', model: 'm2', language: 'auto' }),
+  )
   t.deepEqual(chosen('yue', []), E.left({ _tag: 'LanguageNotSupported', model: 'm1', language: 'yue' }))
   t.deepEqual(chosen('haw', []), E.left({ _tag: 'LanguageNotFound' }))
   const models = () => plain.models().map((model) => ({ ...model, findsLanguage: false, translates: false }))
@@ -36,7 +57,10 @@ test('only a model that finds languages is asked for one; codes of three letters
   const unfound = { _tag: 'LanguageNotSupported', model: 'm1', language: 'auto' } as const
   t.deepEqual(refused('auto', 'transcribe'), E.left(unfound), 'several languages, and none is found')
   t.deepEqual(refused('fr', 'translate'), E.left({ _tag: 'TaskNotSupported', model: 'm1' }))
-  const knowing = { ...catalogue, models: () => plain.models().map((model) => ({ ...model, languages: ['en', 'yue'] })) }
+  const knowing = {
+    ...catalogue,
+    models: () => plain.models().map((model) => ({ ...model, languages: ['en', 'yue'] })),
+  }
   t.true(E.isRight(chooseModels(knowing, { model: 'm1', language: 'yue', translations: [], config: {} })))
 })
 

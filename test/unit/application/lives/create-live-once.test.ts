@@ -50,7 +50,11 @@ test('what was refused runs again with the same key, and what changed since does
   t.true(second.id > first.id)
   right(await finishLive(owner, second.id)())
   const third = right(await createLiveOnce(owner, requestOf({ model: 'm1', translations: [] }), 'key-3')())
-  t.deepEqual(right(await createLiveOnce(callerOf(1, { maxSessions: 0 }), requestOf(), 'key-3')()), third, 'the quota is not asked again')
+  t.deepEqual(
+    right(await createLiveOnce(callerOf(1, { maxSessions: 0 }), requestOf(), 'key-3')()),
+    third,
+    'the quota is not asked again',
+  )
 })
 
 test('a lower limit of translations does not touch the first answer [R76]', async (t) => {
@@ -88,8 +92,16 @@ test('a live that came to nothing is made anew under its key, also when the comm
   const { deps, log } = await createWriteSide({ environment })
   const dying = createDyingProcess(deps, 4, 'before')
   const admission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
-  t.is(await dying.outlive(writeSideOf({ ...deps, ...dying }, admission).createLiveOnce(owner, request, 'key-1')()), 'died')
-  t.deepEqual(log().map(({ type }) => type).slice(1), ['IdempotencyKeyUsed', 'Admitted', 'IdempotencyKeyAdmitted'])
+  t.is(
+    await dying.outlive(writeSideOf({ ...deps, ...dying }, admission).createLiveOnce(owner, request, 'key-1')()),
+    'died',
+  )
+  t.deepEqual(
+    log()
+      .map(({ type }) => type)
+      .slice(1),
+    ['IdempotencyKeyUsed', 'Admitted', 'IdempotencyKeyAdmitted'],
+  )
 
   const side = writeSideOf(deps, await createAdmissionActor({ ...deps, logger: silentLogger }))
   at = after(11 * 60_000)
@@ -105,20 +117,26 @@ for (const when of ['before', 'after'] as const)
       const { deps, log } = await createWriteSide({ capacity: 1 })
       const dying = createDyingProcess(deps, last, when)
       const admission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
-      const answer = await dying.outlive(writeSideOf({ ...deps, ...dying }, admission).createLiveOnce(owner, request, 'key-1')())
+      const answer = await dying.outlive(
+        writeSideOf({ ...deps, ...dying }, admission).createLiveOnce(owner, request, 'key-1')(),
+      )
       const claimed = log().some(({ type }) => type === 'IdempotencyKeyUsed')
-      const made = log().filter(({ type }) => type === 'LiveCreated').map(dataOf)[0]?.['liveId']
+      const made = log()
+        .filter(({ type }) => type === 'LiveCreated')
+        .map(dataOf)[0]?.['liveId']
 
       const environment = { ...deps.environment, instance: 'restarted' }
       const next = await createAdmissionActor({ ...deps, environment, logger: silentLogger })
       const side = writeSideOf({ ...deps, environment }, next)
       right(await side.reconcile())
-      if (claimed)
-        t.like(await side.createLiveOnce(owner, requestOf(), 'key-1')(), refused('IdempotencyKeyReused'))
+      if (claimed) t.like(await side.createLiveOnce(owner, requestOf(), 'key-1')(), refused('IdempotencyKeyReused'))
       const again = right(await side.createLiveOnce(owner, request, 'key-1')())
       t.deepEqual(right(await side.createLiveOnce(owner, request, 'key-1')()), again)
       t.is(log().filter(({ type }) => type === 'LiveCreated').length, 1)
-      t.deepEqual(next.state().open.map(({ liveId }) => liveId), [again.id])
+      t.deepEqual(
+        next.state().open.map(({ liveId }) => liveId),
+        [again.id],
+      )
       if (made !== undefined) t.is(again.id, Number(made))
       if (answer === 'died') continue
       t.deepEqual(right(answer), again)

@@ -4,7 +4,8 @@ import type { CreateLiveRequest } from '../../../../application/lives/commands/r
 import { admitCommand, callerOf, createWriteSide, requestOf } from '../write-side.ts'
 import { right } from '../../../support/tools/right.ts'
 
-const tagOf = (answer: E.Either<{ readonly _tag: string }, unknown>): string => (E.isLeft(answer) ? answer.left._tag : 'created')
+const tagOf = (answer: E.Either<{ readonly _tag: string }, unknown>): string =>
+  E.isLeft(answer) ? answer.left._tag : 'created'
 
 test('50 creates at once with room for one: one succeeds, 49 are refused and leave no trace [R57 R58]', async (t) => {
   const { createLive, log } = await createWriteSide({ capacity: 4 })
@@ -31,7 +32,8 @@ test('a taken token comes before what is not found, that before the quotas, and 
   const { createLive } = await createWriteSide({ capacity: 1 })
   const none = callerOf(2, { maxSessions: 0, maxTranslations: 0 })
   right(await createLive(callerOf(1), requestOf({ listenerToken: 'hall' }))())
-  const tags = async (changes: Partial<CreateLiveRequest>, caller = none) => tagOf(await createLive(caller, requestOf(changes))())
+  const tags = async (changes: Partial<CreateLiveRequest>, caller = none) =>
+    tagOf(await createLive(caller, requestOf(changes))())
 
   t.is(await tags({ listenerToken: 'hall', model: 'nope' }), 'ListenerTokenTaken')
   t.is(await tags({ model: 'nope', language: 'xx', translations: ['xx'] }), 'ModelNotFound')
@@ -54,7 +56,10 @@ test('duplicate targets count once, for the limit and for the memory [R61 R55]',
 
 test('tokens have 256 random bits and differ from each other and from all others [R63]', async (t) => {
   const { createLive } = await createWriteSide()
-  const lives = [right(await createLive(callerOf(1), requestOf())()), right(await createLive(callerOf(1), requestOf())())]
+  const lives = [
+    right(await createLive(callerOf(1), requestOf())()),
+    right(await createLive(callerOf(1), requestOf())()),
+  ]
   const tokens = lives.flatMap(({ senderToken, listenerToken }) => [senderToken, listenerToken])
   for (const token of tokens) t.regex(token, /^[A-Za-z0-9_-]{43}$/)
   t.is(new Set(tokens).size, 4)
@@ -63,10 +68,18 @@ test('tokens have 256 random bits and differ from each other and from all others
 test('retention needs the permission; raw has neither URL nor auto_start [D19 R67]', async (t) => {
   const { createLive } = await createWriteSide()
   const request = requestOf({ retention: true, autoStart: true, audioUrl: 'rtmp://ignored/' })
-  t.like(right(await createLive(callerOf(1), request)()), { retention: false, autoStart: false, audioUrl: null, audioUrlHash: null })
+  t.like(right(await createLive(callerOf(1), request)()), {
+    retention: false,
+    autoStart: false,
+    audioUrl: null,
+    audioUrlHash: null,
+  })
   const allowed = callerOf(1, { permissions: ['user_retention'] })
   t.true(right(await createLive(allowed, request)()).retention)
-  t.like(right(await createLive(allowed, { ...request, audioFormat: 'rtmp' })()), { autoStart: true, audioUrl: 'rtmp://ignored/' })
+  t.like(right(await createLive(allowed, { ...request, audioFormat: 'rtmp' })()), {
+    autoStart: true,
+    audioUrl: 'rtmp://ignored/',
+  })
 })
 
 test('a custom token belongs to who used it first, who may use it again [D15]', async (t) => {
@@ -86,7 +99,9 @@ test('a custom token may not equal a sender token [D15]', async (t) => {
 
 test('of two users who use a new token at once one gets it; the other live is fenced off and its memory is free [D15]', async (t) => {
   const { createLive, typesOf, admission } = await createWriteSide()
-  const answers = await Promise.all([1, 2].map((userId) => createLive(callerOf(userId), requestOf({ listenerToken: 'hall' }))()))
+  const answers = await Promise.all(
+    [1, 2].map((userId) => createLive(callerOf(userId), requestOf({ listenerToken: 'hall' }))()),
+  )
   t.deepEqual(answers.map(tagOf).toSorted(), ['ListenerTokenTaken', 'created'])
   t.deepEqual([...typesOf('live-1'), ...typesOf('live-2')].toSorted(), ['LiveAborted', 'LiveCreated'])
   t.is(admission.state().open.length, 1)
@@ -110,7 +125,10 @@ test('a live that finds its language keeps the pairs by the language that they b
   const { createLive, lifecycle } = await createWriteSide()
   const request = requestOf({ language: 'auto', translations: ['es', 'es'] })
   const created = right(await createLive(callerOf(1, { maxTranslations: 1 }), request)())
-  t.deepEqual([created.language, created.translations], ['auto', [{ id: 1, model: 'mt-es', from: 'en', to: 'es', vram: 1 }]])
+  t.deepEqual(
+    [created.language, created.translations],
+    ['auto', [{ id: 1, model: 'mt-es', from: 'en', to: 'es', vram: 1 }]],
+  )
   const attached = right(await lifecycle.attachSender(1)())
   t.deepEqual(attached.translations, [{ model: 'mt-es', from: 'en', to: 'es' }])
   const given = right(await createLive(callerOf(1), requestOf({ translations: ['es'] }))())

@@ -14,7 +14,15 @@ import { callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side
 import { sealedIn } from '../../../support/events/stored-data.ts'
 
 const owner = callerOf(1, { permissions: ['user_retention'] })
-const segment = { liveId: 1, segment: 1, start: 0, end: 1, text: 'the secret', kind: 'transcription' as const, language: 'en' }
+const segment = {
+  liveId: 1,
+  segment: 1,
+  start: 0,
+  end: 1,
+  text: 'the secret',
+  kind: 'transcription' as const,
+  language: 'en',
+}
 const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
 
 const start = async () => {
@@ -31,7 +39,10 @@ test('a deletion ends the live, gives its memory back, and destroys the keys of 
   right(await deleteLive(owner, 1)())
   t.deepEqual(typesOf('live-1'), ['LiveCreated', 'LiveFinished', 'LiveDeleted'])
   t.is(admission.state().open.length, 0)
-  t.deepEqual(right(await deps.keyring.open(sealed)()), ['live-1', 'live-1', 'text-1'].map((key) => E.left({ _tag: 'KeyErased', key })))
+  t.deepEqual(
+    right(await deps.keyring.open(sealed)()),
+    ['live-1', 'live-1', 'text-1'].map((key) => E.left({ _tag: 'KeyErased', key })),
+  )
   t.deepEqual(right(await store.read('segments-1')()), [])
   await project()
   t.true(O.isNone(right(await documents.get(LIVES, '1')())))
@@ -76,7 +87,8 @@ for (const when of ['before', 'after'] as const)
       if (isMade) {
         await eventually(async () => {
           const opened = right(await deps.keyring.open(sealed)())
-          if (opened.some(E.isRight) || right(await store.read('segments-1')()).length > 0) throw new Error('not erased yet')
+          if (opened.some(E.isRight) || right(await store.read('segments-1')()).length > 0)
+            throw new Error('not erased yet')
         })
         t.is(next.state().open.length, 0)
       } else {
@@ -98,9 +110,13 @@ test('an erasure that a store refuses is tried again until it is done [R86]', as
   const keyring = {
     ...deps.keyring,
     erase: (keys: ReadonlyArray<string>) => async () =>
-      failures-- > 0 ? E.left({ _tag: 'KeyringUnavailable', reason: 'test' } as const) : await deps.keyring.erase(keys)(),
+      failures-- > 0
+        ? E.left({ _tag: 'KeyringUnavailable', reason: 'test' } as const)
+        : await deps.keyring.erase(keys)(),
   }
-  t.like(await writeSideOf({ ...deps, keyring }, deps.admission).deleteLive(owner, 1)(), { left: { _tag: 'KeyringUnavailable' } })
+  t.like(await writeSideOf({ ...deps, keyring }, deps.admission).deleteLive(owner, 1)(), {
+    left: { _tag: 'KeyringUnavailable' },
+  })
   const logger = createRecordingLogger()
   const duty = eraseDeletedLives({ ...deps, keyring, documents, logger, timers: immediateTimers })
   await eventually(async () => {

@@ -35,7 +35,11 @@ test('finish flushes, ends, releases, waits for the read models, then answers; a
   const live = right(await side.finishLive(me, id)())
   t.like(live, { id, status: 'finished', vram: 0 })
   t.not(live.updatedAt, null)
-  t.deepEqual(steps, ['LiveCreated projected, 4 MB reserved', 'flush 1 2000 LiveCreated', 'LiveFinished projected, 0 MB reserved'])
+  t.deepEqual(steps, [
+    'LiveCreated projected, 4 MB reserved',
+    'flush 1 2000 LiveCreated',
+    'LiveFinished projected, 0 MB reserved',
+  ])
 
   const before = side.log().length
   t.deepEqual(right(await side.finishLive(me, id)()), live)
@@ -46,16 +50,26 @@ test('all open lives of the caller with exactly this URL end, newest first; the 
   const { createLive, finishLive, finishLivesByAudioUrl, admission } = await createWriteSide()
   const create = async (userId: number, url: string) => right(await createLive(callerOf(userId), pulled(url))()).id
   const [ended, one, two, other, slash, upper] = [
-    await create(1, 'http://h/a'), await create(1, 'http://h/a'), await create(1, 'http://h/a'),
-    await create(2, 'http://h/a'), await create(1, 'http://h/a/'), await create(1, 'http://H/a'),
+    await create(1, 'http://h/a'),
+    await create(1, 'http://h/a'),
+    await create(1, 'http://h/a'),
+    await create(2, 'http://h/a'),
+    await create(1, 'http://h/a/'),
+    await create(1, 'http://H/a'),
   ]
   right(await createLive(me, requestOf())())
   right(await finishLive(me, ended)())
 
   const answer = right(await finishLivesByAudioUrl(me, 'http://h/a', { skip: 0, limit: 1 })())
   t.is(answer.total, 2)
-  t.deepEqual(answer.items.map(({ id, status, vram }) => ({ id, status, vram })), [{ id: two, status: 'finished', vram: 0 }])
-  t.deepEqual(admission.state().open.map(({ liveId }) => liveId), [other, slash, upper, 7])
+  t.deepEqual(
+    answer.items.map(({ id, status, vram }) => ({ id, status, vram })),
+    [{ id: two, status: 'finished', vram: 0 }],
+  )
+  t.deepEqual(
+    admission.state().open.map(({ liveId }) => liveId),
+    [other, slash, upper, 7],
+  )
   t.is(one, two - 1)
   t.deepEqual(right(await finishLivesByAudioUrl(me, 'http://h/a', page)()), { items: [], total: 0 })
 })

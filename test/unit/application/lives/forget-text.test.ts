@@ -32,7 +32,15 @@ test('a minute after the end unretained text is gone from the log and from every
   right(await createLive(caller, requestOf())())
   right(await createLive(caller, requestOf({ retention: true }))())
   for (const liveId of [1, 2]) {
-    const text = { liveId, segment: 1, start: 0, end: 1, text: 'the secret', kind: 'transcription' as const, language: 'en' }
+    const text = {
+      liveId,
+      segment: 1,
+      start: 0,
+      end: 1,
+      text: 'the secret',
+      kind: 'transcription' as const,
+      language: 'en',
+    }
     right(await lifecycle.recordSegment(text)())
   }
   const copy = right(await store.read('segments-1')())
@@ -78,17 +86,36 @@ test('a live whose log is corrupted keeps its text, which is logged, and holds u
   const { createLive, lifecycle, deps, store, documents } = await createWriteSide()
   for (const liveId of [1, 2]) {
     right(await createLive(callerOf(1), requestOf())())
-    right(await lifecycle.recordSegment({ liveId, segment: 1, start: 0, end: 1, text: 'the secret', kind: 'transcription', language: 'en' })())
+    right(
+      await lifecycle.recordSegment({
+        liveId,
+        segment: 1,
+        start: 0,
+        end: 1,
+        text: 'the secret',
+        kind: 'transcription',
+        language: 'en',
+      })(),
+    )
     right(await lifecycle.endLive(liveId, finished)())
   }
   let reads = 0
   const read: EventStore['read'] = (stream, options) => async () => {
     if (stream !== 'live-1') return await store.read(stream, options)()
     reads += 1
-    return E.left(reads === 1 ? { _tag: 'StoreUnavailable', reason: 'away' } : { _tag: 'LogCorrupted', reason: 'a flipped bit' })
+    return E.left(
+      reads === 1 ? { _tag: 'StoreUnavailable', reason: 'away' } : { _tag: 'LogCorrupted', reason: 'a flipped bit' },
+    )
   }
   const logger = createRecordingLogger()
-  const forgetting = forgetText({ ...deps, store: { ...store, read }, documents, logger, timers: immediateTimers, retentionMax: 0 })
+  const forgetting = forgetText({
+    ...deps,
+    store: { ...store, read },
+    documents,
+    logger,
+    timers: immediateTimers,
+    retentionMax: 0,
+  })
   await until(async () => right(await store.read('segments-2')()).length === 0)
   t.is(right(await store.read('segments-1')()).length, 1)
   t.is(reads, 2)
@@ -100,12 +127,31 @@ test('a live whose log is corrupted keeps its text, which is logged, and holds u
 test('no text outlives the longest retention because its live cannot be read', async (t) => {
   const { createLive, lifecycle, deps, store, documents } = await createWriteSide()
   right(await createLive(callerOf(1, { permissions: ['user_retention'] }), requestOf({ retention: true }))())
-  right(await lifecycle.recordSegment({ liveId: 1, segment: 1, start: 0, end: 1, text: 'the secret', kind: 'transcription', language: 'en' })())
+  right(
+    await lifecycle.recordSegment({
+      liveId: 1,
+      segment: 1,
+      start: 0,
+      end: 1,
+      text: 'the secret',
+      kind: 'transcription',
+      language: 'en',
+    })(),
+  )
   right(await lifecycle.endLive(1, finished)())
   const read: EventStore['read'] = (stream, options) =>
-    stream === 'live-1' ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) : store.read(stream, options)
+    stream === 'live-1'
+      ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
+      : store.read(stream, options)
   const hurt = { ...store, read }
-  const forgetting = forgetText({ ...deps, store: hurt, documents, logger: createRecordingLogger(), timers: immediateTimers, retentionMax: 1 })
+  const forgetting = forgetText({
+    ...deps,
+    store: hurt,
+    documents,
+    logger: createRecordingLogger(),
+    timers: immediateTimers,
+    retentionMax: 1,
+  })
   await until(async () => right(await store.read('segments-1')()).length === 0)
   await forgetting.stop()
   t.pass()
@@ -119,7 +165,14 @@ test('a store whose subscriptions end at once is asked again after a while, not 
     subscriptions += 1
     return store.subscribe(BEGINNING, [], AbortSignal.abort())
   }
-  const forgetting = forgetText({ ...deps, store: { ...store, subscribe }, documents, logger: createRecordingLogger(), timers, retentionMax: 0 })
+  const forgetting = forgetText({
+    ...deps,
+    store: { ...store, subscribe },
+    documents,
+    logger: createRecordingLogger(),
+    timers,
+    retentionMax: 0,
+  })
   await until(() => timers.size() === 1)
   t.is(subscriptions, 1)
   timers.advance(500)

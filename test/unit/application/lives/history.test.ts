@@ -11,7 +11,9 @@ const url = 'rtsp://camera:hunter2@cams.example/stream?key=k1'
 test('the history of a live is its stream, in order, with every secret masked [D60]', async (t) => {
   const side = await createWriteSide()
   const historyOf = getHistory(side.deps)
-  const live = right(await side.createLive(owner, requestOf({ audioFormat: 'rtsp', audioUrl: url, listenerToken: 'hall' }))())
+  const live = right(
+    await side.createLive(owner, requestOf({ audioFormat: 'rtsp', audioUrl: url, listenerToken: 'hall' }))(),
+  )
   right(await side.createLive(owner, requestOf())())
   right(await side.lifecycle.attachSender(1)())
   right(await side.finishLive(owner, 1)())
@@ -19,10 +21,16 @@ test('the history of a live is its stream, in order, with every secret masked [D
   t.is(total, 3)
   t.deepEqual(items.map(({ id, type }) => [id, type]), [[1, 'LiveCreated'], [2, 'SenderAttached'], [3, 'LiveFinished']])
   t.deepEqual(items.map(({ actor }) => actor.split(':')[0]), ['user', 'instance', 'user'])
-  t.like(items[0]?.data, { audioUrl: 'rtsp://***@cams.example/stream?key=***', senderToken: '***', listenerToken: '***', vram: 1 })
+  t.like(items[0]?.data, {
+    audioUrl: 'rtsp://***@cams.example/stream?key=***',
+    senderToken: '***',
+    listenerToken: '***',
+    vram: 1,
+  })
   t.like(items[2]?.data, { reason: 'finish_route' })
   const told = JSON.stringify(items)
-  for (const secret of ['hunter2', 'k1"', live.senderToken, 'hall', 'Hash', 'commandId']) t.false(told.includes(secret), secret)
+  for (const secret of ['hunter2', 'k1"', live.senderToken, 'hall', 'Hash', 'commandId'])
+    t.false(told.includes(secret), secret)
   t.is(right(await historyOf(owner, 2, ALL)()).items[0]?.data['audioUrl'], null)
 })
 

@@ -28,7 +28,8 @@ const restarted = (side: WriteSide) =>
 
 test('at start raw lives that ran are finished, pending ones stay, and what ended holds no memory [D53 R104]', async (t) => {
   const side = await createWriteSide()
-  const create = async (changes: Parameters<typeof requestOf>[0] = {}) => right(await side.createLive(callerOf(1), requestOf(changes))()).id
+  const create = async (changes: Parameters<typeof requestOf>[0] = {}) =>
+    right(await side.createLive(callerOf(1), requestOf(changes))()).id
   const pending = await create()
   const active = await create()
   const left = await create()
@@ -41,11 +42,17 @@ test('at start raw lives that ran are finished, pending ones stay, and what ende
   await orphan(side)
 
   right(await restarted(side).start())
-  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [pending, waiting, attachedOnly, 7])
+  t.deepEqual(
+    side.admission.state().open.map(({ liveId }) => liveId),
+    [pending, waiting, attachedOnly, 7],
+  )
   for (const id of [active, left, byConfig]) t.is(side.typesOf(`live-${id}`).at(-1), 'LiveFinished')
   t.is(side.typesOf(`live-${attachedOnly}`).at(-1), 'SenderDetached', 'a sender is not of the process that starts')
   right(await restarted(side).reconcile())
-  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [pending, waiting, attachedOnly])
+  t.deepEqual(
+    side.admission.state().open.map(({ liveId }) => liveId),
+    [pending, waiting, attachedOnly],
+  )
   t.deepEqual(side.typesOf('live-7'), ['LiveAborted'])
 
   const before = side.log().length
@@ -59,14 +66,27 @@ test('a live that was created while its owner was being disabled ends in the nex
   const { id } = right(await side.createLive(callerOf(1), requestOf())())
   const other = right(await side.createLive(callerOf(2), requestOf())()).id
   right(await createReconciler({ ...side.deps, isDisabled: async (userId) => userId === 1 }).round())
-  t.deepEqual(side.log().filter(({ type }) => type === 'LiveFinished').map(dataOf).map((data) => [data['liveId'], data['reason']]), [[id, 'owner_disabled']])
-  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [other])
+  t.deepEqual(
+    side
+      .log()
+      .filter(({ type }) => type === 'LiveFinished')
+      .map(dataOf)
+      .map((data) => [data['liveId'], data['reason']]),
+    [[id, 'owner_disabled']],
+  )
+  t.deepEqual(
+    side.admission.state().open.map(({ liveId }) => liveId),
+    [other],
+  )
 })
 
 test('Memory of a live whose release was lost is given back', async (t) => {
   const side = await createWriteSide()
   const { id } = right(await side.createLive(callerOf(1), requestOf())())
-  const broken = { ...side.admission, send: () => async () => E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const) }
+  const broken = {
+    ...side.admission,
+    send: () => async () => E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const),
+  }
   t.true(E.isLeft(await writeSideOf(side.deps, broken).finishLive(callerOf(1), id)()))
   t.is(side.admission.state().open.length, 1)
   right(await side.reconcile())
@@ -80,7 +100,11 @@ test('an admission of a process that is there is not taken from it for a minute,
   await orphan(side, 'unseen')
   let clock = 0
   const creatorStateOf = (instance: string) => (instance === 'slow' ? 'alive' : instance === 'gone' ? 'gone' : 'unseen')
-  const { round, isWatching } = createReconciler({ ...side.deps, creatorStateOf, environment: { ...side.deps.environment, monotonic: () => clock } })
+  const { round, isWatching } = createReconciler({
+    ...side.deps,
+    creatorStateOf,
+    environment: { ...side.deps.environment, monotonic: () => clock },
+  })
   const left = async (now: number) => {
     clock = now
     right(await round())
@@ -108,7 +132,10 @@ test('a live for which no worker has room waits for the grace by our own clock, 
   const environment = { ...createTestEnvironment(), monotonic: () => clock }
   const side = await createWriteSide({ environment, takeoverGrace: 60_000 })
   const { id } = right(await side.createLive(callerOf(1), requestOf())())
-  const send = async (command: AdmissionCommand) => right(await side.admission.send({ command, commandId: environment.newId(), correlationId: 'c', actor: 'service' })())
+  const send = async (command: AdmissionCommand) =>
+    right(
+      await side.admission.send({ command, commandId: environment.newId(), correlationId: 'c', actor: 'service' })(),
+    )
   const of = (incarnation: string) => ({ worker: 'worker-1', incarnation, at: environment.now() })
   const { round, isWatching } = createReconciler(side.deps)
   const typeAfter = async (now: number) => {
@@ -135,7 +162,10 @@ test('Every 30 s: an admission is fenced once it was watched for 10 s; failures 
   const memory = createMemoryEventStore()
   const store: EventStore = {
     ...memory,
-    read: (...args) => async () => (isAway ? E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const) : await memory.read(...args)()),
+    read:
+      (...args) =>
+      async () =>
+        isAway ? E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const) : await memory.read(...args)(),
   }
   const side = await createWriteSide({ store, environment: { ...createTestEnvironment(), monotonic: () => clock } })
   const logger = createRecordingLogger()

@@ -14,7 +14,11 @@ const GRACE = 60_000
 const URL_OF_SENDER = { audioFormat: 'hls', audioUrl: 'http://radio.example/live' } as const
 
 /** Lives that ran at a worker which is gone, and the one that takes them over. */
-const takenOver = async (t: Parameters<typeof startWorker>[0], on: WorkerStores, requests: ReadonlyArray<Parameters<typeof requestOf>[0]>) => {
+const takenOver = async (
+  t: Parameters<typeof startWorker>[0],
+  on: WorkerStores,
+  requests: ReadonlyArray<Parameters<typeof requestOf>[0]>,
+) => {
   const first = await startWorker(t, on)
   const ids: Array<number> = []
   for (const request of requests) {
@@ -35,7 +39,11 @@ const takenOver = async (t: Parameters<typeof startWorker>[0], on: WorkerStores,
 
 test('a live whose sender was at another worker loads its model at once, waits for the sender and goes on with it', async (t) => {
   const on = stores()
-  const { second, timers, ids: [id = 0] } = await takenOver(t, on, [{}])
+  const {
+    second,
+    timers,
+    ids: [id = 0],
+  } = await takenOver(t, on, [{}])
   await eventually(() => assert.equal(second.pipelines.all.length, 1))
   t.is(second.pipelines.of(id).nextSegment, 2)
   timers.advance(GRACE - 1)
@@ -46,8 +54,18 @@ test('a live whose sender was at another worker loads its model at once, waits f
   await second.pipelines.of(id).final(2, 'two')
   t.is(second.pipelines.all.length, 1)
   const segments = right(await on.store.read(`segments-${id}`)()).map(dataOf)
-  t.deepEqual(segments.map((data) => [data['segment'] ?? 'fence', data['term']]), [[1, 1], ['fence', 2], [2, 2]])
-  t.deepEqual((await typesOf(on, `live-${id}`)).filter((type) => type === 'LiveFinished'), [])
+  t.deepEqual(
+    segments.map((data) => [data['segment'] ?? 'fence', data['term']]),
+    [
+      [1, 1],
+      ['fence', 2],
+      [2, 2],
+    ],
+  )
+  t.deepEqual(
+    (await typesOf(on, `live-${id}`)).filter((type) => type === 'LiveFinished'),
+    [],
+  )
 })
 
 test('without its sender it ends when the grace is over, and is given back', async (t) => {

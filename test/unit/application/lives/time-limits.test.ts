@@ -61,8 +61,18 @@ test('the reconciler finishes lives that have reached a limit, speaks them out, 
   await round(119_999, [2, 3])
   await round(120_000, [])
   t.deepEqual(flushed, [2])
-  const reasons = side.log().filter(({ type }) => type === 'LiveFinished').map((event) => [dataOf(event)['liveId'], dataOf(event)['reason'], event.metadata.actor])
-  t.deepEqual(reasons.toSorted((a, b) => Number(a[0]) - Number(b[0])), [[1, 'pending_timeout', 'service'], [2, 'max_duration', 'service'], [3, 'max_duration', 'service']])
+  const reasons = side
+    .log()
+    .filter(({ type }) => type === 'LiveFinished')
+    .map((event) => [dataOf(event)['liveId'], dataOf(event)['reason'], event.metadata.actor])
+  t.deepEqual(
+    reasons.toSorted((a, b) => Number(a[0]) - Number(b[0])),
+    [
+      [1, 'pending_timeout', 'service'],
+      [2, 'max_duration', 'service'],
+      [3, 'max_duration', 'service'],
+    ],
+  )
   await reconciler.stop()
 })
 
@@ -72,7 +82,13 @@ test('a sender that comes at the last moment keeps its live [R105]', async (t) =
   const expiry = expireLives({ ...deps, limits: { pendingTimeout: 1, maxDuration: 0 } })
   right(await lifecycle.attachSender(1)())
   // As it was read before the sender came.
-  const seen = { status: 'pending', sender: null, senderAt: null, autoStartPid: null, created: { at: '2026-01-01T00:00:00.000000+00:00' } } as unknown as Live
+  const seen = {
+    status: 'pending',
+    sender: null,
+    senderAt: null,
+    autoStartPid: null,
+    created: { at: '2026-01-01T00:00:00.000000+00:00' },
+  } as unknown as Live
   t.true(expiry.isDue(seen))
   right(await expiry.end(1, seen))
   t.deepEqual(typesOf('live-1'), ['LiveCreated', 'SenderAttached'])
@@ -81,7 +97,10 @@ test('a sender that comes at the last moment keeps its live [R105]', async (t) =
 
 test('open lives are looked at often enough for the shortest limit', (t) => {
   const every = (pendingTimeout: number, maxDuration: number) => expiryCheckMs({ pendingTimeout, maxDuration })
-  t.deepEqual([every(3_600_000, 86_400_000), every(0, 0), every(2000, 0), every(0, 100), every(60_000, 10_000)], [30_000, 30_000, 500, 250, 2500])
+  t.deepEqual(
+    [every(3_600_000, 86_400_000), every(0, 0), every(2000, 0), every(0, 100), every(60_000, 10_000)],
+    [30_000, 30_000, 500, 250, 2500],
+  )
 })
 
 test('lives that expire together speak out side by side, a bounded number at a time, and fences do not wait for them', async (t) => {
@@ -100,11 +119,15 @@ test('lives that expire together speak out side by side, a bounded number at a t
   const speaking: Array<() => void> = []
   const spokeOut: Array<number> = []
   const flush = async (liveId: number): Promise<void> => {
-    await new Promise<void>((resolve) => { speaking.push(resolve) })
+    await new Promise<void>((resolve) => {
+      speaking.push(resolve)
+    })
     spokeOut.push(liveId)
   }
   const expiry = expireLives({
-    ...side.deps, timers: createManualTimers(), limits: { pendingTimeout: 0, maxDuration: 60_000 },
+    ...side.deps,
+    timers: createManualTimers(),
+    limits: { pendingTimeout: 0, maxDuration: 60_000 },
     endByWorker: (liveId, end) => speakOut(side, flush(liveId))(liveId, end),
   })
   const reconciler = reconcileLives({ ...side.deps, logger: silentLogger, timers, expiry, every: 30_000 })

@@ -22,7 +22,11 @@ const said = (segment: number, language: string) => ({
   kind: language === 'en' ? ('transcription' as const) : ('translation' as const), language,
 })
 
-const start = async (options: { readonly retention: boolean; readonly retentionMax?: number; readonly now?: () => string }) => {
+const start = async (options: {
+  readonly retention: boolean
+  readonly retentionMax?: number
+  readonly now?: () => string
+}) => {
   const { now, retention, retentionMax = 0 } = options
   const side = await createWriteSide(now === undefined ? {} : { environment: { ...createTestEnvironment(), now } })
   right(await side.createLive(owner, requestOf({ retention }))())
@@ -32,7 +36,14 @@ const start = async (options: { readonly retention: boolean; readonly retentionM
 test('the transcript is all that was recorded, by segment, the speaker before the translators [R87]', async (t) => {
   const { lifecycle, getTranscript } = await start({ retention: true })
   t.deepEqual(right(await getTranscript(owner, 1)()), [])
-  for (const [segment, language] of [[1, 'en'], [2, 'en'], [1, 'fr'], [1, 'es'], [2, 'es']] as const) right(await lifecycle.recordSegment(said(segment, language))())
+  for (const [segment, language] of [
+    [1, 'en'],
+    [2, 'en'],
+    [1, 'fr'],
+    [1, 'es'],
+    [2, 'es'],
+  ] as const)
+    right(await lifecycle.recordSegment(said(segment, language))())
   const expected = [said(1, 'en'), said(1, 'es'), said(1, 'fr'), said(2, 'en'), said(2, 'es')]
   t.deepEqual(right(await getTranscript(owner, 1)()), expected, 'while it runs')
   right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
@@ -53,7 +64,10 @@ test('words are sealed with the text, are told with it, and are gone with it [B4
 test('a long transcript is whole [R87]', async (t) => {
   const { lifecycle, getTranscript } = await start({ retention: true })
   for (let segment = 1; segment <= 1001; segment++) right(await lifecycle.recordSegment(said(segment, 'en'))())
-  t.deepEqual(right(await getTranscript(owner, 1)()).map(({ segment }) => segment), Array.from({ length: 1001 }, (_, i) => i + 1))
+  t.deepEqual(
+    right(await getTranscript(owner, 1)()).map(({ segment }) => segment),
+    Array.from({ length: 1001 }, (_, i) => i + 1),
+  )
 })
 
 test('no transcript of a live that keeps none, of another user, of a deleted or an unknown live [R36 R86 R87]', async (t) => {
@@ -70,7 +84,11 @@ test('no transcript of a live that keeps none, of another user, of a deleted or 
 test('RETENTION_MAX: that long after its end a kept text is no longer told, and is erased', async (t) => {
   let clock = Date.parse('2026-11-21T09:30:00Z')
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
-  const { lifecycle, getTranscript, deps, store, documents } = await start({ retention: true, retentionMax: 3_600_000, now })
+  const { lifecycle, getTranscript, deps, store, documents } = await start({
+    retention: true,
+    retentionMax: 3_600_000,
+    now,
+  })
   right(await lifecycle.recordSegment(said(1, 'en'))())
   clock += 7_200_000
   t.is(right(await getTranscript(owner, 1)()).length, 1, 'counted from the end')
@@ -80,7 +98,13 @@ test('RETENTION_MAX: that long after its end a kept text is no longer told, and 
   clock += 1
   t.deepEqual(await getTranscript(owner, 1)(), NO_TRANSCRIPT)
   t.is(right(await store.read('segments-1')()).length, 1)
-  const forgetting = forgetText({ ...deps, documents, logger: createRecordingLogger(), timers: immediateTimers, retentionMax: 3_600_000 })
+  const forgetting = forgetText({
+    ...deps,
+    documents,
+    logger: createRecordingLogger(),
+    timers: immediateTimers,
+    retentionMax: 3_600_000,
+  })
   await eventually(async () => {
     if (right(await store.read('segments-1')()).length > 0) throw new Error('not erased yet')
   })
@@ -95,7 +119,8 @@ test('whoever comes back within a minute after the end gets the stored finals, p
   const told = async (point: ResumePoint): Promise<ReadonlyArray<string>> => {
     const { next } = right(await lifecycle.storedFinals(1, point)())
     const frames: Array<string> = []
-    for (let page = right(await next()); page !== null; page = right(await next())) frames.push(...page.map(({ text, language }) => `${text} ${language}`))
+    for (let page = right(await next()); page !== null; page = right(await next()))
+      frames.push(...page.map(({ text, language }) => `${text} ${language}`))
     return frames
   }
   t.deepEqual(await told({ kind: 'after', segment: 0 }), [])
@@ -105,7 +130,11 @@ test('whoever comes back within a minute after the end gets the stored finals, p
     right(await lifecycle.recordSegment({ ...said(segment, 'es'), text: words })())
   }
   const [narrow, wide] = ['one two\nthree\nfour en', 'one two three four es']
-  t.deepEqual(await told({ kind: 'after', segment: 299 }), [wide, narrow, wide], 'as wide as it was told, else as the live asked')
+  t.deepEqual(
+    await told({ kind: 'after', segment: 299 }),
+    [wide, narrow, wide],
+    'as wide as it was told, else as the live asked',
+  )
   t.deepEqual(await told({ kind: 'last', count: 2 }), [narrow, wide, narrow, wide])
   t.is((await told({ kind: 'after', segment: 0 })).length, 600)
   t.is((await told({ kind: 'last', count: 100 })).length, 200)
@@ -155,7 +184,8 @@ test('a crowd that wants the past of a live costs little more than one of them',
   const told = async (after: number): Promise<ReadonlyArray<number>> => {
     const { next } = right(await side.lifecycle.storedFinals(1, { kind: 'after', segment: after })())
     const segments: Array<number> = []
-    for (let page = right(await next()); page !== null; page = right(await next())) segments.push(...page.map(({ segment }) => segment))
+    for (let page = right(await next()); page !== null; page = right(await next()))
+      segments.push(...page.map(({ segment }) => segment))
     return segments
   }
   events = 0

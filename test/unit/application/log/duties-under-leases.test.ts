@@ -116,7 +116,15 @@ test('who takes over the reconciler watches anew, by its own clock, which admiss
   }
   const start = (member: string) =>
     whileLeaseHeld(leases.of(member), RECONCILER_LEASE, () =>
-      reconcileLives({ ...side.deps, admission: { ...side.admission, refresh }, timers, logger: createRecordingLogger(), every: 30_000, first: 0 }))
+      reconcileLives({
+        ...side.deps,
+        admission: { ...side.admission, refresh },
+        timers,
+        logger: createRecordingLogger(),
+        every: 30_000,
+        first: 0,
+      }),
+    )
   /** Lets so much time pass, and the round that falls due then. */
   const round = async (ms: number): Promise<void> => {
     const before = rounds

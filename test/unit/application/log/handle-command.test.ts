@@ -50,7 +50,13 @@ test('an event that a request caused has the correlation id of the request [B15]
   const store = createMemoryEventStore()
   const environment = { ...createTestEnvironment(), correlationId: () => 'the request' }
   right(await claiming(store, environment)(7, 'command-1'))
-  right(await nextId({ store, keyring: createMemoryKeyring(), environment, timers: immediateTimers })('profile', { correlationId: 'c', causationId: 'c', actor: 'a' })())
+  right(
+    await nextId({ store, keyring: createMemoryKeyring(), environment, timers: immediateTimers })('profile', {
+      correlationId: 'c',
+      causationId: 'c',
+      actor: 'a',
+    })(),
+  )
   t.deepEqual(store.allEvents().map(({ metadata }) => metadata.correlationId), ['the request', 'the request'])
 })
 
@@ -140,6 +146,10 @@ test('personal members are sealed on the way in, opened on the way out, and unre
 
 test('a stored event that does not fit its codec, or of a type of a newer version, refuses the decision', async (t) => {
   const open = openEvents(createMemoryKeyring())
-  t.like(await open(storedEvents([{ type: 'Released', data: { liveId: 'seven' } }]))(), { left: { _tag: 'LogCorrupted' } })
-  t.like(await open(storedEvents([{ type: 'NeverDefined', data: {} }]))(), { left: { _tag: 'EventTypeUnknown', type: 'NeverDefined' } })
+  t.like(await open(storedEvents([{ type: 'Released', data: { liveId: 'seven' } }]))(), {
+    left: { _tag: 'LogCorrupted' },
+  })
+  t.like(await open(storedEvents([{ type: 'NeverDefined', data: {} }]))(), {
+    left: { _tag: 'EventTypeUnknown', type: 'NeverDefined' },
+  })
 })

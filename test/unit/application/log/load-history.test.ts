@@ -10,7 +10,16 @@ const start = () => {
   let second = 0
   const admitted = evolve(initialState, {
     type: 'Admitted',
-    data: { liveId: 1, userId: 3, worker: 'w', vram: 310, needs: ['demo-en'], instance: 'i', commandId: 'c', at: after(0) },
+    data: {
+      liveId: 1,
+      userId: 3,
+      worker: 'w',
+      vram: 310,
+      needs: ['demo-en'],
+      instance: 'i',
+      commandId: 'c',
+      at: after(0),
+    },
   })
   const history = startLoadHistory({
     lags: { current: () => lags },

@@ -2,17 +2,33 @@ import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { startLogDuty } from '../../../../application/log/log-duty.ts'
-import type { EventStore, Position, StoredEvent, SubscriptionMessage } from '../../../../application/ports/event-store.ts'
+import type {
+  EventStore,
+  Position,
+  StoredEvent,
+  SubscriptionMessage,
+} from '../../../../application/ports/event-store.ts'
 import type { Timers } from '../../../../application/ports/timers.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { dataOf } from '../../../support/events/stored-data.ts'
 import type { Checkpoint } from '../../../../application/ports/documents.ts'
 import { NO_CHECKPOINT } from '../../../../application/ports/documents.ts'
 
-const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: '2026-11-21T09:30:00.000000+00:00' }
+const metadata = {
+  correlationId: 'c',
+  causationId: 'c',
+  actor: 'service',
+  recordedAt: '2026-11-21T09:30:00.000000+00:00',
+}
 const positionOf = (number: number): Position => String(number).padStart(20, '0') as Position
 const event = (number: number): StoredEvent => ({
-  id: String(number), type: 'Happened', data: { number }, metadata, stream: 'live-1', revision: number - 1, position: positionOf(number),
+  id: String(number),
+  type: 'Happened',
+  data: { number },
+  metadata,
+  stream: 'live-1',
+  revision: number - 1,
+  position: positionOf(number),
 })
 const EVENTS = [1, 2, 3].map(event)
 
@@ -44,7 +60,13 @@ const dutyThatFails = async (failuresBefore: ReadonlyMap<number, number>, waitsW
     },
   }
   // Random 1: the longest that each wait may be.
-  const deps = { store: { subscribe }, documents, environment: { random: () => 1, monotonic: () => 0 }, logger: createRecordingLogger(), timers }
+  const deps = {
+    store: { subscribe },
+    documents,
+    environment: { random: () => 1, monotonic: () => 0 },
+    logger: createRecordingLogger(),
+    timers,
+  }
   const duty = startLogDuty(deps, {
     name: 'duty',
     prefixes: ['live-'],
@@ -81,7 +103,8 @@ test('what concerns nobody moves the checkpoint every 500 events or 5 s, so that
   const passed = Promise.withResolvers<void>()
   const subscribe: EventStore['subscribe'] = async function* (): AsyncGenerator<SubscriptionMessage, void> {
     const data = { userId: 1, at: metadata.recordedAt }
-    for (let number = 1; number <= 1200; number++) yield { kind: 'event', event: { ...event(number), type: 'UserDisabled', data } }
+    for (let number = 1; number <= 1200; number++)
+      yield { kind: 'event', event: { ...event(number), type: 'UserDisabled', data } }
     yield { kind: 'checkpoint', position: positionOf(1300) }
     clock = 5000
     yield { kind: 'checkpoint', position: positionOf(1400) }
@@ -89,16 +112,25 @@ test('what concerns nobody moves the checkpoint every 500 events or 5 s, so that
   }
   const documents = {
     checkpoint: () => async () => E.right(NO_CHECKPOINT),
-    commit: (_: unknown, __: unknown, { position, last }: Checkpoint) => async () => {
-      saved.push(`${Number(position)}, ${String(last?.revision)}`)
-      return E.right(undefined)
-    },
+    commit:
+      (_: unknown, __: unknown, { position, last }: Checkpoint) =>
+      async () => {
+        saved.push(`${Number(position)}, ${String(last?.revision)}`)
+        return E.right(undefined)
+      },
   }
   const environment = { random: () => 1, monotonic: () => clock }
   const timers: Timers = { after: () => () => undefined }
-  const duty = startLogDuty({ store: { subscribe }, documents, environment, logger: createRecordingLogger(), timers }, {
-    name: 'duty', prefixes: ['live-'], concerns: () => false, perform: () => Promise.reject(new Error('not asked for')), failure: '',
-  })
+  const duty = startLogDuty(
+    { store: { subscribe }, documents, environment, logger: createRecordingLogger(), timers },
+    {
+      name: 'duty',
+      prefixes: ['live-'],
+      concerns: () => false,
+      perform: () => Promise.reject(new Error('not asked for')),
+      failure: '',
+    },
+  )
   await passed.promise
   void duty.stop()
   t.deepEqual(saved, ['500, 499', '1000, 999', '1400, 1199'])

@@ -84,28 +84,33 @@ test('a defect of a load is told to who asked, and the next one loads again', as
 
 test('in whatever order is asked, changed, heard and answered: nobody is told what was over before they asked', async (t) => {
   const steps = fc.array(fc.constantFrom('ask', 'change', 'hear', 'answer'), { maxLength: 40 })
-  await fc.assert(fc.asyncProperty(steps, async (order) => {
-    const stream = openStream()
-    let [written, heard] = [0, 0]
-    const answers: Array<Promise<void>> = []
-    for (const step of order) {
-      if (step === 'change') stream.change((written += 1))
-      if (step === 'hear') {
-        stream.hear()
-        heard = written
+  await fc.assert(
+    fc.asyncProperty(steps, async (order) => {
+      const stream = openStream()
+      let [written, heard] = [0, 0]
+      const answers: Array<Promise<void>> = []
+      for (const step of order) {
+        if (step === 'change') stream.change((written += 1))
+        if (step === 'hear') {
+          stream.hear()
+          heard = written
+        }
+        if (step === 'answer') stream.answer()
+        if (step === 'ask') {
+          const atLeast = heard
+          answers.push(
+            stream.ask().then((told) => {
+              if (E.isLeft(told) || told.right < atLeast)
+                throw new Error(`told ${JSON.stringify(told)}, heard ${atLeast}`)
+            }),
+          )
+        }
+        await settled()
       }
-      if (step === 'answer') stream.answer()
-      if (step === 'ask') {
-        const atLeast = heard
-        answers.push(stream.ask().then((told) => {
-          if (E.isLeft(told) || told.right < atLeast) throw new Error(`told ${JSON.stringify(told)}, heard ${atLeast}`)
-        }))
-      }
-      await settled()
-    }
-    stream.answer()
-    await Promise.all(answers)
-  }))
+      stream.answer()
+      await Promise.all(answers)
+    }),
+  )
   t.pass()
 })
 

@@ -5,12 +5,14 @@ test('tasks of one key run one after another, also after one that failed; other 
   const inTurn = createTurns()
   const told: Array<string> = []
   const gate = Promise.withResolvers<void>()
-  const task = (name: string, until: Promise<void> = Promise.resolve()) => async (): Promise<string> => {
-    told.push(`${name} begins`)
-    await until
-    told.push(`${name} ends`)
-    return name
-  }
+  const task =
+    (name: string, until: Promise<void> = Promise.resolve()) =>
+    async (): Promise<string> => {
+      told.push(`${name} begins`)
+      await until
+      told.push(`${name} ends`)
+      return name
+    }
   const first = inTurn('a', task('first', gate.promise))
   const second = inTurn('a', () => Promise.reject(new Error('second fails')))
   const third = inTurn('a', task('third'))

@@ -27,11 +27,29 @@ test('at a planned stop each live speaks out and goes on at another worker, and 
   await first.admission.refresh()
   await first.drain()
   t.deepEqual(await typesOf(on, 'admission'), [
-    'WorkerJoined', 'Admitted', 'Admitted', 'Admitted', 'WorkerJoined', 'WorkerDraining', 'Moved', 'Moved', 'WorkerLeft', 'Moved',
+    'WorkerJoined',
+    'Admitted',
+    'Admitted',
+    'Admitted',
+    'WorkerJoined',
+    'WorkerDraining',
+    'Moved',
+    'Moved',
+    'WorkerLeft',
+    'Moved',
   ])
   t.is(first.sessions.count(), 0)
-  await eventually(() => assert.deepEqual(new Set(second.pipelines.all.map(({ liveId }) => liveId)), new Set([pulled, raw])))
-  t.deepEqual(second.admission.state().open.map(({ liveId, worker, term }) => [liveId, worker, term]), [[pulled, 'w2', 2], [raw, 'w2', 2], [waiting, 'w2', 2]])
+  await eventually(() =>
+    assert.deepEqual(new Set(second.pipelines.all.map(({ liveId }) => liveId)), new Set([pulled, raw])),
+  )
+  t.deepEqual(
+    second.admission.state().open.map(({ liveId, worker, term }) => [liveId, worker, term]),
+    [
+      [pulled, 'w2', 2],
+      [raw, 'w2', 2],
+      [waiting, 'w2', 2],
+    ],
+  )
   for (const id of [pulled, raw]) {
     const [said, fence] = right(await on.store.read(`segments-${id}`)()).map(dataOf)
     t.deepEqual([said?.['term'], fence?.['term']], [1, 2], 'what was heard is said before the next worker goes on')
@@ -42,7 +60,11 @@ test('at a planned stop each live speaks out and goes on at another worker, and 
 
 test('what no other worker can run stays until DRAIN_TIMEOUT, and waits for one that can when the worker leaves', async (t) => {
   const on = stores()
-  const offering = () => new Map([['w1', new Set(['m1', 'm2'])], ['w2', new Set(['m2'])]])
+  const offering = () =>
+    new Map([
+      ['w1', new Set(['m1', 'm2'])],
+      ['w2', new Set(['m2'])],
+    ])
   const environment = createTestEnvironment()
   const first = await startWorker(t, on, { environment, drainTimeout: 200, offering, script: { tail: () => null } })
   const [stays, goes] = [
@@ -53,13 +75,24 @@ test('what no other worker can run stays until DRAIN_TIMEOUT, and waits for one 
   const second = await startWorker(t, on, { worker: 'w2', offering })
   await first.admission.refresh()
   const draining = first.drain()
-  await eventually(() => assert.deepEqual(second.pipelines.all.map(({ liveId }) => liveId), [goes]))
+  await eventually(() =>
+    assert.deepEqual(
+      second.pipelines.all.map(({ liveId }) => liveId),
+      [goes],
+    ),
+  )
   t.deepEqual(first.pipelines.of(stays).finishes, [], 'it is heard on')
   t.is(first.sessions.count(), 1)
   environment.advance(200)
   await draining
   await eventually(() => assert.equal(first.sessions.count(), 0))
-  t.deepEqual(first.admission.state().open.map(({ liveId, worker }) => [liveId, worker]), [[goes, 'w2'], [stays, null]])
+  t.deepEqual(
+    first.admission.state().open.map(({ liveId, worker }) => [liveId, worker]),
+    [
+      [goes, 'w2'],
+      [stays, null],
+    ],
+  )
 })
 
 test('alone it says nothing to the log: its lives are its own again when it starts again', async (t) => {

@@ -19,7 +19,8 @@ const environment = createTestEnvironment()
 
 const append = async (store: EventStore, stream: string, type: string, data: object = {}): Promise<Position> => {
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
-  return right(await store.append(stream, 'any', [{ id: environment.newId(), type, data: { ...data }, metadata }])()).position
+  return right(await store.append(stream, 'any', [{ id: environment.newId(), type, data: { ...data }, metadata }])())
+    .position
 }
 
 /** The store, with damage where an event of this type stands. */
@@ -99,26 +100,46 @@ test('a damaged row that a store hands out again and again ends the subscription
 
 test('what a read meets is told as well', async (t) => {
   const memory = createMemoryEventStore()
-  const { store, unreadable: hurt } = watchLog({ ...memory, read: (stream, options) =>
-    stream === 'a' ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) : memory.read(stream, options) }, silentLogger)
+  const { store, unreadable: hurt } = watchLog(
+    {
+      ...memory,
+      read: (stream, options) =>
+        stream === 'a'
+          ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
+          : memory.read(stream, options),
+    },
+    silentLogger,
+  )
   await append(memory, 'segments-7', 'InventedLater')
   await store.read('a')()
   await store.read('segments-7')()
   await store.read('seq-user')()
   t.deepEqual(hurt(), [
     { stream: 'a', problem: 'damaged', detail: 'a flipped bit' },
-    { stream: 'segments-7', problem: 'unknown-event', detail: 'revision 0 has the unknown type InventedLater: a newer version wrote it' },
+    {
+      stream: 'segments-7',
+      problem: 'unknown-event',
+      detail: 'revision 0 has the unknown type InventedLater: a newer version wrote it',
+    },
   ])
 })
 
 test('beyond the thousand streams that are described, it is still known which are damaged and of what kind', async (t) => {
   const read: EventStore['read'] = () => async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
-  const { store, unreadable: hurt, hasUnreadable, isDamaged } = watchLog({ ...createMemoryEventStore(), read }, silentLogger)
+  const {
+    store,
+    unreadable: hurt,
+    hasUnreadable,
+    isDamaged,
+  } = watchLog({ ...createMemoryEventStore(), read }, silentLogger)
   for (let liveId = 1; liveId <= 1000; liveId++) await store.read(`live-${liveId}`)()
   t.false(hasUnreadable('user'))
   await store.read('user-7')()
   t.is(hurt().length, 1000)
-  t.deepEqual([hasUnreadable('user'), hasUnreadable('username'), isDamaged('user-7'), isDamaged('user-8')], [true, false, true, false])
+  t.deepEqual(
+    [hasUnreadable('user'), hasUnreadable('username'), isDamaged('user-7'), isDamaged('user-8')],
+    [true, false, true, false],
+  )
 })
 
 /** Two lives of a process that died while they ran; nobody can tell what the first one's stream says at its end. */
@@ -135,7 +156,10 @@ const abandoned = async () => {
 
 test('at start a live that cannot be read is left alone, and the others do not wait for it', async (t) => {
   const side = await abandoned()
-  const restarted = writeSideOf({ ...side.deps, environment: { ...side.environment, instance: 'restarted' } }, side.admission)
+  const restarted = writeSideOf(
+    { ...side.deps, environment: { ...side.environment, instance: 'restarted' } },
+    side.admission,
+  )
   right(await restarted.start())
   t.is(side.typesOf('live-1').at(-1), 'InventedLater')
   t.is(side.typesOf('live-2').at(-1), 'LiveFinished')
@@ -158,19 +182,31 @@ test('a live that cannot be read keeps no other of its owner from being ended, b
   right(await side.createLive(callerOf(1), requestOf())())
   await append(side.store, 'live-1', 'InventedLater')
   const finished = right(await side.finishLivesByAudioUrl(callerOf(1), audioUrl, { skip: 0, limit: 10 })())
-  t.deepEqual(finished.items.map(({ id }) => id), [3, 2])
+  t.deepEqual(
+    finished.items.map(({ id }) => id),
+    [3, 2],
+  )
   const ended = await endLivesOf(side.deps)(1, { commandId: 'c', correlationId: 'c', actor: 'user:9' })
   t.like(ended, { left: { _tag: 'EventTypeUnknown', stream: 'live-1' } }, 'who disables hears of it')
-  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [1])
+  t.deepEqual(
+    side.admission.state().open.map(({ liveId }) => liveId),
+    [1],
+  )
 })
 
 test('a live that cannot be read does not hide that the store is away for another', async (t) => {
   const side = await abandoned()
   const store: EventStore = {
     ...side.deps.store,
-    read: (stream, options) => (stream === 'live-2' ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'away' }) : side.deps.store.read(stream, options)),
+    read: (stream, options) =>
+      stream === 'live-2'
+        ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'away' })
+        : side.deps.store.read(stream, options),
   }
-  const restarted = writeSideOf({ ...side.deps, store, environment: { ...side.environment, instance: 'restarted' } }, side.admission)
+  const restarted = writeSideOf(
+    { ...side.deps, store, environment: { ...side.environment, instance: 'restarted' } },
+    side.admission,
+  )
   t.like(await restarted.start(), { left: { _tag: 'StoreUnavailable' } })
 })
 
@@ -178,7 +214,13 @@ test('a duty passes over what asks for data that cannot be read, and tries again
   const store = createMemoryEventStore()
   const documents = createMemoryDocuments()
   const logger = createRecordingLogger()
-  for (const liveId of [1, 2, 3]) await append(store, `live-${liveId}`, 'LiveDeleted', { liveId, userId: 1, at: environment.now(), lastStatus: 'finished' })
+  for (const liveId of [1, 2, 3])
+    await append(store, `live-${liveId}`, 'LiveDeleted', {
+      liveId,
+      userId: 1,
+      at: environment.now(),
+      lastStatus: 'finished',
+    })
   const tried: string[] = []
   const failures = [
     ['live-1', { _tag: 'LogCorrupted', reason: 'r' }], ['live-2', { _tag: 'StoreUnavailable', reason: 'r' }],
@@ -190,7 +232,8 @@ test('a duty passes over what asks for data that cannot be read, and tries again
     perform: async ({ stream }) => {
       tried.push(stream)
       const failure = failures.find(([hurt]) => hurt === stream)
-      if (failure !== undefined && tried.filter((one) => one === stream).length === 1) throw new Error('refused', { cause: failure[1] })
+      if (failure !== undefined && tried.filter((one) => one === stream).length === 1)
+        throw new Error('refused', { cause: failure[1] })
     },
     failure: 'not done',
   })
@@ -209,28 +252,40 @@ for (const what of ['a damaged row', 'an event of a newer version', 'data that c
     for (const liveId of [1, 2, 3]) {
       const type = liveId === 2 && what !== 'data that cannot be read' ? 'InventedLater' : 'LiveDeleted'
       const stream = `live-${liveId}`
-      positions.push(await append(memory, stream, type, { liveId, userId: 1, at: environment.now(), lastStatus: 'finished' }))
+      positions.push(
+        await append(memory, stream, type, { liveId, userId: 1, at: environment.now(), lastStatus: 'finished' }),
+      )
     }
     let isRepaired = false
     const during = async (): Promise<ReadonlyArray<string>> => {
-      const store = what === 'a damaged row' && !isRepaired ? watchLog(damagedAt(memory, 'InventedLater'), logger).store : memory
+      const store =
+        what === 'a damaged row' && !isRepaired ? watchLog(damagedAt(memory, 'InventedLater'), logger).store : memory
       const done: string[] = []
-      const duty = startLogDuty({ store, documents, environment, logger, timers: immediateTimers }, {
-        name: 'test-duty',
-        prefixes: ['live-'],
-        concerns: ({ type }) => isRepaired || type === 'LiveDeleted',
-        perform: async ({ stream }) => {
-          if (stream === 'live-2' && !isRepaired) throw new Error('refused', { cause: { _tag: 'LogCorrupted', reason: 'r' } })
-          done.push(stream)
+      const duty = startLogDuty(
+        { store, documents, environment, logger, timers: immediateTimers },
+        {
+          name: 'test-duty',
+          prefixes: ['live-'],
+          concerns: ({ type }) => isRepaired || type === 'LiveDeleted',
+          perform: async ({ stream }) => {
+            if (stream === 'live-2' && !isRepaired)
+              throw new Error('refused', { cause: { _tag: 'LogCorrupted', reason: 'r' } })
+            done.push(stream)
+          },
+          failure: 'not done',
         },
-        failure: 'not done',
+      )
+      await eventually(() => {
+        if (!done.includes('live-3')) throw new Error('not there yet')
       })
-      await eventually(() => { if (!done.includes('live-3')) throw new Error('not there yet') })
       await duty.stop()
       return done
     }
     t.deepEqual(await during(), ['live-1', 'live-3'])
-    t.deepEqual([right(await documents.checkpoint({ projection: 'test-duty', collection: null })()).position], positions.slice(0, 1))
+    t.deepEqual(
+      [right(await documents.checkpoint({ projection: 'test-duty', collection: null })()).position],
+      positions.slice(0, 1),
+    )
     isRepaired = true
     t.deepEqual(await during(), ['live-2', 'live-3'])
   })

@@ -23,11 +23,24 @@ const segment = (number: number, text = 'hello', language = 'en') => ({
 test('Senders count up, whether the one before left or not: the place is given out by the worker alone', async (t) => {
   const { createLive, lifecycle, typesOf } = await createWriteSide()
   const { id } = right(await createLive(callerOf(1), requestOf())())
-  t.like(right(await lifecycle.attachSender(id)()), { epoch: 1, term: 1, model: 'm1', language: 'en', audioFormat: 'raw', status: 'pending' })
+  t.like(right(await lifecycle.attachSender(id)()), {
+    epoch: 1,
+    term: 1,
+    model: 'm1',
+    language: 'en',
+    audioFormat: 'raw',
+    status: 'pending',
+  })
   right(await lifecycle.detachSender(id, 1)())
   t.is(right(await lifecycle.attachSender(id)()).epoch, 2)
   t.is(right(await lifecycle.attachSender(id)()).epoch, 3)
-  t.deepEqual(typesOf('live-1'), ['LiveCreated', 'SenderAttached', 'SenderDetached', 'SenderAttached', 'SenderAttached'])
+  t.deepEqual(typesOf('live-1'), [
+    'LiveCreated',
+    'SenderAttached',
+    'SenderDetached',
+    'SenderAttached',
+    'SenderAttached',
+  ])
 })
 
 test('A sender comes to the worker that has the live, and to no other', async (t) => {
@@ -35,7 +48,14 @@ test('A sender comes to the worker that has the live, and to no other', async (t
   const { id } = right(await createLive(callerOf(1), requestOf())())
   const elsewhere = attachSender({ ...deps, worker: { name: 'worker-2', incarnation: null } })
   t.like(await elsewhere(id)(), { left: { _tag: 'Superseded' } })
-  right(await admission.send({ command: { type: 'Release', liveId: id, at: deps.environment.now() }, commandId: 'c', correlationId: 'c', actor: 'a' })())
+  right(
+    await admission.send({
+      command: { type: 'Release', liveId: id, at: deps.environment.now() },
+      commandId: 'c',
+      correlationId: 'c',
+      actor: 'a',
+    })(),
+  )
   t.like(await attachSender(deps)(id)(), { left: { _tag: 'Superseded' } }, 'nobody has it')
 })
 
@@ -49,7 +69,8 @@ test('an end releases the memory before it answers, whoever ends it again change
   right(await lifecycle.endLive(id, finished)())
   t.deepEqual(typesOf('live-1'), ['LiveCreated', 'LiveStarted', 'LiveFailed'])
   t.is(typesOf('admission').filter((type) => type === 'Released').length, 1)
-  for (const answer of [await lifecycle.attachSender(id)(), await lifecycle.startLive(id)()]) t.like(answer, { left: { _tag: 'LiveOver' } })
+  for (const answer of [await lifecycle.attachSender(id)(), await lifecycle.startLive(id)()])
+    t.like(answer, { left: { _tag: 'LiveOver' } })
 })
 
 test('Segments are appended in order and sealed', async (t) => {
@@ -75,12 +96,21 @@ test('Finals of a live that began are stored while the keyring cannot be reached
 
 test('a process after a kill pulls on behind the last final, of whatever language the newest line is [D53]', async (t) => {
   const { createLive, lifecycle, deps } = await createWriteSide()
-  right(await createLive(callerOf(1), requestOf({ audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true }))())
+  right(
+    await createLive(
+      callerOf(1),
+      requestOf({ audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true }),
+    )(),
+  )
   const pointOf = async () => right(await takeOver(deps)(1, 1)()).point
   t.deepEqual(await pointOf(), { sampleOffset: 0, nextSegment: 1, mediaSequence: null })
   right(await lifecycle.startSource(1, { pid: 7, sampleOffset: 0, nextSegment: 1, mediaSequence: 3 })())
   right(await lifecycle.recordSegment(segment(1))())
-  t.deepEqual(await pointOf(), { sampleOffset: 32_000, nextSegment: 2, mediaSequence: 3 }, 'a final of a source that has no sequences, or of an earlier version')
+  t.deepEqual(
+    await pointOf(),
+    { sampleOffset: 32_000, nextSegment: 2, mediaSequence: 3 },
+    'a final of a source that has no sequences, or of an earlier version',
+  )
   right(await lifecycle.recordSegment({ ...segment(2), mediaSequence: 5 })())
   right(await lifecycle.recordSegment({ ...segment(2, 'hola', 'es'), kind: 'translation' })())
   t.deepEqual(await pointOf(), { sampleOffset: 48_000, nextSegment: 3, mediaSequence: 5 })
@@ -97,7 +127,10 @@ test('A segment whose append had an unknown outcome is not written twice when it
   right(await lifecycle.recordSegment(segment(3))())
   right(await lifecycle.recordSegment(segment(3, 'hola', 'es'))())
   const stored = right(await memory.read('segments-1')())
-  t.deepEqual(stored.map(dataOf).map((data) => `${String(data['segment'])} ${String(data['language'])}`), ['1 en', '2 en', '3 en', '3 es'])
+  t.deepEqual(
+    stored.map(dataOf).map((data) => `${String(data['segment'])} ${String(data['language'])}`),
+    ['1 en', '2 en', '3 en', '3 es'],
+  )
 })
 
 test('A second writer of the segments in one term is told', async (t) => {
@@ -113,23 +146,34 @@ test('Equal numbers of two terms are two segments; behind a fence no lower term 
   const other = writeSideOf(deps, admission).lifecycle
   right(await lifecycle.recordSegment({ ...segment(1), term: 1 })())
   right(await fenceSegments(deps)({ liveId: 1, worker: 'worker-1', term: 2 })())
-  t.like(await lifecycle.recordSegment({ ...segment(2), term: 1 })(), { left: { _tag: 'Contended' } }, 'tried again it sees why')
+  t.like(
+    await lifecycle.recordSegment({ ...segment(2), term: 1 })(),
+    { left: { _tag: 'Contended' } },
+    'tried again it sees why',
+  )
   t.like(await lifecycle.recordSegment({ ...segment(2), term: 1 })(), { left: { _tag: 'Superseded' } })
   right(await other.recordSegment({ ...segment(1, 'again'), term: 2 })())
   t.like(await other.recordSegment({ ...segment(2), term: 1 })(), { left: { _tag: 'Superseded' } })
   t.like(await fenceSegments(deps)({ liveId: 1, worker: 'worker-2', term: 1 })(), { left: { _tag: 'Superseded' } })
   t.is(right(await fenceSegments(deps)({ liveId: 1, worker: 'worker-1', term: 2 })()).length, 3, 'a fence stands once')
-  t.deepEqual(right(await store.read('segments-1')()).map(({ type, data }) => [type, (data as { term: number }).term]), [
-    ['SegmentFinalised', 1], ['SegmentsFenced', 2], ['SegmentFinalised', 2],
-  ])
+  t.deepEqual(
+    right(await store.read('segments-1')()).map(({ type, data }) => [type, (data as { term: number }).term]),
+    [
+      ['SegmentFinalised', 1],
+      ['SegmentsFenced', 2],
+      ['SegmentFinalised', 2],
+    ],
+  )
 })
 
 test('a token opens its own live only; without an id the newest open one, else the newest [D15]', async (t) => {
   const { createLive, lifecycle, project } = await createWriteSide()
   const lives = []
-  for (let count = 0; count < 3; count++) lives.push(right(await createLive(callerOf(1), requestOf({ listenerToken: 'hall' }))()))
+  for (let count = 0; count < 3; count++)
+    lives.push(right(await createLive(callerOf(1), requestOf({ listenerToken: 'hall' }))()))
   await project()
-  const resolve = async (token: string, id: number | null = null) => O.toNullable(right(await lifecycle.resolveToken(token, id)()))
+  const resolve = async (token: string, id: number | null = null) =>
+    O.toNullable(right(await lifecycle.resolveToken(token, id)()))
   const sender = lives[1]?.senderToken ?? ''
 
   t.deepEqual(await resolve(sender), { liveId: 2, role: 'sender', status: 'pending' })

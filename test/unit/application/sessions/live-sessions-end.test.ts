@@ -39,7 +39,9 @@ for (const reason of ['sender_closed', 'audio_too_fast', 'rate_limited', 'bad_fr
 }
 
 test('a pipeline that never finishes does not keep its live open', async (t) => {
-  const { lifecycle, attach, timers } = startSessions(t, { beforeTail: async () => Promise.withResolvers<void>().promise })
+  const { lifecycle, attach, timers } = startSessions(t, {
+    beforeTail: async () => Promise.withResolvers<void>().promise,
+  })
   const live = lifecycle.add()
   const session = await attach(live.id)
   session.configure({})
@@ -84,8 +86,12 @@ test('a model that does not load and an engine that fails are errors of the live
   const first = await attach(unloadable.id)
   const heard = listen(unloadable.id)
   first.configure({})
-  pipelines.of(unloadable.id).load({ _tag: 'ModelLoadFailed', model: 'demo-en', reason: 'a path that is nobody’s business' })
-  await eventually(() => assert.partialDeepStrictEqual(unloadable.cause, { status: 'error', code: 'model_load_failed' }))
+  pipelines
+    .of(unloadable.id)
+    .load({ _tag: 'ModelLoadFailed', model: 'demo-en', reason: 'a path that is nobody’s business' })
+  await eventually(() =>
+    assert.partialDeepStrictEqual(unloadable.cause, { status: 'error', code: 'model_load_failed' }),
+  )
   await eventually(() => assert.deepEqual(kindsOf(heard), ['ended']))
   t.notRegex(JSON.stringify(unloadable.cause), /business/)
   t.is(first.audio(AUDIO), 'over')
@@ -118,7 +124,9 @@ test('an end by another process is told once and stops the pipeline [R93]', asyn
 })
 
 test('a route that has two seconds does not wait for the thirty of a FINISH', async (t) => {
-  const { lifecycle, pipelines, attach, finish, timers } = startSessions(t, { beforeTail: () => new Promise(() => undefined) })
+  const { lifecycle, pipelines, attach, finish, timers } = startSessions(t, {
+    beforeTail: () => new Promise(() => undefined),
+  })
   const live = lifecycle.add()
   const session = await attach(live.id)
   session.configure({})

@@ -19,7 +19,8 @@ const start = async (t: Parameters<typeof startSessions>[0], facts: Partial<Atta
   const heard = listen(live.id)
   session.configure({})
   session.audio(AUDIO)
-  const frames = (): ReadonlyArray<TranscriptFrame> => heard.filter((signal): signal is TranscriptFrame => 'segment' in signal)
+  const frames = (): ReadonlyArray<TranscriptFrame> =>
+    heard.filter((signal): signal is TranscriptFrame => 'segment' in signal)
   const languages = () => frames().map(({ kind, segment, language }) => `${kind} ${segment} ${language}`)
   return { live, session, pipeline: pipelines.of(live.id), translator, languages }
 }
@@ -46,8 +47,17 @@ test('each line is translated by the pair of its language; what is heard in the 
   for (const [index, language] of ['fr', 'es', 'de', 'en'].entries()) await pipeline.final(index + 1, 'x', { language })
   await pipeline.final(5, 'x')
   await eventually(() => assert.equal(live.segments.length, 7))
-  t.deepEqual(translator.jobs.map(({ model, from, to }) => [model, from, to]), [['fr-es', 'fr', 'es'], ['en-es', 'en', 'es']])
-  t.deepEqual(languages().filter((line) => line.startsWith('translation')), ['translation 1 es', 'translation 4 es'])
+  t.deepEqual(
+    translator.jobs.map(({ model, from, to }) => [model, from, to]),
+    [
+      ['fr-es', 'fr', 'es'],
+      ['en-es', 'en', 'es'],
+    ],
+  )
+  t.deepEqual(
+    languages().filter((line) => line.startsWith('translation')),
+    ['translation 1 es', 'translation 4 es'],
+  )
 })
 
 test('what is translated while it is heard is English, and goes on from there [B45]', async (t) => {

@@ -12,7 +12,13 @@ test('of two senders one is given the place; who was refused by a store that is 
   t.false(sessions.runs.hasSender(live.id))
   lifecycle.setAway(false)
   const answers = await Promise.all(Array.from({ length: 20 }, () => sessions.attachSender(live.id)()))
-  t.deepEqual(answers.map((answer) => (E.isLeft(answer) ? answer.left._tag : 'given')).toSorted().slice(-2), ['SenderAlreadyConnected', 'given'])
+  t.deepEqual(
+    answers
+      .map((answer) => (E.isLeft(answer) ? answer.left._tag : 'given'))
+      .toSorted()
+      .slice(-2),
+    ['SenderAlreadyConnected', 'given'],
+  )
   t.is(answers.filter(E.isRight).length, 1)
   t.true(sessions.runs.hasSender(live.id))
 })

@@ -7,7 +7,8 @@ import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/session-w
 
 const TARGETS = [{ model: 'en-es', from: 'en', to: 'es' }, { model: 'en-fr', from: 'en', to: 'fr' }]
 
-const linesOf = (heard: ReadonlyArray<LiveSignal>, kind: 'transcription' | 'translation') => heard.filter((signal) => signal.kind === kind)
+const linesOf = (heard: ReadonlyArray<LiveSignal>, kind: 'transcription' | 'translation') =>
+  heard.filter((signal) => signal.kind === kind)
 
 test('a final is followed by one translation a target, with its segment and times, stored as it is and sent wrapped [R151]', async (t) => {
   const translator = createScriptedTranslator({ answers: true })
@@ -24,13 +25,27 @@ test('a final is followed by one translation a target, with its segment and time
   const [source] = linesOf(heard, 'transcription').slice(-1)
   for (const [index, to] of ['es', 'fr'].entries()) {
     const frame = linesOf(heard, 'translation')[index]
-    t.deepEqual(frame, { ...source, kind: 'translation', language: to, text: `[${to}:\ngood\nmorning]` } as unknown as LiveSignal)
+    t.deepEqual(frame, {
+      ...source,
+      kind: 'translation',
+      language: to,
+      text: `[${to}:\ngood\nmorning]`,
+    } as unknown as LiveSignal)
   }
   t.deepEqual(live.writes, ['start', 'segment 1', 'segment 1 in es', 'segment 1 in fr'])
-  t.deepEqual(live.segments.map(({ text, kind }) => [kind, text]), [
-    ['transcription', 'good morning'], ['translation', '[es: good morning]'], ['translation', '[fr: good morning]'],
-  ])
-  t.deepEqual(translator.jobs.map(({ text }) => text), ['good morning', 'good morning'], 'partials are not translated')
+  t.deepEqual(
+    live.segments.map(({ text, kind }) => [kind, text]),
+    [
+      ['transcription', 'good morning'],
+      ['translation', '[es: good morning]'],
+      ['translation', '[fr: good morning]'],
+    ],
+  )
+  t.deepEqual(
+    translator.jobs.map(({ text }) => text),
+    ['good morning', 'good morning'],
+    'partials are not translated',
+  )
 })
 
 test('a live without translations asks for none [R151]', async (t) => {
@@ -84,7 +99,11 @@ test('a translator that is slow holds up no final, and FINISH waits for it befor
 
 test('a translator that never answers costs the live its translations, not its end', async (t) => {
   const translator = createScriptedTranslator()
-  const { lifecycle, pipelines, attach, listen, timers, translations } = startSessions(t, { tail: () => null }, translator)
+  const { lifecycle, pipelines, attach, listen, timers, translations } = startSessions(
+    t,
+    { tail: () => null },
+    translator,
+  )
   const live = lifecycle.add({ translations: TARGETS })
   const session = await attach(live.id)
   const heard = listen(live.id)

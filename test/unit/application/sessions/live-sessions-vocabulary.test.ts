@@ -23,7 +23,8 @@ test('after the first audio a config with prompt or hotwords alone counts, any o
   t.is(session.configure({ words: true }), 'config_too_late')
   t.is(session.configure({}, { hotwords: ['Babbage'] }), 'ok')
   t.deepEqual(pipelines.of(live.id).expected, [
-    { prompt: 'Ada speaks.', hotwords: [] }, { prompt: 'Ada speaks.', hotwords: ['Babbage'] },
+    { prompt: 'Ada speaks.', hotwords: [] },
+    { prompt: 'Ada speaks.', hotwords: ['Babbage'] },
   ])
   t.is(pipelines.all.length, 1)
 })

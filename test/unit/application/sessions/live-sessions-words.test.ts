@@ -14,7 +14,11 @@ const TOLD = [
 ]
 
 /** What a live tells of one final with words, after its sender's config. */
-const toldAfter = async (t: Parameters<typeof startSessions>[0], config: { readonly words?: boolean }, sampleOffset = 0) => {
+const toldAfter = async (
+  t: Parameters<typeof startSessions>[0],
+  config: { readonly words?: boolean },
+  sampleOffset = 0,
+) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t)
   const live = lifecycle.add({ translations: [{ model: 'en-es', from: 'en', to: 'es' }] })
   live.point = { ...live.point, sampleOffset }
@@ -31,8 +35,21 @@ const toldAfter = async (t: Parameters<typeof startSessions>[0], config: { reado
 
 test('a session that asks for words gets those of each final, in its frame and in the log, to the thousandth [B43]', async (t) => {
   const { frames, segments } = await toldAfter(t, { words: true })
-  t.deepEqual(frames.map(({ final, words }) => [final, words]), [[false, undefined], [true, TOLD], [true, undefined]])
-  t.deepEqual(segments.map(({ kind, words }) => [kind, words]), [['transcription', TOLD], ['translation', undefined]])
+  t.deepEqual(
+    frames.map(({ final, words }) => [final, words]),
+    [
+      [false, undefined],
+      [true, TOLD],
+      [true, undefined],
+    ],
+  )
+  t.deepEqual(
+    segments.map(({ kind, words }) => [kind, words]),
+    [
+      ['transcription', TOLD],
+      ['translation', undefined],
+    ],
+  )
 })
 
 test('words stand on the clock of the live, as their final does [B43]', async (t) => {

@@ -28,7 +28,10 @@ test('a config is laid over the settings of the live, not over an earlier config
   t.is(session.configure({ min_buffer: 11, max_buffer: 12, max_chars: 40 }), 'ok')
   t.is(session.configure({ max_lines: 7 }), 'ok')
   const { min_buffer, max_buffer, max_chars, max_lines } = pipelines.of(id).settings()
-  t.deepEqual({ min_buffer, max_buffer, max_chars, max_lines }, { min_buffer: 1, max_buffer: 10, max_chars: 80, max_lines: 7 })
+  t.deepEqual(
+    { min_buffer, max_buffer, max_chars, max_lines },
+    { min_buffer: 1, max_buffer: 10, max_chars: 80, max_lines: 7 },
+  )
 })
 
 test('the first accepted audio starts the live exactly once, without waiting for the store; config is too late then', async (t) => {
@@ -94,7 +97,8 @@ test('while the store is away a final waits a second, those after it do not wait
   const live = lifecycle.add()
   const session = await attach(live.id)
   const heard = listen(live.id)
-  const texts = (): ReadonlyArray<string> => heard.flatMap((signal) => (signal.kind === 'transcription' ? [signal.text] : []))
+  const texts = (): ReadonlyArray<string> =>
+    heard.flatMap((signal) => (signal.kind === 'transcription' ? [signal.text] : []))
   session.configure({})
   session.audio(AUDIO)
   await eventually(() => assert.deepEqual(live.writes, ['start']))

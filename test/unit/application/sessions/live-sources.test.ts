@@ -56,7 +56,10 @@ test('a source that is over finishes the live, after its last words; the process
 })
 
 test('a stream that said it was over finishes the live when nothing comes back, and fails it when audio came back in between [D56]', async (t) => {
-  for (const [heard, cause] of [[false, { status: 'finished', reason: 'source_ended' }], [true, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }]] as const) {
+  for (const [heard, cause] of [
+    [false, { status: 'finished', reason: 'source_ended' }],
+    [true, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }],
+  ] as const) {
     const { live, pullers, timers } = await autoStarted(t)
     const { events } = pullers.latest()
     events.audio(AUDIO, null)
@@ -85,26 +88,57 @@ test('retries after 1, 2, 4, 8, 16 s by the same process, then source_failed [D5
   }
   t.is(live.cause, undefined)
   events.ended(PULL_FAILED)
-  await eventually(() => assert.deepEqual(live.cause, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }))
+  await eventually(() =>
+    assert.deepEqual(live.cause, {
+      status: 'error',
+      code: 'source_failed',
+      detail: 'The audio source failed: unavailable',
+    }),
+  )
   t.is(pullers.all.length, 1)
 })
 
 test('whether a port is open, closed or silent is for the log: the owner is told the same of each', async (t) => {
-  for (const code of ['unreachable', 'timeout', 'closed', 'tls', 'bad_answer', 'http_404', 'rtsp_401', 'not_audio', 'unresolved']) {
+  for (const code of [
+    'unreachable',
+    'timeout',
+    'closed',
+    'tls',
+    'bad_answer',
+    'http_404',
+    'rtsp_401',
+    'not_audio',
+    'unresolved',
+  ]) {
     const { live, pullers, timers, logger } = await autoStarted(t)
     for (const seconds of [1, 2, 4, 8, 16, 0]) {
       pullers.latest().events.ended({ kind: 'failed', code, retry: true })
       timers.advance(seconds * 1000)
     }
-    await eventually(() => assert.deepEqual(live.cause, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }))
-    t.true(logger.lines.some(({ message, fields }) => message === 'a source failed for good' && fields['code'] === code), code)
+    await eventually(() =>
+      assert.deepEqual(live.cause, {
+        status: 'error',
+        code: 'source_failed',
+        detail: 'The audio source failed: unavailable',
+      }),
+    )
+    t.true(
+      logger.lines.some(({ message, fields }) => message === 'a source failed for good' && fields['code'] === code),
+      code,
+    )
   }
 })
 
 test('what another attempt cannot change is not tried again, and told', async (t) => {
   const { live, pullers } = await autoStarted(t)
   pullers.latest().events.ended({ kind: 'failed', code: 'address_forbidden', retry: false })
-  await eventually(() => assert.deepEqual(live.cause, { status: 'error', code: 'source_failed', detail: 'The audio source failed: address_forbidden' }))
+  await eventually(() =>
+    assert.deepEqual(live.cause, {
+      status: 'error',
+      code: 'source_failed',
+      detail: 'The audio source failed: address_forbidden',
+    }),
+  )
   t.is(pullers.latest().targets.length, 1)
 })
 

@@ -1,7 +1,15 @@
 import test from 'ava'
 import fc from 'fast-check'
 import {
-  MIN_SECONDS_BETWEEN_GAPS, startStretch, advanceClock, MAX_GAP_SECONDS, MAX_LOST_SECONDS, MAX_REPEATED_SECONDS, TOLERANCE_SECONDS, INITIAL_CLOCK, WRAP_SECONDS,
+  MIN_SECONDS_BETWEEN_GAPS,
+  startStretch,
+  advanceClock,
+  MAX_GAP_SECONDS,
+  MAX_LOST_SECONDS,
+  MAX_REPEATED_SECONDS,
+  TOLERANCE_SECONDS,
+  INITIAL_CLOCK,
+  WRAP_SECONDS,
 } from '../../../../application/sessions/clock/media-clock.ts'
 import type { MediaClock, TimedAudio } from '../../../../application/sessions/clock/media-clock.ts'
 import { createLiveClock } from '../../../../application/sessions/clock/live-clock.ts'
@@ -108,7 +116,10 @@ test('whatever a source tells, a gap is bounded, all together are, and audio lie
       const next = advanceClock(clock, { length, time: time !== null && Number.isFinite(time) ? time : null, arrived })
       clock = next.clock
       lost += next.gap
-      t.true(next.gap === 0 || (next.gap > TOLERANCE_SECONDS && next.gap <= MAX_GAP_SECONDS && sinceGap >= MIN_SECONDS_BETWEEN_GAPS - 1e-9))
+      t.true(
+        next.gap === 0 ||
+          (next.gap > TOLERANCE_SECONDS && next.gap <= MAX_GAP_SECONDS && sinceGap >= MIN_SECONDS_BETWEEN_GAPS - 1e-9),
+      )
       t.true(lost <= MAX_LOST_SECONDS + 1e-6 && Math.abs(clock.lost - lost) < 1e-6)
       sinceGap = (next.gap > 0 ? 0 : sinceGap) + length
     }

@@ -89,7 +89,8 @@ const startLive = (kept: number, between: (moment: 'opening' | 'reading' | 'read
       return
     }
   }
-  const all = (from = 0): ReadonlyArray<string> => Array.from({ length: count - from }, (_, n) => finalKey(frame(from + n)))
+  const all = (from = 0): ReadonlyArray<string> =>
+    Array.from({ length: count - from }, (_, n) => finalKey(frame(from + n)))
   return { speak, listen, heard, all, reads: () => reads, toldBefore: () => toldBefore }
 }
 

@@ -3,10 +3,18 @@ import type { TranscriptFrame } from '../../../../application/pipeline/signals.t
 import { createRecentFinals } from '../../../../application/sessions/recent-finals.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
 
-const frame = (segment: number): TranscriptFrame =>
-  ({ kind: 'transcription', segment, final: true, start: segment, end: segment + 1, text: `segment ${segment}`, language: 'en' })
+const frame = (segment: number): TranscriptFrame => ({
+  kind: 'transcription',
+  segment,
+  final: true,
+  start: segment,
+  end: segment + 1,
+  text: `segment ${segment}`,
+  language: 'en',
+})
 
-const segmentsOf = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyArray<number> => frames.map(({ segment }) => segment)
+const segmentsOf = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyArray<number> =>
+  frames.map(({ segment }) => segment)
 
 test('a final that no store took stays in memory, and keeps none of those behind it there', (t) => {
   const finals = createRecentFinals(createManualTimers(), 3).open(1, true)

@@ -81,11 +81,23 @@ test('a process that starts again takes its lives over in the next term: URLs go
   await first.running.stop()
 
   const second = await startWorker(t, on)
-  t.deepEqual(await typesOf(on, `live-${spoken}`), ['LiveCreated', 'SenderAttached', 'LiveStarted', 'LiveTakenOver', 'LiveFinished'])
+  t.deepEqual(await typesOf(on, `live-${spoken}`), [
+    'LiveCreated',
+    'SenderAttached',
+    'LiveStarted',
+    'LiveTakenOver',
+    'LiveFinished',
+  ])
   t.deepEqual(await typesOf(on, `live-${waiting}`), ['LiveCreated', 'SenderAttached', 'LiveTakenOver'])
   t.deepEqual(await typesOf(on, `segments-${pulled}`), ['SegmentFinalised', 'SegmentsFenced'])
   t.is(second.pipelines.of(pulled).nextSegment, 5)
-  t.deepEqual(second.admission.state().open.map(({ liveId, term }) => [liveId, term]), [[pulled, 2], [waiting, 2]])
+  t.deepEqual(
+    second.admission.state().open.map(({ liveId, term }) => [liveId, term]),
+    [
+      [pulled, 2],
+      [waiting, 2],
+    ],
+  )
   t.is((await second.attach(waiting)).liveId, waiting)
 
   // The process before was only taken for dead: all that it writes is refused, and it drops what it hears of.
@@ -95,7 +107,14 @@ test('a process that starts again takes its lives over in the next term: URLs go
   sender.finish()
   await second.pipelines.of(pulled).final(5, 'five')
   const segments = right(await on.store.read(`segments-${pulled}`)()).map(dataOf)
-  t.deepEqual(segments.map((data) => [data['segment'] ?? 'fence', data['term']]), [[4, 1], ['fence', 2], [5, 2]])
+  t.deepEqual(
+    segments.map((data) => [data['segment'] ?? 'fence', data['term']]),
+    [
+      [4, 1],
+      ['fence', 2],
+      [5, 2],
+    ],
+  )
   t.deepEqual((await typesOf(on, `live-${spoken}`)).at(-1), 'LiveFinished')
 })
 
@@ -116,12 +135,29 @@ test('a worker drops what moved to another one, and ends nothing of it', async (
 test('a live that cannot be read is left as it is, and the others do not wait for it', async (t) => {
   const on = stores()
   const first = await startWorker(t, on)
-  const ids = [right(await first.side.createLive(me, requestOf(URL_LIVE))()).id, right(await first.side.createLive(me, requestOf(URL_LIVE))()).id]
+  const ids = [
+    right(await first.side.createLive(me, requestOf(URL_LIVE))()).id,
+    right(await first.side.createLive(me, requestOf(URL_LIVE))()).id,
+  ]
   await eventually(() => assert.equal(first.pullers.all.length, 2))
   await first.close()
-  right(await on.store.append(`live-${ids[0]}`, 'any', [{ id: v7(), type: 'InventedLater', data: {}, metadata: { correlationId: 'c', causationId: 'c', actor: 'a', recordedAt: admitted.at } }])())
+  right(
+    await on.store.append(`live-${ids[0]}`, 'any', [
+      {
+        id: v7(),
+        type: 'InventedLater',
+        data: {},
+        metadata: { correlationId: 'c', causationId: 'c', actor: 'a', recordedAt: admitted.at },
+      },
+    ])(),
+  )
   const second = await startWorker(t, on)
   t.deepEqual(second.pipelines.all.map(({ liveId }) => liveId), [ids[1]])
   second.running.settle(ids[0] ?? 0)
-  await eventually(() => assert.deepEqual(second.logger.lines.map(({ level, message }) => [level, message]), [['error', 'the data of a session is damaged']]))
+  await eventually(() =>
+    assert.deepEqual(
+      second.logger.lines.map(({ level, message }) => [level, message]),
+      [['error', 'the data of a session is damaged']],
+    ),
+  )
 })

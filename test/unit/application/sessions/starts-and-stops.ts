@@ -23,6 +23,10 @@ export const startsAndStops = async (t: ExecutionContext, on: WorkerStores): Pro
   t.deepEqual(admission.state().open, [], 'its memory is given back')
 
   await appendElsewhere(on, 'live-8', 'LiveCreated', created({ ...URL_LIVE, audioUrlHash: 'h', liveId: 8 }))
-  await eventually(() => assert.ok(logger.lines.some(({ message }) => message === 'a session was created without a reservation: it is not started')))
+  await eventually(() =>
+    assert.ok(
+      logger.lines.some(({ message }) => message === 'a session was created without a reservation: it is not started'),
+    ),
+  )
   t.is(pullers.all.length, 1)
 }

@@ -8,9 +8,21 @@ import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { createScriptedTranslator } from '../../../support/doubles/scripted/translator.ts'
 
 const BROKEN = { _tag: 'JobFailed', reason: 'broken' } as const
-const segment = (number: number): Segment => ({ segment: number, start: number, end: number + 0.5, text: `text ${number}`, caption: `text\n${number}` })
+const segment = (number: number): Segment => ({
+  segment: number,
+  start: number,
+  end: number + 0.5,
+  text: `text ${number}`,
+  caption: `text\n${number}`,
+})
 
-const start = (liveId = 1, targets = [{ model: 'en-es', from: 'en', to: 'es' }, { model: 'en-fr', from: 'en', to: 'fr' }]) => {
+const start = (
+  liveId = 1,
+  targets = [
+    { model: 'en-es', from: 'en', to: 'es' },
+    { model: 'en-fr', from: 'en', to: 'fr' },
+  ],
+) => {
   const translator = createScriptedTranslator()
   const timers = createManualTimers()
   const logger = createRecordingLogger()
@@ -45,12 +57,16 @@ test('each final is a job for each target, one at a time for a target, delivered
 test('two lives have a job each in the translator, however long the queue of one', async (t) => {
   const { translator, translations, live, deliver } = start(1, [{ model: 'en-es', from: 'en', to: 'es' }])
   for (let number = 1; number <= 50; number += 1) live.add(segment(number), 'en')
-  translations.ofLive({ liveId: 2, targets: [{ model: 'en-es', from: 'en', to: 'es' }], deliver }).add(segment(99), 'en')
+  translations
+    .ofLive({ liveId: 2, targets: [{ model: 'en-es', from: 'en', to: 'es' }], deliver })
+    .add(segment(99), 'en')
   t.deepEqual(translator.open().map(({ text }) => text), ['text 1', 'text 99'])
 })
 
 test('a job that fails is left out and logged once until the translator works again', async (t) => {
-  const { translator, delivered, live, logger, translations, waitFor } = start(1, [{ model: 'en-es', from: 'en', to: 'es' }])
+  const { translator, delivered, live, logger, translations, waitFor } = start(1, [
+    { model: 'en-es', from: 'en', to: 'es' },
+  ])
   for (const number of [1, 2, 3, 4]) live.add(segment(number), 'en')
   for (const failure of [BROKEN, BROKEN, undefined, BROKEN]) {
     await waitFor(1)

@@ -10,7 +10,15 @@ test('a segment that cannot be written because of a defect does not keep its liv
   const timers = createManualTimers()
   const logger = createRecordingLogger()
   const closing = new AbortController()
-  const queue = createWriteQueue({ liveId: 7, logger, timers, environment: { random: () => 0.5 }, signal: closing.signal, track: () => undefined, superseded: () => undefined })
+  const queue = createWriteQueue({
+    liveId: 7,
+    logger,
+    timers,
+    environment: { random: () => 0.5 },
+    signal: closing.signal,
+    track: () => undefined,
+    superseded: () => undefined,
+  })
   let ends = 0
   const segment = queue.add('segment', async () => { throw new Error('a misfit') })
   const end = queue.add('end', async () => {
@@ -31,7 +39,13 @@ test('a segment that cannot be written because of a defect does not keep its liv
 test('a write is durable only when the store took it: not when it was refused, found no room or was given up at close', async (t) => {
   const timers = createManualTimers()
   const closing = new AbortController()
-  const options = { liveId: 7, logger: createRecordingLogger(), timers, environment: { random: () => 0.5 }, track: () => undefined }
+  const options = {
+    liveId: 7,
+    logger: createRecordingLogger(),
+    timers,
+    environment: { random: () => 0.5 },
+    track: () => undefined,
+  }
   const queue = createWriteQueue({ ...options, signal: closing.signal, superseded: () => undefined })
   t.true(await queue.add('segment', async () => E.right(undefined)))
   t.false(await queue.add('segment', async () => E.left({ _tag: 'LogCorrupted', reason: 'damaged' })))

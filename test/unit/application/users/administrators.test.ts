@@ -59,26 +59,36 @@ const openLog = async (permissions: ReadonlyArray<ReadonlyArray<Permission>>) =>
 type Log = Awaited<ReturnType<typeof openLog>>
 
 /** A process whose calls of the store come whenever the scheduler says, until it dies at an append. */
-const processOn = ({ write, send }: Log, scheduler: fc.Scheduler, diesAt: { readonly append: number; readonly isWritten: boolean }) => {
+const processOn = (
+  { write, send }: Log,
+  scheduler: fc.Scheduler,
+  diesAt: { readonly append: number; readonly isWritten: boolean },
+) => {
   let appends = 0
   const store: EventStore = {
     ...write.store,
-    append: (...append) => async () => {
-      await scheduler.schedule(Promise.resolve())
-      appends += 1
-      if (appends < diesAt.append) return await write.store.append(...append)()
-      if (appends === diesAt.append && diesAt.isWritten) await write.store.append(...append)()
-      return E.left(away)
-    },
-    read: (...read) => async () => {
-      await scheduler.schedule(Promise.resolve())
-      return appends < diesAt.append ? await write.store.read(...read)() : E.left(away)
-    },
+    append:
+      (...append) =>
+      async () => {
+        await scheduler.schedule(Promise.resolve())
+        appends += 1
+        if (appends < diesAt.append) return await write.store.append(...append)()
+        if (appends === diesAt.append && diesAt.isWritten) await write.store.append(...append)()
+        return E.left(away)
+      },
+    read:
+      (...read) =>
+      async () => {
+        await scheduler.schedule(Promise.resolve())
+        return appends < diesAt.append ? await write.store.read(...read)() : E.left(away)
+      },
   }
   const deps = { ...write, store }
   const { removeThen, synchronise } = createAdministrators(deps)
-  const change = (userId: number, changes: Extract<UserCommand, { type: 'Change' }>['changes'], nobodyElseAdministers = false) => () =>
-    send(deps, userId, { type: 'Change', changes, nobodyElseAdministers, at: deps.environment.now() })
+  const change =
+    (userId: number, changes: Extract<UserCommand, { type: 'Change' }>['changes'], nobodyElseAdministers = false) =>
+    () =>
+      send(deps, userId, { type: 'Change', changes, nobodyElseAdministers, at: deps.environment.now() })
   return {
     end: (userId: number, by: 'disable' | 'demote') => {
       const changes = by === 'disable' ? { isActive: false } : { permissions: [] }
@@ -101,7 +111,9 @@ const death = fc.record({ append: fc.integer({ min: 1, max: 12 }), isWritten: fc
 
 test('however two processes take administrators away, and wherever they die, somebody administers and nobody else is counted', async (t) => {
   const runs = fc.asyncProperty(
-    fc.scheduler(), fc.array(departure, { minLength: 1, maxLength: 6 }), fc.tuple(death, death),
+    fc.scheduler(),
+    fc.array(departure, { minLength: 1, maxLength: 6 }),
+    fc.tuple(death, death),
     async (scheduler, departures, deaths) => {
       const log = await openLog(ADMINISTRATORS)
       right(await countAdministrators(log.write)())
@@ -158,11 +170,15 @@ test('a log without users, or without an administrator, is not set up; whose use
   const log = await openLog([[]])
   right(await countAdministrators(log.write)())
   t.deepEqual(await log.counted(), [])
-  const asked = (hasUnreadable: boolean, store: Pick<EventStore, 'read'> = log.store) => isSetUp({ store, log: { hasUnreadable: () => hasUnreadable } })()()
+  const asked = (hasUnreadable: boolean, store: Pick<EventStore, 'read'> = log.store) =>
+    isSetUp({ store, log: { hasUnreadable: () => hasUnreadable } })()()
   t.deepEqual(await asked(false), E.right(false))
   t.deepEqual(await asked(true), E.right(true))
   t.deepEqual(await asked(false, { read: () => async () => E.left(away) }), E.left(away))
-  t.deepEqual(await asked(false, { read: () => async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) }), E.right(true))
+  t.deepEqual(
+    await asked(false, { read: () => async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) }),
+    E.right(true),
+  )
   right(await createAdministrators(log.write).synchronise(1, originOf(log.write, 'test'))())
   t.deepEqual(await asked(false), E.right(false), 'who does not administer is not counted')
 })

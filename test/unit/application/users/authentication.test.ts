@@ -79,7 +79,11 @@ test('a new password ends the tokens of the old one [R34]', async (t) => {
   await change({ type: 'ChangePassword', passwordHash: 'hash of another', at })
   t.deepEqual(await authentication.authenticate(old)(), E.right(O.none))
   t.deepEqual(await authentication.logIn('Ada', ada.password, ADDRESS), wrong)
-  t.true(O.isSome(right(await authentication.authenticate(tokenOf(await authentication.logIn('Ada', 'another', ADDRESS)))())))
+  t.true(
+    O.isSome(
+      right(await authentication.authenticate(tokenOf(await authentication.logIn('Ada', 'another', ADDRESS)))()),
+    ),
+  )
 })
 
 /** Who is asking in two processes on one log, and Ada's logins. */
@@ -114,7 +118,10 @@ test('a log-out ends its token alone, in another process and after a restart too
   const later = await startUserWorld(t, { store: world.store, keyring: world.keyring })
   t.deepEqual(right(await later.authentication.authenticate(ended)()), O.none)
   const { tokenId } = JSON.parse(ended) as ShownJwt
-  t.deepEqual(right(await world.store.read(`login-token-${tokenId}`)()).map(({ type }) => type), ['LoggedOut'])
+  t.deepEqual(
+    right(await world.store.read(`login-token-${tokenId}`)()).map(({ type }) => type),
+    ['LoggedOut'],
+  )
 })
 
 test('what is kept of a log-out goes ten minutes after the token would have [R160]', async (t) => {
@@ -151,7 +158,14 @@ test('what cannot tell whether a token was logged out says so, and a damaged log
     const stop = new AbortController()
     t.teardown(() => { stop.abort() })
     const store = { ...write.store, read: () => TE.left(left) }
-    const logins = startLoginDirectory({ store, from: BEGINNING, logger, environment, timers: immediateTimers, signal: stop.signal })
+    const logins = startLoginDirectory({
+      store,
+      from: BEGINNING,
+      logger,
+      environment,
+      timers: immediateTimers,
+      signal: stop.signal,
+    })
     return await logins.isLoggedOut('a token')()
   }
   t.deepEqual(await answerOf(away), E.left(away))
@@ -179,7 +193,8 @@ test('a login with a hash of lower cost stores one of today, and every login goe
 })
 
 test('a login waits for no new hash, and none that fails, or that is late, changes anything [S12]', async (t) => {
-  const { change, at, store, keyring, user, environment, directory, credentials, logger, throttle } = await startWithAda(t)
+  const { change, at, store, keyring, user, environment, directory, credentials, logger, throttle } =
+    await startWithAda(t)
   await change({ type: 'ChangePassword', passwordHash: 'old hash of another', at })
   const loginWith = async (hashPassword: Credentials['hashPassword']) => {
     const hashing = { ...credentials, hashPassword }

@@ -45,15 +45,45 @@ const start = async (t: ExecutionContext) => {
   const credentials = createTestCredentials()
   const projector = { whenProjected: project }
   const register = async (username: string, permissions: ReadonlyArray<'admin'> = []) =>
-    right(await registerUser({ ...deps, credentials, administrators, directory, projector })({ ...ada, username, permissions }, 'setup')())
+    right(
+      await registerUser({ ...deps, credentials, administrators, directory, projector })(
+        { ...ada, username, permissions },
+        'setup',
+      )(),
+    )
   await register('root', ['admin'])
   await register('Ada')
-  const token = { tokenId: 1, userId: 2, name: 'ci', prefix: 'lt_x', secretHash: 'hash', expiresAt: null, at: deps.environment.now() }
+  const token = {
+    tokenId: 1,
+    userId: 2,
+    name: 'ci',
+    prefix: 'lt_x',
+    secretHash: 'hash',
+    expiresAt: null,
+    at: deps.environment.now(),
+  }
   const origin = { commandId: 'c', correlationId: 'c', actor: 'user:2' }
-  right(await handleCommand(deps)({ ...origin, stream: 'api-token-1', decider: apiTokenDecider, command: { type: 'Issue', data: token } })())
+  right(
+    await handleCommand(deps)({
+      ...origin,
+      stream: 'api-token-1',
+      decider: apiTokenDecider,
+      command: { type: 'Issue', data: token },
+    })(),
+  )
   const owner = callerOf(2, { permissions: ['user_retention'] })
   right(await side.createLive(owner, requestOf({ retention: true }))())
-  right(await side.lifecycle.recordSegment({ liveId: 1, segment: 1, start: 0, end: 1, text: 'the secret', kind: 'transcription', language: 'en' })())
+  right(
+    await side.lifecycle.recordSegment({
+      liveId: 1,
+      segment: 1,
+      start: 0,
+      end: 1,
+      text: 'the secret',
+      kind: 'transcription',
+      language: 'en',
+    })(),
+  )
   right(await side.createLive(owner, requestOf())())
   right(await side.finishLive(owner, 2)())
   await project()
@@ -63,7 +93,14 @@ const start = async (t: ExecutionContext) => {
   const listed = async (): Promise<ReadonlyArray<string>> => {
     await project()
     const found = await Promise.all(PERSONAL.map(async (collection) => {
-      const page = right(await documents.page(collection, { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 10 })())
+      const page = right(
+        await documents.page(collection, {
+          filter: {},
+          sort: { by: 'id', direction: 'ascending' },
+          skip: 0,
+          limit: 10,
+        })(),
+      )
       return page.filter((document) => (document['userId'] ?? document['id']) === 2).map(() => collection)
     }))
     return found.flat()
@@ -89,7 +126,12 @@ test('a deleted user is gone: lives, tokens and keys too, nothing is listed, and
   t.deepEqual(typesOf('api-token-1'), ['ApiTokenIssued', 'ApiTokenRevoked'])
   t.is(admission.state().open.length, 0)
   t.deepEqual(right(await store.read('segments-1')()), [])
-  t.true(store.allEvents().filter(({ type }) => type === 'UserDeleted').every(({ metadata }) => metadata.actor === 'user:1'))
+  t.true(
+    store
+      .allEvents()
+      .filter(({ type }) => type === 'UserDeleted')
+      .every(({ metadata }) => metadata.actor === 'user:1'),
+  )
 
   t.deepEqual(await remove(admin, 2)(), E.left({ _tag: 'UserNotFound' }))
   t.deepEqual(await remove(admin, 4711)(), E.left({ _tag: 'UserNotFound' }))
@@ -117,12 +159,19 @@ test('who cannot log in, or be read, is nobody to leave the administration to; w
   let missing = ['user-3']
   const open: typeof deps.keyring.open = (sealed) => async () => {
     const opened = right(await deps.keyring.open(sealed)())
-    return E.right(sealed.map(({ key }, index) =>
-      missing.includes(key) ? E.left({ _tag: 'KeyMissing' as const, key }) : opened[index] ?? E.left({ _tag: 'KeyErased' as const, key })))
+    return E.right(
+      sealed.map(({ key }, index) =>
+        missing.includes(key)
+          ? E.left({ _tag: 'KeyMissing' as const, key })
+          : (opened[index] ?? E.left({ _tag: 'KeyErased' as const, key })),
+      ),
+    )
   }
   let damaged = ['user-4']
   const read: typeof store.read = (stream, options) =>
-    damaged.includes(stream) ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) : store.read(stream, options)
+    damaged.includes(stream)
+      ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
+      : store.read(stream, options)
   const hurt = { ...deps, store: { ...store, read }, keyring: { ...deps.keyring, open } }
   const { removeThen } = createAdministrators(hurt)
   const leavesNobody = () => removeThen(1, originOf(deps, 'test'), (nobodyElse) => TE.right(nobodyElse))()
@@ -149,7 +198,15 @@ for (const when of ['before', 'after'] as const)
       const admission = await createAdmissionActor({ ...deps, logger: silentLogger })
       let checks = 0
       const listsAreCurrent = () => checks++ > 0
-      const duty = eraseUsers({ ...deps, ...owned, admission, documents, logger, timers: immediateTimers, listsAreCurrent })
+      const duty = eraseUsers({
+        ...deps,
+        ...owned,
+        admission,
+        documents,
+        logger,
+        timers: immediateTimers,
+        listsAreCurrent,
+      })
       if (isMade) {
         await eventually(async () => {
           if (checks < 2) throw new Error('the duty has not begun')
@@ -179,7 +236,11 @@ test('a deletion erases also what cannot be read any more, and stops at none of 
   const { deleting, readable, store, listed, deps } = await start(t)
   for (const stream of ['live-1', 'api-token-1']) {
     const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: deps.environment.now() }
-    right(await store.append(stream, 'any', [{ id: deps.environment.newId(), type: 'InventedLater', data: {}, metadata }])())
+    right(
+      await store.append(stream, 'any', [
+        { id: deps.environment.newId(), type: 'InventedLater', data: {}, metadata },
+      ])(),
+    )
   }
   t.true((await readable()) > 0)
   right(await deleting()(admin, 2)())

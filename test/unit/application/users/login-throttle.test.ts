@@ -24,7 +24,13 @@ const createWorld = (store: EventStore = createMemoryEventStore()) => {
   }
   const logger = createRecordingLogger()
   const throttle = createLoginThrottle({
-    store, keyring: createMemoryKeyring(), environment, timers, credentials: createTestCredentials(), logger, enabled: true,
+    store,
+    keyring: createMemoryKeyring(),
+    environment,
+    timers,
+    credentials: createTestCredentials(),
+    logger,
+    enabled: true,
   })
   let verifications = 0
   const attempt = async (password: string, name = 'ada', address = HOME): Promise<string> => {
@@ -33,7 +39,8 @@ const createWorld = (store: EventStore = createMemoryEventStore()) => {
       await Promise.resolve()
       return E.right(password === 'right' ? O.some('in') : O.none)
     })
-    if (E.isLeft(answer)) return answer.left._tag === 'TooManyRequests' ? `wait ${answer.left.seconds}` : answer.left._tag
+    if (E.isLeft(answer))
+      return answer.left._tag === 'TooManyRequests' ? `wait ${answer.left.seconds}` : answer.left._tag
     return O.isSome(answer.right) ? 'in' : 'wrong'
   }
   const attempts = async (count: number, name?: string, address?: string): Promise<ReadonlyArray<string>> => {
@@ -182,7 +189,12 @@ test('of a new password there are no wrong guesses yet', async (t) => {
 test('failures that were written down before networks were told apart count for the name', async (t) => {
   const store = createMemoryEventStore()
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: after(0) }
-  const old = { id: '01890000-0000-7000-8000-000000000000', type: 'LoginFailed', data: { failures: 40, at: after(0) }, metadata }
+  const old = {
+    id: '01890000-0000-7000-8000-000000000000',
+    type: 'LoginFailed',
+    data: { failures: 40, at: after(0) },
+    metadata,
+  }
   t.true(E.isRight(await store.append('login-failures-ada', 'no-stream', [old])()))
   const { attempt } = createWorld(store)
   t.is(await attempt('guess'), 'wrong')
@@ -194,7 +206,10 @@ test('failures that were written down before networks were told apart count for 
 test('of more than a hundred attempts in hand the last are refused at once [S13]', async (t) => {
   const { attempt } = createWorld()
   const answers = await Promise.all(Array.from({ length: 150 }, () => attempt('right')))
-  t.deepEqual([answers.filter((answer) => answer === 'in').length, answers.filter((answer) => answer === 'TooBusy').length], [100, 50])
+  t.deepEqual(
+    [answers.filter((answer) => answer === 'in').length, answers.filter((answer) => answer === 'TooBusy').length],
+    [100, 50],
+  )
   t.is(await attempt('right'), 'in')
 })
 

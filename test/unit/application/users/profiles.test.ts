@@ -44,7 +44,12 @@ test('what is answered is what is read next [R15 R108 R109]', async (t) => {
   t.like(made, { ...lecture, updatedAt: null })
   t.deepEqual(right(await profiles.getProfile(caller.userId, made.id)()), O.some(made))
   const changed = right(await profiles.changeProfile(caller, made.id, { name: 'Talk', settings: { max_chars: 40 } })())
-  t.deepEqual(changed, { ...made, name: 'Talk', settings: { ...lecture.settings, max_chars: 40 }, updatedAt: changed.updatedAt })
+  t.deepEqual(changed, {
+    ...made,
+    name: 'Talk',
+    settings: { ...lecture.settings, max_chars: 40 },
+    updatedAt: changed.updatedAt,
+  })
   t.not(changed.updatedAt, null)
   t.deepEqual(right(await profiles.getProfile(caller.userId, made.id)()), O.some(changed))
   t.deepEqual(right(await profiles.changeProfile(caller, made.id, { settings: {} })()), changed)
@@ -59,7 +64,10 @@ test('a change that would turn the buffers round is refused, named after what wa
   const refused = (member: string) => E.left({ _tag: 'BuffersNotOrdered', member })
   t.deepEqual(await profiles.changeProfile(caller, id, { settings: { min_buffer: 20 } })(), refused('min_buffer'))
   t.deepEqual(await profiles.changeProfile(caller, id, { settings: { max_buffer: 0.5 } })(), refused('max_buffer'))
-  t.deepEqual(await profiles.changeProfile(caller, id, { settings: { min_buffer: 9, max_buffer: 8 } })(), refused('min_buffer'))
+  t.deepEqual(
+    await profiles.changeProfile(caller, id, { settings: { min_buffer: 9, max_buffer: 8 } })(),
+    refused('min_buffer'),
+  )
 })
 
 test('profiles of another user are unknown, also to one who has a single one [R36 R111 R115]', async (t) => {
@@ -116,7 +124,8 @@ test('a change reads what came since the last one, not the whole history, and se
   }
   const { profiles, caller, keyring, environment, projector } = await startWithUser(t, { store })
   const { id } = right(await profiles.createProfile(caller, lecture)())
-  const rename = (by: ReturnType<typeof profileCommands>, name: string) => by.changeProfile(caller, id, { name, settings: {} })()
+  const rename = (by: ReturnType<typeof profileCommands>, name: string) =>
+    by.changeProfile(caller, id, { name, settings: {} })()
   readEvents = 0
   for (let count = 0; count < 50; count += 1) right(await rename(profiles, `name ${count}`))
   t.true(readEvents < 50, `${readEvents} events`)
@@ -138,7 +147,13 @@ test('what is known of a history is thrown away when the log knows less of it', 
     read: (...given) => current.read(...given),
     append: (...given) => current.append(...given),
   }
-  const profiles = profileCommands({ store, keyring, environment, timers: systemTimers, projector: { whenProjected: () => Promise.resolve() } })
+  const profiles = profileCommands({
+    store,
+    keyring,
+    environment,
+    timers: systemTimers,
+    projector: { whenProjected: () => Promise.resolve() },
+  })
   const { id } = right(await profiles.createProfile(caller, lecture)())
   const stream = `profiles-${caller.userId}`
   const events = right(await whole.read(stream)()).map((event) => ({ ...event, data: dataOf(event) }))
@@ -153,7 +168,10 @@ test('a name that could not be read while its key was missing is not lost by a c
   const world = await startTokenWorld(t)
   const caller = callerOf(await world.register('Ada'))
   const { keyring } = world
-  const [kept, gone] = [right(await world.profiles.createProfile(caller, lecture)()), right(await world.profiles.createProfile(caller, lecture)())]
+  const [kept, gone] = [
+    right(await world.profiles.createProfile(caller, lecture)()),
+    right(await world.profiles.createProfile(caller, lecture)()),
+  ]
   let isMissing = true
   const open: typeof keyring.open = (sealed) =>
     isMissing ? async () => E.right(sealed.map(({ key }) => E.left({ _tag: 'KeyMissing', key }))) : keyring.open(sealed)

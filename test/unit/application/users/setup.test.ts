@@ -11,12 +11,17 @@ import { startUserWorld } from '../../../support/worlds/user-world.ts'
 const refused = (reason: string) => E.left({ _tag: 'SetupRefused', reason })
 const away = { _tag: 'StoreUnavailable' as const, reason: 'the test says so' }
 
-const start = async (t: Parameters<typeof startUserWorld>[0], registration: { isAway: boolean } = { isAway: false }) => {
+const start = async (
+  t: Parameters<typeof startUserWorld>[0],
+  registration: { isAway: boolean } = { isAway: false },
+) => {
   const { users, authentication } = await startUserWorld(t)
   let milliseconds = Date.UTC(2026, 10, 21)
   const clock = {
     now: () => new Date(milliseconds).toISOString(),
-    advance: (by: number) => { milliseconds += by },
+    advance: (by: number) => {
+      milliseconds += by
+    },
   }
   const { isSetUp } = users
   const registerUser: RegisterUser = (...user) => (registration.isAway ? TE.left(away) : users.registerUser(...user))
@@ -31,7 +36,13 @@ test('the token makes the first user an administrator who may do everything [B2]
   const { setup, token } = await start(t)
   const made = await setup.setUp(token, 'root', 'password')()
   if (E.isLeft(made)) return t.fail(made.left._tag)
-  t.like(made.right, { id: 1, username: 'root', permissions: ['admin', 'user_retention'], maxSessions: 10, maxTranslations: 5 })
+  t.like(made.right, {
+    id: 1,
+    username: 'root',
+    permissions: ['admin', 'user_retention'],
+    maxSessions: 10,
+    maxTranslations: 5,
+  })
 })
 
 test('a token works once', async (t) => {
@@ -45,13 +56,18 @@ test('of 20 redeems at the same time one wins', async (t) => {
   const { setup, token } = await start(t)
   const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => setup.setUp(token, `root ${n}`, 'password')()))
   t.is(answers.filter(E.isRight).length, 1)
-  t.is(answers.filter((answer) => E.isLeft(answer) && answer.left._tag === 'SetupRefused' && answer.left.reason === 'used').length, 19)
+  t.is(
+    answers.filter((answer) => E.isLeft(answer) && answer.left._tag === 'SetupRefused' && answer.left.reason === 'used')
+      .length,
+    19,
+  )
 })
 
 test('a wrong token is refused and changes nothing', async (t) => {
   const { setup, token } = await start(t)
   const later = token.replace(/^\d+/, (expiresAt) => String(Number(expiresAt) + 1))
-  for (const wrong of ['', '.', token.slice(1), `${token}x`, later, `0${token}`, ` ${token}`]) t.deepEqual(await setup.setUp(wrong, 'root', 'password')(), refused('invalid'))
+  for (const wrong of ['', '.', token.slice(1), `${token}x`, later, `0${token}`, ` ${token}`])
+    t.deepEqual(await setup.setUp(wrong, 'root', 'password')(), refused('invalid'))
   t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
 })
 

@@ -64,10 +64,22 @@ const start = async (t: { teardown: (fn: () => void) => void }) => {
     uses: { record: () => undefined },
   })
   return {
-    directory, first, issue, send, asked, store, lets,
-    readModelKnows: (ids: Readonly<Record<string, number>>) => { readModel = (prefix) => TE.right(O.fromNullable(ids[prefix])) },
-    readModelIsBehind: () => { readModel = () => TE.left(behind) },
-    logIsAway: () => { isLogAway = true },
+    directory,
+    first,
+    issue,
+    send,
+    asked,
+    store,
+    lets,
+    readModelKnows: (ids: Readonly<Record<string, number>>) => {
+      readModel = (prefix) => TE.right(O.fromNullable(ids[prefix]))
+    },
+    readModelIsBehind: () => {
+      readModel = () => TE.left(behind)
+    },
+    logIsAway: () => {
+      isLogAway = true
+    },
   }
 }
 
@@ -76,7 +88,11 @@ const letsIn = (answer: E.Either<unknown, O.Option<unknown>>): boolean => E.isRi
 test('while the read model is behind, a token that it does not know yet is not told to be none', async (t) => {
   const { lets, first, readModelKnows } = await start(t)
   t.deepEqual(await lets(first.secret)(), E.left(behind))
-  t.deepEqual(await lets(`lt_${'0'.repeat(12)}_${'0'.repeat(43)}`)(), E.left(behind), 'nor is one that nobody ever issued')
+  t.deepEqual(
+    await lets(`lt_${'0'.repeat(12)}_${'0'.repeat(43)}`)(),
+    E.left(behind),
+    'nor is one that nobody ever issued',
+  )
   t.deepEqual(await lets('lt_ what cannot be one')(), E.right(O.none))
   readModelKnows({ [first.prefix]: 1 })
   t.true(letsIn(await lets(first.secret)()))

@@ -20,7 +20,8 @@ for (const directory of ['that follow', 'that have heard of nothing yet'] as con
     const caller = callerOf(await world.register('Ada'))
     const answers = await Promise.all(Array.from({ length: 130 }, () => tokens.issueToken(caller, ci)()))
     t.is(answers.filter(E.isRight).length, 100)
-    for (const refused of answers.filter(E.isLeft)) t.deepEqual(refused.left, { _tag: 'TooManyApiTokens', maximum: 100 })
+    for (const refused of answers.filter(E.isLeft))
+      t.deepEqual(refused.left, { _tag: 'TooManyApiTokens', maximum: 100 })
     t.true(E.isRight(await tokens.issueToken(callerOf(await world.register('Bob')), ci)()), 'others have their own')
     const [first] = answers.flatMap((answer) => (E.isRight(answer) ? [answer.right.token.id] : []))
     right(await tokens.revokeToken(caller, first ?? 0)())
@@ -39,7 +40,14 @@ test('a set of API tokens that is larger than the limit can be used, changed and
     secrets.push(secret)
     const data = { tokenId, userId, name: 'old', prefix, secretHash: hash, expiresAt: null, at: environment.now() }
     const about = { commandId: environment.newId(), correlationId: 'c', actor: 'test' }
-    right(await handle({ stream: `api-token-${tokenId}`, decider: apiTokenDecider, command: { type: 'Issue', data }, ...about })())
+    right(
+      await handle({
+        stream: `api-token-${tokenId}`,
+        decider: apiTokenDecider,
+        command: { type: 'Issue', data },
+        ...about,
+      })(),
+    )
   }
   await eventually(async () => assert.equal(right(await tokenIdsOf(userId)()).length, 105))
   const caller = callerOf(userId)

@@ -24,12 +24,16 @@ const lets = async (authenticateKey: AuthenticateKey, secret: string): Promise<b
 const everything = { skip: 0, limit: 100 }
 const ci = { name: 'ci', expiresAt: null }
 
-const startWithToken = async (t: Parameters<typeof startTokenWorld>[0], stores: Parameters<typeof startTokenWorld>[1] = {}) => {
+const startWithToken = async (
+  t: Parameters<typeof startTokenWorld>[0],
+  stores: Parameters<typeof startTokenWorld>[1] = {},
+) => {
   const world = await startTokenWorld(t, stores)
   const userId = await world.register('Ada')
   const caller = callerOf(userId)
   const { token, secret } = right(await world.tokens.issueToken(caller, ci)())
-  const usesInLog = async () => right(await world.store.read(`token-use-${token.id}`)()).map((event) => dataOf(event)['at'])
+  const usesInLog = async () =>
+    right(await world.store.read(`token-use-${token.id}`)()).map((event) => dataOf(event)['at'])
   return { ...world, userId, caller, token, secret, usesInLog }
 }
 
@@ -42,7 +46,11 @@ test('the log, the documents and the directory hold neither the secret nor, in c
   const store = createMemoryEventStore()
   const { tokens, caller, documents, userId } = await startWithToken(t, { store })
   const { secret, token } = right(await tokens.issueToken(caller, { name: 'Quokka key', expiresAt: null })())
-  const listed = documents.page('api-tokens', { filter: { userId }, sort: { by: 'id', direction: 'ascending' }, ...everything })
+  const listed = documents.page('api-tokens', {
+    filter: { userId },
+    sort: { by: 'id', direction: 'ascending' },
+    ...everything,
+  })
   const found = JSON.stringify([store.allEvents(), right(await listed())])
   t.true(found.includes(token.prefix))
   t.false(found.includes(secret.slice(16)))
@@ -53,7 +61,15 @@ test('the log, the documents and the directory hold neither the secret nor, in c
 test('guesses, other forms and secrets that share a public part are refused [R32 S25]', async (t) => {
   const { authenticateKey, secret } = await startWithToken(t)
   const turned = `${secret.slice(0, -1)}${secret.endsWith('0') ? '1' : '0'}`
-  for (const bad of ['', 'lt_', secret.slice(0, -1), turned, `${secret} `, secret.replace('lt_', 'lt-'), `lt_${'0'.repeat(12)}${secret.slice(15)}`])
+  for (const bad of [
+    '',
+    'lt_',
+    secret.slice(0, -1),
+    turned,
+    `${secret} `,
+    secret.replace('lt_', 'lt-'),
+    `lt_${'0'.repeat(12)}${secret.slice(15)}`,
+  ])
     t.deepEqual(await authenticateKey(bad)(), E.right(O.none), bad)
 })
 
@@ -81,9 +97,15 @@ test('the operator of the machine issues for a user and changes the tokens of an
     t.deepEqual(await tokens.changeToken(nobody, id, { isActive: false })(), E.left({ _tag: 'ApiTokenNotFound' }))
     t.deepEqual(await tokens.revokeToken(nobody, id)(), E.left({ _tag: 'ApiTokenNotFound' }))
   }
-  const actors = store.allEvents().filter(({ stream }) => stream.startsWith('api-token-')).map(({ type, metadata }) => [type, metadata.actor])
+  const actors = store
+    .allEvents()
+    .filter(({ stream }) => stream.startsWith('api-token-'))
+    .map(({ type, metadata }) => [type, metadata.actor])
   t.deepEqual(actors, [
-    ['ApiTokenIssued', `user:${userId}`], ['ApiTokenIssued', 'operator'], ['ApiTokenRenamed', 'operator'], ['ApiTokenRevoked', 'operator'],
+    ['ApiTokenIssued', `user:${userId}`],
+    ['ApiTokenIssued', 'operator'],
+    ['ApiTokenRenamed', 'operator'],
+    ['ApiTokenRevoked', 'operator'],
   ])
 })
 
@@ -137,7 +159,14 @@ test("a disabled user's tokens are refused until the user is enabled again [R32 
   const setActive = async (isActive: boolean): Promise<void> => {
     const about = { commandId: environment.newId(), correlationId: 'c', actor: 'service' }
     const handle = handleCommand({ store, keyring, environment, timers: systemTimers })
-    right(await handle({ stream: `user-${userId}`, decider: userDecider, command: { type: 'Change', changes: { isActive }, at: environment.now() }, ...about })())
+    right(
+      await handle({
+        stream: `user-${userId}`,
+        decider: userDecider,
+        command: { type: 'Change', changes: { isActive }, at: environment.now() },
+        ...about,
+      })(),
+    )
     await eventually(async () => { assert.equal(await lets(authenticateKey, secret), isActive) })
   }
   await setActive(false)
@@ -193,7 +222,9 @@ test('a use that cannot be recorded refuses nobody, and the next one is', async 
   const inner = createMemoryEventStore()
   let isAway = false
   const append: EventStore['append'] = (stream, ...rest) =>
-    isAway && stream.startsWith('token-use-') ? TE.left({ _tag: 'StoreUnavailable', reason: 'away' }) : inner.append(stream, ...rest)
+    isAway && stream.startsWith('token-use-')
+      ? TE.left({ _tag: 'StoreUnavailable', reason: 'away' })
+      : inner.append(stream, ...rest)
   const { authenticateKey, secret, uses, logger, usesInLog } = await startWithToken(t, { store: { ...inner, append } })
   isAway = true
   t.true(await lets(authenticateKey, secret))
@@ -223,6 +254,9 @@ test('after a restart tokens, their states and uses are as they were [R14 R30]',
   await uses.settled()
   t.deepEqual([await lets(authenticateKey, off.secret), await lets(authenticateKey, gone.secret)], [false, false])
   t.deepEqual(await uses.lastUseOf(first.token.id)(), E.right(after(0)))
-  t.deepEqual(right(await tokens.listTokens(first.caller.userId, everything)()).items.map(({ id }) => id), [off.token.id, first.token.id])
+  t.deepEqual(
+    right(await tokens.listTokens(first.caller.userId, everything)()).items.map(({ id }) => id),
+    [off.token.id, first.token.id],
+  )
   t.true(right(await tokens.issueToken(first.caller, ci)()).token.id > gone.token.id)
 })

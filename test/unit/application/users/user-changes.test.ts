@@ -23,7 +23,14 @@ test('what an administrator changes is what the user, the list and the answer sh
   const { changes, users, user } = await startWithAda(t)
   const request = { maxSessions: 2, permissions: ['admin' as const], isActive: false }
   const changed = right(await changes.changeUser(callerOf(9), user.id, request)())
-  t.like(changed, { id: user.id, username: 'Ada', maxSessions: 2, maxTranslations: 5, permissions: ['admin'], isActive: false })
+  t.like(changed, {
+    id: user.id,
+    username: 'Ada',
+    maxSessions: 2,
+    maxTranslations: 5,
+    permissions: ['admin'],
+    isActive: false,
+  })
   t.true((changed.updatedAt ?? '') > changed.createdAt)
   t.deepEqual(right(await changes.whoAmI(callerOf(user.id))()), changed)
   t.deepEqual(right(await users.listUsers({ skip: 0, limit: 10 })()).items, [changed])

@@ -64,8 +64,14 @@ test('it finds users by id and by name in their own streams, reads nothing befor
   const subscriptions: Array<Position> = []
   const store: EventStore = {
     ...inner,
-    read: (stream, options) => { reads.push(stream); return inner.read(stream, options) },
-    subscribe: (from, ...rest) => { subscriptions.push(from); return inner.subscribe(from, ...rest) },
+    read: (stream, options) => {
+      reads.push(stream)
+      return inner.read(stream, options)
+    },
+    subscribe: (from, ...rest) => {
+      subscriptions.push(from)
+      return inner.subscribe(from, ...rest)
+    },
   }
   for (let userId = 1; userId <= 20; userId++) {
     await claimed(inner, userId)
@@ -74,7 +80,12 @@ test('it finds users by id and by name in their own streams, reads nothing befor
   const { directory, find } = await start(t, store, keyring)
   t.deepEqual(subscriptions, [right(await inner.head()())], 'from the end of the log')
   t.deepEqual(reads, [])
-  t.like(O.toNullable(await find(7)), { userId: 7, username: 'user 7', passwordHash: 'hash of password', generation: 0 })
+  t.like(O.toNullable(await find(7)), {
+    userId: 7,
+    username: 'user 7',
+    passwordHash: 'hash of password',
+    generation: 0,
+  })
   for (const _ of [1, 2]) t.deepEqual(right(await directory.byUsernameHash('hash 7')()), await find(7))
   t.deepEqual(reads, ['user-7', 'username-hash 7'])
   t.deepEqual(right(await directory.byUsernameHash('hash of nobody')()), O.none)
@@ -125,7 +136,9 @@ test('while log and keyring are away, who was asked for is known by the last kno
 
   breaks = new AbortController()
   isAway = false
-  await eventually(async () => { assert.equal(O.toNullable(await find(1))?.status, 'disabled') })
+  await eventually(async () => {
+    assert.equal(O.toNullable(await find(1))?.status, 'disabled')
+  })
   t.true(O.isSome(await find(2)))
 })
 
@@ -138,7 +151,12 @@ test('a name that was freed and taken by another is the other one from the momen
   t.like(O.toNullable(right(await directory.byUsernameHash('hash 1')())), { userId: 1 })
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
   const changes = [['UsernameFreed', 1], ['UsernameClaimed', 2]] as const
-  const events = changes.map(([type, userId]) => ({ id: environment.newId(), type, data: { userId, at: environment.now() }, metadata }))
+  const events = changes.map(([type, userId]) => ({
+    id: environment.newId(),
+    type,
+    data: { userId, at: environment.now() },
+    metadata,
+  }))
   await directory.whenSeen(right(await store.append('username-hash 1', 0, events)()).position)
   t.like(O.toNullable(right(await directory.byUsernameHash('hash 1')())), { userId: 2 })
 })
@@ -148,9 +166,16 @@ test('who cannot be opened is not told to be nobody, and is known once the keyri
   const memoryKeyring = createMemoryKeyring()
   const failures = [
     () => TE.left({ _tag: 'KeyringUnavailable' as const, reason: 'away' }),
-    () => TE.right([E.left({ _tag: 'KeyMissing' as const, key: 'user-1' }), E.left({ _tag: 'KeyMissing' as const, key: 'user-1' })]),
+    () =>
+      TE.right([
+        E.left({ _tag: 'KeyMissing' as const, key: 'user-1' }),
+        E.left({ _tag: 'KeyMissing' as const, key: 'user-1' }),
+      ]),
   ]
-  const keyring: Keyring = { ...memoryKeyring, open: (sealed) => (failures.shift() ?? (() => memoryKeyring.open(sealed)))() }
+  const keyring: Keyring = {
+    ...memoryKeyring,
+    open: (sealed) => (failures.shift() ?? (() => memoryKeyring.open(sealed)))(),
+  }
   await write(store, memoryKeyring, registered(1))
   const { directory, find } = await start(t, store, keyring)
   t.like(await directory.byId(1)(), { left: { _tag: 'KeyringUnavailable' } })
@@ -163,7 +188,11 @@ test('an event of a later version says nothing', async (t) => {
   const keyring = createMemoryKeyring()
   await write(store, keyring, registered(1))
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
-  right(await store.append('user-1', 0, [{ id: environment.newId(), type: 'UserApplauded', data: { userId: 1 }, metadata }])())
+  right(
+    await store.append('user-1', 0, [
+      { id: environment.newId(), type: 'UserApplauded', data: { userId: 1 }, metadata },
+    ])(),
+  )
   const { find } = await start(t, store, keyring)
   t.true(O.isSome(await find(1)))
 })

@@ -15,12 +15,20 @@ import { sealedIn } from '../../../support/events/stored-data.ts'
 const taken = E.left({ _tag: 'UsernameTaken' })
 const away = { _tag: 'StoreUnavailable' as const, reason: 'the test says so' }
 
-const eventTypes = (store: ReturnType<typeof createMemoryEventStore>): ReadonlyArray<string> => store.allEvents().map(({ type }) => type)
+const eventTypes = (store: ReturnType<typeof createMemoryEventStore>): ReadonlyArray<string> =>
+  store.allEvents().map(({ type }) => type)
 
 test('a registered user can log in and is listed with the answer [R15]', async (t) => {
   const { users, authentication } = await startUserWorld(t)
   const user = right(await users.registerUser({ ...ada, permissions: ['user_retention'] }, 'user:1')())
-  t.like(user, { id: 1, username: 'Ada', permissions: ['user_retention'], maxSessions: 10, maxTranslations: 5, isActive: true })
+  t.like(user, {
+    id: 1,
+    username: 'Ada',
+    permissions: ['user_retention'],
+    maxSessions: 10,
+    maxTranslations: 5,
+    isActive: true,
+  })
   t.is(user.updatedAt, null)
   t.true(E.isRight(await authentication.logIn('Ada', ada.password, '192.0.2.1')))
   t.deepEqual(right(await users.listUsers({ skip: 0, limit: 10 })()), { items: [user], total: 1 })
@@ -84,12 +92,17 @@ test('of 20 who take up an unfinished registration exactly one wins', async (t) 
 type World = Awaited<ReturnType<typeof startUserWorld>>
 
 /** Until the duty has been through all registrations, from the first one on. */
-const completeUsers = async ({ users, documents }: World, store: ReturnType<typeof createMemoryEventStore>): Promise<void> => {
+const completeUsers = async (
+  { users, documents }: World,
+  store: ReturnType<typeof createMemoryEventStore>,
+): Promise<void> => {
   const whose = { projection: 'complete-users', collection: null }
   right(await documents.discard(whose)())
   const last = store.allEvents().findLast(({ type }) => type === 'UserRegistered')?.position ?? BEGINNING
   const duty = users.completeUsers()
-  await eventually(async () => { assert.equal(right(await documents.checkpoint(whose)()).position, last) })
+  await eventually(async () => {
+    assert.equal(right(await documents.checkpoint(whose)()).position, last)
+  })
   await duty.stop()
 }
 
