@@ -48,7 +48,7 @@ const BROWSER_PACKAGES = /^(preact|preact\/hooks|@preact\/signals|uqr)$/
 const PACKAGE = /^(?!(domain|application|infrastructure|projections|interfaces|test|bench|tools)\/)/
 
 /** Of the application what adapters and read models see, too: what it asks of them, and how all that waits waits. */
-const OFFERED = [/^application\/ports\//, /^application\/(at-once|turns|waiting)\.ts$/]
+const OFFERED = [/^application\/ports\//, /^application\/(concurrency|turns|waiting)\.ts$/]
 
 /** The only arrows allowed (docs/architecture.md); the first row that matches a file speaks for it. */
 const ARROWS: ReadonlyArray<Arrow> = [
