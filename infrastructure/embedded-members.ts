@@ -20,7 +20,7 @@ export const embeddedMembers = (self: Self, profile: Profile): Members => {
   return {
     self,
     replaced: new Promise(() => undefined),
-    whyNot: () => Promise.resolve(null),
+    ownershipProblem: () => Promise.resolve(null),
     all: () => [own],
     onChange: (listener) => {
       listeners.add(listener)

@@ -6,7 +6,7 @@ import { sendSurely } from './send-surely.ts'
 import type { PlacingDeps } from './send-surely.ts'
 
 interface RejoinDeps extends PlacingDeps {
-  readonly members: Pick<Members, 'self' | 'whyNot'>
+  readonly members: Pick<Members, 'self' | 'ownershipProblem'>
   readonly timers: Timers
   readonly logger: Logger
   /** Megabytes. */
@@ -38,7 +38,7 @@ export const rejoinWorker = (deps: RejoinDeps): Rejoining => {
 
   const rejoin = async (): Promise<void> => {
     for (let attempt = 0; !signal.aborted && !isJoined(); attempt += 1) {
-      const why = await members.whyNot()
+      const why = await members.ownershipProblem()
       if (why !== null) await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
       else if (!signal.aborted && await sendSurely(deps, { type: 'Join', worker, incarnation, vram, at: environment.now() }, signal))
         logger.warn({ worker }, 'this worker was taken for lost, and has joined anew')

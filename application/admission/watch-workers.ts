@@ -9,7 +9,7 @@ import type { PlacingDeps } from './send-surely.ts'
 
 interface WatchWorkersDeps extends PlacingDeps {
   readonly admission: Pick<AdmissionActor, 'send' | 'state' | 'offering' | 'refresh'>
-  readonly members: Pick<Members, 'self' | 'all' | 'onLost' | 'onChange' | 'whyNot'>
+  readonly members: Pick<Members, 'self' | 'all' | 'onLost' | 'onChange' | 'ownershipProblem'>
   readonly environment: Environment
   readonly timers: Timers
   readonly logger: Logger
@@ -71,7 +71,7 @@ export const watchWorkers = (deps: WatchWorkersDeps): { readonly stop: () => Pro
   /** A look counts only while our own beats are acknowledged: else it is us who see nobody. */
   const look = async (): Promise<void> => {
     await admission.refresh()
-    const isSure = unseen().length > 0 && (await members.whyNot()) === null
+    const isSure = unseen().length > 0 && (await members.ownershipProblem()) === null
     const gone = isSure ? unseen() : []
     // Who has joined anew since it was given up is looked for as often as before.
     missed = new Map(gone.map((one) => [nameOf(one), ((missed.get(nameOf(one)) ?? 0) % LOOKS) + 1]))

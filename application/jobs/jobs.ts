@@ -36,7 +36,7 @@ export interface Jobs {
 export interface JobsDeps extends WriteDeps {
   readonly logger: Logger
   readonly runners: JobRunners
-  readonly members: Pick<Members, 'self' | 'all' | 'onChange' | 'onLost' | 'announce' | 'whyNot'>
+  readonly members: Pick<Members, 'self' | 'all' | 'onChange' | 'onLost' | 'announce' | 'ownershipProblem'>
   /** Other processes may use the same stores. */
   readonly isShared: boolean
 }

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
-import type { ToldJob } from '../ports/peers/members.ts'
+import type { PublishedJob } from '../ports/peers/members.ts'
 import type { Timers } from '../ports/timers.ts'
 import { atMost } from '../waiting.ts'
 import type { Job, JobOrder, JobProgress, JobResult, JobRunner } from './job.ts'
@@ -14,7 +14,7 @@ export interface RunningJobs {
   readonly run: (jobId: number, order: JobOrder, runner: JobRunner) => void
   readonly isRunning: (jobId: number) => boolean
   /** How far they are. */
-  readonly told: () => ReadonlyArray<ToldJob>
+  readonly told: () => ReadonlyArray<PublishedJob>
   /** The job with its end where no log has taken that yet. */
   readonly withEnd: (job: Job) => Job
   /** Has a job end as soon as it can. */

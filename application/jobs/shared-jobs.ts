@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Environment, Logger } from '../ports/environment.ts'
-import type { Member, Members, ToldJob } from '../ports/peers/members.ts'
+import type { Member, Members, PublishedJob } from '../ports/peers/members.ts'
 import type { Timers } from '../ports/timers.ts'
 import { pause } from '../waiting.ts'
 import type { JobLog, LoggedJob } from './job-log.ts'
@@ -10,7 +10,7 @@ import type { RunningJobs } from './running-jobs.ts'
 /** What a process has to do with the jobs that others do. */
 export interface SharedJobs {
   /** How far a job is that another process does; undefined where nobody tells. */
-  readonly toldOf: (job: LoggedJob) => ToldJob | undefined
+  readonly toldOf: (job: LoggedJob) => PublishedJob | undefined
   /** Has the process that does the job break it off; resolves once it has ended, or soon after it was to. */
   readonly cancel: (jobId: number) => Promise<void>
   readonly stop: () => Promise<void>
@@ -19,7 +19,7 @@ export interface SharedJobs {
 interface SharedJobsDeps {
   readonly log: JobLog
   readonly running: RunningJobs
-  readonly members: Pick<Members, 'all' | 'onChange' | 'onLost' | 'announce' | 'whyNot'>
+  readonly members: Pick<Members, 'all' | 'onChange' | 'onLost' | 'announce' | 'ownershipProblem'>
   readonly environment: Pick<Environment, 'now'>
   readonly timers: Timers
   readonly logger: Pick<Logger, 'warn' | 'error'>
@@ -80,7 +80,7 @@ export const shareJobs = ({ log, running, members, environment, timers, logger }
     if (E.isLeft(await log.refresh())) return
     running.abortEnded()
     await running.recordEnds()
-    const isSure = openJobs().some(isUnseen) && (await members.whyNot()) === null
+    const isSure = openJobs().some(isUnseen) && (await members.ownershipProblem()) === null
     const unseen = isSure ? openJobs().filter(isUnseen) : []
     missed = new Map(unseen.map(({ id }) => [id, (missed.get(id) ?? 0) + 1]))
     for (const job of unseen) if ((missed.get(job.id) ?? 0) >= LOOKS) await giveUp(job)

@@ -1,54 +1,54 @@
-/** Where a live's audio is pulled from. */
+/** The source from which a session pulls its audio. */
 export interface SourceTarget {
-  /** May hold secrets: never logged. */
+  /** May contain secrets, so it is never logged. */
   readonly url: string
-  /** HLS goes on after this media sequence, −1 before all; null: wherever the source begins. */
+  /** HLS: continue after this media sequence. −1: from the first one. Null: from where the source begins. */
   readonly mediaSequence: number | null
 }
 
 export type PullEnd =
-  /** The source is over and said so (D56). */
+  /** The source has ended and said so. */
   | { readonly kind: 'complete' }
-  /** It said that it is over, but may come back: finished when nothing does in the time of all retries (D56). */
+  /** The source ended but may return. The session finishes if it does not return within all retries. */
   | { readonly kind: 'interrupted' }
-  /** `code` says why and holds no secret; `retry` is false where another attempt cannot help. */
+  /** `code`: the reason, without secrets. `retry`: false when another attempt cannot help. */
   | { readonly kind: 'failed'; readonly code: string; readonly retry: boolean }
 
-/** How a stretch of audio follows what was heard before it. */
+/** The gap between a stretch of audio and the audio before it. */
 export interface Continuity {
-  /** Seconds between them that the source itself calls lost; null: it does not tell. */
+  /** Seconds that the source reports as lost. Null: the source does not report this. */
   readonly lost: number | null
-  /** Its times have nothing to do with those before, as behind a discontinuity of HLS. */
+  /** The times of the stretch have a new origin, as after a discontinuity in HLS. */
   readonly newClock: boolean
 }
 
 export interface PullerEvents {
-  /** The processes of this attempt are up; from now on its silence is the source's. */
+  /** The processes of this attempt have started. Missing audio after this event is the fault of the source. */
   readonly began: () => void
-  /** The next audio begins a new stretch, of which some may be missing. */
+  /** The next audio begins a new stretch. Audio before it may be missing. */
   readonly stretch: (continuity: Continuity) => void
-  /** s16le 16 kHz mono, in order; `time`: of the first sample, in seconds of the media's own clock, null for none. */
+  /** s16le 16 kHz mono, in order. `time`: of the first sample, in seconds of the media clock, or null. */
   readonly audio: (samples: Int16Array, time: number | null) => void
-  /** All audio of this HLS media sequence has been delivered, or the audio of this source begins behind it. */
+  /** All audio up to this HLS media sequence is delivered, or the source begins after it. */
   readonly heard: (mediaSequence: number) => void
-  /** The segments of this HLS source last so long. */
+  /** Duration of the segments of this HLS source. */
   readonly targetDuration: (seconds: number) => void
-  /** Once for each `pull`, after all its audio. */
+  /** Called once for each `pull`, after all its audio. */
   readonly ended: (end: PullEnd) => void
-  /** Once: the process is gone without having been stopped, or never began. */
+  /** Called once, when the process could not start or ended unexpectedly. */
   readonly died: (reason: string) => void
 }
 
-/** The process that pulls one live's source. */
+/** The process that pulls the source of one session. */
 export interface Puller {
-  /** Null when it could not be started. */
+  /** Null when the process could not be started. */
   readonly pid: number | null
-  /** One attempt; the next one only after `ended`. */
+  /** Begins one attempt. Call it again only after `ended`. */
   readonly pull: (target: SourceTarget) => void
-  /** No audio is delivered until `resume`; soon the process stops reading its source. */
+  /** Delivers no audio until `resume`. The process soon stops reading the source. */
   readonly pause: () => void
   readonly resume: () => void
-  /** Resolves when it and its children are gone; no event follows the call. */
+  /** Resolves when the process and its children have ended. No event follows the call. */
   readonly stop: () => Promise<void>
 }
 

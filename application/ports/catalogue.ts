@@ -1,17 +1,17 @@
 import type { ModelListed, TranslationPairListed } from '../../domain/catalogue/events.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
 
-/** What a session may ask of a model. */
+/** The abilities of a speech model. */
 export interface Abilities {
-  /** Codes that the model can transcribe. */
+  /** Codes of the languages that the model transcribes. */
   readonly languages: ReadonlyArray<string>
-  /** It finds out which of them is spoken. */
+  /** The model detects the spoken language. */
   readonly findsLanguage: boolean
-  /** It writes English of any of them. */
+  /** The model translates speech into English. */
   readonly translates: boolean
 }
 
-/** Of a model that is not there. */
+/** The abilities of a model that is not installed. */
 export const NO_ABILITIES: Abilities = { languages: [], findsLanguage: false, translates: false }
 
 export interface Model extends Abilities {
@@ -44,23 +44,23 @@ export interface TranslationPair {
   readonly updatedAt: string | null
 }
 
-/** Reference data, in memory: what is installed on this machine. Each list is ordered by id. */
+/** The installed models, their languages and translation pairs, in memory. Each list is sorted by id. */
 export interface Catalogue {
   readonly models: () => ReadonlyArray<Model>
   readonly languages: () => ReadonlyArray<Language>
-  /** Languages that a live may have and that are not listed: no code of two letters names them. */
+  /** Languages of the models that are not listed, because they have no two-letter code. Sessions may use them. */
   readonly furtherLanguages: () => ReadonlyArray<Language>
   readonly translations: () => ReadonlyArray<TranslationPair>
 }
 
-/** All that was ever listed, with its ids. */
+/** All models and pairs that ever got an id. */
 export interface Listings {
   readonly models: ReadonlyArray<EventOf<typeof ModelListed>['data']>
   readonly pairs: ReadonlyArray<EventOf<typeof TranslationPairListed>['data']>
 }
 
-/** A pair of languages and the model that translates it. */
+/** A pair of languages and its translator. */
 export type InstalledPair = Pick<Listings['pairs'][number], 'model' | 'from' | 'to'>
 
-/** Gives ids to the names of models and to the pairs that have none yet; rejects when the store cannot be reached. */
+/** Gives ids to new names of models and to new pairs. Returns all ids. Rejects when the event store is unavailable. */
 export type ListInstalled = (names: ReadonlyArray<string>, pairs: ReadonlyArray<InstalledPair>) => Promise<Listings>

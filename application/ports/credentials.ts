@@ -7,23 +7,23 @@ export interface JwtClaims {
   readonly generation: number
 }
 
-/** A login token that was shown. */
+/** A valid login token from a request. */
 export interface ShownJwt extends JwtClaims {
-  /** Its `jti`: no two tokens have the same. */
+  /** The unique `jti` of the token. */
   readonly tokenId: string
-  /** Seconds since 1970, its `exp`. */
+  /** The `exp` of the token, in seconds since 1970. */
   readonly expiresAt: number
 }
 
-/** At most four passwords are hashed at once and a hundred wait (S13): one more is refused. */
+/** Four passwords are being hashed and a hundred wait. Any further request is refused. */
 export interface TooBusy {
   readonly _tag: 'TooBusy'
 }
 
 export interface NewApiToken {
-  /** `lt_` + 12 base62 characters + `_` + 43 more, which are 256 random bits. */
+  /** `lt_`, 12 base62 characters, `_`, and 43 base62 characters with 256 random bits. */
   readonly secret: string
-  /** Its first 15 characters, which are public. */
+  /** The public first 15 characters of the secret. */
   readonly prefix: string
   /** SHA-256 of the whole secret, base64url. */
   readonly hash: string
@@ -35,17 +35,17 @@ export type KeyedHashPurpose =
 export interface Credentials {
   /** argon2id, m=19456 KiB, t=2, p=1, as a PHC string. */
   readonly hashPassword: (password: string) => TaskEither<TooBusy, string>
-  /** Also takes the time of a hash when `passwordHash` is none, so that unknown users cannot be told by time. */
+  /** Takes equally long without a `passwordHash`, so that response times do not reveal unknown users. */
   readonly verifyPassword: (password: string, passwordHash: Option<string>) => TaskEither<TooBusy, boolean>
-  /** Whether a hash that `hashPassword` once made costs less than one of today. */
+  /** True when the hash was made with lower cost parameters than new hashes. */
   readonly isOutdated: (passwordHash: string) => boolean
-  /** HS256, with the life of JWT_TTL. */
+  /** HS256, valid for JWT_TTL. */
   readonly signJwt: (claims: JwtClaims) => Promise<string>
-  /** None for anything but a valid token of ours. */
+  /** Returns none for an invalid or expired token. */
   readonly verifyJwt: (token: string) => Promise<Option<ShownJwt>>
   readonly newApiToken: () => NewApiToken
-  /** Whether the secret has this hash, compared in constant time; it takes as long where there is none to compare with. */
+  /** Compares in constant time. Takes equally long without a hash. */
   readonly verifyApiToken: (secret: string, hash: Option<string>) => boolean
-  /** HMAC-SHA-256 under a key derived from the master key, base64url; `purpose` keeps kinds apart. */
+  /** HMAC-SHA-256, base64url, under a key from the master key. Each `purpose` has its own hashes. */
   readonly keyedHash: (purpose: KeyedHashPurpose, value: string) => string
 }

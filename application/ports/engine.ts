@@ -1,8 +1,8 @@
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 
-/** 16 kHz mono everywhere. */
+/** Samples in a second. All audio is mono. */
 export const SAMPLE_RATE = 16000
-/** Samples of one VAD frame: 32 ms. */
+/** Samples in one frame of the voice activity detector: 32 ms. */
 export const VAD_FRAME = 512
 
 export interface ModelLoadFailed {
@@ -11,80 +11,80 @@ export interface ModelLoadFailed {
   readonly reason: string
 }
 
-/** The job broke: an exception in inference, or it brought the engine process down when it ran alone. */
+/** Inference threw an error, or the job crashed the engine process while it ran alone. */
 export interface JobFailed {
   readonly _tag: 'JobFailed'
   readonly reason: string
 }
 
 export interface LoadedModel {
-  /** Seconds of audio that one pass can hear. */
+  /** Maximum seconds of audio in one pass. */
   readonly windowSeconds: number
-  /** It runs on a GPU, whose memory nobody sees in the engine's process. */
+  /** The model runs on a GPU. The memory of the engine process does not include GPU memory. */
   readonly onGpu?: boolean
-  /** Passes of several lives that one run holds on a GPU, at most, as was measured when it was loaded. */
+  /** Maximum number of sessions in one run on a GPU, as measured when the model was loaded. */
   readonly batch?: number
-  /** It tells the times of words by its cross-attention: jobs may say what the text goes on from. */
+  /** The model derives word times from its cross-attention. Then jobs may have a `beginning`. */
   readonly hasWordTimes?: boolean
 }
 
-/** What speakers are likely to say, by whoever knows them. */
+/** Words that speakers are likely to use. */
 export interface Vocabulary {
-  /** Text as if it had been said before. */
+  /** Text that the model treats as the speech before the audio. */
   readonly prompt: string
-  /** Words and phrases that are heard rather than what sounds alike. */
+  /** Words and phrases that the model prefers over similar sounds. */
   readonly hotwords: ReadonlyArray<string>
 }
 
-/** What the text of a job goes on from; tokens are those of words that the same model heard. */
+/** Known text at and before the start of the audio, as tokens of words that the same model transcribed. */
 export interface Beginning {
-  /** Of the text before the audio; the model reads the last of them that it has room for. */
+  /** Text before the audio. The model reads as many of the last tokens as fit. */
   readonly context: ReadonlyArray<number>
-  /** Of the text that the audio begins with: it is taken as heard. */
+  /** Text at the start of the audio. The model continues after it. */
   readonly prefix: ReadonlyArray<number>
 }
 
 export interface TranscribeJob {
   readonly model: string
-  /** A code of the model's; null asks which one is spoken, and nothing is transcribed. */
+  /** Language code. Null: only detect the language, without a transcription. */
   readonly language: string | null
-  /** `translate`: the model's own English of what is said. */
+  /** `translate`: the model itself translates speech into English text. */
   readonly task?: 'transcribe' | 'translate'
-  /** s16le samples, at most windowSeconds of them; nobody writes into them until the job is done. */
+  /** s16le samples, at most `windowSeconds`. They must not be changed until the job is done. */
   readonly samples: Int16Array
   readonly vocabulary?: Vocabulary
-  /** A look at the newest words, which may cost accuracy: less silence is heard behind the audio. */
+  /** A fast pass for a draft, with less silence after the audio. It may be less accurate. */
   readonly isDraft?: boolean
-  /** Only for a model with word times; without it all of the audio is heard anew. */
+  /** Only for models with word times. Without it the whole audio is transcribed again. */
   readonly beginning?: Beginning
 }
 
-/** A word with its punctuation; times in seconds from the start of `samples`. */
-export interface HeardWord {
+/** A word with its punctuation. Times are in seconds from the start of `samples`. */
+export interface TranscribedWord {
   readonly tokens: ReadonlyArray<number>
-  /** With its leading space where its script writes one; without a space it may go on with the word before it. */
+  /** With its leading space. Without a leading space the text may belong to the word before it. */
   readonly text: string
-  /** How many of the tokens there are without the punctuation behind it. */
+  /** Number of tokens before the trailing punctuation. */
   readonly spoken: number
   readonly start: number
-  /** Where it stops to sound, as far as the model tells. */
+  /** Estimated end of the sound. */
   readonly end: number
-  /** Geometric mean of its tokens' probabilities. */
+  /** Geometric mean of the probabilities of all tokens. */
   readonly probability: number
-  /** The same without the punctuation behind it. */
+  /** Geometric mean of the probabilities of the tokens before the trailing punctuation. */
   readonly confidence: number
-  /** The same of the punctuation behind it; 1 where there is none. */
+  /** Geometric mean of the probabilities of the trailing punctuation. 1 without punctuation. */
   readonly endProbability: number
 }
 
-/** What the model heard between two of its timestamps; times in seconds from the start of `samples`. */
+/** Text between two timestamps of the model. Times are in seconds from the start of `samples`. */
 export interface HypothesisSegment {
   readonly start: number
   readonly end: number
   readonly text: string
 }
 
-/** The likeliest of a model's languages, among these alone. */
+/** The most probable language among the languages of the model. */
 export interface FoundLanguage {
   readonly code: string
   readonly probability: number
@@ -92,61 +92,64 @@ export interface FoundLanguage {
 
 export interface Hypothesis {
   readonly segments: ReadonlyArray<HypothesisSegment>
-  /** What follows the prefix, word by word; only of a job with a beginning. */
-  readonly words?: ReadonlyArray<HeardWord>
-  /** Only of a job that asks for it. */
+  /** The words after the prefix. Present only for a job with a `beginning`. */
+  readonly words?: ReadonlyArray<TranscribedWord>
+  /** Present only for a job that detects the language. */
   readonly language?: FoundLanguage
-  /** Decoding was stopped because it said the same again and again. */
+  /** Decoding was stopped because the text repeated itself. */
   readonly isLoop?: boolean
-  /** Mean log probability of the tokens chosen, end of text included. */
+  /** Mean log probability of the chosen tokens, including the end of the text. */
   readonly avgLogprob: number
-  /** Probability of the no-speech token at the first step, 0 where the model has none. */
+  /** Probability of the no-speech token at the first step. 0 for models without that token. */
   readonly noSpeechProb: number
-  /** Length of the UTF-8 text over that of its zlib form. */
+  /** Bytes of the UTF-8 text divided by the bytes of its zlib compression. */
   readonly compressionRatio: number
-  /** Seconds that hearing it kept a processor busy, whatever else ran beside it; absent on a GPU. */
+  /** Processor seconds of this pass only. Absent on a GPU. */
   readonly busySeconds?: number
 }
 
-/** The recurrent state of one live's voice activity detector; opaque, begins as null. */
+/** The recurrent state of a session's voice activity detector. Null at the start. */
 export type VadState = Float32Array | null
 
 export interface SpeechProbabilities {
-  /** One a frame of VAD_FRAME samples. */
+  /** One value for each frame of VAD_FRAME samples. */
   readonly probabilities: Float32Array
   readonly state: VadState
 }
 
-/** What models run on. */
+/** A device that runs models. */
 export interface Device {
   readonly name: 'cpu' | 'gpu'
-  /** Passes that it runs at a time. */
+  /** Number of passes that run at a time. */
   readonly lanes: number
 }
 
-/** Seconds. */
+/** Measured duration of passes, in seconds. */
 export interface PassTime {
-  /** The median of its last passes. */
+  /** Median of the last passes. */
   readonly usual: number
-  /** Of its quickest pass. */
+  /** The fastest pass. */
   readonly least: number
-  /** That its last passes kept a processor busy, in the median; absent where none did, or nobody knows. */
+  /** Median of the processor time of the last passes. Absent when it is unknown. */
   readonly busy?: number
 }
 
 /**
- * Speech models in a process of their own. It keeps nothing of a live between calls, so a restart loses nothing: jobs
- * that were in flight when the process died run again, one at a time; one that dies alone is JobFailed.
+ * Runs speech models in a separate process, which keeps no session data between calls. After a crash the unfinished
+ * jobs run again, one at a time. A job that crashes the process while it runs alone fails with JobFailed.
  */
 export interface SpeechEngine {
   readonly load: (model: string) => TaskEither<ModelLoadFailed, LoadedModel>
-  /** Once `signal` is aborted nobody waits for the answer: a pass that runs ends behind the token that it is at. */
-  readonly transcribe: (job: TranscribeJob, signal?: AbortSignal) => TaskEither<ModelLoadFailed | JobFailed, Hypothesis>
-  /** `samples` holds a whole number of frames; nobody writes into it until the answer. */
+  /** When `signal` aborts, the result is not needed. A running pass then ends after its present token. */
+  readonly transcribe: (
+    job: TranscribeJob,
+    signal?: AbortSignal,
+  ) => TaskEither<ModelLoadFailed | JobFailed, Hypothesis>
+  /** `samples`: a whole number of frames. They must not be changed until the result is there. */
   readonly detectSpeech: (samples: Int16Array, state: VadState) => TaskEither<JobFailed, SpeechProbabilities>
-  /** What passes of the model run on; it may change when the model is loaded and when the process starts anew. */
+  /** Returns the device that runs the model. It may change when the model is loaded or the process restarts. */
   readonly deviceOf: (model: string) => Device
-  /** What a pass of the model takes on this machine, loading it not counted; null where nobody has measured one. */
+  /** Returns the measured pass times of a model, without loading. Null when no pass was measured. */
   readonly passTime: (model: string) => PassTime | null
   readonly pid: () => number | undefined
   readonly close: () => Promise<void>

@@ -1,8 +1,8 @@
-/** Time, identity and chance: all that the application may not make up itself. */
+/** Time, ids and random values, injected so that tests can control them. */
 export interface Environment {
-  /** Wall clock in D23's form, e.g. `2026-11-21T09:30:00.123456+00:00`. */
+  /** Wall clock, e.g. `2026-11-21T09:30:00.123456+00:00`. */
   readonly now: () => string
-  /** Milliseconds that only ever grow. */
+  /** Milliseconds of a clock that never goes back. */
   readonly monotonic: () => number
   /** UUID version 7. */
   readonly newId: () => string
@@ -10,13 +10,13 @@ export interface Environment {
   readonly newSecret: () => string
   /** From 0 to 1, for jitter. */
   readonly random: () => number
-  /** Of the request or handshake in whose course the caller runs, a UUID; null outside of any. */
+  /** UUID of the HTTP request or WebSocket handshake that the caller handles. Null outside of requests. */
   readonly correlationId: () => string | null
-  /** This process: a UUID made at start. */
+  /** UUID of this process, made at start. */
   readonly instance: string
 }
 
-/** Structured log; fields never hold transcript text or secrets. */
+/** Structured log. Fields must not contain transcript text or secrets. */
 export interface Logger {
   readonly info: (fields: Readonly<Record<string, unknown>>, message: string) => void
   readonly warn: (fields: Readonly<Record<string, unknown>>, message: string) => void

@@ -4,15 +4,15 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 export type Revision = number
 
 /**
- * Place of an event in the whole log. Opaque, but its strings sort as the log does, so two positions compare with
- * `<`, fit a read model's guard, and survive as text.
+ * Position of an event in the whole log. The text is opaque, but texts sort in the order of the log, so positions can
+ * be compared with `<`.
  */
 export type Position = string & { readonly _brand: 'Position' }
 
 /** Before the first event. */
 export const BEGINNING = '' as Position
 
-/** `any` only for checkpoints, ids and snapshots: a retried append of the same ids must not write twice elsewhere. */
+/** Use `any` only for ids, snapshots and records, because a retried append with `any` may write twice. */
 export type ExpectedRevision = Revision | 'no-stream' | 'any'
 
 export interface EventMetadata {
@@ -20,22 +20,22 @@ export interface EventMetadata {
   readonly causationId: string
   /** `user:7`, `service` or `instance:<uuid>`. */
   readonly actor: string
-  /** Instant in D23's form. */
+  /** Instant, e.g. `2026-11-21T09:30:00.123456+00:00`. */
   readonly recordedAt: string
 }
 
 export interface NewEvent {
-  /** UUID (version 7, so that indexes stay ordered). The same id is the same event: appends are idempotent by it. */
+  /** UUID version 7, so indexes stay in order. Appending an event with the same id again does not write it twice. */
   readonly id: string
   readonly type: string
-  /** JSON object, personal members sealed. */
+  /** JSON object with sealed personal members. */
   readonly data: Readonly<Record<string, unknown>>
   readonly metadata: EventMetadata
 }
 
 /**
- * An event as it lies in the log. What its data says only `domain/read-event.ts` can tell: it may have the shape
- * of an earlier version, be of a type that this version does not know, or be damaged.
+ * An event from the log. `domain/read-event.ts` decodes its data. The data may have the shape of an earlier version, an
+ * unknown type, or be damaged.
  */
 export interface StoredEvent extends Omit<NewEvent, 'data'> {
   readonly data: unknown
@@ -44,30 +44,30 @@ export interface StoredEvent extends Omit<NewEvent, 'data'> {
   readonly position: Position
 }
 
-/** The store cannot be reached or did not answer in time; the outcome of an append is unknown. */
+/** The store is unreachable or did not answer in time. The outcome of an append is unknown. */
 export interface StoreUnavailable {
   readonly _tag: 'StoreUnavailable'
   readonly reason: string
 }
 
-/** Somebody else appended first; `actual` is the stream's last revision. */
+/** Another writer appended first. `actual`: the last revision of the stream. */
 export interface WrongRevision {
   readonly _tag: 'WrongRevision'
   readonly stream: string
   readonly actual: Revision | 'no-stream'
 }
 
-/** A stored row is not what was written, or is nothing that any version writes. */
+/** A stored row was changed, or is not a valid event. */
 export interface LogCorrupted {
   readonly _tag: 'LogCorrupted'
   readonly reason: string
-  /** Which row, where the log can be read on behind it. */
+  /** The damaged row. Present when the rows after it can be read. */
   readonly row?: { readonly position: Position; readonly stream: string }
 }
 
 /**
- * The log lacks the position that it was asked for: an older copy was put in its place. Asking again does not help, and
- * whoever begins anew from its end would lack what lies between.
+ * The log does not contain the requested position, because it was replaced by an older copy. A retry does not help.
+ * Continuing from the end of the log would skip events.
  */
 export interface OlderLog {
   readonly _tag: 'OlderLog'
@@ -75,7 +75,7 @@ export interface OlderLog {
 }
 
 export interface Appended {
-  /** Revision and position of the last event appended. */
+  /** Revision and position of the last appended event. */
   readonly revision: Revision
   readonly position: Position
 }
@@ -86,7 +86,7 @@ export interface StreamMetadata {
 }
 
 export type ReadOptions = {
-  /** Inclusive; default: the first event forwards, the last one backwards. */
+  /** Inclusive. Default: the first event when reading forwards, the last event when reading backwards. */
   readonly from?: Revision
   readonly direction?: 'forwards' | 'backwards'
   readonly limit?: number
@@ -94,19 +94,19 @@ export type ReadOptions = {
 
 export type SubscriptionMessage =
   | { readonly kind: 'event'; readonly event: StoredEvent }
-  /** Everything up to here was considered, matching or not. Nobody may wait for one: a store says them as it likes. */
+  /** All events up to this position were delivered or did not match. Do not wait for it: stores may send none. */
   | { readonly kind: 'checkpoint'; readonly position: Position }
   /**
-   * All that was in the log when this was sent has been delivered: the one sign of the end. Its position, as that of
-   * any message, is where to resume; what others append behind it moves it only now and then.
+   * All matching events that were in the log at this moment have been delivered. Only this message shows the end of the
+   * log. Like every message it has the position from which to resume.
    */
   | { readonly kind: 'caught-up'; readonly position: Position }
-  /** A row that is not what was written. Stores throw instead; `skipDamaged` sends this and goes on behind. */
+  /** A damaged row. Only `skipDamaged` sends this message; stores throw an error. */
   | { readonly kind: 'damaged'; readonly position: Position; readonly stream: string }
 
 /**
- * The log. Appends are atomic and durable once answered. An append whose ids stand at expected+1 onward already is
- * answered as it was the first time. A deleted stream reads as empty and goes on numbering.
+ * The log. An append is atomic, and durable when it returns. A repeated append with the same ids at the same expected
+ * revision returns the result of the first one. A deleted stream reads as empty but keeps its revisions.
  */
 export interface EventStore {
   readonly append: (
@@ -114,20 +114,28 @@ export interface EventStore {
     expected: ExpectedRevision,
     events: ReadonlyArray<NewEvent>,
   ) => TaskEither<WrongRevision | StoreUnavailable, Appended>
-  /** An unknown stream reads as `[]`. */
-  readonly read: (stream: string, options?: ReadOptions) => TaskEither<StoreUnavailable | LogCorrupted, ReadonlyArray<StoredEvent>>
+  /** Returns `[]` for an unknown stream. */
+  readonly read: (
+    stream: string,
+    options?: ReadOptions,
+  ) => TaskEither<StoreUnavailable | LogCorrupted, ReadonlyArray<StoredEvent>>
   /**
-   * Events of streams whose name starts with one of `prefixes`, after `from` (exclusive), in the order of the log,
-   * then those still to come. Pulled: the next is read when the consumer asks. Ends when `signal` aborts; throws
-   * StoreUnavailable or LogCorrupted (as an Error's cause) when the store goes away: the consumer resumes from its
-   * own position. Throws OlderLog where the log has no such position any more.
+   * Yields the events after `from` (exclusive) in the order of the log, and continues with new events. Only streams
+   * whose name begins with one of `prefixes` match. The next message is read when the consumer requests it.
+   *
+   * Ends when `signal` aborts. Throws an Error whose cause is StoreUnavailable, LogCorrupted or OlderLog. After
+   * StoreUnavailable the consumer resumes from its own position.
    */
-  readonly subscribe: (from: Position, prefixes: ReadonlyArray<string>, signal: AbortSignal) => AsyncIterable<SubscriptionMessage>
-  /** Position of the newest event, BEGINNING when there is none. */
+  readonly subscribe: (
+    from: Position,
+    prefixes: ReadonlyArray<string>,
+    signal: AbortSignal,
+  ) => AsyncIterable<SubscriptionMessage>
+  /** Returns the position of the newest event, or BEGINNING for an empty log. */
   readonly head: () => TaskEither<StoreUnavailable, Position>
-  /** Of a deleted stream they may be lost: who appends to it again sets them again. */
+  /** Deleting a stream may remove its metadata. Set it again after appending to a deleted stream. */
   readonly setMetadata: (stream: string, metadata: StreamMetadata) => TaskEither<StoreUnavailable, void>
-  /** Soft delete: the events are gone from reads, numbering goes on. */
+  /** Soft delete: reads return no events, but the stream keeps its revisions. */
   readonly deleteStream: (stream: string) => TaskEither<StoreUnavailable, void>
   readonly close: () => Promise<void>
 }

@@ -1,28 +1,28 @@
-/** What is known of an installed model or translator beside what the catalogue says. */
+/** Facts about an installed model or translator that the catalogue does not have. */
 export interface InstalledFacts {
   readonly name: string
-  /** It comes with the service. */
+  /** The model is part of the service. */
   readonly ships: boolean
-  /** Of its weights, which are loaded. */
+  /** Size of the weights. */
   readonly bytes: number
   readonly precision: string | null
-  /** Where it was pulled from. */
+  /** The place from which the model was downloaded. */
   readonly source: string | null
-  /** Whether its memory was measured, or is estimated from its size. */
+  /** True: its memory was measured. False: it is estimated from its size. */
   readonly measured: boolean
 }
 
-/** A model whose folder is out of sight. */
+/** A model whose folder was moved away, before it is removed. */
 export interface HiddenModel {
-  /** Puts it back. */
+  /** Moves the folder back. */
   readonly restore: () => Promise<void>
-  /** Removes it for good. */
+  /** Removes the folder permanently. */
   readonly destroy: () => Promise<void>
 }
 
 /** The models of this machine, in memory. */
 export interface InstalledModels {
   readonly all: () => ReadonlyArray<InstalledFacts>
-  /** Puts the folder of a model that does not ship where nobody looks for models. Rejects where the disk does. */
+  /** Moves the folder of a downloaded model to a place without models. Rejects when the disk fails. */
   readonly hide: (name: string) => Promise<HiddenModel>
 }

@@ -1,22 +1,22 @@
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Revision, StoreUnavailable } from './event-store.ts'
 
-/** Where a stream is not what was written; of the stream as a whole without a revision. */
+/** Damage of one event. Null revision: damage of the whole stream. */
 interface Damage {
   readonly revision: Revision | null
   readonly reason: string
 }
 
-/** What the rows of a stream, and their links to the rows around them, say about each other. */
+/** Result of checking the rows of a stream and their hash chain. */
 export interface StreamIntegrity {
   readonly rows: number
-  /** Places of the first and of the last row in the log. */
+  /** Positions of the first and the last row in the log. */
   readonly first: number | null
   readonly last: number | null
-  /** Of the last row, in hexadecimal. */
+  /** Hash of the last row, hexadecimal. */
   readonly headHash: string | null
   readonly damages: ReadonlyArray<Damage>
 }
 
-/** Reads the stored rows themselves; null where the store keeps nothing to judge them by. */
+/** Checks the stored rows of a stream. Returns null when the store keeps no hashes. */
 export type VerifyStream = (stream: string) => TaskEither<StoreUnavailable, StreamIntegrity | null>

@@ -7,31 +7,31 @@ export interface KeyringUnavailable {
   readonly reason: string
 }
 
-/** The key was erased: nothing may be sealed with it again. */
+/** The key was erased and must not be used again. */
 export interface KeyErased {
   readonly _tag: 'KeyErased'
   readonly key: string
 }
 
 /**
- * Something is sealed with the key, yet this keyring never made it: it is older than the log. Nothing more is sealed
- * under that name, so that all of it opens once the right keyring is put back.
+ * The log contains members sealed with this key, but the keyring does not have it: the keyring is older than the log.
+ * The name is not used for a new key, so everything can be opened after the right keyring is restored.
  */
 export interface KeyMissing {
   readonly _tag: 'KeyMissing'
   readonly key: string
 }
 
-/** The envelope was changed, or stands where it was not sealed. */
+/** The envelope was changed, or copied from another event or stream. */
 export interface EnvelopeForeign {
   readonly _tag: 'EnvelopeForeign'
   readonly key: string
 }
 
-/** Where a personal member stands in the log. */
+/** The stream and the member to which an envelope belongs. */
 export interface Place {
   readonly stream: string
-  /** Type of the event and name of the member: `UserRegistered.username`. */
+  /** Event type and member name: `UserRegistered.username`. */
   readonly member: string
 }
 
@@ -41,33 +41,36 @@ export interface PlainMember extends Place {
 
 export interface SealedMember {
   readonly envelope: Envelope
-  /** The key that it must be sealed with. */
+  /** Name of the key that must have sealed the envelope. */
   readonly key: string
-  /** The stream that it was sealed for. */
+  /** The stream for which the envelope was sealed. */
   readonly stream: string
-  /** What it may have been sealed as: several where a read model holds what different events say. */
+  /** The members for which it may have been sealed. A read model has values from several types of events. */
   readonly members: ReadonlyArray<string>
 }
 
-/** Why an envelope does not open. */
+/** The reason why an envelope cannot be opened. */
 export type Unopened = KeyErased | KeyMissing | EnvelopeForeign
 
-/** The keys of users and lives (AES-256-GCM), wrapped by the master key. Never in the log, never in a read model. */
+/**
+ * The keys of users and sessions (AES-256-GCM), encrypted with the master key. They are never stored in the log or in a
+ * read model.
+ */
 export interface Keyring {
-  /** Makes the key when it does not exist; it is durable before this answers. */
+  /** Encrypts members. Creates the key if it does not exist, and stores it durably before it returns. */
   readonly seal: (
     key: string,
     members: ReadonlyArray<PlainMember>,
   ) => TaskEither<KeyringUnavailable | KeyErased | KeyMissing, ReadonlyArray<Envelope>>
-  /** In the order asked. */
+  /** Decrypts members. The results have the order of `sealed`. */
   readonly open: (
     sealed: ReadonlyArray<SealedMember>,
   ) => TaskEither<KeyringUnavailable, ReadonlyArray<Either<Unopened, string>>>
-  /** Erases for good, and remembers that it did. */
+  /** Erases keys permanently and records the erasure. */
   readonly erase: (keys: ReadonlyArray<string>) => TaskEither<KeyringUnavailable, void>
-  /** Names of the keys that were needed so far and are missing, in no order. */
+  /** Names of missing keys that were needed so far, in no order. */
   readonly missing: () => ReadonlyArray<string>
-  /** Streams for which envelopes were shown so far that are none of theirs, the first 1000. */
+  /** The first 1000 streams with an envelope that was changed or copied from elsewhere. */
   readonly foreign: () => ReadonlyArray<string>
   readonly close: () => Promise<void>
 }

@@ -1,64 +1,67 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Position } from './event-store.ts'
 
-/** How far one projection is; `error` is what it is retrying after, null while all is well. */
+/** Progress of one projection. */
 export interface ProjectionLag {
   readonly projection: string
-  /** Everything up to here is in its documents. */
+  /** All events up to this position are in the documents. */
   readonly position: Position
-  /** Seconds since it last knew of nothing left to do; 0 when that is now. */
+  /** Seconds since the projection was last at rest. 0 at rest. */
   readonly secondsBehind: number
+  /** The error that is being retried. Null without an error. */
   readonly error: string | null
   /** Failed attempts since the start of the process. */
   readonly failures: number
-  /** Its read model is being built anew beside the one that serves. */
+  /** Its read model is being rebuilt next to the one in use. */
   readonly rebuilding: boolean
-  /** It has been through all that was in the log at start. */
+  /** The projection has processed the log as it was at the start. */
   readonly hasCaughtUp: boolean
-  /** This process runs it; else what is said of it is what the one that does has told. */
+  /** True: this process runs the projection. False: the values are published by the process that runs it. */
   readonly isOwn: boolean
 }
 
-/** How far a rebuild is. */
 export interface RebuildProgress {
   readonly projection: string
   readonly events: number
-  /** Of the log, 0 to 1; null where positions do not tell. */
+  /** Completed part of the log, 0 to 1. Null when it is unknown. */
   readonly share: number | null
-  /** Which store it is waiting for, and why; null while it is at work. */
+  /** The reason of a wait for a store. Null while the rebuild makes progress. */
   readonly held: string | null
 }
 
 export interface Rebuilt {
   readonly projection: string
-  /** Folded by this process. */
+  /** Number of events that this process folded. */
   readonly events: number
-  /** It went on from where an interrupted one had come. */
+  /** The rebuild continued an interrupted one. */
   readonly resumed: boolean
-  /** Documents that were not what the log says, and now are; null when the old ones could not be compared. */
+  /** Number of documents that differed from the log before. Null when the documents could not be compared. */
   readonly corrected: number | null
-  /** Everything up to here is in the new documents. */
+  /** All events up to this position are in the new documents. */
   readonly position: Position
   readonly seconds: number
 }
 
-/** The read side's progress, as writers, health and metrics see it. */
+/** Keeps the read models up to date, and reports progress to writers, health checks and metrics. */
 export interface Projector {
-  /** Resolves once every projection has passed `position`, or after 2 s (D52: best effort; the time-out is counted). */
+  /** Resolves when every projection has passed `position`, or after a timeout, which is counted. */
   readonly whenProjected: (position: Position) => Promise<void>
-  /** Resolves once every projection has been through all that was in the log, or has been stopped. */
+  /** Resolves when every projection has processed the log as it was at the start, or the projector has stopped. */
   readonly caughtUp: () => Promise<void>
   readonly lag: () => ReadonlyArray<ProjectionLag>
   /**
-   * Builds one read model anew beside the one that serves, then puts it in its place; the process that runs the
-   * projection does it, whichever is asked. Who asks while that is under way hears of the same one. It goes on from where an interrupted one has come. Left: why it was given up; the old one
-   * serves on.
+   * Rebuilds a read model next to the one in use, and then replaces it. The process that runs the projection does the
+   * work. A second call during a rebuild gets the progress and the result of the first. An interrupted rebuild is
+   * continued. Left: the reason of a failure; the old read model stays in use.
    */
-  readonly rebuild: (projection: string, onProgress: (progress: RebuildProgress) => void) => Promise<Either<string, Rebuilt>>
-  /** Goes on with rebuilds that an earlier process has left unfinished, now and with each projection that this one comes to run. */
+  readonly rebuild: (
+    projection: string,
+    onProgress: (progress: RebuildProgress) => void,
+  ) => Promise<Either<string, Rebuilt>>
+  /** Continues unfinished rebuilds, and does so for each projection that this process takes over later. */
   readonly finishRebuilds: () => Promise<void>
-  /** Waits of `whenProjected` that ran out of time so far. */
+  /** Number of timeouts of `whenProjected`. */
   readonly timeouts: () => number
-  /** Resolves when the last projection has stopped after the signal. */
+  /** Resolves after the signal has aborted and all projections have stopped. */
   readonly stopped: Promise<void>
 }

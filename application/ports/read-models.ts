@@ -11,24 +11,24 @@ import type { KeyringUnavailable } from './keyring.ts'
 export type LiveStatus = 'pending' | 'active' | 'finished' | 'error'
 export const LIVE_STATUSES: ReadonlyArray<LiveStatus> = ['pending', 'active', 'finished', 'error']
 
-/** How people asked for a live to look. */
+/** The style of the embeddable caption page, from the create request. */
 interface LiveDisplay {
   readonly background_color: string | null
   readonly color_text: string | null
   readonly size_text: number | null
 }
 
-/** A pair that a live was made with, and its megabytes. */
+/** A translation of a session. `vram`: megabytes. */
 interface LiveTranslation {
   readonly id: number
   readonly model: string
   readonly to: string
   readonly vram: number
-  /** Where the language is found in the audio. */
+  /** Source language. Present only when the language is detected in the audio. */
   readonly from?: string
 }
 
-/** What was asked for when a live was made. */
+/** The members of the create request. */
 interface LiveOrder {
   readonly model: { readonly id: number; readonly name: string; readonly vram: number }
   readonly language: string
@@ -41,50 +41,50 @@ interface LiveOrder {
   readonly display: LiveDisplay | null
 }
 
-/** How it stands with a live. */
+/** The state of a session. */
 interface LiveStanding {
   readonly status: LiveStatus
   readonly autoStartPid: number | null
-  /** Megabytes reserved, 0 once terminal (D25). */
+  /** Reserved megabytes. 0 after the end. */
   readonly vram: number
   readonly createdAt: string
   readonly updatedAt: string | null
 }
 
-/** Everything of a live but its secrets. */
+/** A session without its secrets. */
 export interface LiveFacts extends LiveOrder, LiveStanding {
   readonly id: number
   readonly userId: number
   readonly worker: string
 }
 
-/** A live as its owner sees it: secrets opened. */
+/** A session as its owner sees it, with opened secrets. */
 export interface LiveView extends LiveFacts {
   readonly audioUrl: string | null
   readonly senderToken: string
   readonly listenerToken: string
-  /** What speakers are likely to say; absent where nobody said. */
+  /** Words that speakers are likely to use. Absent when none were sent. */
   readonly vocabulary?: GivenVocabulary
 }
 
-/** A live as its owner sees it, from the events of its stream. Throws on events that make no live: that is a defect. */
+/** Folds the events of a session into the owner's view. Rejects when the events contain no created session. */
 export type ViewOf = (events: ReadonlyArray<StoredEvent>) => TaskEither<KeyringUnavailable, LiveView>
 
-/** A live without its secrets, from the events of its stream; null where these make none. */
+/** Folds the events of a session, without its secrets. Null when the events contain no created session. */
 export type FactsOf = (events: ReadonlyArray<StoredEvent>) => LiveFacts | null
 
-/** A live, whosoever it is, without its secrets. */
+/** Reads a session of any user, without its secrets. */
 export type FactsOfLive = (liveId: number) => TaskEither<DocumentsUnavailable, Option<LiveFacts>>
 
-/** Of which lives an administrator wants to know. */
+/** An administrator's filter for sessions. */
 export interface AllLivesQuery {
-  /** Null: of all users. */
+  /** Null: all users. */
   readonly userId: number | null
-  /** None means all. */
+  /** An empty list means all statuses. */
   readonly statuses: ReadonlyArray<LiveStatus>
 }
 
-/** A page of lives, whosoever they are, newest first. */
+/** Reads a page of the sessions of all users or one user, newest first. */
 export type PageOfAllLives = (
   query: AllLivesQuery,
   page: PageQuery,
@@ -92,26 +92,26 @@ export type PageOfAllLives = (
 
 export type SocketRole = 'sender' | 'listener'
 
-/** What a socket token opens. */
+/** The session and the role of a socket token. */
 export interface ResolvedToken {
   readonly liveId: number
   readonly role: SocketRole
   readonly status: LiveStatus
 }
 
-/** What a socket token opens: of the live `liveId` alone; without it of the newest open one, else of the newest. */
+/** Finds the session of a socket token: session `liveId`, or without it the newest open session, or the newest one. */
 export type ResolveToken = (
   token: string,
   liveId: number | null,
 ) => TaskEither<DocumentsUnavailable, Option<ResolvedToken>>
 
-/** Whose a socket token is, and for which side of a live. */
+/** The owner and the role of a socket token. */
 export interface TokenHolder {
   readonly userId: number
   readonly role: SocketRole
 }
 
-/** Who holds the token with this keyed hash: all lives that it opens are of one user. */
+/** Finds the owner of the token with this keyed hash. All sessions of a token belong to one user. */
 export type HolderOfToken = (hash: string) => TaskEither<DocumentsUnavailable, Option<TokenHolder>>
 
 export interface UserFacts {
@@ -137,11 +137,11 @@ export interface ProfileFacts {
 
 export interface ProfileView extends ProfileFacts {
   readonly name: string
-  /** Absent where nobody sent any. */
+  /** Absent when none was sent. */
   readonly vocabulary?: GivenVocabulary
 }
 
-/** An API token without its secret and the hash of it. */
+/** An API token without its secret and its hash. */
 export interface ApiTokenFacts {
   readonly id: number
   readonly userId: number
@@ -156,14 +156,14 @@ export interface ApiTokenView extends ApiTokenFacts {
   readonly name: string
 }
 
-/** API tokens, newest first: of a user, or of all where that is null. */
+/** Reads a page of the API tokens of a user, or of all users (null), newest first. */
 export type PageOfTokens = (
   userId: number | null,
   page: PageQuery,
 ) => TaskEither<DocumentsUnavailable | KeyringUnavailable, Page<ApiTokenView>>
 
-/** Ids of what a user has, of one kind, as the lists have them. */
+/** Reads the ids of a user's listed resources of one kind. */
 export type IdsOfUser = (userId: number) => TaskEither<DocumentsUnavailable, ReadonlyArray<number>>
 
-/** The id of the API token with this public part, none where the lists have no such token. */
+/** Finds the id of the listed API token with this public part. */
 export type TokenIdByPrefix = (prefix: string) => TaskEither<DocumentsUnavailable, Option<number>>

@@ -1,5 +1,5 @@
-/** Waiting, injected so that tests do not wait. */
+/** Timers, injected so that tests need not wait. */
 export interface Timers {
-  /** Runs `task` once, `ms` milliseconds from now; the function returned cancels it. */
+  /** Runs `task` once after `ms` milliseconds. Returns a function that cancels it. */
   readonly after: (ms: number, task: () => void) => () => void
 }

@@ -10,28 +10,28 @@ export interface TranslateJob {
 }
 
 /**
- * Translators in a process of their own, so that none of them can harm the speech engine. It keeps nothing between calls:
- * jobs that were in flight when the process died run again, one at a time; one that dies alone is JobFailed.
+ * Runs translators in a separate process, so that they cannot crash the speech engine. After a crash the unfinished
+ * jobs run again, one at a time. A job that crashes the process while it runs alone fails with JobFailed.
  */
 export interface TranslationEngine {
-  /** Makes the first translation prompt; without it that one loads the model. */
+  /** Loads a model in advance. Otherwise the first translation loads it. */
   readonly load: (model: string) => TaskEither<ModelLoadFailed, void>
-  /** The whole text, sentence by sentence. */
+  /** Translates the whole text, sentence by sentence. */
   readonly translate: (job: TranslateJob) => TaskEither<ModelLoadFailed | JobFailed, string>
   readonly pid: () => number | undefined
   readonly close: () => Promise<void>
 }
 
-/** Since the start of the process, but for what waits now. */
+/** Numbers of translations since the start of the process. `waiting` and `lagSeconds` describe the present moment. */
 export interface TranslationFigures {
   readonly done: number
-  /** The translator broke or is missing. */
+  /** The translator failed or is missing. */
   readonly failed: number
-  /** Given up because their live ended. */
+  /** Dropped because the session ended. */
   readonly dropped: number
-  /** Given up because too many newer ones waited behind them. */
+  /** Skipped because too many newer segments were waiting. */
   readonly skipped: number
   readonly waiting: number
-  /** Age of the oldest that waits, in seconds; 0 when none does. */
+  /** Age of the oldest waiting segment, in seconds. 0 when none waits. */
   readonly lagSeconds: number
 }

@@ -174,7 +174,7 @@ export const joinMembers = async (
   return {
     self: { name: claim.name, incarnation: claim.incarnation },
     replaced,
-    whyNot: async () => {
+    ownershipProblem: async () => {
       const exists = await beat()
       if (E.isLeft(exists)) return noAnswer(exists.left)
       return exists.right ? null : await whyReplaced()

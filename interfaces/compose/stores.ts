@@ -207,8 +207,8 @@ export const openStores = (settings: Settings, opening: Opening): Promise<Stores
     )
     const taken = Promise.withResolvers<string>()
     const owner = { ...claim, cluster }
-    const { whyNot } = members
-    const ownership = { owner, takesOver, whyNot, timers, checkIntervalMs: ttl / 5, onTaken: taken.resolve }
+    const { ownershipProblem } = members
+    const ownership = { owner, takesOver, ownershipProblem, timers, checkIntervalMs: ttl / 5, onTaken: taken.resolve }
     const log = await openEventStore(settings, file(EVENTS_FILE), logger, ownership)
     opened({ stop: log.store.close })
     const replaced = Promise.race([members.replaced, taken.promise])

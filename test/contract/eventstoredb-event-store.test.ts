@@ -55,8 +55,8 @@ const openAs = async (
     ...claimed,
   }
   const timers: Timers = { after: (_ms, task) => systemTimers.after(1, task) }
-  const whyNot = () => Promise.resolve(null)
-  const ownership = { owner, takesOver: false, whyNot, timers, checkIntervalMs: 1, onTaken: taken.resolve, ...others }
+  const ownershipProblem = () => Promise.resolve(null)
+  const ownership = { owner, takesOver: false, ownershipProblem, timers, checkIntervalMs: 1, onTaken: taken.resolve, ...others }
   const store = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS, ownership, prefix })
   t.teardown(store.close)
   return { store, taken: taken.promise }
@@ -152,8 +152,8 @@ test.serial('who was replaced in MongoDB before it had the log does not take it 
     return null
   }
   let asked = 0
-  const whyNot = (): Promise<string | null> => (++asked === 1 ? replacing() : Promise.resolve('beta has its place'))
-  await t.throwsAsync(openAs(t, url, { cluster: 'c' }, { whyNot }), { message: 'beta has its place' })
+  const ownershipProblem = (): Promise<string | null> => (++asked === 1 ? replacing() : Promise.resolve('beta has its place'))
+  await t.throwsAsync(openAs(t, url, { cluster: 'c' }, { ownershipProblem }), { message: 'beta has its place' })
   t.is(asked, 2)
 })
 

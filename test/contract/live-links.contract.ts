@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { EndMessage, FromWorker, LinkHandler, Passed, ToWorker } from '../../application/ports/peers/live-links.ts'
+import type { EndMessage, FromWorker, LinkHandler, RelayedData, ToWorker } from '../../application/ports/peers/live-links.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import {
   WORKER,
@@ -165,7 +165,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
 
   on('an end is answered as its worker answers it, null too', async (t, { serve, links }) => {
     const asked: Array<EndMessage> = []
-    const answers: Array<Passed | null> = [{ position: { text: 'x' } }, null]
+    const answers: Array<RelayedData | null> = [{ position: { text: 'x' } }, null]
     const worker = createWorker(undefined, async (message) => {
       asked.push(message)
       return answers.shift() ?? null

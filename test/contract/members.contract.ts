@@ -29,7 +29,7 @@ export const membersContract = (
     const self = { name: 'alpha', incarnation: '5b7a3f5e-7a3c-4f0e-8d59-0d7c2f3b6a11' }
     await withOpened(await open(self), async (members) => {
       t.like(members.self, self)
-      t.is(await members.whyNot(), null)
+      t.is(await members.ownershipProblem(), null)
       t.is(await Promise.race([members.replaced, Promise.resolve(PENDING)]), PENDING)
       t.like(members.all(), [self])
       let changes = 0

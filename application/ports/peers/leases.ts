@@ -1,33 +1,32 @@
-/** A lease while it is held. */
+/** A lease while this process holds it. */
 export interface HeldLease {
-  /** Grows with each holder: what a former one still writes under a lower token is refused where it matters. */
+  /** Fencing token. It grows with each holder, so that writes of an earlier holder can be refused. */
   readonly token: number
-  /** Aborts when the lease was lost to another process, or is given back. */
+  /** Aborts when the lease is lost to another process or released. */
   readonly signal: AbortSignal
 }
 
-/** Who holds a lease, for people and metrics. */
+/** The holder of a lease, for people and metrics. */
 export interface LeaseHolder {
   readonly name: string
-  /** Null: nobody at this moment. */
+  /** Null: no process holds the lease at this moment. */
   readonly holder: string | null
   readonly token: number
   readonly isOwn: boolean
 }
 
 /**
- * Work that one of all processes does at a time. A lease is a courtesy that saves double work; what must be right is
- * kept right by revisions, tokens and acts that repeat without harm, because a frozen holder wakes believing in it.
+ * Leases for work that only one process does at a time. A lease only avoids double work. A process that was paused may
+ * still believe that it holds one, so correctness must come from revisions, fencing tokens and repeatable steps.
  */
 export interface Leases {
   /**
-   * Seeks the lease until stopped, and runs `work` whenever it is held, once per holding. When `work` ends by itself or
-   * throws before the signal, the lease is given back and sought again after a pause. `stop` gives the lease back behind
-   * the end of `work`.
+   * Tries to get the lease until stopped, and runs `work` each time it is held. When `work` ends or throws early, the
+   * lease is released and tried again after a pause. `stop` waits for `work` and releases the lease.
    */
   readonly hold: (name: string, work: (held: HeldLease) => Promise<void>) => { readonly stop: () => Promise<void> }
-  /** There is no other process that could hold one: nothing needs to be told to any. */
+  /** No other process uses these stores, so nothing needs to be published. */
   readonly isAlone?: true
-  /** As of the last answered look. */
+  /** Returns the holders as of the last successful read. */
   readonly holders: () => ReadonlyArray<LeaseHolder>
 }

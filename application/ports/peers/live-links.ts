@@ -1,15 +1,13 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { LiveStatus } from '../read-models.ts'
 
-/*
- * One link for each pair of (process with sockets, live that another process runs). Replies and lines come in one order.
- * Messages are plain data, so that they pass as JSON; a sender's binary frames pass as they came.
- */
+// A process with sockets opens one link for each session that another process (its worker) runs. Messages of a link
+// keep their order. They are plain data for JSON, except for a sender's binary frames, which pass unchanged.
 
 /** Version of these messages. */
 export const RELAY_VERSION = 1
 
-/** A member to be dialled. */
+/** Another process and its address. */
 export interface Peer {
   readonly name: string
   readonly incarnation: string
@@ -17,24 +15,26 @@ export interface Peer {
   readonly address: string
 }
 
-/** Where a sender's audio stands: frame numbers of one sender socket from 1, samples of the live from its first ever. */
+/** A place in a sender's audio. */
 export interface AudioPlace {
+  /** Number of the frame on this socket, from 1. */
   readonly frame: number
+  /** Number of samples since the start of the session. */
   readonly sample: number
 }
 
-/** A line of text, and an end, as they pass: the shapes of `application/pipeline/signals.ts`. */
-export type Passed = Readonly<Record<string, unknown>>
+/** A signal of `application/pipeline/signals.ts` as plain data. */
+export type RelayedData = Readonly<Record<string, unknown>>
 
 /** From the process with the sockets to the worker. */
 export type ToWorker =
-  /** First, once. `listens`: lines are wanted. */
+  /** The first message. `listens`: the process wants signals. */
   | { readonly kind: 'hello'; readonly relay: number; readonly term: number; readonly listens: boolean }
-  /** Lines are wanted from now on, or no longer. */
+  /** Begins or ends the delivery of signals. */
   | { readonly kind: 'listen'; readonly listens: boolean }
   /**
-   * A sender asks for the live's place. `from` (of one that comes again behind a broken link): its next frame has this
-   * number, and begins at this sample; null for a new socket.
+   * A sender wants to connect. `from`: after a broken link, the place at which its next frame begins. Null for a new
+   * socket.
    */
   | {
       readonly kind: 'sender'
@@ -42,98 +42,101 @@ export type ToWorker =
       readonly from: AudioPlace | null
     }
   /**
-   * A frame of the sender that has the place, as it came from its socket. Both ends number texts and binary frames as they
-   * are sent, from `from.frame` on, or 1. `null` text is a ping of the protocol itself, without a number.
+   * A frame of the connected sender. Both ends count text and binary frames in order, from `from.frame` or 1. Text
+   * `null` is a ping of the WebSocket protocol and is not counted.
    */
   | { readonly kind: 'text'; readonly text: string | null }
   | { readonly kind: 'binary'; readonly bytes: Uint8Array }
-  /** The socket of this sender is gone; `how` as its handshake or socket ended. */
+  /** The socket of this sender was closed. `how`: the way in which its handshake or socket ended. */
   | { readonly kind: 'gone'; readonly requestId: string; readonly how: 'clean' | 'broken' | 'abandoned' }
 
-/** Why a sender does not get the place. */
+/** Why a sender may not connect. */
 export type SenderRefusal = 'already_connected' | 'over' | 'unavailable'
 
 /** From the worker to the process with the sockets. */
 export type FromWorker =
-  /** The answer to `hello`: the live is run here in this term. */
+  /** The answer to `hello`: this process runs the session in this term. */
   | { readonly kind: 'here'; readonly term: number; readonly status: LiveStatus }
-  /** It is not run here; the link is closed. `worker` and `term` as this process knows them. */
+  /** This process does not run the session, and closes the link. `worker`, `term`: its knowledge of the worker. */
   | { readonly kind: 'elsewhere'; readonly worker: string | null; readonly term: number | null }
   /**
-   * Behind `here` or `listen` with lines: the newest finals that were told, in order. `isWhole`: they reach back to the
-   * first of the live. `dropped`: those of them that no log holds, by their keys.
+   * Sent after `here` or `listen`, before the signals: the newest final segments that were sent to listeners, in order.
+   * `isWhole`: the list contains the first segment of the session. `dropped`: keys of segments that were never stored.
    */
   | {
       readonly kind: 'recent'
-      readonly finals: ReadonlyArray<Passed>
+      readonly finals: ReadonlyArray<RelayedData>
       readonly isWhole: boolean
       readonly dropped: ReadonlyArray<string>
     }
-  /** What the live's bus tells (a LiveSignal, an end among them). */
-  | { readonly kind: 'signal'; readonly signal: Passed }
+  /** A LiveSignal of the session, including its end. */
+  | { readonly kind: 'signal'; readonly signal: RelayedData }
   /** The answer to `sender`. */
   | { readonly kind: 'admitted'; readonly requestId: string }
   | { readonly kind: 'refused'; readonly requestId: string; readonly why: SenderRefusal }
-  /** A frame to the sender alone. */
+  /** A frame for the sender only. */
   | { readonly kind: 'reply'; readonly frame: string }
-  /** Last words to the sender: its socket is to be closed. */
+  /** Close the socket of the sender, after this last frame. */
   | { readonly kind: 'close'; readonly frame: string; readonly close: number; readonly reason: string }
-  /** The sender's socket is not to be read, or again. */
+  /** Stop reading the sender's socket (`on`), or read it again. */
   | { readonly kind: 'hold'; readonly on: boolean }
-  /** The worker is done with all frames up to here; each second while frames come, and before each `reply`, which answers the last. */
+  /** The worker has processed all frames up to this place. Sent every second during audio, and before each `reply`. */
   | ({ readonly kind: 'heard' } & AudioPlace)
-  /** All audio up to here is in stored finals or was settled as silence: it is never asked for again. */
+  /** All audio up to this place is in stored final segments or was silence. It is never needed again. */
   | ({ readonly kind: 'covered' } & AudioPlace)
 
 export interface LiveLink {
   readonly send: (message: ToWorker) => void
-  /** Bytes that the peer has not taken yet. */
+  /** Bytes that are not sent yet. */
   readonly buffered: () => number
-  /** Frames under way are sent first. */
+  /** Closes the link after the buffered messages are sent. */
   readonly close: () => void
 }
 
 export interface LinkEvents {
   readonly message: (message: FromWorker) => void
-  /** Once, also where it never opened; nothing comes behind it. `why` for people. */
+  /** Called once, also when the link never opened. No message follows. `why`: for people. */
   readonly closed: (why: string) => void
 }
 
-/** The other process does not answer, is another incarnation, or does not have our key. */
+/** The other process does not answer, has another incarnation, or has another key. */
 export interface Unreachable {
   readonly _tag: 'Unreachable'
   readonly reason: string
 }
 
-/** The end of a live, asked of its worker: an EndRequest and an Ended of `application/lives/end-by-worker.ts` as they pass. */
+/**
+ * The end of a live, asked of its worker: an EndRequest and an Ended of `application/lives/end-by-worker.ts` as they
+ * pass.
+ */
 export interface EndMessage {
   readonly liveId: number
-  readonly end: Passed
+  readonly end: RelayedData
 }
 
-/** How a process reaches the workers of others. */
+/** Connects this process to workers in other processes. */
 export interface LiveLinks {
-  /** Dials at once; what is sent before it is open is sent then. */
+  /** Connects at once. Messages that are sent earlier are sent when the link is open. */
   readonly open: (to: Peer, liveId: number, events: LinkEvents) => LiveLink
-  /** Null: it is not run there (any more). Left without an answer in `limitMs`. */
-  readonly end: (to: Peer, message: EndMessage, limitMs: number) => Promise<Either<Unreachable, Passed | null>>
+  /** Requests the end of a session. Null: the peer does not run it. Left: no answer within `limitMs`. */
+  readonly end: (to: Peer, message: EndMessage, limitMs: number) => Promise<Either<Unreachable, RelayedData | null>>
   readonly close: () => Promise<void>
 }
 
-/** A link as the worker has it. */
+/** The worker's side of a link. */
 export interface WorkerLink {
   readonly send: (message: FromWorker) => void
   readonly buffered: () => number
   readonly close: () => void
 }
 
-/** What a worker does with the links that others open to it. */
+/** Handles the links that other processes open to this worker. */
 export interface LinkHandler {
-  /** Answers who hears the link. */
+  /** Returns the receiver of the link's messages. */
   readonly open: (liveId: number, link: WorkerLink) => {
     readonly message: (message: ToWorker) => void
-    /** The link broke or was closed, by whomever; nothing comes behind it. */
+    /** Called when either side closed the link or it broke. No message follows. */
     readonly closed: () => void
   }
-  readonly end: (message: EndMessage) => Promise<Passed | null>
+  readonly end: (message: EndMessage) => Promise<RelayedData | null>
 }

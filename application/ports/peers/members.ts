@@ -1,52 +1,55 @@
 import type { Model, TranslationPair } from '../catalogue.ts'
 import type { InstalledFacts } from '../installed-models.ts'
 
-/** A running process, as others know it. */
+/** The identity of a running process. */
 export interface Self {
-  /** The same after a restart: `local` where all stores are embedded, else NODE_NAME or one made once for the data directory. */
+  /**
+   * Stays equal after a restart. `local` with embedded stores, otherwise NODE_NAME or a name made once for the data
+   * directory.
+   */
   readonly name: string
   /** A UUID of this run of the process. */
   readonly incarnation: string
 }
 
-/** What a process is there for. */
+/** The tasks of a process. */
 export const ROLES = ['api', 'worker', 'projector'] as const
 export type Role = (typeof ROLES)[number]
 
-/** A device of a worker: `lanes` passes at a time. */
+/** A device of a worker. `lanes`: number of passes that run at a time. */
 export interface OfferedDevice {
   readonly name: string
   readonly lanes: number
 }
 
-/** An engine of a worker that runs one for each of its GPUs. */
+/** One engine of a worker that has an engine for each GPU. */
 export interface OfferedEngine {
-  /** Megabytes that its sessions can reserve. */
+  /** Megabytes that sessions can reserve. */
   readonly vram: number
-  /** Sessions that run on it. */
+  /** Ids of the sessions that run on the engine. */
   readonly sessions: ReadonlyArray<number>
 }
 
-/** What a worker can run. */
+/** The models and devices of a worker. */
 export interface Offers {
   readonly models: ReadonlyArray<Model & {
-    /** Name of the device that runs it. */
+    /** Name of the device that runs the model. */
     readonly device: string
-    /** Part of a lane that a session takes, as measured. */
+    /** Measured part of a lane that a session takes. */
     readonly share: number
-    /** It is in memory. */
+    /** The model is in memory. */
     readonly isLoaded: boolean
   }>
   readonly translations: ReadonlyArray<TranslationPair>
   readonly devices: ReadonlyArray<OfferedDevice>
-  /** Absent where one engine runs all sessions. */
+  /** Absent when one engine runs all sessions. */
   readonly engines?: ReadonlyArray<OfferedEngine>
-  /** What administrators see of them beside that. */
+  /** Further facts about the models, for administrators. */
   readonly onDisk?: ReadonlyArray<InstalledFacts>
 }
 
-/** How far a job is, from the process that does it. */
-export interface ToldJob {
+/** Progress of a job, published by the process that runs it. */
+export interface PublishedJob {
   readonly jobId: number
   readonly done: number
   readonly total: number | null
@@ -54,35 +57,35 @@ export interface ToldJob {
   readonly at: string
 }
 
-/** What a member has to do with administrators' jobs. */
-export interface ToldJobs {
-  /** Those that it does. */
-  readonly doing: ReadonlyArray<ToldJob>
-  /** Those of others that somebody asked it to have broken off; whoever does one hears it here. */
+/** The jobs of a member. */
+export interface JobReport {
+  /** Jobs that the member runs. */
+  readonly doing: ReadonlyArray<PublishedJob>
+  /** Ids of jobs in other processes that an administrator cancelled here. Their processes read this list. */
   readonly cancelling: ReadonlyArray<number>
 }
 
-/** What a member tells the others of itself, and may change while it runs. */
+/** Facts that a member publishes and that may change while it runs. */
 export interface Announced {
   readonly state: 'up' | 'draining' | 'stopping'
-  /** `host:port` of its internal port; null where it has none. */
+  /** `host:port` of its internal port. Null without an internal port. */
   readonly address: string | null
-  /** Null unless it is a worker. */
+  /** Null unless the member is a worker. */
   readonly offers: Offers | null
   /** Its event store answers. */
   readonly logAnswers: boolean
-  /** Lives that it hears at this moment. */
+  /** Ids of the sessions that it transcribes at this moment. */
   readonly lives: ReadonlyArray<number>
-  /** Null of one that does none, and of versions that do not say. */
-  readonly jobs: ToldJobs | null
+  /** Null for a member that runs no jobs, and for early versions. */
+  readonly jobs: JobReport | null
 }
 
-/** What of a member never changes while it runs. */
+/** Facts of a member that never change while it runs. */
 export interface Profile {
   readonly roles: ReadonlyArray<Role>
-  /** Of the package. */
+  /** Version of the package. */
   readonly version: string
-  /** Newest format of the log, and version of the relay's messages, that it understands. */
+  /** The newest log format and the relay version that it understands. */
   readonly speaks: { readonly log: number; readonly relay: number }
 }
 
@@ -92,26 +95,26 @@ export interface Member extends Self, Announced, Profile {}
 export interface Members {
   readonly self: Self
   /**
-   * Settles with why, for people, once another process has the place of this one, which must then end and write nothing
-   * more; pending for as long as the place is its own.
+   * Resolves with the reason, for people, when another process has taken over the name of this one. Then this process
+   * must end and write nothing more.
    */
   readonly replaced: Promise<string>
-  /** Why the place is not, or may not be, this process's own at this moment, for people; null where it is. */
-  readonly whyNot: () => Promise<string | null>
-  /** Those that are not lost, this one among them, as of the last answered look. */
+  /** Returns why this process may have lost its name to another process, for people, or null when it owns the name. */
+  readonly ownershipProblem: () => Promise<string | null>
+  /** Returns this member and all others that are not lost, as of the last successful read. */
   readonly all: () => ReadonlyArray<Member>
   /**
-   * Hears that `all` changed: somebody came, left, was found lost or announced something. Answers how to stop that.
+   * Calls the listener when a member joined, left, was lost or announced a change. Returns a function that stops it.
    */
-  readonly onChange: (hear: () => void) => () => void
+  readonly onChange: (listener: () => void) => () => void
   /**
-   * Hears of each member that was found lost, those found before included: ten counted looks in a row saw no new beat of
-   * it. Once each time, since one that was only cut off comes back. Whoever hears may only suspect; the log decides.
-   * Answers how to stop that.
+   * Calls the listener for each lost member, including members that were lost before: ten successful reads in sequence
+   * found no new beat. A member that was only cut off may return and be lost again. The loss is a suspicion; the log
+   * decides. Returns a function that stops the calls.
    */
-  readonly onLost: (hear: (member: Member) => void) => () => void
-  /** Told to the others with the next beat, at once for `state`, `address` and `jobs`. */
+  readonly onLost: (listener: (member: Member) => void) => () => void
+  /** Publishes a change with the next beat. Changes of `state`, `address` and `jobs` are published at once. */
   readonly announce: (change: Partial<Announced>) => void
-  /** Gives the place up, so that the next process need not wait. */
+  /** Releases the name, so that the next process need not wait. */
   readonly leave: () => Promise<void>
 }

@@ -5,7 +5,7 @@ import { segmentWord } from '../../../domain/transcript/events.ts'
 import type { EndRequest, Ended } from '../../lives/end-by-worker.ts'
 import type { LiveSignal, TranscriptFrame } from '../../pipeline/signals.ts'
 import type { Position } from '../../ports/event-store.ts'
-import type { Passed } from '../../ports/peers/live-links.ts'
+import type { RelayedData } from '../../ports/peers/live-links.ts'
 
 /** Encodes and decodes the values that link messages contain. */
 
@@ -51,20 +51,20 @@ const ended = t.type({ position: t.union([position, t.null]) })
 /** Keeps unknown members, because a later version may send more. */
 const decoderOf =
   <A>(codec: t.Decoder<unknown, A>) =>
-  (passed: Passed): A =>
+  (passed: RelayedData): A =>
     decodeOrThrow(codec, passed)
 
 /** Returns the object itself, without a copy. */
-const encode = (value: object): Passed => value as Passed
+const encode = (value: object): RelayedData => value as RelayedData
 
 /** A signal that is sent to other processes. Links report a move themselves. */
 export type RelayedSignal = Exclude<LiveSignal, { readonly kind: 'moved' }>
 
-export const decodeSignal: (passed: Passed) => RelayedSignal = decoderOf(signal)
-export const decodeFrame: (passed: Passed) => TranscriptFrame = decoderOf(frame)
-export const decodeEndRequest: (passed: Passed) => EndRequest = decoderOf(endRequest)
-export const decodeEnded: (passed: Passed) => Ended = decoderOf(ended)
-export const encodeFrame: (frame: TranscriptFrame) => Passed = encode
-export const encodeSignal: (signal: RelayedSignal) => Passed = encode
-export const encodeEndRequest: (request: EndRequest) => Passed = encode
-export const encodeEnded: (ended: Ended) => Passed = encode
+export const decodeSignal: (passed: RelayedData) => RelayedSignal = decoderOf(signal)
+export const decodeFrame: (passed: RelayedData) => TranscriptFrame = decoderOf(frame)
+export const decodeEndRequest: (passed: RelayedData) => EndRequest = decoderOf(endRequest)
+export const decodeEnded: (passed: RelayedData) => Ended = decoderOf(ended)
+export const encodeFrame: (frame: TranscriptFrame) => RelayedData = encode
+export const encodeSignal: (signal: RelayedSignal) => RelayedData = encode
+export const encodeEndRequest: (request: EndRequest) => RelayedData = encode
+export const encodeEnded: (ended: Ended) => RelayedData = encode

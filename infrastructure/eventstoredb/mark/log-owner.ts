@@ -31,7 +31,7 @@ export interface Ownership {
   /** Takes the log from its present owner. */
   readonly takesOver: boolean
   /** Returns why this process must not own the log, as a message for users; null: it may. */
-  readonly whyNot: () => Promise<string | null>
+  readonly ownershipProblem: () => Promise<string | null>
   /** Called at most once, with the reason for users, when this process must end because another one owns the log. */
   readonly onTaken: (why: string) => void
   readonly timers: Timers

@@ -1,4 +1,4 @@
-import type { HeardWord } from '../../../application/ports/engine.ts'
+import type { TranscribedWord } from '../../../application/ports/engine.ts'
 import { tokenStarts } from './attention-times.ts'
 import { wordsOfTokens } from './token-words.ts'
 
@@ -25,7 +25,7 @@ const meanOf = (logprobs: ReadonlyArray<number>): number =>
 export const heardWords = (
   { tokens, logprobs, attention, known, seconds, timePrecision }: Followed,
   decodeText: (tokens: ReadonlyArray<number>) => string,
-): ReadonlyArray<HeardWord> => {
+): ReadonlyArray<TranscribedWord> => {
   if (tokens.length === 0) return []
   const rows = attention.map((head) => head.slice(0, known + tokens.length + 1))
   const frames = Math.max(1, Math.min(rows[0]?.[0]?.length ?? 1, Math.ceil(seconds / timePrecision)))

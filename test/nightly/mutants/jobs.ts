@@ -31,8 +31,8 @@ export const jobMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/jobs/shared-jobs.ts',
-    before: '(await members.whyNot()) === null',
-    after: '(await members.whyNot()) !== undefined',
+    before: '(await members.ownershipProblem()) === null',
+    after: '(await members.ownershipProblem()) !== undefined',
     rows: ['failed after some looks'], test: SHARED,
   },
   {

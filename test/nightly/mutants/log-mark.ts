@@ -36,7 +36,7 @@ export const logMarkMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/mark/log-format.ts',
-    before: ' ?? (await ownership.whyNot())',
+    before: ' ?? (await ownership.ownershipProblem())',
     after: '',
     rows: ['who was replaced in MongoDB before it had the log'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
   },

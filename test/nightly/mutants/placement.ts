@@ -52,7 +52,7 @@ export const placementMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/admission/watch-workers.ts',
-    before: 'const isSure = unseen().length > 0 && (await members.whyNot()) === null',
+    before: 'const isSure = unseen().length > 0 && (await members.ownershipProblem()) === null',
     after: 'const isSure = unseen().length > 0',
     rows: ['unless it is us who see nobody'], test: LOST,
   },

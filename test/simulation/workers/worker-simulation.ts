@@ -66,7 +66,7 @@ const createWorld = (seed: number) => {
         { name, incarnation: environment.instance },
         { roles: ['worker'], version: '1', speaks: { log: 1, relay: 1 } },
       ),
-      whyNot: async () => (chance(0.3) ? 'its beats are not acknowledged' : null),
+      ownershipProblem: async () => (chance(0.3) ? 'its beats are not acknowledged' : null),
     }
     const worker = await createWorker({
       ...process,

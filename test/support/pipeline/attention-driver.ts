@@ -3,7 +3,7 @@ import { limitsOf } from '../../../application/pipeline/policy/policy-limits.ts'
 import type { Outcome, Pass, Step } from '../../../application/pipeline/policy/policy.ts'
 import type { SegmenterState } from '../../../application/pipeline/speech/speech-segmenter.ts'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import type { HeardWord, Hypothesis } from '../../../application/ports/engine.ts'
+import type { TranscribedWord, Hypothesis } from '../../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 
@@ -21,13 +21,13 @@ export const speechState = (clock: number, spans: ReadonlyArray<Span>, isClosed 
 
 let tokens = 0
 /** A word with times from the first audio on; what punctuation it ends with is a token of its own. */
-export const heardWord = (text: string, start: number, end: number, probability = 0.9): HeardWord => {
+export const heardWord = (text: string, start: number, end: number, probability = 0.9): TranscribedWord => {
   const hasEnd = /[\p{L}\p{N}][\p{P}]+$/u.test(text)
   tokens += 2
   return { text, tokens: hasEnd ? [tokens, tokens + 1] : [tokens], spoken: 1, start, end, probability, confidence: probability, endProbability: hasEnd ? probability : 1 }
 }
 
-export const tokensOf = (...words: ReadonlyArray<HeardWord>): ReadonlyArray<number> => words.flatMap((each) => each.tokens)
+export const tokensOf = (...words: ReadonlyArray<TranscribedWord>): ReadonlyArray<number> => words.flatMap((each) => each.tokens)
 
 export interface Heard {
   readonly pass: Pass
@@ -44,7 +44,7 @@ export const createAttentionDriver = (settings: Partial<EngineSettings> = {}, wi
     policy,
     next,
     /** What must be a pass, and hears these words. */
-    hears: (state: SegmenterState, words: ReadonlyArray<HeardWord>, scores: Partial<Hypothesis> = {}): Heard => {
+    hears: (state: SegmenterState, words: ReadonlyArray<TranscribedWord>, scores: Partial<Hypothesis> = {}): Heard => {
       const step = next(state)
       if (step.kind !== 'pass') throw new Error(`not a pass but ${JSON.stringify(step)}`)
       const { pass } = step

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { followEnds } from '../../../application/sessions/relay/follow-ends.ts'
 import { endAnywhere, relayingEnds, runsAnywhere } from '../../../application/sessions/relay/routed-lives.ts'
 import type { EventStore } from '../../../application/ports/event-store.ts'
-import type { EndMessage, Passed } from '../../../application/ports/peers/live-links.ts'
+import type { EndMessage, RelayedData } from '../../../application/ports/peers/live-links.ts'
 import { NO_RUNS } from '../application/write-side.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 import { right } from '../../support/tools/right.ts'
@@ -19,7 +19,7 @@ const ORIGIN = { commandId: 'c', correlationId: 'c', actor: 'user:1' }
 test('an end is asked of the worker that runs the live, wherever; null where none answers', async (t) => {
   const { world, a, api } = await startRelay()
   const asked: Array<EndMessage> = []
-  let answer: E.Either<{ readonly _tag: 'Unreachable'; readonly reason: string }, Passed | null> = E.right({
+  let answer: E.Either<{ readonly _tag: 'Unreachable'; readonly reason: string }, RelayedData | null> = E.right({
     position: 'p7',
   })
   const end = endAnywhere({

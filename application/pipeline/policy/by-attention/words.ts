@@ -1,6 +1,6 @@
 import { withoutPunctuation } from '../../../../domain/transcript/captions.ts'
 import { UNSPACED } from '../../../../domain/transcript/unspaced.ts'
-import type { HeardWord } from '../../../ports/engine.ts'
+import type { TranscribedWord } from '../../../ports/engine.ts'
 import { SAMPLE_RATE } from '../../../ports/engine.ts'
 import type { Region } from '../../speech/speech-segmenter.ts'
 import type { Limits } from '../policy-limits.ts'
@@ -36,7 +36,7 @@ const goesOn = (text: string): boolean => !text.startsWith(' ') && (!UNSPACED.te
 
 /** The words of a pass, in the time of the live. */
 export const wordsOf = (
-  heard: ReadonlyArray<HeardWord>,
+  heard: ReadonlyArray<TranscribedWord>,
   pass: Pass,
   regions: ReadonlyArray<Region>,
   { punctuation }: Limits,

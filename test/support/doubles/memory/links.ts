@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type {
-  EndMessage, FromWorker, LinkEvents, LinkHandler, LiveLinks, Passed, Peer, ToWorker, Unreachable,
+  EndMessage, FromWorker, LinkEvents, LinkHandler, LiveLinks, RelayedData, Peer, ToWorker, Unreachable,
 } from '../../../../application/ports/peers/live-links.ts'
 import type { Self } from '../../../../application/ports/peers/members.ts'
 import type { Timers } from '../../../../application/ports/timers.ts'
@@ -156,10 +156,10 @@ export const createMemoryLinks = ({ timers = systemTimers }: { readonly timers?:
     return link
   }
 
-  const end = (from: string, peer: Peer, message: EndMessage, limitMs: number): Promise<Either<Unreachable, Passed | null>> =>
+  const end = (from: string, peer: Peer, message: EndMessage, limitMs: number): Promise<Either<Unreachable, RelayedData | null>> =>
     new Promise((resolve) => {
       const [up, down] = [wayOf(from, peer.name), wayOf(peer.name, from)]
-      const settle = (answer: Either<Unreachable, Passed | null>): void => {
+      const settle = (answer: Either<Unreachable, RelayedData | null>): void => {
         cancel()
         drop(up, down)
         resolve(answer)

@@ -1,5 +1,5 @@
 import { SAMPLE_RATE } from '../../../../application/ports/engine.ts'
-import type { Beginning, HeardWord, Hypothesis } from '../../../../application/ports/engine.ts'
+import type { Beginning, TranscribedWord, Hypothesis } from '../../../../application/ports/engine.ts'
 import type { Run, ScriptedWord } from './engine.ts'
 
 /** What a token says of the word of a script that it belongs to. */
@@ -25,9 +25,9 @@ interface Sound extends Run {
 }
 
 /** What is said of one sound, given what is known of it already; nothing where it is too short to be anything. */
-const saidOf = ({ place, word, from, to, isAtEnd }: Sound, known: ReadonlyArray<Kind>, isDraft: boolean): ReadonlyArray<HeardWord> => {
+const saidOf = ({ place, word, from, to, isAtEnd }: Sound, known: ReadonlyArray<Kind>, isDraft: boolean): ReadonlyArray<TranscribedWord> => {
   const [start, end] = [from / SAMPLE_RATE, to / SAMPLE_RATE]
-  const say = (text: string, ...kinds: ReadonlyArray<Kind>): HeardWord => {
+  const say = (text: string, ...kinds: ReadonlyArray<Kind>): TranscribedWord => {
     const probability = word.misheard === undefined || !isDraft ? SURE : UNSURE
     return { tokens: kinds.map((kind) => tokenOf(place, kind)), text, spoken: 1, start, end, probability, confidence: probability, endProbability: 1 }
   }

@@ -64,7 +64,7 @@ export const scriptedMembers = (...first: readonly [Member, ...ReadonlyArray<Mem
   const members: Members = {
     self: own,
     replaced: new Promise(() => undefined),
-    whyNot: () => Promise.resolve(doubt),
+    ownershipProblem: () => Promise.resolve(doubt),
     all: () => present,
     onChange: (hear) => {
       changed.add(hear)

@@ -68,7 +68,7 @@ const world = () => {
     return {
       self,
       replaced: new Promise(() => undefined),
-      whyNot: () => Promise.resolve(cutOff.has(self.incarnation) || !present.has(self.incarnation) ? 'cut off' : null),
+      ownershipProblem: () => Promise.resolve(cutOff.has(self.incarnation) || !present.has(self.incarnation) ? 'cut off' : null),
       all: () => [...present.values()].filter(({ incarnation }) =>
         incarnation === self.incarnation || (!cutOff.has(self.incarnation) && !cutOff.has(incarnation))),
       onChange: (hear) => {
