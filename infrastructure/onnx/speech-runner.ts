@@ -12,7 +12,7 @@ export interface Asked extends Omit<TranscribeJob, 'model'> {
 }
 
 /** Why a text that was called off has none. */
-export const CALLED_OFF = 'it was called off'
+export const CANCELLED = 'it was cancelled'
 
 /**
  * A loaded speech model of any family; it keeps nothing between calls. Throws on samples, languages, tasks or
@@ -23,7 +23,7 @@ export interface SpeechRunner {
   readonly windowSeconds: number
   /** It takes jobs with a beginning. */
   readonly hasWordTimes: boolean
-  /** Throws CALLED_OFF of what is. */
+  /** Throws CANCELLED of what is. */
   readonly transcribe: (asked: Asked) => Promise<Hypothesis>
   /** In as few runs of the graphs as can be; `onText` is called for each as its text ends, in no order, but for those that are called off. */
   readonly transcribeTogether: (

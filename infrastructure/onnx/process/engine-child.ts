@@ -4,24 +4,24 @@ import { fileURLToPath } from 'node:url'
 import { engineEnvironment } from '../providers/engine-environment.ts'
 import type { EngineRole, Reply, Request } from './messages.ts'
 
-/** A running engine process as its client sees it. */
+/** A running engine process, as its client sees it. */
 export interface EngineChild {
   readonly pid: number | undefined
   readonly send: (request: Request) => void
-  /** Ends it at once, whatever it is doing; `onExit` tells when. */
+  /** Kills the process. `onExit` is called when it has ended. */
   readonly stop: () => void
-  /** As `stop`, but `onExit` tells `reason` at once: a process that hangs in a driver may take long to end. */
+  /** Kills the process and calls `onExit` at once, because a process that hangs in a driver may end late. */
   readonly abandon: (reason: string) => void
 }
 
 export interface EngineChildEvents {
   readonly onReply: (reply: Reply) => void
   readonly onErrorLine: (line: string) => void
-  /** Once, whether it ran or could not even be started. */
+  /** Called once, also when the process could not be started. */
   readonly onExit: (reason: string) => void
 }
 
-/** @param gpu id of the only GPU that the process may use; undefined: the first that it finds */
+/** @param gpu UUID of the only GPU that the process may use; undefined: the first usable GPU */
 export const startEngineChild = (
   role: EngineRole,
   execArgv: ReadonlyArray<string>,
@@ -35,18 +35,18 @@ export const startEngineChild = (
     execArgv: [...execArgv],
     env: engineEnvironment(gpu),
   })
-  let over = false
+  let hasEnded = false
   const end = (reason: string): void => {
-    if (over) return
-    over = true
+    if (hasEnded) return
+    hasEnded = true
     events.onExit(reason)
   }
   child.on('message', (reply) => {
-    if (!over) events.onReply(reply as Reply)
+    if (!hasEnded) events.onReply(reply as Reply)
   })
   child.on('exit', (code, signal) => end(signal ?? `exit code ${code}`))
   child.on('error', (error) => {
-    // Also a message that could not be delivered to a process that is ending: its exit follows.
+    // A message to an ending process also fails, but then `exit` follows.
     if (child.pid === undefined) end(error.message)
   })
   if (child.stderr !== null) createInterface({ input: child.stderr }).on('line', events.onErrorLine)

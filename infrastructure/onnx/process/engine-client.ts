@@ -20,37 +20,42 @@ import { createTaskRunner } from './task-runner.ts'
 interface Limits {
   readonly detect: number
   readonly load: number
-  /** That every pass has, however fast its model. */
+  /** Shortest limit of a pass, also for fast models. */
   readonly transcribe: number
-  /** That a pass of a model has which nobody has measured. */
+  /** Limit of a pass whose model was never measured. */
   readonly unmeasured: number
 }
 
 /**
- * A model that passed its trial must not be killed for being slow, so it has as long here. Detection takes milliseconds,
- * and the detections of all sessions wait for one another.
+ * A load has as much time as in a model's trial, so a slow model that passed its trial is not killed. Detection takes
+ * milliseconds, but the detections of all sessions wait for each other.
  */
-const LIMITS: Limits = { detect: 30_000, transcribe: 120_000, load: LONGEST_TRIAL_MS, unmeasured: LONGEST_TRIAL_MS }
+const LIMITS: Limits = {
+  detect: 30_000, transcribe: 120_000, load: LONGEST_TRIAL_MS, unmeasured: LONGEST_TRIAL_MS,
+}
 
-/**
- * The speech engine: a child process that is started at once, and again whenever it dies or hangs. `models` are folders by the
- * names they go by, and may change; `workers` defaults to the number of cores; `measuredPass` tells what a pass of a
- * model took in its trial, in milliseconds; `execArgv` are flags for its Node.
- */
+const batchMessage = (batch: number): string =>
+  batch > 1 ? 'passes of several sessions run together' : 'passes run separately: joined passes are not faster'
+
+/** Starts the speech engine: a child process that starts again whenever it dies or hangs. */
 export const createSpeechEngine = (options: {
+  /** Folders of the models by name. The map may change. */
   readonly models: ReadonlyMap<string, string>
+  /** Milliseconds of a pass in the trial of a model; undefined without a trial. */
   readonly measuredPass?: (model: string) => number | undefined
+  /** Threads for the CPU. Default: the number of cores. */
   readonly workers?: number
   readonly logger: Logger
+  /** Flags for Node. */
   readonly execArgv?: ReadonlyArray<string>
-  /** Id of the only GPU that it uses; absent: the first that it finds. */
+  /** UUID of the only GPU that the engine may use; absent: the first usable GPU. */
   readonly gpu?: string
   readonly limits?: Limits
 }): SpeechEngine => {
   const workers = options.workers ?? availableParallelism()
   const { models, measuredPass, logger, execArgv = [], limits = LIMITS } = options
   const passes = createPassLimits({ floor: limits.transcribe, unmeasured: limits.unmeasured, measured: measuredPass })
-  /** What each model was loaded on. */
+  /** The device that each model was loaded on. */
   const devices = new Map<string, Device['name']>()
   const deviceOf = (model: string): Device['name'] => devices.get(model) ?? 'cpu'
   const runner = createTaskRunner({
@@ -61,9 +66,9 @@ export const createSpeechEngine = (options: {
     gpu: options.gpu,
     limits: { detect: limits.detect, load: limits.load, passes },
     widthOn: (provider) => {
-      // Nothing runs on a GPU that this process does not have, whatever the one before had.
+      // The previous process may have had a GPU that this process lacks.
       if (provider === 'cpu') devices.clear()
-      // As many as a batch takes, so that there are some to make it of.
+      // The GPU gets enough tasks to fill a batch.
       return provider === 'cpu' ? workers : GPU_BATCH
     },
     deviceOf: (task) => (task.kind === 'transcribe' ? deviceOf(task.job.model) : 'cpu'),
@@ -78,13 +83,16 @@ export const createSpeechEngine = (options: {
     pid: runner.pid,
     close: runner.close,
     load: (model) => async () => {
-      const outcome = (await runner.run({ kind: 'load', model, folder: folderOf(model) })) as Either<ModelLoadFailed | JobFailed, LoadedModel>
+      const answer = await runner.run({ kind: 'load', model, folder: folderOf(model) })
+      const outcome = answer as Either<ModelLoadFailed | JobFailed, LoadedModel>
       if (E.isRight(outcome)) {
         const { onGpu = false, batch } = outcome.right
         devices.set(model, onGpu ? 'gpu' : 'cpu')
-        if (batch !== undefined) logger.info({ model, batch }, batch > 1 ? 'passes of several sessions run together' : 'passes run one by one: together they gain nothing')
+        if (batch !== undefined) logger.info({ model, batch }, batchMessage(batch))
       }
-      return E.mapLeft(({ reason }: ModelLoadFailed | JobFailed): ModelLoadFailed => ({ _tag: 'ModelLoadFailed', model, reason }))(outcome)
+      return E.mapLeft(
+        ({ reason }: ModelLoadFailed | JobFailed): ModelLoadFailed => ({ _tag: 'ModelLoadFailed', model, reason }),
+      )(outcome)
     },
     transcribe: (job, signal) => async () => {
       const task = { kind: 'transcribe', job, folder: folderOf(job.model) } as const
@@ -92,7 +100,7 @@ export const createSpeechEngine = (options: {
       const busySeconds = E.isRight(outcome) ? outcome.right.busySeconds : undefined
       if (busySeconds !== undefined) {
         passes.spent(job.model, 1000 * busySeconds)
-        // The GPU may have failed at the model.
+        // Only CPU passes report busy time, so the GPU has failed and the CPU ran this pass.
         devices.set(job.model, 'cpu')
       }
       return outcome
@@ -104,9 +112,9 @@ export const createSpeechEngine = (options: {
   }
 }
 
-type Options = Parameters<typeof createSpeechEngine>[0]
+type EngineOptions = Parameters<typeof createSpeechEngine>[0]
 
-/** Writes each line with the name and the id of the GPU. */
+/** Adds the name and the UUID of the GPU to each line. */
 const loggerOf = (logger: Logger, { name, id }: EngineGpu): Logger => ({
   info: (fields, message) => logger.info({ gpu: name, gpuId: id, ...fields }, message),
   warn: (fields, message) => logger.warn({ gpu: name, gpuId: id, ...fields }, message),
@@ -114,11 +122,11 @@ const loggerOf = (logger: Logger, { name, id }: EngineGpu): Logger => ({
 })
 
 /**
- * Starts one engine for each GPU, or a single engine where `gpus` is empty. Several engines share the cores of the
- * machine for what runs on the CPU.
+ * Starts one engine for each GPU, or a single engine if `gpus` is empty. Several engines share the cores of the machine
+ * for work on the CPU.
  */
 export const startSpeechEngines = (
-  options: Options,
+  options: EngineOptions,
   gpus: ReadonlyArray<EngineGpu>,
 ): readonly [SpeechEngine, ...ReadonlyArray<SpeechEngine>] => {
   const workers = Math.ceil((options.workers ?? availableParallelism()) / Math.max(1, gpus.length))

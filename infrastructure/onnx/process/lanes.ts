@@ -5,15 +5,12 @@ import { familyOf } from '../families.ts'
 import { createWorkerPool, modelOf } from './worker-pool.ts'
 import type { WorkerPool } from './worker-pool.ts'
 
-/**
- * Jobs that one run of a model on a GPU may hold. What a GPU of what size makes of it is not measured (decision 26); a run holds the
- * caches of all of them.
- */
+/** Most jobs in one run of a model on a GPU. A run holds the caches of all its jobs. Not measured on a real GPU. */
 export const GPU_BATCH = 8
 
 const folderOf = (task: Task): string | null => (task.kind === 'detect' ? null : task.folder)
 
-/** No GPU's provider multiplies 8-bit integers; it would send every product back to one thread of the CPU. */
+/** GPU providers cannot multiply 8-bit integers: they would send every product to one CPU thread. */
 const isForGpu = async (folder: string | null, provider: Provider): Promise<boolean> => {
   if (folder === null) return false
   const family = await familyOf(folder)
@@ -22,23 +19,23 @@ const isForGpu = async (folder: string | null, provider: Provider): Promise<bool
 }
 
 /**
- * The worker threads of an engine process: one thread a core for the CPU; where there is a GPU, one more that has it to itself and
- * runs its jobs in batches. A model with 8-bit weights alone stays on the CPU. What the GPU fails at, for want of memory or because it was lost, the
- * CPU does; where it can, passes of that model go there until the model is next loaded.
+ * Starts the worker threads of an engine process: one per core for the CPU, and one for the GPU, which runs its jobs in
+ * batches. Models with 8-bit weights run on the CPU. The CPU repeats what the GPU fails at; if it succeeds, passes of
+ * that model stay on the CPU until the next load.
  */
 export const createLanes = (options: {
   readonly script: URL
   readonly workers: number
   readonly provider: Provider
   readonly onDeath: (reason: string) => void
-  /** Tells the one who runs the service. */
+  /** Writes a warning to the service's log. */
   readonly warn: (line: string) => void
 }): WorkerPool => {
   const { script, workers, provider, onDeath, warn } = options
   const cpu = createWorkerPool({ script, size: workers, onDeath })
   if (provider === 'cpu') return cpu
   const gpu = createWorkerPool({ script, size: 1, provider, batch: GPU_BATCH, onDeath })
-  /** Models that the GPU failed at. */
+  /** Models that failed on the GPU. */
   const refused = new Set<string>()
   return {
     run: async (task, onBegin, signal) => {
@@ -50,7 +47,7 @@ export const createLanes = (options: {
       const again = await cpu.run(task, onBegin, signal)
       if (E.isLeft(again)) return again
       refused.add(model)
-      warn(`${provider} fails at ${model}, the CPU takes it on: ${outcome.left.reason.replaceAll('\n', ' ')}`)
+      warn(`${provider} failed at ${model}, the CPU takes over: ${outcome.left.reason.replaceAll('\n', ' ')}`)
       return again
     },
   }

@@ -11,12 +11,12 @@ import type {
 import type { ProviderChoice } from '../providers/execution-provider.ts'
 import type { TranslateJob } from '../../../application/ports/translation-engine.ts'
 
-/** Which models an engine process runs, its first argument: each kind has a process of its own. A second argument is the id of its GPU. */
+/** The kind of models that an engine process runs: its first argument. The second argument is the UUID of its GPU. */
 export type EngineRole = 'speech' | 'translation'
 
 /**
- * What the engine process is asked to do; structured clone carries it, so samples stay typed arrays. `folder` is where the model
- * lies now, null where none is installed under its name.
+ * A task for the engine process. Structured clone transfers it, so samples stay typed arrays. `folder` is the model's
+ * present folder, or null when the model is not installed.
  */
 export type Task =
   | { readonly kind: 'load'; readonly model: string; readonly folder: string | null }
@@ -24,35 +24,35 @@ export type Task =
   | { readonly kind: 'detect'; readonly samples: Int16Array; readonly state: VadState }
   | { readonly kind: 'translate'; readonly job: TranslateJob; readonly folder: string | null }
 
-/** To a worker thread: the memory of its set of the model is to be given back. */
+/** To a worker thread: release the memory of its copy of the model. */
 export interface Unload {
   readonly kind: 'unload'
   readonly model: string
 }
 
-/** To a worker thread: nobody waits any more for the outcome of what it has at that place. */
-export interface CallOff {
-  readonly kind: 'callOff'
+/** To a worker thread: the outcome of the task at this place is not needed any more. */
+export interface Cancel {
+  readonly kind: 'cancel'
   readonly place: number
 }
 
-/** What a task of its kind gives; `null` of a translator that is loaded, the text of a translation. */
+/** The result of a task: null for a loaded translator, a string for a translation. */
 type Result = LoadedModel | Hypothesis | SpeechProbabilities | string | null
 export type Outcome = Either<ModelLoadFailed | JobFailed, Result>
-/** From a worker thread that has several tasks: the place of one among them, and its outcome. */
+/** From a worker thread with several tasks: the place of a task in the batch, and its outcome. */
 export type PlacedOutcome = readonly [index: number, outcome: Outcome]
 
-/** To the engine process; `configure` comes first, as the answer to its `ready`. */
+/** To the engine process. `configure` comes first, in answer to `ready`. */
 export type Request =
   | { readonly kind: 'configure'; readonly workers: number }
   | { readonly kind: 'task'; readonly id: number; readonly task: Task }
-  /** Nobody waits for its outcome any more, which comes all the same, and sooner. */
-  | { readonly kind: 'callOff'; readonly id: number }
+  /** The outcome is not needed any more. It still comes, but sooner. */
+  | { readonly kind: 'cancel'; readonly id: number }
 
-/** From the engine process. Each task is answered once, in any order; of all but detection it is told first that it began. */
+/** From the engine process. Each task gets one outcome, in any order. `began` precedes it, except for detection. */
 export type Reply =
-  /** It can be configured; what its models will run on. */
+  /** The process can be configured. `choice` is the device of its models. */
   | { readonly kind: 'ready'; readonly choice: ProviderChoice }
-  /** A thread is about to take it on; `loads`: one that has yet to load its model. */
+  /** A thread is about to run the task. `loads`: the thread loads the model first. */
   | { readonly kind: 'began'; readonly id: number; readonly loads: boolean }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome }

@@ -1,42 +1,41 @@
 import type { PassTime } from '../../../application/ports/engine.ts'
 import type { Task } from './messages.ts'
 
-/** Milliseconds that `models pull` and `models verify` give a model to load, and to run once. */
+/** Time limit of `models pull` and `models verify` for loading a model, and for one run. */
 export const LONGEST_TRIAL_MS = 1_200_000
 
-/** A pass may take so many times what passes of its model took: long text has more tokens, and other threads compete. */
+/** A pass may take this multiple of the slowest pass so far: long texts have more tokens, and other threads compete. */
 const MARGIN = 5
 
-/** Passes of which the median is told: about half a minute of a session. */
+/** Passes in the median: about half a minute of a session. */
 const LAST_PASSES = 32
 
 /** How long a pass of a model takes, and may take before it counts as hanging. */
 export interface PassLimits {
-  /** Milliseconds that it may take. */
+  /** Returns the limit of a pass in milliseconds. */
   readonly of: (model: string) => number
-  /** What its last passes took, before any its trial; null where it had none. */
+  /** Returns the times of the last passes, or of the trial before the first pass; null without either. */
   readonly timeOf: (model: string) => PassTime | null
-  /** A pass came to its end, after so many milliseconds. */
+  /** Records the duration of a finished pass. */
   readonly seen: (model: string, milliseconds: number) => void
-  /** It kept a processor busy for so many milliseconds. */
+  /** Records the processor time of a finished pass. */
   readonly spent: (model: string, milliseconds: number) => void
 }
 
-const added = (times: ReadonlyArray<number> | undefined, time: number): ReadonlyArray<number> => [...(times ?? []), time].slice(-LAST_PASSES)
+const added = (times: ReadonlyArray<number> | undefined, time: number): ReadonlyArray<number> =>
+  [...(times ?? []), time].slice(-LAST_PASSES)
 
-/** The middle one, of two the lower; undefined of none. */
+/** Returns the median, or the lower of two middle values; undefined for an empty list. */
 const median = (times: ReadonlyArray<number>): number | undefined =>
-  times.toSorted((one, other) => one - other)[Math.floor((times.length - 1) / 2)]
+  times.toSorted((a, b) => a - b)[Math.floor((times.length - 1) / 2)]
 
-/**
- * Limits that grow with what a model needs: `measured` is what its trial took, in milliseconds, if it had one. A model
- * that no trial and no pass has measured has as long as its trial would have.
- *
- * @param floor milliseconds that every pass has
- */
+/** Creates limits that grow with the time that passes of a model take. */
 export const createPassLimits = (options: {
+  /** Milliseconds that every pass may take. */
   readonly floor: number
+  /** Limit of a model without a trial and without a pass. */
   readonly unmeasured?: number
+  /** Milliseconds of a pass in the model's trial. */
   readonly measured?: ((model: string) => number | undefined) | undefined
 }): PassLimits => {
   const { floor, unmeasured = LONGEST_TRIAL_MS, measured = () => undefined } = options
@@ -53,7 +52,11 @@ export const createPassLimits = (options: {
       const passes = last.get(model) ?? (trial === undefined ? [] : [trial])
       const [usual, processor] = [median(passes), median(busy.get(model) ?? [])]
       if (usual === undefined) return null
-      return { usual: usual / 1000, least: Math.min(...passes) / 1000, ...(processor !== undefined && { busy: processor / 1000 }) }
+      return {
+        usual: usual / 1000,
+        least: Math.min(...passes) / 1000,
+        ...(processor !== undefined && { busy: processor / 1000 }),
+      }
     },
     seen: (model, milliseconds) => {
       last.set(model, added(last.get(model), milliseconds))
@@ -63,14 +66,14 @@ export const createPassLimits = (options: {
   }
 }
 
-/** Milliseconds; those of `load` come on top of a pass where the thread has yet to load its model. */
+/** Limits in milliseconds. `load` is added to a pass if the thread loads the model first. */
 export interface TaskLimits {
   readonly detect: number
   readonly load: number
   readonly passes: PassLimits
 }
 
-/** Milliseconds that a task may take; `loads`: its thread has yet to load its model. */
+/** Returns the milliseconds that a task may take. `loads`: the thread loads the model first. */
 export const limitOf = (task: Task, loads: boolean, limits: TaskLimits): number => {
   if (task.kind === 'detect') return limits.detect
   if (task.kind === 'load') return limits.load

@@ -1,18 +1,18 @@
-/** A task in flight as the search for what brought a process down sees it. */
+/** A task that was in flight when its process died. */
 export interface Suspicious {
   readonly id: number
-  /** When the process said that it works on it; null before. */
+  /** When the process reported its begin; null before. */
   readonly begunAt: number | null
-  /** Deaths at which it was in flight. */
+  /** Number of processes that died while it was in flight. */
   readonly deaths: number
 }
 
-/** A task that never seemed to begin may still be what kills: at this many deaths it is suspected all the same. */
+/** A task without a reported begin may also kill the process. After this many deaths it is a suspect. */
 const MANY_DEATHS = 3
 
 /**
- * Which of the tasks in flight may have brought the process down: the one that took too long, where there is one; else
- * those that had begun, or all where none had.
+ * Returns the tasks that may have killed the process: the overdue task if there is one, else the tasks that had begun,
+ * else all tasks.
  */
 export const suspectsOf = <A extends Suspicious>(tasks: ReadonlyArray<A>, overdue: number | null): ReadonlyArray<A> => {
   const late = tasks.filter(({ id }) => id === overdue)
@@ -21,10 +21,10 @@ export const suspectsOf = <A extends Suspicious>(tasks: ReadonlyArray<A>, overdu
   return likely.length > 0 ? likely : tasks
 }
 
-/** In groups of at most so many. */
+/** Splits items into groups of at most `most`. */
 export const inGroups = <A>(items: ReadonlyArray<A>, most: number): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(items.length / most) }, (_, n) => items.slice(n * most, (n + 1) * most))
 
-/** In two halves, or in more groups where a half is larger than `most`: each is tried by itself. */
+/** Splits suspects into two halves, or into more groups of at most `most`. Each group is tried separately. */
 export const trialsOf = <A>(suspects: ReadonlyArray<A>, most: number): ReadonlyArray<ReadonlyArray<A>> =>
   inGroups(suspects, Math.max(1, Math.min(most, Math.ceil(suspects.length / 2))))

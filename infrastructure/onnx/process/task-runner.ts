@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Device } from '../../../application/ports/engine.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
 import type { Provider, ProviderChoice } from '../providers/execution-provider.ts'
-import { CALLED_OFF } from '../speech-runner.ts'
+import { CANCELLED } from '../speech-runner.ts'
 import { startEngineChild } from './engine-child.ts'
 import type { EngineChild } from './engine-child.ts'
 import type { EngineRole, Outcome, Reply, Task } from './messages.ts'
@@ -15,9 +15,9 @@ import { createWidth } from './width.ts'
 
 /** Runs tasks in an engine process that may die at any time. */
 export interface TaskRunner {
-  /** `signal`: once it is aborted nobody waits for the outcome, and the task soon has one. */
+  /** Runs a task. An aborted `signal` cancels it, and its outcome comes soon. */
   readonly run: (task: Task, signal?: AbortSignal) => Promise<Outcome>
-  /** Tasks, detection aside, that the process works on at a time on a device. */
+  /** Returns the number of tasks that the process runs at a time on a device, without detection. */
   readonly widthOf: (device: Device['name']) => number
   readonly pid: () => number | undefined
   readonly close: () => Promise<void>
@@ -27,30 +27,33 @@ interface Pending extends Suspicious {
   readonly task: Task
   readonly resolve: (outcome: Outcome) => void
   begunAt: number | null
-  /** Whether the thread that took it on had yet to load its model. */
+  /** The thread loaded its model first. */
   loads: boolean
   deaths: number
 }
 
 const FIRST_DELAY_MS = 100
 const LONGEST_DELAY_MS = 10_000
-/** A process that ran for so long did not die of what killed the one before. */
+/** A process that ran this long did not die of the same cause as the previous process. */
 const STEADY_MS = 60_000
-/** Starts in a row that never came to `ready`, after which waiting tasks are told so. */
-const HOPELESS_STARTS = 3
-/** Detection takes milliseconds: one that was in flight at two deaths is no bystander. */
+/** After this many starts in a row without `ready`, waiting tasks fail. */
+const MAX_FAILED_STARTS = 3
+/** Detection takes milliseconds, so a detection that was in flight at two deaths is their cause. */
 const DEADLY_DETECTION = 2
-/** How the system ends a process when memory runs out. */
+/** The signal with which the system kills a process when memory runs out. */
 const KILLED = 'SIGKILL'
 
 const isDetection = ({ task }: Pending): boolean => task.kind === 'detect'
 
 /**
- * Tasks that a process had begun when it died are suspects; the others only wait again. Suspects are tried in halves,
- * then quarters, with nothing beside them but detection, which never waits: one that is alone when its process dies
- * has brought it down and fails. A process in which a task takes longer than its limit (the wait for its turn not
- * counted, but for detection), or that says nothing for so long, hangs in native code: it is killed, and counts as dead.
- * After a kill from outside, which is what a lack of memory looks like, half as many tasks run at a time.
+ * Runs tasks in an engine process and starts the process again when it dies.
+ *
+ * - Tasks that had begun at the death are suspects. All other tasks wait again.
+ * - Suspects are tried in halves, then in quarters, next to detection only. A task that is tried alone when its process
+ *   dies has killed the process, and fails.
+ * - A process hangs if a task exceeds its limit, or if the process sends nothing for that long. It is killed. Only the
+ *   limit of a detection includes its waiting time.
+ * - After SIGKILL, which the system sends when memory runs out, half as many tasks run at a time.
  */
 export const createTaskRunner = (options: {
   readonly role: EngineRole
@@ -59,13 +62,14 @@ export const createTaskRunner = (options: {
   readonly execArgv: ReadonlyArray<string>
   readonly gpu?: string | undefined
   readonly limits: TaskLimits
-  /** Tasks at a time on the device of `provider`, beside the `workers` on the CPU; a process may find another than the one before. */
+  /** Returns the tasks at a time on the device of `provider`, in addition to the `workers` on the CPU. */
   readonly widthOn?: (provider: Provider) => number
-  /** The device that a task runs on. */
+  /** Returns the device that runs a task. */
   readonly deviceOf?: (task: Task) => Device['name']
   readonly startChild?: typeof startEngineChild
 }): TaskRunner => {
-  const { role, logger, limits, workers, widthOn = () => workers, deviceOf = () => 'cpu', startChild = startEngineChild } = options
+  const { role, logger, limits, workers } = options
+  const { widthOn = () => workers, deviceOf = () => 'cpu', startChild = startEngineChild } = options
   const width = createWidth(workers, () => performance.now())
   const inFlight = new Map<number, Pending>()
   const detections: Array<Pending> = []
@@ -83,19 +87,23 @@ export const createTaskRunner = (options: {
   let nextId = 0
   let closed: PromiseWithResolvers<void> | null = null
 
-  const fail = (pending: Pending, reason: string): void => pending.resolve(E.left({ _tag: 'JobFailed', reason }))
+  const fail = (pending: Pending, reason: string): void =>
+    pending.resolve(E.left({ _tag: 'JobFailed', reason }))
 
   const watchdog = createWatchdog<number | 'process'>((overdue, ms) => {
     overdueTask = overdue === 'process' ? null : overdue
-    child?.abandon(overdue === 'process' ? `it said nothing for ${ms} ms` : `a task took longer than ${ms} ms`)
+    child?.abandon(overdue === 'process' ? `it sent nothing for ${ms} ms` : `a task took longer than ${ms} ms`)
   })
 
   const watchProcess = (): void => {
     if (inFlight.size === 0) watchdog.release('process')
-    else watchdog.watch('process', Math.max(...[...inFlight.values()].map((pending) => limitOf(pending.task, true, limits))))
+    else {
+      const longest = Math.max(...[...inFlight.values()].map(({ task }) => limitOf(task, true, limits)))
+      watchdog.watch('process', longest)
+    }
   }
 
-  /** After a kill for want of memory fewer on either. */
+  /** After a kill because of memory, both devices run fewer tasks. */
   const widthOf = (device: Device['name']): number => Math.min(width.now(), device === 'cpu' ? workers : onDevice)
   const workingOn = (device: Device['name']): number =>
     [...inFlight.values()].filter((pending) => !isDetection(pending) && deviceOf(pending.task) === device).length
@@ -104,12 +112,12 @@ export const createTaskRunner = (options: {
     pending.begunAt = null
     inFlight.set(pending.id, pending)
     if (inFlight.size === 1) watchProcess()
-    // The thread that detects speech cannot say that it began while it hangs.
+    // Detection runs on the main thread, which cannot report the begin of a task while it hangs.
     if (isDetection(pending)) watchdog.watch(pending.id, limits.detect)
     child?.send({ kind: 'task', id: pending.id, task: pending.task })
   }
 
-  /** A device that is full holds up nobody on the other. */
+  /** Returns the position of the first task whose device is not full. */
   const nextWaiting = (): number =>
     waiting.findIndex(({ task }) => workingOn(deviceOf(task)) < widthOf(deviceOf(task)))
 
@@ -159,19 +167,19 @@ export const createTaskRunner = (options: {
     pump()
   }
 
-  const callOff = (pending: Pending): void => {
+  const cancel = (pending: Pending): void => {
     const at = waiting.indexOf(pending)
-    if (at !== -1) fail(waiting.splice(at, 1)[0] ?? pending, CALLED_OFF)
-    else if (inFlight.has(pending.id)) child?.send({ kind: 'callOff', id: pending.id })
+    if (at !== -1) fail(waiting.splice(at, 1)[0] ?? pending, CANCELLED)
+    else if (inFlight.has(pending.id)) child?.send({ kind: 'cancel', id: pending.id })
   }
 
   const failWaiting = (reason: string): void => {
-    const given = [...detections.splice(0), ...trials.flat(), ...waiting.splice(0)]
+    const tasks = [...detections.splice(0), ...trials.flat(), ...waiting.splice(0)]
     trials = []
-    given.forEach((pending) => fail(pending, reason))
+    tasks.forEach((pending) => fail(pending, reason))
   }
 
-  /** Answers, or lines up again, what was in flight when the process died. */
+  /** Fails or repeats the tasks that were in flight when the process died. */
   const settle = (caught: ReadonlyArray<Pending>, reason: string): void => {
     for (const pending of caught) pending.deaths += 1
     const deadly = caught.filter((pending) => isDetection(pending) && pending.deaths >= DEADLY_DETECTION)
@@ -179,14 +187,14 @@ export const createTaskRunner = (options: {
     detections.unshift(...caught.filter((pending) => isDetection(pending) && !deadly.includes(pending)))
     const work = caught.filter((pending) => !isDetection(pending))
     const isByDetection = caught.some((pending) => isDetection(pending) && pending.id === overdueTask)
-    // Then no other is any more suspect than it was.
+    // A hanging detection makes no other task a suspect.
     const suspects = isByDetection ? (onTrial === null ? [] : work) : suspectsOf(work, overdueTask)
     waiting.unshift(...work.filter((pending) => !suspects.includes(pending)))
     const [only, ...others] = suspects
     const isConvicted = onTrial?.length === 1 && others.length === 0 && deadly.length === 0 && !isByDetection
     if (only !== undefined && isConvicted) fail(only, `it brought the engine process down (${reason})`)
     else trials = [...trialsOf(suspects, width.now()), ...trials]
-    // Made when more tasks ran at a time, a group might want more memory than there is.
+    // A group from before a kill may need more memory than there is.
     trials = trials.flatMap((group) => inGroups(group, width.now()))
     onTrial = null
     overdueTask = null
@@ -206,7 +214,7 @@ export const createTaskRunner = (options: {
     settle(caught, reason)
     failedStarts = ready ? 0 : failedStarts + 1
     ready = false
-    if (failedStarts >= HOPELESS_STARTS) failWaiting(`the engine process does not start (${reason})`)
+    if (failedStarts >= MAX_FAILED_STARTS) failWaiting(`the engine process does not start (${reason})`)
     if (performance.now() - startedAt > STEADY_MS) deathsInARow = 0
     restart = setTimeout(start, Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** deathsInARow))
     deathsInARow += 1
@@ -226,9 +234,9 @@ export const createTaskRunner = (options: {
       new Promise((resolve) => {
         const pending: Pending = { id: nextId++, task, resolve, begunAt: null, loads: false, deaths: 0 }
         if (closed !== null) return fail(pending, 'the engine is closed')
-        const line = isDetection(pending) ? detections : waiting
-        line.push(pending)
-        signal?.addEventListener('abort', () => callOff(pending), { once: true })
+        const queue = isDetection(pending) ? detections : waiting
+        queue.push(pending)
+        signal?.addEventListener('abort', () => cancel(pending), { once: true })
         pump()
       }),
     widthOf,

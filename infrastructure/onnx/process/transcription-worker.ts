@@ -6,24 +6,25 @@ import { measureBatch } from '../providers/batch-size.ts'
 import { createLoadedModels } from '../loaded-models.ts'
 import { GPU_BATCH } from './lanes.ts'
 import type { Outcome, Task } from './messages.ts'
-import { CALLED_OFF } from '../speech-runner.ts'
+import { CANCELLED } from '../speech-runner.ts'
 import type { SpeechRunner } from '../speech-runner.ts'
 import { serveTasks } from './worker-loop.ts'
 import type { Together } from './worker-loop.ts'
 import type { WorkerSettings } from './worker-pool.ts'
 
-/** A worker thread of the engine process: it has its own set of models, on a GPU each with what joining its passes was measured to be worth. */
+/** A worker thread of the engine process, with its own copies of models. On a GPU it measures batches at each load. */
 const { provider } = workerData as WorkerSettings
 const models = createLoadedModels(async (folder) => {
   const model = await readSpeechModel(folder, provider)
   if (E.isLeft(model)) return model
   const runner = await model.right.load()
-  return E.right({ ...runner, gpu: provider === 'cpu' ? {} : { onGpu: true, batch: await measureBatch(runner.rehearse, GPU_BATCH) } })
+  const gpu = provider === 'cpu' ? {} : { onGpu: true, batch: await measureBatch(runner.rehearse, GPU_BATCH) }
+  return E.right({ ...runner, gpu })
 })
 
-/** With what it cost, which on a CPU is the time of this thread: a run has no other. */
-const hear = async (runner: SpeechRunner, job: TranscribeJob, signal: AbortSignal): Promise<Hypothesis> => {
-  if (signal.aborted) throw new Error(CALLED_OFF)
+/** Adds the processor time to the text. On the CPU it is the time of this thread: a run uses no other thread. */
+const transcribeTimed = async (runner: SpeechRunner, job: TranscribeJob, signal: AbortSignal): Promise<Hypothesis> => {
+  if (signal.aborted) throw new Error(CANCELLED)
   const before = process.threadCpuUsage()
   const hypothesis = await runner.transcribe({ ...job, signal })
   const { user, system } = process.threadCpuUsage(before)
@@ -39,7 +40,7 @@ const perform = async (task: Task, signal: AbortSignal): Promise<Outcome> => {
       return E.right({ windowSeconds, ...(hasWordTimes && { hasWordTimes }), ...gpu })
     }
     case 'transcribe': {
-      return models.use(task.job.model, task.folder, (runner) => hear(runner, task.job, signal))
+      return models.use(task.job.model, task.folder, (runner) => transcribeTimed(runner, task.job, signal))
     }
     case 'detect':
     case 'translate':
@@ -47,15 +48,15 @@ const perform = async (task: Task, signal: AbortSignal): Promise<Outcome> => {
   }
 }
 
-/** Jobs of different lives that share a model. What is wrong with it, or with one of them, is found out when each runs alone. */
+/** Runs jobs of several sessions with one model. On an error, the caller runs each job separately. */
 const together: Together = async (tasks, onOutcome, signals) => {
   const jobs = tasks.flatMap((task) => (task.kind === 'transcribe' ? [task] : []))
   const [first] = jobs
   if (first === undefined || jobs.length < tasks.length) return
   const runner = await models.load(first.job.model, first.folder)
   if (E.isLeft(runner)) return
-  const asked = jobs.map(({ job }, index) => ({ ...job, ...(signals[index] && { signal: signals[index] }) }))
-  await runner.right.transcribeTogether(asked, (index, hypothesis) => onOutcome(index, E.right(hypothesis)))
+  const requests = jobs.map(({ job }, index) => ({ ...job, ...(signals[index] && { signal: signals[index] }) }))
+  await runner.right.transcribeTogether(requests, (index, hypothesis) => onOutcome(index, E.right(hypothesis)))
 }
 
 serveTasks(perform, { together, unload: models.unload })

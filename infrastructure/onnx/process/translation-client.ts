@@ -9,14 +9,14 @@ import { createPassLimits, LONGEST_TRIAL_MS } from './pass-limits.ts'
 import { createTaskRunner } from './task-runner.ts'
 import type { TaskRunner } from './task-runner.ts'
 
-/** Milliseconds that every text has, however fast its translator. */
+/** Shortest limit of a text, also for fast translators. */
 const FLOOR_MS = 60_000
-/** Translations come once a phrase and are short: a core in four is plenty, and speech needs the others. */
-const CORES_A_WORKER = 4
+/** One thread for four cores: translations are short and come once per phrase, and speech needs the other cores. */
+const CORES_PER_WORKER = 4
 
 /**
- * The translators: a child process beside the speech engine's, at a lower priority; it starts when it is first needed,
- * and again whenever it dies or hangs. `models` are folders by the names they go by, and may change; `execArgv` are flags for its Node.
+ * Creates the translation engine: a child process with a lower priority than the speech engine. It starts at the first
+ * task, and again whenever it dies or hangs. `models` maps names to folders and may change.
  */
 export const createTranslationEngine = (options: {
   readonly models: ReadonlyMap<string, string>
@@ -26,7 +26,7 @@ export const createTranslationEngine = (options: {
   readonly measuredPass?: (model: string) => number | undefined
 }): TranslationEngine => {
   const { models, logger, execArgv = [], measuredPass } = options
-  const workers = options.workers ?? Math.max(1, Math.floor(availableParallelism() / CORES_A_WORKER))
+  const workers = options.workers ?? Math.max(1, Math.floor(availableParallelism() / CORES_PER_WORKER))
   const passes = createPassLimits({ floor: FLOOR_MS, measured: measuredPass })
   const limits = { detect: 0, load: LONGEST_TRIAL_MS, passes }
   const start = (): TaskRunner => createTaskRunner({ role: 'translation', workers, logger, execArgv, limits })
@@ -47,10 +47,14 @@ export const createTranslationEngine = (options: {
       await started?.close()
     },
     load: (model) => async () => {
-      const outcome = (await run({ kind: 'load', model, folder: folderOf(model) })) as Either<ModelLoadFailed | JobFailed, null>
+      const answer = await run({ kind: 'load', model, folder: folderOf(model) })
+      const outcome = answer as Either<ModelLoadFailed | JobFailed, null>
       if (E.isRight(outcome)) return E.right(undefined)
       return E.left({ _tag: 'ModelLoadFailed', model, reason: outcome.left.reason })
     },
-    translate: (job) => async () => (await run({ kind: 'translate', job, folder: folderOf(job.model) })) as Either<ModelLoadFailed | JobFailed, string>,
+    translate: (job) => async () => {
+      const answer = await run({ kind: 'translate', job, folder: folderOf(job.model) })
+      return answer as Either<ModelLoadFailed | JobFailed, string>
+    },
   }
 }

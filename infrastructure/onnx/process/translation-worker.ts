@@ -5,7 +5,7 @@ import { loadMarian } from '../marian-runner.ts'
 import type { Outcome, Task } from './messages.ts'
 import { serveTasks } from './worker-loop.ts'
 
-/** A worker thread of the translation process: it has its own set of models. */
+/** A worker thread of the translation process, with its own copies of models. */
 const models = createLoadedModels(async (folder) => {
   const directory = await readMarianDirectory(folder)
   return E.isLeft(directory) ? directory : E.right(await loadMarian(directory.right))

@@ -1,12 +1,12 @@
-/** What nobody answers within its time. */
+/** Reports what takes longer than its limit. */
 export interface Watchdog<Key> {
-  /** From now on `key` has `milliseconds`; again for the same key: the time begins anew. */
+  /** Starts the time limit of `key`, or restarts it. */
   readonly watch: (key: Key, milliseconds: number) => void
   readonly release: (key: Key) => void
   readonly releaseAll: () => void
 }
 
-/** `onOverdue` gets what took too long and how many milliseconds it had. */
+/** @param onOverdue receives the overdue key and its limit in milliseconds */
 export const createWatchdog = <Key>(onOverdue: (key: Key, milliseconds: number) => void): Watchdog<Key> => {
   const timers = new Map<Key, NodeJS.Timeout>()
   const release = (key: Key): void => {

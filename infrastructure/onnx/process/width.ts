@@ -1,9 +1,9 @@
-/** How many tasks an engine process works on at a time. */
+/** The number of tasks that an engine process runs at a time. */
 export interface Width {
   readonly now: () => number
-  /** As many as this process could work on, were there memory for all of them. */
+  /** Sets the number of tasks that the process can run with enough memory. */
   readonly resize: (full: number) => void
-  /** The process was killed for the memory that its tasks took. */
+  /** Halves the number after the process was killed because memory ran out. */
   readonly halve: () => void
 }
 
@@ -11,10 +11,10 @@ const FIRST_RECOVERY_MS = 10 * 60_000
 const LONGEST_RECOVERY_MS = 24 * 3_600_000
 
 /**
- * Halved at each kill, down to one, and doubled again after ten minutes without one; each kill doubles that wait, so
- * that a machine with too little memory is not driven into the same kill again and again.
+ * Creates a width that is halved at each kill, down to 1, and doubled after ten minutes without a kill. Each kill
+ * doubles this wait, so a machine with too little memory does not run into the same kill repeatedly.
  *
- * @param monotonic milliseconds that only ever grow
+ * @param monotonic milliseconds of a clock that never goes back
  */
 export const createWidth = (full: number, monotonic: () => number): Width => {
   let most = full

@@ -1,18 +1,18 @@
 import { Worker } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Provider } from '../providers/execution-provider.ts'
-import { CALLED_OFF } from '../speech-runner.ts'
-import type { CallOff, Outcome, PlacedOutcome, Task, Unload } from './messages.ts'
+import { CANCELLED } from '../speech-runner.ts'
+import type { Cancel, Outcome, PlacedOutcome, Task, Unload } from './messages.ts'
 
-/** What a worker thread is told when it starts. */
+/** Settings of a worker thread. */
 export interface WorkerSettings {
   readonly provider: Provider
 }
 
 export interface WorkerPool {
   /**
-   * `onBegin`: a thread is about to take the task on; `loads`: it has yet to load the task's model. `signal`: once it is aborted nobody waits for
-   * the outcome, and the task soon has one.
+   * Runs a task on a thread. `onBegin` is called right before; `loads`: the thread loads the task's model first. An
+   * aborted `signal` cancels the task, and its outcome comes soon.
    */
   readonly run: (task: Task, onBegin: (loads: boolean) => void, signal?: AbortSignal) => Promise<Outcome>
 }
@@ -26,13 +26,13 @@ interface Job {
 
 interface Member {
   readonly worker: Worker
-  /** Models that it has loaded, or is loading, and when it last began a task of theirs. */
+  /** Models that it has loaded or is loading, with the time of their last task in milliseconds. */
   readonly models: Map<string, number>
-  /** What it works on, by the place in the batch that it was given; empty where it is idle. */
+  /** Jobs in progress by their place in the batch; empty when the thread is idle. */
   readonly jobs: Map<number, Job>
 }
 
-/** Null of what needs none. */
+/** Returns the model of a task; null for detection, which needs no model. */
 export const modelOf = (task: Task | Unload): string | null => {
   switch (task.kind) {
     case 'load':
@@ -48,26 +48,32 @@ export const modelOf = (task: Task | Unload): string | null => {
 
 const isLoadFailure = (outcome: Outcome): boolean => E.isLeft(outcome) && outcome.left._tag === 'ModelLoadFailed'
 
-/** What a loaded model's first outcome tells. */
-const batchIn = (outcome: Outcome): number | undefined =>
-  E.isRight(outcome) && typeof outcome.right === 'object' && outcome.right !== null && 'batch' in outcome.right ? outcome.right.batch : undefined
+/** Returns the measured batch size in the outcome of a load. */
+const batchIn = (outcome: Outcome): number | undefined => {
+  if (E.isLeft(outcome) || typeof outcome.right !== 'object' || outcome.right === null) return undefined
+  return 'batch' in outcome.right ? outcome.right.batch : undefined
+}
 
-/** Milliseconds for which a set that nobody uses stays loaded: one that is not the only one of its model, and the only one. */
+/** Milliseconds for which an unused copy of a model stays loaded: an additional copy, and the only copy. */
 interface Keep {
   readonly further: number
   readonly only: number
 }
 
-/** A session that pauses finds its model loaded; memory that no session has reserved any more is soon free. */
+/** A session that pauses finds its model loaded, and memory without a reservation is soon free. */
 const KEEP: Keep = { further: 60_000, only: 600_000 }
-const LOOKS_IN_THE_TIME = 6
+/** Checks within `keep.further`. */
+const CHECKS_PER_PERIOD = 6
 
 /**
- * Up to `size` threads, started when needed, with one task at a time each, or up to `batch` transcriptions by one
- * model, where it gains by that; tasks begin in the order they came, but for those that join an earlier one's batch and those that wait for a thread that has
- * their model. A model has no more sets than there are tasks of it at a time, for a session has reserved memory for one
- * and has one task: a thread that has the model and is busy is waited for rather than load it in another. What is not
- * used is unloaded. `onDeath`: a thread ended, which none should.
+ * Creates a pool of up to `size` threads, which start when they are needed. A thread runs one task at a time, or up to
+ * `batch` transcriptions of one model. Tasks begin in their order of arrival, except for two rules:
+ *
+ * - A task may join the batch of an earlier task.
+ * - A task waits for a busy thread with its model if the model already has a copy for each of its tasks. Each session
+ *   reserves the memory of one copy and has one task.
+ *
+ * Unused copies are unloaded. `onDeath` is called when a thread ends, which must not happen.
  */
 export const createWorkerPool = (options: {
   readonly script: URL
@@ -81,7 +87,7 @@ export const createWorkerPool = (options: {
   let queue: ReadonlyArray<Job> = []
   const { provider = 'cpu', batch = 1, keep = KEEP } = options
 
-  /** As far as was measured when a model was loaded. */
+  /** Measured batch size of each loaded model. */
   const batches = new Map<string, number>()
 
   const start = (): Member => {
@@ -101,57 +107,61 @@ export const createWorkerPool = (options: {
     worker.on('error', (error) => options.onDeath(String(error)))
     worker.on('exit', (code) => options.onDeath(`worker thread ended with ${code}`))
     members.push(member)
-    // What they are for keeps the process alive, not they themselves.
+    // A thread without a task must not keep the process alive.
     worker.unref()
     return member
   }
 
-  const setsOf = (model: string): number => members.filter(({ models }) => models.has(model)).length
+  const copiesOf = (model: string): number => members.filter(({ models }) => models.has(model)).length
 
-  /** Tasks of the model that run or wait. */
+  /** Returns the number of running and waiting tasks of a model. */
   const tasksOf = (model: string): number =>
-    [...queue, ...members.flatMap(({ jobs }) => [...jobs.values()])].filter(({ task }) => modelOf(task) === model).length
+    [...queue, ...members.flatMap(({ jobs }) => [...jobs.values()])]
+      .filter(({ task }) => modelOf(task) === model).length
 
   const memberFor = (task: Task | Unload): Member | null => {
     const idle = members.filter(({ jobs }) => jobs.size === 0)
     const model = modelOf(task)
     const prepared = model === null ? undefined : idle.find(({ models }) => models.has(model))
     if (prepared !== undefined) return prepared
-    if (model !== null && setsOf(model) > 0 && tasksOf(model) <= setsOf(model)) return null
-    const [emptiest] = idle.toSorted((one, other) => one.models.size - other.models.size)
+    if (model !== null && copiesOf(model) > 0 && tasksOf(model) <= copiesOf(model)) return null
+    const [emptiest] = idle.toSorted((a, b) => a.models.size - b.models.size)
     if (emptiest !== undefined && (emptiest.models.size === 0 || members.length === options.size)) return emptiest
     return members.length < options.size ? start() : null
   }
 
-  /** The job and those that wait for the same model behind it, as many as a batch takes. */
-  const companyOf = (job: Job): readonly [Job, ...ReadonlyArray<Job>] => {
+  /** Returns the job and the waiting jobs of its model that fit in one batch. */
+  const batchOf = (job: Job): readonly [Job, ...ReadonlyArray<Job>] => {
     const model = modelOf(job.task)
     const most = batches.get(model ?? '') ?? batch
     if (most === 1 || job.task.kind !== 'transcribe') return [job]
-    const others = queue.filter((other) => other !== job && other.task.kind === 'transcribe' && modelOf(other.task) === model)
+    const others = queue.filter((other) =>
+      other !== job && other.task.kind === 'transcribe' && modelOf(other.task) === model)
     return [job, ...others.slice(0, most - 1)]
   }
 
-  const give = (member: Member, [first, ...others]: readonly [Job, ...ReadonlyArray<Job>]): void => {
-    const company = [first, ...others]
+  const assign = (member: Member, [first, ...others]: readonly [Job, ...ReadonlyArray<Job>]): void => {
+    const jobs = [first, ...others]
     const model = modelOf(first.task)
     const loads = model !== null && !member.models.has(model)
-    company.forEach((one, place) => member.jobs.set(place, one))
+    jobs.forEach((job, place) => member.jobs.set(place, job))
     if (model !== null) member.models.set(model, performance.now())
-    // Told first: the thread may bring the process down at once.
-    for (const { onBegin } of company) onBegin(loads)
-    member.worker.postMessage(others.length === 0 ? first.task : company.map(({ task }) => task))
-    for (const one of company) if (one.signal?.aborted === true) callOff(one)
+    // Before the message, because the task may kill the process at once.
+    for (const { onBegin } of jobs) onBegin(loads)
+    member.worker.postMessage(others.length === 0 ? first.task : jobs.map(({ task }) => task))
+    for (const job of jobs) if (job.signal?.aborted === true) cancel(job)
   }
 
-  /** One that waits is answered at once; the thread of one that has begun is told. */
-  const callOff = (job: Job): void => {
+  /** Answers a waiting job at once; tells the thread of a running job to stop. */
+  const cancel = (job: Job): void => {
     if (queue.includes(job)) {
       queue = queue.filter((other) => other !== job)
-      return job.resolve(E.left({ _tag: 'JobFailed', reason: CALLED_OFF }))
+      return job.resolve(E.left({ _tag: 'JobFailed', reason: CANCELLED }))
     }
     for (const { worker, jobs } of members) {
-      for (const [place, other] of jobs) if (other === job) worker.postMessage({ kind: 'callOff', place } satisfies CallOff)
+      for (const [place, other] of jobs) {
+        if (other === job) worker.postMessage({ kind: 'cancel', place } satisfies Cancel)
+      }
     }
   }
 
@@ -159,33 +169,34 @@ export const createWorkerPool = (options: {
     for (const job of queue) {
       const member = queue.includes(job) ? memberFor(job.task) : null
       if (member === null) continue
-      const company = companyOf(job)
-      queue = queue.filter((other) => !company.includes(other))
-      give(member, company)
+      const batched = batchOf(job)
+      queue = queue.filter((other) => !batched.includes(other))
+      assign(member, batched)
     }
   }
 
-  /** A set that was not used for long, of a thread that is idle. */
-  const unused = ({ jobs, models }: Member): string | undefined =>
-    jobs.size > 0
-      ? undefined
-      : [...models].find(([model, at]) => performance.now() - at > (setsOf(model) > 1 ? keep.further : keep.only))?.[0]
+  /** Returns a model of an idle thread that was not used for too long. */
+  const unusedModel = ({ jobs, models }: Member): string | undefined => {
+    if (jobs.size > 0) return undefined
+    const limitOf = (model: string): number => (copiesOf(model) > 1 ? keep.further : keep.only)
+    return [...models].find(([model, at]) => performance.now() - at > limitOf(model))?.[0]
+  }
 
-  const tidy = (): void => {
+  const unloadUnused = (): void => {
     for (const member of members) {
-      const model = unused(member)
+      const model = unusedModel(member)
       if (model === undefined) continue
-      give(member, [{ task: { kind: 'unload', model }, onBegin: () => undefined, resolve: () => undefined }])
+      assign(member, [{ task: { kind: 'unload', model }, onBegin: () => undefined, resolve: () => undefined }])
       member.models.delete(model)
     }
   }
-  setInterval(tidy, Math.max(1, keep.further / LOOKS_IN_THE_TIME)).unref()
+  setInterval(unloadUnused, Math.max(1, keep.further / CHECKS_PER_PERIOD)).unref()
 
   return {
     run: async (task, onBegin, signal) =>
       new Promise((resolve) => {
         const job: Job = { task, onBegin, resolve, signal }
-        signal?.addEventListener('abort', () => callOff(job), { once: true })
+        signal?.addEventListener('abort', () => cancel(job), { once: true })
         queue = [...queue, job]
         pump()
       }),

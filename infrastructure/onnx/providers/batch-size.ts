@@ -1,14 +1,14 @@
-/** Milliseconds that so many texts of a few tokens take together. */
+/** Runs some texts of a few tokens together and returns the milliseconds that they took. */
 export type Rehearse = (texts: number) => Promise<number>
 
-/** Texts that are tried together. */
-const COMPANY = 4
-/** Together they may take so much of the time that they take one after another. */
-const WORTH = 0.8
+/** Texts in the trial run. */
+const TRIAL_TEXTS = 4
+/** Joined passes must take at most this share of the time of separate passes. */
+const WORTHWHILE_SHARE = 0.8
 
 /**
- * How many texts of a model one run is to hold, at most: `most` where a few together take clearly less time than one after another, else one. Each is
- * rehearsed twice, for a provider compiles what it runs for the first time.
+ * Returns how many texts of a model one run should hold: `most` if joined texts are clearly faster than separate ones,
+ * else 1. Each trial runs twice, because a provider compiles the graph in its first run.
  */
 export const measureBatch = async (rehearse: Rehearse | undefined, most: number): Promise<number> => {
   if (rehearse === undefined) return 1
@@ -16,8 +16,8 @@ export const measureBatch = async (rehearse: Rehearse | undefined, most: number)
     await rehearse(texts)
     return rehearse(texts)
   }
-  const alone = await timeOf(1)
-  // Where there is no memory for a few, there is for one.
-  const together = await timeOf(COMPANY).catch(() => Infinity)
-  return together < WORTH * COMPANY * alone ? most : 1
+  const single = await timeOf(1)
+  // The memory may suffice for one text and not for several.
+  const joined = await timeOf(TRIAL_TEXTS).catch(() => Infinity)
+  return joined < WORTHWHILE_SHARE * TRIAL_TEXTS * single ? most : 1
 }

@@ -10,10 +10,10 @@ export interface EngineGpu {
   readonly memory: number
 }
 
-/** Where GPUs are found and tried; tests replace them. */
+/** How GPUs are found and tested. Tests replace the parts. */
 interface Detection {
   readonly gpus: () => Promise<ReadonlyArray<Gpu>>
-  /** What the operator's CUDA_VISIBLE_DEVICES says; undefined where it is not set. */
+  /** CUDA_VISIBLE_DEVICES of the operator; undefined when it is not set. */
   readonly visible: string | undefined
   readonly choose: (id: string) => Promise<ProviderChoice>
 }
@@ -24,21 +24,25 @@ const DETECTION = (): Detection => ({
   choose: (id) => chooseProvider(undefined, id),
 })
 
-/** CUDA's own rule: an entry is a number or the begin of a UUID, and the first unknown entry ends the list. */
+/** CUDA's rule: an entry is a number or the start of a UUID, and the first unknown entry ends the list. */
 const visibleOf = (gpus: ReadonlyArray<EngineGpu>, visible: string | undefined): ReadonlyArray<EngineGpu> => {
   if (visible === undefined) return gpus
   const named = visible.split(',').map((entry) => entry.trim())
-    .map((entry) => (/^\d+$/.test(entry) ? gpus[Number(entry)] : gpus.find(({ id }) => entry !== '' && id.startsWith(entry))))
+    .map((entry) => {
+      if (entry === '') return undefined
+      return /^\d+$/.test(entry) ? gpus[Number(entry)] : gpus.find(({ id }) => id.startsWith(entry))
+    })
   const end = named.indexOf(undefined)
   return named.slice(0, end === -1 ? named.length : end).filter((gpu) => gpu !== undefined)
 }
 
 /**
- * Returns the GPUs that get an engine each: those on which CUDA works, where there are two or more of them. Empty: one
- * engine runs all sessions. WebGPU cannot be told which GPU to use, so it always has one engine.
+ * Returns the GPUs that get an engine each: all GPUs on which CUDA works, if there are at least two. An empty list
+ * means that one engine runs all sessions. WebGPU always has one engine, because onnxruntime cannot select its GPU.
  */
 export const findEngineGpus = async (detection: Detection = DETECTION()): Promise<ReadonlyArray<EngineGpu>> => {
-  const known = (await detection.gpus()).flatMap(({ id, name, memory }) => (id === undefined ? [] : [{ id, name, memory }]))
+  const known = (await detection.gpus())
+    .flatMap(({ id, name, memory }) => (id === undefined ? [] : [{ id, name, memory }]))
   const visible = visibleOf(known, detection.visible)
   if (visible.length < 2) return []
   const choices = await Promise.all(visible.map(({ id }) => detection.choose(id)))

@@ -12,15 +12,15 @@ export interface Gpu {
   readonly id?: string
 }
 
-/** Where drivers tell; tests replace parts of it. */
+/** Sources of the list of GPUs. Tests replace them. */
 export interface GpuSources {
-  /** What `nvidia-smi` prints; rejects where there is none. */
+  /** Resolves to the output of `nvidia-smi`; rejects when it cannot run. */
   readonly nvidia: () => Promise<string>
-  /** The folder of Linux in which graphics cards are. */
+  /** Folder of the graphics cards on Linux. */
   readonly cards: string
 }
 
-/** A driver that hangs does not hold up a start. */
+/** A hanging driver must not delay the start for longer. */
 const LIMIT_MS = 5000
 const QUERY = ['--query-gpu=name,memory.total,memory.used,uuid', '--format=csv,noheader,nounits']
 
@@ -33,24 +33,26 @@ const nvidiaGpus = async ({ nvidia }: GpuSources): Promise<ReadonlyArray<Gpu>> =
   const lines = (await nvidia().catch(() => '')).split('\n').map((line) => line.split(',').map((cell) => cell.trim()))
   return lines.flatMap(([name = '', memory, used, id]): ReadonlyArray<Gpu> => {
     const gpu = { name, memory: Number(memory), used: Number(used), ...(id !== undefined && { id }) }
-    // Of a part of a GPU (MIG), and where it may not, it says that it does not know.
+    // nvidia-smi prints no memory for a part of a GPU (MIG), or without permission.
     return gpu.memory > 0 ? [{ ...gpu, used: gpu.used || 0 }] : []
   })
 }
 
 const bytesIn = async (file: string): Promise<number> => Number(await readFile(file, 'utf8').catch(() => '0'))
 
-/** AMD's driver; the others of Linux do not tell. */
+/** Only AMD's driver reports the memory here. */
 const amdGpus = async ({ cards }: GpuSources): Promise<ReadonlyArray<Gpu>> => {
   const names = (await readdir(cards).catch(() => [])).filter((name) => /^card\d+$/.test(name)).toSorted()
   const gpus = await Promise.all(
     names.map(async (name) => {
-      const [memory = 0, used = 0] = await Promise.all(['total', 'used'].map((part) => bytesIn(join(cards, name, 'device', `mem_info_vram_${part}`))))
+      const fileOf = (part: string): string => join(cards, name, 'device', `mem_info_vram_${part}`)
+      const [memory = 0, used = 0] = await Promise.all(['total', 'used'].map((part) => bytesIn(fileOf(part))))
       return { name, memory: Math.floor(memory / 2 ** 20), used: Math.floor(used / 2 ** 20) }
     }),
   )
   return gpus.filter(({ memory }) => memory > 0)
 }
 
-/** All GPUs whose drivers tell their memory. */
-export const readGpus = async (sources: GpuSources = SOURCES): Promise<ReadonlyArray<Gpu>> => [...(await nvidiaGpus(sources)), ...(await amdGpus(sources))]
+/** Returns all GPUs whose drivers report their memory. */
+export const readGpus = async (sources: GpuSources = SOURCES): Promise<ReadonlyArray<Gpu>> =>
+  [...(await nvidiaGpus(sources)), ...(await amdGpus(sources))]

@@ -6,16 +6,16 @@ import type { ProbeAnswer, ProbeTimes } from './execution-provider.ts'
 import { PROBE_SIZE, probeGraph } from '../graphs/probe-graph.ts'
 
 /**
- * A process that runs one small graph on the provider it is told (its only argument) and on the CPU, compares results and times,
- * and sends what it found.
+ * A process that runs one small graph on a provider (its only argument) and on the CPU. It compares the results and the
+ * times, and sends a ProbeAnswer.
  */
 const RUNS = 5
-/** Nor more runs once they took so many milliseconds: what needs that long is no GPU. */
+/** The probe stops after this time: a device that needs longer is no GPU. */
 const ENOUGH_MS = 2000
-/** GPUs multiply with fewer bits (TF32): this much a result of size 1 may be off. */
+/** Largest allowed error of results around 1, because GPUs multiply with fewer bits (TF32). */
 const TOLERANCE = 0.02
 
-/** Numbers that look random, the same each time: between -1 and 1. */
+/** Returns pseudo-random numbers between -scale and scale, the same at each call. */
 const noise = (scale: number): Tensor => {
   let seed = 1
   const data = Float32Array.from({ length: PROBE_SIZE * PROBE_SIZE }, () => {
@@ -30,10 +30,10 @@ interface Measured {
   readonly milliseconds: number
 }
 
-/** The best of RUNS, after one that compiles. */
+/** Returns the fastest of RUNS runs. The first run compiles the graph and does not count. */
 const measure = async (options: InferenceSession.SessionOptions): Promise<Measured> => {
   const session = await InferenceSession.create(probeGraph(), { ...options, logSeverityLevel: 4 })
-  // Products of so many numbers of this size stay around 1.
+  // With this scale the results stay around 1.
   const feeds = { x: noise(1), weights: noise(Math.sqrt(3 / PROBE_SIZE)) }
   let milliseconds = Infinity
   let result: Float32Array = new Float32Array(0)
@@ -44,7 +44,7 @@ const measure = async (options: InferenceSession.SessionOptions): Promise<Measur
     const took = performance.now() - began
     if (run > 0) milliseconds = Math.min(milliseconds, took)
     spent += took
-    if (!(data instanceof Float32Array)) throw new Error('the probe gave no numbers')
+    if (!(data instanceof Float32Array)) throw new Error('the probe returned no numbers')
     result = data
   }
   await session.release()
@@ -53,10 +53,10 @@ const measure = async (options: InferenceSession.SessionOptions): Promise<Measur
 
 const probe = async (provider: string): Promise<ProbeTimes> => {
   const cpu = await measure({ executionProviders: ['cpu'], intraOpNumThreads: availableParallelism() })
-  // Without the switch onnxruntime runs on the CPU what the provider cannot, and says nothing.
+  // Without this option onnxruntime silently runs unsupported operators on the CPU.
   const gpu = await measure({ executionProviders: [provider], extra: { session: { disable_cpu_ep_fallback: '1' } } })
-  const furthest = gpu.result.reduce((most, value, i) => Math.max(most, Math.abs(value - (cpu.result[i] ?? NaN))), 0)
-  if (!(furthest <= TOLERANCE)) throw new Error(`it computes wrongly (off by ${furthest})`)
+  const error = gpu.result.reduce((most, value, i) => Math.max(most, Math.abs(value - (cpu.result[i] ?? NaN))), 0)
+  if (!(error <= TOLERANCE)) throw new Error(`its results are wrong by up to ${error}`)
   return { gpu: gpu.milliseconds, cpu: cpu.milliseconds }
 }
 
@@ -64,5 +64,5 @@ const answer = await probe(process.argv[2] ?? 'cpu').then(
   (times): ProbeAnswer => E.right(times),
   (error: unknown): ProbeAnswer => E.left(messageOf(error)),
 )
-// Our parent ends us when it has the answer: drivers take their time to unload, or crash.
+// The parent kills this process after the answer, because drivers may unload slowly or crash.
 process.send?.(answer)

@@ -9,7 +9,7 @@ import type { Provider } from '../providers/execution-provider.ts'
 import { compressionRatioOf, segmentsOf } from '../hypothesis.ts'
 import { createLogMel, windowOf } from './log-mel.ts'
 import { probabilityOf } from '../logits.ts'
-import { CALLED_OFF } from '../speech-runner.ts'
+import { CANCELLED } from '../speech-runner.ts'
 import type { Asked, SpeechRunner } from '../speech-runner.ts'
 import { speechRateLimit } from './token-limits.ts'
 import type { TokenLimit } from './token-limits.ts'
@@ -162,7 +162,7 @@ export const loadWhisper = async (
     const found: Array<DecodedWindow> = []
     await decodeTogether([audio], (_, decoded) => found.push(decoded))
     const [decoded] = found
-    if (decoded === undefined) throw new Error(CALLED_OFF)
+    if (decoded === undefined) throw new Error(CANCELLED)
     return decoded
   }
 

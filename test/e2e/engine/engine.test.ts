@@ -132,7 +132,7 @@ test('a job that is called off has no text, and those beside it have theirs', as
   const beside = hear(sharedEngine, simon)
   callOff.abort()
   for (const outcome of await Promise.all(jobs))
-    t.deepEqual(outcome, E.left({ _tag: 'JobFailed', reason: 'it was called off' }))
+    t.deepEqual(outcome, E.left({ _tag: 'JobFailed', reason: 'it was cancelled' }))
   t.is(textOf(await beside), SIMON)
 })
 
@@ -192,7 +192,7 @@ for (const [what, mark, reason] of [
   [
     'a job that freezes the whole process',
     FREEZES,
-    /^it brought the engine process down \(it said nothing for \d+ ms\)$/,
+    /^it brought the engine process down \(it sent nothing for \d+ ms\)$/,
   ],
 ] as const) {
   test(`${what} fails alone, the others are answered [F13]`, async (t) => {

@@ -206,7 +206,7 @@ test('with a GPU a model of 8-bit weights runs on the CPU, and one that does not
   t.deepEqual(ran, E.right({ windowSeconds: 10 }))
   const loaded = await lanes.run({ kind: 'load', model: 'tiny', folder: MODEL }, () => undefined)
   t.true(E.isRight(loaded) && typeof loaded.right === 'object' && loaded.right !== null && !('onGpu' in loaded.right))
-  t.regex(warnings.join(), /^cuda fails at tiny, the CPU takes it on: /)
+  t.regex(warnings.join(), /^cuda failed at tiny, the CPU takes over: /)
   t.true(E.isRight(await lanes.run(job(simon), () => undefined)))
   const none = await lanes.run({ kind: 'load', model: 'none', folder: directory.path }, () => undefined)
   t.true(E.isLeft(none))
@@ -234,7 +234,7 @@ test('what a GPU has no memory for the CPU does, and goes on with until the mode
   await lanes.run(load, () => undefined)
   t.is(await heardOn(), 'webgpu')
   t.is(await heardOn(OUT_OF_MEMORY), 'cpu')
-  t.deepEqual(warnings, [`webgpu fails at tiny, the CPU takes it on: ${OUT_OF_MEMORY}`])
+  t.deepEqual(warnings, [`webgpu failed at tiny, the CPU takes over: ${OUT_OF_MEMORY}`])
   t.is(await heardOn(), 'cpu')
   await lanes.run(load, () => undefined)
   t.is(await heardOn(), 'webgpu')
@@ -255,5 +255,5 @@ test('a pass that nobody waits for any more ends, whether it waits or runs', asy
   const reasons = outcomes.map((outcome) =>
     outcome !== undefined && E.isLeft(outcome) ? outcome.left.reason : 'heard',
   )
-  t.deepEqual(reasons, ['it was called off', 'it was called off', 'heard', 'heard'])
+  t.deepEqual(reasons, ['it was cancelled', 'it was cancelled', 'heard', 'heard'])
 })

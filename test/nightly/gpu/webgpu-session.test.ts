@@ -73,7 +73,7 @@ onGpu('a session on WebGPU has the text of any other', async (t) => {
   const { text, log } = await textOf(t, async () => undefined)
   t.deepEqual(text, TEXT)
   t.regex(log, /models run on webgpu/)
-  t.notRegex(log, /the CPU takes it on/)
+  t.notRegex(log, /the CPU takes over/)
 })
 
 for (const [named, signal] of [['is killed', 'SIGKILL'], ['aborts in the provider', 'SIGABRT']] as const)

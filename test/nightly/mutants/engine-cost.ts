@@ -32,7 +32,7 @@ export const engineCostMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/onnx/process/worker-pool.ts',
-    before: 'if (model !== null && setsOf(model) > 0 && tasksOf(model) <= setsOf(model)) return null',
+    before: 'if (model !== null && copiesOf(model) > 0 && tasksOf(model) <= copiesOf(model)) return null',
     after: '',
     rows: ['a task waits for the thread that has its model'], test: POOL,
   },
@@ -44,7 +44,7 @@ export const engineCostMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/onnx/process/worker-pool.ts',
-    before: '(setsOf(model) > 1 ? keep.further : keep.only)',
+    before: '(copiesOf(model) > 1 ? keep.further : keep.only)',
     after: 'keep.further',
     rows: ['a further set that is not used is unloaded'], test: POOL,
   },

@@ -198,7 +198,7 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/onnx/process/worker-pool.ts',
-    before: "if (other === job) worker.postMessage({ kind: 'callOff', place } satisfies CallOff)",
+    before: "if (other === job) worker.postMessage({ kind: 'cancel', place } satisfies Cancel)",
     after: 'if (other === job) void worker',
     rows: ['a pass that nobody waits for any more ends, whether it waits or runs'], test: 'test/e2e/engine/execution-provider.test.ts',
   },
