@@ -46,14 +46,10 @@ const KILLED = 'SIGKILL'
 const isDetection = ({ task }: Pending): boolean => task.kind === 'detect'
 
 /**
- * Runs tasks in an engine process and starts the process again when it dies.
- *
- * - Tasks that had begun at the death are suspects. All other tasks wait again.
- * - Suspects are tried in halves, then in quarters, next to detection only. A task that is tried alone when its process
- *   dies has killed the process, and fails.
- * - A process hangs if a task exceeds its limit, or if the process sends nothing for that long. It is killed. Only the
- *   limit of a detection includes its waiting time.
- * - After SIGKILL, which the system sends when memory runs out, half as many tasks run at a time.
+ * Runs tasks in an engine process and starts it again when it dies. Tasks that had begun at the death are suspects. They
+ * are tried in halves, then in quarters, next to detection only. A suspect that runs alone when its process dies fails. A
+ * process hangs if a task (without its waiting time, except for detection) or the silence of the process exceeds its
+ * limit; it is killed. After SIGKILL, which the system sends when memory runs out, half as many tasks run at a time.
  */
 export const createTaskRunner = (options: {
   readonly role: EngineRole
@@ -97,10 +93,7 @@ export const createTaskRunner = (options: {
 
   const watchProcess = (): void => {
     if (inFlight.size === 0) watchdog.release('process')
-    else {
-      const longest = Math.max(...[...inFlight.values()].map(({ task }) => limitOf(task, true, limits)))
-      watchdog.watch('process', longest)
-    }
+    else watchdog.watch('process', Math.max(...[...inFlight.values()].map(({ task }) => limitOf(task, true, limits))))
   }
 
   /** After a kill because of memory, both devices run fewer tasks. */
