@@ -1,25 +1,24 @@
 import { spawn } from 'node:child_process'
 
 /**
- * B39: the suite passes with all but loopback traffic refused. Where Linux lets us (unshare of util-linux, ip of iproute2),
- * commands run in a network namespace of their own that has no interface but `lo`, so the kernel refuses the rest for every
- * process, browsers and native code included. Root needs no more; others need a user namespace for it, and an inner one
- * gives them their own id back.
+ * The test suite must pass without any network except loopback [B39]. On Linux, `unshare` and `ip` run the tests in a
+ * network namespace whose only interface is `lo`. The kernel then refuses all other traffic, also of browsers and native
+ * code. Users other than root need a user namespace for this, and an inner one to keep their own user id.
  */
 const ENTER_AS_ROOT = 'ip link set lo up && exec "$@"'
 const ENTER =
   'ip link set lo up && user=$1 && group=$2 && shift 2 && exec unshare --user --map-user="$user" --map-group="$group" -- "$@"'
 
-/** `command` as it is spawned to see loopback alone. */
+/** Returns the command line that runs `command` with loopback only. */
 export const loopbackOnly = (command: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [user, group] = [process.getuid?.(), process.getgid?.()]
-  // In a user namespace root could become nobody else, which some tests do.
+  // Some tests switch from root to another user, which a user namespace does not allow.
   if (user === 0) return ['unshare', '--net', 'sh', '-c', ENTER_AS_ROOT, 'sh', ...command]
   return ['unshare', '--map-root-user', '--net', 'sh', '-c', ENTER, 'sh', String(user), String(group), ...command]
 }
 
-/** Ends well when loopback answers and an address of nobody (TEST-NET-1) has no route. */
-const LOOK = `
+/** Exits with 0 when loopback works and a reserved address (TEST-NET-1) has no route. */
+const PROBE = `
   const { connect, createServer } = require('node:net')
   const server = createServer().listen(0, '127.0.0.1', () => {
     connect(server.address().port, '127.0.0.1').on('error', () => process.exit(1)).on('connect', () => {
@@ -28,11 +27,11 @@ const LOOK = `
   })
 `
 
-/** Can commands be run so? Servers that the environment names for the tests would not be there. */
+/** Tells whether commands can run this way. Test servers named in the environment would be unreachable. */
 export const canBeLoopbackOnly = async (): Promise<boolean> => {
   if (process.platform !== 'linux' || Object.keys(process.env).some((name) => /^STENOLOG_TEST_.*_URL$/.test(name)))
     return false
-  const [command = '', ...args] = loopbackOnly([process.execPath, '--eval', LOOK])
+  const [command = '', ...args] = loopbackOnly([process.execPath, '--eval', PROBE])
   return new Promise((resolve) => {
     spawn(command, args, { stdio: 'ignore' })
       .once('error', () => resolve(false))

@@ -1,8 +1,8 @@
 /**
- * `npm run rows`: how the rows of the interface's requirements stand, and which tests say so. It runs the tests that are named
- * after rows: those of test/e2e/service (whole services, over HTTP) and for R128–R159 also test/api/ws (real sockets); of
- * test/nightly those that name rows which no other test has shown, or with `--long` all. A row fails where one of its tests does, and is
- * missing where none passed; both end with exit code 1. See docs/decisions/0023-requirements-and-mutants.md for what the rest means.
+ * `npm run rows` prints the state of each requirement (row R1 to R172) and the tests that show it. It runs the tests whose
+ * titles name rows: test/e2e/service, for R128–R159 also test/api/ws, and those of test/nightly that name rows which no
+ * other test has shown; with `--long` all of test/nightly. A row fails when one of its tests fails, and is missing when no
+ * test passed; both end with exit code 1. docs/decisions/0023-requirements-and-mutants.md explains the other states.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { MUTANTS } from './nightly/mutants/all.ts'
@@ -18,11 +18,11 @@ const claims = new Map<number, Array<Claim>>(ROWS.map((row) => [row, []]))
 
 const standing = (row: number): Standing => standingOf(row, claims.get(row) ?? [], brokenLines)
 
-/** The rows that the titles of a file name. */
+/** Returns the rows that the titles of a file name. */
 const rowsIn = (path: string): ReadonlyArray<number> =>
   [...readFileSync(path, 'utf8').matchAll(/\(\s*(['"`])([^\n]*?)\1/g)].flatMap(([, , title = '']) => rowsOf(title))
 
-/** Runs the files of a folder that name one of the rows, and keeps what its tests say of these. */
+/** Runs the files of a folder that name one of the rows, and records their results. */
 const run = async (folder: string, wanted: ReadonlySet<number>): Promise<void> => {
   const files = globSync(`test/${folder}/**/*.test.ts`)
     .filter((path) => rowsIn(path).some((row) => wanted.has(row)))
@@ -38,7 +38,7 @@ const run = async (folder: string, wanted: ReadonlySet<number>): Promise<void> =
     for (const row of rowsOf(result.title)) if (wanted.has(row)) claims.get(row)?.push(claim)
   }
   if (step.value !== 0)
-    console.log(`test/${folder}: ava ended with ${step.value}; rows of which it told nothing are missing`)
+    console.log(`test/${folder}: ava ended with code ${step.value}; rows without a result are missing`)
 }
 
 await run('e2e/service', new Set(ROWS))

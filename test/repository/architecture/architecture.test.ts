@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import test from 'ava'
-import { MUTANTS } from '../../nightly/mutants/all.ts'
-import { brokenArrows, cycles, productSources, roomCircles, sourceOf } from './imports.ts'
+import { brokenArrows, cycles, productSources, folderCycles, sourceOf } from './imports.ts'
 
 const sources = productSources('.')
 
@@ -10,18 +9,18 @@ test('only the allowed import arrows exist', (t) => {
   t.deepEqual(brokenArrows(sources), [])
 })
 
-test('no file imports itself through others', (t) => {
+test('there are no import cycles', (t) => {
   t.deepEqual(cycles(sources), [])
 })
 
-test('rooms of a folder import each other one way', (t) => {
-  t.deepEqual(roomCircles(sources), [])
+test('two parts of a folder never import each other', (t) => {
+  t.deepEqual(folderCycles(sources), [])
   const there = sourceOf('domain/a/one.ts', "import '../b/two.ts'")
   const back = sourceOf('domain/b/three.ts', "import '../a/four.ts'")
-  t.deepEqual(roomCircles([there, back]), ['domain: a, b'])
+  t.deepEqual(folderCycles([there, back]), ['domain: a, b'])
 })
 
-test('an import of a project file names a file that exists', (t) => {
+test('every import of a project file names an existing file', (t) => {
   const missing = sources.flatMap((source) =>
     source.imports.filter(
       (name) => /^(domain|application|infrastructure|projections|interfaces)\//.test(name) && !existsSync(name),
@@ -30,34 +29,29 @@ test('an import of a project file names a file that exists', (t) => {
   t.deepEqual(missing, [])
 })
 
-test('what a mutant breaks stands in its file exactly once', (t) => {
-  const stale = MUTANTS.filter(({ file, before }) => readFileSync(file, 'utf8').split(before).length !== 2)
-  t.deepEqual(stale.map(({ file, before }) => `${file}: ${before}`), [])
-})
-
-/** What starts a pipeline or a source. */
+/** The files that start a pipeline or a source. */
 const STARTS =
   /^application\/sessions\/(live-sessions|running-live|sourced-live|live-source|sender-session|settle-live)\.ts$/
-/** The parts of a running live, the worker that hears from the log, the sender's socket, and who puts them together. */
+/** The only files that may import them: the running session itself, the sender's socket and the composition root. */
 const STARTERS =
   /^(application\/sessions\/|interfaces\/ws\/|interfaces\/compose\/(front|health|parts\/worker-sessions)\.ts$)/
 
-const strayStarts = (of: ReturnType<typeof productSources>): ReadonlyArray<string> =>
+const unexpectedStarts = (of: ReturnType<typeof productSources>): ReadonlyArray<string> =>
   of.flatMap(({ path, imports }) =>
     imports.filter((name) => STARTS.test(name) && !STARTERS.test(path)).map((name) => `${path} → ${name}`),
   )
 
 test("only run-lives and the sender's socket reach what starts a pipeline: use cases end lives, through a port for that alone", (t) => {
-  t.deepEqual(strayStarts(sources), [])
+  t.deepEqual(unexpectedStarts(sources), [])
   const route = sourceOf(
     'application/lives/commands/create-live.ts',
     "import { createLiveSessions } from '../../sessions/live-sessions.ts'",
   )
-  t.is(strayStarts([route]).length, 1)
+  t.is(unexpectedStarts([route]).length, 1)
   const pullers = sources
     .filter(({ path }) => /\bruns\.pull\(/.test(readFileSync(path, 'utf8')))
     .map(({ path }) => path)
-  t.deepEqual(pullers, ['application/sessions/settle-live.ts'], 'one place pulls')
+  t.deepEqual(pullers, ['application/sessions/settle-live.ts'], 'only one file pulls')
   const settlers = sources
     .filter(({ imports }) => imports.includes('application/sessions/settle-live.ts'))
     .map(({ path }) => path)
@@ -84,11 +78,11 @@ const forbidden: ReadonlyArray<readonly [string, string]> = [
 ]
 
 for (const [path, text] of forbidden)
-  test(`the check sees a broken arrow: ${path} with ${text}`, (t) => {
+  test(`the check reports a forbidden import: ${path} with ${text}`, (t) => {
     t.is(brokenArrows([sourceOf(path, text)]).length, 1)
   })
 
-test('the check sees a cycle', (t) => {
+test('the check reports a cycle', (t) => {
   const ring = [
     sourceOf('domain/a.ts', "import './b.ts'"),
     sourceOf('domain/b.ts', "import './c.ts'"),

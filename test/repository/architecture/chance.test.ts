@@ -4,7 +4,7 @@ import { chanceOf, createRandom } from '../../support/tools/seeded.ts'
 
 const few = (random: () => number): ReadonlyArray<number> => Array.from({ length: 20 }, random)
 
-test('a seed gives the same numbers again, another seed or name gives others, all from 0 to below 1', (t) => {
+test('equal seeds give equal numbers from 0 to below 1, other seeds and names give others', (t) => {
   t.deepEqual(few(createRandom('7')), few(createRandom('7')))
   t.notDeepEqual(few(createRandom('7')), few(createRandom('8')))
   const many = Array.from({ length: 10_000 }, createRandom('7'))
@@ -18,7 +18,7 @@ test('a seed gives the same numbers again, another seed or name gives others, al
   t.deepEqual(few(random('kills')), few(createRandom(`${seed} kills`)))
 })
 
-test('no test leaves anything to a chance that nobody can give again', (t) => {
+test('tests take random numbers only from a seed', (t) => {
   const files = globSync('test/**/*.ts').filter(
     (path) => !path.startsWith('test/nightly/mutants/') && !path.endsWith('chance.test.ts'),
   )

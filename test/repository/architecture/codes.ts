@@ -3,35 +3,35 @@ import { Visitor, parseSync } from 'oxc-parser'
 import { codesIn } from '../../support/running/rows.ts'
 import { LAYERS } from './imports.ts'
 
-/** A file and the codes of rules that it cites. */
+/** A file and the codes of the rules that it cites. */
 export interface Citing {
   readonly path: string
   readonly codes: ReadonlyArray<string>
 }
 
-/** What a file tells readers: of a program its comments, of tests also what is in quotes (titles, rows of mutants). */
-const toldBy = (path: string, text: string): ReadonlyArray<string> => {
+/** Returns the texts of a file that can cite rules: comments, and in tests also strings (titles, rows of mutants). */
+const citableTexts = (path: string, text: string): ReadonlyArray<string> => {
   if (!/\.(ts|js|mjs)$/.test(path)) return [text]
   const { comments, program } = parseSync(path, text)
-  const told = comments.map(({ value }) => value)
-  if (!path.startsWith('test/')) return told
+  const texts = comments.map(({ value }) => value)
+  if (!path.startsWith('test/')) return texts
   new Visitor({
     Literal({ value }) {
-      if (typeof value === 'string') told.push(value)
+      if (typeof value === 'string') texts.push(value)
     },
     TemplateElement({ value }) {
-      told.push(value.cooked ?? value.raw)
+      texts.push(value.cooked ?? value.raw)
     },
   }).visit(program)
-  return told
+  return texts
 }
 
 export const citingOf = (path: string, text: string): Citing => ({
   path,
-  codes: [...new Set(toldBy(path, text).flatMap(codesIn))],
+  codes: [...new Set(citableTexts(path, text).flatMap(codesIn))],
 })
 
-/** All that people write. What only programs read (JSON, samples, models, recordings) cites nothing. */
+/** Files that people write. JSON, samples, models and recordings cite no rules. */
 const WRITTEN = [
   '*.{md,yml}',
   'Dockerfile',
@@ -40,22 +40,22 @@ const WRITTEN = [
   `{${LAYERS.join()},test,bench,tools,docs}/**/*.{ts,js,mjs,md,html,css,py,c,yml}`,
 ]
 
-/** Every file of the repository that cites rules, seen from its root. */
+/** Returns every file of the repository that cites rules. */
 export const citingFiles = (): ReadonlyArray<Citing> =>
   globSync(WRITTEN, { exclude: ['**/node_modules/**'] })
     .toSorted()
     .map((path) => citingOf(path, readFileSync(path, 'utf8')))
     .filter(({ codes }) => codes.length > 0)
 
-/** A line of docs/requirements.md: which rule it is, and what it says. */
+/** One rule: a line of docs/requirements.md. */
 export interface Rule {
   readonly code: string
   readonly sentence: string
-  /** The family under whose heading it stands. */
+  /** The family of the heading above the rule. */
   readonly family: string
 }
 
-/** The rules of a text laid out as docs/requirements.md is: `## R: …` begins a family, `- **R12** …` is a rule. */
+/** Parses docs/requirements.md: `## R: …` begins a family, `- **R12** …` is a rule. */
 export const rulesOf = (text: string): ReadonlyArray<Rule> =>
   text.split(/^## /m).flatMap((part) => {
     const family = /^([A-Z]): /.exec(part)?.[1] ?? ''
@@ -63,7 +63,7 @@ export const rulesOf = (text: string): ReadonlyArray<Rule> =>
     return [...lines].map(([, code = '', sentence = '']) => ({ code, sentence, family }))
   })
 
-/** Every citation of a rule that does not stand, as `path: code`. */
+/** Returns each citation of an unknown rule, as `path: code`. */
 export const unknownCodes = (citing: ReadonlyArray<Citing>, rules: ReadonlyArray<Rule>): ReadonlyArray<string> => {
   const known = new Set(rules.map(({ code }) => code))
   return citing.flatMap(({ path, codes }) => codes.filter((code) => !known.has(code)).map((code) => `${path}: ${code}`))
@@ -71,16 +71,16 @@ export const unknownCodes = (citing: ReadonlyArray<Citing>, rules: ReadonlyArray
 
 const numberOf = ({ code }: Rule): number => Number(code.slice(1))
 
-/** Every rule that stands twice, in another family, out of order, or is no sentence of one line. */
+/** Returns the rules that appear twice, in another family, out of order, or not as one sentence on one line. */
 export const misplacedRules = (rules: ReadonlyArray<Rule>): ReadonlyArray<string> =>
   rules.flatMap((rule, i) => {
     const { code, sentence, family } = rule
     const before = rules[i - 1]
     const wrong = [
-      rules.findIndex((other) => other.code === code) < i ? 'stands twice' : '',
-      code.startsWith(family) && family !== '' ? '' : 'stands in another family',
-      before?.code.charAt(0) === code.charAt(0) && numberOf(before) > numberOf(rule) ? 'stands out of order' : '',
-      /^\S.{8,148}[^.]\.$/.test(sentence) ? '' : 'is no sentence of one line',
+      rules.findIndex((other) => other.code === code) < i ? 'appears twice' : '',
+      code.startsWith(family) && family !== '' ? '' : 'is in another family',
+      before?.code.charAt(0) === code.charAt(0) && numberOf(before) > numberOf(rule) ? 'is out of order' : '',
+      /^\S.{8,148}[^.]\.$/.test(sentence) ? '' : 'is not one sentence on one line',
     ]
     return wrong.filter((what) => what !== '').map((what) => `${code} ${what}`)
   })

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import test from 'ava'
 
-/** A path from the root in backticks, in whole or with `{a,b}` for several; folders end in a slash or have no ending. */
+/** A path from the root in backticks; `{a,b}` stands for several paths. */
 const PATHS = /`((?:domain|application|infrastructure|projections|interfaces|test|tools|bench|docs)\/[\w./{},*-]*)`/g
 
 const expanded = (path: string): ReadonlyArray<string> => {
@@ -13,7 +13,7 @@ const missingIn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(PATHS)].flatMap(([, path = '']) => expanded(path))
     .filter((path) => (path.includes('*') ? globSync(path).length === 0 : !existsSync(path)))
 
-test('documents name files and folders that exist', (t) => {
+test('documents name existing files and folders', (t) => {
   const texts = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md')].map((file) => ({
     file,
     text: readFileSync(file, 'utf8'),

@@ -21,7 +21,7 @@ const importedBy = (path: string, text: string): ReadonlyArray<string> => {
   return [...new Set([...statics, ...reexports, ...dynamics])]
 }
 
-/** Reads the imports of one file, types included. */
+/** Returns the imports of one file, including imported types. */
 export const sourceOf = (path: string, text: string): Source => ({
   path,
   imports: importedBy(path, text).map((name) => (name.startsWith('.') ? join(dirname(path), name) : name)),
@@ -29,7 +29,7 @@ export const sourceOf = (path: string, text: string): Source => ({
 
 export const LAYERS = ['domain', 'application', 'infrastructure', 'projections', 'interfaces']
 
-/** Every product file, seen from `root`. */
+/** Returns every product file below `root`. */
 export const productSources = (root: string): ReadonlyArray<Source> =>
   globSync(LAYERS.map((layer) => `${layer}/**/*.ts`), { cwd: root })
     .map((path) => relative('.', path))
@@ -38,19 +38,19 @@ export const productSources = (root: string): ReadonlyArray<Source> =>
 
 interface Arrow {
   readonly from: RegExp
-  /** What such a file may import; all else is a broken arrow. */
+  /** Imports that these files may have. Every other import is a broken arrow. */
   readonly may: ReadonlyArray<RegExp>
 }
 
 const PURE_PACKAGES = /^(fp-ts|io-ts)(\/|$)/
-/** What browsers are served of packages. */
+/** Packages that the service serves to browsers. */
 const BROWSER_PACKAGES = /^(preact|preact\/hooks|@preact\/signals|uqr)$/
 const PACKAGE = /^(?!(domain|application|infrastructure|projections|interfaces|test|bench|tools)\/)/
 
-/** Of the application what adapters and read models see, too: what it asks of them, and how all that waits waits. */
+/** Adapters and read models may also import the ports, and the few helpers for concurrency. */
 const OFFERED = [/^application\/ports\//, /^application\/(concurrency|turns|waiting)\.ts$/]
 
-/** The only arrows allowed (docs/architecture.md); the first row that matches a file speaks for it. */
+/** All allowed arrows (docs/architecture.md). The first matching row applies to a file. */
 const ARROWS: ReadonlyArray<Arrow> = [
   { from: /^domain\//, may: [/^domain\//, PURE_PACKAGES] },
   { from: /^application\/ports\//, may: [/^domain\//, /^application\/ports\//, PURE_PACKAGES] },
@@ -81,7 +81,7 @@ const ARROWS: ReadonlyArray<Arrow> = [
   },
 ]
 
-/** Every import that no arrow allows, as `from → to`. */
+/** Returns each import that no arrow allows, as `from → to`. */
 export const brokenArrows = (sources: ReadonlyArray<Source>): ReadonlyArray<string> =>
   sources.flatMap((source) => {
     const arrow = ARROWS.find(({ from }) => from.test(source.path))
@@ -90,8 +90,8 @@ export const brokenArrows = (sources: ReadonlyArray<Source>): ReadonlyArray<stri
       .map((name) => `${source.path} → ${name}`)
   })
 
-/** Of a folder's rooms, which are its files and folders, those that import each other through whatever is in them. */
-export const roomCircles = (sources: ReadonlyArray<Source>): ReadonlyArray<string> => {
+/** Returns the parts (files and subfolders) of each folder that import each other, directly or through their contents. */
+export const folderCycles = (sources: ReadonlyArray<Source>): ReadonlyArray<string> => {
   const folders = new Set(
     sources.flatMap(({ path }) =>
       path
@@ -101,25 +101,25 @@ export const roomCircles = (sources: ReadonlyArray<Source>): ReadonlyArray<strin
     ),
   )
   return [...folders].toSorted().flatMap((folder) => {
-    const roomOf = (path: string): string | undefined =>
+    const partOf = (path: string): string | undefined =>
       path.startsWith(`${folder}/`) ? path.slice(folder.length + 1).split('/')[0] : undefined
     const imported = new Map<string, Set<string>>()
     for (const { path, imports } of sources) {
-      const [from, ...others] = [roomOf(path), ...imports.map(roomOf)]
+      const [from, ...others] = [partOf(path), ...imports.map(partOf)]
       if (from === undefined) continue
       for (const to of others)
         if (to !== undefined && to !== from) imported.set(from, (imported.get(from) ?? new Set()).add(to))
     }
-    const reached = (room: string, seen = new Set<string>()): ReadonlySet<string> => {
-      for (const next of imported.get(room) ?? []) if (!seen.has(next)) reached(next, seen.add(next))
+    const reached = (part: string, seen = new Set<string>()): ReadonlySet<string> => {
+      for (const next of imported.get(part) ?? []) if (!seen.has(next)) reached(next, seen.add(next))
       return seen
     }
-    const circle = [...imported.keys()].filter((room) => reached(room).has(room))
-    return circle.length === 0 ? [] : [`${folder}: ${circle.toSorted().join(', ')}`]
+    const cycle = [...imported.keys()].filter((part) => reached(part).has(part))
+    return cycle.length === 0 ? [] : [`${folder}: ${cycle.toSorted().join(', ')}`]
   })
 }
 
-/** Every import cycle, as the files on it. */
+/** Returns each import cycle as the list of its files. */
 export const cycles = (sources: ReadonlyArray<Source>): ReadonlyArray<ReadonlyArray<string>> => {
   const byPath = new Map(sources.map((source) => [source.path, source]))
   const done = new Set<string>()

@@ -8,10 +8,10 @@ const rules = rulesOf(readFileSync('docs/requirements.md', 'utf8'))
 
 const LAST_ROW = rules.filter(({ family }) => family === 'R').length
 
-/** A code of a rule that nobody has written; in one piece it would be cited by this file. */
+/** Returns a code without a rule. It is built from parts, so this file itself does not cite it. */
 const invented = (family: string): string => `${family}${'9'.repeat(3)}`
 
-test('every code that the repository cites is a rule of docs/requirements.md', (t) => {
+test('every code in the repository is a rule of docs/requirements.md', (t) => {
   const citing = citingFiles()
   const paths = new Set(citing.map(({ path }) => path))
   for (const path of ['test/nightly/mutants/sources.ts', '.ci/allowed-skips', 'docs/requirements.md'])
@@ -21,12 +21,12 @@ test('every code that the repository cites is a rule of docs/requirements.md', (
   t.deepEqual(unknownCodes([{ path: 'test/nightly/mutants', codes: [...new Set(rows)] }], rules), [])
 })
 
-test('each rule stands once, in its family, in order, as a sentence of one line', (t) => {
+test('each rule appears once, in its family, in order, as one sentence on one line', (t) => {
   t.true(rules.length > 300, 'the rules were found')
   t.deepEqual(misplacedRules(rules), [])
 })
 
-test('the check sees an invented code in a comment, a title, a row of a mutant, a range and a document', (t) => {
+test('the check reports unknown codes in comments, titles, mutants, ranges and documents', (t) => {
   const [row, other] = [invented('R'), invented('S')]
   const reported = (path: string, text: string): ReadonlyArray<string> => unknownCodes([citingOf(path, text)], rules)
   const both = [`domain/x.ts: ${row}`, `domain/x.ts: ${other}`]
@@ -40,18 +40,18 @@ test('the check sees an invented code in a comment, a title, a row of a mutant, 
   t.is(reported('docs/x.md', `R158–${row}`).length, 999 - LAST_ROW)
 })
 
-test('what only looks like a code is none', (t) => {
+test('text that only resembles a code is ignored', (t) => {
   t.deepEqual(codesIn('R49–R51; (S3), A4’s R16 to R18.'), ['R49', 'R50', 'R51', 'S3', 'A4', 'R16', 'R17', 'R18'])
   t.deepEqual(codesIn('%E0%A4%A #F00 an NVIDIA A100 or Amazon S3, A-1, B2B, xR12, R1234, C12, 0xA1'), [])
   const named = `export const A4 = '${invented('A')}'`
-  t.deepEqual(citingOf('domain/x.ts', named).codes, [], 'names and texts of the product cite nothing')
+  t.deepEqual(citingOf('domain/x.ts', named).codes, [], 'identifiers and strings of the product cite no code')
 })
 
-test('the check sees rules that stand twice, elsewhere, out of order or as no sentence', (t) => {
+test('the check reports rules that are repeated, misplaced, out of order or not a sentence', (t) => {
   const begun = ['**R2** This is one.', '**R1** This is another.', '**R2** And once more.']
   const lines = [...begun, '**D1** And this too.', '**R9** none']
   const text = `## R: rows\n\n${lines.map((line) => `- ${line}\n`).join('')}`
   t.deepEqual(misplacedRules(rulesOf(text)), [
-    'R1 stands out of order', 'R2 stands twice', 'D1 stands in another family', 'R9 is no sentence of one line',
+    'R1 is out of order', 'R2 appears twice', 'D1 is in another family', 'R9 is not one sentence on one line',
   ])
 })

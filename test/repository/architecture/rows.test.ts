@@ -13,7 +13,7 @@ test('a title names its rows in brackets at the end, ranges too', (t) => {
 
 const said = (title: string, outcome: Claim['outcome'] = 'passed'): Claim => ({ title, outcome })
 
-test('a row stands as its tests show: a title of many rows is no proof, and only a broken line shows that one would notice', (t) => {
+test('the state of a row follows from its tests and mutants', (t) => {
   const alone = [said('x [R7]')]
   t.is(standingOf(7, [], [[7]]), 'missing')
   t.is(standingOf(7, [said('x [R7]', 'skipped')], [[7]]), 'missing')
@@ -21,6 +21,6 @@ test('a row stands as its tests show: a title of many rows is no proof, and only
   t.is(standingOf(7, [said('x [R1 to R10]')], []), 'named in passing')
   t.is(standingOf(7, [said('x [R1 to R10]'), ...alone], []), 'claimed')
   t.is(standingOf(7, alone, [[8], ['D58']]), 'claimed')
-  t.is(standingOf(7, alone, [[7, 8]]), 'claimed', 'either of the two may have noticed')
+  t.is(standingOf(7, alone, [[7, 8]]), 'claimed', 'a mutant of two rows defends neither')
   t.is(standingOf(7, alone, [[7]]), 'defended')
 })

@@ -7,11 +7,11 @@ const MOST_FILES = 15
 const MOST_MEMBERS = 12
 const MOST_PARAMETERS = 5
 
-/** Something that holds more than a reader can: where it stands, its name where it has one, and how much it holds. */
+/** A type or function above a limit: its file, its name or line, and its size. */
 export interface Oversize {
   readonly path: string
   readonly name: string
-  readonly holds: string
+  readonly size: string
 }
 
 interface Listing {
@@ -19,15 +19,15 @@ interface Listing {
   readonly params: ReadonlyArray<unknown>
 }
 
-/** The interfaces and type literals of a file with too many members of their own; what takes too many parameters. */
+/** Returns the types with too many members and the functions with too many parameters of a file. */
 export const oversizeIn = (path: string, text: string): ReadonlyArray<Oversize> => {
   const found: Array<Oversize> = []
   const lineOf = (start: number): string => `line ${text.slice(0, start).split('\n').length}`
   const members = (name: string, { length }: ReadonlyArray<unknown>): void => {
-    if (length > MOST_MEMBERS) found.push({ path, name, holds: `${length} members` })
+    if (length > MOST_MEMBERS) found.push({ path, name, size: `${length} members` })
   }
   const parameters = ({ start, params }: Listing): void => {
-    if (params.length > MOST_PARAMETERS) found.push({ path, name: lineOf(start), holds: `${params.length} parameters` })
+    if (params.length > MOST_PARAMETERS) found.push({ path, name: lineOf(start), size: `${params.length} parameters` })
   }
   new Visitor({
     TSInterfaceDeclaration: ({ id, body }) => members(id.name, body.body),
@@ -46,19 +46,19 @@ export const oversizeIn = (path: string, text: string): ReadonlyArray<Oversize> 
   return found
 }
 
-/** Where sizes inside files are bounded: what lies further out is shaped by protocols and libraries. */
+/** The layers with these limits. Protocols and libraries shape the outer layers. */
 const BOUNDED = /^(domain|application|projections)\//
 
 export const oversizeInProduct = (): ReadonlyArray<Oversize> =>
   productSources('.').flatMap(({ path }) => (BOUNDED.test(path) ? oversizeIn(path, readFileSync(path, 'utf8')) : []))
 
-/** Every file of the product, pages and samples included. */
+/** Returns every file of the product, including pages and samples. */
 export const productFiles = (): ReadonlyArray<string> =>
   globSync(`{${LAYERS.join()}}/**/*`, { withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(relative('.', parentPath), name))
 
-/** The folders that hold too many of the files themselves; what lies in folders below counts there. */
+/** Returns the folders with too many files. Files in subfolders count for the subfolder only. */
 export const crowdedFolders = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {
   const counts = new Map<string, number>()
   for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)

@@ -12,26 +12,26 @@ const event = {
   data: { liveId: 7, userId: 3, at: '2026-11-21T09:30:00.123456+00:00', lastStatus: 'finished' },
 }
 
-/** Compiled by tsc, never run: whoever reads the data of a stored event past its one reading does not compile. */
+/** tsc compiles this function, and nothing calls it. It shows that stored data cannot be read without `eventReader`. */
 export const rawReaders = (stored: StoredEvent): ReadonlyArray<unknown> => [
-  // @ts-expect-error nobody knows yet what it says
+  // @ts-expect-error the data is not decoded yet
   stored.data.liveId,
-  // @ts-expect-error nor by another way of writing it
+  // @ts-expect-error access by name is refused too
   stored.data['liveId'],
-  // @ts-expect-error nor as what a caller would like it to be
+  // @ts-expect-error the data cannot be passed as another type
   ((known: { readonly liveId: number }) => known.liveId)(stored.data),
-  // @ts-expect-error nor can it be written again as it lies there
+  // @ts-expect-error the data cannot be passed as a plain object
   ((written: Parameters<typeof Object.keys>[0]) => written)(stored.data),
 ]
 
-test('the one reading of stored events gives them in their types', (t) => {
+test('eventReader returns stored events with their types', (t) => {
   const deleted = eventReader([LiveDeleted])
   t.is(deleted(event)?.data.liveId, 7)
   t.is(deleted({ ...event, data: { liveId: 'seven' } }), undefined)
   t.is(deleted({ ...event, type: 'LiveFinished' }), undefined)
 })
 
-test('old shapes are upgraded in one place, and nobody claims the type of a stored event anywhere else', (t) => {
+test('one file upgrades old events, and no other file casts to a stored event', (t) => {
   const texts = productSources('.').map(({ path }) => ({ path, text: readFileSync(path, 'utf8') }))
   const pathsOf = (pattern: RegExp): ReadonlyArray<string> =>
     texts.filter(({ text }) => pattern.test(text)).map(({ path }) => path)

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
-/** Without what stands in code, where brackets are no links. */
+/** Removes code, because brackets in code are not links. */
 const withoutCode = (text: string): string => text.replaceAll(/^```[^]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, '``')
 
-/** The anchors of a page as GitHub makes them: of its headings, the second of a name with `-1`. */
+/** Returns the anchors of a page as GitHub derives them from headings; a repeated heading gets `-1`. */
 const anchorsOf = (text: string): ReadonlySet<string> => {
   const seen = new Map<string, number>()
   return new Set(
@@ -23,7 +23,7 @@ const targetsOf = (text: string): ReadonlyArray<string> =>
     ([, inline, reference]) => inline ?? reference ?? '',
   )
 
-/** Links of a page that lead to no file, or to no heading of a page; addresses of other hosts are not asked. */
+/** Returns the links of a page without a file or heading behind them. Links to other hosts are not checked. */
 export const deadLinks = (file: string, text: string): ReadonlyArray<string> =>
   targetsOf(text).filter((target) => {
     if (/^[a-z]+:/.test(target)) return false

@@ -5,14 +5,14 @@ import { PROPERTIES } from '../../../interfaces/description/texts.ts'
 import { ROUTES } from '../../../interfaces/http/route-table.ts'
 import { referencePages } from '../../../tools/reference/pages.ts'
 
-test('docs/reference is what the tables of the service say', async (t) => {
+test('docs/reference equals the output of its generator', async (t) => {
   const pages = await referencePages()
   t.deepEqual(readdirSync('docs/reference').toSorted(), Object.keys(pages).toSorted())
   for (const [name, text] of Object.entries(pages))
     t.is(
       readFileSync(`docs/reference/${name}`, 'utf8'),
       text,
-      `docs/reference/${name} is old: run \`node tools/reference/make.ts\``,
+      `docs/reference/${name} is out of date: run \`node tools/reference/make.ts\``,
     )
 })
 
@@ -23,7 +23,7 @@ interface Schema {
 const memberNames = ({ properties = {} }: Schema): ReadonlyArray<string> =>
   Object.entries(properties).flatMap(([name, member]) => [name, ...memberNames(member)])
 
-test('every member of a request has its text, and no text is of nothing', (t) => {
+test('every member of a request has a description, and every description has a member', (t) => {
   const { schemas } = describeInterface(ROUTES)['components'] as { readonly schemas: Readonly<Record<string, Schema>> }
   const names = Object.entries(schemas).flatMap(([name, schema]) =>
     name.endsWith('Request') ? memberNames(schema) : [],

@@ -7,13 +7,13 @@ import { ERROR_CODES } from '../../../interfaces/ws/frames.ts'
 
 const page = readFileSync('docs/operate/troubleshooting.md', 'utf8')
 
-/** As far as a reader needs it to find the line. */
+/** Returns the first words of a message, enough to find it on the page. */
 const beginning = (message: string): string => /^[^.:(;,]{8,}?(?=[.:(;,]|$)|^.*$/.exec(message)?.[0].trim() ?? message
 
 const unexplained = (messages: ReadonlyArray<string>): ReadonlyArray<string> =>
   messages.filter((message) => !page.toLowerCase().includes(beginning(message).toLowerCase()))
 
-test('every answer of the REST interface is explained', (t) => {
+test('the page explains every error of the REST interface', (t) => {
   const details = REFUSAL_TAGS.flatMap((tag) => {
     const { detail } = exampleResponse(tag).body
     return typeof detail === 'string' ? [detail] : detail.map(({ msg }) => msg)
@@ -22,18 +22,18 @@ test('every answer of the REST interface is explained', (t) => {
   t.deepEqual(unexplained(details.map((detail) => detail.replace('Value error, ', ''))), [])
 })
 
-test('every error of the WebSocket is explained', (t) => {
+test('the page explains every error of the WebSocket', (t) => {
   t.deepEqual(unexplained(ERROR_CODES), [])
 })
 
-test('every problem that the console tells is explained', (t) => {
-  const told = Object.entries(speak).flatMap(([name, text]) =>
+test('the page explains every problem that the console shows', (t) => {
+  const shown = Object.entries(speak).flatMap(([name, text]) =>
     /^(?:mic|end)_(?!.*help|choose)/.test(name) ? [text] : [],
   )
   const { request_id: _, ...others } = problems
-  t.deepEqual(unexplained([...told, ...Object.values(others)]), [])
+  t.deepEqual(unexplained([...shown, ...Object.values(others)]), [])
 })
 
-test('the check sees a message that is not explained', (t) => {
+test('the check reports a message without an explanation', (t) => {
   t.deepEqual(unexplained(['Model not found', 'The flux has no capacity: 7']), ['The flux has no capacity: 7'])
 })
