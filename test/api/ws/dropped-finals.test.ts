@@ -15,7 +15,7 @@ for (const [where, keptFinals] of [
     const fixture = await startSockets(t, {}, {}, { keptFinals })
     const { lifecycle, pipelines, sessions, logger } = fixture
     const live = lifecycle.add({ translations: TARGETS })
-    lifecycle.refuse(
+    lifecycle.refuseSegments(
       ({ segment, kind }) => [2, 8].includes(segment) || (segment === 4 && kind === 'translation') || segment === 5,
     )
     const sending = await fixture.configured(live)

@@ -145,9 +145,9 @@ test('while the service drains, and while the store is away, the handshake answe
   setDraining(true)
   t.is((await shakeHands(url)).status, 503)
   setDraining(false)
-  lifecycle.setAway(true)
+  lifecycle.setUnavailable(true)
   t.is((await shakeHands(url)).status, 503)
-  lifecycle.setAway(false)
+  lifecycle.setUnavailable(false)
   t.is((await shakeHands(url)).status, 101)
 })
 

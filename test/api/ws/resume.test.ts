@@ -131,13 +131,13 @@ test('of a live that was deleted memory tells nothing more, not even within that
 
 test('a final that was told while the store was away is remembered for who comes back before it is stored [D58]', async (t) => {
   const { live, unbroken, listen, pipelines, lifecycle, timers } = await spoken(t, 1, {}, {}, { keptFinals: 0 })
-  lifecycle.setAway(true)
+  lifecycle.setUnavailable(true)
   const told = pipelines.of(live.id).final(2, 'segment 2')
   await eventually(() => assert.ok(timers.size() > 0))
   timers.advance(1000)
   await told
   await eventually(() => assert.ok(finalKeysOf(unbroken).includes('2en')))
-  lifecycle.setAway(false)
+  lifecycle.setUnavailable(false)
   t.false(live.segments.some(({ segment }) => segment === 2))
   const back = await listen('&after=1')
   await eventually(() => assert.ok(finalKeysOf(back).includes('2en')))

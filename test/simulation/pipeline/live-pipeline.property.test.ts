@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
-import { scriptedAudio } from '../../support/doubles/scripted/engine.ts'
+import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { streamAudio } from '../../support/pipeline/pipeline-stream.ts'
 import type { Streamed } from '../../support/pipeline/pipeline-stream.ts'

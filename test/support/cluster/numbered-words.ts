@@ -1,6 +1,8 @@
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import { scriptedAudio, scriptedEngine } from '../doubles/scripted/engine.ts'
-import type { ScriptedEngine, ScriptedWord } from '../doubles/scripted/engine.ts'
+import { scriptedAudio } from '../doubles/scripted/script.ts'
+import { scriptedEngine } from '../doubles/scripted/engine.ts'
+import type { ScriptedEngine } from '../doubles/scripted/engine.ts'
+import type { ScriptedWord } from '../doubles/scripted/script.ts'
 
 /** As many as samples can name, and hours of them. */
 const WORDS = 20_000

@@ -3,40 +3,42 @@ import type { Keyring } from '../../../application/ports/keyring.ts'
 
 type Task<A> = () => Promise<A>
 
+interface DyingProcess {
+  readonly store: EventStore
+  readonly keyring: Keyring
+  /** Returns the result of the work, or `died` when the process dies first. */
+  readonly outlive: <A>(work: Promise<A>) => Promise<A | 'died'>
+}
+
 /**
- * A process that dies at its step number `last` (from 0), before or after that step took effect: what it waits for
- * then never comes. Every write to the log or the keyring is a step.
+ * Simulates a process that dies at write number `last` (from 0), before or after the write takes effect. From then on
+ * no call returns. Writes are all changes of the log, and erasures of the keyring.
  */
 export const createDyingProcess = (
   { store, keyring }: { readonly store: EventStore; readonly keyring: Keyring },
   last: number,
   when: 'before' | 'after',
-) => {
-  let steps = 0
-  let die: () => void = () => undefined
-  const died = new Promise<'died'>((resolve) => { die = () => resolve('died') })
-  const step = <A>(task: Task<A>): Task<A> => async () => {
-    const number = steps++
-    if (number > last || (number === last && when === 'before')) {
-      die()
-      return await new Promise<never>(() => undefined)
-    }
+): DyingProcess => {
+  let writes = 0
+  const death = Promise.withResolvers<'died'>()
+  const die = (): Promise<never> => {
+    death.resolve('died')
+    return new Promise<never>(() => undefined)
+  }
+  const write = <A>(task: Task<A>): Task<A> => async () => {
+    const number = writes++
+    if (number > last || (number === last && when === 'before')) return await die()
     const answer = await task()
-    if (number < last) return answer
-    die()
-    return await new Promise<never>(() => undefined)
+    return number < last ? answer : await die()
   }
-  const dyingStore: EventStore = {
-    ...store,
-    append: (...given) => step(store.append(...given)),
-    deleteStream: (stream) => step(store.deleteStream(stream)),
-    setMetadata: (...given) => step(store.setMetadata(...given)),
-  }
-  const dyingKeyring: Keyring = { ...keyring, erase: (keys) => step(keyring.erase(keys)) }
   return {
-    store: dyingStore,
-    keyring: dyingKeyring,
-    /** The answer, or `died`. */
-    outlive: async <A>(work: Promise<A>): Promise<A | 'died'> => await Promise.race([work, died]),
+    store: {
+      ...store,
+      append: (...args) => write(store.append(...args)),
+      deleteStream: (stream) => write(store.deleteStream(stream)),
+      setMetadata: (...args) => write(store.setMetadata(...args)),
+    },
+    keyring: { ...keyring, erase: (keys) => write(keyring.erase(keys)) },
+    outlive: async (work) => await Promise.race([work, death.promise]),
   }
 }

@@ -3,7 +3,7 @@ import { createScheduler } from '../../../application/pipeline/scheduler.ts'
 import type { SpeechEngine } from '../../../application/ports/engine.ts'
 import type { CreatePipeline, LivePipeline, PipelineEvents, Segment } from '../../../application/pipeline/pipeline.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
-import type { ScriptedWord } from '../doubles/scripted/engine.ts'
+import type { ScriptedWord } from '../doubles/scripted/script.ts'
 
 /** Words at the speed of speech, the first after `before` seconds. */
 export const spokenWords = (text: string, before = 0.5): ReadonlyArray<ScriptedWord> =>

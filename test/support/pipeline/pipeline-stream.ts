@@ -6,7 +6,7 @@ import type { Segment } from '../../../application/pipeline/pipeline.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
 import { scriptedEngine } from '../doubles/scripted/engine.ts'
-import type { ScriptedWord } from '../doubles/scripted/engine.ts'
+import type { ScriptedWord } from '../doubles/scripted/script.ts'
 
 export const eventLoopTurns = async (count: number): Promise<void> => {
   for (let i = 0; i < count; i += 1) await new Promise<void>((resolve) => void setImmediate(resolve))

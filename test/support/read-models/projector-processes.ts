@@ -140,7 +140,7 @@ export const createProjectorProcesses = (
     t.teardown(stop)
     const freeze = (): void => {
       gate.close()
-      leases.lose(name, 'deaf')
+      leases.freeze(name)
     }
     return {
       name, projector, freeze, stop,
@@ -148,7 +148,7 @@ export const createProjectorProcesses = (
         gate.open()
         // It goes on with what it was doing before it looks whose the leases are.
         setTimeout(() => {
-          if (!gate.isClosed()) leases.hears(name)
+          if (!gate.isClosed()) leases.thaw(name)
         }, 10)
       },
       kill: () => {

@@ -7,7 +7,8 @@ import type { Step } from '../../../application/pipeline/policy/policy.ts'
 import { dropPhrase, foldSpeech, INITIAL_SEGMENTER } from '../../../application/pipeline/speech/speech-segmenter.ts'
 import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
-import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
+import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
+import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
 
 const script = fc
   .array(

@@ -7,7 +7,8 @@ import { createScheduler } from '../../../application/pipeline/scheduler.ts'
 import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settings.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { collectEvents, heldTimers, pipelineOf, spokenWords } from '../../support/pipeline/pipeline-driver.ts'
-import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
+import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
+import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
 import { eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 
 test('audio that came before the model was loaded is heard, though nothing comes after it [R141]', async (t) => {

@@ -4,7 +4,8 @@ import { createScheduler } from '../../../application/pipeline/scheduler.ts'
 import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settings.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { collectEvents, heldTimers, pipelineOf, spokenWords } from '../../support/pipeline/pipeline-driver.ts'
-import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
+import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
+import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
 import { streamAudio, eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 
 const pace = { chunk: 1600, ticks: 2, latency: 1, windowSeconds: 30 }

@@ -3,8 +3,9 @@ import { settledBy } from '../../../application/pipeline/policy/policy.ts'
 import { INITIAL_SEGMENTER } from '../../../application/pipeline/speech/speech-segmenter.ts'
 import { collectEvents, pipelineOf } from '../../support/pipeline/pipeline-driver.ts'
 import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
-import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
-import type { ScriptedWord } from '../../support/doubles/scripted/engine.ts'
+import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
+import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
+import type { ScriptedWord } from '../../support/doubles/scripted/script.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 
 const RATE = 16_000

@@ -7,8 +7,9 @@ import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settin
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { samplesOf, speechState } from '../../support/pipeline/attention-driver.ts'
 import { collectEvents, pipelineOf, spokenWords } from '../../support/pipeline/pipeline-driver.ts'
-import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
-import type { ScriptedWord } from '../../support/doubles/scripted/engine.ts'
+import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
+import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
+import type { ScriptedWord } from '../../support/doubles/scripted/script.ts'
 import { eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 
 const sought = () => spokenLanguage('auto')

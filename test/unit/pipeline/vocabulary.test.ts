@@ -1,6 +1,7 @@
 import test from 'ava'
 import { collectEvents, pipelineOf, spokenWords } from '../../support/pipeline/pipeline-driver.ts'
-import { scriptedAudio, scriptedEngine } from '../../support/doubles/scripted/engine.ts'
+import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
+import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
 import { eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 
 const words = spokenWords('it begins at noon and it ends at one')

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { scriptedAudio } from '../../support/doubles/scripted/engine.ts'
+import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
 import { CONFIG, FINISH, framesOf, numberedWords, textOf } from './numbered-words.ts'
 import { createSenderWorld } from '../../simulation/relay/sender-world.ts'
 

@@ -1,4 +1,4 @@
-import type { ScriptedWord } from '../../support/doubles/scripted/engine.ts'
+import type { ScriptedWord } from '../../support/doubles/scripted/script.ts'
 
 export const CONFIG = '{"type":"config"}'
 export const FINISH = '{"type":"FINISH"}'

@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import assert from 'node:assert/strict'
-import { scriptedAudio } from '../../support/doubles/scripted/engine.ts'
+import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
 import { createScriptedPipelines } from '../../support/doubles/scripted/pipeline.ts'
 import { CONFIG, FINISH, framesOf, numberedWords, textOf } from './numbered-words.ts'
 import type { RemoteClient } from './remote-client.ts'

@@ -1,37 +1,40 @@
 import type { Timers } from '../../../../application/ports/timers.ts'
 
-/** What passes one way between two processes, in order. */
+/** Deliveries in one direction between two processes, in order. */
 export interface DeliveryQueue {
-  readonly push: (task: () => void, size?: number) => void
-  /** Lets pass what waits, where nothing holds it. */
+  readonly push: (deliver: () => void, size?: number) => void
+  /** Runs the due deliveries, unless the connection is held. */
   readonly flush: () => void
-  /** Sizes of what waits. */
+  /** The sum of the sizes of the waiting deliveries. */
   readonly waiting: () => number
   readonly drop: () => void
 }
 
-/** Each passes in a turn of the loop of its own, or after `delay` milliseconds of the timers, unless `isHeld`. */
+/**
+ * Delivers each entry in its own turn of the event loop, or after `delay` milliseconds. While `isHeld` returns true,
+ * nothing is delivered.
+ */
 export const createDeliveryQueue = (isHeld: () => boolean, delay: () => number, timers: Timers): DeliveryQueue => {
-  let queue: Array<{ readonly task: () => void; readonly size: number; isDue: boolean }> = []
+  let queue: Array<{ readonly deliver: () => void; readonly size: number; isDue: boolean }> = []
   let waiting = 0
   const flush = (): void => {
     while (!isHeld() && queue[0]?.isDue === true) {
       const first = queue.shift()
       waiting -= first?.size ?? 0
-      first?.task()
+      first?.deliver()
     }
   }
   return {
-    push: (task, size = 0) => {
-      const entry = { task, size, isDue: false }
+    push: (deliver, size = 0) => {
+      const entry = { deliver, size, isDue: false }
       queue.push(entry)
       waiting += size
-      const due = (): void => {
+      const setDue = (): void => {
         entry.isDue = true
         flush()
       }
-      if (delay() > 0) timers.after(delay(), due)
-      else setImmediate(due)
+      if (delay() > 0) timers.after(delay(), setDue)
+      else setImmediate(setDue)
     },
     flush,
     waiting: () => waiting,

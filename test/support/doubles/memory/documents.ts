@@ -1,38 +1,55 @@
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import { MOVED, NO_CHECKPOINT, OUTRANKED } from '../../../../application/ports/documents.ts'
-import type { Checkpoint, Document, Documents, Filter, Scalar, PublishedProgress } from '../../../../application/ports/documents.ts'
+import type {
+  Checkpoint, Document, Documents, DocumentsUnavailable, Filter, PublishedProgress, Scalar,
+} from '../../../../application/ports/documents.ts'
 import type { Position } from '../../../../application/ports/event-store.ts'
 
 interface Stored {
   readonly position: Position
-  /** None for a removed document: its position still guards it. */
+  /** Undefined: removed. The position still guards the document. */
   readonly document: Document | undefined
 }
 
-const rank = (value: unknown): number => (value === null || value === undefined ? 0 : typeof value === 'string' ? 2 : 1)
+/** A checkpoint, the token of its last writer, and the progress published next to it. */
+interface StoredCheckpoint {
+  readonly checkpoint: Checkpoint
+  readonly token: number
+  readonly progress: PublishedProgress | null
+}
 
-/** Null, then numbers (false and true among them as 0 and 1), then text by its bytes. */
+const NO_CHECKPOINT: Checkpoint = { position: '' as Position, last: null }
+
+const unavailable = (reason: string): DocumentsUnavailable => ({ _tag: 'DocumentsUnavailable', reason })
+// The reasons are part of the port (OUTRANKED, MOVED). The contract tests compare them.
+const OUTRANKED = unavailable('another process has taken over this read model')
+const MOVED = unavailable('another process has replaced this read model')
+
+const isAbsent = (value: unknown): boolean => value === null || value === undefined
+const rank = (value: unknown): number => (isAbsent(value) ? 0 : typeof value === 'string' ? 2 : 1)
+const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+
+/** Order of values: null, numbers (false is 0, true is 1), then texts by their bytes. */
 const compare = (a: unknown, b: unknown): number => {
   if (rank(a) !== rank(b)) return rank(a) - rank(b)
-  if (rank(a) === 0) return 0
-  return rank(a) === 2 ? Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b))) : Number(a) - Number(b)
+  if (isAbsent(a)) return 0
+  return rank(a) === 2 ? compareBytes(String(a), String(b)) : Number(a) - Number(b)
 }
 
 const matches = (document: Document, filter: Filter): boolean =>
   Object.entries(filter).every(([member, wanted]) => {
-    const value = document[member] ?? null
-    return (Array.isArray(wanted) ? (wanted as ReadonlyArray<Scalar>) : [wanted]).some((one) => one === value)
+    const values = Array.isArray(wanted) ? (wanted as ReadonlyArray<Scalar>) : [wanted]
+    return values.some((value) => value === (document[member] ?? null))
   })
 
-/** The read models in memory. */
+/** Creates read models in memory. */
 export const createMemoryDocuments = (): Documents => {
   const collections = new Map<string, Map<string, Stored>>()
-  const checkpoints = new Map<string, { readonly checkpoint: Checkpoint; readonly token: number; readonly told: PublishedProgress | null }>()
-  /** How often each name came to stand for other documents. */
-  const places = new Map<string, number>()
-  const placeOf = (name: string): string => `${name} ${places.get(name) ?? 0}`
-  const move = (name: string): void => void places.set(name, (places.get(name) ?? 0) + 1)
+  const checkpoints = new Map<string, StoredCheckpoint>()
+  /** Counts the discards and promotions of each collection name. */
+  const generations = new Map<string, number>()
+  const placeOf = (name: string): string => `${name} ${generations.get(name) ?? 0}`
+  const move = (name: string): void => void generations.set(name, (generations.get(name) ?? 0) + 1)
 
   const collection = (name: string): Map<string, Stored> => {
     const found = collections.get(name)
@@ -56,17 +73,18 @@ export const createMemoryDocuments = (): Documents => {
       const before = checkpoints.get(projection)
       if (before !== undefined && before.token > token) return TE.left(OUTRANKED)()
       if (before === undefined || checkpoint.position >= before.checkpoint.position)
-        checkpoints.set(projection, { checkpoint, token, told: before?.told ?? null })
+        checkpoints.set(projection, { checkpoint, token, progress: before?.progress ?? null })
       return TE.right(undefined)()
     },
     publishProgress: (updates) => async () => {
       for (const { model: { projection }, token, progress } of updates) {
         const stored = checkpoints.get(projection)
-        if (stored !== undefined && stored.token <= token) checkpoints.set(projection, { ...stored, told: progress })
+        if (stored !== undefined && stored.token <= token) checkpoints.set(projection, { ...stored, progress })
       }
       return TE.right(undefined)()
     },
-    publishedProgress: (models) => async () => TE.right(models.map(({ projection }) => checkpoints.get(projection)?.told ?? null))(),
+    publishedProgress: (models) => async () =>
+      TE.right(models.map(({ projection }) => checkpoints.get(projection)?.progress ?? null))(),
     checkpoint: ({ projection }) => () => TE.right(checkpoints.get(projection)?.checkpoint ?? NO_CHECKPOINT)(),
     get: (name, id) => async () => TE.right(O.fromNullable(collection(name).get(id)?.document))(),
     find: (name, ids) => async () => {
@@ -77,19 +95,20 @@ export const createMemoryDocuments = (): Documents => {
       return TE.right(new Map(found))()
     },
     page: (name, { filter, sort, skip, limit }) => async () => {
-      const bad = [...Object.keys(filter), sort.by].find((member) => !/^[a-zA-Z]+$/.test(member))
-      if (bad !== undefined) throw new TypeError(`"${bad}" is not a valid name of a member`)
+      const invalid = [...Object.keys(filter), sort.by].find((member) => !/^[a-zA-Z]+$/.test(member))
+      if (invalid !== undefined) throw new TypeError(`"${invalid}" is not a valid name of a member`)
       const sign = sort.direction === 'ascending' ? 1 : -1
       const found = [...collection(name)]
-        .flatMap(([id, { document }]) => (document !== undefined && matches(document, filter) ? [{ id, document }] : []))
-        .sort((a, b) => sign * (compare(a.document[sort.by], b.document[sort.by]) || compare(a.id, b.id)))
+        .flatMap(([id, { document }]) => (document && matches(document, filter) ? [{ id, document }] : []))
+        .sort((a, b) => sign * (compare(a.document[sort.by], b.document[sort.by]) || compareBytes(a.id, b.id)))
       return TE.right(found.slice(skip, skip + limit).map(({ document }) => document))()
     },
     scan: (name, after, limit) => async () => {
       const found = [...collection(name)]
-        .filter(([id, { document }]) => document !== undefined && (after === null || compare(id, after) > 0))
-        .sort(([a], [b]) => compare(a, b))
-      return TE.right(found.slice(0, limit).map(([id, { position, document = null }]) => ({ id, position, document })))()
+        .filter(([id, { document }]) => document !== undefined && (after === null || compareBytes(id, after) > 0))
+        .sort(([a], [b]) => compareBytes(a, b))
+        .slice(0, limit)
+      return TE.right(found.map(([id, { position, document = null }]) => ({ id, position, document })))()
     },
     discard: ({ projection, collection: name }) => async () => {
       checkpoints.delete(projection)
@@ -99,14 +118,15 @@ export const createMemoryDocuments = (): Documents => {
       }
       return TE.right(undefined)()
     },
-    promote: (from, to, expected) => async () => {
-      const isMoved = [from, to].some((model, index) => expected !== undefined && expected[index] !== placeOf(model.collection))
-      if (isMoved) return TE.left(MOVED)()
+    promote: (from, to, places) => async () => {
+      const current = [placeOf(from.collection), placeOf(to.collection)]
+      if (places?.some((place, index) => place !== current[index]) === true) return TE.left(MOVED)()
       collections.set(to.collection, collection(from.collection))
       collections.delete(from.collection)
       move(from.collection)
       move(to.collection)
-      checkpoints.set(to.projection, checkpoints.get(from.projection) ?? { checkpoint: NO_CHECKPOINT, token: 0, told: null })
+      const promoted = checkpoints.get(from.projection)
+      checkpoints.set(to.projection, promoted ?? { checkpoint: NO_CHECKPOINT, token: 0, progress: null })
       checkpoints.delete(from.projection)
       return TE.right(undefined)()
     },

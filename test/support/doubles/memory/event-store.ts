@@ -1,14 +1,13 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import {
-  BEGINNING,
-  type EventStore,
-  type Position,
-  type Revision,
-  type StoredEvent,
-  type StreamMetadata,
-  type SubscriptionMessage,
+import type {
+  EventStore,
+  ExpectedRevision,
+  Position,
+  Revision,
+  StoredEvent,
+  StreamMetadata,
+  SubscriptionMessage,
 } from '../../../../application/ports/event-store.ts'
-import { outcomeOfAppend, requireWellFormed, type StreamState } from '../../../../infrastructure/stores/append-outcome.ts'
 
 interface Row {
   readonly event: StoredEvent
@@ -17,16 +16,56 @@ interface Row {
 
 interface Stream {
   readonly rows: Row[]
+  /** Revision of the first visible event. */
   first: Revision
+  /** First revision after the last deletion. */
   base: Revision
   metadata: StreamMetadata
 }
 
+const BEGINNING = '' as Position
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
 const positionOf = (n: number): Position => String(n).padStart(20, '0') as Position
 
+/** Throws a TypeError when no store can accept the append. */
+const checkIds = (ids: ReadonlyArray<string>): void => {
+  if (ids.length === 0) throw new TypeError('an append needs at least one event')
+  const malformed = ids.find((id) => !UUID.test(id))
+  if (malformed !== undefined) throw new TypeError(`event id "${malformed}" is not a UUID`)
+}
+
+/** Revisions at which the first event of an earlier attempt may be stored. */
+const possibleStarts = (
+  { rows, base }: Stream,
+  expected: ExpectedRevision,
+  count: number,
+): ReadonlyArray<Revision> => {
+  if (expected === 'any') return [rows.length - count]
+  if (expected === 'no-stream') return [0, base]
+  return expected < 0 ? [] : [expected + 1]
+}
+
+const isExpected = ({ rows, base }: Stream, expected: ExpectedRevision): boolean => {
+  if (expected === 'any') return true
+  return expected === 'no-stream' ? base >= rows.length : expected >= 0 && expected === rows.length - 1
+}
+
+/** Returns the revision of the last event of an earlier attempt with the same ids; undefined: this is the first one. */
+const lastOfRetry = (
+  stream: Stream,
+  expected: ExpectedRevision,
+  ids: ReadonlyArray<string>,
+): Revision | undefined => {
+  const start = possibleStarts(stream, expected, ids.length).find(
+    (from) => from >= 0 && ids.every((id, index) => stream.rows[from + index]?.event.id === id),
+  )
+  return start === undefined ? undefined : start + ids.length - 1
+}
+
 /**
- * The event-store port in memory, for simulations: same contract, nothing durable, one turn of the microtask queue
- * an answer. `allEvents` is the whole log, truncated events included.
+ * An event store in memory. It fulfils the contract of the port, but keeps nothing. Each answer takes one turn of the
+ * microtask queue. `allEvents` returns the whole log, including truncated events.
  */
 export const createMemoryEventStore = (): EventStore & { readonly allEvents: () => ReadonlyArray<StoredEvent> } => {
   const streams = new Map<string, Stream>()
@@ -34,49 +73,48 @@ export const createMemoryEventStore = (): EventStore & { readonly allEvents: () 
   const wakers = new Set<() => void>()
 
   const streamOf = (name: string): Stream => {
-    const known = streams.get(name)
-    if (known !== undefined) return known
-    const made: Stream = { rows: [], first: 0, base: 0, metadata: {} }
-    streams.set(name, made)
-    return made
+    const stream = streams.get(name) ?? { rows: [], first: 0, base: 0, metadata: {} }
+    streams.set(name, stream)
+    return stream
   }
   const truncate = (stream: Stream): void => {
     const { maxCount } = stream.metadata
     if (maxCount !== undefined) stream.first = Math.max(stream.first, stream.rows.length - maxCount)
   }
   const isVisible = ({ event, at }: Row): boolean => {
-    const { first, metadata } = streamOf(event.stream)
-    const youngEnough = metadata.maxAgeSeconds === undefined || at >= Date.now() - metadata.maxAgeSeconds * 1000
-    return event.revision >= first && youngEnough
+    const { first, metadata: { maxAgeSeconds = Infinity } } = streamOf(event.stream)
+    return event.revision >= first && at >= Date.now() - maxAgeSeconds * 1000
   }
   const head = (): Position => log.at(-1)?.event.position ?? BEGINNING
 
   const append: EventStore['append'] = (name, expected, events) => async () => {
-    requireWellFormed(events)
+    const ids = events.map(({ id }) => id)
+    checkIds(ids)
     const stream = streamOf(name)
+    const answer = (revision: Revision) =>
+      TE.right({ revision, position: stream.rows[revision]?.event.position ?? BEGINNING })()
+
+    const stored = lastOfRetry(stream, expected, ids)
+    if (stored !== undefined) return answer(stored)
     const last = stream.rows.length - 1
-    const state: StreamState = { last, base: stream.base, idAt: (revision: Revision) => stream.rows[revision]?.event.id }
-    const outcome = outcomeOfAppend(state, expected, events.map(({ id }) => id))
-    if (outcome.kind === 'wrong-revision') {
-      return TE.left({ _tag: 'WrongRevision' as const, stream: name, actual: last < 0 ? ('no-stream' as const) : last })()
+    if (!isExpected(stream, expected)) {
+      const actual = last < 0 ? ('no-stream' as const) : last
+      return TE.left({ _tag: 'WrongRevision' as const, stream: name, actual })()
     }
-    if (outcome.kind === 'append') {
-      const rows = events.map((event, index): Row => ({
-        event: {
-          ...(JSON.parse(JSON.stringify(event)) as typeof event),
-          stream: name,
-          revision: outcome.from + index,
-          position: positionOf(log.length + 1 + index),
-        },
-        at: Date.now(),
-      }))
-      stream.rows.push(...rows)
-      log.push(...rows)
-      truncate(stream)
-      for (const wake of wakers) wake()
-    }
-    const revision = outcome.kind === 'stored' ? outcome.last : stream.rows.length - 1
-    return TE.right({ revision, position: stream.rows[revision]?.event.position ?? BEGINNING })()
+    const rows = events.map((event, index): Row => ({
+      event: {
+        ...(JSON.parse(JSON.stringify(event)) as typeof event),
+        stream: name,
+        revision: last + 1 + index,
+        position: positionOf(log.length + 1 + index),
+      },
+      at: Date.now(),
+    }))
+    stream.rows.push(...rows)
+    log.push(...rows)
+    truncate(stream)
+    for (const wake of wakers) wake()
+    return answer(stream.rows.length - 1)
   }
 
   const read: EventStore['read'] = (name, { from, direction = 'forwards', limit = Infinity } = {}) => async () => {
@@ -88,7 +126,7 @@ export const createMemoryEventStore = (): EventStore & { readonly allEvents: () 
     return TE.right(wanted.slice(0, limit))()
   }
 
-  const nextCommit = (signal: AbortSignal): Promise<void> =>
+  const nextAppend = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const wake = (): void => {
         wakers.delete(wake)
@@ -99,9 +137,14 @@ export const createMemoryEventStore = (): EventStore & { readonly allEvents: () 
       signal.addEventListener('abort', wake)
     })
 
-  /** Says as little as any store: no checkpoints, and at the end the place of what it told last. */
-  const subscribe: EventStore['subscribe'] = async function* (from, prefixes, signal): AsyncGenerator<SubscriptionMessage, void> {
-    if (from > head()) throw new Error('the subscription ended', { cause: { _tag: 'OlderLog', reason: `the log ends before ${from}` } })
+  /** Sends as few messages as the contract allows: no checkpoints, and at the end the position of the last event. */
+  const subscribe: EventStore['subscribe'] = async function* (
+    from,
+    prefixes,
+    signal,
+  ): AsyncGenerator<SubscriptionMessage, void> {
+    if (from > head())
+      throw new Error('the subscription ended', { cause: { _tag: 'OlderLog', reason: `the log ends before ${from}` } })
     let next = from === BEGINNING ? 0 : Number(from)
     let position = from
     for (;;) {
@@ -116,7 +159,7 @@ export const createMemoryEventStore = (): EventStore & { readonly allEvents: () 
       yield { kind: 'caught-up', position }
       while (next >= log.length) {
         if (signal.aborted) return
-        await nextCommit(signal)
+        await nextAppend(signal)
       }
     }
   }

@@ -1,39 +1,75 @@
-import type { Keyring } from '../../../../application/ports/keyring.ts'
-import { openKeyring } from '../../../../infrastructure/keys/keyring.ts'
-import type { StoredKey } from '../../../../infrastructure/keys/keyring.ts'
+import { randomBytes } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { Keyring, PlainMember, SealedMember, Unopened } from '../../../../application/ports/keyring.ts'
+import type { Envelope } from '../../../../domain/shared/event.ts'
 
-/** The keyring port in memory; unless it is reachable, no key can be asked for that was not used before. */
+/** An envelope and the text and stream for which it was made. */
+interface Sealed {
+  readonly envelope: Envelope
+  readonly stream: string
+  readonly text: string
+}
+
+/** Bytes of an initialisation vector and of an authentication tag, so envelopes have their real size. */
+const [IV_BYTES, TAG_BYTES] = [12, 16]
+
+const randomText = (bytes: number): string => randomBytes(bytes).toString('base64')
+
+/**
+ * A keyring in memory. It encrypts nothing: an envelope is a random text that the keyring looks up. While `isReachable`
+ * returns false, a key that was never used here is unavailable.
+ */
 export const createMemoryKeyring = (isReachable = (): boolean => true): Keyring => {
-  const keys = new Map<string, StoredKey>()
-  const opened = openKeyring(
-    {
-      ensure: async (name, wrapped) => {
-        if (!isReachable()) return E.left('cut off')
-        const key = keys.get(name)
-        if (key === undefined) keys.set(name, wrapped)
-        return E.right(key === undefined ? wrapped : key)
-      },
-      find: async (names) => E.right(new Map(names.flatMap((name): ReadonlyArray<[string, StoredKey]> => {
-        const key = keys.get(name)
-        return key === undefined ? [] : [[name, key]]
-      }))),
-      erase: async (names) => {
-        for (const name of names) keys.set(name, null)
-        return E.right(undefined)
-      },
-      close: () => Promise.resolve(),
-    },
-    Buffer.alloc(32, 7),
-  )
-  let told: Pick<Keyring, 'missing' | 'foreign'> = { missing: () => [], foreign: () => [] }
-  void opened.then((keyring) => { told = keyring })
+  const keys = new Map<string, 'present' | 'erased'>()
+  const missing = new Set<string>()
+  const foreign = new Set<string>()
+  const sealed = new Map<string, Sealed>()
+
+  const sealMember = (key: string, { stream, member, text }: PlainMember): Envelope => {
+    const c = randomText(Buffer.byteLength(text) + TAG_BYTES)
+    const envelope = { k: key, m: member, iv: randomText(IV_BYTES), c }
+    sealed.set(c, { envelope, stream, text })
+    return envelope
+  }
+
+  const openMember = ({ envelope, key, stream, members }: SealedMember): Either<Unopened, string> => {
+    const { k, m, iv, c } = envelope
+    const refuse = (): Either<Unopened, never> => {
+      foreign.add(stream)
+      return E.left({ _tag: 'EnvelopeForeign', key })
+    }
+    if (k !== key || (m !== undefined && !members.includes(m))) return refuse()
+    if (keys.get(key) === 'erased') return E.left({ _tag: 'KeyErased', key })
+    if (!keys.has(key)) {
+      missing.add(key)
+      return E.left({ _tag: 'KeyMissing', key })
+    }
+    const made = sealed.get(c)
+    const isSame =
+      made !== undefined && made.stream === stream &&
+      made.envelope.k === k && made.envelope.m === m && made.envelope.iv === iv
+    return isSame ? E.right(made.text) : refuse()
+  }
+
   return {
-    seal: (name, members) => async () => await (await opened).seal(name, members)(),
-    open: (sealed) => async () => await (await opened).open(sealed)(),
-    erase: (names) => async () => await (await opened).erase(names)(),
-    missing: () => told.missing(),
-    foreign: () => told.foreign(),
+    seal: (key, members) => async () => {
+      if (keys.get(key) === 'erased') return E.left({ _tag: 'KeyErased', key })
+      if (missing.has(key)) return E.left({ _tag: 'KeyMissing', key })
+      if (!keys.has(key) && !isReachable()) return E.left({ _tag: 'KeyringUnavailable', reason: 'unreachable' })
+      keys.set(key, 'present')
+      return E.right(members.map((member) => sealMember(key, member)))
+    },
+    open: (members) => async () => E.right(members.map(openMember)),
+    erase: (names) => async () => {
+      for (const name of names) {
+        keys.set(name, 'erased')
+        missing.delete(name)
+      }
+      return E.right(undefined)
+    },
+    missing: () => [...missing],
+    foreign: () => [...foreign],
     close: () => Promise.resolve(),
   }
 }

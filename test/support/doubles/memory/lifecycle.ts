@@ -1,17 +1,19 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import { createBackwardSearch } from '../../../../application/lives/queries/resume-point.ts'
+import type { AttachedLive } from '../../../../application/lives/attached-live.ts'
+import type { LiveEnd } from '../../../../application/lives/policies/watch-ends.ts'
+import type { IsWanted, ResumePoint } from '../../../../application/lives/queries/resume-point.ts'
+import type { SourcePoint } from '../../../../application/lives/source-point.ts'
+import type { EndCause } from '../../../../application/pipeline/signals.ts'
 import type { StoreUnavailable } from '../../../../application/ports/event-store.ts'
 import type { LiveStatus } from '../../../../application/ports/read-models.ts'
-import type { EndCause } from '../../../../application/pipeline/signals.ts'
-import type { AttachedLive } from '../../../../application/lives/attached-live.ts'
-import type { SourcePoint } from '../../../../application/lives/source-point.ts'
 import type { LiveLifecycle } from '../../../../application/sessions/live-lifecycle.ts'
-import type { LiveEnd } from '../../../../application/lives/policies/watch-ends.ts'
-import { DEFAULT_ENGINE_SETTINGS } from '../../../../domain/live/settings.ts'
-import { NO_VOCABULARY } from '../../../../domain/live/vocabulary.ts'
+import type { EngineSettings } from '../../../../domain/live/settings.ts'
 import type { GivenVocabulary } from '../../../../domain/live/vocabulary.ts'
 import type { SegmentFinalised } from '../../../../domain/transcript/events.ts'
+
+type Segment = SegmentFinalised['data']
 
 export interface MemoryLive {
   readonly id: number
@@ -21,9 +23,9 @@ export interface MemoryLive {
   cause: EndCause | undefined
   attached: boolean
   epoch: number
-  /** Where its source goes on. */
+  /** The point where its source continues. */
   point: SourcePoint
-  readonly segments: Array<SegmentFinalised['data']>
+  readonly segments: Array<Segment>
   readonly vocabularies: GivenVocabulary[]
   /** Names of the writes, in the order in which they took effect. */
   readonly writes: string[]
@@ -33,53 +35,81 @@ export interface MemoryLive {
 type MemoryEnd = Pick<LiveEnd, 'liveId' | 'cause'>
 
 export interface MemoryLifecycle extends LiveLifecycle {
-  readonly add: (facts?: Partial<AttachedLive>, tokens?: Partial<Pick<MemoryLive, 'senderToken' | 'listenerToken'>>) => MemoryLive
+  /** Creates a session. */
+  readonly add: (
+    facts?: Partial<AttachedLive>,
+    tokens?: Partial<Pick<MemoryLive, 'senderToken' | 'listenerToken'>>,
+  ) => MemoryLive
   /** Every call fails while this is true. */
-  readonly setAway: (away: boolean) => void
-  /** The live as whoever takes it over finds it. */
+  readonly setUnavailable: (unavailable: boolean) => void
+  /** The session as a worker finds it when it takes the session over. */
   readonly attached: (liveId: number) => AttachedLive
   readonly pointOf: (liveId: number) => SourcePoint
-  /** Segments that can never be written; none unless told. */
-  readonly refuse: (isRefused: (segment: SegmentFinalised['data']) => boolean) => void
-  /** The terminal event of another process. */
+  /** Selects the segments that can never be written. By default every segment can. */
+  readonly refuseSegments: (isRefused: (segment: Segment) => boolean) => void
+  /** Ends the session as another process does. */
   readonly endElsewhere: (liveId: number, cause: EndCause) => void
-  /** False: terminal events are no longer delivered. */
-  readonly setDelivering: (delivering: boolean) => void
+  /** False: `ends` no longer delivers terminal events. */
+  readonly setDeliversEnds: (deliversEnds: boolean) => void
   readonly ends: (signal: AbortSignal) => AsyncIterable<MemoryEnd>
 }
 
-/** Small, so that a few segments make several. */
-const PAGE = 3
+/** Small, so a few segments already make several pages. */
+const SEGMENTS_PER_PAGE = 3
 
-const AWAY: StoreUnavailable = { _tag: 'StoreUnavailable', reason: 'away' }
+const UNAVAILABLE: StoreUnavailable = { _tag: 'StoreUnavailable', reason: 'unavailable' }
+const OVER = { _tag: 'LiveOver' } as const
 
-/** The write side in memory, with a switch that takes the store away. */
+const SETTINGS: EngineSettings = {
+  vad: true, mode: 'partial', min_buffer: 1, max_buffer: 10, buffer_timeout: 1, max_delay: 5, max_chars: 80,
+  max_lines: 2, punctuation: true,
+}
+
+const isOver = ({ status }: MemoryLive): boolean => status === 'finished' || status === 'error'
+
+const attachedTo = (live: MemoryLive): AttachedLive => ({
+  epoch: live.epoch, term: 1, userId: 1, status: live.status, model: 'demo-en',
+  vocabulary: live.vocabularies.at(-1) ?? {}, ...live.facts,
+})
+
+/** Selects the stored finals that belong to `point`. */
+const wantedFrom = (segments: ReadonlyArray<Segment>, point: ResumePoint): IsWanted => {
+  if (point.kind === 'after')
+    return ({ kind, segment }) => segment > point.segment || (segment === point.segment && kind === 'translation')
+  const numbers = segments.filter(({ kind }) => kind === 'transcription').map(({ segment }) => segment)
+  const first = numbers.at(-point.count) ?? 1
+  return ({ segment }) => segment >= first
+}
+
+/** The write side of live sessions in memory. A test can make it unavailable. */
 export const createMemoryLifecycle = (): MemoryLifecycle => {
   const lives = new Map<number, MemoryLive>()
   const delivered: MemoryEnd[] = []
   let wake: () => void = () => undefined
-  let away = false
-  let delivering = true
-  let refused: (segment: SegmentFinalised['data']) => boolean = () => false
+  let isUnavailable = false
+  let deliversEnds = true
+  let isRefused: (segment: Segment) => boolean = () => false
 
-  const isOver = ({ status }: MemoryLive): boolean => status === 'finished' || status === 'error'
   const find = (liveId: number): MemoryLive => {
     const live = lives.get(liveId)
-    if (live === undefined) throw new Error(`no live ${liveId}`)
+    if (live === undefined) throw new Error(`unknown session ${liveId}`)
     return live
   }
-  const attachedTo = (live: MemoryLive): AttachedLive =>
-    ({
-      epoch: live.epoch, term: 1, userId: 1, status: live.status, model: 'demo-en',
-      vocabulary: live.vocabularies.at(-1) ?? NO_VOCABULARY, ...live.facts,
-    })
+  /** Runs `write` unless the store is unavailable or the session has ended. */
+  const change =
+    <A>(liveId: number, write: (live: MemoryLive) => A) =>
+    async (): Promise<Either<StoreUnavailable | typeof OVER, A>> => {
+      if (isUnavailable) return E.left(UNAVAILABLE)
+      const live = find(liveId)
+      return isOver(live) ? E.left(OVER) : E.right(write(live))
+    }
   const endNow = (liveId: number, cause: EndCause): void => {
     const live = find(liveId)
     if (isOver(live)) return
     live.status = cause.status
     live.cause = cause
     live.writes.push('end')
-    if (delivering) delivered.push({ liveId, cause })
+    if (deliversEnds) delivered.push({ liveId, cause })
     wake()
   }
 
@@ -105,22 +135,22 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
           autoStart: facts.autoStart ?? false,
           translations: facts.translations ?? [],
           language: facts.language ?? 'en',
-          config: facts.config ?? DEFAULT_ENGINE_SETTINGS,
+          config: facts.config ?? SETTINGS,
         },
       }
       lives.set(id, live)
       return live
     },
-    setAway: (now) => {
-      away = now
+    setUnavailable: (unavailable) => {
+      isUnavailable = unavailable
     },
     attached: (liveId) => attachedTo(find(liveId)),
     pointOf: (liveId) => find(liveId).point,
-    refuse: (isRefused) => {
-      refused = isRefused
+    refuseSegments: (predicate) => {
+      isRefused = predicate
     },
-    setDelivering: (now) => {
-      delivering = now
+    setDeliversEnds: (delivers) => {
+      deliversEnds = delivers
     },
     endElsewhere: endNow,
     ends: async function* (signal) {
@@ -139,77 +169,67 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       }
     },
     resolveToken: (token, liveId) => async () => {
-      if (away) return E.left({ _tag: 'DocumentsUnavailable', reason: 'away' })
-      const live = [...lives.values()].find(({ senderToken, listenerToken }) => senderToken === token || listenerToken === token)
+      if (isUnavailable) return E.left({ _tag: 'DocumentsUnavailable', reason: 'unavailable' })
+      const live = [...lives.values()].find((one) => one.senderToken === token || one.listenerToken === token)
       if (live === undefined || (liveId !== null && live.id !== liveId)) return E.right(O.none)
-      return E.right(O.some({ liveId: live.id, role: live.senderToken === token ? 'sender' : 'listener', status: live.status }))
+      const role = live.senderToken === token ? 'sender' : 'listener'
+      return E.right(O.some({ liveId: live.id, role, status: live.status }))
     },
-    attachSender: (liveId) => async () => {
-      if (away) return E.left(AWAY)
-      const live = find(liveId)
-      if (isOver(live)) return E.left({ _tag: 'LiveOver' })
-      live.attached = true
-      live.epoch += 1
-      return E.right({ live: attachedTo(live), point: live.point })
-    },
-    startSource: (liveId, { pid, sampleOffset, mediaSequence }) => async () => {
-      if (away) return E.left(AWAY)
-      const live = find(liveId)
-      if (isOver(live)) return E.left({ _tag: 'LiveOver' })
-      if (pid !== null) live.status = 'active'
-      live.writes.push(`source ${pid} at ${sampleOffset} after ${mediaSequence}`)
-      return E.right(undefined)
-    },
-    changeVocabulary: (liveId, { vocabulary }) => async () => {
-      if (away) return E.left(AWAY)
-      const live = find(liveId)
-      if (isOver(live)) return E.left({ _tag: 'LiveOver' })
-      live.vocabularies.push(vocabulary)
-      live.writes.push('vocabulary')
-      return E.right(undefined)
-    },
+    attachSender: (liveId) =>
+      change(liveId, (live) => {
+        live.attached = true
+        live.epoch += 1
+        return { live: attachedTo(live), point: live.point }
+      }),
+    startSource: (liveId, { pid, sampleOffset, mediaSequence }) =>
+      change(liveId, (live) => {
+        if (pid !== null) live.status = 'active'
+        live.writes.push(`source ${pid} at ${sampleOffset} after ${mediaSequence}`)
+      }),
+    changeVocabulary: (liveId, { vocabulary }) =>
+      change(liveId, (live) => {
+        live.vocabularies.push(vocabulary)
+        live.writes.push('vocabulary')
+      }),
     detachSender: (liveId, { epoch }) => async () => {
-      if (away) return E.left(AWAY)
+      if (isUnavailable) return E.left(UNAVAILABLE)
       const live = find(liveId)
       if (live.epoch === epoch) live.attached = false
       live.writes.push('detach')
       return E.right(undefined)
     },
-    startLive: (liveId) => async () => {
-      if (away) return E.left(AWAY)
-      const live = find(liveId)
-      if (isOver(live)) return E.left({ _tag: 'LiveOver' })
-      live.status = 'active'
-      live.writes.push('start')
-      return E.right(undefined)
-    },
+    startLive: (liveId) =>
+      change(liveId, (live) => {
+        live.status = 'active'
+        live.writes.push('start')
+      }),
     endLive: (liveId, { cause }) => async () => {
-      if (away) return E.left(AWAY)
+      if (isUnavailable) return E.left(UNAVAILABLE)
       endNow(liveId, cause)
       return E.right(null)
     },
     recordSegment: (segment) => async () => {
-      if (away) return E.left(AWAY)
-      if (refused(segment)) return E.left({ _tag: 'LogCorrupted', reason: 'this row is damaged' })
+      if (isUnavailable) return E.left(UNAVAILABLE)
+      if (isRefused(segment)) return E.left({ _tag: 'LogCorrupted', reason: 'this row is damaged' })
       const live = find(segment.liveId)
       live.segments.push(segment)
-      live.writes.push(segment.kind === 'transcription' ? `segment ${segment.segment}` : `segment ${segment.segment} in ${segment.language}`)
+      const language = segment.kind === 'transcription' ? '' : ` in ${segment.language}`
+      live.writes.push(`segment ${segment.segment}${language}`)
       return E.right(undefined)
     },
     storedFinals: (liveId, point) => async () => {
-      if (away) return E.left(AWAY)
+      if (isUnavailable) return E.left(UNAVAILABLE)
       const { segments } = find(liveId)
-      const search = createBackwardSearch(point)
-      segments.toReversed().some(search.found)
-      const wanted = search.wanted()
+      const wanted = wantedFrom(segments, point)
       let from = 0
       return E.right({
         wanted,
         next: async () => {
-          if (away) return E.left(AWAY)
-          const page = segments.slice(from, from + PAGE)
+          if (isUnavailable) return E.left(UNAVAILABLE)
+          const page = segments.slice(from, from + SEGMENTS_PER_PAGE)
           from += page.length
-          return E.right(page.length === 0 ? null : page.filter(wanted).map((segment) => ({ ...segment, final: true, term: segment.term ?? 1 })))
+          const finals = page.filter(wanted).map((segment) => ({ ...segment, final: true, term: segment.term ?? 1 }))
+          return E.right(page.length === 0 ? null : finals)
         },
       })
     },

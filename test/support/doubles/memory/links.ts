@@ -1,42 +1,43 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type {
-  EndMessage, FromWorker, LinkEvents, LinkHandler, LiveLinks, RelayedData, Peer, ToWorker, Unreachable,
+  EndMessage, LinkEvents, LinkHandler, LiveLinks, RelayedData, Peer, Unreachable,
 } from '../../../../application/ports/peers/live-links.ts'
 import type { Self } from '../../../../application/ports/peers/members.ts'
 import type { Timers } from '../../../../application/ports/timers.ts'
-import { systemTimers } from '../../../../infrastructure/node/system-timers.ts'
 import { createDeliveryQueue } from './delivery-queue.ts'
 import type { DeliveryQueue } from './delivery-queue.ts'
+import { copyOf, transmitted } from './wire-copies.ts'
+import type { Message } from './wire-copies.ts'
 
-/** As the adapter has them, in milliseconds and bytes. */
+/** The limits of the real adapter, in milliseconds and bytes. */
 const DIAL_MS = 2000
 const SILENCE_MS = 4000
-const MAX_BUFFERED = 8 * 1024 * 1024
+const MAX_BUFFERED_BYTES = 8 * 1024 * 1024
 
-/** Processes and the ways between them, by their names. */
+/** Processes and the connections between them. Processes are identified by name. */
 export interface MemoryLinks {
-  /** Has the process be dialled; its address stays the same from one incarnation to the next. */
+  /** Makes the process reachable. Its address stays the same for all its incarnations. */
   readonly serve: (self: Self, handler: LinkHandler) => {
     readonly peer: Peer
-    /** Its links are closed behind what was sent, as when it stops; dials are refused. */
+    /** Closes the links after the sent messages, as a stopping process does. Later dials are refused. */
     readonly close: () => void
   }
-  /** How this process reaches the others. */
+  /** The links through which this process reaches the others. */
   readonly linksOf: (name: string) => LiveLinks
-  /** The links of these two end at once, both hear it; what was under way is lost. Dials pass. */
+  /** Ends the links of two processes at once. Both are notified; undelivered messages are lost. Later dials succeed. */
   readonly breakLinks: (a: string, b: string) => void
-  /** Nothing passes between these two until it is mended; 4 s of the timers later their links end, dials after 2 s. */
+  /** Holds all messages between two processes. Their links end after 4 s, dials after 2 s (by the timers). */
   readonly cut: (a: string, b: string) => void
   readonly mend: (a: string, b: string) => void
-  /** The process hears nothing and what it sends does not leave until it thaws; others take 4 s to notice. */
+  /** The process receives and sends nothing until `thaw`. The other processes notice after 4 s. */
   readonly freeze: (name: string) => void
   readonly thaw: (name: string) => void
-  /** The process is gone: others hear it at once, it hears nothing any more. */
+  /** Ends the process. The other processes are notified at once. */
   readonly kill: (name: string) => void
-  /** From now on what passes between these two takes so long; 0: the next turn of the loop. */
+  /** Delays later messages between two processes; 0: they arrive in the next turn of the event loop. */
   readonly delay: (a: string, b: string, ms: number) => void
-  /** Links that stand at this moment, as [who dialled, whom, live]. */
+  /** The open links. */
   readonly standing: () => ReadonlyArray<readonly [from: string, to: string, liveId: number]>
 }
 
@@ -44,121 +45,117 @@ const addressOf = (name: string): string => `${name}.memory:1`
 
 const pairOf = (a: string, b: string): string => [a, b].toSorted().join('\n')
 
-/** As it comes out of JSON. */
-const copyOf = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
-
-/** A message as it passes, and its bytes. */
-const passing = (message: ToWorker | FromWorker): readonly [ToWorker | FromWorker, number] => {
-  if (message.kind !== 'binary') return [copyOf(message), JSON.stringify(message).length]
-  return [{ ...message, bytes: Buffer.from(message.bytes) }, message.bytes.byteLength]
-}
-
 /** One end of a link. */
 interface End {
   readonly name: string
-  hears: (message: never) => void
-  /** Null where nobody hears it. */
-  closed: ((why: string) => void) | null
-  /** It has closed the link: it sends and hears nothing more. */
+  receive: (message: never) => void
+  /** Null: nobody is notified. */
+  closed: ((reason: string) => void) | null
+  /** This end has closed the link, so it sends and receives nothing more. */
   isClosing: boolean
 }
 
-/** Links in memory: what a test of who uses them needs of a network, and can do to it. */
-export const createMemoryLinks = ({ timers = systemTimers }: { readonly timers?: Timers } = {}): MemoryLinks => {
+/** Links in memory, with the network faults that a test can cause. */
+export const createMemoryLinks = ({ timers }: { readonly timers: Timers }): MemoryLinks => {
   const served = new Map<string, { readonly self: Self; readonly handler: LinkHandler }>()
   const cuts = new Set<string>()
   const frozen = new Set<string>()
   const delays = new Map<string, number>()
   const links = new Set<ReturnType<typeof connect>>()
-  const ways = new Set<DeliveryQueue>()
-  /** What a frozen process hears once it thaws. */
-  let late: ReadonlyArray<{ readonly name: string; readonly task: () => void }> = []
+  const queues = new Set<DeliveryQueue>()
+  /** Notifications that frozen processes receive when they thaw. */
+  let pending: ReadonlyArray<{ readonly name: string; readonly notify: () => void }> = []
   const isHeld = (a: string, b: string): boolean => frozen.has(a) || frozen.has(b) || cuts.has(pairOf(a, b))
 
-  const wayOf = (from: string, to: string): DeliveryQueue => {
-    const way = createDeliveryQueue(() => isHeld(from, to), () => delays.get(pairOf(from, to)) ?? 0, timers)
-    ways.add(way)
-    return way
+  const queueOf = (from: string, to: string): DeliveryQueue => {
+    const queue = createDeliveryQueue(() => isHeld(from, to), () => delays.get(pairOf(from, to)) ?? 0, timers)
+    queues.add(queue)
+    return queue
   }
-  const drop = (...gone: ReadonlyArray<DeliveryQueue>): void => {
-    for (const way of gone) if (ways.delete(way)) way.drop()
+  const drop = (...dropped: ReadonlyArray<DeliveryQueue>): void => {
+    for (const queue of dropped) if (queues.delete(queue)) queue.drop()
   }
 
-  /** Who is there to be asked, or why nobody is. */
-  const askedOf = ({ name, address, incarnation }: Peer) => {
-    const there = served.get(address)
-    if (there === undefined) return `${name} cannot be reached at ${address}`
-    return there.self.incarnation === incarnation ? there : `${name} is another incarnation by now`
+  /** Returns the process at the address of the peer, or the reason why it is unreachable. */
+  const serverOf = ({ name, address, incarnation }: Peer) => {
+    const server = served.get(address)
+    if (server === undefined) return `${name} cannot be reached at ${address}`
+    return server.self.incarnation === incarnation ? server : `${name} has restarted`
   }
 
   const connect = (from: string, peer: Peer, liveId: number, events: LinkEvents) => {
     const to = peer.name
-    const [up, down] = [wayOf(from, to), wayOf(to, from)]
-    const own: End = { name: from, hears: events.message, closed: events.closed, isClosing: false }
-    const other: End = { name: to, hears: () => undefined, closed: null, isClosing: false }
+    const [up, down] = [queueOf(from, to), queueOf(to, from)]
+    const own: End = { name: from, receive: events.message, closed: events.closed, isClosing: false }
+    const other: End = { name: to, receive: () => undefined, closed: null, isClosing: false }
     let isOver = false
     let stopWatching = (): void => undefined
 
-    /** Both hear it: in the next turn of the loop, or as soon as they thaw. */
-    const finish = (why: string): void => {
+    /** Notifies both ends: in the next turn of the event loop, or when they thaw. */
+    const finish = (reason: string): void => {
       if (isOver) return
       isOver = true
       stopWatching()
       drop(up, down)
       links.delete(link)
       for (const end of [own, other]) {
-        const task = (): void => end.closed?.(why)
+        const notify = (): void => end.closed?.(reason)
         setImmediate(() => {
-          if (frozen.has(end.name)) late = [...late, { name: end.name, task }]
-          else task()
+          if (frozen.has(end.name)) pending = [...pending, { name: end.name, notify }]
+          else notify()
         })
       }
     }
-    const sideOf = (end: End, target: End, way: DeliveryQueue) => ({
-      send: (message: ToWorker | FromWorker): void => {
+    const sideOf = (end: End, target: End, queue: DeliveryQueue) => ({
+      send: (message: Message): void => {
         if (isOver || end.isClosing) return
-        if (way.waiting() > MAX_BUFFERED) return finish(`${target.name} does not read what is sent to it`)
-        const [copy, size] = passing(message)
-        way.push(() => {
-          if (!target.isClosing) target.hears(copy as never)
+        if (queue.waiting() > MAX_BUFFERED_BYTES) return finish(`${target.name} does not read its messages`)
+        const [copy, size] = transmitted(message)
+        queue.push(() => {
+          if (!target.isClosing) target.receive(copy as never)
         }, size)
       },
-      buffered: way.waiting,
+      buffered: queue.waiting,
       close: (): void => {
         if (isOver || end.isClosing) return
         end.isClosing = true
-        way.push(() => finish(`${end.name} closed the link`))
+        queue.push(() => finish(`${end.name} closed the link`))
       },
     })
     const [near, far] = [sideOf(own, other, up), sideOf(other, own, down)]
     const link = {
       from, to, liveId, near, finish,
-      /** Nothing passes at this moment. */
-      held: (): void => {
+      /** Starts the time after which a held link ends. */
+      watch: (): void => {
         stopWatching()
         stopWatching = timers.after(other.closed === null ? DIAL_MS : SILENCE_MS, () => {
           if (isHeld(from, to)) finish(`${to} does not answer`)
         })
       },
       leave: (name: string): void => (name === from ? near : far).close(),
-      /** This process hears nothing more of it. */
+      /** This end is not notified any more. */
       mute: (name: string): void => void ((name === from ? own : other).closed = null),
     }
     links.add(link)
-    if (isHeld(from, to)) link.held()
+    if (isHeld(from, to)) link.watch()
     up.push(() => {
-      const asked = askedOf(peer)
-      if (typeof asked === 'string') return finish(asked)
-      const heard = asked.handler.open(liveId, far)
-      other.hears = heard.message
-      other.closed = heard.closed
+      const server = serverOf(peer)
+      if (typeof server === 'string') return finish(server)
+      const accepted = server.handler.open(liveId, far)
+      other.receive = accepted.message
+      other.closed = accepted.closed
     })
     return link
   }
 
-  const end = (from: string, peer: Peer, message: EndMessage, limitMs: number): Promise<Either<Unreachable, RelayedData | null>> =>
+  const end = (
+    from: string,
+    peer: Peer,
+    message: EndMessage,
+    limitMs: number,
+  ): Promise<Either<Unreachable, RelayedData | null>> =>
     new Promise((resolve) => {
-      const [up, down] = [wayOf(from, peer.name), wayOf(peer.name, from)]
+      const [up, down] = [queueOf(from, peer.name), queueOf(peer.name, from)]
       const settle = (answer: Either<Unreachable, RelayedData | null>): void => {
         cancel()
         drop(up, down)
@@ -167,19 +164,19 @@ export const createMemoryLinks = ({ timers = systemTimers }: { readonly timers?:
       const fail = (reason: string): void => settle(E.left({ _tag: 'Unreachable', reason }))
       const cancel = timers.after(limitMs, () => fail(`${peer.name} did not answer in ${limitMs} ms`))
       up.push(() => {
-        const asked = askedOf(peer)
-        if (typeof asked === 'string') return fail(asked)
-        asked.handler.end(copyOf(message)).then(
+        const server = serverOf(peer)
+        if (typeof server === 'string') return fail(server)
+        server.handler.end(copyOf(message)).then(
           (answer) => down.push(() => settle(E.right(copyOf(answer)))),
-          () => down.push(() => fail(`${peer.name} could not end it`)),
+          () => down.push(() => fail(`${peer.name} could not end the session`)),
         )
       })
     })
 
   const between = (a: string, b: string) => [...links].filter(({ from, to }) => pairOf(from, to) === pairOf(a, b))
-  const of = (name: string) => [...links].filter(({ from, to }) => from === name || to === name)
+  const linksWith = (name: string) => [...links].filter(({ from, to }) => from === name || to === name)
   const flushAll = (): void => {
-    for (const { flush } of ways) flush()
+    for (const { flush } of queues) flush()
   }
 
   return {
@@ -193,7 +190,7 @@ export const createMemoryLinks = ({ timers = systemTimers }: { readonly timers?:
         close: () => {
           if (served.get(address) !== entry) return
           served.delete(address)
-          for (const { to, leave } of of(self.name)) if (to === self.name) leave(self.name)
+          for (const { to, leave } of linksWith(self.name)) if (to === self.name) leave(self.name)
         },
       }
     },
@@ -208,17 +205,17 @@ export const createMemoryLinks = ({ timers = systemTimers }: { readonly timers?:
         end: (to, message, limitMs) => end(name, to, message, limitMs),
         close: () => {
           isClosed = true
-          for (const { from, leave } of of(name)) if (from === name) leave(name)
+          for (const { from, leave } of linksWith(name)) if (from === name) leave(name)
           return Promise.resolve()
         },
       }
     },
     breakLinks: (a, b) => {
-      for (const { finish } of between(a, b)) finish('the connection broke off')
+      for (const { finish } of between(a, b)) finish('the connection broke')
     },
     cut: (a, b) => {
       cuts.add(pairOf(a, b))
-      for (const { held } of between(a, b)) held()
+      for (const { watch } of between(a, b)) watch()
     },
     mend: (a, b) => {
       cuts.delete(pairOf(a, b))
@@ -226,21 +223,21 @@ export const createMemoryLinks = ({ timers = systemTimers }: { readonly timers?:
     },
     freeze: (name) => {
       frozen.add(name)
-      for (const { held } of of(name)) held()
+      for (const { watch } of linksWith(name)) watch()
     },
     thaw: (name) => {
       frozen.delete(name)
-      const due = late.filter((entry) => entry.name === name)
-      late = late.filter((entry) => entry.name !== name)
-      for (const { task } of due) task()
+      const due = pending.filter((entry) => entry.name === name)
+      pending = pending.filter((entry) => entry.name !== name)
+      for (const { notify } of due) notify()
       flushAll()
     },
     kill: (name) => {
       served.delete(addressOf(name))
-      late = late.filter((entry) => entry.name !== name)
-      for (const { mute, finish } of of(name)) {
+      pending = pending.filter((entry) => entry.name !== name)
+      for (const { mute, finish } of linksWith(name)) {
         mute(name)
-        finish(`${name} is gone`)
+        finish(`${name} has ended`)
       }
     },
     delay: (a, b, ms) => void delays.set(pairOf(a, b), ms),

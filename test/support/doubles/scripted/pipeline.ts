@@ -1,66 +1,72 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { SAMPLE_RATE } from '../../../../application/ports/engine.ts'
-import type { ModelLoadFailed } from '../../../../application/ports/engine.ts'
 import type { CreatePipeline, PipelineEvents, Segment, Vocabulary } from '../../../../application/pipeline/pipeline.ts'
+import type { ModelLoadFailed } from '../../../../application/ports/engine.ts'
 import type { EngineSettings } from '../../../../domain/live/settings.ts'
+import { SAMPLE_RATE } from './script.ts'
 
-/** A pipeline whose every word a test decides. */
+/** The pipeline of one session. The test decides everything that it emits. */
 export interface ScriptedPipeline {
   readonly liveId: number
   readonly nextSegment: number
   readonly language: string
   readonly task: Parameters<CreatePipeline>[0]['task']
   readonly settings: () => EngineSettings
-  /** What it was to expect, from the beginning and since. */
+  /** The vocabularies so far, oldest first. */
   readonly expected: ReadonlyArray<Vocabulary>
   readonly pushed: ReadonlyArray<Int16Array>
   readonly samples: () => number
   readonly partial: (segment: number, text: string) => void
-  /** `told`: words and language, as a model tells them. */
-  readonly final: (segment: number, text: string, told?: Pick<Segment, 'words' | 'language'>) => Promise<void>
+  /** `details`: the words and the language that a model found. */
+  readonly final: (segment: number, text: string, details?: Pick<Segment, 'words' | 'language'>) => Promise<void>
   readonly fail: PipelineEvents['failed']
-  /** The model is loaded, or not. */
+  /** Ends the loading of the model, with a failure if one is given. */
   readonly load: (failure?: ModelLoadFailed) => void
-  /** Takes that many seconds out of the backlog. */
+  /** Removes this many seconds of audio from the backlog. */
   readonly consume: (seconds: number) => void
-  /** So many samples are in finals, or held no words. */
+  /** Sets the number of samples that are in finals or contained no words. */
   readonly settle: (samples: number) => void
+  /** The time limits of all calls of `finish`, in milliseconds. */
   readonly finishes: ReadonlyArray<number>
   readonly isAborted: () => boolean
 }
 
 export interface ScriptedPipelines {
   readonly create: CreatePipeline
+  /** The newest pipeline of a session. */
   readonly of: (liveId: number) => ScriptedPipeline
   readonly all: ReadonlyArray<ScriptedPipeline>
-  /** As if there had been none so far. */
+  /** Forgets all pipelines so far. */
   readonly forget: () => void
 }
 
 export interface PipelineScript {
-  /** The model is ready at once. */
+  /** The model is loaded at once. Default: true. */
   readonly loads?: boolean
-  /** Consumes all audio at once. */
+  /** All audio is consumed at once. Default: true. */
   readonly consumes?: boolean
-  /** Text of the final that `finish` emits, null for none. */
+  /** The text of the final that `finish` emits; null: no final. */
   readonly tail?: (pipeline: ScriptedPipeline) => string | null
-  /** What `finish` waits for. */
+  /** Awaited by `finish` before the tail. */
   readonly beforeTail?: () => Promise<void>
 }
 
-const segmentOf = (segment: number, text: string): Segment => ({ segment, start: segment - 1, end: segment - 0.5, text, caption: text })
+const segmentOf = (segment: number, text: string): Segment =>
+  ({ segment, start: segment - 1, end: segment - 0.5, text, caption: text })
+
+const sampleCount: NonNullable<PipelineScript['tail']> = ({ samples }) =>
+  samples() === 0 ? null : `heard ${samples()}`
 
 export const createScriptedPipelines = (script: PipelineScript = {}): ScriptedPipelines => {
-  const { loads = true, consumes = true, tail = ({ samples }) => (samples() === 0 ? null : `heard ${samples()}`), beforeTail = async () => undefined } = script
+  const { loads = true, consumes = true, tail = sampleCount, beforeTail = async () => undefined } = script
   const all: ScriptedPipeline[] = []
 
   const create: CreatePipeline = (options) => {
-    const { liveId, nextSegment, settings: first, events } = options
+    const { liveId, nextSegment, settings: initialSettings, events } = options
     const expected: Vocabulary[] = options.vocabulary === undefined ? [] : [options.vocabulary]
-    let settings = first
+    let settings = initialSettings
     let aborted = false
     let consumed = 0
-    let segments = 0
+    let lastSegment = 0
     let settled = 0
     const pushed: Int16Array[] = []
     const finishes: number[] = []
@@ -76,9 +82,9 @@ export const createScriptedPipelines = (script: PipelineScript = {}): ScriptedPi
       pushed,
       samples,
       partial: (segment, text) => events.partial(segmentOf(segment, text)),
-      final: async (segment, text, told = {}) => {
-        segments = segment
-        await events.final({ ...segmentOf(segment, text), ...told })
+      final: async (segment, text, details = {}) => {
+        lastSegment = segment
+        await events.final({ ...segmentOf(segment, text), ...details })
       },
       fail: events.failed,
       load: (failure) => loading.resolve(failure === undefined ? E.right(undefined) : E.left(failure)),
@@ -86,8 +92,8 @@ export const createScriptedPipelines = (script: PipelineScript = {}): ScriptedPi
         consumed += seconds * SAMPLE_RATE
         events.drained()
       },
-      settle: (samples) => {
-        settled = samples
+      settle: (count) => {
+        settled = count
       },
       finishes,
       isAborted: () => aborted,
@@ -110,7 +116,7 @@ export const createScriptedPipelines = (script: PipelineScript = {}): ScriptedPi
         finishes.push(limitMs)
         await beforeTail()
         const text = tail(pipeline)
-        if (text !== null && !aborted) await pipeline.final(segments + 1, text)
+        if (text !== null && !aborted) await pipeline.final(lastSegment + 1, text)
       },
       abort: () => {
         aborted = true
@@ -124,7 +130,7 @@ export const createScriptedPipelines = (script: PipelineScript = {}): ScriptedPi
     forget: () => void all.splice(0),
     of: (liveId) => {
       const found = all.findLast((pipeline) => pipeline.liveId === liveId)
-      if (found === undefined) throw new Error(`live ${liveId} has no pipeline`)
+      if (found === undefined) throw new Error(`session ${liveId} has no pipeline`)
       return found
     },
   }

@@ -1,6 +1,6 @@
 import type { PullEnd, PullerEvents, SourceTarget, StartPuller } from '../../../../application/ports/audio-source.ts'
 
-/** A puller whose events the test makes. */
+/** A puller whose events the test triggers. */
 export interface ScriptedPuller {
   readonly pid: number
   readonly targets: Array<SourceTarget>

@@ -1,27 +1,35 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { JobFailed, ModelLoadFailed } from '../../../../application/ports/engine.ts'
 import type { TranslateJob, TranslationEngine } from '../../../../application/ports/translation-engine.ts'
 
-/** A translator that answers when a test says so. */
+type Failure = ModelLoadFailed | JobFailed
+
+/** A translator that answers when the test calls `answer`. */
 export interface ScriptedTranslator extends TranslationEngine {
-  /** Jobs that wait for their answer, in the order in which they came. */
+  /** Jobs without an answer, oldest first. */
   readonly open: () => ReadonlyArray<TranslateJob>
   /** Every job so far. */
   readonly jobs: ReadonlyArray<TranslateJob>
-  /** Models that were asked for ahead of time. */
+  /** Models that were loaded ahead of time. */
   readonly loads: ReadonlyArray<string>
-  /** Answers the oldest job that waits, of this target where one is named: by its text in brackets, or with a failure. */
-  readonly answer: (to?: string, failure?: ModelLoadFailed | JobFailed) => void
+  /** Answers the oldest open job (of the target language `to`, if given) with a translation or a failure. */
+  readonly answer: (to?: string, failure?: Failure) => void
 }
 
-/** What a scripted translator makes of a text. */
+/** The translation of a text by a scripted translator. */
 export const translated = (text: string, to: string): string => `[${to}: ${text}]`
 
+interface OpenJob {
+  readonly job: TranslateJob
+  readonly resolve: (outcome: Either<Failure, string>) => void
+}
+
 /** `answers`: every job is answered at once. */
-export const createScriptedTranslator = ({ answers = false }: { readonly answers?: boolean } = {}): ScriptedTranslator => {
+export const createScriptedTranslator = ({ answers = false } = {}): ScriptedTranslator => {
   const jobs: Array<TranslateJob> = []
   const loads: Array<string> = []
-  let open: ReadonlyArray<{ readonly job: TranslateJob; readonly resolve: (outcome: E.Either<ModelLoadFailed | JobFailed, string>) => void }> = []
+  let open: ReadonlyArray<OpenJob> = []
   return {
     jobs,
     loads,
@@ -39,7 +47,7 @@ export const createScriptedTranslator = ({ answers = false }: { readonly answers
     },
     answer: (to, failure) => {
       const next = open.find(({ job }) => to === undefined || job.to === to)
-      if (next === undefined) throw new Error('no job waits')
+      if (next === undefined) throw new Error('no translation job is open')
       open = open.filter((other) => other !== next)
       next.resolve(failure === undefined ? E.right(translated(next.job.text, next.job.to)) : E.left(failure))
     },

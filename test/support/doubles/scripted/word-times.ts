@@ -1,72 +1,113 @@
-import { SAMPLE_RATE } from '../../../../application/ports/engine.ts'
 import type { Beginning, TranscribedWord, Hypothesis } from '../../../../application/ports/engine.ts'
-import type { Run, ScriptedWord } from './engine.ts'
+import { FIRST_VALUE, runsOf, SAMPLE_RATE, samplesOf } from './script.ts'
+import type { Run, ScriptedWord } from './script.ts'
 
-/** What a token says of the word of a script that it belongs to. */
+/** What a token stands for. Every word of a script has one token of each kind. */
 const KINDS = ['word', 'punctuation', 'half', 'rest', 'misheard', 'torn'] as const
 type Kind = (typeof KINDS)[number]
 
-const tokenOf = (place: number, kind: Kind): number => place * KINDS.length + KINDS.indexOf(kind)
-const placeOf = (token: number): number => Math.floor(token / KINDS.length)
+const tokenOf = (index: number, kind: Kind): number => index * KINDS.length + KINDS.indexOf(kind)
+/** The index of the token's word in the script. */
+const indexOf = (token: number): number => Math.floor(token / KINDS.length)
 const kindOf = (token: number): Kind => KINDS[token % KINDS.length] ?? 'word'
 
-const ENDING = /[\p{P}]+$/u
-/** Sound shorter than this is nothing to anybody. */
-const AUDIBLE = 0.1 * SAMPLE_RATE
-const SURE = 0.9
-const UNSURE = 0.1
+const PUNCTUATION = /[\p{P}]+$/u
+/** Shorter sounds are not transcribed. */
+const MIN_AUDIBLE_SAMPLES = samplesOf(0.1)
+const [HIGH_PROBABILITY, LOW_PROBABILITY] = [0.9, 0.1]
 
 /** A run of a word's sound in the audio. */
 interface Sound extends Run {
-  readonly place: number
+  readonly index: number
   readonly word: ScriptedWord
-  /** The audio ends with it. */
+  /** The audio ends with this sound. */
   readonly isAtEnd: boolean
 }
 
-/** What is said of one sound, given what is known of it already; nothing where it is too short to be anything. */
-const saidOf = ({ place, word, from, to, isAtEnd }: Sound, known: ReadonlyArray<Kind>, isDraft: boolean): ReadonlyArray<TranscribedWord> => {
+type WordWith = (text: string, ...kinds: ReadonlyArray<Kind>) => TranscribedWord
+
+const wordWithOf = ({ index, from, to }: Sound, isMisheard: boolean): WordWith => {
   const [start, end] = [from / SAMPLE_RATE, to / SAMPLE_RATE]
-  const say = (text: string, ...kinds: ReadonlyArray<Kind>): TranscribedWord => {
-    const probability = word.misheard === undefined || !isDraft ? SURE : UNSURE
-    return { tokens: kinds.map((kind) => tokenOf(place, kind)), text, spoken: 1, start, end, probability, confidence: probability, endProbability: 1 }
+  const probability = isMisheard ? LOW_PROBABILITY : HIGH_PROBABILITY
+  const scores = { probability, confidence: probability, endProbability: 1 }
+  return (text, ...kinds) => {
+    const tokens = kinds.map((kind) => tokenOf(index, kind))
+    return { tokens, text, spoken: 1, start, end, ...scores }
   }
-  const ending = ENDING.exec(word.text)?.[0] ?? null
-  const isWhole = to - from === Math.round(word.seconds * SAMPLE_RATE)
-  if (known.includes('half')) return isWhole && !known.includes('rest') ? [say(`~${word.text}`, 'rest')] : []
-  if (known.length > 0) return ending === null || known.includes('punctuation') ? [] : [{ ...say(ending, 'punctuation'), start: end }]
-  if (!isWhole) {
-    if (to - from < AUDIBLE) return []
-    if (!isAtEnd) return [say(` ~${word.text}`, 'torn')]
-    return [say(` ${word.text.slice(0, Math.floor((word.text.length * (end - start)) / word.seconds))}~`, 'half')]
-  }
-  if (isDraft && word.misheard !== undefined) return [say(` ${word.misheard}`, 'misheard')]
-  return [ending === null ? say(` ${word.text}`, 'word') : say(` ${word.text}`, 'word', 'punctuation')]
+}
+
+const isWhole = ({ word, from, to }: Sound): boolean => to - from === samplesOf(word.seconds)
+
+const punctuationOf = ({ text }: ScriptedWord): string | null => PUNCTUATION.exec(text)?.[0] ?? null
+
+/** The part of a word that follows its tokens in the prefix (`known`). */
+const continuationOf = (sound: Sound, known: ReadonlyArray<Kind>, wordWith: WordWith): ReadonlyArray<TranscribedWord> => {
+  const { word, to } = sound
+  const punctuation = punctuationOf(word)
+  if (known.includes('half'))
+    return isWhole(sound) && !known.includes('rest') ? [wordWith(`~${word.text}`, 'rest')] : []
+  if (punctuation === null || known.includes('punctuation')) return []
+  return [{ ...wordWith(punctuation, 'punctuation'), start: to / SAMPLE_RATE }]
+}
+
+/** The part of a word that the audio does not contain completely. */
+const partOf = ({ word, from, to, isAtEnd }: Sound, wordWith: WordWith): ReadonlyArray<TranscribedWord> => {
+  if (to - from < MIN_AUDIBLE_SAMPLES) return []
+  if (!isAtEnd) return [wordWith(` ~${word.text}`, 'torn')]
+  const letters = Math.floor((word.text.length * (to - from)) / SAMPLE_RATE / word.seconds)
+  return [wordWith(` ${word.text.slice(0, letters)}~`, 'half')]
+}
+
+/** Transcribes one sound. `known`: the kinds of its tokens in the prefix. */
+const wordsOf = (sound: Sound, known: ReadonlyArray<Kind>, isDraft: boolean): ReadonlyArray<TranscribedWord> => {
+  const { word } = sound
+  const isMisheard = isDraft && word.misheard !== undefined
+  const wordWith = wordWithOf(sound, isMisheard)
+  if (known.length > 0) return continuationOf(sound, known, wordWith)
+  if (!isWhole(sound)) return partOf(sound, wordWith)
+  if (isMisheard) return [wordWith(` ${word.misheard}`, 'misheard')]
+  const kinds: ReadonlyArray<Kind> = punctuationOf(word) === null ? ['word'] : ['word', 'punctuation']
+  return [wordWith(` ${word.text}`, ...kinds)]
 }
 
 /**
- * What a model with word times says of audio whose runs of equal samples are words of a script: it goes on from the prefix, tells
- * half of a word that is cut off, and draws false conclusions from a prefix or a context that is not what was spoken there.
+ * Transcribes scripted audio as a model with word times does. The hypothesis continues after the prefix. A word that
+ * the audio cuts off is returned partly: `wo~` at the end of the audio, `~word` elsewhere.
+ *
+ * @throws when the prefix or the context does not match the audio, which would mislead a real model
  */
-export const hypothesisAfter = (words: ReadonlyArray<ScriptedWord>, runs: ReadonlyArray<Run>, { prefix, context, isDraft }: Beginning & { readonly isDraft: boolean }, { first, length }: { readonly first: number; readonly length: number }): Hypothesis => {
-  const sounds = runs.flatMap((run): ReadonlyArray<Sound> => {
-    const word = words[run.value - first]
-    return word === undefined ? [] : [{ ...run, place: run.value - first, word, isAtEnd: run.to === length }]
+export const hypothesisAfter = (
+  words: ReadonlyArray<ScriptedWord>,
+  samples: Int16Array,
+  { prefix, context, isDraft }: Beginning & { readonly isDraft: boolean },
+): Hypothesis => {
+  const sounds = runsOf(samples).flatMap((run): ReadonlyArray<Sound> => {
+    const index = run.value - FIRST_VALUE
+    const word = words[index]
+    return word === undefined ? [] : [{ ...run, index, word, isAtEnd: run.to === samples.length }]
   })
-  const places = sounds.map(({ place }) => place)
-  const kinds = Map.groupBy(prefix, placeOf)
+  const sounding = sounds.map(({ index }) => index)
+  const kinds = Map.groupBy(prefix, indexOf)
   const known = [...kinds.keys()]
-  const begins = known[0] ?? sounds.find(({ from }) => from > 0)?.place ?? Infinity
-  const isLeftOut = (sounding: number): boolean =>
-    sounding > (known[0] ?? Infinity) && sounding < (known.at(-1) ?? -1) && !known.includes(sounding)
-  // What was never sent leaves a gap in what sounds, too.
-  if (sounds.some(({ place, word, from, to }) => isLeftOut(place) && to - from >= Math.round(word.seconds * SAMPLE_RATE))) throw new Error(`the prefix ${known.join(' ')} has gaps: ${places.join(' ')}`)
-  if (known.some((place) => !places.includes(place))) throw new Error(`the prefix ${known.join(' ')} does not sound in ${places.join(' ')}`)
-  if (placeOf(context.at(-1) ?? -1) >= begins) throw new Error(`the context ends with ${placeOf(context.at(-1) ?? -1)}, the audio begins with ${begins}`)
-  const said = sounds
-    .filter(({ place }) => place >= (known.at(-1) ?? -1))
-    .flatMap((sound) => saidOf(sound, (kinds.get(sound.place) ?? []).map(kindOf), isDraft))
-  const text = said.map((word) => word.text).join('')
-  const segments = text === '' ? [] : [{ start: said[0]?.start ?? 0, end: said.at(-1)?.end ?? 0, text }]
-  return { segments, words: said, isLoop: false, avgLogprob: -0.2, noSpeechProb: 0, compressionRatio: 1.2 }
+  const [firstKnown = Infinity, lastKnown = -1] = [known[0], known.at(-1)]
+  const begins = known[0] ?? sounds.find(({ from }) => from > 0)?.index ?? Infinity
+
+  const isSkipped = (index: number): boolean => index > firstKnown && index < lastKnown && !known.includes(index)
+  // Audio that was never sent leaves a gap in the sounds too, so only whole words count.
+  const hasGap = sounds.some(({ index, word, from, to }) => isSkipped(index) && to - from >= samplesOf(word.seconds))
+  if (hasGap) throw new Error(`the prefix ${known.join(' ')} has gaps: ${sounding.join(' ')}`)
+  if (known.some((index) => !sounding.includes(index)))
+    throw new Error(`the prefix ${known.join(' ')} does not sound in ${sounding.join(' ')}`)
+  const contextEnd = indexOf(context.at(-1) ?? -1)
+  if (contextEnd >= begins) throw new Error(`the context ends with ${contextEnd}, the audio begins with ${begins}`)
+
+  const transcribed = sounds
+    .filter(({ index }) => index >= lastKnown)
+    .flatMap((sound) => wordsOf(sound, (kinds.get(sound.index) ?? []).map(kindOf), isDraft))
+  const text = transcribed.map((word) => word.text).join('')
+  const span = { start: transcribed[0]?.start ?? 0, end: transcribed.at(-1)?.end ?? 0 }
+  return {
+    segments: text === '' ? [] : [{ ...span, text }],
+    words: transcribed, isLoop: false, avgLogprob: -0.2, noSpeechProb: 0, compressionRatio: 1.2,
+  }
 }

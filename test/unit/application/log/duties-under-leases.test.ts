@@ -67,7 +67,7 @@ test('who was frozen when another took the duty over moves its checkpoint no mor
   })
   await advanceLive(store, 1)
   await eventually(() => assert.deepEqual(done, ['a live-1']))
-  leases.lose('a', 'deaf')
+  leases.freeze('a')
   const other = start('b')
   await advanceLive(store, 2)
   await eventually(() => assert.deepEqual(done.slice(1), ['b live-1', 'b live-2']), { timeoutMs: 60_000 })
@@ -79,7 +79,7 @@ test('who was frozen when another took the duty over moves its checkpoint no mor
   frozen.resolve()
   await eventually(() => assert.deepEqual(outcomes, ['Left']))
   t.is(right(await documents.checkpoint(named(NAME))()).position, stands)
-  leases.hears('a')
+  leases.thaw('a')
   await Promise.all([late.stop(), other.stop()])
 })
 

@@ -144,7 +144,7 @@ test('a route that has two seconds does not wait for the thirty of a FINISH', as
 test('an end of our own is told without the subscription too, and once when that comes back', async (t) => {
   const { lifecycle, attach, listen, timers, sessions } = startSessions(t)
   const live = lifecycle.add()
-  lifecycle.setDelivering(false)
+  lifecycle.setDeliversEnds(false)
   const session = await attach(live.id)
   const heard = listen(live.id)
   session.configure({})
@@ -165,7 +165,7 @@ test('an end that the store does not take is tried until it does; who speaks to 
   const heard = listen(live.id)
   session.configure({})
   await eventually(() => assert.deepEqual(kindsOf(heard), ['started']))
-  lifecycle.setAway(true)
+  lifecycle.setUnavailable(true)
   session.finish()
   await eventually(() => assert.ok(logger.lines.length > 0))
   timers.advance(1999)
@@ -176,7 +176,7 @@ test('an end that the store does not take is tried until it does; who speaks to 
   session.closed('sender_closed')
   t.like(await sessions.attachSender(live.id)(), { left: { _tag: 'LiveOver' } })
   t.is(sessions.count(), 1, 'its end is still to be written')
-  lifecycle.setAway(false)
+  lifecycle.setUnavailable(false)
   await eventually(() => {
     timers.advance(5000)
     assert.equal(sessions.count(), 0)
@@ -192,7 +192,7 @@ test('a live that others end is told as over while the store is away, and ends o
   const heard = listen(live.id)
   session.configure({})
   session.audio(AUDIO)
-  lifecycle.setAway(true)
+  lifecycle.setUnavailable(true)
   const finishing = finish(live.id, 2000)
   t.is(session.audio(AUDIO), 'over')
   await eventually(() => {
@@ -201,7 +201,7 @@ test('a live that others end is told as over while the store is away, and ends o
   })
   session.lost()
   t.is(lifecycle.attached(live.id).status, 'pending')
-  lifecycle.setAway(false)
+  lifecycle.setUnavailable(false)
   await eventually(() => {
     timers.advance(5000)
     assert.equal(sessions.count(), 0)

@@ -7,10 +7,10 @@ import { AUDIO, startSessions } from '../../../support/worlds/session-world.ts'
 test('of two senders one is given the place; who was refused by a store that is away leaves it free', async (t) => {
   const { lifecycle, sessions } = startSessions(t)
   const live = lifecycle.add()
-  lifecycle.setAway(true)
+  lifecycle.setUnavailable(true)
   t.like(await sessions.attachSender(live.id)(), { left: { _tag: 'StoreUnavailable' } })
   t.false(sessions.runs.hasSender(live.id))
-  lifecycle.setAway(false)
+  lifecycle.setUnavailable(false)
   const answers = await Promise.all(Array.from({ length: 20 }, () => sessions.attachSender(live.id)()))
   t.deepEqual(
     answers
