@@ -3,14 +3,14 @@ import { evolve, heldVram, initialState, placementOf } from '../../domain/admiss
 import type { AdmissionState, Reservation } from '../../domain/admission/state.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
 
-/** Whether a live was there and has ended, or was fenced off. */
-type IsOver = (liveId: number) => boolean
+/** True for a session that was created and has ended, or whose create was fenced. */
+type HasEnded = (liveId: number) => boolean
 
-/** What so many more megabytes break on a worker. */
-const brokenByPlace = (state: AdmissionState, name: string, vram: number): string | null => {
-  const worker = state.workers.find((one) => one.worker === name)
-  if (worker === undefined) return `worker ${name} was given a live and had not joined, or had left`
-  if (worker.isDraining) return `worker ${name} was given a live while it drained`
+/** Returns the rule that `vram` more megabytes break on a worker, or null. */
+const brokenByPlacement = (state: AdmissionState, name: string, vram: number): string | null => {
+  const worker = state.workers.find((known) => known.worker === name)
+  if (worker === undefined) return `worker ${name} got a session before it joined or after it left`
+  if (worker.isDraining) return `worker ${name} got a session while it was draining`
   const held = heldVram(state, name) + vram
   return held > worker.vram ? `${held} MB reserved of ${worker.vram} on worker ${name}` : null
 }
@@ -20,13 +20,13 @@ const brokenByMove = (
   { liveId, worker, term }: EventOf<typeof Moved>['data'],
 ): string | null => {
   const moved = open.find((held) => held.liveId === liveId)
-  if (moved === undefined) return `live ${liveId} was moved without holding anything`
-  if (term !== moved.term + 1) return `live ${liveId} was moved into term ${term} after term ${moved.term}`
+  if (moved === undefined) return `session ${liveId} was moved without a reservation`
+  if (term !== moved.term + 1) return `session ${liveId} was moved to term ${term} after term ${moved.term}`
   const others = { ...initialState, workers, open: open.filter((held) => held !== moved) }
-  return brokenByPlace(others, worker, moved.vram)
+  return brokenByPlacement(others, worker, moved.vram)
 }
 
-const brokenByAdmission = (state: AdmissionState, event: AdmissionEvent, isOver: IsOver): string | null => {
+const brokenByAdmission = (state: AdmissionState, event: AdmissionEvent, hasEnded: HasEnded): string | null => {
   switch (event.type) {
     case 'CapacitySet':
       return null
@@ -35,36 +35,36 @@ const brokenByAdmission = (state: AdmissionState, event: AdmissionEvent, isOver:
       const before = state.workers.find(({ worker }) => worker === name)
       return before === undefined || before.incarnation === incarnation
         ? null
-        : `worker ${name} joined before it had left`
+        : `worker ${name} joined again before it left`
     }
     case 'WorkerDraining':
     case 'WorkerLeft': {
       const { worker: name, incarnation } = event.data
-      const isJoined = state.workers.some((one) => one.worker === name && one.incarnation === incarnation)
-      return isJoined ? null : `${event.type} of worker ${name}, which had not joined or had left`
+      const isJoined = state.workers.some((known) => known.worker === name && known.incarnation === incarnation)
+      return isJoined ? null : `${event.type} of worker ${name}, which is not joined`
     }
     case 'Admitted': {
       const { liveId, worker, vram } = event.data
-      if (liveId <= state.lastLiveId) return `live ${liveId} was admitted after live ${state.lastLiveId}`
-      return brokenByPlace(state, worker, vram)
+      if (liveId <= state.lastLiveId) return `session ${liveId} was admitted after session ${state.lastLiveId}`
+      return brokenByPlacement(state, worker, vram)
     }
     case 'Moved':
       return brokenByMove(state, event.data)
     case 'Released': {
       const { liveId } = event.data
-      if (placementOf(state, liveId) === null) return `live ${liveId} was released without holding anything`
-      return isOver(liveId) ? null : `live ${liveId} was released before its end`
+      if (placementOf(state, liveId) === null) return `session ${liveId} was released without a reservation`
+      return hasEnded(liveId) ? null : `session ${liveId} was released before its end`
     }
   }
 }
 
-/** Who holds megabytes where, judged anew from nothing but `admission`. */
-export const createAdmissionRules = (isOver: IsOver) => {
+/** Checks the events of `admission`, using only the log and not the decider. */
+export const createAdmissionRules = (hasEnded: HasEnded) => {
   let state = initialState
   return {
-    /** Which rule the next event breaks, null for none. */
+    /** Returns the rule that the next event breaks, or null. */
     broken: (event: AdmissionEvent): string | null => {
-      const broken = brokenByAdmission(state, event, isOver)
+      const broken = brokenByAdmission(state, event, hasEnded)
       state = evolve(state, event)
       return broken
     },

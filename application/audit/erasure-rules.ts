@@ -14,18 +14,21 @@ export interface LeftOver {
 export interface ErasureRules {
   readonly observe: (event: ErasedEvent) => void
   /**
-   * What is still there of users and lives that were deleted up to the instant `until` (milliseconds since 1970);
-   * `keyNames`: those of all keys that exist.
+   * Returns what remains of users and sessions that were deleted before `until` (milliseconds since 1970). `keyNames`:
+   * the names of all existing keys.
    */
-  readonly leftOver: (keyNames: AsyncIterable<string> | Iterable<string>, until: number) => Promise<ReadonlyArray<LeftOver>>
+  readonly leftOver: (
+    keyNames: AsyncIterable<string> | Iterable<string>,
+    until: number,
+  ) => Promise<ReadonlyArray<LeftOver>>
 }
 
 /**
- * Sealed members can be read as long as their key exists, wherever copies of them are. So nothing readable is left of who
- * or what was deleted when its keys are gone, and with a user all lives.
+ * Checks that deletions are complete: the keys of a deleted user or session must be erased, because sealed members in
+ * any copy can be read while their key exists. With a user all sessions must be deleted.
  */
 export const createErasureRules = (): ErasureRules => {
-  /** Of lives that were not deleted. */
+  /** User ids by session id, of sessions that were not deleted. */
   const owners = new Map<number, number>()
   const deletedLives = new Map<number, number>()
   const deletedUsers = new Map<number, number>()
@@ -40,13 +43,13 @@ export const createErasureRules = (): ErasureRules => {
     }
   }
 
-  /** The deleted user or live whose key has this name. */
-  const goneOf = (name: string): { readonly who: string; readonly at: number | undefined } | null => {
+  /** Returns the owner of the key with this name, and when the owner was deleted. */
+  const deletedOwnerOf = (name: string): { readonly who: string; readonly at: number | undefined } | null => {
     const [, kind, id] = /^(user|live|text)-(\d+)$/.exec(name) ?? []
     if (kind === undefined) return null
     return kind === 'user'
       ? { who: `user ${id}`, at: deletedUsers.get(Number(id)) }
-      : { who: `live ${id}`, at: deletedLives.get(Number(id)) }
+      : { who: `session ${id}`, at: deletedLives.get(Number(id)) }
   }
 
   return {
@@ -55,11 +58,13 @@ export const createErasureRules = (): ErasureRules => {
       const found: Array<LeftOver> = []
       for (const [liveId, userId] of owners) {
         const at = deletedUsers.get(userId)
-        if (at !== undefined && at <= until) found.push({ where: `live ${liveId}`, problem: `is there although user ${userId} was deleted` })
+        if (at !== undefined && at <= until)
+          found.push({ where: `session ${liveId}`, problem: `still exists although user ${userId} was deleted` })
       }
       for await (const name of keyNames) {
-        const gone = goneOf(name)
-        if (gone?.at !== undefined && gone.at <= until) found.push({ where: `key ${name}`, problem: `is there although ${gone.who} was deleted` })
+        const owner = deletedOwnerOf(name)
+        if (owner?.at !== undefined && owner.at <= until)
+          found.push({ where: `key ${name}`, problem: `still exists although ${owner.who} was deleted` })
       }
       return found
     },

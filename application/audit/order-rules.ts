@@ -15,7 +15,7 @@ import type { UserEvent } from '../../domain/user/events.ts'
 import { createAdmissionRules } from './admission-rules.ts'
 import { createSegmentRules } from './segment-rules.ts'
 
-/** An event in clear, where it stands in the log. */
+/** An event in clear text, with its place in the log. */
 export interface AuditedEvent {
   readonly stream: string
   readonly revision: number
@@ -23,38 +23,37 @@ export interface AuditedEvent {
   readonly data: unknown
 }
 
-/** Events in the order of the log; each answers which rule it breaks, null for none. */
 export interface OrderRules {
+  /** Returns the rule that the event breaks, or null. Call it for all events in the order of the log. */
   readonly broken: (event: AuditedEvent) => string | null
-  /** What holds megabytes after the events so far, and what became of the live. */
-  readonly open: () => ReadonlyArray<{ readonly reservation: Reservation; readonly live: JudgedLive['status'] }>
+  /** Returns the reservations after the events so far, with the status of their sessions. */
+  readonly open: () => ReadonlyArray<{ readonly reservation: Reservation; readonly live: CheckedLive['status'] }>
 }
 
 /**
- * Streams of which nothing is ever truncated: each revision follows the one before. Of all others a store may discard
- * what was truncated, when and as far as it likes, so that any may be gone but the last: what was judged by events that
- * may be missing is not judged.
+ * Streams that are never truncated: their revisions have no gaps. Other streams may lose all events except the last, so
+ * rules that need the lost events do not apply to them.
  */
-const WHOLE = /^(admission$|administrators$|live-|user-|profiles-)/
+const NEVER_TRUNCATED = /^(admission$|administrators$|live-|user-|profiles-)/
 
-/** `over`: finished or failed; of such a live nothing else matters, and a log may hold millions. */
-type JudgedLive = LiveState | { readonly status: 'over' }
-const OVER: JudgedLive = { status: 'over' }
+/** `over`: finished or failed. The rest of the state is dropped, because a log may hold millions of ended sessions. */
+type CheckedLive = LiveState | { readonly status: 'over' }
+const OVER: CheckedLive = { status: 'over' }
 
-const afterEnd = ({ type }: LiveEvent): JudgedLive => (type === 'LiveDeleted' ? { status: 'deleted' } : OVER)
+const afterEnd = ({ type }: LiveEvent): CheckedLive => (type === 'LiveDeleted' ? { status: 'deleted' } : OVER)
 
-const isOpen = (status: JudgedLive['status']): boolean => status === 'pending' || status === 'active'
+const isOpen = (status: CheckedLive['status']): boolean => status === 'pending' || status === 'active'
 
-const brokenByBirth = (event: LiveEvent, reserved: Reservation | undefined): string | null => {
+const brokenByCreation = (event: LiveEvent, reserved: Reservation | undefined): string | null => {
   if (event.type === 'LiveAborted') return null
-  if (event.type !== 'LiveCreated') return `${event.type} before the live was created`
-  if (reserved === undefined) return 'the live was created without a reservation'
+  if (event.type !== 'LiveCreated') return `${event.type} before the session was created`
+  if (reserved === undefined) return 'the session was created without a reservation'
   const { userId, vram, worker } = event.data
-  // It may have been moved since whoever creates it looked.
+  // The session may have been moved between its admission and its creation.
   const isPlaced = reserved.worker === worker || reserved.worker === null || reserved.term > 1
   return reserved.userId === userId && reserved.vram === vram && isPlaced
     ? null
-    : 'the live is not the one that was admitted'
+    : 'the session differs from its reservation'
 }
 
 const brokenByTakeover = (
@@ -62,34 +61,34 @@ const brokenByTakeover = (
   { worker, term }: EventOf<typeof LiveTakenOver>['data'],
   reserved: Reservation | undefined,
 ): string | null => {
-  if (term <= live.term) return `term ${term} came after term ${live.term}`
-  // It may have been moved on meanwhile.
+  if (term <= live.term) return `term ${term} after term ${live.term}`
+  // The session may have been moved again in the meantime.
   const isPlaced =
     reserved !== undefined &&
     (reserved.term > term || (reserved.term === term && [worker, null].includes(reserved.worker)))
-  return isPlaced ? null : `worker ${worker} took the live over in term ${term}, which it was not given`
+  return isPlaced ? null : `worker ${worker} took over the session in term ${term} without an assignment`
 }
 
-/** What the worker of a term writes stands in that term. */
-const brokenByTerm = (live: Live, term: number, what: string): string | null =>
-  term === live.term ? null : `${what} of term ${term} came in term ${live.term}`
+/** An event of a worker must have the present term of the session. `subject`: for the message. */
+const brokenByTerm = (live: Live, term: number, subject: string): string | null =>
+  term === live.term ? null : `${subject} has term ${term} instead of term ${live.term}`
 
 const brokenByOpenLive = (live: Live, event: LiveEvent, reserved: Reservation | undefined): string | null => {
   switch (event.type) {
     case 'LiveCreated':
     case 'LiveAborted':
-      return `${event.type} although the live exists`
+      return `${event.type} although the session exists`
     case 'LiveDeleted':
-      return 'the live was deleted before its end'
+      return 'the session was deleted before its end'
     case 'LiveStarted':
-      return live.status === 'active' ? 'the live was started twice' : null
+      return live.status === 'active' ? 'the session was started twice' : null
     case 'SenderAttached': {
       const { epoch } = event.data
-      if (epoch !== live.epoch + 1) return `sender ${epoch} came after sender ${live.epoch}`
+      if (epoch !== live.epoch + 1) return `sender ${epoch} connected after sender ${live.epoch}`
       return brokenByTerm(live, termOf(event), `sender ${epoch}`)
     }
     case 'SenderDetached':
-      return event.data.epoch === live.sender ? null : `sender ${event.data.epoch} left without holding the live`
+      return event.data.epoch === live.sender ? null : `sender ${event.data.epoch} left but was not connected`
     case 'LiveTakenOver':
       return brokenByTakeover(live, event.data, reserved)
     case 'VocabularyChanged':
@@ -101,27 +100,29 @@ const brokenByOpenLive = (live: Live, event: LiveEvent, reserved: Reservation | 
   }
 }
 
-const brokenByLive = (state: JudgedLive, event: LiveEvent, reserved: Reservation | undefined): string | null => {
+const brokenByLive = (state: CheckedLive, event: LiveEvent, reserved: Reservation | undefined): string | null => {
   switch (state.status) {
     case 'none':
-      return brokenByBirth(event, reserved)
+      return brokenByCreation(event, reserved)
     case 'pending':
     case 'active':
       return brokenByOpenLive(state, event, reserved)
     case 'over':
     case 'finished':
     case 'error':
-      return event.type === 'LiveDeleted' ? null : `${event.type} after the end of the live`
+      return event.type === 'LiveDeleted' ? null : `${event.type} after the end of the session`
     case 'aborted':
     case 'deleted':
-      return `${event.type} after the end of the live`
+      return `${event.type} after the end of the session`
   }
 }
 
 const brokenByUser = (generation: number | null | undefined, event: UserEvent): string | null => {
   if (generation === null) return `${event.type} after the user was deleted`
-  if ((generation === undefined) !== (event.type === 'UserRegistered')) return generation === undefined ? `${event.type} before the user was registered` : 'the user was registered twice'
-  return event.type === 'PasswordChanged' && generation !== undefined && event.data.generation <= generation ? 'an older password after a newer one' : null
+  if (event.type === 'UserRegistered') return generation === undefined ? null : 'the user was registered twice'
+  if (generation === undefined) return `${event.type} before the user was registered`
+  const isOlder = event.type === 'PasswordChanged' && event.data.generation <= generation
+  return isOlder ? 'an older password after a newer one' : null
 }
 
 const generationAfter = (before: number | undefined, event: UserEvent): number | null => {
@@ -129,31 +130,30 @@ const generationAfter = (before: number | undefined, event: UserEvent): number |
   return event.type === 'PasswordChanged' ? event.data.generation : (before ?? 0)
 }
 
-/** What the write side never does: rules about the order of events, judged anew from nothing but the log. */
+/** Rules about the order of events that the write side always follows, checked again using only the log. */
 export const createOrderRules = (): OrderRules => {
   const revisions = new Map<string, number>()
-  const lives = new Map<number, JudgedLive>()
+  const lives = new Map<number, CheckedLive>()
   const brokenSegment = createSegmentRules()
-  /** Null for a user who was deleted. */
+  /** Password generations by stream. Null for a deleted user. */
   const generations = new Map<string, number | null>()
-  /** Whether who ever administered is counted now. */
+  /** By user id: true while the user is in the list of administrators. */
   const counted = new Map<number, boolean>()
 
-  const statusOf = (liveId: number): JudgedLive['status'] => lives.get(liveId)?.status ?? 'none'
+  const statusOf = (liveId: number): CheckedLive['status'] => lives.get(liveId)?.status ?? 'none'
   const admissions = createAdmissionRules((liveId) => statusOf(liveId) !== 'none' && !isOpen(statusOf(liveId)))
 
   const brokenRevision = ({ stream, revision }: AuditedEvent, before: number): string | null => {
-    if (!WHOLE.test(stream)) return revision > before ? null : `revision ${revision} after revision ${before}`
-    return revision === before + 1 ? null : `revision ${revision} where ${before + 1} should be`
+    if (!NEVER_TRUNCATED.test(stream)) return revision > before ? null : `revision ${revision} after revision ${before}`
+    return revision === before + 1 ? null : `revision ${revision} instead of ${before + 1}`
   }
 
   const brokenLive = (stream: string, event: LiveEvent): string | null => {
     const { liveId } = event.data
-    if (stream !== liveStream(liveId)) return `an event of live ${liveId} in another stream`
+    if (stream !== liveStream(liveId)) return `an event of session ${liveId} in another stream`
     const state = lives.get(liveId) ?? liveDecider.initialState
     const broken = brokenByLive(state, event, admissions.reservationOf(liveId))
     const next = state.status === 'over' ? afterEnd(event) : liveDecider.evolve(state, event)
-    // Of what is over only that it is over matters.
     lives.set(liveId, next.status === 'finished' || next.status === 'error' ? OVER : next)
     return broken
   }
@@ -168,11 +168,12 @@ export const createOrderRules = (): OrderRules => {
     const { userId, revision } = data
     const known = counted.get(userId)
     counted.set(userId, type === 'AdministratorAdded')
-    if (revision > (revisions.get(userStream(userId)) ?? -1)) return `user ${userId} is counted by an event that is not there`
+    const newest = revisions.get(userStream(userId)) ?? -1
+    if (revision > newest) return `user ${userId} is counted because of a missing event`
     return type === 'AdministratorAdded' && known === true ? `user ${userId} is counted twice` : null
   }
 
-  /** The events of these streams have been decoded by the codec of their type. */
+  /** The casts are safe, because the events were decoded by the codecs of their types. */
   const brokenRule = ({ stream, type, data }: AuditedEvent, isGap: boolean): string | null => {
     if (stream === ADMISSION_STREAM) return admissions.broken({ type, data } as AdmissionEvent)
     if (stream === ADMINISTRATORS_STREAM) return brokenAdministrators({ type, data } as AdministratorsEvent)

@@ -62,7 +62,7 @@ test('an event of a newer version stops nothing but what needs its stream, and t
   const { code, stdout } = await stenolog(service.dataDirectory, ['check'], service.stores)
   t.is(code, 1)
   for (const stream of streams)
-    t.regex(stdout, new RegExp(`of ${stream}, position .*InventedLater, which this version does not know`))
+    t.regex(stdout, new RegExp(`of ${stream}, position .*has the unknown type InventedLater`))
 })
 
 testOnChosenStores(
@@ -139,7 +139,7 @@ testOnChosenStores(
     keyring.close()
     const { code, stdout } = await stenolog(service.dataDirectory, ['check'])
     t.is(code, 1)
-    t.regex(stdout, /^ {2}key user-2: is missing, and was not erased: \d+ events are sealed with it/m)
+    t.regex(stdout, /^ {2}key user-2: is missing but was not erased: \d+ events are encrypted with it/m)
     t.is(stdout.match(/key user-2/g)?.length, 1)
   },
 )

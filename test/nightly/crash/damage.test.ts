@@ -118,9 +118,9 @@ test('one flipped byte in any row of the log is refused by reads, and named by t
     { where: `position ${position}`, problem: 'revision 0 of live-2 does not match its hash' },
   ])
   // All that stands behind it is judged all the same.
-  t.deepEqual(found('decoding'), [{ where: `position ${position} (live-2)`, problem: 'is not what was written' }])
+  t.deepEqual(found('decoding'), [{ where: `position ${position} (live-2)`, problem: 'is damaged' }])
   t.deepEqual(found('order'), [
-    { where: 'live-2', problem: `is not judged behind position ${position}, which cannot be read` },
+    { where: 'live-2', problem: `is not checked after position ${position}, which cannot be read` },
   ])
   const models = found('read models')
   t.deepEqual(models.filter(({ where }) => /^lives( [13])?$/.test(where)), [
@@ -153,7 +153,7 @@ test('a flipped byte in a document or in a key is named by the check', async (t)
     /^ {2}users 2: is missing$/m,
     /^ {2}users 9: should not exist$/m,
     /^ {2}key live-3: is damaged, or belongs to another master key$/m,
-    /^ {2}key live-3: is missing, and was not erased: 1 event is sealed with it /m,
+    /^ {2}key live-3: is missing but was not erased: 1 event is encrypted with it\./m,
   ])
     t.regex(stdout, named)
   t.is(stdout.match(/^ {2}/gm)?.length, 7, stdout)

@@ -173,12 +173,12 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     file: 'application/audit/admission-rules.ts',
     before: 'if (term !== moved.term + 1) return',
     after: 'if (term <= moved.term) return',
-    rows: ['live 1 was moved into term 3 after term 1'], test: AUDIT,
+    rows: ['session 1 was moved to term 3 after term 1'], test: AUDIT,
   },
   {
     file: 'application/audit/admission-rules.ts',
     before: 'if (worker.isDraining) return',
     after: 'if (worker.vram < 0) return',
-    rows: ['was given a live while it drained'], test: AUDIT,
+    rows: ['got a session while it was draining'], test: AUDIT,
   },
 ]

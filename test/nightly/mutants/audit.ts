@@ -29,7 +29,7 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     file: 'application/audit/order-rules.ts',
     before: 'if (epoch !== live.epoch + 1) return',
     after: 'if (epoch <= live.epoch) return',
-    rows: ['sender 2 came after sender 0'], test: AUDIT,
+    rows: ['sender 2 connected after sender 0'], test: AUDIT,
   },
   {
     file: 'application/audit/admission-rules.ts',
@@ -41,19 +41,19 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     file: 'application/audit/admission-rules.ts',
     before: 'if (liveId <= state.lastLiveId) return',
     after: 'if (liveId < 0) return',
-    rows: ['live 1 was admitted after live 2'], test: AUDIT,
+    rows: ['session 1 was admitted after session 2'], test: AUDIT,
   },
   {
     file: 'application/audit/order-rules.ts',
     before: "statusOf(liveId) !== 'none' && !isOpen(statusOf(liveId))",
     after: "statusOf(liveId) !== 'none'",
-    rows: ['live 1 was released before its end'], test: AUDIT,
+    rows: ['session 1 was released before its end'], test: AUDIT,
   },
   {
     file: 'application/audit/order-rules.ts',
     before: 'reserved.vram === vram && isPlaced',
     after: 'isPlaced',
-    rows: ['the live is not the one that was admitted'], test: AUDIT,
+    rows: ['the session differs from its reservation'], test: AUDIT,
   },
   {
     file: 'domain/admission/state.ts',
@@ -77,7 +77,7 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     file: 'application/audit/segment-rules.ts',
     before: 'if (own < term) return',
     after: 'if (own < 0) return',
-    rows: ['a segment of term 1 behind the fence of term 2'], test: AUDIT,
+    rows: ['a segment of term 1 after the fence of term 2'], test: AUDIT,
   },
   {
     file: 'application/audit/segment-rules.ts',
@@ -89,13 +89,13 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     file: 'application/audit/order-rules.ts',
     before: '(reserved.term > term || (reserved.term === term',
     after: '(reserved.term > 0 || (reserved.term === term',
-    rows: ['took the live over in term 2, which it was not given'], test: AUDIT,
+    rows: ['took over the session in term 2 without an assignment'], test: AUDIT,
   },
   {
     file: 'application/audit/erasure-rules.ts',
     before: '(user|live|text)',
     after: '(user|live)',
-    rows: ['key text-1: is there although live 1 was deleted'], test: AUDIT,
+    rows: ['key text-1: still exists although session 1 was deleted'], test: AUDIT,
   },
   {
     file: 'application/audit/erasure-rules.ts',
@@ -117,7 +117,7 @@ export const auditMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/audit/check-log.ts',
-    before: 'damaged.splice(0).forEach(passOverRow)',
+    before: 'damaged.splice(0).forEach(addDamagedRow)',
     after: 'damaged.splice(0)',
     rows: ['behind a row that is not what was written all is judged that can be'], test: AUDIT,
   },
@@ -129,8 +129,8 @@ export const auditMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/audit/segment-rules.ts',
-    before: 'const isTold = isGap ||',
-    after: 'const isTold =',
+    before: 'const isKnown = isGap ||',
+    after: 'const isKnown =',
     rows: ['whatever a scavenge discards of segments that were forgotten'], test: AUDIT,
   },
   {
@@ -147,8 +147,8 @@ export const auditMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/audit/order-rules.ts',
-    before: '(revisions.get(userStream(userId)) ?? -1)',
-    after: '(revisions.get(userStream(userId)) ?? 0)',
+    before: 'const newest = revisions.get(userStream(userId)) ?? -1',
+    after: 'const newest = revisions.get(userStream(userId)) ?? 0',
     rows: ['who is counted as an administrator is judged by their own stream'], test: AUDIT_ADMINISTRATORS,
   },
 ]

@@ -51,8 +51,8 @@ export const onceSurvivedMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/audit/erasure-rules.ts',
-    before: '&& gone.at <= until',
-    after: '&& gone.at < until',
+    before: '&& owner.at <= until',
+    after: '&& owner.at < until',
     rows: ['what was deleted up to the moment that is asked for must be gone'], test: ERASURE_RULES,
   },
   {

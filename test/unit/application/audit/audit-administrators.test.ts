@@ -45,7 +45,7 @@ const comings = [registered, counted(0), uncounted(0), disabled, enabled, counte
 
 test('who is counted as an administrator is judged by their own stream, as far as that can be read', async (t) => {
   t.deepEqual(await problemsOf(comings), [])
-  const notThere = ['user 3 is counted by an event that is not there']
+  const notThere = ['user 3 is counted because of a missing event']
   t.deepEqual(await problemsOf([counted(0), registered]), notThere)
   t.deepEqual(await problemsOf([registered, counted(1)]), notThere)
   t.deepEqual(await problemsOf([registered, counted(0), uncounted(1)]), notThere)

@@ -45,31 +45,31 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
     [joined(worker, 2 * vram), admitted(1), admitted(2, { vram: 1 }), joined('other', vram - 1), moved(1, 'other')],
   ],
   [
-    /^order: revision 3 of admission: live 1 was moved into term 3 after term 1$/,
+    /^order: revision 3 of admission: session 1 was moved to term 3 after term 1$/,
     [...begun, joined('other'), moved(1, 'other', 3)],
   ],
   [
-    /^order: revision 2 of admission: live 7 was moved without holding anything$/,
+    /^order: revision 2 of admission: session 7 was moved without a reservation$/,
     [capacity, joined('other'), moved(7, 'other')],
   ],
   [
-    /^order: revision 2 of admission: worker other was given a live and had not joined, or had left$/,
+    /^order: revision 2 of admission: worker other got a session before it joined or after it left$/,
     [...begun, moved(1, 'other')],
   ],
   [
-    /^order: revision 2 of admission: worker .* was given a live and had not joined, or had left$/,
+    /^order: revision 2 of admission: worker .* got a session before it joined or after it left$/,
     [joined(worker), left(worker), admitted(1)],
   ],
   [
-    /^order: revision 2 of admission: worker .* was given a live while it drained$/,
+    /^order: revision 2 of admission: worker .* got a session while it was draining$/,
     [joined(worker), draining(worker), admitted(1)],
   ],
   [
-    /^order: revision 1 of admission: worker other joined before it had left$/,
+    /^order: revision 1 of admission: worker other joined again before it left$/,
     [joined('other'), joined('other', vram, 'anew')],
   ],
   [
-    /^order: revision 1 of admission: WorkerLeft of worker other, which had not joined or had left$/,
+    /^order: revision 1 of admission: WorkerLeft of worker other, which is not joined$/,
     [joined('other'), left('other', 'before')],
   ],
 ]

@@ -76,76 +76,76 @@ test('a history that the rules made passes', async (t) => {
 const begun = [capacity, admitted(1), birth()]
 
 const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Step>]> = [
-  [/^order: revision 0 of live-1: the live was created without a reservation$/, [capacity, birth()]],
+  [/^order: revision 0 of live-1: the session was created without a reservation$/, [capacity, birth()]],
   [
-    /^order: revision 0 of live-1: the live is not the one that was admitted$/,
+    /^order: revision 0 of live-1: the session differs from its reservation$/,
     [capacity, admitted(1, { vram: vram - 1 }), birth()],
   ],
   [
-    /^order: revision 0 of live-1: LiveStarted before the live was created$/,
+    /^order: revision 0 of live-1: LiveStarted before the session was created$/,
     [capacity, admitted(1), on('LiveStarted')],
   ],
-  [/^order: revision 1 of live-1: LiveCreated although the live exists$/, [...begun, birth()]],
-  [/^order: revision 1 of live-1: LiveAborted although the live exists$/, [...begun, aborted]],
-  [/^order: revision 2 of live-1: the live was started twice$/, [...begun, on('LiveStarted'), on('LiveStarted')]],
-  [/^order: revision 2 of live-1: LiveStarted after the end of the live$/, [...begun, finished, on('LiveStarted')]],
-  [/^order: revision 1 of live-1: LiveCreated after the end of the live$/, [capacity, admitted(1), aborted, birth()]],
-  [/^order: revision 1 of live-1: sender 2 came after sender 0$/, [...begun, attached(2)]],
+  [/^order: revision 1 of live-1: LiveCreated although the session exists$/, [...begun, birth()]],
+  [/^order: revision 1 of live-1: LiveAborted although the session exists$/, [...begun, aborted]],
+  [/^order: revision 2 of live-1: the session was started twice$/, [...begun, on('LiveStarted'), on('LiveStarted')]],
+  [/^order: revision 2 of live-1: LiveStarted after the end of the session$/, [...begun, finished, on('LiveStarted')]],
+  [/^order: revision 1 of live-1: LiveCreated after the end of the session$/, [capacity, admitted(1), aborted, birth()]],
+  [/^order: revision 1 of live-1: sender 2 connected after sender 0$/, [...begun, attached(2)]],
   [
-    /^order: revision 1 of live-1: sender 1 left without holding the live$/,
+    /^order: revision 1 of live-1: sender 1 left but was not connected$/,
     [...begun, on('SenderDetached', 1, { epoch: 1 })],
   ],
   [
-    /^order: revision 1 of live-1: an event of live 2 in another stream$/,
+    /^order: revision 1 of live-1: an event of session 2 in another stream$/,
     [...begun, ['live-1', on('LiveStarted', 2)[1]]],
   ],
-  [/^order: revision 2 of admission: live 1 was admitted after live 2$/, [capacity, admitted(2), admitted(1)]],
+  [/^order: revision 2 of admission: session 1 was admitted after session 2$/, [capacity, admitted(2), admitted(1)]],
   [
     /^order: revision 4 of admission: .* MB reserved of .* on worker /,
     [capacity, admitted(1), admitted(2), admitted(3), admitted(4)],
   ],
-  [/^order: revision 2 of admission: live 1 was released before its end$/, [...begun, released(1)]],
-  [/^order: revision 1 of admission: live 7 was released without holding anything$/, [capacity, released(7)]],
+  [/^order: revision 2 of admission: session 1 was released before its end$/, [...begun, released(1)]],
+  [/^order: revision 1 of admission: session 7 was released without a reservation$/, [capacity, released(7)]],
   [/^order: revision 1 of segments-1: segment 1 after segment 1$/, [...begun, segment(1), segment(1)]],
   [
     /^order: revision 0 of segments-1: a translation of segment 1 before that segment$/,
     [...begun, segment(1, 'translation')],
   ],
-  [/^order: revision 2 of live-1: term 2 came after term 2$/, [...begun, ...moved(2), takenOver(2), takenOver(2)]],
+  [/^order: revision 2 of live-1: term 2 after term 2$/, [...begun, ...moved(2), takenOver(2), takenOver(2)]],
   [
-    /^order: revision 1 of live-1: worker .* took the live over in term 2, which it was not given$/,
+    /^order: revision 1 of live-1: worker .* took over the session in term 2 without an assignment$/,
     [...begun, takenOver(2)],
   ],
   [
-    /^order: revision 1 of live-1: worker other took the live over in term 2, which/,
+    /^order: revision 1 of live-1: worker other took over the session in term 2 without an assignment/,
     [...begun, ...moved(2), takenOver(2, 'other')],
   ],
   [
-    /^order: revision 2 of live-1: sender 1 of term 1 came in term 2$/,
+    /^order: revision 2 of live-1: sender 1 has term 1 instead of term 2$/,
     [...begun, ...moved(2), takenOver(2), attached(1)],
   ],
   [
-    /^order: revision 1 of segments-1: a segment of term 1 behind the fence of term 2$/,
+    /^order: revision 1 of segments-1: a segment of term 1 after the fence of term 2$/,
     [...begun, fenced(2), segment(1)],
   ],
   [
     /^order: revision 0 of segments-1: a segment of term 2 without its fence$/,
     [...begun, segment(1, 'transcription', 2)],
   ],
-  [/^order: revision 1 of segments-1: a fence of term 2 behind that of term 3$/, [...begun, fenced(3), fenced(2)]],
+  [/^order: revision 1 of segments-1: a fence of term 2 after the fence of term 3$/, [...begun, fenced(3), fenced(2)]],
   [
     /^order: revision 2 of segments-1: segment 1 after segment 1$/,
     [...begun, segment(1), fenced(2), segment(1, 'transcription', 2)],
   ],
   [/^order: revision 0 of live-1: .* without a reservation$/, [capacity, admitted(1), released(1), birth()]],
-  [/^order: revision 1 of live-1: the live was deleted before its end$/, [...begun, deleted]],
-  [/^order: revision 3 of live-1: LiveDeleted after the end of the live$/, [...begun, finished, deleted, deleted]],
+  [/^order: revision 1 of live-1: the session was deleted before its end$/, [...begun, deleted]],
+  [/^order: revision 3 of live-1: LiveDeleted after the end of the session$/, [...begun, finished, deleted, deleted]],
   [/^order: revision 2 of user-3: UserDisabled after the user was deleted$/, [registered, userDeleted, disabled]],
-  [/^erasure: live 1: is there although user 3 was deleted$/, [...begun, finished, registered, userDeleted]],
-  [/^erasure: key user-3: is there although user 3 was deleted$/, [registered, userDeleted]],
-  [/^erasure: key text-1: is there although live 1 was deleted$/, [...begun, finished, deleted]],
-  [/^reservations: live 1: holds \d+ MB although it is over$/, [...begun, finished]],
-  [/^reservations: live 1: holds \d+ MB although it never came to be$/, [capacity, admitted(1)]],
+  [/^erasure: session 1: still exists although user 3 was deleted$/, [...begun, finished, registered, userDeleted]],
+  [/^erasure: key user-3: still exists although user 3 was deleted$/, [registered, userDeleted]],
+  [/^erasure: key text-1: still exists although session 1 was deleted$/, [...begun, finished, deleted]],
+  [/^reservations: session 1: holds \d+ MB although it has ended$/, [...begun, finished]],
+  [/^reservations: session 1: holds \d+ MB although it was never created$/, [capacity, admitted(1)]],
 ]
 
 for (const [expected, steps] of broken)
@@ -171,7 +171,7 @@ test('what this version cannot read is named, and what stands behind it is judge
   const found = await problemsOf(begun, raw)
   t.is(found.filter((problem) => problem.startsWith('decoding: ')).length, 2, found.join('\n'))
   t.regex(found[0] ?? '', /revision 1 of live-1: is not a valid LiveStarted: the stored value does not match/)
-  t.regex(found[1] ?? '', /revision 2 of live-1: is a LiveSang, which this version does not know/)
+  t.regex(found[1] ?? '', /revision 2 of live-1: has the unknown type LiveSang/)
   t.deepEqual(found.filter((problem) => problem.startsWith('order: ')), [])
 })
 
@@ -218,16 +218,16 @@ test('behind a row that is not what was written all is judged that can be, and t
   ]
   const wrong = [
     'order: revision 0 of user-3: UserDisabled before the user was registered',
-    `reservations: live 2: holds ${vram} MB although it is over`,
-    `reservations: live 3: holds ${vram} MB although it is over`,
+    `reservations: session 2: holds ${vram} MB although it has ended`,
+    `reservations: session 3: holds ${vram} MB although it has ended`,
   ]
   t.deepEqual(await problemsOf(steps), wrong)
   const behind = (number: number): string =>
-    `is not judged behind position ${String(number + 1).padStart(20, '0')}, which cannot be read`
+    `is not checked after position ${String(number + 1).padStart(20, '0')}, which cannot be read`
   const lost = (stream: string, number: number): string =>
-    `erasure: ${stream}: may have been deleted by what stood at position ${String(number + 1).padStart(20, '0')}, which cannot be read`
+    `erasure: ${stream}: may have been deleted by the event at position ${String(number + 1).padStart(20, '0')}, which cannot be read`
   const row = (stream: string, number: number): string =>
-    `decoding: position ${String(number + 1).padStart(20, '0')} (${stream}): is not what was written`
+    `decoding: position ${String(number + 1).padStart(20, '0')} (${stream}): is damaged`
   const sorted = (problems: ReadonlyArray<string>): ReadonlyArray<string> => problems.toSorted()
   for (const number of [2, 3, 4])
     t.deepEqual(
@@ -251,8 +251,8 @@ test('behind a row that is not what was written all is judged that can be, and t
       wrong[0] ?? '',
       row('admission', 1),
       row('admission', 8),
-      `order: every live, and admission,: ${behind(1)}`,
-      `reservations: every live: ${behind(1)}`,
+      `order: all sessions and admission: ${behind(1)}`,
+      `reservations: all sessions: ${behind(1)}`,
     ]),
   )
 })
@@ -309,7 +309,7 @@ test('what stands behind a gap is judged by what is left: a segment that came be
     (await problemsOf([...holes, on('LiveStarted'), attached(1)], [], [], [], [5])).filter((problem) =>
       problem.startsWith('order: '),
     ),
-    ['order: revision 2 of live-1: revision 2 where 1 should be'],
+    ['order: revision 2 of live-1: revision 2 instead of 1'],
     'of a live nothing is ever discarded',
   )
 })

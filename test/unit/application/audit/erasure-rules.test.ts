@@ -17,7 +17,7 @@ test('what was deleted up to the moment that is asked for must be gone, what was
   const keys = [`user-${created.userId}`, 'live-2', 'text-2', 'live-1', 'user-999', 'keyring-probe']
   const leftAt = async (until: number): Promise<ReadonlyArray<string>> =>
     (await rules.leftOver(keys, until)).map(({ where }) => where)
-  const left = ['live 1', `key user-${created.userId}`, 'key live-2', 'key text-2']
+  const left = ['session 1', `key user-${created.userId}`, 'key live-2', 'key text-2']
   t.deepEqual(await leftAt(Date.parse(at) - 1), [])
   t.deepEqual(await leftAt(Date.parse(at)), left)
   t.deepEqual(await leftAt(Date.parse(at) + 1), left)
