@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Heap, thread stacks and buffers of one child, bytes; a bomb ends its own live and nobody else’s. */
-const MEMORY_LIMIT = 1 << 30
+/** Limit for heap, stacks and buffers of one child. A malicious source then ends only its own session. */
+const MEMORY_LIMIT_BYTES = 1 << 30
 const HEAP_MB = 96
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -21,31 +21,34 @@ const succeeds = (command: ReadonlyArray<string>): boolean => {
   return spawnSync(file, args, { stdio: 'ignore', env: {} }).status === 0
 }
 
-/** A prefix that the system has and lets us use, else nothing. */
-const usable = (prefix: ReadonlyArray<string>): ReadonlyArray<string> =>
+/** Returns a command prefix if it works on this system, otherwise an empty list. */
+const ifUsable = (prefix: ReadonlyArray<string>): ReadonlyArray<string> =>
   prefix.length > 0 && succeeds([...prefix, tool('true') ?? 'true']) ? prefix : []
 
 let limits: ReadonlyArray<string> | undefined
 
-/** util-linux: a limit on memory, and death with whoever started it, also while it is stopped and also by kill -9. */
-const limiting = (): ReadonlyArray<string> => {
+/**
+ * Returns a prefix with tools of util-linux. They limit the memory of a child and kill it when its parent dies, even if
+ * the child is stopped or the parent is killed by kill -9.
+ */
+const limitingPrefix = (): ReadonlyArray<string> => {
   const [prlimit, setpriv] = [tool('prlimit'), tool('setpriv')]
   limits ??= [
-    ...usable(prlimit === undefined ? [] : [prlimit, `--data=${MEMORY_LIMIT}`, '--']),
-    ...usable(setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--']),
+    ...ifUsable(prlimit === undefined ? [] : [prlimit, `--data=${MEMORY_LIMIT_BYTES}`, '--']),
+    ...ifUsable(setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--']),
   ]
   return limits
 }
 
 const modules = join(ROOT, 'node_modules')
 
-/** The code that Node lets a child read; the data directory is not among it. */
+/** Paths that Node's permission model lets a child read. The data directory is excluded. */
 const CODE = [join(ROOT, 'application'), join(ROOT, 'infrastructure'), join(ROOT, 'package.json'), modules]
 
-const reading = (...places: ReadonlyArray<string>): ReadonlyArray<string> =>
-  [...CODE, realpathSync(modules), ...places].map((place) => `--allow-fs-read=${place}`)
+const readPermissions = (...paths: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [...CODE, realpathSync(modules), ...paths].map((path) => `--allow-fs-read=${path}`)
 
-/** A program of ours under Node's permission model, which binds JavaScript and not native code. */
+/** Runs our script under Node's permission model, which restricts JavaScript but not native code. */
 const programOf = (script: string, ...flags: ReadonlyArray<string>): ReadonlyArray<string> => [
   process.execPath, '--no-warnings', `--max-old-space-size=${HEAP_MB}`, '--permission', ...flags,
   join(import.meta.dirname, script),
@@ -57,16 +60,19 @@ const commandOf = (...words: ReadonlyArray<string>): ChildCommand => {
 }
 
 export const pullerCommand = (): ChildCommand => {
-  const puller = programOf('puller/puller-process.ts', '--allow-child-process', ...reading(...TOOL_FOLDERS))
-  return commandOf(...limiting(), ...puller)
+  const puller = programOf('puller/puller-process.ts', '--allow-child-process', ...readPermissions(...TOOL_FOLDERS))
+  return commandOf(...limitingPrefix(), ...puller)
 }
 
+const WITHOUT_IO_URING = join(import.meta.dirname, 'isolation', 'start-without-io-uring.ts')
+
 /**
- * `isolate`: it can open nothing once its code is loaded, or it does not run. `stream`: its container says at once what
- * it holds.
+ * `isolate`: the decoder cannot open files or sockets after loading its code; if this is impossible, it does not run.
+ * `stream`: we make the container ourselves, so its header describes the audio and needs no long probing.
  */
 export const decoderCommand = (isolate: boolean, stream: boolean): ChildCommand => {
-  const enter = isolate ? [process.execPath, '--no-warnings', join(import.meta.dirname, 'isolation', 'enter.ts')] : []
-  const decoder = programOf('decoder/decoder-process.ts', '--allow-addons', ...reading(process.execPath))
-  return commandOf(...limiting(), ...enter, ...decoder, ...(isolate ? ['isolated'] : []), ...(stream ? ['stream'] : []))
+  const launcher = isolate ? [process.execPath, '--no-warnings', WITHOUT_IO_URING] : []
+  const decoder = programOf('decoder/decoder-process.ts', '--allow-addons', ...readPermissions(process.execPath))
+  const words = [...(isolate ? ['isolated'] : []), ...(stream ? ['stream'] : [])]
+  return commandOf(...limitingPrefix(), ...launcher, ...decoder, ...words)
 }

@@ -1,15 +1,15 @@
-/** FLV (Adobe, "Flash Video File Format", 10.1, annex E) with audio only, made from what RTMP or RTP delivers. */
+/** Header of FLV (Adobe, "Flash Video File Format", 10.1, annex E) with audio only. RTMP and RTP audio becomes FLV. */
 export const FLV_HEADER = Buffer.from([0x46, 0x4c, 0x56, 1, 4, 0, 0, 0, 9, 0, 0, 0, 0])
 
 const AUDIO = 8
 const TAG_HEADER = 11
-/** AAC; the rate and the channels beside it are ignored, its configuration says them. */
+/** AAC. Readers ignore the rate and channels in this byte and use the AAC configuration. */
 const AAC = 0xaf
-/** Enhanced RTMP, 2.0: an extended header, the kind of packet, four letters of codec. */
+/** Enhanced RTMP 2.0: extended header with the packet type, then the four letters of the codec. */
 const OPUS_CONFIG = Buffer.from('\x90Opus', 'latin1')
 const OPUS_PACKET = Buffer.from('\x91Opus', 'latin1')
 
-/** `data`: as in an audio message of RTMP. `timestamp`: milliseconds. */
+/** Builds an audio tag. `data`: the payload of an RTMP audio message. `timestamp`: milliseconds. */
 export const flvAudioTag = (timestamp: number, data: Buffer): Buffer => {
   const tag = Buffer.alloc(TAG_HEADER + data.length + 4)
   tag.writeUInt8(AUDIO, 0)
@@ -21,11 +21,13 @@ export const flvAudioTag = (timestamp: number, data: Buffer): Buffer => {
   return tag
 }
 
-/** `config`: an AudioSpecificConfig (ISO 14496-3, 1.6.2.1). */
-export const aacConfigTag = (config: Buffer): Buffer => flvAudioTag(0, Buffer.concat([Buffer.from([AAC, 0]), config]))
-export const aacFrameTag = (timestamp: number, frame: Buffer): Buffer => flvAudioTag(timestamp, Buffer.concat([Buffer.from([AAC, 1]), frame]))
+/** Builds the first tag of AAC audio. `config`: an AudioSpecificConfig (ISO 14496-3, 1.6.2.1). */
+export const aacConfigTag = (config: Buffer): Buffer =>
+  flvAudioTag(0, Buffer.concat([Buffer.from([AAC, 0]), config]))
+export const aacFrameTag = (timestamp: number, frame: Buffer): Buffer =>
+  flvAudioTag(timestamp, Buffer.concat([Buffer.from([AAC, 1]), frame]))
 
-/** RFC 7845, 5.1. */
+/** The identification header of Opus (RFC 7845, 5.1). */
 const opusHead = (channels: number): Buffer => {
   const bytes = Buffer.alloc(19)
   bytes.write('OpusHead', 0, 'latin1')

@@ -1,4 +1,7 @@
-/** Why an attempt to pull a source came to nothing. A code says all: messages of libraries may hold the URL, and URLs hold secrets (D60). */
+/**
+ * Why an attempt to pull a source failed. Only a code, because error messages of libraries may contain the URL, which
+ * may contain secrets.
+ */
 export type SourceErrorCode =
   | 'address_forbidden'
   | 'scheme_forbidden'
@@ -9,23 +12,23 @@ export type SourceErrorCode =
   | 'timeout'
   | 'tls'
   | 'closed'
-  /** The server said so itself, but it may come back (D56). */
+  /** The server reported the end of the stream; the stream may come back. */
   | 'stream_over'
-  /** An RTMP server does not give the stream out. */
+  /** An RTMP server refuses to play the stream. */
   | 'refused'
   | 'too_large'
   | 'too_many_redirects'
   | 'bad_playlist'
   | 'bad_answer'
   | 'not_audio'
-  /** An MP4 file whose index is not before its sound, and cannot be had either. */
+  /** An MP4 file has its index after the audio, and the index cannot be fetched separately. */
   | 'no_index'
   /** SOURCE_ISOLATION is required, and this machine cannot isolate a decoder. */
   | 'not_isolated'
   | `http_${number}`
   | `rtsp_${number}`
 
-/** What another attempt cannot change. */
+/** Codes for which another attempt is useless. */
 const FINAL: ReadonlySet<string> = new Set<SourceErrorCode>([
   'address_forbidden', 'scheme_forbidden', 'encrypted', 'unsupported', 'no_index', 'not_isolated',
 ])
@@ -45,10 +48,10 @@ export class SourceError extends Error {
 
 const UNREACHABLE = /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EHOSTDOWN|EADDRNOTAVAIL|EACCES|EPERM)$/
 
-/** Any failure as a code of ours. */
+/** Converts any error into a SourceError. */
 export const sourceErrorOf = (error: unknown): SourceError => {
   if (error instanceof SourceError) return error
-  // Several addresses were tried: all errors have a say, the first is as good as any.
+  // Node tried several addresses; the first error stands for all.
   const first = error instanceof AggregateError ? (error.errors as ReadonlyArray<unknown>)[0] : error
   if (first instanceof SourceError) return first
   const code = first instanceof Error && 'code' in first ? String(first.code) : ''

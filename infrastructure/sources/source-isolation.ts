@@ -1,34 +1,34 @@
 import { startDecoder } from './decoder/decoder.ts'
 
-/** How the decoders of URL sources run here. */
+/** How the decoders of URL sources run in this process. */
 export interface SourceIsolation {
-  /** Each is isolated, or does not run. */
+  /** Decoders run only in isolation. */
   readonly isolate: boolean
-  /** May URLs be pulled at all? */
+  /** Whether URL sources are pulled at all. */
   readonly pulls: boolean
-  /** What an operator should know of it; null: nothing. */
+  /** A warning for operators, or null. */
   readonly problem: string | null
 }
 
 /** SOURCE_ISOLATION; null: not set. */
 export type IsolationSetting = 'required' | 'off' | null
 
-const UNCONFINED = 'a decoder that its source takes over can read the files of the service and reach its network'
+const RISK = 'a malicious source could read the files of the service and use its network'
 
-/** By the setting and why this machine cannot isolate a decoder; null: it can. */
+/** Decides by the setting. `refusal`: why this machine cannot isolate a decoder; null: it can. */
 export const decideIsolation = (setting: IsolationSetting, refusal: string | null): SourceIsolation => {
   if (setting === 'off')
-    return { isolate: false, pulls: true, problem: `STENOLOG_SOURCE_ISOLATION is off: ${UNCONFINED}` }
+    return { isolate: false, pulls: true, problem: `STENOLOG_SOURCE_ISOLATION is off: ${RISK}` }
   if (refusal === null) return { isolate: true, pulls: true, problem: null }
   const cannot = `this machine cannot isolate decoders (${refusal})`
   return setting === 'required'
-    ? { isolate: true, pulls: false, problem: `${cannot}, and STENOLOG_SOURCE_ISOLATION is required: no URL is pulled` }
-    : { isolate: false, pulls: true, problem: `${cannot}: ${UNCONFINED}` }
+    ? { isolate: true, pulls: false, problem: `${cannot}, and STENOLOG_SOURCE_ISOLATION is required: audio URLs fail` }
+    : { isolate: false, pulls: true, problem: `${cannot}: ${RISK}` }
 }
 
 const SILENT_SAMPLES = 160
 
-/** 10 ms of silence, as a WAV file. */
+/** A WAV file with 10 ms of silence. */
 const silence = (): Buffer => {
   const format = '\x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\0\x7d\0\0\x02\0\x10\0'
   const head = Buffer.from(`RIFF\0\0\0\0WAVEfmt ${format}data\0\0\0\0`, 'latin1')
@@ -38,20 +38,20 @@ const silence = (): Buffer => {
   return Buffer.concat([head, sound])
 }
 
-/** Two starts of Node on a machine that has much else to do. */
-const LONGEST_TRY_MS = 60_000
+/** Enough for two starts of Node on a busy machine. */
+const MAX_TRY_MS = 60_000
 
-/** Null where an isolated decoder decodes within so many milliseconds, else why it does not. */
-export const tryDecoder = async (longestMs = LONGEST_TRY_MS): Promise<string | null> => {
-  let reason = 'an isolated decoder does not decode here'
+/** Runs an isolated decoder on a short file. Returns null if it works within `maxMs` milliseconds, else the reason. */
+export const tryDecoder = async (maxMs = MAX_TRY_MS): Promise<string | null> => {
+  let reason = 'an isolated decoder does not work on this machine'
   const decoder = startDecoder({
     isolate: true, stream: true, onRefused: (text) => { reason = text }, onAudio: async () => undefined,
   })
-  // On a system whose refusals it does not get over it may hang, and the start of the service with it.
-  const tooLong = setTimeout(() => {
-    reason = `an isolated decoder did not decode within ${longestMs} ms`
+  // A refused system call may make the decoder hang, which must not block the start of the service.
+  const timeout = setTimeout(() => {
+    reason = `an isolated decoder did not decode within ${maxMs} ms`
     decoder.kill()
-  }, longestMs)
+  }, maxMs)
   try {
     await decoder.feed(silence())
     await decoder.finish()
@@ -59,12 +59,12 @@ export const tryDecoder = async (longestMs = LONGEST_TRY_MS): Promise<string | n
   } catch {
     return reason
   } finally {
-    clearTimeout(tooLong)
+    clearTimeout(timeout)
   }
 }
 
-let tried: Promise<string | null> | undefined
+let trial: Promise<string | null> | undefined
 
-/** Tries on this machine, once in a process, and never where the setting is off. */
+/** Tries isolation on this machine, once in each process, and decides. With the setting `off` it does not try. */
 export const examineIsolation = async (setting: IsolationSetting): Promise<SourceIsolation> =>
-  decideIsolation(setting, setting === 'off' ? null : await (tried ??= tryDecoder()))
+  decideIsolation(setting, setting === 'off' ? null : await (trial ??= tryDecoder()))

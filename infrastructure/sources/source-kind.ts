@@ -1,29 +1,34 @@
 import type { Continuity } from '../../application/ports/audio-source.ts'
 import type { AddressGuard } from './network/address-guard.ts'
 
-/** Takes the bytes of a source. The bytes of one stretch go to one decoder. */
+/** Receives the bytes of a source. A stretch is a continuous part of the source, which one decoder decodes. */
 export interface SourceSink {
-  /** More of the present stretch, begun where there is none. */
+  /** Adds bytes to the current stretch, or starts a stretch. */
   readonly bytes: (bytes: Buffer) => Promise<void>
-  /** The stretch is over: what follows is no continuation of it; `next` says what is known of that. */
+  /** Ends the current stretch. `next`: how the next stretch follows it. */
   readonly stretchEnds: (next?: Continuity) => Promise<void>
-  /** The bytes so far hold all of this HLS segment, which lasts so many seconds; 0: they begin behind it. */
+  /** Reports that an HLS segment of this duration is complete; 0 seconds: the stretch starts after this segment. */
   readonly segment: (mediaSequence: number, seconds: number) => void
   readonly targetDuration: (seconds: number) => void
 }
 
-/** What is done to reach a source, in order. */
+/** Steps to reach a source, in order. */
 export type SourceStep = 'resolve' | 'check' | 'connect' | 'ask'
 
-/** Is told what was done and found, for whoever looks for a mistake; never a whole URL, which may hold secrets (D60). */
+/** Reports a step for diagnosis. `detail` never contains a whole URL, which may contain secrets. */
 export type Note = (step: SourceStep, detail: string) => void
 
 export interface PullRequest {
   readonly url: URL
-  /** HLS goes on after this media sequence. */
+  /** HLS continues after this media sequence number. */
   readonly after: number | null
   readonly note: Note
 }
 
-/** A kind of source: resolves when it is over and said so, throws a SourceError for any other end. */
-export type PullKind = (request: PullRequest, sink: SourceSink, guard: AddressGuard, signal: AbortSignal) => Promise<void>
+/** Pulls one kind of source. Resolves at an announced end, throws a SourceError at any other end. */
+export type PullKind = (
+  request: PullRequest,
+  sink: SourceSink,
+  guard: AddressGuard,
+  signal: AbortSignal,
+) => Promise<void>

@@ -1,10 +1,10 @@
-/** Bytes between one writer, who waits while it is full, and one reader, who waits while it is empty. */
+/** A queue of bytes for one writer and one reader. The writer waits while it is full, the reader while it is empty. */
 export interface ByteQueue {
-  /** Resolves when there is room again. */
+  /** Adds bytes. Resolves when there is room for more. */
   readonly push: (bytes: Buffer) => Promise<void>
-  /** No more bytes will come. */
+  /** Marks the end of the bytes. */
   readonly finish: () => void
-  /** At most `size` bytes, null at the end. */
+  /** Returns at most `size` bytes; null at the end. */
   readonly read: (size: number) => Promise<Buffer | null>
 }
 

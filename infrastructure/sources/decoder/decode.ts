@@ -2,27 +2,32 @@ import {
   AVDISCARD_ALL, AVERROR_EAGAIN, AVERROR_EOF, AVFMT_FLAG_CUSTOM_IO, AVMEDIA_TYPE_AUDIO, AV_CHANNEL_ORDER_NATIVE,
   AV_LOG_QUIET, AV_NOPTS_VALUE, AV_SAMPLE_FMT_S16,
 } from 'node-av/constants'
-import { Codec, CodecContext, Dictionary, FormatContext, Frame, IOContext, Log, Packet, SoftwareResampleContext } from 'node-av/lib'
+import {
+  Codec, CodecContext, Dictionary, FormatContext, Frame, IOContext, Log, Packet, SoftwareResampleContext,
+} from 'node-av/lib'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import { SourceError } from '../source-error.ts'
 import type { TimedPcm } from './timed-pcm.ts'
 
 /**
- * What may be probed: media containers. No playlist and no reference format (hls, dash, concat, sdp): those would make
- * FFmpeg open what their text names (S4, S7).
+ * Allowed containers. Playlists and reference formats (hls, dash, concat, sdp) are excluded, because they would make
+ * FFmpeg open the files and addresses that they name.
  */
 const FORMATS =
-  'mp3,aac,flac,ogg,wav,matroska,webm,matroska,webm,mov,mp4,m4a,3gp,3g2,mj2,mpegts,flv,ac3,eac3,aiff,caf,asf,avi,mpeg,amr,w64,au,loas'
-/** No protocol either: all bytes come through `read`. */
-const OPTIONS = { protocol_whitelist: 'none', format_whitelist: FORMATS, probesize: '262144', analyzeduration: '1500000' }
-/** For containers that say at once what they hold: looking longer would only make a live late. */
+  'mp3,aac,flac,ogg,wav,matroska,webm,matroska,webm,mov,mp4,m4a,3gp,3g2,mj2,mpegts,flv,ac3,eac3,aiff,caf,asf,avi,'
+  + 'mpeg,amr,w64,au,loas'
+/** No protocol is allowed, because all bytes come through `read`. */
+const OPTIONS = {
+  protocol_whitelist: 'none', format_whitelist: FORMATS, probesize: '262144', analyzeduration: '1500000',
+}
+/** For containers that we make ourselves: their header describes the audio, and longer probing would add delay. */
 const QUICK = { ...OPTIONS, probesize: '65536', analyzeduration: '200000' }
 const MONO = { nbChannels: 1, order: AV_CHANNEL_ORDER_NATIVE, mask: 4n }
 /** Front left and front right. */
 const STEREO_MASK = 3n
 const CENTRE_MASK = 4n
-const BUFFER = 32_768
-/** Packets in a row that are no audio to the decoder. */
+const BUFFER_BYTES = 32_768
+/** Undecodable packets in a row after which the source counts as not audio. */
 const MAX_BAD_PACKETS = 200
 
 const checked = (code: number): number => {
@@ -30,55 +35,63 @@ const checked = (code: number): number => {
   return code
 }
 
-/** Frames of any rate, format and layout as s16le 16 kHz mono. */
+/** Creates a converter from any rate, format and channel layout to s16le 16 kHz mono. */
 const createResampler = () => {
   let context: SoftwareResampleContext | null = null
   let shape = ''
 
   const configure = (frame: Frame): SoftwareResampleContext => {
     const { channelLayout: { nbChannels, mask }, sampleRate, format } = frame
-    const now = `${sampleRate}/${format}/${nbChannels}/${mask}`
-    if (context !== null && now === shape) return context
+    const frameShape = `${sampleRate}/${format}/${nbChannels}/${mask}`
+    if (context !== null && frameShape === shape) return context
     context?.free()
-    const made = new SoftwareResampleContext()
-    const known = mask === 0n ? { nbChannels, order: AV_CHANNEL_ORDER_NATIVE, mask: nbChannels === 1 ? CENTRE_MASK : STEREO_MASK } : frame.channelLayout
-    // The format of an audio frame is a sample format.
-    checked(made.allocSetOpts2(MONO, AV_SAMPLE_FMT_S16, SAMPLE_RATE, known, format as Parameters<typeof made.allocSetOpts2>[4], sampleRate))
-    checked(made.init())
-    context = made
-    shape = now
-    return made
+    const created = new SoftwareResampleContext()
+    const defaultMask = nbChannels === 1 ? CENTRE_MASK : STEREO_MASK
+    const layout =
+      mask === 0n ? { nbChannels, order: AV_CHANNEL_ORDER_NATIVE, mask: defaultMask } : frame.channelLayout
+    // The format of an audio frame is always a sample format.
+    const sampleFormat = format as Parameters<typeof created.allocSetOpts2>[4]
+    checked(created.allocSetOpts2(MONO, AV_SAMPLE_FMT_S16, SAMPLE_RATE, layout, sampleFormat, sampleRate))
+    checked(created.init())
+    context = created
+    shape = frameShape
+    return created
   }
 
-  const convert = async (by: SoftwareResampleContext, input: Array<Buffer> | null, samples: number): Promise<Buffer> => {
-    const room = by.getOutSamples(samples)
+  const convert = async (
+    resampler: SoftwareResampleContext,
+    input: Array<Buffer> | null,
+    samples: number,
+  ): Promise<Buffer> => {
+    const room = resampler.getOutSamples(samples)
     const output = Buffer.alloc(Math.max(2, room * 2))
-    const made = checked(await by.convert([output], room, input, samples))
-    return output.subarray(0, made * 2)
+    const converted = checked(await resampler.convert([output], room, input, samples))
+    return output.subarray(0, converted * 2)
   }
 
   return {
-    convert: async (frame: Frame): Promise<Buffer> => convert(configure(frame), frame.extendedData ?? frame.data, frame.nbSamples),
+    convert: async (frame: Frame): Promise<Buffer> =>
+      convert(configure(frame), frame.extendedData ?? frame.data, frame.nbSamples),
     rest: async (): Promise<Buffer> => (context === null ? Buffer.alloc(0) : convert(context, null, 0)),
   }
 }
 
 export interface DecodeOptions {
   readonly read: (size: number) => Promise<Buffer | null>
-  /** May keep the decoder waiting. */
+  /** Decoding waits until this resolves. */
   readonly write: (audio: TimedPcm) => Promise<void>
-  /** The container says at once what it holds. */
+  /** Whether we made the container ourselves, so its header describes the audio. */
   readonly stream: boolean
-  /** Container, codec, Hz and channels. */
+  /** Reports container, codec, sample rate in Hz and channels. */
   readonly opened: (format: string) => void
 }
 
-/** Opens a container whose bytes come from `read`, and the decoder of its best audio stream. */
+/** Opens the container from the bytes of `read`, and a decoder for its best audio stream. */
 const openInput = async ({ read, stream: quick, opened }: DecodeOptions) => {
   const format = new FormatContext()
   format.allocContext()
   const io = new IOContext()
-  io.allocContextWithCallbacks(BUFFER, 0, read, null, null)
+  io.allocContextWithCallbacks(BUFFER_BYTES, 0, read, null, null)
   format.pb = io
   format.setFlags(AVFMT_FLAG_CUSTOM_IO)
   checked(await format.openInput('', null, Dictionary.fromObject(quick ? QUICK : OPTIONS)))
@@ -92,16 +105,17 @@ const openInput = async ({ read, stream: quick, opened }: DecodeOptions) => {
   decoder.allocContext3(codec)
   checked(decoder.parametersToContext(stream.codecpar))
   decoder.threadCount = 1
-  // Without it what the decoder leaves out at a beginning would not move the times of its frames.
+  // Needed for correct frame times when the decoder skips samples at the beginning.
   decoder.pktTimebase = stream.timeBase
   checked(await decoder.open2(codec, null))
-  opened(`${format.iformat?.name ?? 'unknown'} ${codec.name ?? 'unknown'} ${stream.codecpar.sampleRate} ${stream.codecpar.channels}`)
+  const { sampleRate, channels } = stream.codecpar
+  opened(`${format.iformat?.name ?? 'unknown'} ${codec.name ?? 'unknown'} ${sampleRate} ${channels}`)
   const { num, den } = stream.timeBase
   const secondsOf = (pts: bigint): number | null => (pts === AV_NOPTS_VALUE ? null : (Number(pts) * num) / den)
   return { format, decoder, index, secondsOf }
 }
 
-/** Decodes the audio in the bytes of `read` to s16le 16 kHz mono; throws `not_audio`. */
+/** Decodes the audio in the bytes of `read` to s16le 16 kHz mono. Throws the SourceError `not_audio`. */
 export const decode = async (options: DecodeOptions): Promise<void> => {
   const { write } = options
   Log.setLevel(AV_LOG_QUIET)
@@ -125,7 +139,7 @@ export const decode = async (options: DecodeOptions): Promise<void> => {
   for (;;) {
     const code = await format.readFrame(packet)
     if (code === AVERROR_EAGAIN) continue
-    // What a cut stream ends with is an end as well: its source knows whether it was meant.
+    // A truncated stream ends here, too. The source knows whether the end was intended.
     if (code < 0) {
       await decoder.sendPacket(null)
       await drain()
@@ -133,7 +147,8 @@ export const decode = async (options: DecodeOptions): Promise<void> => {
       if (code !== AVERROR_EOF) throw new SourceError('not_audio')
       return
     }
-    if (packet.streamIndex === index && (await decoder.sendPacket(packet)) < 0 && (badPackets += 1) > MAX_BAD_PACKETS) throw new SourceError('not_audio')
+    if (packet.streamIndex === index && (await decoder.sendPacket(packet)) < 0) badPackets += 1
+    if (badPackets > MAX_BAD_PACKETS) throw new SourceError('not_audio')
     await drain()
     packet.unref()
   }

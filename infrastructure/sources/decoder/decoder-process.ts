@@ -1,34 +1,35 @@
 import { createByteQueue } from './byte-queue.ts'
 import { decode } from './decode.ts'
-import { REFUSED } from '../isolation/refused.ts'
+import { NOT_ISOLATED_EXIT_CODE } from '../isolation/exit-code.ts'
 import { pieceOf } from './timed-pcm.ts'
 import type { TimedPcm } from './timed-pcm.ts'
 
-/**
- * The decoder of one stretch of a source: container bytes on stdin, timed samples on stdout; it knows no URL. With
- * the word `isolated` it can open nothing from before its first byte on, or ends with exit code 3 and says why. Says on
- * stderr that it is up, and what it reads. Exit code 0 at the end of the bytes, 1 when they are not audio.
+/*
+ * The decoder process for one stretch of a source. It reads container bytes from stdin and writes timed samples to
+ * stdout; it does not know the URL. With the argument `isolated` it gives up files and sockets before it reads a byte,
+ * or ends with exit code 3 and the reason on stderr. It reports on stderr when it is ready and the format that it
+ * found. Exit code 0: end of the bytes; 1: the bytes are not audio.
  */
-const QUEUE = 512 * 1024
+const QUEUE_BYTES = 512 * 1024
 
 const words = new Set(process.argv.slice(2))
 const { stdin, stdout, stderr } = process
 
-/** Also while native code reads: an ordinary exit would wait for it. */
+/** Ends the process at once. An ordinary exit would wait for native code that is reading. */
 const die = (): void => {
   process.kill(process.pid, 'SIGKILL')
 }
 
-/** Ends the process, by a way that is still open. */
-let leave = (code: number): void => process.exit(code)
+/** Ends the process. An isolated process needs another way, because Node's exit reads files. */
+let exit = (code: number): void => process.exit(code)
 
 const isolate = async (): Promise<void> => {
   try {
     const { confine } = await import('../isolation/confine.ts')
-    leave = confine()
+    exit = confine()
   } catch (error) {
     stderr.write(`refused ${error instanceof Error ? error.message : String(error)}\n`)
-    process.exit(REFUSED)
+    process.exit(NOT_ISOLATED_EXIT_CODE)
   }
 }
 
@@ -37,7 +38,7 @@ const write = async (audio: TimedPcm): Promise<void> => {
   await new Promise<void>((resolve) => stdout.once('drain', resolve))
 }
 
-const queue = createByteQueue(QUEUE)
+const queue = createByteQueue(QUEUE_BYTES)
 
 const feed = async (): Promise<void> => {
   for await (const bytes of stdin as AsyncIterable<Buffer>) await queue.push(bytes)
@@ -45,13 +46,13 @@ const feed = async (): Promise<void> => {
 }
 
 stdout.on('error', die)
-// A terminal signals everybody; whoever started us says when we end.
+// A terminal sends SIGINT to all processes. The parent decides when this process ends.
 process.on('SIGINT', () => undefined)
 if (words.has('isolated')) await isolate()
 stderr.write('up\n')
 feed().catch(die)
 const opened = (format: string): void => void stderr.write(`format ${format}\n`)
 decode({ read: queue.read, write, stream: words.has('stream'), opened }).then(
-  () => stdout.write('', () => leave(0)),
-  () => stdout.write('', () => leave(1)),
+  () => stdout.write('', () => exit(0)),
+  () => stdout.write('', () => exit(1)),
 )

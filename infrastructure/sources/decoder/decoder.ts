@@ -2,32 +2,32 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { decoderCommand } from '../child-commands.ts'
-import { REFUSED } from '../isolation/refused.ts'
+import { NOT_ISOLATED_EXIT_CODE } from '../isolation/exit-code.ts'
 import { SourceError } from '../source-error.ts'
 import { createPieceReader } from './timed-pcm.ts'
 import type { TimedPcm } from './timed-pcm.ts'
 
-/** A decoder process that takes a stretch of container bytes. */
+/** A decoder process for one stretch of container bytes. */
 export interface Decoder {
-  /** It runs, or is gone. */
+  /** Resolves when the process is ready or has ended. */
   readonly up: Promise<void>
-  /** Resolves when there is room for more; throws `not_audio` or `not_isolated` when the decoder is gone. */
+  /** Resolves when there is room for more bytes. Throws `not_audio` or `not_isolated` when the process has ended. */
   readonly feed: (bytes: Buffer) => Promise<void>
-  /** No more bytes; resolves when all their audio has been delivered, throws `not_audio` when they held none. */
+  /** Marks the end of the bytes and resolves when all audio is delivered. Throws `not_audio` or `not_isolated`. */
   readonly finish: () => Promise<void>
   readonly kill: () => void
 }
 
 export interface DecoderOptions {
-  /** It can open neither file nor socket, or it does not run. */
+  /** The process runs only without access to files and sockets. */
   readonly isolate: boolean
-  /** Made by us of a stream: its container says at once what it holds. */
+  /** Whether we made the container ourselves, so its header describes the audio. */
   readonly stream: boolean
-  /** Container and codec, in FFmpeg's names, before the first audio. */
+  /** Reports container and codec by FFmpeg's names, sample rate and channels, before the first audio. */
   readonly onFormat?: (text: string) => void
-  /** Why the system did not let it be isolated. */
+  /** Reports why isolation failed. */
   readonly onRefused?: (reason: string) => void
-  /** Nothing more is decoded until it has resolved. */
+  /** Decoding waits until this resolves. */
   readonly onAudio: (audio: TimedPcm) => Promise<void>
 }
 
@@ -39,20 +39,21 @@ export const startDecoder = ({ isolate, stream, onFormat, onRefused, onAudio }: 
     child.once('error', () => resolve(null))
   })
   const lines = createInterface({ input: child.stderr })
-  const told = once(lines, 'close')
+  const linesRead = once(lines, 'close')
   const up = new Promise<void>((resolve) => {
     lines.on('line', (line) => { if (line === 'up') resolve() })
     void exited.then(() => resolve())
   })
-  // Whatever else it may write there is dropped.
+  // Ignores other output on stderr.
   lines.on('line', (line) => {
     const [, word, text = ''] = /^(format|refused) ([\w :,.'@/()-]{1,200})$/.exec(line) ?? []
     if (word === 'format') onFormat?.(text)
     if (word === 'refused') onRefused?.(text)
   })
-  // Its exit code says what there is to say.
+  // Ignores write errors, because the exit code reports the failure.
   child.stdin.on('error', () => undefined)
-  const failure = (): SourceError => new SourceError(child.exitCode === REFUSED ? 'not_isolated' : 'not_audio')
+  const failure = (): SourceError =>
+    new SourceError(child.exitCode === NOT_ISOLATED_EXIT_CODE ? 'not_isolated' : 'not_audio')
 
   const deliver = async (): Promise<void> => {
     const read = createPieceReader()
@@ -60,7 +61,7 @@ export const startDecoder = ({ isolate, stream, onFormat, onRefused, onAudio }: 
       for (const audio of read(bytes)) await onAudio(audio)
     }
   }
-  // Whoever writes what is no audio decodes nothing more; its end is told by `feed` and `finish`.
+  // Invalid output ends the process, which `feed` and `finish` then report.
   const delivered = deliver().catch(() => void child.kill('SIGKILL'))
 
   return {
@@ -74,7 +75,7 @@ export const startDecoder = ({ isolate, stream, onFormat, onRefused, onAudio }: 
       child.stdin.end()
       await delivered
       const code = await exited
-      await told
+      await linesRead
       if (code !== 0) throw failure()
     },
     kill: () => {

@@ -1,12 +1,12 @@
 import type { ByteRange } from './http-fetch.ts'
 import { SourceError } from '../source-error.ts'
 
-/** `#EXT-X-KEY` in force for a segment. */
+/** The `#EXT-X-KEY` that applies to a segment. */
 export interface SegmentKey {
   readonly method: string
   readonly format: string
   readonly uri: string
-  /** 16 bytes; null: the media sequence number. */
+  /** 16 bytes; null: the media sequence number is the initialisation vector. */
   readonly iv: Buffer | null
 }
 
@@ -54,7 +54,10 @@ export interface MasterPlaylist {
 
 type Attributes = ReadonlyMap<string, string>
 
-/** `NAME=value,NAME="quoted, value"` (RFC 8216, 4.2). A name begins where none can have begun before: else long ones cost their square (S47). */
+/**
+ * `NAME=value,NAME="quoted, value"` (RFC 8216, 4.2). The lookbehind lets a name start only once, which prevents
+ * quadratic time on long names.
+ */
 const ATTRIBUTE = /(?<![A-Z0-9-])([A-Z0-9-]+)=(?:"([^"]*)"|([^",]*))/g
 
 const attributesOf = (text: string): Attributes =>
@@ -64,14 +67,15 @@ const bad = (): never => {
   throw new SourceError('bad_playlist')
 }
 
-const integer = (text: string | undefined): number => (text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : bad())
+const integer = (text: string | undefined): number =>
+  text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : bad()
 
 const decimal = (text: string | undefined): number => {
   const value = Number.parseFloat(text ?? '')
   return Number.isFinite(value) && value >= 0 ? value : bad()
 }
 
-/** `length[@offset]`; without an offset it goes on at `from`. */
+/** Parses `length[@offset]`. The default of the offset is `from`. */
 const rangeOf = (text: string, from: number): ByteRange => {
   const [length, offset] = text.split('@')
   return { length: integer(length), offset: offset === undefined ? from : integer(offset) }
@@ -86,7 +90,12 @@ const ivOf = (text: string | undefined): Buffer | null => {
 const keyOf = (attributes: Attributes): SegmentKey | null => {
   const method = attributes.get('METHOD') ?? bad()
   if (method === 'NONE') return null
-  return { method, format: attributes.get('KEYFORMAT') ?? 'identity', uri: attributes.get('URI') ?? bad(), iv: ivOf(attributes.get('IV')) }
+  return {
+    method,
+    format: attributes.get('KEYFORMAT') ?? 'identity',
+    uri: attributes.get('URI') ?? bad(),
+    iv: ivOf(attributes.get('IV')),
+  }
 }
 
 const mapOf = (attributes: Attributes): InitialSection => {
@@ -99,7 +108,7 @@ interface Line {
   readonly value: string
 }
 
-/** A line as its tag (`#EXT…`) and what follows the colon; a URI has the empty tag. */
+/** Splits a line into its tag (`#EXT…`) and the value after the colon. A URI has the empty tag. */
 const lineOf = (text: string): Line => {
   if (!text.startsWith('#')) return { tag: '', value: text }
   const colon = text.indexOf(':')
@@ -113,7 +122,8 @@ const masterOf = (lines: ReadonlyArray<Line>): MasterPlaylist => {
   for (const { tag, value } of lines) {
     if (tag === '#EXT-X-STREAM-INF') pending = attributesOf(value)
     else if (tag === '' && pending !== null) {
-      variants.push({ uri: value, bandwidth: Number(pending.get('BANDWIDTH') ?? 0), audio: pending.get('AUDIO') ?? null })
+      const bandwidth = Number(pending.get('BANDWIDTH') ?? 0)
+      variants.push({ uri: value, bandwidth, audio: pending.get('AUDIO') ?? null })
       pending = null
     } else if (tag === '#EXT-X-MEDIA') {
       const media = attributesOf(value)
@@ -129,14 +139,15 @@ const mediaOf = (lines: ReadonlyArray<Line>): MediaPlaylist => {
   const segments: Array<Segment> = []
   let [targetDuration, sequence, ended] = [0, 0, false]
   let [key, map]: [SegmentKey | null, InitialSection | null] = [null, null]
-  // Of the next segment.
+  // Properties of the next segment.
   let [duration, rangeText, discontinuity]: [number, string | null, boolean] = [0, null, false]
 
   const add = (uri: string): void => {
     const last = segments.at(-1)
     const before = last?.uri === uri ? last.range : null
     const from = before === null ? 0 : before.offset + before.length
-    segments.push({ sequence, uri, duration, range: rangeText === null ? null : rangeOf(rangeText, from), discontinuity, key, map })
+    const range = rangeText === null ? null : rangeOf(rangeText, from)
+    segments.push({ sequence, uri, duration, range, discontinuity, key, map })
     sequence += 1
     rangeText = null
     discontinuity = false
@@ -157,17 +168,19 @@ const mediaOf = (lines: ReadonlyArray<Line>): MediaPlaylist => {
   return { kind: 'media', targetDuration, ended, segments }
 }
 
-/** Does a body that begins so want to be a playlist? */
-export const looksLikePlaylist = (head: Buffer): boolean => head.toString('latin1', 0, 10).replace(/^\xef\xbb\xbf/, '').startsWith('#EXTM3U')
+/** Whether a body with these first bytes is a playlist. */
+export const looksLikePlaylist = (head: Buffer): boolean =>
+  head.toString('latin1', 0, 10).replace(/^\xef\xbb\xbf/, '').startsWith('#EXTM3U')
 
-/** RFC 8216; tags that do not say which bytes to fetch are left out. Throws `bad_playlist`. */
+/** Parses a playlist (RFC 8216). Ignores tags that do not affect which bytes are fetched. Throws `bad_playlist`. */
 export const parsePlaylist = (text: string): MasterPlaylist | MediaPlaylist => {
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '').map(lineOf)
+  const texts = text.replace(/^\uFEFF/, '').split(/\r?\n/).map((line) => line.trim())
+  const lines = texts.filter((line) => line !== '').map(lineOf)
   if (lines[0]?.tag !== '#EXTM3U') return bad()
   return lines.some(({ tag }) => tag === '#EXT-X-STREAM-INF') ? masterOf(lines) : mediaOf(lines)
 }
 
-/** The playlist to hear: the audio rendition of the smallest variant where it has one, else that variant itself. */
+/** Returns the URI of the audio rendition of the smallest variant, or of the variant itself if it has no rendition. */
 export const chooseRendition = ({ variants, renditions }: MasterPlaylist): string => {
   const smallest = variants.toSorted((a, b) => a.bandwidth - b.bandwidth)[0] ?? bad()
   const group = renditions.filter(({ group: name }) => name === smallest.audio)

@@ -6,30 +6,29 @@ import type { MediaPlaylist, Segment, SegmentKey } from './hls-playlist.ts'
 import type { Fetched, Fetcher } from './http-fetch.ts'
 import { SourceError } from '../source-error.ts'
 
-/** S8. */
-export const MAX_PLAYLIST = 2 << 20
-const MAX_SEGMENT = 32 << 20
-const MAX_INITIAL = 4 << 20
-const MAX_KEY = 16
-/** A live playlist is joined this many segments before its end (RFC 8216, 6.3.3). */
+export const MAX_PLAYLIST_BYTES = 2 << 20
+const MAX_SEGMENT_BYTES = 32 << 20
+const MAX_INITIAL_BYTES = 4 << 20
+const KEY_BYTES = 16
+/** Playback of a live playlist starts this many segments before its end (RFC 8216, 6.3.3). */
 const LIVE_BACKLOG = 3
-/** Segments in a row that the server no longer has. */
+/** The pull fails after this number of missing segments in a row. */
 const MAX_LOST = 3
 
 export interface HlsSegment {
   readonly sequence: number
-  /** Seconds, as the playlist says. */
+  /** Seconds, from the playlist. */
   readonly duration: number
   readonly bytes: Buffer
-  /** It begins a stretch, for which a new decoder is needed; null: it continues the segment before. */
+  /** How the segment starts a new stretch, which needs a new decoder; null: it continues the previous segment. */
   readonly begins: Continuity | null
 }
 
 export interface FollowHls {
   readonly fetcher: Fetcher
-  /** The playlist that was fetched already. */
+  /** The first playlist, already fetched. */
   readonly playlist: Fetched
-  /** The last segment that was heard before, null for none. */
+  /** The last segment that was already delivered, or null. */
   readonly after: number | null
   readonly onTargetDuration: (seconds: number) => void
   readonly signal: AbortSignal
@@ -41,7 +40,7 @@ const sequenceIv = (sequence: number): Buffer => {
   return iv
 }
 
-/** Fetches and decrypts segments of one playlist after another. */
+/** Fetches playlists and segments, and decrypts segments. */
 const createLoader = (fetcher: Fetcher) => {
   const keys = new Map<string, Buffer>()
 
@@ -54,9 +53,9 @@ const createLoader = (fetcher: Fetcher) => {
   const keyBytes = async (url: URL): Promise<Buffer> => {
     const known = keys.get(url.href)
     if (known !== undefined) return known
-    const { bytes } = await fetcher.bytes(url, MAX_KEY)
-    if (bytes.length !== MAX_KEY) throw new SourceError('bad_playlist')
-    // Keys rotate; only the newest are asked for again.
+    const { bytes } = await fetcher.bytes(url, KEY_BYTES)
+    if (bytes.length !== KEY_BYTES) throw new SourceError('bad_playlist')
+    // Keys rotate, so old keys are not needed again.
     if (keys.size >= 8) keys.clear()
     keys.set(url.href, bytes)
     return bytes
@@ -64,7 +63,8 @@ const createLoader = (fetcher: Fetcher) => {
 
   const decrypted = async (bytes: Buffer, key: SegmentKey, sequence: number, base: URL): Promise<Buffer> => {
     if (key.method !== 'AES-128' || key.format !== 'identity') throw new SourceError('encrypted')
-    const cipher = createDecipheriv('aes-128-cbc', await keyBytes(resolve(key.uri, base)), key.iv ?? sequenceIv(sequence))
+    const iv = key.iv ?? sequenceIv(sequence)
+    const cipher = createDecipheriv('aes-128-cbc', await keyBytes(resolve(key.uri, base)), iv)
     try {
       return Buffer.concat([cipher.update(bytes), cipher.final()])
     } catch {
@@ -75,14 +75,14 @@ const createLoader = (fetcher: Fetcher) => {
   return {
     initial: async ({ map, key, sequence }: Segment, base: URL): Promise<Buffer> => {
       if (map === null) return Buffer.alloc(0)
-      const { bytes } = await fetcher.bytes(resolve(map.uri, base), MAX_INITIAL, map.range)
+      const { bytes } = await fetcher.bytes(resolve(map.uri, base), MAX_INITIAL_BYTES, map.range)
       return key === null || key.iv === null ? bytes : await decrypted(bytes, key, sequence, base)
     },
     media: async ({ uri, range, key, sequence }: Segment, base: URL): Promise<Buffer> => {
-      const { bytes } = await fetcher.bytes(resolve(uri, base), MAX_SEGMENT, range)
+      const { bytes } = await fetcher.bytes(resolve(uri, base), MAX_SEGMENT_BYTES, range)
       return key === null ? bytes : await decrypted(bytes, key, sequence, base)
     },
-    playlist: async (url: URL): Promise<Fetched> => fetcher.bytes(url, MAX_PLAYLIST),
+    playlist: async (url: URL): Promise<Fetched> => fetcher.bytes(url, MAX_PLAYLIST_BYTES),
     resolve,
   }
 }
@@ -91,56 +91,63 @@ type Loader = ReturnType<typeof createLoader>
 
 const mediaPlaylistOf = (text: Buffer): MediaPlaylist => {
   const playlist = parsePlaylist(text.toString('utf8'))
-  // A master that names a master names itself next.
+  // A master playlist must not refer to another one, which could loop.
   if (playlist.kind === 'master') throw new SourceError('bad_playlist')
   return playlist
 }
 
-/** Where to begin: after what was heard, else at the start of a recording or near the end of a live. */
+/** Returns the first segment: after the delivered one, at the start of a recording or near the end of a live stream. */
 const firstSequence = ({ segments, ended }: MediaPlaylist, after: number | null): number => {
   const last = segments.at(-1)?.sequence ?? -1
-  // One that ends before what was heard began anew.
+  // A playlist that ends before the delivered segment has restarted its numbering.
   if (after !== null && last >= after) return after + 1
   return (ended ? segments[0] : segments.at(-LIVE_BACKLOG))?.sequence ?? 0
 }
 
-const isLost = (error: unknown): boolean => error instanceof SourceError && (error.code === 'http_404' || error.code === 'http_410')
+const isNotFound = (error: unknown): boolean =>
+  error instanceof SourceError && (error.code === 'http_404' || error.code === 'http_410')
 
-/** The media playlist to hear, and where it came from. */
-const openPlaylist = async (loader: Loader, { url, bytes }: Fetched): Promise<{ readonly url: URL; readonly playlist: MediaPlaylist }> => {
+/** Returns the media playlist and its address. Chooses a rendition of a master playlist. */
+const openPlaylist = async (
+  loader: Loader,
+  { url, bytes }: Fetched,
+): Promise<{ readonly url: URL; readonly playlist: MediaPlaylist }> => {
   const first = parsePlaylist(bytes.toString('utf8'))
   if (first.kind === 'media') return { url, playlist: first }
   const chosen = await loader.playlist(loader.resolve(chooseRendition(first), url))
   return { url: chosen.url, playlist: mediaPlaylistOf(chosen.bytes) }
 }
 
-/** Which segments come next, and whether each goes on where the one before ended. */
-const createCursor = (playlist: MediaPlaylist, after: number | null) => {
-  let next = firstSequence(playlist, after)
+/** Tracks the next segment and whether it continues the previous one. */
+const createCursor = (firstPlaylist: MediaPlaylist, after: number | null) => {
+  let next = firstSequence(firstPlaylist, after)
   let isNew = true
   let newClock = false
-  /** Seconds of the segments since the one that was heard; null where none of this playlist was. */
+  /** Seconds between the last delivered segment and the next one; null: no segment of this numbering was delivered. */
   let missing = after !== null && next === after + 1 ? 0 : null
   let map: string | null = null
   let lost = 0
-  let loss: unknown = null
-  /** Reloads in a row whose last segment is older than what was heard: a cache may serve one, a packager that began anew goes on so. */
-  let older = 0
+  let lossError: unknown = null
+  /**
+   * Reloads in a row that end before the last delivered segment. One may come from a cache; several mean that the
+   * packager has restarted.
+   */
+  let olderReloads = 0
 
   return {
-    /** Takes the segment; false when it was taken before. */
+    /** Moves to the segment; false: it was already taken. */
     take: (segment: Segment, targetDuration: number): boolean => {
       if (segment.sequence < next) return false
-      // What the playlist has no longer was as long as its segments are at most.
+      // Assumes the longest duration for segments that the playlist has already dropped.
       if (missing !== null) missing += (segment.sequence - next) * targetDuration
-      const itsMap = segment.map === null ? null : JSON.stringify(segment.map)
-      isNew ||= segment.sequence > next || segment.discontinuity || itsMap !== map
+      const segmentMap = segment.map === null ? null : JSON.stringify(segment.map)
+      isNew ||= segment.sequence > next || segment.discontinuity || segmentMap !== map
       newClock ||= segment.discontinuity
-      map = itsMap
+      map = segmentMap
       next = segment.sequence + 1
       return true
     },
-    /** How the segment begins a stretch, null where it continues one. */
+    /** Returns how the segment starts a new stretch; null: it continues the current one. */
     begins: (): Continuity | null => (isNew ? { lost: missing, newClock } : null),
     loaded: (): void => {
       isNew = false
@@ -148,35 +155,38 @@ const createCursor = (playlist: MediaPlaylist, after: number | null) => {
       missing = 0
       lost = 0
     },
-    /** Leaves out a segment that the server no longer has; throws any other error, and one loss too many. */
-    leaveOut: (error: unknown, { duration }: Segment): void => {
+    /** Skips a missing segment. Throws any other error, and the error of one missing segment too many. */
+    skip: (error: unknown, { duration }: Segment): void => {
       lost += 1
-      if (!isLost(error) || lost >= MAX_LOST) throw error
+      if (!isNotFound(error) || lost >= MAX_LOST) throw error
       isNew = true
       missing = missing === null ? null : missing + duration
-      loss = error
+      lossError = error
     },
-    /** A recording may not end with a loss. */
+    /** Throws when the last segments of a recording are missing. */
     end: (): void => {
-      if (lost > 0) throw loss
+      if (lost > 0) throw lossError
     },
-    reloaded: (again: MediaPlaylist): void => {
-      const last = again.segments.at(-1)?.sequence
-      older = last !== undefined && last < next - 1 ? older + 1 : 0
-      if (older < 2) return
-      next = firstSequence(again, null)
+    reloaded: (playlist: MediaPlaylist): void => {
+      const last = playlist.segments.at(-1)?.sequence
+      olderReloads = last !== undefined && last < next - 1 ? olderReloads + 1 : 0
+      if (olderReloads < 2) return
+      next = firstSequence(playlist, null)
       isNew = true
       missing = null
-      older = 0
+      olderReloads = 0
     },
   }
 }
 
 /**
- * The segments of a playlist, live or recorded, in order, once each; ends with a recording. Any failure but a lost
- * segment of many ends it: the caller tries again and says what was heard, so that nothing is missed or heard twice.
+ * Yields each segment of a live or recorded playlist once, in order, and ends with a recording. It skips single missing
+ * segments and throws every other error. The caller then tries again after the last delivered segment, so no segment is
+ * missed or delivered twice.
  */
-export async function* followHls({ fetcher, playlist, after, onTargetDuration, signal }: FollowHls): AsyncGenerator<HlsSegment, void, undefined> {
+export async function* followHls(
+  { fetcher, playlist, after, onTargetDuration, signal }: FollowHls,
+): AsyncGenerator<HlsSegment, void, undefined> {
   const loader = createLoader(fetcher)
   const { url, playlist: first } = await openPlaylist(loader, playlist)
   let current = first
@@ -194,11 +204,12 @@ export async function* followHls({ fetcher, playlist, after, onTargetDuration, s
         cursor.loaded()
         yield { sequence: segment.sequence, duration: segment.duration, bytes, begins }
       } catch (error) {
-        cursor.leaveOut(error, segment)
+        cursor.skip(error, segment)
       }
     }
     if (current.ended) return cursor.end()
-    await delay(Math.max(500, Math.min(current.targetDuration, 10) * 500), undefined, { signal }).catch(() => undefined)
+    const reloadMs = Math.max(500, Math.min(current.targetDuration, 10) * 500)
+    await delay(reloadMs, undefined, { signal }).catch(() => undefined)
     if (signal.aborted) return
     current = mediaPlaylistOf((await loader.playlist(url)).bytes)
     cursor.reloaded(current)

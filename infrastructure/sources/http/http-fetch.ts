@@ -9,12 +9,11 @@ import { IDLE_MS } from '../network/guarded-socket.ts'
 import { SourceError, sourceErrorOf } from '../source-error.ts'
 import type { Note } from '../source-kind.ts'
 
-/** S3. */
 const MAX_REDIRECTS = 3
-/** Questions for a password that one request is answered with: the first, and that for a newer nonce. */
+/** Authentication challenges that one request answers: the first one, and one with a newer nonce. */
 const MAX_CHALLENGES = 2
-/** Passwords that playlists may name for other servers. */
-const MAX_KNOWN = 16
+/** Cached authentications. Playlists may contain passwords for other servers. */
+const MAX_AUTHENTICATIONS = 16
 
 /** Part of a resource, in bytes. */
 export interface ByteRange {
@@ -23,7 +22,7 @@ export interface ByteRange {
 }
 
 export interface Opened {
-  /** After redirects. */
+  /** The address after redirects. */
   readonly url: URL
   readonly response: IncomingMessage
 }
@@ -33,35 +32,35 @@ export interface Fetched {
   readonly bytes: Buffer
 }
 
-/** Part of a body, which a server may cut short where the body ends. */
+/** Part of a body. It may be shorter than the requested range at the end of the body. */
 export interface FetchedRange extends Fetched {
-  /** Bytes of the whole, null where the server does not say. */
+  /** Size of the whole body in bytes; null: unknown. */
   readonly total: number | null
 }
 
 export interface Fetcher {
-  /** The answer's head; the body is the caller's to read, without limit of time. */
+  /** Requests a URL and returns the response. The caller reads the body, without a time limit. */
   readonly open: (url: URL) => Promise<Opened>
-  /** The whole body, of at most `limit` bytes. */
+  /** Returns the whole body, of at most `limit` bytes. */
   readonly bytes: (url: URL, limit: number, range?: ByteRange | null) => Promise<Fetched>
-  /** Null where the server answers no ranges, or has nothing there. */
+  /** Returns part of a body; null: the server does not support ranges, or the range is after the end. */
   readonly range: (url: URL, range: ByteRange) => Promise<FetchedRange | null>
-  /** Cuts all connections. */
+  /** Closes all connections. */
   readonly close: () => void
 }
 
-/** One for each server and password: what it asked for is answered in later requests unasked. */
-const createPasswords = (first: URL) => {
+/** Keeps one authentication for each server and password, so later requests need no challenge. */
+const createAuthentications = (first: URL) => {
   const known = new Map<string, Authentication>()
   return (url: URL): Authentication => {
     const { username, password } = url.username === '' && url.origin === first.origin ? first : url
     const key = JSON.stringify([url.origin, username, password])
     const found = known.get(key)
     if (found !== undefined) return found
-    if (known.size >= MAX_KNOWN) known.clear()
-    const made = createAuthentication(credentialsOf({ username, password }))
-    known.set(key, made)
-    return made
+    if (known.size >= MAX_AUTHENTICATIONS) known.clear()
+    const authentication = createAuthentication(credentialsOf({ username, password }))
+    known.set(key, authentication)
+    return authentication
   }
 }
 
@@ -80,25 +79,33 @@ const wholeBody = async (response: IncomingMessage, limit: number): Promise<Buff
   return Buffer.concat(pieces)
 }
 
-const rangeHeader = ({ offset, length }: ByteRange): Record<string, string> => ({ range: `bytes=${offset}-${offset + length - 1}` })
+const rangeHeader = ({ offset, length }: ByteRange): Record<string, string> =>
+  ({ range: `bytes=${offset}-${offset + length - 1}` })
+
+interface Exchange {
+  readonly sent: ClientRequest
+  readonly response: IncomingMessage
+}
 
 /**
- * GET for pulled sources. Every address of every hop is checked by the guard, and the connection goes to what was
- * checked: the socket's only lookup is ours (S2, S3). Credentials of the first URL go to its own origin alone, and only
- * when it asks: whoever wants Digest never sees the password.
+ * Creates the HTTP client for sources. The guard checks every address of every redirect, and the connection uses a
+ * checked address. Credentials of the first URL are sent only to its own origin, and only after a challenge, so a
+ * server with Digest authentication never receives the password.
  */
 export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetcher => {
-  const agents = { http: new HttpAgent({ keepAlive: true, maxSockets: 4 }), https: new HttpsAgent({ keepAlive: true, maxSockets: 4 }) }
-  const passwords = createPasswords(first)
+  const agentOptions = { keepAlive: true, maxSockets: 4 }
+  const agents = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) }
+  const authenticationFor = createAuthentications(first)
 
-  const send = (url: URL, headers: Record<string, string>): Promise<{ readonly sent: ClientRequest; readonly response: IncomingMessage }> =>
+  const send = (url: URL, headers: Record<string, string>): Promise<Exchange> =>
     new Promise((resolve, reject) => {
       const sent = guardedGet(
         guard,
         url,
         (response) => {
           note('connect', `${response.socket.remoteAddress} port ${response.socket.remotePort}`)
-          note('ask', `HTTP status ${response.statusCode}, ${response.headers['content-type']?.slice(0, 80) ?? 'no content type'}`)
+          const contentType = response.headers['content-type']?.slice(0, 80) ?? 'no content type'
+          note('ask', `HTTP status ${response.statusCode}, ${contentType}`)
           resolve({ sent, response })
         },
         { headers, agents },
@@ -108,9 +115,9 @@ export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetc
       sent.end()
     })
 
-  /** One hop, with the password that its server asks for. */
-  const ask = async (url: URL, headers: Record<string, string>) => {
-    const authentication = passwords(url)
+  /** Sends a request and answers authentication challenges. Does not follow redirects. */
+  const request = async (url: URL, headers: Record<string, string>): Promise<Exchange> => {
+    const authentication = authenticationFor(url)
     for (let challenges = 0; ; challenges += 1) {
       const authorization = authentication.authorization('GET', url.pathname + url.search)
       const answer = await send(url, { ...(authorization === null ? {} : { authorization }), ...headers })
@@ -120,12 +127,12 @@ export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetc
     }
   }
 
-  const follow = async (start: URL, headers: Record<string, string>): Promise<Opened & { readonly sent: ClientRequest }> => {
+  const follow = async (start: URL, headers: Record<string, string>): Promise<Opened & Exchange> => {
     let url = start
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
       if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new SourceError('scheme_forbidden')
       await checkLiteral(guard, url)
-      const { sent, response } = await ask(url, headers)
+      const { sent, response } = await request(url, headers)
       const status = response.statusCode ?? 0
       const location = REDIRECTS.has(status) ? response.headers.location : undefined
       if (location === undefined) {
@@ -145,7 +152,7 @@ export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetc
     const answer = await follow(start, headers)
     const encoding = answer.response.headers['content-encoding'] ?? 'identity'
     if (encoding === 'identity') return answer
-    // We asked for none, and what unpacks to any size has no limit (S8).
+    // We did not accept compression. Compressed data could expand beyond every limit.
     answer.response.destroy()
     throw new SourceError('bad_answer')
   }
@@ -153,15 +160,15 @@ export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetc
   return {
     open: async (start) => {
       const { url, response, sent } = await opened(start, {})
-      // Whoever reads an endless body slowly leaves the socket idle on purpose.
+      // No timeout, because a slow consumer of an endless body may leave the socket idle.
       sent.setTimeout(0)
       return { url, response }
     },
     bytes: async (start, limit, range = null) => {
       const { url, response } = await opened(start, range === null ? {} : rangeHeader(range))
-      const all = await wholeBody(response, limit)
-      const wanted = range === null || response.statusCode === 206 ? all : all.subarray(range.offset, range.offset + range.length)
-      return { url, bytes: wanted }
+      const body = await wholeBody(response, limit)
+      const isExact = range === null || response.statusCode === 206
+      return { url, bytes: isExact ? body : body.subarray(range.offset, range.offset + range.length) }
     },
     range: async (start, range) => {
       const answer = await opened(start, rangeHeader(range)).catch((error: unknown) => {
@@ -170,9 +177,11 @@ export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetc
       })
       if (answer === null) return null
       const { url, response } = answer
-      const [, from, total] = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15}|\*)$/.exec(response.headers['content-range'] ?? '') ?? []
+      const contentRange = response.headers['content-range'] ?? ''
+      const [, from, size] = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15}|\*)$/.exec(contentRange) ?? []
+      const total = size === undefined || size === '*' ? null : Number(size)
       if (response.statusCode === 206 && Number(from) === range.offset)
-        return { url, bytes: await wholeBody(response, range.length), total: total === undefined || total === '*' ? null : Number(total) }
+        return { url, bytes: await wholeBody(response, range.length), total }
       response.destroy()
       return null
     },

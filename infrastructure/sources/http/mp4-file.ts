@@ -1,52 +1,59 @@
 import type { ByteRange, FetchedRange } from './http-fetch.ts'
-import { boxHeadAt, LONGEST_HEAD, movedIndex } from './mp4-index.ts'
+import { boxHeadAt, LONG_HEADER_BYTES, movedIndex } from './mp4-index.ts'
 import { SourceError } from '../source-error.ts'
 import type { Note } from '../source-kind.ts'
 
-/** S8: an index of three hours of film is half as large; what may stand before the sound; boxes between sound and index. */
-const MAX_INDEX = 16 << 20
-const MAX_BEFORE = 1 << 20
+/** Twice the size of the index of a three-hour film. */
+const MAX_INDEX_BYTES = 16 << 20
+/** Limit for the boxes before the audio. */
+const MAX_BYTES_BEFORE_AUDIO = 1 << 20
+/** Limit for the boxes between audio and index. */
 const MAX_BOXES = 16
-/** Of the first look behind the sound: many an index is in it. */
-const LOOK = 64 * 1024
+/** Size of the first request after the audio, which contains many an index completely. */
+const FIRST_RANGE_BYTES = 64 * 1024
 
-/** What an MP4 file may begin with. */
-const FIRST = new Set(['ftyp', 'wide', 'free', 'skip', 'mdat'])
-/** What only moves sound along. */
-const PASSED = new Set(['ftyp', 'wide', 'free', 'skip', 'uuid', 'pnot'])
+/** Types of boxes at the beginning of an MP4 file. */
+const FIRST_BOXES = new Set(['ftyp', 'wide', 'free', 'skip', 'mdat'])
+/** Types of boxes that may come before the audio. */
+const SKIPPED_BOXES = new Set(['ftyp', 'wide', 'free', 'skip', 'uuid', 'pnot'])
 
-/** Do the first bytes of a file, ten at least, look like MP4? */
-export const looksLikeMp4 = (head: Buffer): boolean => FIRST.has(head.toString('latin1', 4, 8))
+/** Whether a file with these first bytes, ten at least, is an MP4 file. */
+export const looksLikeMp4 = (head: Buffer): boolean => FIRST_BOXES.has(head.toString('latin1', 4, 8))
 
 export interface Mp4Source {
   /** The file from its beginning, in pieces. */
   readonly body: AsyncIterable<Buffer>
-  /** Bytes of the file, null where its server does not say. */
+  /** Size of the file in bytes; null: unknown. */
   readonly size: number | null
-  /** Part of the same file; null where the server answers no ranges. */
+  /** Fetches part of the same file; null: the server does not support ranges. */
   readonly range: (range: ByteRange) => Promise<FetchedRange | null>
   readonly note: Note
 }
 
-/** Goes from box to box, behind the sound, to the index; throws `no_index` where there is none. */
-const findIndex = async ({ size, range }: Mp4Source, begin: number): Promise<{ readonly at: number; readonly moov: Buffer }> => {
+/** Reads the boxes after the audio up to the index. Throws `no_index` when there is none. */
+const findIndex = async (
+  { size, range }: Mp4Source,
+  begin: number,
+): Promise<{ readonly at: number; readonly moov: Buffer }> => {
   const part = async (wanted: ByteRange): Promise<Buffer> => {
     const fetched = size !== null && wanted.offset >= size ? null : await range(wanted)
-    // Another length: another file, or another answer.
-    if (fetched === null || (size !== null && fetched.total !== null && fetched.total !== size)) throw new SourceError('no_index')
+    if (fetched === null) throw new SourceError('no_index')
+    // Another total size means that the server has answered with another file.
+    if (size !== null && fetched.total !== null && fetched.total !== size) throw new SourceError('no_index')
     return fetched.bytes
   }
 
   let at = begin
   for (let boxes = 0; boxes < MAX_BOXES; boxes += 1) {
-    const bytes = await part({ offset: at, length: LOOK })
+    const bytes = await part({ offset: at, length: FIRST_RANGE_BYTES })
     const head = boxHeadAt(bytes, 0)
     if (head === null) throw new SourceError('no_index')
     const length = head.size ?? (size === null ? null : size - at)
     if (length === null) throw new SourceError('no_index')
     if (head.type === 'moov') {
-      if (length > MAX_INDEX) throw new SourceError('too_large')
-      const rest = length > bytes.length ? await part({ offset: at + bytes.length, length: length - bytes.length }) : Buffer.alloc(0)
+      if (length > MAX_INDEX_BYTES) throw new SourceError('too_large')
+      const missing = length - bytes.length
+      const rest = missing > 0 ? await part({ offset: at + bytes.length, length: missing }) : Buffer.alloc(0)
       const moov = Buffer.concat([bytes, rest]).subarray(0, length)
       if (moov.length < length) throw new SourceError('no_index')
       return { at, moov }
@@ -56,7 +63,7 @@ const findIndex = async ({ size, range }: Mp4Source, begin: number): Promise<{ r
   throw new SourceError('no_index')
 }
 
-/** Pieces of a body, of which some may be put back. */
+/** Reads a body in pieces and can look ahead. */
 const createCursor = (body: AsyncIterable<Buffer>) => {
   const pieces = body[Symbol.asyncIterator]()
   let held: Buffer = Buffer.alloc(0)
@@ -68,7 +75,7 @@ const createCursor = (body: AsyncIterable<Buffer>) => {
 
   return {
     held: () => held,
-    /** Holds so many bytes, or all that there are. */
+    /** Reads ahead until `size` bytes are held, or to the end of the body. */
     hold: async (size: number): Promise<void> => {
       while (held.length < size) {
         const piece = await next()
@@ -85,41 +92,44 @@ const createCursor = (body: AsyncIterable<Buffer>) => {
 
 type Cursor = ReturnType<typeof createCursor>
 
-/** Where the sound begins and ends in a file that has it before its index; null for any other, which can be read as it comes. */
-const soundFirst = async (cursor: Cursor): Promise<{ readonly begin: number; readonly end: number } | null> => {
+/** Returns the place of the audio if it comes before the index; null: the file can be read in order. */
+const audioBeforeIndex = async (
+  cursor: Cursor,
+): Promise<{ readonly begin: number; readonly end: number } | null> => {
   let at = 0
-  while (at < MAX_BEFORE) {
-    await cursor.hold(at + LONGEST_HEAD)
+  while (at < MAX_BYTES_BEFORE_AUDIO) {
+    await cursor.hold(at + LONG_HEADER_BYTES)
     const head = boxHeadAt(cursor.held(), at)
     if (head === null) return null
     if (head.type === 'mdat') {
-      // Its length was never written: nobody finished the file.
+      // A missing length means that the recording was not completed.
       if (head.size === null) throw new SourceError('no_index')
       return { begin: at, end: at + head.size }
     }
-    if (head.size === null || !PASSED.has(head.type)) return null
+    if (head.size === null || !SKIPPED_BOXES.has(head.type)) return null
     at += head.size
   }
   return null
 }
 
 /**
- * An MP4 file in an order in which it can be read without going back: where the index (`moov`) stands behind the sound,
- * it is asked for first and put in front of it, with its tables of offsets moved. Throws `no_index` where that cannot be.
+ * Yields an MP4 file in an order that can be decoded without seeking. If the index (`moov`) is after the audio, it
+ * fetches the index first and yields it before the audio, with adjusted offsets. Throws `no_index` if this is
+ * impossible.
  */
 export async function* readableMp4(source: Mp4Source): AsyncGenerator<Buffer, void, undefined> {
   const cursor = createCursor(source.body)
-  const sound = await soundFirst(cursor)
-  if (sound === null) return yield* cursor.rest()
-  source.note('ask', 'the index of the MP4 file is behind its sound: it is asked for by itself')
-  const { at: end, moov } = await findIndex(source, sound.end)
+  const audio = await audioBeforeIndex(cursor)
+  if (audio === null) return yield* cursor.rest()
+  source.note('ask', 'the index of the MP4 file is after its audio: fetching it separately')
+  const { at: end, moov } = await findIndex(source, audio.end)
   let at = 0
   for await (const piece of cursor.rest()) {
     const wanted = piece.subarray(0, end - at)
-    if (at <= sound.begin && sound.begin < at + wanted.length) {
-      yield wanted.subarray(0, sound.begin - at)
-      yield movedIndex(moov, sound.begin, moov.length)
-      yield wanted.subarray(sound.begin - at)
+    if (at <= audio.begin && audio.begin < at + wanted.length) {
+      yield wanted.subarray(0, audio.begin - at)
+      yield movedIndex(moov, audio.begin, moov.length)
+      yield wanted.subarray(audio.begin - at)
     } else yield wanted
     at += piece.length
     if (at >= end) return

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 import { looksLikePlaylist } from './hls-playlist.ts'
-import { followHls, MAX_PLAYLIST } from './hls-segments.ts'
+import { followHls, MAX_PLAYLIST_BYTES } from './hls-segments.ts'
 import { createFetcher } from './http-fetch.ts'
 import type { ByteRange } from './http-fetch.ts'
 import { looksLikeMp4, readableMp4 } from './mp4-file.ts'
 import { SourceError, sourceErrorOf } from '../source-error.ts'
 import type { PullKind, SourceSink } from '../source-kind.ts'
 
-/** Enough to tell a playlist from anything else. */
-const HEAD = 10
+/** Enough bytes to recognise a playlist. */
+const HEAD_BYTES = 10
 
-/** A body that ends where its own head, or its last chunk, says; an endless one ends when the server goes away (D56). */
-const saysWhereItEnds = ({ headers }: IncomingMessage): boolean =>
+/** Whether the response announces its end by its length or its last chunk. An endless body only breaks off. */
+const hasAnnouncedEnd = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || /\bchunked$/i.test(headers['transfer-encoding'] ?? '')
 
 async function* bodyOf(response: IncomingMessage): AsyncGenerator<Buffer, void, undefined> {
@@ -27,7 +27,7 @@ const playlistOf = async (head: Buffer, body: AsyncIterable<Buffer>): Promise<Bu
   let size = head.length
   for await (const piece of body) {
     size += piece.length
-    if (size > MAX_PLAYLIST) throw new SourceError('too_large')
+    if (size > MAX_PLAYLIST_BYTES) throw new SourceError('too_large')
     pieces.push(piece)
   }
   return Buffer.concat(pieces)
@@ -48,7 +48,7 @@ const playFile = async (body: AsyncIterable<Buffer>, sink: SourceSink, signal: A
 const sizeOf = ({ statusCode, headers }: IncomingMessage): number | null =>
   statusCode === 200 && headers['content-length'] !== undefined ? Number(headers['content-length']) : null
 
-/** Whatever stands behind an http or https URL: a playlist, a file, an endless stream. */
+/** Pulls an http or https URL: an HLS playlist, a file or an endless stream. */
 export const pullHttp: PullKind = async ({ url, after, note }, sink, guard, signal) => {
   const fetcher = createFetcher(guard, url, note)
   const close = (): void => fetcher.close()
@@ -57,23 +57,25 @@ export const pullHttp: PullKind = async ({ url, after, note }, sink, guard, sign
     const { url: final, response } = await fetcher.open(url)
     const body = bodyOf(response)
     let head: Buffer = Buffer.alloc(0)
-    while (head.length < HEAD) {
+    while (head.length < HEAD_BYTES) {
       const next = await body.next()
       if (next.done === true) break
       head = Buffer.concat([head, next.value])
     }
     if (!looksLikePlaylist(head)) {
       const file = whole(head, body)
-      const mp4 = { body: file, size: sizeOf(response), range: (range: ByteRange) => fetcher.range(final, range), note }
+      const range = (part: ByteRange) => fetcher.range(final, part)
+      const mp4 = { body: file, size: sizeOf(response), range, note }
       await playFile(looksLikeMp4(head) ? readableMp4(mp4) : file, sink, signal)
-      if (!saysWhereItEnds(response)) throw new SourceError('closed')
+      if (!hasAnnouncedEnd(response)) throw new SourceError('closed')
       return
     }
     note('ask', 'the answer is an HLS playlist')
     const playlist = { url: final, bytes: await playlistOf(head, body) }
-    for await (const segment of followHls({ fetcher, playlist, after, onTargetDuration: sink.targetDuration, signal })) {
+    const segments = followHls({ fetcher, playlist, after, onTargetDuration: sink.targetDuration, signal })
+    for await (const segment of segments) {
       if (segment.begins !== null) await sink.stretchEnds(segment.begins)
-      // Whoever comes after a puller that dies within its first segment has to know where it began.
+      // If this puller dies within its first segment, the next puller needs to know where it started.
       if (segment.begins?.lost === null) sink.segment(segment.sequence - 1, 0)
       await sink.bytes(segment.bytes)
       sink.segment(segment.sequence, segment.duration)

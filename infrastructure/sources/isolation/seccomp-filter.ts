@@ -1,4 +1,4 @@
-/** One kind of processor: its name in filters, and its numbers of system calls. */
+/** A processor architecture: its name in filters, and its system call numbers. */
 export interface Architecture {
   /** AUDIT_ARCH_* of linux/audit.h. */
   readonly audit: number
@@ -8,14 +8,13 @@ export interface Architecture {
   readonly clone3: number
   readonly kill: number
   readonly tgkill: number
-  /** What a decoder needs once all its code is loaded. */
+  /** System calls that a decoder needs after loading its code. */
   readonly allowed: ReadonlyArray<number>
 }
 
 /**
- * System calls that act on nothing but what the process already holds: its memory, its threads, its clocks and its open
- * descriptors. None of them opens, names or reaches anything. The numbers are those of x86-64 and of arm64, null where
- * that has no such call.
+ * System calls that only use resources of the process: its memory, threads, clocks and open descriptors. They cannot
+ * open or reach anything else. Numbers for x86-64 and arm64; null: arm64 does not have the call.
  */
 const ALLOWED: Readonly<Record<string, readonly [x64: number, arm64: number | null]>> = {
   read: [0, 63], readv: [19, 65], write: [1, 64], writev: [20, 66], close: [3, 57],
@@ -33,9 +32,10 @@ const ALLOWED: Readonly<Record<string, readonly [x64: number, arm64: number | nu
   exit: [60, 93], exit_group: [231, 94],
 }
 
-const numbers = (column: 0 | 1): ReadonlyArray<number> => Object.values(ALLOWED).flatMap((row) => row[column] ?? [])
+const numbers = (column: 0 | 1): ReadonlyArray<number> =>
+  Object.values(ALLOWED).flatMap((row) => row[column] ?? [])
 
-/** By Node's name of the processor. */
+/** Architectures by their name in Node. */
 const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
   x64: {
     audit: 0xc000003e, allowed: numbers(0),
@@ -49,14 +49,14 @@ const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
 
 export const architectureOf = (name: string): Architecture | undefined => ARCHITECTURES[name]
 
-/** What a filter answers: the call is made, it fails with an errno, or the process ends. */
+/** Results of a filter: the call is allowed, it fails with an errno, or the process is killed. */
 const ALLOW = 0x7fff0000
 const FAIL = 0x00050000
 const KILL_PROCESS = 0x80000000
 const EPERM = 1
 const ENOSYS = 38
 
-/** A thread of this process, and no namespace of its own. */
+/** Creates a thread of this process; without new namespaces. */
 const CLONE_THREAD = 0x00010000
 const CLONE_NEW_NAMESPACES = 0x7e020000
 const WHOLE_WORD = 0xffffffff
@@ -71,43 +71,43 @@ const instruction = (code: number, k: number, [whenTrue, whenFalse] = [0, 0]): B
   return bytes
 }
 
-/** Loads a word of struct seccomp_data: at 0 the call's number, at 4 the architecture, at 16 the first argument. */
+/** Loads a word of struct seccomp_data. Offsets: 0 call number, 4 architecture, 16 first argument. */
 const load = (offset: number): Buffer => instruction(0x20, offset)
 const and = (mask: number): Buffer => instruction(0x54, mask)
 const answer = (action: number): Buffer => instruction(0x06, action)
-/** Leaves out so many instructions when the loaded word is, or is not, `value`. */
-const unlessEqual = (value: number, leaveOut: number): Buffer => instruction(0x15, value, [0, leaveOut])
-const whenEqual = (value: number, leaveOut: number): Buffer => instruction(0x15, value, [leaveOut, 0])
+/** Skips `count` instructions unless the loaded word equals `value`. */
+const skipUnless = (value: number, count: number): Buffer => instruction(0x15, value, [0, count])
+/** Skips `count` instructions if the loaded word equals `value`. */
+const skipIf = (value: number, count: number): Buffer => instruction(0x15, value, [count, 0])
 
-const answerFor = (call: number, action: number): ReadonlyArray<Buffer> => [unlessEqual(call, 1), answer(action)]
+const answerFor = (call: number, action: number): ReadonlyArray<Buffer> => [skipUnless(call, 1), answer(action)]
 
-/** Allowed while the first argument, under a mask, is a value. */
+/** Allows the call if its first argument, under the mask, equals `value`. */
 const allowedFor = (call: number, mask: number, value: number): ReadonlyArray<Buffer> => [
-  unlessEqual(call, 5), load(16), and(mask), unlessEqual(value, 1), answer(ALLOW), answer(FAIL | EPERM),
+  skipUnless(call, 5), load(16), and(mask), skipUnless(value, 1), answer(ALLOW), answer(FAIL | EPERM),
 ]
 
-/** struct sock_filter[]: under another ABI of the processor calls have other numbers, so they end the process. */
+/** Builds struct sock_filter[]. Kills a process that uses another ABI, because its calls have different numbers. */
 const filter = ({ audit }: Architecture, rules: ReadonlyArray<Buffer>, otherwise: number): Buffer =>
-  Buffer.concat([load(4), whenEqual(audit, 1), answer(KILL_PROCESS), load(0), ...rules, answer(otherwise)])
+  Buffer.concat([load(4), skipIf(audit, 1), answer(KILL_PROCESS), load(0), ...rules, answer(otherwise)])
 
 /**
- * For a program that is yet to start: everything but io_uring, which does what system calls do without their being
- * made, so that no later filter sees it. libuv does without.
+ * Allows everything except io_uring, for a program before its start. io_uring performs operations without system calls,
+ * so a later filter could not block them. libuv works without it.
  */
 export const withoutIoUring = (architecture: Architecture): Buffer =>
   filter(architecture, answerFor(architecture.ioUringSetup, FAIL | ENOSYS), ALLOW)
 
 /**
- * For a program whose code is loaded: it can use what it has and get nothing new, no file, no socket, no program, no
- * other process. `pid` is the only one that it may signal. Every call that is not named here fails with EPERM, also
- * those that kernels do not have yet.
+ * Blocks all new resources, for a program that has loaded its code: files, sockets, programs and other processes. The
+ * program may signal only `pid`. Every call that is not listed fails with EPERM, including calls of future kernels.
  */
-export const withoutAnythingNew = (architecture: Architecture, pid: number): Buffer => {
+export const withoutNewResources = (architecture: Architecture, pid: number): Buffer => {
   const { allowed, clone, clone3, kill, tgkill } = architecture
   const rules = [
     ...allowed.flatMap((call) => answerFor(call, ALLOW)),
     ...allowedFor(clone, CLONE_THREAD | CLONE_NEW_NAMESPACES, CLONE_THREAD),
-    // Its flags lie in memory, where no filter sees them; C libraries then take clone.
+    // The flags of clone3 are in memory, which a filter cannot read. C libraries then fall back to clone.
     ...answerFor(clone3, FAIL | ENOSYS),
     ...allowedFor(kill, WHOLE_WORD, pid),
     ...allowedFor(tgkill, WHOLE_WORD, pid),

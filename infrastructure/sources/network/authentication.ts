@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { SourceError } from '../source-error.ts'
 
-/** Who asks, by HTTP's authentication (RFC 7617 Basic, RFC 7616 Digest), which RTSP shares. */
+/** The account for HTTP authentication (RFC 7617 Basic, RFC 7616 Digest), which RTSP uses as well. */
 export interface Credentials {
   readonly user: string
   readonly password: string
 }
 
-/** As a URL spells it; a stray percent sign stands for itself. */
+/** Decodes percent-encoding. Text with an invalid percent sign stays as it is. */
 const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text)
@@ -16,7 +16,7 @@ const decoded = (text: string): string => {
   }
 }
 
-/** Those in a URL, null for none; throws `unsupported` for what no header can hold (S6). */
+/** Returns the credentials of a URL, or null. Throws `unsupported` when a header cannot contain them. */
 export const credentialsOf = ({ username, password }: Pick<URL, 'username' | 'password'>): Credentials | null => {
   if (username === '' && password === '') return null
   const credentials = { user: decoded(username), password: decoded(password) }
@@ -25,7 +25,8 @@ export const credentialsOf = ({ username, password }: Pick<URL, 'username' | 'pa
   return credentials
 }
 
-const basicAuthorization = ({ user, password }: Credentials): string => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+const basicAuthorization = ({ user, password }: Credentials): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 
 type Parameters = ReadonlyMap<string, string>
 
@@ -34,47 +35,69 @@ interface Challenge {
   readonly parameters: Parameters
 }
 
-/** `Digest realm="…", nonce=…, Basic realm="…"`: a header may hold several challenges. */
-const challengesOf = (header: string): ReadonlyArray<Challenge> =>
-  [...header.matchAll(/(?:^|,)\s*(basic|digest)\s+((?:[a-z_-]+\s*=\s*(?:"(?:\\.|[^"\\])*"|[^",\s]*)\s*(?:,\s*(?=[a-z_-]+\s*=))?)*)/gi)].map(([, scheme = '', list = '']) => ({
-    scheme: scheme.toLowerCase(),
-    parameters: new Map([...list.matchAll(/(?<![a-z_-])([a-z_-]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^",\s]*))/gi)].map(([, name = '', quoted, plain]) => [name.toLowerCase(), quoted ?? plain ?? ''])),
-  }))
+/** A scheme and its parameters. */
+const CHALLENGE =
+  /(?:^|,)\s*(basic|digest)\s+((?:[a-z_-]+\s*=\s*(?:"(?:\\.|[^"\\])*"|[^",\s]*)\s*(?:,\s*(?=[a-z_-]+\s*=))?)*)/gi
+/** A parameter: name, and quoted or plain value. */
+const PARAMETER = /(?<![a-z_-])([a-z_-]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^",\s]*))/gi
 
-/** Best first. */
+const parametersOf = (list: string): Parameters =>
+  new Map([...list.matchAll(PARAMETER)].map(([, name = '', quotedValue, plain]) =>
+    [name.toLowerCase(), quotedValue ?? plain ?? '']))
+
+/** Parses a header, which may contain several challenges: `Digest realm="…", nonce=…, Basic realm="…"`. */
+const challengesOf = (header: string): ReadonlyArray<Challenge> =>
+  [...header.matchAll(CHALLENGE)].map(([, scheme = '', list = '']) =>
+    ({ scheme: scheme.toLowerCase(), parameters: parametersOf(list) }))
+
+/** Hash algorithms, the best one first. */
 const HASHES: ReadonlyArray<readonly [string, string]> = [['sha-256', 'sha256'], ['md5', 'md5']]
 
 const algorithmOf = (parameters: Parameters): string => (parameters.get('algorithm') ?? 'md5').toLowerCase()
 
-const hashOf = (parameters: Parameters): string | undefined => HASHES.find(([name]) => name === algorithmOf(parameters))?.[1]
+const hashOf = (parameters: Parameters): string | undefined =>
+  HASHES.find(([name]) => name === algorithmOf(parameters))?.[1]
 
-const usable = ({ scheme, parameters }: Challenge): boolean =>
-  scheme === 'digest' && hashOf(parameters) !== undefined && /(?:^|,)\s*auth\s*(?:,|$)/i.test(parameters.get('qop') ?? 'auth')
+const isUsableDigest = ({ scheme, parameters }: Challenge): boolean =>
+  scheme === 'digest'
+  && hashOf(parameters) !== undefined
+  && /(?:^|,)\s*auth\s*(?:,|$)/i.test(parameters.get('qop') ?? 'auth')
 
 const quoted = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&')}"`
 
-const digestAuthorization = (parameters: Parameters, { user, password }: Credentials, method: string, uri: string, count: number): string => {
+const digestAuthorization = (
+  parameters: Parameters,
+  { user, password }: Credentials,
+  method: string,
+  uri: string,
+  count: number,
+): string => {
   const hash = (text: string): string => createHash(hashOf(parameters) ?? 'md5').update(text).digest('hex')
-  // Quoted already, as the server escaped them.
+  // These values keep the escapes of the server.
   const [realm, nonce] = [parameters.get('realm') ?? '', parameters.get('nonce') ?? '']
   const withQop = parameters.has('qop')
   const [clientNonce, nonceCount] = [randomBytes(8).toString('hex'), count.toString(16).padStart(8, '0')]
   const secret = hash(`${user}:${realm.replace(/\\(.)/g, '$1')}:${password}`)
-  const asked = hash(`${method}:${uri}`)
-  const response = hash(withQop ? `${secret}:${nonce}:${nonceCount}:${clientNonce}:auth:${asked}` : `${secret}:${nonce}:${asked}`)
+  const request = hash(`${method}:${uri}`)
+  const middle = withQop ? `${nonce}:${nonceCount}:${clientNonce}:auth` : nonce
+  const response = hash(`${secret}:${middle}:${request}`)
   return [
-    `Digest username=${quoted(user)}`, `realm="${realm}"`, `nonce="${nonce}"`, `uri="${uri}"`, `response="${response}"`,
+    `Digest username=${quoted(user)}`, `realm="${realm}"`, `nonce="${nonce}"`, `uri="${uri}"`,
+    `response="${response}"`,
     ...(parameters.has('algorithm') ? [`algorithm=${parameters.get('algorithm')}`] : []),
     ...(parameters.has('opaque') ? [`opaque="${parameters.get('opaque')}"`] : []),
     ...(withQop ? ['qop=auth', `nc=${nonceCount}`, `cnonce="${clientNonce}"`] : []),
   ].join(', ')
 }
 
-/** Answers the challenges of one server. */
+/** Authentication at one server. */
 export interface Authentication {
-  /** Takes the challenges of a 401; false when asking again with them cannot help. */
+  /** Takes the challenges of a 401. Returns false when another request cannot succeed. */
   readonly challenged: (headers: ReadonlyArray<string>) => boolean
-  /** The Authorization header of a request, null while nothing was asked for. `uri`: as in the request line, without quotes. */
+  /**
+   * Returns the Authorization header of a request, or null before the first challenge. `uri`: as in the request line,
+   * without quotation marks.
+   */
   readonly authorization: (method: string, uri: string) => string | null
 }
 
@@ -86,16 +109,16 @@ export const createAuthentication = (credentials: Credentials | null): Authentic
     challenged: (headers) => {
       if (credentials === null) return false
       const challenges = headers.flatMap(challengesOf)
-      const digests = challenges.filter(usable)
+      const digests = challenges.filter(isUsableDigest)
       const digest = HASHES.flatMap(([name]) => digests.filter(({ parameters }) => algorithmOf(parameters) === name))[0]
       const next = digest ?? challenges.find(({ scheme }) => scheme === 'basic')
       if (next === undefined) return false
-      // The same question again is a no to our answer, unless only the nonce has aged; another realm may know us.
-      const again = chosen !== null && chosen.parameters.get('realm') === next.parameters.get('realm')
-      const refused = again && !(next.scheme === 'digest' && next.parameters.get('stale')?.toLowerCase() === 'true')
+      // A second challenge of the same realm means that our answer was refused, unless only the nonce has expired.
+      const isRepeated = chosen !== null && chosen.parameters.get('realm') === next.parameters.get('realm')
+      const isStale = next.scheme === 'digest' && next.parameters.get('stale')?.toLowerCase() === 'true'
       chosen = next
       count = 0
-      return !refused
+      return !isRepeated || isStale
     },
     authorization: (method, uri) => {
       if (credentials === null || chosen === null) return null

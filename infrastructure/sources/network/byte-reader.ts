@@ -2,18 +2,21 @@ import type { Socket } from 'node:net'
 import { IDLE_MS } from './guarded-socket.ts'
 import { SourceError, sourceErrorOf } from '../source-error.ts'
 
-/** Takes the bytes of a connection in portions; the socket is read no faster. All throw `closed` at its end, `timeout` when none comes. */
+/**
+ * Reads a connection in portions, and reads the socket only on demand. All methods throw `closed` at the end of the
+ * connection and `timeout` when no byte arrives.
+ */
 export interface ByteReader {
   readonly exactly: (size: number) => Promise<Buffer>
-  /** Up to and with the delimiter; throws `too_large` when it does not come within `limit` bytes. */
+  /** Reads up to and including the delimiter. Throws `too_large` when it is not within `limit` bytes. */
   readonly until: (delimiter: string, limit: number) => Promise<Buffer>
-  /** The next byte, left where it is. */
+  /** Returns the next byte without consuming it. */
   readonly peek: () => Promise<number>
 }
 
 /**
- * What had arrived before a connection broke is handed out before the failure: a stream's own iterator would drop it, and
- * with a reset by a killed server the last seconds of sound.
+ * Creates a reader that returns all received bytes before it reports a broken connection. The iterator of a stream
+ * would drop them, which loses the last seconds of sound when a killed server resets the connection.
  */
 export const createByteReader = (socket: Socket): ByteReader => {
   let held: Array<Buffer> = []
@@ -42,7 +45,7 @@ export const createByteReader = (socket: Socket): ByteReader => {
   const more = async (): Promise<void> => {
     socket.setTimeout(IDLE_MS)
     const bytes = await piece()
-    // A connection that we read slowly is idle on purpose.
+    // No timeout between reads, because a slow consumer may leave the connection idle.
     socket.setTimeout(0)
     held.push(bytes)
     size += bytes.length

@@ -12,19 +12,30 @@ export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 export interface GuardedGetOptions {
   readonly headers: Readonly<Record<string, string>>
   readonly agents?: { readonly http: HttpAgent; readonly https: HttpsAgent }
-  /** What the request fails with when its host may not be contacted or has no address; a SourceError unless told. */
+  /** Converts the error for a forbidden or unresolved host. Default: a SourceError. */
   readonly lookupError?: (error: unknown) => Error
 }
 
 const hostOfRequest = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 
-/** A socket looks no literal up, so it would escape the check of the lookup: to be asked before `guardedGet`. Throws what the guard throws. */
+/**
+ * Checks a URL with an IP address. Call it before `guardedGet`: sockets do not look up IP addresses, so they would
+ * bypass the check in the lookup. Throws the errors of the guard.
+ */
 export const checkLiteral = async (guard: AddressGuard, url: URL): Promise<void> => {
   if (isIP(hostOfRequest(url)) !== 0) await guard.resolve(url.hostname, portOf(url))
 }
 
-/** A GET, not sent yet, of an http or https URL, whose socket goes to an address that the guard has checked (S2). No body is packed. */
-export const guardedGet = (guard: AddressGuard, url: URL, answered: (response: IncomingMessage) => void, options: GuardedGetOptions): ClientRequest => {
+/**
+ * Creates a GET request, without sending it. Its socket connects only to addresses that the guard has checked. The
+ * request asks for an uncompressed body.
+ */
+export const guardedGet = (
+  guard: AddressGuard,
+  url: URL,
+  answered: (response: IncomingMessage) => void,
+  options: GuardedGetOptions,
+): ClientRequest => {
   const { headers, agents, lookupError } = options
   const host = hostOfRequest(url)
   const request: RequestOptions = {

@@ -4,37 +4,45 @@ import { connect as connectTls } from 'node:tls'
 import type { AddressGuard } from './address-guard.ts'
 import { SourceError, sourceErrorOf } from '../source-error.ts'
 
-/** No byte for so long while we wait for one. */
+/** Timeout while waiting for the next byte. */
 export const IDLE_MS = 10_000
 
-/** The lookup of every socket of ours: it answers with addresses that the guard has checked, or not at all (S2). */
-export const checkedLookup = (guard: AddressGuard, port: number, errorOf: (error: unknown) => Error = sourceErrorOf): LookupFunction => (host, { all }, answer) => {
+/** Creates the lookup for a socket. It returns only addresses that the guard has checked, so a socket has no others. */
+export const checkedLookup = (
+  guard: AddressGuard,
+  port: number,
+  errorOf: (error: unknown) => Error = sourceErrorOf,
+): LookupFunction => (host, { all }, answer) => {
   guard.resolve(host, port).then(
     (found) => {
-      const [one] = found
-      if (all === true || one === undefined) answer(null, [...found])
-      else answer(null, one.address, one.family)
+      const [first] = found
+      if (all === true || first === undefined) answer(null, [...found])
+      else answer(null, first.address, first.family)
     },
     (error: unknown) => answer(errorOf(error), []),
   )
 }
 
 export interface Endpoint {
-  /** A name or a literal, without brackets. */
+  /** A name, or an IP address without brackets. */
   readonly host: string
   readonly port: number
   readonly secure: boolean
 }
 
-/** A connection to a checked address, verified where it is TLS; throws a SourceError. The signal ends the attempt to connect. */
-export const openSocket = async (guard: AddressGuard, { host, port, secure }: Endpoint, signal: AbortSignal): Promise<Socket> => {
+/** Connects to a checked address, with a verified certificate for TLS. Throws a SourceError. The signal cancels it. */
+export const openSocket = async (
+  guard: AddressGuard,
+  { host, port, secure }: Endpoint,
+  signal: AbortSignal,
+): Promise<Socket> => {
   const isLiteral = isIP(host) !== 0
-  // A socket looks no literal up, so it would escape the check of the lookup.
+  // Sockets do not look up IP addresses, so these would bypass the check in the lookup.
   if (isLiteral) await guard.resolve(host, port)
   signal.throwIfAborted()
   const options = { host, port, lookup: checkedLookup(guard, port) }
   const socket = secure ? connectTls({ ...options, ...(isLiteral ? {} : { servername: host }) }) : connectTcp(options)
-  // Whoever waits for something is told by what it waits for.
+  // Prevents an unhandled error event. Pending operations report the error themselves.
   socket.on('error', () => undefined)
   const cut = (): void => void socket.destroy()
   signal.addEventListener('abort', cut, { once: true })

@@ -8,62 +8,61 @@ import { isStream, pullSource } from './pull-source.ts'
 import { sourceErrorOf } from '../source-error.ts'
 import type { SourceSink } from '../source-kind.ts'
 
-/** Bytes of one sample. */
-const SAMPLE = 2
+const SAMPLE_BYTES = 2
 
-/** Of a stretch that nobody says anything of: perhaps its clock is the one before. */
-const UNTOLD: Continuity = { lost: null, newClock: false }
+/** The continuity of a stretch when the source does not say anything about it. */
+const UNKNOWN_CONTINUITY: Continuity = { lost: null, newClock: false }
 
-/** A segment in the decoder; `end` in samples of the stretch. */
-interface Fed {
+/** An HLS segment that the decoder has received. `end`: its end in samples of the stretch. */
+interface FedSegment {
   readonly mediaSequence: number
   readonly end: number
 }
 
 /**
- * Feeds a source to one decoder after another and tells, behind its audio, which HLS segment was heard: while a decoder
- * runs, by the lengths that the playlist gives; exactly when it has finished.
+ * Feeds a source to one decoder for each stretch and reports, after the audio, which HLS segment was delivered. While a
+ * decoder runs, the reports use the durations of the playlist. When it has finished, they are exact.
  */
 const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<DecoderOptions, 'isolate' | 'stream'>) => {
   let decoder: Decoder | null = null
-  /** Started ahead, while the source is being reached. */
+  /** A decoder that starts while the source is being contacted, to save time. */
   let spare: Decoder | null = null
-  let fed: Array<Fed> = []
-  let continuity: Continuity = UNTOLD
+  let fed: Array<FedSegment> = []
+  let continuity: Continuity = UNKNOWN_CONTINUITY
   let [samples, length] = [0, 0]
 
-  const tellHeard = async (until: number): Promise<void> => {
-    const heard = fed.findLast(({ end }) => end <= until)
-    if (heard === undefined) return
+  const reportDelivered = async (until: number): Promise<void> => {
+    const delivered = fed.findLast(({ end }) => end <= until)
+    if (delivered === undefined) return
     fed = fed.filter(({ end }) => end > until)
-    await send(messageFrame({ kind: 'heard', mediaSequence: heard.mediaSequence }))
+    await send(messageFrame({ kind: 'heard', mediaSequence: delivered.mediaSequence }))
   }
 
-  const begin = (): Decoder =>
+  const start = (): Decoder =>
     startDecoder({
       ...kind,
       onAudio: async (audio) => {
         await send(audioFrame(audio))
-        samples += audio.pcm.length / SAMPLE
-        await tellHeard(samples)
+        samples += audio.pcm.length / SAMPLE_BYTES
+        await reportDelivered(samples)
       },
     })
 
   const sink: SourceSink = {
     bytes: async (bytes) => {
       if (decoder === null) {
-        decoder = spare ?? begin()
+        decoder = spare ?? start()
         spare = null
         await send(messageFrame({ kind: 'stretch', continuity }))
       }
       await decoder.feed(bytes)
     },
-    stretchEnds: async (next = UNTOLD) => {
+    stretchEnds: async (next = UNKNOWN_CONTINUITY) => {
       continuity = next
       const finishing = decoder
       decoder = null
       await finishing?.finish()
-      await tellHeard(Infinity)
+      await reportDelivered(Infinity)
       samples = 0
       length = 0
     },
@@ -76,12 +75,12 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<Decoder
   return {
     sink,
     prepare: async () => {
-      spare = begin()
+      spare = start()
       await spare.up
       await send(messageFrame({ kind: 'began' }))
     },
-    /** What is no longer needed. */
-    dismiss: () => {
+    /** Ends a decoder that was started but not used. */
+    killSpare: () => {
       spare?.kill()
       spare = null
     },
@@ -93,20 +92,25 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<Decoder
 }
 
 export interface Attempt {
-  /** Never rejects; what came to the decoder before a failure has been delivered. */
+  /** Resolves at the end of the attempt, when all received audio is delivered. Never rejects. */
   readonly done: Promise<PullEnd>
   readonly kill: () => void
 }
 
-/** Pulls a source once; `brokeOff`: the last attempt that was heard ended without a word. */
-export const startAttempt = (command: PullCommand, send: (frame: Buffer) => Promise<void>, brokeOff = false): Attempt => {
+/** Pulls a source once. `brokeOff`: the last attempt with audio ended without an announced end. */
+export const startAttempt = (
+  command: PullCommand,
+  send: (frame: Buffer) => Promise<void>,
+  brokeOff = false,
+): Attempt => {
   const feeder = createFeeder(send, { isolate: command.isolate, stream: isStream(command.url) })
   const stop = new AbortController()
 
   const run = async (): Promise<PullEnd> => {
     void feeder.prepare()
     try {
-      await pullSource({ url: command.url, after: command.mediaSequence, rules: command.rules, brokeOff }, feeder.sink, stop.signal)
+      const { url, mediaSequence: after, rules } = command
+      await pullSource({ url, after, rules, brokeOff }, feeder.sink, stop.signal)
       await feeder.sink.stretchEnds()
       return { kind: 'complete' }
     } catch (error) {
@@ -114,7 +118,7 @@ export const startAttempt = (command: PullCommand, send: (frame: Buffer) => Prom
       const { code, retry } = sourceErrorOf(error)
       return code === 'stream_over' ? { kind: 'interrupted' } : { kind: 'failed', code, retry }
     } finally {
-      feeder.dismiss()
+      feeder.killSpare()
     }
   }
 

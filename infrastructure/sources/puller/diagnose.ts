@@ -7,13 +7,13 @@ import { isStream, pullSource } from './pull-source.ts'
 import { SourceError, sourceErrorOf } from '../source-error.ts'
 import type { SourceSink, SourceStep } from '../source-kind.ts'
 
-/** One thing that was done to hear a source, or what went wrong. */
+/** A step of the diagnosis, or a problem. */
 export interface Finding {
   readonly step: SourceStep | 'container' | 'codec' | 'audio'
   readonly ok: boolean
-  /** Holds no secret, but text that a server may have chosen. */
+  /** Contains no secrets, but possibly text from the server. */
   readonly detail: string
-  /** Milliseconds since the beginning. */
+  /** Milliseconds after the start. */
   readonly after: number
 }
 
@@ -21,84 +21,94 @@ export interface DiagnoseOptions {
   readonly url: string
   readonly rules: AddressRules
   readonly isolation: Pick<SourceIsolation, 'isolate' | 'pulls'>
-  /** Seconds of audio to hear. */
+  /** Seconds of audio to receive. */
   readonly seconds: number
-  readonly tell: (finding: Finding) => void
+  readonly report: (finding: Finding) => void
 }
 
-/** How long a source may take until it is heard, ms. */
-const LIMIT = 30_000
-const RATE = 16_000
-/** Of 32,768. */
-const QUIET = 33
+const LIMIT_MS = 30_000
+const SAMPLE_RATE = 16_000
+/** Peak of 32,768 below which the audio counts as silence. */
+const SILENT_PEAK = 33
 
-/** Where each failure happened, and what may help. */
+/** The step of each error code, and its explanation. */
 const CAUSES: Readonly<Record<string, readonly [Finding['step'], string]>> = {
-  unresolved: ['resolve', 'the name has no address'],
+  unresolved: ['resolve', 'the host name has no address'],
   address_forbidden: [
     'check',
-    'the address, or one of the name’s, is not a public one outside our own networks; STENOLOG_AUDIO_URL_ALLOW_CIDRS opens ranges',
+    'the address is not public, or belongs to a network of this machine. Allow its range in '
+      + 'STENOLOG_AUDIO_URL_ALLOW_CIDRS',
   ],
-  scheme_forbidden: ['check', 'the server sends us to a URL of a scheme that is not allowed there'],
-  unsupported: ['ask', 'this is not a source that Stenolog can read: another scheme, transport or RTP format'],
-  unreachable: ['connect', 'nothing accepts connections there'],
-  timeout: ['connect', 'the server did not answer or fell silent for 10 s'],
-  tls: ['connect', 'the certificate is not trusted or not for this name; NODE_EXTRA_CA_CERTS names further authorities'],
+  scheme_forbidden: ['check', 'the server redirects to a URL with a forbidden scheme'],
+  unsupported: ['ask', 'Stenolog does not support this source: its scheme, transport or RTP format'],
+  unreachable: ['connect', 'nothing accepts connections at this address and port'],
+  timeout: ['connect', 'the server sent nothing for 10 s'],
+  tls: [
+    'connect',
+    'the certificate is not trusted, or is for another name. NODE_EXTRA_CA_CERTS adds certificate authorities',
+  ],
   closed: ['ask', 'the server closed the connection'],
-  stream_over: ['ask', 'the server says that the stream is over'],
-  refused: ['ask', 'the server does not give out this stream; is its name right, and is somebody publishing it?'],
-  too_large: ['ask', 'an answer is larger than any that Stenolog takes'],
+  stream_over: ['ask', 'the server reports the end of the stream'],
+  refused: ['ask', 'the server refuses to play the stream. Check its name, and whether somebody is publishing it'],
+  too_large: ['ask', 'an answer exceeds the size limit'],
   too_many_redirects: ['ask', 'more than three redirects'],
-  bad_playlist: ['container', 'the playlist cannot be read'],
-  bad_answer: ['ask', 'the answer does not follow the protocol'],
-  encrypted: ['container', 'the playlist wants a decryption that Stenolog does not have'],
-  not_audio: ['container', 'no audio was found in what the server sends'],
+  bad_playlist: ['container', 'the playlist is invalid'],
+  bad_answer: ['ask', 'the answer violates the protocol'],
+  encrypted: ['container', 'the playlist uses an encryption that Stenolog does not support'],
+  not_audio: ['container', 'the server sends no audio'],
   not_isolated: [
     'check',
-    'STENOLOG_SOURCE_ISOLATION is required and this machine cannot isolate a decoder; stenolog doctor says why',
+    'STENOLOG_SOURCE_ISOLATION is required, but this machine cannot isolate a decoder. Run stenolog doctor',
   ],
   no_index: [
     'container',
-    'the index of this MP4 file is not before its sound: either its server answers no range requests (ffmpeg -movflags +faststart writes files that need none), or the recording was cut off',
+    'the index of this MP4 file is after its audio. Either the server does not support range requests '
+      + '(ffmpeg -movflags +faststart writes files that need none), or the recording is incomplete',
   ],
 }
 
 const causeOf = (error: unknown): Pick<Finding, 'step' | 'detail'> => {
   const { code } = sourceErrorOf(error)
-  const [step, text] = CAUSES[code] ?? ['ask', code.endsWith('_401') ? 'the server wants a user and a password, or others' : 'the server refuses']
+  const refusal = code.endsWith('_401') ? 'the server requires another user or password' : 'the server refuses'
+  const [step, text] = CAUSES[code] ?? ['ask', refusal]
   return { step, detail: `${code}: ${text}` }
 }
 
-const loudness = (peak: number): string => (peak < QUIET ? 'nothing but silence in it' : `peak at ${(20 * Math.log10(peak / 32_768)).toFixed(0)} dB`)
+const loudness = (peak: number): string =>
+  peak < SILENT_PEAK ? 'only silence' : `peak at ${(20 * Math.log10(peak / 32_768)).toFixed(0)} dB`
 
-/** Pulls a source for some seconds as a live would, telling each step; true when it was heard. */
-export const diagnoseSource = async ({ url, rules, isolation, seconds, tell }: DiagnoseOptions): Promise<boolean> => {
-  const began = performance.now()
-  const enough = new AbortController()
-  const told = new Set<string>()
+/** Pulls a source for some seconds, as a session would, and reports each step. Returns whether it received audio. */
+export const diagnoseSource = async (
+  { url, rules, isolation, seconds, report }: DiagnoseOptions,
+): Promise<boolean> => {
+  const startedAt = performance.now()
+  const done = new AbortController()
+  const reported = new Set<string>()
   let decoder: Decoder | null = null
   let [samples, peak] = [0, 0]
 
-  const say = (step: Finding['step'], detail: string, ok = true): void => {
-    // Every segment of a playlist is asked for in the same way.
-    if (told.has(step + detail) || enough.signal.aborted) return
-    told.add(step + detail)
-    tell({ step, ok, detail, after: Math.round(performance.now() - began) })
+  const reportOnce = (step: Finding['step'], detail: string, ok = true): void => {
+    // Each segment of a playlist repeats the same steps.
+    if (reported.has(step + detail) || done.signal.aborted) return
+    reported.add(step + detail)
+    report({ step, ok, detail, after: Math.round(performance.now() - startedAt) })
   }
 
   const onFormat = (text: string): void => {
     const [container = '', codec = '', rate = '', channels = ''] = text.split(' ')
-    say('container', container)
-    say('codec', `${codec}, ${rate} Hz, ${channels} channel${channels === '1' ? '' : 's'}`)
+    reportOnce('container', container)
+    reportOnce('codec', `${codec}, ${rate} Hz, ${channels} channel${channels === '1' ? '' : 's'}`)
   }
 
+  const received = (): string => `${(samples / SAMPLE_RATE).toFixed(1)} s of audio`
+
   const onAudio = async ({ pcm }: TimedPcm): Promise<void> => {
-    if (samples === 0) say('audio', 'the first audio is here')
+    if (samples === 0) reportOnce('audio', 'received the first audio')
     for (let at = 0; at + 1 < pcm.length; at += 2) peak = Math.max(peak, Math.abs(pcm.readInt16LE(at)))
     samples += pcm.length / 2
-    if (samples < seconds * RATE) return
-    say('audio', `${(samples / RATE).toFixed(1)} s of audio, ${loudness(peak)}`)
-    enough.abort()
+    if (samples < seconds * SAMPLE_RATE) return
+    reportOnce('audio', `${received()}, ${loudness(peak)}`)
+    done.abort()
   }
 
   const sink: SourceSink = {
@@ -112,31 +122,31 @@ export const diagnoseSource = async ({ url, rules, isolation, seconds, tell }: D
       await finishing?.finish()
     },
     segment: () => undefined,
-    targetDuration: (target) => say('ask', `segments of at most ${target} s`),
+    targetDuration: (target) => reportOnce('ask', `segments of at most ${target} s`),
   }
 
-  const tooLong = setTimeout(() => {
-    say('audio', `no ${seconds} s of audio in ${LIMIT / 1000} s`, false)
-    enough.abort()
-  }, LIMIT)
-  // Where the end of the audio was waited for, a decoder may be waiting as well.
-  enough.signal.addEventListener('abort', () => decoder?.kill(), { once: true })
+  const timeout = setTimeout(() => {
+    reportOnce('audio', `received ${received()} in ${LIMIT_MS / 1000} s, expected ${seconds} s`, false)
+    done.abort()
+  }, LIMIT_MS)
+  // A decoder may be waiting for more bytes.
+  done.signal.addEventListener('abort', () => decoder?.kill(), { once: true })
   try {
     if (!isolation.pulls) throw new SourceError('not_isolated')
-    await pullSource({ url, after: null, rules, note: say }, sink, enough.signal)
+    await pullSource({ url, after: null, rules, note: reportOnce }, sink, done.signal)
     await sink.stretchEnds()
     if (samples === 0) throw new SourceError('not_audio')
-    say('audio', `${(samples / RATE).toFixed(1)} s of audio, then the source was over, ${loudness(peak)}`)
+    reportOnce('audio', `${received()}, then the source ended, ${loudness(peak)}`)
   } catch (error) {
     await sink.stretchEnds().catch(() => undefined)
-    if (!enough.signal.aborted) {
+    if (!done.signal.aborted) {
       const { step, detail } = causeOf(error)
-      say(step, detail, false)
+      reportOnce(step, detail, false)
       return false
     }
   } finally {
-    clearTimeout(tooLong)
-    enough.abort()
+    clearTimeout(timeout)
+    done.abort()
   }
   return samples > 0
 }

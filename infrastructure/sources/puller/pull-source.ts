@@ -18,15 +18,19 @@ export interface PullOptions {
   readonly rules: AddressRules
   readonly lookup?: (host: string) => Promise<ReadonlyArray<Address>>
   readonly note?: Note
-  /** It played before and broke off without a word: its server may be starting again. */
+  /** The source delivered audio and then broke off without an announced end, so its server may be restarting. */
   readonly brokeOff?: boolean
 }
 
-/** Is the container made by us, which says at once what it holds? */
+/** Whether the source is RTMP or RTSP, for which we make the container ourselves. */
 export const isStream = (url: string): boolean => /^rt(?:m|s)ps?:/i.test(url)
 
-/** The guard, whose work is told. */
-const telling = (rules: AddressRules, lookup: (host: string) => Promise<ReadonlyArray<Address>>, note: Note): AddressGuard => {
+/** Creates the guard and reports its results. */
+const reportingGuard = (
+  rules: AddressRules,
+  lookup: (host: string) => Promise<ReadonlyArray<Address>>,
+  note: Note,
+): AddressGuard => {
   const guard = createAddressGuard(rules, async (host) => {
     const found = await lookup(host)
     note('resolve', `${host} is ${found.map(({ address }) => address).join(', ')}`)
@@ -36,37 +40,37 @@ const telling = (rules: AddressRules, lookup: (host: string) => Promise<Readonly
     allows: guard.allows,
     resolve: async (host, port) => {
       const found = await guard.resolve(host, port)
-      note('check', `${found.map(({ address }) => address).join(', ')} may be contacted`)
+      note('check', `${found.map(({ address }) => address).join(', ')} is allowed`)
       return found
     },
   }
 }
 
-/** A stream that broke off is asked for again and again within an attempt: what its server sends meanwhile is lost. */
-const KNOCK_EVERY = 500
-const KNOCK_FOR = 6000
-/** The server is not there yet, or it does not have the stream yet. */
-const NOT_YET: ReadonlySet<string> = new Set<SourceErrorCode>(['unreachable', 'refused', 'rtsp_404'])
+/** Intervals are short, because audio between the restart of the server and the next try is lost. */
+const RECONNECT_EVERY_MS = 500
+const RECONNECT_FOR_MS = 6000
+/** Codes of a server that is starting, or that does not have the stream yet. */
+const NOT_READY_CODES: ReadonlySet<string> = new Set<SourceErrorCode>(['unreachable', 'refused', 'rtsp_404'])
 
-/** Runs `pull` until it comes to something, or for KNOCK_FOR. */
-const knocking = async (pull: () => Promise<void>, signal: AbortSignal): Promise<void> => {
-  const until = performance.now() + KNOCK_FOR
+/** Retries `pull` while the server is not ready, for at most RECONNECT_FOR_MS. */
+const reconnecting = async (pull: () => Promise<void>, signal: AbortSignal): Promise<void> => {
+  const until = performance.now() + RECONNECT_FOR_MS
   for (;;) {
     try {
       return await pull()
     } catch (error) {
-      if (!NOT_YET.has(sourceErrorOf(error).code) || performance.now() >= until) throw error
-      await delay(KNOCK_EVERY, undefined, { signal })
+      if (!NOT_READY_CODES.has(sourceErrorOf(error).code) || performance.now() >= until) throw error
+      await delay(RECONNECT_EVERY_MS, undefined, { signal })
     }
   }
 }
 
-/** One attempt at a source of any kind. */
+/** Pulls a source of any kind once. */
 export const pullSource = async (options: PullOptions, sink: SourceSink, signal: AbortSignal): Promise<void> => {
   const { url: text, after, rules, lookup = lookUp, note = () => undefined, brokeOff = false } = options
   const url = URL.parse(text)
   const kind = url === null ? undefined : KINDS[url.protocol]
   if (url === null || kind === undefined) throw new SourceError('unsupported')
-  const pull = (): Promise<void> => kind({ url, after, note }, sink, telling(rules, lookup, note), signal)
-  await (brokeOff && isStream(text) ? knocking(pull, signal) : pull())
+  const pull = (): Promise<void> => kind({ url, after, note }, sink, reportingGuard(rules, lookup, note), signal)
+  await (brokeOff && isStream(text) ? reconnecting(pull, signal) : pull())
 }

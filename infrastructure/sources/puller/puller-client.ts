@@ -7,19 +7,19 @@ import type { SourceIsolation } from '../source-isolation.ts'
 import { createFrameReader } from './puller-messages.ts'
 import type { PullCommand, PullerMessage } from './puller-messages.ts'
 
-/** F9: how long a puller may take over its own end. */
+/** Time for a puller to end after SIGTERM, before it is killed. */
 const GRACE_MS = 500
 
-/** All that a puller needs of our environment. */
+/** The environment variables that a puller needs. */
 const INHERITED = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'SystemRoot']
 
-/** Samples of their own: a piece of a frame may begin at an odd address. */
+/** Copies the samples, because they may start at an odd address within the frame. */
 const samplesOf = (pcm: Buffer): Int16Array => {
   const copy = new Uint8Array(pcm)
   return new Int16Array(copy.buffer, 0, Math.floor(copy.length / 2))
 }
 
-const tell = (events: PullerEvents, message: PullerMessage): void => {
+const dispatch = (events: PullerEvents, message: PullerMessage): void => {
   switch (message.kind) {
     case 'began':
       return events.began()
@@ -35,12 +35,12 @@ const tell = (events: PullerEvents, message: PullerMessage): void => {
 }
 
 export interface PullersOptions {
-  /** As it is when a pull begins: the own port is known late. */
+  /** Read at the start of each pull, because our own port is unknown at first. */
   readonly rules: () => AddressRules
   readonly isolation: Pick<SourceIsolation, 'isolate' | 'pulls'>
 }
 
-/** In place of a process where no URL is pulled. */
+/** Replaces the process when URL sources are disabled. */
 const refusing = (events: PullerEvents): Puller => ({
   pid: null,
   pull: () => queueMicrotask(() => events.ended({ kind: 'failed', code: 'not_isolated', retry: false })),
@@ -49,21 +49,23 @@ const refusing = (events: PullerEvents): Puller => ({
   stop: () => Promise.resolve(),
 })
 
-/** Pullers as processes of their own, each the leader of a group that dies as a whole. */
+/** Starts pullers as separate processes. Each one leads a process group, which is killed as a whole. */
 export const createPullers = ({ rules, isolation }: PullersOptions): StartPuller =>
   (events) => {
     if (!isolation.pulls) return refusing(events)
     const { file, args } = pullerCommand()
-    const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'ignore'], env: inheritedVariables(INHERITED), cwd: '/', detached: true })
+    const child = spawn(file, args, {
+      stdio: ['pipe', 'pipe', 'ignore'], env: inheritedVariables(INHERITED), cwd: '/', detached: true,
+    })
     const { pid } = child
-    let over = false
+    let hasEnded = false
 
-    /** The puller and its decoder, also one that is stopped or whose parent died first. */
+    /** Kills the puller and its decoder, even if the decoder is stopped or the puller died first. */
     const killGroup = (): void => {
       try {
         if (pid !== undefined) process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL')
       } catch {
-        // Nobody is left.
+        // The group has already ended.
       }
     }
     const exited = new Promise<void>((resolve) => {
@@ -74,14 +76,14 @@ export const createPullers = ({ rules, isolation }: PullersOptions): StartPuller
       child.once('error', () => resolve())
     })
     const died = (reason: string): void => {
-      if (over) return
-      over = true
+      if (hasEnded) return
+      hasEnded = true
       killGroup()
       events.died(reason)
     }
     const read = createFrameReader({
-      audio: ({ pcm, time }) => { if (!over) events.audio(samplesOf(pcm), time) },
-      message: (message) => { if (!over) tell(events, message) },
+      audio: ({ pcm, time }) => { if (!hasEnded) events.audio(samplesOf(pcm), time) },
+      message: (message) => { if (!hasEnded) dispatch(events, message) },
     })
     child.stdout.on('data', (bytes: Buffer) => {
       try {
@@ -90,7 +92,7 @@ export const createPullers = ({ rules, isolation }: PullersOptions): StartPuller
         died(String(error))
       }
     })
-    // Behind its last audio; also when it could not be started.
+    // `close` comes after the last audio, and also when the start failed.
     child.once('close', (code, signal) => died(signal ?? `exit code ${code}`))
     child.once('error', (error) => died(error.message))
     child.stdin.on('error', () => undefined)
@@ -108,7 +110,7 @@ export const createPullers = ({ rules, isolation }: PullersOptions): StartPuller
         child.stdout.resume()
       },
       stop: async () => {
-        over = true
+        hasEnded = true
         child.stdout.destroy()
         child.stdin.end()
         child.kill('SIGTERM')

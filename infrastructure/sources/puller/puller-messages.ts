@@ -3,14 +3,14 @@ import { readTimedPcm, timedPcmOf } from '../decoder/timed-pcm.ts'
 import type { TimedPcm } from '../decoder/timed-pcm.ts'
 import type { AddressRules } from '../network/address-guard.ts'
 
-/** One line of JSON on the puller's stdin, where neither argv nor the environment shows the URL (S6). */
+/** A command for a puller: a line of JSON on its stdin, because argv and the environment would expose the URL. */
 export interface PullCommand extends SourceTarget {
   readonly rules: AddressRules
-  /** The decoder can open neither file nor socket, or does not run. */
+  /** Decoders run only without access to files and sockets. */
   readonly isolate: boolean
 }
 
-/** What a puller tells beside audio, in the order in which it happens. */
+/** Messages of a puller, in order with its audio. */
 export type PullerMessage =
   | { readonly kind: 'began' }
   | { readonly kind: 'stretch'; readonly continuity: Continuity }
@@ -18,14 +18,14 @@ export type PullerMessage =
   | { readonly kind: 'target'; readonly seconds: number }
   | { readonly kind: 'ended'; readonly end: PullEnd }
 
-/** Frames on the puller's stdout: one byte of kind, four of length, the payload. One channel keeps audio and messages in order. */
+// Frames on the puller's stdout: one byte of kind, four bytes of length, the payload. One channel keeps the order.
 const AUDIO = 0
 const MESSAGE = 1
-const HEAD = 5
-const MAX_FRAME = 1 << 20
+const HEAD_BYTES = 5
+const MAX_FRAME_BYTES = 1 << 20
 
 const frameOf = (kind: number, payload: Buffer): Buffer => {
-  const head = Buffer.alloc(HEAD)
+  const head = Buffer.alloc(HEAD_BYTES)
   head.writeUInt8(kind, 0)
   head.writeUInt32LE(payload.length, 1)
   return Buffer.concat([head, payload])
@@ -41,18 +41,19 @@ interface FrameHandlers {
   readonly message: (message: PullerMessage) => void
 }
 
-/** Takes the stream apart, in pieces of any size; throws an Error for what no puller writes. */
+/** Creates a parser for the output of a puller, in chunks of any size. It throws an Error on invalid output. */
 export const createFrameReader = ({ audio, message }: FrameHandlers): ((bytes: Buffer) => void) => {
   let rest: Buffer = Buffer.alloc(0)
   return (bytes) => {
     rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes])
-    while (rest.length >= HEAD) {
+    while (rest.length >= HEAD_BYTES) {
       const length = rest.readUInt32LE(1)
-      if (length > MAX_FRAME) throw new Error('a frame of a puller is too long')
-      if (rest.length < HEAD + length) return
+      if (length > MAX_FRAME_BYTES) throw new Error(`the puller sent a frame of ${length} bytes, which is too long`)
+      const end = HEAD_BYTES + length
+      if (rest.length < end) return
       const kind = rest.readUInt8(0)
-      const payload = rest.subarray(HEAD, HEAD + length)
-      rest = rest.subarray(HEAD + length)
+      const payload = rest.subarray(HEAD_BYTES, end)
+      rest = rest.subarray(end)
       if (kind === AUDIO) audio(readTimedPcm(payload))
       else message(JSON.parse(payload.toString('utf8')) as PullerMessage)
     }

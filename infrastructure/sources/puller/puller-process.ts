@@ -4,12 +4,13 @@ import type { Attempt } from './attempt.ts'
 import { isAudio, messageFrame } from './puller-messages.ts'
 import type { PullCommand } from './puller-messages.ts'
 
-/**
- * The puller of one live: owns all its sockets, and the decoder as its child. Commands come on stdin, audio and messages
- * go to stdout. It saves nothing, so it ends as abruptly as it may: with its parent, or when that says so.
+/*
+ * The puller process of one session. It owns all sockets to the source, and its child process is the decoder. It reads
+ * commands from stdin and writes audio and messages to stdout. It has nothing to save, so it kills itself with SIGKILL
+ * when its parent dies or sends SIGTERM.
  */
 let attempt: Attempt | null = null
-/** The source was heard, and then ended without a word. */
+/** Whether the source delivered audio and then ended without an announced end. */
 let brokeOff = false
 
 const die = (): void => {
@@ -22,21 +23,21 @@ const send = async (frame: Buffer): Promise<void> => {
 }
 
 const pull = async (command: PullCommand): Promise<void> => {
-  let heard = false
-  const listen = (frame: Buffer): Promise<void> => {
-    heard ||= isAudio(frame)
+  let hasAudio = false
+  const sendAttempt = (frame: Buffer): Promise<void> => {
+    hasAudio ||= isAudio(frame)
     return send(frame)
   }
-  attempt = startAttempt(command, listen, brokeOff)
+  attempt = startAttempt(command, sendAttempt, brokeOff)
   const end = await attempt.done
-  if (heard || end.kind !== 'failed') brokeOff = end.kind === 'failed'
+  if (hasAudio || end.kind !== 'failed') brokeOff = end.kind === 'failed'
   attempt = null
   await send(messageFrame({ kind: 'ended', end }))
 }
 
 process.stdout.on('error', die)
 process.on('SIGTERM', die)
-// A terminal signals everybody; the parent flushes its lives first and then ends us.
+// A terminal sends these signals to all processes. The parent first finishes its sessions and then ends this process.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
 createInterface({ input: process.stdin })
   .on('line', (line) => void pull(JSON.parse(line) as PullCommand))

@@ -1,6 +1,6 @@
 import { SourceError } from '../source-error.ts'
 
-/** AMF0 (Adobe, "Action Message Format -- AMF 0", 2007), as far as commands of RTMP need it. */
+/** A value of AMF0 (Adobe, "Action Message Format -- AMF 0", 2007), limited to the types in RTMP commands. */
 export type AmfValue = number | boolean | string | null | ReadonlyMap<string, AmfValue> | ReadonlyArray<AmfValue>
 
 const NUMBER = 0
@@ -14,7 +14,7 @@ const OBJECT_END = 9
 const STRICT_ARRAY = 10
 const DATE = 11
 const LONG_STRING = 12
-/** Objects within objects: more than any server sends, few enough for our stack. */
+/** Limit for nested objects: more than servers send, and safe for our stack. */
 const MAX_DEPTH = 8
 
 const keyOf = (text: string): Buffer => {
@@ -24,7 +24,7 @@ const keyOf = (text: string): Buffer => {
   return Buffer.concat([length, bytes])
 }
 
-const encodeOne = (value: AmfValue): Buffer => {
+const encodeValue = (value: AmfValue): Buffer => {
   if (typeof value === 'number') {
     const bytes = Buffer.alloc(9)
     bytes.writeDoubleBE(value, 1)
@@ -33,16 +33,20 @@ const encodeOne = (value: AmfValue): Buffer => {
   if (typeof value === 'boolean') return Buffer.from([BOOLEAN, Number(value)])
   if (typeof value === 'string') return Buffer.concat([Buffer.from([STRING]), keyOf(value)])
   if (value instanceof Map) {
-    const members = [...(value as ReadonlyMap<string, AmfValue>)].map(([key, member]) => Buffer.concat([keyOf(key), encodeOne(member)]))
+    const entries = [...(value as ReadonlyMap<string, AmfValue>)]
+    const members = entries.map(([key, member]) => Buffer.concat([keyOf(key), encodeValue(member)]))
     return Buffer.concat([Buffer.from([OBJECT]), ...members, Buffer.from([0, 0, OBJECT_END])])
   }
   return Buffer.from([NULL])
 }
 
-/** Values one after another; strings of at most 65,535 bytes. */
-export const encodeAmf = (values: ReadonlyArray<AmfValue>): Buffer => Buffer.concat(values.map(encodeOne))
+/** Encodes a sequence of values. Strings must not exceed 65,535 bytes. */
+export const encodeAmf = (values: ReadonlyArray<AmfValue>): Buffer => Buffer.concat(values.map(encodeValue))
 
-/** All values of a command; throws `bad_answer` for what is no AMF0. Every value takes at least a byte, so bytes bound their number. */
+/**
+ * Decodes all values of a command. Throws `bad_answer` on invalid AMF0. Each value takes at least one byte, so the
+ * number of values is limited by the number of bytes.
+ */
 export const decodeAmf = (bytes: Buffer): ReadonlyArray<AmfValue> => {
   let at = 0
 
@@ -74,7 +78,7 @@ export const decodeAmf = (bytes: Buffer): ReadonlyArray<AmfValue> => {
     [NULL]: () => null,
     [UNDEFINED]: () => null,
     [ECMA_ARRAY]: (depth) => {
-      // A hint at its length, which the end marks anyway.
+      // Skips the approximate length, because the end has its own mark.
       take(4)
       return members(depth)
     },

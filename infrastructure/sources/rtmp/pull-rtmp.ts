@@ -8,17 +8,17 @@ import { SourceError } from '../source-error.ts'
 import type { PullKind } from '../source-kind.ts'
 
 const AUDIO = 8
-/** Tags of FLV, one after another, in one message. */
+/** A message with several FLV tags. */
 const AGGREGATE = 22
-const TAG_HEADER = 11
-const TAG_TRAILER = 4
+const TAG_HEADER_BYTES = 11
+const TAG_TRAILER_BYTES = 4
 
-/** `rtmp://host/app[/instance]/stream`, as FFmpeg reads it; a query belongs to the stream. */
+/** Splits `rtmp://host/app[/instance]/stream` as FFmpeg does. A query belongs to the stream. */
 const targetOf = (url: URL): RtmpTarget => {
   const [first = '', second, ...rest] = url.pathname.slice(1).split('/')
-  const inner = second !== undefined && rest.length > 0
-  const app = inner ? `${first}/${second}` : first
-  const stream = inner ? rest.join('/') : (second ?? '')
+  const hasInstance = second !== undefined && rest.length > 0
+  const app = hasInstance ? `${first}/${second}` : first
+  const stream = hasInstance ? rest.join('/') : (second ?? '')
   return { url: `${url.protocol}//${url.host}/${app}`, app, stream: stream + url.search }
 }
 
@@ -26,42 +26,42 @@ const audioOf = ({ type, timestamp, payload }: RtmpMessage): ReadonlyArray<Buffe
   if (type === AUDIO) return payload.length === 0 ? [] : [flvAudioTag(timestamp, payload)]
   if (type !== AGGREGATE) return []
   const tags: Array<Buffer> = []
-  // The tags count from wherever the first of them is.
+  // The times of the tags are relative to the first tag.
   let first: number | null = null
-  for (let at = 0; at + TAG_HEADER <= payload.length; ) {
+  for (let at = 0; at + TAG_HEADER_BYTES <= payload.length; ) {
     const size = payload.readUIntBE(at + 1, 3)
-    const data = payload.subarray(at + TAG_HEADER, at + TAG_HEADER + size)
+    const data = payload.subarray(at + TAG_HEADER_BYTES, at + TAG_HEADER_BYTES + size)
     const time = payload.readUIntBE(at + 4, 3) + payload.readUInt8(at + 7) * 2 ** 24
     first ??= time
-    const played = (timestamp + time - first + 2 ** 32) % 2 ** 32
-    if (payload[at] === AUDIO && data.length === size && size > 0) tags.push(flvAudioTag(played, data))
-    at += TAG_HEADER + size + TAG_TRAILER
+    const tagTime = (timestamp + time - first + 2 ** 32) % 2 ** 32
+    if (payload[at] === AUDIO && data.length === size && size > 0) tags.push(flvAudioTag(tagTime, data))
+    at += TAG_HEADER_BYTES + size + TAG_TRAILER_BYTES
   }
   return tags
 }
 
-/** Plays an RTMP or RTMPS stream; only its sound goes on. It never ends by itself: its server goes away, or says that it is over. */
+/** Plays the audio of an RTMP or RTMPS stream until the server ends it or the connection breaks. */
 export const pullRtmp: PullKind = async ({ url, note }, sink, guard, signal) => {
   const host = hostOf(url)
   if (host === null) throw new SourceError('unresolved')
   const socket = await openSocket(guard, { host, port: portOf(url), secure: url.protocol === 'rtmps:' }, signal)
-  const cut = (): void => void socket.destroy()
-  signal.addEventListener('abort', cut, { once: true })
+  const disconnect = (): void => void socket.destroy()
+  signal.addEventListener('abort', disconnect, { once: true })
   try {
     note('connect', `${socket.remoteAddress} port ${socket.remotePort}`)
     const session = await openRtmp(socket)
-    note('ask', 'the RTMP handshake is done')
+    note('ask', 'the RTMP handshake succeeded')
     await session.play(targetOf(url))
-    note('ask', 'the server took the application and was asked to play the stream')
-    let begun = false
+    note('ask', 'the server accepted the application; playing the stream')
+    let hasHeader = false
     while (!signal.aborted) {
       for (const tag of audioOf(await session.next())) {
-        await sink.bytes(begun ? tag : Buffer.concat([FLV_HEADER, tag]))
-        begun = true
+        await sink.bytes(hasHeader ? tag : Buffer.concat([FLV_HEADER, tag]))
+        hasHeader = true
       }
     }
   } finally {
-    signal.removeEventListener('abort', cut)
-    cut()
+    signal.removeEventListener('abort', disconnect)
+    disconnect()
   }
 }

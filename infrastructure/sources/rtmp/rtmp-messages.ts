@@ -9,44 +9,45 @@ export interface RtmpMessage {
   readonly payload: Buffer
 }
 
-/** S8; also of all messages together that are under way. */
-const MAX_MESSAGE = 4 << 20
-const MAX_UNDER_WAY = 8 << 20
+const MAX_MESSAGE_BYTES = 4 << 20
+/** Limit for all incomplete messages together. */
+const MAX_INCOMPLETE_BYTES = 8 << 20
 const MAX_CHUNK_STREAMS = 64
 const FIRST_CHUNK_SIZE = 128
-/** Stands for four more bytes of timestamp. */
+/** This timestamp means that four more bytes with the timestamp follow. */
 const EXTENDED = 0xffffff
-/** Bytes of a message header, by the two bits of its kind. */
+/** Size of a message header in bytes, by its two bits of type. */
 const HEADER_SIZES = [11, 7, 3, 0] as const
 
-/** What a chunk inherits from those before it. */
+/** The state of a chunk stream, which later chunks inherit. */
 interface ChunkStream {
   timestamp: number
-  /** Of the timestamps of one message and the next. */
+  /** Difference between the timestamps of two messages. */
   delta: number
-  /** The 24 bits of the last header. */
+  /** The 24-bit timestamp field of the last header. */
   field: number
   length: number
   type: number
   parts: Array<Buffer>
-  got: number
+  /** Received bytes of the current message. */
+  received: number
 }
 
 export interface MessageReader {
   readonly next: () => Promise<RtmpMessage>
-  /** The server will send chunks of this size. */
+  /** Sets the chunk size that the server announces. */
   readonly setChunkSize: (size: number) => void
-  /** The server gives up a message that it has begun. */
+  /** Drops an incomplete message that the server abandons. */
   readonly abort: (chunkStream: number) => void
-  /** Bytes so far. */
+  /** Returns the number of received bytes. */
   readonly received: () => number
 }
 
-/** Puts messages together from their chunks. */
+/** Creates a reader that assembles messages from chunks. */
 export const createMessageReader = (reader: ByteReader): MessageReader => {
   const streams = new Map<number, ChunkStream>()
   let chunkSize = FIRST_CHUNK_SIZE
-  let [received, underWay] = [0, 0]
+  let [received, incomplete] = [0, 0]
 
   const take = async (size: number): Promise<Buffer> => {
     received += size
@@ -62,23 +63,23 @@ export const createMessageReader = (reader: ByteReader): MessageReader => {
     const known = streams.get(id)
     if (known !== undefined) return known
     if (streams.size >= MAX_CHUNK_STREAMS) throw new SourceError('too_large')
-    const made: ChunkStream = { timestamp: 0, delta: 0, field: 0, length: 0, type: 0, parts: [], got: 0 }
-    streams.set(id, made)
-    return made
+    const stream: ChunkStream = { timestamp: 0, delta: 0, field: 0, length: 0, type: 0, parts: [], received: 0 }
+    streams.set(id, stream)
+    return stream
   }
 
-  const drop = (stream: ChunkStream): void => {
-    underWay -= stream.got
+  const clear = (stream: ChunkStream): void => {
+    incomplete -= stream.received
     stream.parts = []
-    stream.got = 0
+    stream.received = 0
   }
 
   const readHeader = async (stream: ChunkStream, kind: number): Promise<void> => {
     const size = HEADER_SIZES[kind] ?? 0
     if (size > 0) {
       const header = await take(size)
-      // A header begins a message.
-      drop(stream)
+      // A header starts a new message.
+      clear(stream)
       stream.field = header.readUIntBE(0, 3)
       if (size >= 7) {
         stream.length = header.readUIntBE(3, 3)
@@ -86,7 +87,7 @@ export const createMessageReader = (reader: ByteReader): MessageReader => {
       }
     }
     const time = stream.field === EXTENDED ? (await take(4)).readUInt32BE() : stream.field
-    if (stream.got > 0) return
+    if (stream.received > 0) return
     if (kind === 0) stream.timestamp = time
     else {
       if (kind < 3) stream.delta = time
@@ -94,27 +95,27 @@ export const createMessageReader = (reader: ByteReader): MessageReader => {
     }
   }
 
-  /** Takes a chunk; the message that it completes, else null. */
-  const chunk = async (): Promise<RtmpMessage | null> => {
+  /** Reads a chunk. Returns the message that it completes, or null. */
+  const readChunk = async (): Promise<RtmpMessage | null> => {
     const first = (await take(1)).readUInt8()
     const stream = streamOf(await chunkStreamId(first & 63))
     await readHeader(stream, first >> 6)
-    if (stream.length > MAX_MESSAGE) throw new SourceError('too_large')
-    const size = Math.min(chunkSize, stream.length - stream.got)
-    underWay += size
-    if (underWay > MAX_UNDER_WAY) throw new SourceError('too_large')
+    if (stream.length > MAX_MESSAGE_BYTES) throw new SourceError('too_large')
+    const size = Math.min(chunkSize, stream.length - stream.received)
+    incomplete += size
+    if (incomplete > MAX_INCOMPLETE_BYTES) throw new SourceError('too_large')
     stream.parts.push(await take(size))
-    stream.got += size
-    if (stream.got < stream.length) return null
+    stream.received += size
+    if (stream.received < stream.length) return null
     const payload = Buffer.concat(stream.parts)
-    drop(stream)
+    clear(stream)
     return { type: stream.type, timestamp: stream.timestamp, payload }
   }
 
   return {
     next: async () => {
       for (;;) {
-        const message = await chunk()
+        const message = await readChunk()
         if (message !== null) return message
       }
     },
@@ -123,13 +124,13 @@ export const createMessageReader = (reader: ByteReader): MessageReader => {
     },
     abort: (id) => {
       const stream = streams.get(id)
-      if (stream !== undefined) drop(stream)
+      if (stream !== undefined) clear(stream)
     },
     received: () => received,
   }
 }
 
-/** A message as chunks of the size that holds before any other is agreed on; chunk streams below 64. */
+/** Splits a message into chunks of the initial size. `chunkStream` must be less than 64. */
 export const chunksOf = (chunkStream: number, type: number, messageStream: number, payload: Buffer): Buffer => {
   const header = Buffer.alloc(12)
   header.writeUInt8(chunkStream, 0)

@@ -9,7 +9,7 @@ import type { RtmpMessage } from './rtmp-messages.ts'
 import { SourceError } from '../source-error.ts'
 
 const VERSION = 3
-const HANDSHAKE = 1536
+const HANDSHAKE_BYTES = 1536
 
 // Types of messages.
 const SET_CHUNK_SIZE = 1
@@ -24,19 +24,19 @@ const STREAM_EOF = 1
 const BUFFER_LENGTH = 3
 const PING = 6
 const PONG = 7
-// Chunk streams of ours.
-const FOR_CONTROL = 2
-const FOR_COMMANDS = 3
-const FOR_PLAYING = 8
+// Our chunk streams.
+const CONTROL_STREAM = 2
+const COMMAND_STREAM = 3
+const PLAY_STREAM = 8
 
-/** Milliseconds that we say we buffer. */
+/** The buffer length that we announce. */
 const BUFFERED_MS = 1000
-/** A live stream, or a recording of that name. */
+/** Plays a live stream or, if there is none, a recording of the same name. */
 const LIVE_OR_RECORDED = -2000
-/** Messages that a server may send while it owes us an answer. */
-const MAX_UNASKED = 1000
-/** The stream ends, for now at least (D56). */
-const OVER = new Set(['NetStream.Play.Stop', 'NetStream.Play.Complete', 'NetStream.Play.UnpublishNotify'])
+/** Messages that a server may send before the answer to a command. */
+const MAX_MESSAGES_BEFORE_ANSWER = 1000
+/** Status codes for the end of a stream. The stream may come back. */
+const END_CODES = new Set(['NetStream.Play.Stop', 'NetStream.Play.Complete', 'NetStream.Play.UnpublishNotify'])
 
 export interface RtmpTarget {
   readonly url: string
@@ -45,18 +45,18 @@ export interface RtmpTarget {
 }
 
 export interface RtmpSession {
-  /** Says what to play and waits until the server takes it; throws `refused`. */
+  /** Requests a stream and waits until the server accepts the request. Throws `refused`. */
   readonly play: (target: RtmpTarget) => Promise<void>
-  /** The next message that is not about the connection itself; throws `stream_over` when the server says so. */
+  /** Returns the next message that is not a control message. Throws `stream_over` at an announced end. */
   readonly next: () => Promise<RtmpMessage>
 }
 
-/** Version 3 without any digest: servers ask for one only to serve what needs Flash. */
+/** Performs the handshake of version 3 without a digest. Servers require a digest only for content that needs Flash. */
 const shakeHands = async (socket: Socket, reader: ByteReader): Promise<void> => {
-  socket.write(Buffer.concat([Buffer.from([VERSION]), Buffer.alloc(8), randomBytes(HANDSHAKE - 8)]))
+  socket.write(Buffer.concat([Buffer.from([VERSION]), Buffer.alloc(8), randomBytes(HANDSHAKE_BYTES - 8)]))
   if ((await reader.exactly(1)).readUInt8() !== VERSION) throw new SourceError('bad_answer')
-  socket.write(await reader.exactly(HANDSHAKE))
-  await reader.exactly(HANDSHAKE)
+  socket.write(await reader.exactly(HANDSHAKE_BYTES))
+  await reader.exactly(HANDSHAKE_BYTES)
 }
 
 const uint32 = (value: number): Buffer => {
@@ -65,9 +65,10 @@ const uint32 = (value: number): Buffer => {
   return bytes
 }
 
-const event = (kind: number, ...values: ReadonlyArray<number>): Buffer => Buffer.concat([Buffer.from([0, kind]), ...values.map(uint32)])
+const event = (kind: number, ...values: ReadonlyArray<number>): Buffer =>
+  Buffer.concat([Buffer.from([0, kind]), ...values.map(uint32)])
 
-/** Too short a message is no message. */
+/** Reads a number. Throws `bad_answer` when the payload is too short. */
 const numberIn = (payload: Buffer, offset = 0): number => {
   if (payload.length < offset + 4) throw new SourceError('bad_answer')
   return payload.readUInt32BE(offset)
@@ -76,7 +77,7 @@ const numberIn = (payload: Buffer, offset = 0): number => {
 const memberOf = (value: AmfValue | undefined, name: string): AmfValue | undefined =>
   value instanceof Map ? (value as ReadonlyMap<string, AmfValue>).get(name) : undefined
 
-/** A connection on which the handshake is done. */
+/** Performs the handshake and opens an RTMP session on a socket. */
 export const openRtmp = async (socket: Socket): Promise<RtmpSession> => {
   const reader = createByteReader(socket)
   await shakeHands(socket, reader)
@@ -90,13 +91,13 @@ export const openRtmp = async (socket: Socket): Promise<RtmpSession> => {
   const acknowledge = (): void => {
     if (messages.received() - acknowledged < window) return
     acknowledged = messages.received()
-    send(FOR_CONTROL, ACKNOWLEDGEMENT, uint32(acknowledged))
+    send(CONTROL_STREAM, ACKNOWLEDGEMENT, uint32(acknowledged))
   }
 
   const userControl = (payload: Buffer): void => {
     if (payload.length < 2) throw new SourceError('bad_answer')
     const kind = payload.readUInt16BE()
-    if (kind === PING) send(FOR_CONTROL, USER_CONTROL, event(PONG, numberIn(payload, 2)))
+    if (kind === PING) send(CONTROL_STREAM, USER_CONTROL, event(PONG, numberIn(payload, 2)))
     if (kind === STREAM_EOF) throw new SourceError('stream_over')
   }
 
@@ -106,10 +107,10 @@ export const openRtmp = async (socket: Socket): Promise<RtmpSession> => {
     [ACKNOWLEDGEMENT]: () => undefined,
     [USER_CONTROL]: userControl,
     [WINDOW_SIZE]: (payload) => { window = Math.max(1024, numberIn(payload)) },
-    [PEER_BANDWIDTH]: (payload) => send(FOR_CONTROL, WINDOW_SIZE, uint32(numberIn(payload))),
+    [PEER_BANDWIDTH]: (payload) => send(CONTROL_STREAM, WINDOW_SIZE, uint32(numberIn(payload))),
   }
 
-  /** The next message that is not about the connection itself. */
+  /** Handles control messages and returns the next other message. */
   const receive = async (): Promise<RtmpMessage> => {
     for (;;) {
       const message = await messages.next()
@@ -120,21 +121,21 @@ export const openRtmp = async (socket: Socket): Promise<RtmpSession> => {
     }
   }
 
-  const judgeStatus = ([name, , , info]: ReadonlyArray<AmfValue>): void => {
+  const throwIfEnded = ([name, , , info]: ReadonlyArray<AmfValue>): void => {
     if (name !== 'onStatus') return
     const code = memberOf(info, 'code')
-    if (typeof code === 'string' && OVER.has(code)) throw new SourceError('stream_over')
+    if (typeof code === 'string' && END_CODES.has(code)) throw new SourceError('stream_over')
     if (memberOf(info, 'level') === 'error') throw new SourceError('refused')
   }
 
-  /** The arguments of the answer to a command; where a redirect is in it, it stays there (S5). */
+  /** Returns the arguments of the answer to a command. Ignores redirects, because their address is not checked. */
   const answerTo = async (transaction: number): Promise<ReadonlyArray<AmfValue>> => {
-    for (let count = 0; count < MAX_UNASKED; count += 1) {
+    for (let count = 0; count < MAX_MESSAGES_BEFORE_ANSWER; count += 1) {
       const { type, payload } = await receive()
       if (type !== COMMAND) continue
       const command = decodeAmf(payload)
       const [name, answered, ...rest] = command
-      judgeStatus(command)
+      throwIfEnded(command)
       if (answered !== transaction) continue
       if (name === '_error') throw new SourceError('refused')
       if (name === '_result') return rest
@@ -144,21 +145,22 @@ export const openRtmp = async (socket: Socket): Promise<RtmpSession> => {
 
   return {
     play: async ({ url, app, stream }) => {
-      const about = new Map<string, AmfValue>([
+      const properties = new Map<string, AmfValue>([
         ['app', app], ['flashVer', 'LNX 9,0,124,2'], ['tcUrl', url], ['fpad', false], ['capabilities', 15],
         ['audioCodecs', 4071], ['videoCodecs', 252], ['videoFunction', 1],
       ])
-      send(FOR_COMMANDS, COMMAND, encodeAmf(['connect', 1, about]))
+      send(COMMAND_STREAM, COMMAND, encodeAmf(['connect', 1, properties]))
       await answerTo(1)
-      send(FOR_COMMANDS, COMMAND, encodeAmf(['createStream', 2, null]))
+      send(COMMAND_STREAM, COMMAND, encodeAmf(['createStream', 2, null]))
       const [, id] = await answerTo(2)
-      if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= 2 ** 32) throw new SourceError('bad_answer')
-      send(FOR_PLAYING, COMMAND, encodeAmf(['play', 3, null, stream, LIVE_OR_RECORDED]), id)
-      send(FOR_CONTROL, USER_CONTROL, event(BUFFER_LENGTH, id, BUFFERED_MS))
+      if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= 2 ** 32)
+        throw new SourceError('bad_answer')
+      send(PLAY_STREAM, COMMAND, encodeAmf(['play', 3, null, stream, LIVE_OR_RECORDED]), id)
+      send(CONTROL_STREAM, USER_CONTROL, event(BUFFER_LENGTH, id, BUFFERED_MS))
     },
     next: async () => {
       const message = await receive()
-      if (message.type === COMMAND) judgeStatus(decodeAmf(message.payload))
+      if (message.type === COMMAND) throwIfEnded(decodeAmf(message.payload))
       return message
     },
   }

@@ -1,24 +1,32 @@
 import type { RtpPacket } from './rtp-packets.ts'
 import { SourceError } from '../source-error.ts'
 
-/** RFC 3640: access units of AAC in RTP packets, several in one or one in several. */
+/**
+ * Lengths of the fields before the access units of AAC in RTP packets (RFC 3640), in bits. A packet contains several
+ * access units, or a part of one.
+ */
 export interface AacLayout {
-  /** Bits. */
   readonly sizeLength: number
   readonly indexLength: number
   readonly indexDeltaLength: number
 }
 
-/** An access unit of any profile is smaller. */
-const MAX_UNIT = 64 * 1024
+/** Access units of all profiles are smaller. */
+const MAX_UNIT_BYTES = 64 * 1024
+
+/** Parameters for optional fields, which are not supported. */
+const UNSUPPORTED_FIELDS = [
+  'ctsdeltalength', 'dtsdeltalength', 'randomaccessindication', 'streamstateindication', 'auxiliarydatasizelength',
+]
 
 const bitsAt = (bytes: Buffer, at: number, count: number): number => {
   let value = 0
-  for (let bit = at; bit < at + count; bit += 1) value = value * 2 + (((bytes[bit >> 3] ?? 0) >> (7 - (bit & 7))) & 1)
+  for (let bit = at; bit < at + count; bit += 1)
+    value = value * 2 + (((bytes[bit >> 3] ?? 0) >> (7 - (bit & 7))) & 1)
   return value
 }
 
-/** Throws `unsupported` for header sections with more in them. */
+/** Reads the layout from the format parameters. Throws `unsupported` when packets contain optional fields. */
 export const layoutOf = (parameters: ReadonlyMap<string, string>): AacLayout => {
   const lengthOf = (name: string): number => {
     const text = parameters.get(name) ?? '0'
@@ -26,11 +34,10 @@ export const layoutOf = (parameters: ReadonlyMap<string, string>): AacLayout => 
     if (length < 0 || length > 32) throw new SourceError('unsupported')
     return length
   }
-  if (['ctsdeltalength', 'dtsdeltalength', 'randomaccessindication', 'streamstateindication', 'auxiliarydatasizelength'].some((name) => lengthOf(name) > 0))
-    throw new SourceError('unsupported')
-  const layout = { sizeLength: lengthOf('sizelength'), indexLength: lengthOf('indexlength'), indexDeltaLength: lengthOf('indexdeltalength') }
-  if (layout.sizeLength === 0) throw new SourceError('unsupported')
-  return layout
+  if (UNSUPPORTED_FIELDS.some((name) => lengthOf(name) > 0)) throw new SourceError('unsupported')
+  const sizeLength = lengthOf('sizelength')
+  if (sizeLength === 0) throw new SourceError('unsupported')
+  return { sizeLength, indexLength: lengthOf('indexlength'), indexDeltaLength: lengthOf('indexdeltalength') }
 }
 
 const sizesOf = (payload: Buffer, { sizeLength, indexLength, indexDeltaLength }: AacLayout): ReadonlyArray<number> => {
@@ -44,34 +51,38 @@ const sizesOf = (payload: Buffer, { sizeLength, indexLength, indexDeltaLength }:
   }
 }
 
-/** Whole units, as they are complete. Broken ones are left out. */
+/** Creates a reader that returns complete access units. It drops incomplete units. */
 export const createUnitReader = (layout: AacLayout): ((packet: RtpPacket) => ReadonlyArray<Buffer>) => {
   let pieces: Array<Buffer> = []
-  let [have, wanted, next] = [0, 0, -1]
+  let [received, wanted, next] = [0, 0, -1]
 
-  const whole = (): ReadonlyArray<Buffer> => {
-    const unit = have === wanted ? [Buffer.concat(pieces)] : []
+  const clear = (): void => {
     pieces = []
-    have = 0
+    received = 0
+  }
+
+  const finishUnit = (): ReadonlyArray<Buffer> => {
+    const unit = received === wanted ? [Buffer.concat(pieces)] : []
+    clear()
     return unit
   }
 
   return ({ payload, sequence, marker }) => {
     if (payload.length < 2) return []
-    // A piece is missing.
-    if (sequence !== next) [pieces, have] = [[], 0]
+    // A packet is missing.
+    if (sequence !== next) clear()
     next = (sequence + 1) % 65_536
     const headers = 2 + Math.ceil(payload.readUInt16BE() / 8)
     const sizes = sizesOf(payload, layout)
     const [size = 0] = sizes
     if (sizes.length === 1 && size > payload.length - headers) {
-      if (size > MAX_UNIT) return []
+      if (size > MAX_UNIT_BYTES) return []
       wanted = size
       pieces.push(payload.subarray(headers))
-      have += Math.max(0, payload.length - headers)
-      return marker || have >= wanted ? whole() : []
+      received += Math.max(0, payload.length - headers)
+      return marker || received >= wanted ? finishUnit() : []
     }
-    if (have > 0) [pieces, have] = [[], 0]
+    clear()
     let at = headers
     return sizes.flatMap((length) => {
       at += length

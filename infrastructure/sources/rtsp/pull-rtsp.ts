@@ -12,10 +12,14 @@ import type { RtspSession } from './rtsp-session.ts'
 import { SourceError } from '../source-error.ts'
 import type { Note, PullKind, SourceSink } from '../source-kind.ts'
 
-/** S3. */
 const MAX_REDIRECTS = 3
 
-const deliver = async (connection: RtspConnection, { format, rtp, rtcp }: RtspSession, sink: SourceSink, signal: AbortSignal): Promise<void> => {
+const deliver = async (
+  connection: RtspConnection,
+  { format, rtp, rtcp }: RtspSession,
+  sink: SourceSink,
+  signal: AbortSignal,
+): Promise<void> => {
   const depacketizer = createDepacketizer(format)
   let begin = depacketizer.begin
   while (!signal.aborted) {
@@ -30,14 +34,19 @@ const deliver = async (connection: RtspConnection, { format, rtp, rtcp }: RtspSe
   }
 }
 
-interface Visit {
+interface RtspRequest {
   readonly url: URL
   readonly credentials: Credentials | null
   readonly note: Note
 }
 
-/** Plays one server's stream until it ends in an error, also that the server is elsewhere. */
-const visit = async ({ url, credentials, note }: Visit, sink: SourceSink, guard: AddressGuard, signal: AbortSignal): Promise<void> => {
+/** Plays the stream of one server. Every end is an error; a redirect is an RtspRedirect. */
+const playFrom = async (
+  { url, credentials, note }: RtspRequest,
+  sink: SourceSink,
+  guard: AddressGuard,
+  signal: AbortSignal,
+): Promise<void> => {
   const host = hostOf(url)
   if (host === null) throw new SourceError('unresolved')
   const socket = await openSocket(guard, { host, port: portOf(url), secure: url.protocol === 'rtsps:' }, signal)
@@ -45,7 +54,7 @@ const visit = async ({ url, credentials, note }: Visit, sink: SourceSink, guard:
   let keepingAlive: NodeJS.Timeout | undefined
   let tearDown: () => void = () => undefined
   const stop = (): void => {
-    // The server need not wait for its timeout; nobody waits for its answer.
+    // Frees the session on the server before its timeout. The answer is not needed.
     if (socket.writable) tearDown()
     socket.destroy()
   }
@@ -63,20 +72,21 @@ const visit = async ({ url, credentials, note }: Visit, sink: SourceSink, guard:
   }
 }
 
-/** Plays an RTSP or RTSPS stream over the one connection that its session has. It never ends by itself. */
+/** Plays an RTSP or RTSPS stream over a single connection. It never resolves; every end is an error. */
 export const pullRtsp: PullKind = async ({ url: first, note }, sink, guard, signal) => {
   let url = first
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
     if (url.protocol !== 'rtsp:' && url.protocol !== 'rtsps:') throw new SourceError('scheme_forbidden')
-    // What was given for one server is for no other.
-    const known = url.protocol === first.protocol && url.host === first.host
+    // The credentials of the first URL must not go to another server.
+    const isFirstServer = url.protocol === first.protocol && url.host === first.host
     try {
-      return await visit({ url, credentials: credentialsOf(known ? first : url), note }, sink, guard, signal)
+      const credentials = credentialsOf(isFirstServer ? first : url)
+      return await playFrom({ url, credentials, note }, sink, guard, signal)
     } catch (error) {
       if (!(error instanceof RtspRedirect)) throw error
       const next = URL.parse(error.location, url.href)
       if (next === null) throw new SourceError('bad_answer')
-      note('ask', 'the server is elsewhere')
+      note('ask', 'the server redirects to another address')
       url = next
     }
   }

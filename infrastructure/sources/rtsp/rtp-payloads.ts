@@ -3,19 +3,22 @@ import { aacConfigTag, aacFrameTag, FLV_HEADER, flvAudioTag, opusConfigTag, opus
 import type { RtpPacket } from './rtp-packets.ts'
 import type { RtpFormat } from './sdp.ts'
 
-/** Makes a container that the decoder reads of the packets of one format. */
+/** Converts the RTP packets of one format into a container for the decoder. */
 export interface Depacketizer {
+  /** The header of the container. */
   readonly begin: Buffer
   readonly packet: (packet: RtpPacket) => Buffer
 }
 
 const NOTHING = Buffer.alloc(0)
-const MAX_RATE = 192_000
+const MAX_RATE_HZ = 192_000
 const MAX_CHANNELS = 8
-/** Samples. */
-const AAC_FRAME = 1024
+const AAC_FRAME_SAMPLES = 1024
 
-/** Milliseconds since the first packet, of timestamps that begin anywhere and, after 32 bits, anew (RFC 3550, 5.1). */
+/**
+ * Creates a function that converts timestamps into milliseconds after the first packet. Timestamps start at any value
+ * and wrap after 32 bits (RFC 3550, 5.1).
+ */
 const createRtpClock = (rate: number): ((timestamp: number) => number) => {
   let last: number | null = null
   let passed = 0
@@ -26,34 +29,36 @@ const createRtpClock = (rate: number): ((timestamp: number) => number) => {
   }
 }
 
-/** Sun's AU, which tells no times: all that RFC 3551 has of samples is in its byte order already. */
+/** Header of Sun's AU format, which has no times. Sample formats of RFC 3551 already have its byte order. */
 const auHeader = (encoding: number, rate: number, channels: number): Buffer => {
   const header = Buffer.alloc(28)
   header.write('.snd', 0, 'latin1')
-  for (const [index, value] of [header.length, 0xffffffff, encoding, rate, channels].entries()) header.writeUInt32BE(value, 4 + 4 * index)
+  for (const [index, value] of [header.length, 0xffffffff, encoding, rate, channels].entries())
+    header.writeUInt32BE(value, 4 + 4 * index)
   return header
 }
 
 const samples = (encoding: number, sampleBytes: number) => ({ clockRate, channels }: RtpFormat): Depacketizer => ({
   begin: auHeader(encoding, clockRate, channels),
-  // Half a frame would turn all that follows into noise.
+  // Cuts off an incomplete sample, which would shift all later samples and turn them into noise.
   packet: ({ payload }) => payload.subarray(0, payload.length - (payload.length % (sampleBytes * channels))),
 })
 
-/** G.711 as telephones have it, `header` in FLV's words; at other rates FLV cannot say it. */
+/** G.711 at the telephone rate, in FLV with `header`. FLV does not support G.711 at other rates, which become AU. */
 const telephone = (encoding: number, header: number) => (format: RtpFormat): Depacketizer => {
   if (format.clockRate !== 8000 || format.channels !== 1) return samples(encoding, 1)(format)
   const clock = createRtpClock(format.clockRate)
   return {
     begin: FLV_HEADER,
-    packet: ({ payload, timestamp }) => flvAudioTag(clock(timestamp), Buffer.concat([Buffer.from([header]), payload])),
+    packet: ({ payload, timestamp }) =>
+      flvAudioTag(clock(timestamp), Buffer.concat([Buffer.from([header]), payload])),
   }
 }
 
-/** RFC 2250, 3.5: four bytes, then frames or a piece of one. */
+/** MPEG audio (RFC 2250, 3.5): four bytes, then frames or a part of a frame. */
 const mpeg = (): Depacketizer => ({ begin: NOTHING, packet: ({ payload }) => payload.subarray(4) })
 
-/** RFC 7587: always said to be stereo. */
+/** Opus (RFC 7587), which is always announced as stereo. */
 const opus = ({ clockRate, channels }: RtpFormat): Depacketizer => {
   const clock = createRtpClock(clockRate)
   return {
@@ -69,20 +74,24 @@ const aac = ({ clockRate, parameters }: RtpFormat): Depacketizer => {
     begin: Buffer.concat([FLV_HEADER, aacConfigTag(Buffer.from(parameters.get('config') ?? '', 'hex'))]),
     packet: (packet) => {
       const at = clock(packet.timestamp)
-      const after = (frames: number): number => Math.floor((frames * AAC_FRAME * 1000) / clockRate)
+      const after = (frames: number): number => Math.floor((frames * AAC_FRAME_SAMPLES * 1000) / clockRate)
       return Buffer.concat(units(packet).map((unit, index) => aacFrameTag(at + after(index), unit)))
     },
   }
 }
 
-const MAKERS: Readonly<Record<string, (format: RtpFormat) => Depacketizer>> = {
-  PCMU: telephone(1, 0x82), PCMA: telephone(27, 0x72), L16: samples(3, 2), MPA: mpeg, OPUS: opus, 'MPEG4-GENERIC': aac,
+const DEPACKETIZERS: Readonly<Record<string, (format: RtpFormat) => Depacketizer>> = {
+  PCMU: telephone(1, 0x82), PCMA: telephone(27, 0x72), L16: samples(3, 2), MPA: mpeg, OPUS: opus,
+  'MPEG4-GENERIC': aac,
 }
 
-/** Can this format be heard? AAC needs its configuration. */
-export const isKnown = ({ encoding, clockRate, channels, parameters }: RtpFormat): boolean =>
-  Object.hasOwn(MAKERS, encoding) && clockRate > 0 && clockRate <= MAX_RATE && channels > 0 && channels <= MAX_CHANNELS &&
-  (encoding !== 'MPEG4-GENERIC' || /^(?:[0-9a-f]{2}){2,64}$/i.test(parameters.get('config') ?? ''))
+/** Whether this format is supported. AAC needs its configuration. */
+export const isSupported = ({ encoding, clockRate, channels, parameters }: RtpFormat): boolean =>
+  Object.hasOwn(DEPACKETIZERS, encoding)
+  && clockRate > 0 && clockRate <= MAX_RATE_HZ
+  && channels > 0 && channels <= MAX_CHANNELS
+  && (encoding !== 'MPEG4-GENERIC' || /^(?:[0-9a-f]{2}){2,64}$/i.test(parameters.get('config') ?? ''))
 
-/** Only for formats that are known; throws `unsupported` for variants of them that are not. */
-export const createDepacketizer = (format: RtpFormat): Depacketizer => (MAKERS[format.encoding] ?? mpeg)(format)
+/** Creates the converter of a supported format. Throws `unsupported` for unsupported variants of AAC. */
+export const createDepacketizer = (format: RtpFormat): Depacketizer =>
+  (DEPACKETIZERS[format.encoding] ?? mpeg)(format)

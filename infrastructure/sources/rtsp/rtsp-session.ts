@@ -1,12 +1,12 @@
 import { headerOf } from './rtsp-connection.ts'
 import type { RtspAnswer, RtspConnection } from './rtsp-connection.ts'
-import { isKnown } from './rtp-payloads.ts'
+import { isSupported } from './rtp-payloads.ts'
 import { parseSdp } from './sdp.ts'
 import type { AudioMedia, RtpFormat } from './sdp.ts'
 import { SourceError } from '../source-error.ts'
 import type { Note } from '../source-kind.ts'
 
-/** The server is elsewhere: whoever opens sockets must check where (S5). */
+/** The server redirects. The caller must check the new address before it opens a socket. */
 export class RtspRedirect extends Error {
   readonly location: string
 
@@ -18,37 +18,39 @@ export class RtspRedirect extends Error {
 
 export interface RtspSession {
   readonly format: RtpFormat
-  /** Interleaved channels. */
+  /** Numbers of the interleaved channels. */
   readonly rtp: number
   readonly rtcp: number
-  /** Keeps the session up; wanted every so many milliseconds. */
+  /** Prevents the timeout of the session. Call it every `keepAliveEvery` milliseconds. */
   readonly keepAlive: () => void
   readonly keepAliveEvery: number
   readonly tearDown: () => void
 }
 
-/** Seconds: what RFC 2326 assumes, and as often as we ask at most and at least. */
-const TIMEOUT = 60
-const [SHORTEST, LONGEST] = [5, 30]
+/** Default timeout of a session (RFC 2326). */
+const TIMEOUT_SECONDS = 60
+/** Limits for the interval of keep-alive requests. */
+const [MIN_KEEP_ALIVE_SECONDS, MAX_KEEP_ALIVE_SECONDS] = [5, 30]
 
-const judged = (answer: RtspAnswer): RtspAnswer => {
+/** Returns a successful answer. Throws an RtspRedirect or a SourceError on any other answer. */
+const requireOk = (answer: RtspAnswer): RtspAnswer => {
   const location = headerOf(answer.headers, 'location')
   if (answer.status >= 300 && answer.status < 400 && location !== undefined) throw new RtspRedirect(location)
   if (answer.status !== 200) throw new SourceError(`rtsp_${answer.status}`)
   return answer
 }
 
-/** A URI for a request line on this connection; it is never dialled, whatever host is in it. */
+/** Returns a URI for the request line. It is used only on this connection, so its host needs no check. */
 const requestUri = (text: string): string => {
   const url = URL.parse(text)
-  if (url === null || (url.protocol !== 'rtsp:' && url.protocol !== 'rtsps:') || !/^[!-~]{1,2048}$/.test(url.href) || url.href.includes('"'))
-    throw new SourceError('bad_answer')
+  if (url === null || (url.protocol !== 'rtsp:' && url.protocol !== 'rtsps:')) throw new SourceError('bad_answer')
+  if (!/^[!-~]{1,2048}$/.test(url.href) || url.href.includes('"')) throw new SourceError('bad_answer')
   url.username = ''
   url.password = ''
   return url.href
 }
 
-/** RFC 2326, C.1.1, as servers understand it: what is no URI of its own is appended. */
+/** Resolves `a=control` (RFC 2326, C.1.1) as servers do: text that is not a URI is appended to the base. */
 const controlUri = (base: string, control: string | null): string => {
   if (control === null || control === '' || control === '*') return requestUri(base)
   return requestUri(/^rtsps?:/i.test(control) ? control : `${base.replace(/\/?$/, '/')}${control}`)
@@ -56,7 +58,7 @@ const controlUri = (base: string, control: string | null): string => {
 
 const chooseAudio = (audio: ReadonlyArray<AudioMedia>): { readonly media: AudioMedia; readonly format: RtpFormat } => {
   for (const media of audio) {
-    const format = media.formats.find(isKnown)
+    const format = media.formats.find(isSupported)
     if (format !== undefined) return { media, format }
   }
   throw new SourceError(audio.length === 0 ? 'not_audio' : 'unsupported')
@@ -64,38 +66,45 @@ const chooseAudio = (audio: ReadonlyArray<AudioMedia>): { readonly media: AudioM
 
 const channelsOf = (transport: string): { readonly rtp: number; readonly rtcp: number } => {
   const [, first, second] = /;\s*interleaved\s*=\s*(\d{1,3})(?:-(\d{1,3}))?/i.exec(transport) ?? []
-  // Another transport would need a socket that we did not open.
+  // Other transports need an additional socket, which is not supported.
   if (!/^RTP\/AVPF?\/TCP/i.test(transport) || first === undefined) throw new SourceError('unsupported')
   return { rtp: Number(first), rtcp: Number(second ?? Number(first) + 1) }
 }
 
-/** OPTIONS, DESCRIBE, SETUP of one sound, PLAY; throws RtspRedirect where a server says so. `url`: without credentials. */
+/**
+ * Requests OPTIONS, DESCRIBE, SETUP of one audio stream, and PLAY. Throws an RtspRedirect when the server redirects.
+ * `url`: without credentials.
+ */
 export const playRtsp = async (connection: RtspConnection, url: string, note: Note): Promise<RtspSession> => {
-  const options = await connection.ask('OPTIONS', url)
-  // A server without OPTIONS may well play.
-  if (options.status < 400) judged(options)
-  const mayGetParameter = /\bGET_PARAMETER\b/.test(headerOf(options.headers, 'public') ?? '')
+  const options = await connection.request('OPTIONS', url)
+  // A server that does not know OPTIONS may still play.
+  if (options.status < 400) requireOk(options)
+  const hasGetParameter = /\bGET_PARAMETER\b/.test(headerOf(options.headers, 'public') ?? '')
 
-  const described = judged(await connection.ask('DESCRIBE', url, { Accept: 'application/sdp' }))
+  const described = requireOk(await connection.request('DESCRIBE', url, { Accept: 'application/sdp' }))
   const { audio, control } = parseSdp(described.body)
   const { media, format } = chooseAudio(audio)
-  note('ask', `the server describes ${format.encoding}, ${format.clockRate} Hz, ${format.channels} channel${format.channels === 1 ? '' : 's'}`)
+  const { encoding, clockRate, channels: channelCount } = format
+  note('ask', `the server offers ${encoding}, ${clockRate} Hz, ${channelCount} channel${channelCount === 1 ? '' : 's'}`)
   const base = headerOf(described.headers, 'content-base') ?? headerOf(described.headers, 'content-location') ?? url
 
-  const setUp = judged(await connection.ask('SETUP', controlUri(base, media.control), { Transport: 'RTP/AVP/TCP;unicast;interleaved=0-1' }))
+  const transport = { Transport: 'RTP/AVP/TCP;unicast;interleaved=0-1' }
+  const setUp = requireOk(await connection.request('SETUP', controlUri(base, media.control), transport))
   const channels = channelsOf(headerOf(setUp.headers, 'transport') ?? '')
-  const [, id, timeout] = /^([^;\s]{1,256})\s*(?:;.*?\btimeout\s*=\s*(\d{1,6}))?/.exec(headerOf(setUp.headers, 'session') ?? '') ?? []
+  const sessionHeader = headerOf(setUp.headers, 'session') ?? ''
+  const [, id, timeout] = /^([^;\s]{1,256})\s*(?:;.*?\btimeout\s*=\s*(\d{1,6}))?/.exec(sessionHeader) ?? []
   if (id === undefined || !/^[!-~]+$/.test(id)) throw new SourceError('bad_answer')
   connection.setSession(id)
 
   const aggregate = controlUri(base, control)
-  judged(await connection.ask('PLAY', aggregate, { Range: 'npt=0.000-' }))
-  note('ask', 'the server plays it over this connection')
+  requireOk(await connection.request('PLAY', aggregate, { Range: 'npt=0.000-' }))
+  note('ask', 'the server plays the stream over this connection')
+  const interval = Math.max(MIN_KEEP_ALIVE_SECONDS, Number(timeout ?? TIMEOUT_SECONDS) / 2)
   return {
     format,
     ...channels,
-    keepAlive: () => connection.tell(mayGetParameter ? 'GET_PARAMETER' : 'OPTIONS', aggregate),
-    keepAliveEvery: Math.min(LONGEST, Math.max(SHORTEST, Number(timeout ?? TIMEOUT) / 2)) * 1000,
-    tearDown: () => connection.tell('TEARDOWN', aggregate),
+    keepAlive: () => connection.send(hasGetParameter ? 'GET_PARAMETER' : 'OPTIONS', aggregate),
+    keepAliveEvery: Math.min(MAX_KEEP_ALIVE_SECONDS, interval) * 1000,
+    tearDown: () => connection.send('TEARDOWN', aggregate),
   }
 }

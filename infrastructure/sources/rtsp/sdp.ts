@@ -1,31 +1,34 @@
-/** What a session description (RFC 8866) says about one way to send sound by RTP. */
+/** An RTP audio format of a session description (RFC 8866). */
 export interface RtpFormat {
   readonly payloadType: number
-  /** In capitals. */
+  /** In upper case. */
   readonly encoding: string
-  /** Hz of its timestamps. */
+  /** Ticks of the timestamps per second. */
   readonly clockRate: number
   readonly channels: number
-  /** `a=fmtp`, names in small letters. */
+  /** Parameters of `a=fmtp`, with names in lower case. */
   readonly parameters: ReadonlyMap<string, string>
 }
 
 export interface AudioMedia {
   readonly formats: ReadonlyArray<RtpFormat>
-  /** `a=control`, null for none. */
+  /** `a=control`, or null. */
   readonly control: string | null
 }
 
 export interface SessionDescription {
   readonly control: string | null
-  /** Sound that comes in plain RTP. */
+  /** Audio in unencrypted RTP. */
   readonly audio: ReadonlyArray<AudioMedia>
 }
 
-/** RFC 3551, table 4. */
-const STATIC: Readonly<Record<number, string>> = { 0: 'PCMU/8000', 8: 'PCMA/8000', 10: 'L16/44100/2', 11: 'L16/44100/1', 14: 'MPA/90000' }
+/** Formats of the static payload types (RFC 3551, table 4). */
+const STATIC_FORMATS: Readonly<Record<number, string>> = {
+  0: 'PCMU/8000', 8: 'PCMA/8000', 10: 'L16/44100/2', 11: 'L16/44100/1', 14: 'MPA/90000',
+}
 
-const attribute = (lines: ReadonlyArray<string>, start: string): string | undefined => lines.find((line) => line.startsWith(start))?.slice(start.length).trim()
+const attribute = (lines: ReadonlyArray<string>, start: string): string | undefined =>
+  lines.find((line) => line.startsWith(start))?.slice(start.length).trim()
 
 const controlOf = (lines: ReadonlyArray<string>): string | null => attribute(lines, 'a=control:') ?? null
 
@@ -39,7 +42,7 @@ const parametersOf = (text: string): ReadonlyMap<string, string> =>
 
 const formatOf = (lines: ReadonlyArray<string>, type: string): ReadonlyArray<RtpFormat> => {
   const payloadType = Number(type)
-  const map = attribute(lines, `a=rtpmap:${type} `) ?? STATIC[payloadType]
+  const map = attribute(lines, `a=rtpmap:${type} `) ?? STATIC_FORMATS[payloadType]
   const [, encoding, clock, channels] = /^([\w.-]+)\/(\d{1,6})(?:\/(\d{1,2}))?$/.exec(map ?? '') ?? []
   if (encoding === undefined || !(payloadType >= 0 && payloadType < 128)) return []
   return [{
@@ -51,7 +54,7 @@ const formatOf = (lines: ReadonlyArray<string>, type: string): ReadonlyArray<Rtp
   }]
 }
 
-/** Anything that is not understood is left out; addresses and ports are never looked at (S5). */
+/** Parses a session description. Skips unknown content. Ignores addresses and ports, because no socket is opened. */
 export const parseSdp = (text: string): SessionDescription => {
   const sections = text.split(/\r?\n(?=m=)/).map((section) => section.split(/\r?\n/))
   const [session = [], ...media] = sections

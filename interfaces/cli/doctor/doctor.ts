@@ -25,7 +25,7 @@ const examineSource = async (url: string, seconds: number, settings: Settings, j
   }
   if (!json) console.log(`Pulling ${maskedUrl(url)}`)
   const isolation = await examineIsolation(settings.sourceIsolation)
-  const ok = await diagnoseSource({ url, rules, isolation, seconds, tell: report })
+  const ok = await diagnoseSource({ url, rules, isolation, seconds, report })
   if (json) console.log(JSON.stringify({ source: maskedUrl(url), ok, findings }, null, 2))
   return ok ? 0 : 1
 }

@@ -42,7 +42,7 @@ export const isolationMutants: ReadonlyArray<Mutant> = [
     rows: ['the process that holds the sockets of a source reads no file'], test: ISOLATION,
   },
   {
-    file: 'infrastructure/sources/isolation/enter.ts',
+    file: 'infrastructure/sources/isolation/start-without-io-uring.ts',
     before: '  refuseIoUring()\n',
     after: '',
     rows: ['a URL source is decoded by a process that holds its pipes and nothing else'], test: SOURCE_ISOLATION,

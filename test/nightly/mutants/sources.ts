@@ -41,7 +41,7 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: `${FOLDER}/rtmp/rtmp-messages.ts`,
-    before: 'if (stream.got > 0) return',
+    before: 'if (stream.received > 0) return',
     after: '',
     rows: ['RTMP'], test: STREAMS,
   },
@@ -53,8 +53,8 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: `${FOLDER}/rtmp/pull-rtmp.ts`,
-    before: 'const inner = second !== undefined && rest.length > 0',
-    after: 'const inner = false',
+    before: 'const hasInstance = second !== undefined && rest.length > 0',
+    after: 'const hasInstance = false',
     rows: ['rtmp'], test: STREAMS,
   },
   {
@@ -71,8 +71,8 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: `${FOLDER}/rtsp/rtp-packets.ts`,
-    before: 'HEADER + 4 * (flags & 15)',
-    after: 'HEADER',
+    before: 'HEADER_BYTES + 4 * (flags & 15)',
+    after: 'HEADER_BYTES',
     rows: ['RTP'], test: STREAMS,
   },
   {
@@ -89,7 +89,7 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: `${FOLDER}/network/authentication.ts`,
-    before: 'return !refused',
+    before: 'return !isRepeated || isStale',
     after: 'return true',
     rows: ['credentials'], test: STREAMS,
   },
@@ -113,8 +113,8 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: `${FOLDER}/rtsp/rtsp-connection.ts`,
-    before: 'const MAX_HEAD = 16 * 1024',
-    after: 'const MAX_HEAD = 16 * 1024 * 1024',
+    before: 'const MAX_HEAD_BYTES = 16 * 1024',
+    after: 'const MAX_HEAD_BYTES = 16 * 1024 * 1024',
     rows: ['S8'], test: STREAMS,
   },
   {
@@ -137,8 +137,8 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: `${FOLDER}/rtsp/pull-rtsp.ts`,
-    before: 'const known = url.protocol === first.protocol && url.host === first.host',
-    after: 'const known = true',
+    before: 'const isFirstServer = url.protocol === first.protocol && url.host === first.host',
+    after: 'const isFirstServer = true',
     rows: ['S5', 'rtsp'], test: STREAMS,
   },
   {
@@ -149,7 +149,7 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: `${FOLDER}/puller/pull-source.ts`,
-    before: 'await (brokeOff && isStream(text) ? knocking(pull, signal) : pull())',
+    before: 'await (brokeOff && isStream(text) ? reconnecting(pull, signal) : pull())',
     after: 'await pull()',
     rows: ['D56'], test: STREAMS,
   },

@@ -192,7 +192,7 @@ withFfmpeg('doctor: a source is looked at step by step; what is wrong has a step
       rules: RULES,
       isolation: ISOLATED,
       seconds: 2,
-      tell: (finding) => findings.push(finding),
+      report: (finding) => findings.push(finding),
     })
     return { ok, said: findings.map(({ step, ok: good, detail }) => `${step}${good ? '' : ' WRONG'} ${detail}`) }
   }
@@ -201,13 +201,13 @@ withFfmpeg('doctor: a source is looked at step by step; what is wrong has a step
   t.deepEqual(
     heard.said.slice(0, -1).filter((line) => !line.startsWith('resolve')),
     [
-      'check 127.0.0.1 may be contacted',
+      'check 127.0.0.1 is allowed',
       `connect 127.0.0.1 port ${server.port}`,
-      'ask the server describes MPEG4-GENERIC, 16000 Hz, 1 channel',
-      'ask the server plays it over this connection',
+      'ask the server offers MPEG4-GENERIC, 16000 Hz, 1 channel',
+      'ask the server plays the stream over this connection',
       'container flv',
       'codec aac, 16000 Hz, 1 channel',
-      'audio the first audio is here',
+      'audio received the first audio',
     ],
   )
   t.regex(heard.said.at(-1) ?? '', /^audio \d\.\d s of audio, peak at -\d+ dB$/)

@@ -1,13 +1,13 @@
-/** `node enter.ts FILE ARG…`: the program FILE without io_uring; exit code 3 where that is not to be had. */
-import { REFUSED } from './refused.ts'
+/** `node start-without-io-uring.ts FILE ARG…` becomes the program FILE without io_uring, or ends with exit code 3. */
+import { NOT_ISOLATED_EXIT_CODE } from './exit-code.ts'
 
 const [file = '', ...args] = process.argv.slice(2)
 try {
   const { refuseIoUring } = await import('./confine.ts')
   refuseIoUring()
   process.execve?.(file, [file, ...args], process.env)
-  throw new Error('this Node cannot become another program')
+  throw new Error('this version of Node has no process.execve')
 } catch (error) {
   process.stderr.write(`refused ${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = REFUSED
+  process.exitCode = NOT_ISOLATED_EXIT_CODE
 }
