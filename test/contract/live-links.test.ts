@@ -43,7 +43,7 @@ const loopbackWorld = async (timers: Timers): Promise<LinksWorld> => {
         logger,
         timers,
       })
-      const proxy = await openTcpProxy(server.port)
+      const proxy = await openTcpProxy(() => server.port)
       proxies.push(proxy)
       closes.push(server.close)
       return { peer: { ...self, address: proxy.address }, close: server.close }
@@ -55,7 +55,7 @@ const loopbackWorld = async (timers: Timers): Promise<LinksWorld> => {
     close: async () => {
       await links.close()
       for (const close of closes) await close()
-      for (const { close } of proxies) close()
+      for (const { close } of proxies) await close()
     },
   }
 }

@@ -136,12 +136,12 @@ test('of those that prove no key the oldest makes room; who has proved it counts
 
 test('a handshake that was recorded gives nothing when it is played again', async (t) => {
   const { server, peer, opened, messages } = await openWorker(t)
-  const proxy = await openTcpProxy(server.port)
+  const proxy = await openTcpProxy(() => server.port, { isRecording: true })
   t.teardown(proxy.close)
   const near = dialWorker(t, { ...peer, address: proxy.address })
   near.link.send({ kind: 'text', text: 'secret words' })
   await until(() => messages.length === 1 && near.messages.length === 1)
-  const [recorded = Buffer.alloc(0)] = proxy.heard()
+  const [recorded = Buffer.alloc(0)] = proxy.received()
   t.true(recorded.byteLength > 500)
   t.false(recorded.includes('secret words'))
   t.false(recorded.includes('lives/7'))

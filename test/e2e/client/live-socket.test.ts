@@ -7,7 +7,7 @@ import type { SocketState } from '../../../interfaces/client/live-socket.ts'
 import { createClient } from '../../support/service/client.ts'
 import type { LiveJson } from '../../support/service/client.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { openLine } from '../../support/tools/line.ts'
+import { openHttpProxy } from '../../support/tools/tcp-proxy.ts'
 import { startTestService } from '../../support/service/service.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
@@ -37,11 +37,11 @@ for (const strict of ['0', '1'])
   test(`a listener misses nothing and hears nothing twice, with COMPAT_STRICT=${strict} [B47]`, async (t) => {
     const service = await startTestService(t, { COMPAT_STRICT: strict })
     const client = await service.user('ada')
-    const line = await openLine(service.url())
-    t.teardown(line.close)
+    const proxy = await openHttpProxy(service.url())
+    t.teardown(proxy.close)
     const live = await client.createLive({ translations: ['es'] })
     const sender = await client.socket(live, 'sender')
-    const listener = listen(t, line.url, live)
+    const listener = listen(t, proxy.url, live)
     sender.send({ type: 'config' })
     await sender.frame(({ status }) => status === 'started')
     const [first, second] = await sampleSentences()
@@ -50,13 +50,13 @@ for (const strict of ['0', '1'])
     await listener.until(() => listener.captions().lines.length > 0)
     // Without numbers nobody can ask for what was missed.
     if (strict === '0') {
-      line.down(true)
-      line.cut()
+      proxy.refuse(true)
+      proxy.reset()
     }
     sender.sendAudio(second?.samples ?? silence(0))
     sender.sendAudio(silence(1.5))
     if (strict === '0') await sender.frame(({ segment, type }) => segment === 2 && type === 'translation')
-    line.down(false)
+    proxy.refuse(false)
     if (strict === '0') await listener.until(() => listener.states.filter(({ name }) => name === 'open').length > 1)
     sender.send({ type: 'FINISH' })
     t.is((await sender.closed).code, 1000)

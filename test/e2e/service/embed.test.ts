@@ -8,7 +8,7 @@ import { createClient } from '../../support/service/client.ts'
 import type { Json, LiveJson } from '../../support/service/client.ts'
 import { captionFrame, openEmbedPage } from '../../support/browser/embed-page.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { openLine } from '../../support/tools/line.ts'
+import { openHttpProxy } from '../../support/tools/tcp-proxy.ts'
 import { runTestService } from '../../support/service/service.ts'
 import type { TestService } from '../../support/service/service.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
@@ -67,10 +67,10 @@ const LOOK = { background_color: '000080', color_text: 'ffff00', size_text: 40 }
 
 embedTest('captions come to a sandboxed frame of another origin while they are spoken, and come again after a cut [B8 R74 D21 S41 S42]', async (t) => {
   const { service, browser } = await start()
-  const line = await openLine(service.url())
-  closing.push(line.close)
+  const proxy = await openHttpProxy(service.url())
+  closing.push(proxy.close)
   const { token = '' } = await service.user('speaker')
-  const client = createClient(line.url, token)
+  const client = createClient(proxy.url, token)
   const live = await client.createLive({ translations: ['es'], ...LOOK })
   const snippet = String(live['iframe_html'])
   const embedder = createHttpServer((_request, response) =>
@@ -84,7 +84,7 @@ embedTest('captions come to a sandboxed frame of another origin while they are s
   const captions = page.frameLocator('iframe')
   await captions.getByText('The captions have not begun yet.').waitFor()
   const spanish = await browser.newPage()
-  await spanish.goto(`${line.url}/api/v1/embed/live/${live.id}/?language=es#token=${live.listener_token}`)
+  await spanish.goto(`${proxy.url}/api/v1/embed/live/${live.id}/?language=es#token=${live.listener_token}`)
 
   const [first, second] = await sampleSentences()
   const sender = await createClient(service.url(), token).socket(live, 'sender')
@@ -103,9 +103,9 @@ embedTest('captions come to a sandboxed frame of another origin while they are s
   const style = await page.frames().at(-1)?.evaluate(LOOK_OF)
   t.deepEqual(style, { color: 'rgb(255, 255, 0)', fontSize: '40px', textShadow: 'none', background: 'rgb(0, 0, 128)' })
 
-  const handshakes = (): ReadonlyArray<string> => line.heads.filter((head) => head.includes('/ws/live/'))
+  const handshakes = (): ReadonlyArray<string> => proxy.requests().filter((head) => head.includes('/ws/live/'))
   t.is(handshakes().length, 2)
-  line.cut()
+  proxy.reset()
   await eventually(() => assertAtLeast(handshakes().length, 4))
   t.true(
     handshakes()
@@ -128,7 +128,7 @@ embedTest('captions come to a sandboxed frame of another origin while they are s
   t.deepEqual<unknown, unknown>(spanishLines, finals('translation').map((text) => [text, 'es']))
 
   t.deepEqual(refused, [])
-  const secrets = line.heads.filter((head) => head.includes(live.listener_token))
+  const secrets = proxy.requests().filter((head) => head.includes(live.listener_token))
   t.deepEqual(secrets, handshakes(), 'the token is sent in handshakes and nowhere else')
   t.false(service.log().includes(live.listener_token))
 })

@@ -2,7 +2,7 @@ import { stenolog } from '../../support/service/command-line.ts'
 import { CHROMIUM } from '../../support/browser/browser.ts'
 import { createClient } from '../../support/service/client.ts'
 import { openConsole, sharedConsole } from '../../support/browser/console.ts'
-import { openLine } from '../../support/tools/line.ts'
+import { openHttpProxy } from '../../support/tools/tcp-proxy.ts'
 import { startTestService } from '../../support/service/service.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
@@ -14,13 +14,13 @@ for (const grace of ['0s', '20s'])
   browserTest(`a sender whose connection breaks, with RECONNECT_GRACE=${grace} [B5 B6]`, async (t) => {
     const { browser } = await start()
     const service = await startTestService(t, { RECONNECT_GRACE: grace })
-    const line = await openLine(service.url())
-    t.teardown(line.close)
+    const proxy = await openHttpProxy(service.url())
+    t.teardown(proxy.close)
     const { token, api } = await service.user('traveller')
-    const page = await openConsole(t, browser, { url: line.url, token })
+    const page = await openConsole(t, browser, { url: proxy.url, token })
     await page.getByRole('button', { name: 'Start' }).click()
     await page.getByRole('log').getByText('meeting').waitFor()
-    line.cut()
+    proxy.reset()
     const [live] = (await api.call('listLives')).data
     if (grace === '0s') {
       await page.getByRole('alert').waitFor()

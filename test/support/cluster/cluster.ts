@@ -2,27 +2,27 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
-import * as E from 'fp-ts/lib/Either.js'
 import type { StoredEvent } from '../../../application/ports/event-store.ts'
 import { ADMISSION_STREAM, Admitted, Moved, WorkerJoined, WorkerLeft } from '../../../domain/admission/events.ts'
 import { eventReader } from '../../../domain/read-event.ts'
-import { startEventStoreDb } from '../stores/eventstoredb.ts'
+import { startMongoDouble } from '../doubles/mongodb/process.ts'
 import { launch } from '../service/launch.ts'
 import type { Launched } from '../service/launch.ts'
-import { startMongoDouble } from '../doubles/mongodb/process.ts'
-import { freePort } from '../tools/free-port.ts'
 import { ADMIN, prefixed } from '../service/service.ts'
+import { startEventStoreDb } from '../stores/eventstoredb.ts'
 import { openLogOf } from '../stores/stores.ts'
+import { freePort } from '../tools/free-port.ts'
+import { rightOf } from '../tools/right.ts'
+import { openTcpProxy } from '../tools/tcp-proxy.ts'
+import type { TcpProxy } from '../tools/tcp-proxy.ts'
 import { temporaryDirectory } from '../tools/temporary-directory.ts'
-import { openGate } from './gate.ts'
-import type { Gate } from './gate.ts'
 
 type Settings = Readonly<Record<string, string>>
 
-/** What a process can be cut off from. */
+/** A server, or the other processes, from which a process can be cut off. */
 export type Peer = 'mongodb' | 'eventstoredb' | 'peers'
 
-/** One process of a service, on a data directory and under a name that outlive it. */
+/** One process of the service. Its name and data directory outlive its restarts. */
 export interface ClusterProcess {
   readonly name: string
   readonly dataDirectory: string
@@ -30,124 +30,143 @@ export interface ClusterProcess {
   readonly pid: () => number
   readonly log: () => string
   readonly kill: () => Promise<void>
-  /** SIGTERM, and until it has ended; its exit code. */
+  /** Sends SIGTERM and waits for the end. Returns the exit code. */
   readonly stop: () => Promise<number | null>
   readonly freeze: () => void
   readonly thaw: () => void
   readonly start: () => Promise<void>
-  /** Neither killed nor ended. */
   readonly isRunning: () => boolean
   readonly cut: (from: Peer) => void
   readonly mend: (from: Peer) => void
 }
 
-/** Servers and processes of one service. */
+/** The servers and processes of one service. */
 export interface Cluster {
-  /** Starts a process with a role; `all` unless told. */
+  /** Starts a process. Default role: `all`. */
   readonly add: (name: string, role?: string, settings?: Settings) => Promise<ClusterProcess>
   readonly eventStore: Awaited<ReturnType<typeof startEventStoreDb>>
   readonly mongo: Awaited<ReturnType<typeof startMongoDouble>>
-  /** Of the stores, as a tool takes them. */
+  /** The settings with which a tool finds the stores. */
   readonly stores: Settings
-  /** The process that runs a live, by the log; throws while there is none. */
+  /** Returns the process that runs a session, by the log; throws when no process runs it. */
   readonly workerOf: (liveId: number) => Promise<ClusterProcess>
-  /** Names of those that have joined and not left, by the log, in order. */
+  /** Returns the names of the workers that have joined and not left, by the log, sorted. */
   readonly workers: () => Promise<ReadonlyArray<string>>
-  /** A stream of the log. */
+  /** Reads a stream of the log. */
   readonly read: (stream: string) => Promise<ReadonlyArray<StoredEvent>>
 }
 
-const HEARS_NUMBERS = join(import.meta.dirname, 'numbered-engine-hook.ts')
+const NUMBERED_ENGINE = join(import.meta.dirname, 'numbered-engine-hook.ts')
 
-const placedBy = eventReader([Admitted, Moved])
-const joinedBy = eventReader([WorkerJoined, WorkerLeft])
+const placementOf = eventReader([Admitted, Moved])
+const membershipOf = eventReader([WorkerJoined, WorkerLeft])
 
 const portOf = (url: string): number => Number(/:(\d+)(?:[/?]|$)/.exec(url.replace(/^\w+:\/\//, ''))?.[1])
 
-const through = (url: string, gate: Gate): string => url.replace(`:${portOf(url)}`, `:${gate.port}`)
+const through = (url: string, { port }: Pick<TcpProxy, 'port'>): string => url.replace(`:${portOf(url)}`, `:${port}`)
 
-type Cut = Pick<Gate, 'cut' | 'mend' | 'close'>
+/** The connections of a process to one peer. */
+type Line = Pick<TcpProxy, 'cut' | 'mend' | 'close'>
+
+/** Opens a proxy whose `mend` resets the connections of the time of the cut. */
+const openLine = async (target: () => number): Promise<Line & Pick<TcpProxy, 'port'>> => {
+  const proxy = await openTcpProxy(target)
+  const mend = (): void => {
+    proxy.reset()
+    proxy.mend()
+  }
+  return { ...proxy, mend }
+}
 
 export interface ClusterOptions {
-  /** Its engine hears numbered words. */
+  /** The engine transcribes numbered words (see numbered-words.ts). Default: true. */
   readonly isScripted?: boolean
-  /** MongoDB is three members, which hold elections. */
+  /** MongoDB is a replica set of three members, which hold elections. */
   readonly isReplicaSet?: boolean
 }
 
 /**
- * A service of several processes on servers of its own, which end with the test. Each process reaches each server, and is
- * reached by the others, through gates of its own. Nodes of an EventStoreDB that are several tell their own addresses: who
- * knows those goes past the gate, and is cut off from nothing.
+ * Starts the servers of a service; `add` starts its processes. All of them end with the test. Each process reaches the
+ * servers, and is reached by the other processes, through its own proxies. The proxy to an EventStoreDB of several nodes
+ * has no effect, because clients learn the real addresses of the nodes.
  */
 export const startCluster = async (
-  t: Pick<ExecutionContext, 'teardown'>, { isScripted = true, isReplicaSet = false }: ClusterOptions = {},
+  t: Pick<ExecutionContext, 'teardown'>,
+  { isScripted = true, isReplicaSet = false }: ClusterOptions = {},
 ): Promise<Cluster> => {
   const keys = await temporaryDirectory()
   t.teardown(keys.remove)
   const keyFile = join(keys.path, 'master.key')
   await writeFile(keyFile, randomBytes(32))
-  const [eventStore, mongo] = [await startEventStoreDb(), await startMongoDouble({ replicaSet: isReplicaSet ? 'rs0' : '' })]
-  for (const { dispose } of [eventStore, mongo]) t.teardown(dispose)
+  const eventStore = await startEventStoreDb()
+  t.teardown(eventStore.dispose)
+  const mongo = await startMongoDouble({ replicaSet: isReplicaSet ? 'rs0' : '' })
+  t.teardown(mongo.dispose)
   const stores = { EVENTSTORE_URL: eventStore.url, MONGO_URL: mongo.url('stenolog'), MASTER_KEY_FILE: keyFile }
 
   const processes = new Map<string, ClusterProcess>()
   const read: Cluster['read'] = async (stream) => {
     const log = await openLogOf({ dataDirectory: '', stores })
     try {
-      const events = await log.read(stream)()
-      if (E.isLeft(events)) throw new Error(events.left.reason)
-      return events.right
+      return await rightOf(log.read(stream))
     } finally {
       await log.close()
     }
   }
   const workerOf: Cluster['workerOf'] = async (liveId) => {
-    const placed = (await read(ADMISSION_STREAM)).map(placedBy).findLast((event) => event?.data.liveId === liveId)
-    const found = processes.get(placed?.data.worker ?? '')
-    if (found === undefined) throw new Error(`nobody runs live ${liveId}`)
+    const placements = (await read(ADMISSION_STREAM)).map(placementOf)
+    const worker = placements.findLast((event) => event?.data.liveId === liveId)?.data.worker
+    const found = processes.get(worker ?? '')
+    if (found === undefined) throw new Error(`no process runs session ${liveId}`)
     return found
   }
   const workers: Cluster['workers'] = async () => {
     const joined = new Map<string, string | null>()
-    for (const event of (await read(ADMISSION_STREAM)).map(joinedBy)) {
-      if (event?.type === 'WorkerJoined') joined.set(event.data.worker, event.data.incarnation)
-      else if (event !== undefined && joined.get(event.data.worker) === event.data.incarnation) joined.delete(event.data.worker)
+    for (const event of (await read(ADMISSION_STREAM)).map(membershipOf)) {
+      if (event === undefined) continue
+      const { worker, incarnation } = event.data
+      if (event.type === 'WorkerJoined') joined.set(worker, incarnation)
+      else if (joined.get(worker) === incarnation) joined.delete(worker)
     }
     return [...joined.keys()].toSorted()
   }
 
-  /** A set's members tell their addresses: those of a door are this process's own. */
-  const wayToMongo = async (name: string): Promise<{ readonly url: string; readonly gate: Cut }> => {
+  /** Members of a replica set publish their addresses, so a process gets its own addresses from the double. */
+  const lineToMongo = async (name: string): Promise<Line & { readonly url: string }> => {
     if (!isReplicaSet) {
-      const gate = await openGate(() => portOf(stores.MONGO_URL))
-      return { url: through(stores.MONGO_URL, gate), gate }
+      const line = await openLine(() => portOf(stores.MONGO_URL))
+      return { ...line, url: through(stores.MONGO_URL, line) }
     }
     const { url, line } = await mongo.door(name)
-    const cut = (): void => void line('silent')
-    return { url: url('stenolog'), gate: { cut, mend: () => void line('open'), close: () => Promise.resolve() } }
+    return {
+      url: url('stenolog'),
+      cut: () => void line('silent'),
+      mend: () => void line('open'),
+      close: () => Promise.resolve(),
+    }
   }
 
   const add: Cluster['add'] = async (name, role = 'all', settings = {}) => {
     const data = await temporaryDirectory()
     t.teardown(data.remove)
     const internal = await freePort()
-    const toMongo = await wayToMongo(name)
-    const [toEventStore, toPeers] = [await openGate(() => portOf(stores.EVENTSTORE_URL)), await openGate(() => internal)]
-    const gates: Readonly<Record<Peer, Cut>> = { mongodb: toMongo.gate, eventstoredb: toEventStore, peers: toPeers }
-    for (const gate of Object.values(gates)) t.teardown(gate.close)
+    const mongodb = await lineToMongo(name)
+    const eventstoredb = await openLine(() => portOf(stores.EVENTSTORE_URL))
+    const peers = await openLine(() => internal)
+    const lines: Readonly<Record<Peer, Line>> = { mongodb, eventstoredb, peers }
+    for (const line of Object.values(lines)) t.teardown(line.close)
     const environment = {
       ...prefixed({
         ...stores,
-        EVENTSTORE_URL: through(stores.EVENTSTORE_URL, toEventStore),
-        MONGO_URL: toMongo.url,
+        EVENTSTORE_URL: through(stores.EVENTSTORE_URL, eventstoredb),
+        MONGO_URL: mongodb.url,
         NODE_NAME: name, ROLE: role, PORT: '0', DATA_DIR: data.path,
-        INTERNAL_PORT: String(internal), INTERNAL_URL: `127.0.0.1:${toPeers.port}`,
+        INTERNAL_PORT: String(internal), INTERNAL_URL: `127.0.0.1:${peers.port}`,
         ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password,
         RATE_LIMIT: '0', DRAIN_TIMEOUT: '5s', VRAM_MB: '100000', OVERCOMMIT: '0',
         ...settings,
       }),
-      ...(isScripted && { NODE_OPTIONS: `--import=${HEARS_NUMBERS}` }),
+      ...(isScripted && { NODE_OPTIONS: `--import=${NUMBERED_ENGINE}` }),
     }
     let running: Launched | null = null
     const start = async (): Promise<{ readonly run: Launched; readonly url: string }> => {
@@ -158,29 +177,29 @@ export const startCluster = async (
       })
       return { run, url: await run.url() }
     }
-    let now = await start()
+    let latest = await start()
     const added: ClusterProcess = {
       name,
       dataDirectory: data.path,
-      url: () => now.url,
-      pid: () => now.run.pid(),
-      log: () => now.run.stderr(),
+      url: () => latest.url,
+      pid: () => latest.run.pid(),
+      log: () => latest.run.stderr(),
       kill: async () => {
-        now.run.kill('SIGKILL')
-        await now.run.exited
+        latest.run.kill('SIGKILL')
+        await latest.run.exited
       },
       stop: () => {
-        now.run.kill('SIGTERM')
-        return now.run.exited
+        latest.run.kill('SIGTERM')
+        return latest.run.exited
       },
-      freeze: () => now.run.kill('SIGSTOP'),
-      thaw: () => now.run.kill('SIGCONT'),
+      freeze: () => latest.run.kill('SIGSTOP'),
+      thaw: () => latest.run.kill('SIGCONT'),
       start: async () => {
-        now = await start()
+        latest = await start()
       },
-      isRunning: () => running === now.run,
-      cut: (from) => gates[from].cut(),
-      mend: (from) => gates[from].mend(),
+      isRunning: () => running === latest.run,
+      cut: (from) => lines[from].cut(),
+      mend: (from) => lines[from].mend(),
     }
     processes.set(name, added)
     return added

@@ -1,12 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** Milliseconds between the first two looks, and at most: what takes long is asked for less often. */
-const [SOON, SELDOM] = [20, 160]
+/** The pause between two polls grows from the first value to the second one. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [20, 160]
 
-/** Polls until `check` does not throw and answers what it gave; after `timeoutMs` throws what it threw last. */
-export const eventually = async <A>(check: () => A | Promise<A>, { timeoutMs = 60_000, pauseMs = SELDOM } = {}): Promise<A> => {
+/** Polls until `check` does not throw, and returns its result. After `timeoutMs` throws the last error of `check`. */
+export const eventually = async <A>(
+  check: () => A | Promise<A>,
+  { timeoutMs = 60_000, pauseMs = LONGEST_PAUSE_MS } = {},
+): Promise<A> => {
   const deadline = performance.now() + timeoutMs
-  for (let pause = SOON; ; pause = Math.min(pause * 1.25, pauseMs)) {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.25, pauseMs)) {
     try {
       return await check()
     } catch (error) {
@@ -18,7 +21,7 @@ export const eventually = async <A>(check: () => A | Promise<A>, { timeoutMs = 6
 
 const ATTEMPTS = 30
 
-/** For tests that outlast minutes in which the machine stands still: by attempts, not by a clock that goes on meanwhile. */
+/** Polls like `eventually`, but counts attempts instead of time. For machines that stand still for minutes. */
 export const patiently = async <A>(check: () => Promise<A>): Promise<A> => {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -1,19 +1,26 @@
 import { readFileSync, readdirSync } from 'node:fs'
 
-/** What a process and those that it started hold. Linux. */
+/** The resources of a process and its children. Linux only. */
 export interface Footprint {
-  /** Of the process and of its children, in megabytes. */
+  /** Memory of the process in megabytes. */
   readonly own: number
+  /** Memory of its children in megabytes. */
   readonly children: number
   readonly descriptors: number
   readonly processes: number
 }
 
-const megabytes = (pid: number): number => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+const megabytes = (pid: number): number => {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024
+}
 
-/** Processes that it started, by any of its threads. */
+/** Returns the ids of the processes that any thread of the process started. */
 export const childrenOf = (pid: number): ReadonlyArray<number> =>
-  readdirSync(`/proc/${pid}/task`).flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').map(Number).filter((child) => child > 0))
+  readdirSync(`/proc/${pid}/task`).flatMap((task) => {
+    const children = readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')
+    return children.split(' ').map(Number).filter((child) => child > 0)
+  })
 
 export const footprintOf = (pid: number): Footprint => {
   const children = childrenOf(pid)
@@ -25,17 +32,25 @@ export const footprintOf = (pid: number): Footprint => {
   }
 }
 
-const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+const median = (values: ReadonlyArray<number>): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
-/** The medians of one member in the second and in the last quarter of all samples. */
-export const quartersOf = (samples: ReadonlyArray<Footprint>, member: keyof Footprint): readonly [second: number, last: number] => {
+type Growth = readonly [second: number, last: number]
+
+/** Returns the medians of one member in the second and in the last quarter of the samples. */
+export const quartersOf = (samples: ReadonlyArray<Footprint>, member: keyof Footprint): Growth => {
   const quarter = Math.floor(samples.length / 4)
-  const of = (from: number): number => median(samples.slice(from, from + quarter).map((sample) => sample[member]))
-  return [of(quarter), of(samples.length - quarter)]
+  const medianFrom = (start: number): number =>
+    median(samples.slice(start, start + quarter).map((sample) => sample[member]))
+  return [medianFrom(quarter), medianFrom(samples.length - quarter)]
 }
 
-/** Looks at a process every `everyMs` for as long as `act` takes. */
-export const sampleFootprints = async (pid: number, everyMs: number, act: () => Promise<void>): Promise<ReadonlyArray<Footprint>> => {
+/** Samples a process every `everyMs` milliseconds while `act` runs. */
+export const sampleFootprints = async (
+  pid: number,
+  everyMs: number,
+  act: () => Promise<void>,
+): Promise<ReadonlyArray<Footprint>> => {
   const samples: Array<Footprint> = []
   const timer = setInterval(() => samples.push(footprintOf(pid)), everyMs)
   try {
@@ -46,9 +61,10 @@ export const sampleFootprints = async (pid: number, everyMs: number, act: () => 
   return samples
 }
 
-/** F21 has 5 % for a day; a short run still warms up, and memory is taken and given back in steps (megabytes). */
-const GROWTH = 1.1
+/** More than the 5 % a day of F21, because a short run still warms up. */
+const MAX_GROWTH = 1.1
+/** Memory grows and shrinks in steps of this size. */
 const STEP_MB = 12
 
-export const isFlat = ([second, last]: readonly [number, number]): boolean => last <= second * GROWTH + STEP_MB
-export const describeGrowth = ([second, last]: readonly [number, number]): string => `${second.toFixed(0)} → ${last.toFixed(0)}`
+export const isFlat = ([second, last]: Growth): boolean => last <= second * MAX_GROWTH + STEP_MB
+export const describeGrowth = ([second, last]: Growth): string => `${second.toFixed(0)} → ${last.toFixed(0)}`

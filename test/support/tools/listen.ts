@@ -3,7 +3,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
 
-/** Has a server listen on a free port of the loopback address until the test ends; its URL. */
+/** Makes a server listen on a free port of 127.0.0.1 until the test ends. Returns its URL. */
 export const listen = async (t: Pick<ExecutionContext, 'teardown'>, server: Server): Promise<string> => {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

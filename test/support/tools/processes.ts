@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs'
 
-/** Is there such a process, and is it no zombie? Linux. */
+/** Returns whether the process exists and is not a zombie. Linux only. */
 export const isRunning = (pid: number): boolean => {
   try {
     return !/^\d+ \(.*\) [ZX] /s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
@@ -9,7 +9,7 @@ export const isRunning = (pid: number): boolean => {
   }
 }
 
-/** Ids of the processes whose process group `pid` leads: a puller and its decoder. Linux. */
+/** Returns the ids of the processes in the process group `pid`, such as a puller and its decoder. Linux only. */
 export const processGroupOf = (pid: number): ReadonlyArray<number> =>
   readdirSync('/proc').map(Number).filter((candidate) => {
     try {

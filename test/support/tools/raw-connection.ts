@@ -4,21 +4,21 @@ import type { Socket } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import { eventually } from './eventually.ts'
 
-/** A connection on which a test writes what it likes. */
+/** A TCP connection on which a test writes arbitrary bytes. */
 export interface RawConnection {
   readonly socket: Socket
-  /** Everything that came back so far. */
+  /** All received text so far. */
   readonly answers: () => string
-  /** Status codes that came back so far. */
+  /** The status codes of the answers so far. */
   readonly statuses: () => ReadonlyArray<number>
   readonly write: (bytes: string) => void
   /** Waits until this many answers have begun. */
   readonly answered: (count: number) => Promise<void>
-  /** Waits until the other side has closed it, and gives what it said. */
+  /** Waits until the service has closed the connection. Returns all received text. */
   readonly closed: () => Promise<string>
 }
 
-/** Opens one to the service at `url`; it ends with the test. `from` is an address of this machine. */
+/** Connects to the service at `url` until the test ends. `from`: the local address of the connection. */
 export const openRaw = async (t: ExecutionContext, url: string, from = '127.0.0.1'): Promise<RawConnection> => {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress: from })
   let answers = ''
@@ -34,11 +34,12 @@ export const openRaw = async (t: ExecutionContext, url: string, from = '127.0.0.
     write: (bytes) => void socket.write(bytes, 'latin1'),
     answered: (count) =>
       eventually(() => {
-        if (statuses().length < count) throw new Error(`${statuses().length} of ${count} answers: ${answers.slice(0, 200)}`)
+        const { length } = statuses()
+        if (length < count) throw new Error(`${length} of ${count} answers: ${answers.slice(0, 200)}`)
       }),
     closed: () =>
       eventually(() => {
-        if (!socket.closed) throw new Error('still open')
+        if (!socket.closed) throw new Error('the connection is still open')
         return answers
       }, { timeoutMs: 40_000 }),
   }

@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto'
 import type { ExecutionContext } from 'ava'
 
-/** Numbers from 0 to below 1, the same ones for the same seed. */
+/** Creates a generator of numbers from 0 to below 1. Equal seeds give equal numbers. */
 export const createRandom = (seed: string): (() => number) => {
   let block = Buffer.alloc(0)
   let [blocks, at] = [0, 0]
@@ -16,15 +16,16 @@ export const createRandom = (seed: string): (() => number) => {
   }
 }
 
-/** What a test leaves to chance. Whatever runs beside other things has random numbers of its own, by name: their order is its own too. */
+/** The random numbers of a test. */
 export interface Chance {
   readonly seed: string
+  /** Creates the generator of this name. Concurrent parts of a test need their own, so their numbers do not mix. */
   readonly random: (name: string) => () => number
 }
 
-/** Of a seed that the test's log tells; `STENOLOG_TEST_SEED` gives it again. */
+/** Chooses a seed and logs it. `STENOLOG_TEST_SEED` sets the seed, to repeat a run. */
 export const chanceOf = (t: Pick<ExecutionContext, 'log'>): Chance => {
   const seed = process.env['STENOLOG_TEST_SEED'] ?? String(randomInt(1_000_000))
-  t.log(`chance: STENOLOG_TEST_SEED=${seed} gives the same again`)
+  t.log(`STENOLOG_TEST_SEED=${seed} repeats this run`)
   return { seed, random: (name) => createRandom(`${seed} ${name}`) }
 }

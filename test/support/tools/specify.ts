@@ -3,8 +3,11 @@ import * as E from 'fp-ts/lib/Either.js'
 import { fold } from '../../../domain/shared/decider.ts'
 import type { Decider } from '../../../domain/shared/decider.ts'
 
-/** Given these events, when this command is decided, then … One sentence for each of a decider's three kinds of answer. */
-export const specify = <State, Command, Event, Refusal>(t: ExecutionContext, decider: Decider<State, Command, Event, Refusal>) => ({
+/** Given these events, when this command is decided, then these events follow, or nothing, or a refusal. */
+export const specify = <State, Command, Event, Refusal>(
+  t: ExecutionContext,
+  decider: Decider<State, Command, Event, Refusal>,
+) => ({
   given: (...history: ReadonlyArray<Event>) => ({
     when: (command: Command) => {
       const decision = decider.decide(command, fold(decider, history))

@@ -2,32 +2,39 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
-/** The way to a port of 127.0.0.1, as a network may treat it. */
+/** A relay in front of a port of 127.0.0.1, with the network faults that a test can cause. */
 export interface TcpProxy {
+  readonly port: number
+  /** `127.0.0.1:port`. */
   readonly address: string
-  /** Nothing passes from now on, and nobody is told. */
+  /** Holds all bytes in both directions, as a pulled cable does. Connections stay open and notice nothing. */
   readonly cut: () => void
-  /** What waited passes, and new connections do. */
+  /** Delivers the held bytes and relays again. */
   readonly mend: () => void
-  /** Connections that stand are reset on both sides. */
+  /** Resets all open connections on both sides. */
   readonly reset: () => void
-  /** Everything that a connection brought so far, one entry a connection. */
-  readonly heard: () => ReadonlyArray<Buffer>
-  readonly close: () => void
+  /** True: new connections are closed at once. */
+  readonly refuse: (isRefusing: boolean) => void
+  /** The bytes that clients sent so far, one entry per connection. Empty unless `isRecording`. */
+  readonly received: () => ReadonlyArray<Buffer>
+  readonly close: () => Promise<void>
 }
 
-/** Opens one on a free port of the loopback address. */
-export const openTcpProxy = async (port: number): Promise<TcpProxy> => {
+/** Opens a proxy on a free port. `target`: the port behind it, read for each connection. */
+export const openTcpProxy = async (target: () => number, { isRecording = false } = {}): Promise<TcpProxy> => {
   const sockets = new Set<Socket>()
-  const recorded: Array<Array<Buffer>> = []
+  const recordings: Array<Array<Buffer>> = []
   let isCut = false
-  const pass = (from: Socket, to: Socket): void => {
+  let isRefusing = false
+
+  const relay = (from: Socket, to: Socket): void => {
     sockets.add(from)
     if (isCut) from.pause()
     from.on('data', (data: Buffer) => {
-      to.write(data)
-      if (isCut) from.pause()
+      const isWritable = to.write(data)
+      if (isCut || !isWritable) from.pause()
     })
+    to.on('drain', () => void (isCut || from.resume()))
     from.on('end', () => void (isCut || to.end()))
     from.on('error', () => undefined)
     from.once('close', () => {
@@ -36,16 +43,22 @@ export const openTcpProxy = async (port: number): Promise<TcpProxy> => {
     })
   }
   const server = createServer({ allowHalfOpen: true }, (near) => {
-    const far = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-    const heard: Array<Buffer> = []
-    recorded.push(heard)
-    near.on('data', (data: Buffer) => heard.push(data))
-    pass(near, far)
-    pass(far, near)
+    if (isRefusing) return void near.destroy()
+    const far = connect({ port: target(), host: '127.0.0.1', allowHalfOpen: true })
+    if (isRecording) {
+      const recording: Array<Buffer> = []
+      recordings.push(recording)
+      near.on('data', (data: Buffer) => recording.push(data))
+    }
+    relay(near, far)
+    relay(far, near)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+
   return {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    port,
+    address: `127.0.0.1:${port}`,
     cut: () => {
       isCut = true
       for (const socket of sockets) socket.pause()
@@ -57,10 +70,28 @@ export const openTcpProxy = async (port: number): Promise<TcpProxy> => {
     reset: () => {
       for (const socket of sockets) socket.resetAndDestroy()
     },
-    heard: () => recorded.map((chunks) => Buffer.concat(chunks)),
-    close: () => {
-      server.close()
-      for (const socket of sockets) socket.destroy()
+    refuse: (refusing) => {
+      isRefusing = refusing
     },
+    received: () => recordings.map((chunks) => Buffer.concat(chunks)),
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}
+
+const REQUEST_LINE = /^(?:GET|POST|OPTIONS) \S+/gm
+
+/** Opens a recording proxy in front of the service at `url`. */
+export const openHttpProxy = async (url: string) => {
+  const proxy = await openTcpProxy(() => Number(new URL(url).port), { isRecording: true })
+  return {
+    ...proxy,
+    url: `http://${proxy.address}`,
+    /** Method and path of the requests so far, by connection. */
+    requests: (): ReadonlyArray<string> =>
+      proxy.received().flatMap((bytes) => bytes.toString('latin1').match(REQUEST_LINE) ?? []),
   }
 }

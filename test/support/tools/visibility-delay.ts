@@ -1,11 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** Milliseconds between two looks of who waits for what another process did. */
-const LOOK_MS = 5
+const POLL_MS = 5
 
 /**
- * How long after `write` was answered `isSeen` holds, looked at again and again: what one process did, asked of another.
- * Throws after `limitMs`.
+ * Measures the milliseconds from the answer of `write` until `isSeen` returns true, usually in another process. Throws
+ * after `limitMs`.
  */
 export const visibilityDelay = async (
   write: () => Promise<unknown>, isSeen: () => Promise<boolean>, limitMs = 60_000,
@@ -13,12 +12,12 @@ export const visibilityDelay = async (
   await write()
   const since = performance.now()
   while (!(await isSeen())) {
-    if (performance.now() - since > limitMs) throw new Error(`it was not seen within ${limitMs} ms`)
-    await setTimeout(LOOK_MS)
+    if (performance.now() - since > limitMs) throw new Error(`the write was not visible within ${limitMs} ms`)
+    await setTimeout(POLL_MS)
   }
   return performance.now() - since
 }
 
-/** The value that `share` of all are not above. */
+/** Returns the smallest value that is not exceeded by the share (0 to 1) of all values. */
 export const percentile = (values: ReadonlyArray<number>, share: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? NaN
