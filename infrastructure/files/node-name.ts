@@ -29,9 +29,9 @@ export const loadOrCreateNodeName = async (dataDir: string): Promise<string> => 
     if (GENERATED_NAME.test(kept)) return kept
     throw new Error(`${file} does not contain a generated node name: restore the file, or delete it to get a new name`)
   }
-  const made = `node-${randomBytes(8).toString('hex')}`
-  await writeFile(`${file}.new`, `${made}\n`, { mode: 0o600, flush: true })
+  const generated = `node-${randomBytes(8).toString('hex')}`
+  await writeFile(`${file}.new`, `${generated}\n`, { mode: 0o600, flush: true })
   await rename(`${file}.new`, file)
   if (process.platform !== 'win32') await sync(dataDir)
-  return made
+  return generated
 }

@@ -27,8 +27,8 @@ const isDataOf = (graph: string, path: string): boolean =>
 
 /**
  * Chooses the files that the engine needs from a repository or directory, in download order. The small files come
- * first, because they show whether the engine can run the model. Without a `wanted` precision it chooses the best one for
- * `provider`, or for the CPU in the case of translators. Left: the missing files.
+ * first, because they show whether the engine can run the model. Without a `wanted` precision it chooses the best one
+ * for `provider`, or for the CPU in the case of translators. Left: the missing files.
  */
 export const chooseFiles = (
   all: ReadonlyArray<ListedFile>,

@@ -33,8 +33,8 @@ const ownHost = (interfaces: Interfaces): string => {
  */
 export const advertisedAddress = (url: string | null, bound: HostAndPort, interfaces: Interfaces): string | null => {
   if (url !== null) {
-    const given = parseAddress(url.replace(/^https:\/\//, '').replace(/\/$/, ''))
-    return given && formatAddress(given)
+    const parsed = parseAddress(url.replace(/^https:\/\//, '').replace(/\/$/, ''))
+    return parsed && formatAddress(parsed)
   }
   return formatAddress(UNSPECIFIED.has(bound.host) ? { ...bound, host: ownHost(interfaces) } : bound)
 }

@@ -103,13 +103,13 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
         for (const spec of specs) places.push(await collections.ensure(spec))
         return places
       }, MAINTENANCE_MS),
-    commit: (whose, changes, { position: v, last }, token = 0) => async () => {
+    commit: (target, changes, { position: v, last }, token = 0) => async () => {
       const latest = [...latestByCollection(changes)].map(
         ([name, changesById]) => [name, [...changesById.values()].map(toStored)] as const,
       )
       // Resolves all names in one turn, so a replaced read model affects the documents and the checkpoint alike.
       const places = Promise.all([
-        checkpointId(whose),
+        checkpointId(target),
         ...latest.map(async ([name, documents]) => ({ collection: await collections.current(name), documents })),
       ])
       const done = await request(async (limit) => {
@@ -143,11 +143,11 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
         return checkpointIds.map((id) => progress.get(id) ?? null)
       })
     },
-    checkpoint: (whose) => async () => {
-      const id = checkpointId(whose)
+    checkpoint: (target) => async () => {
+      const id = checkpointId(target)
       return request(async ({ maxTimeMS }) => {
         const read = async (_id: string) => await checkpoints.findOne({ _id }, { maxTimeMS })
-        const found = (await read(await id)) ?? (await read(whose.projection))
+        const found = (await read(await id)) ?? (await read(target.projection))
         return { position: found?.v ?? BEGINNING, last: found?.last ?? null }
       })
     },

@@ -14,7 +14,7 @@ import type { Entry, MemberRegister } from './member-register.ts'
 
 /** Beats in the time of a TTL. */
 const BEATS = 5
-/** A read counts only if one of the last beats, in this number, was acknowledged. */
+/** A read counts only if a beat was acknowledged within the time of this many beats. */
 const FRESH_BEATS = 2
 /** A change of one of these is announced at once, because other processes wait for it. */
 const URGENT = ['state', 'address', 'jobs'] as const
@@ -29,7 +29,7 @@ interface MembersDeps {
 
 /** The result of a read of the members. */
 export interface Verdicts {
-  /** Whether a silent or missing member may count as lost: MongoDB answers the read, and our own beats. */
+  /** Whether a silent or missing member may count as lost: MongoDB has answered this read and our recent beats. */
   readonly isCounted: boolean
   /** Whether this process is a member. Also true when MongoDB did not answer. */
   readonly isMember: boolean

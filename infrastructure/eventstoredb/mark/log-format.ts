@@ -46,8 +46,8 @@ export const agreeOnMark = async (
   const before = ownerIn(members)
   // An earlier attempt of this process wrote the mark, but its answer was lost.
   if (before?.incarnation === owner.incarnation) return agreed(null)
-  // Calls `ownershipProblem` after reading the mark. A process that was replaced before gets the reason here; a process that is
-  // replaced later fails at the expected revision.
+  // Calls `ownershipProblem` after reading the mark. A process that was replaced before gets the reason here; a process
+  // that is replaced later fails at the expected revision.
   const refusal = (takesOver ? null : ownerProblem(before, owner)) ?? (await ownership.ownershipProblem())
   if (refusal !== null) return agreed(refusal)
   // All members of one MongoDB share the log, so the owner in the mark stays.

@@ -28,7 +28,7 @@ export type DocumentsJob =
       readonly token: number
     }
   | { readonly kind: 'publish'; readonly updates: ReadonlyArray<ProgressUpdate> }
-  | { readonly kind: 'discard'; readonly whose: Checkpointed }
+  | { readonly kind: 'discard'; readonly target: Checkpointed }
   | { readonly kind: 'promote'; readonly from: ReadModel; readonly to: ReadModel }
 
 const { file } = workerData as { readonly file: string }
@@ -82,7 +82,7 @@ const apply = (job: DocumentsJob): DocumentsAnswer => {
         setProgress.run(JSON.stringify(progress), model.projection, token)
       return true
     case 'discard':
-      discard(job.whose)
+      discard(job.target)
       return true
     case 'promote':
       discard(job.to)

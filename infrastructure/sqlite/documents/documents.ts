@@ -221,7 +221,7 @@ export const openSqliteDocuments = async ({ file }: { readonly file: string }): 
       return submit({ kind: 'commit', projection, changes: encoded, position, last: lastEvent, token })
     },
     publishProgress: (updates) => () => submit({ kind: 'publish', updates }),
-    discard: (whose) => () => submit({ kind: 'discard', whose }),
+    discard: (target) => () => submit({ kind: 'discard', target }),
     promote: (from, to) => () => submit({ kind: 'promote', from, to }),
     close: async () => {
       // The last closed connection merges the write-ahead file, which a reader cannot do.
