@@ -1,7 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import * as RA from 'fp-ts/lib/ReadonlyArray.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { admissionDecider } from '../../domain/admission/decider.ts'
 import type { AdmissionCommand, AdmissionRefusal } from '../../domain/admission/decider.ts'
 import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
@@ -26,31 +28,31 @@ export interface AdmissionRequest {
   readonly correlationId: string
 }
 
-/** The single writer of `admission` in this process. */
+/** The only writer of the stream `admission` in this process. */
 export interface AdmissionActor {
-  /** The state right after the command. Refusals are decided on a state that is known to be current. */
+  /** Returns the state after the command. Before a refusal the state is read again, so it is current. */
   readonly send: (request: AdmissionRequest) => TaskEither<AdmissionRefusal | Unavailable, AdmissionState>
-  /** As this process knows it: what others append arrives with the next command or refresh. */
+  /** Returns the known state. Events of other processes are read with the next command or refresh. */
   readonly state: () => AdmissionState
-  /** Reads what other processes have appended. */
+  /** Reads the events of other processes. */
   readonly refresh: TaskEither<Unavailable, AdmissionState>
-  /** What workers can run, as this process knows it: every command that it sends respects that. */
+  /** Returns the models of each worker, as this process knows them. It is added to every command. */
   readonly offering: () => Offering | undefined
-  /** When all that was sent is answered and no snapshot is being written. */
+  /** Resolves when all commands are answered and no snapshot is being written. */
   readonly idle: () => Promise<void>
 }
 
-/** Commands decided one after another and appended as one batch. */
+/** Maximum number of commands in one append. */
 const MAX_BATCH = 100
-/** Events behind which no further command joins a batch: one that moves lives may have 200 of its own. */
-const FULL_BATCH = 200
+/** No further command joins a batch with this many events. A single command can move 200 sessions. */
+const FULL_BATCH_EVENTS = 200
 /**
- * Decisions of one batch before Contended: the first, one after a read that confirms refusals, the others after lost races.
- * Where several processes admit without pause, a batch loses most of its races.
+ * Attempts for one batch before Contended: the first one, one after a read that confirms refusals, and others after
+ * lost races. When several processes admit sessions without a pause, a batch loses most of its races.
  */
 const MAX_ATTEMPTS = 42
-/** From here on waits get no longer: others would only win more races meanwhile. */
-const LONGEST_WAIT = 2
+/** The waits do not grow after this attempt. Otherwise other processes would win even more races. */
+const LAST_GROWING_WAIT = 2
 
 type Answer = Either<AdmissionRefusal | Unavailable, AdmissionState>
 
@@ -61,15 +63,15 @@ interface Waiting {
 }
 
 /**
- * Decides the batch on the evolving state: each command sees the events of those before it. Commands for which there is
- * no place in the append have no answer.
+ * Decides the commands one after another, each on the state after the commands before it. Commands that do not fit into
+ * the append get no answer yet.
  */
 const decideAll = (start: AdmissionState, batch: ReadonlyArray<Waiting>, offering: Offering | undefined) => {
   let state = start
   const events: Array<{ readonly event: AdmissionEvent; readonly request: AdmissionRequest }> = []
   const answers: Array<Answer> = []
   for (const { request } of batch) {
-    if (events.length >= FULL_BATCH) break
+    if (events.length >= FULL_BATCH_EVENTS) break
     const decided = admissionDecider.decide({ offering, ...request.command }, state)
     if (E.isRight(decided)) {
       state = fold(admissionDecider, decided.right, state)
@@ -83,15 +85,17 @@ const decideAll = (start: AdmissionState, batch: ReadonlyArray<Waiting>, offerin
 type AdmissionDeps = WriteDeps & {
   readonly logger: Logger
   readonly snapshotEvery?: number
-  /** Absent where one process does everything: then memory alone decides who is given a live. */
+  /** Absent when only one process exists. Then only memory decides which worker gets a session. */
   readonly offering?: () => Offering | undefined
 }
 
 /**
- * Keeps the state of `admission` in memory and one append in flight: 200 creates at once cost a few appends instead of
- * thousands of conflicts. Any number of processes may run one each; the expected revision decides between them.
- * Rejects when the store cannot be reached at start, with what it said as the cause. Where what it holds cannot be read,
- * commands are refused and the state is that of the last snapshot.
+ * Keeps the state of `admission` in memory and has at most one append in flight. So 200 concurrent creates need a few
+ * appends instead of thousands of conflicts. Each process may have one actor; the expected revision decides between
+ * them.
+ *
+ * Rejects when the store is unavailable at the start, with its error as the cause. If the stream cannot be read,
+ * commands fail and the state is that of the last snapshot.
  */
 export const createAdmissionActor = async (deps: AdmissionDeps): Promise<AdmissionActor> => {
   const { offering = () => undefined } = deps
@@ -100,12 +104,12 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
   let cursor = snapshot === null
     ? { state: admissionDecider.initialState, revision: -1 }
     : { state: fromSnapshot(snapshot), revision: snapshot.revision }
-  /** False after an append whose outcome is unknown, until the tail was read. */
-  let known = true
+  /** False when the stream must be read before the next decision, for example after an append with unknown outcome. */
+  let isCurrent = true
   let queue: ReadonlyArray<Waiting> = []
   let running: Promise<void> | null = null
 
-  /** Answers the ids read, so that an append of unknown outcome can be found among them. */
+  /** Reads and folds new events. Returns their ids, to find an append with unknown outcome among them. */
   const readTail = async (): Promise<Either<Unavailable, ReadonlyArray<string>>> => {
     const base = cursor
     const stored = await deps.store.read(ADMISSION_STREAM, { from: base.revision + 1 })()
@@ -118,54 +122,59 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
     return E.right(stored.right.map((event) => event.id))
   }
 
-  const toNewEvents = async (decided: ReturnType<typeof decideAll>['events']): Promise<Either<Unavailable, ReadonlyArray<NewEvent>>> => {
-    const sealed = await sealEvents(deps.keyring, ADMISSION_STREAM)(decided.map(({ event }) => event))()
-    if (E.isLeft(sealed)) return sealed
-    const recordedAt = deps.environment.now()
-    return E.right(decided.flatMap(({ request }, index) => sealed.right.slice(index, index + 1).map((event) => ({
-      ...event,
-      id: deps.environment.newId(),
-      metadata: { correlationId: request.correlationId, causationId: request.commandId, actor: request.actor, recordedAt },
-    }))))
-  }
+  const toNewEvents = (
+    decided: ReturnType<typeof decideAll>['events'],
+  ): TaskEither<Unavailable, ReadonlyArray<NewEvent>> =>
+    pipe(
+      sealEvents(deps.keyring, ADMISSION_STREAM)(decided.map(({ event }) => event)),
+      TE.map((sealed) => {
+        const recordedAt = deps.environment.now()
+        return RA.zipWith(decided, sealed, ({ request: { correlationId, commandId, actor } }, event) => ({
+          ...event,
+          id: deps.environment.newId(),
+          metadata: { correlationId, causationId: commandId, actor, recordedAt },
+        }))
+      }),
+    )
 
-  /** Answers the batch from its beginning, not always to its end. */
+  /** Decides and appends a batch. Returns the answers of all commands that fit into the append. */
   const settle = async (batch: ReadonlyArray<Waiting>): Promise<ReadonlyArray<Answer>> => {
-    const everyone = (failure: Unavailable): ReadonlyArray<Answer> => batch.map(() => E.left(failure))
-    let confirmed = false
+    const failAll = (failure: Unavailable): ReadonlyArray<Answer> => batch.map(() => E.left(failure))
+    let isConfirmed = false
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      if (!known) {
+      if (!isCurrent) {
         const tail = await readTail()
-        if (E.isLeft(tail)) return everyone(tail.left)
-        known = true
-        confirmed = true
+        if (E.isLeft(tail)) return failAll(tail.left)
+        isCurrent = true
+        isConfirmed = true
       }
       const { revision } = cursor
       const { state, events, answers } = decideAll(cursor.state, batch, offering())
       if (events.length === 0) {
-        if (confirmed) return answers
-        // Nothing to append that would prove the state current: another process may have made room.
-        known = false
+        if (isConfirmed) return answers
+        // Without an append the state may be outdated: another process may have released memory.
+        isCurrent = false
         continue
       }
-      const newEvents = await toNewEvents(events)
-      if (E.isLeft(newEvents)) return everyone(newEvents.left)
-      const appended = await appendWithRetries(deps, ADMISSION_STREAM, revision < 0 ? 'no-stream' : revision, newEvents.right)
+      const newEvents = await toNewEvents(events)()
+      if (E.isLeft(newEvents)) return failAll(newEvents.left)
+      const expected = revision < 0 ? 'no-stream' : revision
+      const appended = await appendWithRetries(deps, ADMISSION_STREAM, expected, newEvents.right)
       if (E.isRight(appended)) {
         if (appended.right.revision > cursor.revision) cursor = { state, revision: appended.right.revision }
         return answers
       }
-      known = false
+      isCurrent = false
       const tail = await readTail()
       if (E.isRight(tail)) {
-        known = true
-        confirmed = true
+        isCurrent = true
+        isConfirmed = true
         if (newEvents.right.some((event) => tail.right.includes(event.id))) return answers
       }
-      if (appended.left._tag === 'StoreUnavailable') return everyone(appended.left)
-      await backOff(deps, Math.min(attempt, LONGEST_WAIT))
+      if (appended.left._tag === 'StoreUnavailable') return failAll(appended.left)
+      await backOff(deps, Math.min(attempt, LAST_GROWING_WAIT))
     }
-    return everyone({ _tag: 'Contended', stream: ADMISSION_STREAM })
+    return failAll({ _tag: 'Contended', stream: ADMISSION_STREAM })
   }
 
   const drain = async (): Promise<void> => {
@@ -177,8 +186,8 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
         settled = answers.length
         answers.forEach((answer, index) => batch[index]?.answer(answer))
       } catch (defect) {
-        // Each caller gets the defect; the queue goes on.
-        known = false
+        // The commands of this batch fail with the defect. The queue continues.
+        isCurrent = false
         for (const { fail } of batch) fail(defect)
       }
       queue = queue.slice(settled)
@@ -196,23 +205,20 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
   const first = await readTail()
   if (E.isLeft(first) && !isUnreadable(first.left))
     throw new Error(`cannot read ${ADMISSION_STREAM}: ${first.left._tag}`, { cause: first.left })
-  // Each command then reads again, and is refused as long as that fails.
-  known = E.isRight(first)
+  // After a failed read each command reads again, and fails as long as the read fails.
+  isCurrent = E.isRight(first)
 
   return {
     send: (request) => () => new Promise((answer, fail) => {
-      // Asked here: the batch runs in the course of whoever came first.
+      // Read now, because a batch runs in the context of its first request.
       const correlationId = deps.environment.correlationId() ?? request.correlationId
       queue = [...queue, { request: { ...request, correlationId }, answer, fail }]
-      // Begins in a microtask, so that commands sent in one go share a batch.
+      // Starts in a microtask, so that commands of one turn share a batch.
       running ??= Promise.resolve().then(drain)
     }),
     state: () => cursor.state,
     offering,
-    refresh: async () => {
-      const tail = await readTail()
-      return E.isLeft(tail) ? tail : E.right(cursor.state)
-    },
+    refresh: pipe(readTail, TE.map(() => cursor.state)),
     idle,
   }
 }
@@ -220,7 +226,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
 const isStoreUnavailable = (cause: unknown): cause is StoreUnavailable =>
   (cause as Partial<StoreUnavailable> | undefined)?._tag === 'StoreUnavailable'
 
-/** As `createAdmissionActor`, for whoever asks a store again that does not answer at the moment. */
+/** Like `createAdmissionActor`, but returns an unavailable store as a left value, so that the caller can retry. */
 export const openAdmission = (deps: AdmissionDeps): TaskEither<StoreUnavailable, AdmissionActor> =>
   TE.tryCatch(() => createAdmissionActor(deps), (error) => {
     if (error instanceof Error && isStoreUnavailable(error.cause)) return error.cause

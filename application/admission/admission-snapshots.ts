@@ -19,8 +19,8 @@ type Snapshot = EventOf<typeof AdmissionSnapshotTaken>['data']
 const snapshotOf = eventReader([AdmissionSnapshotTaken])
 
 /**
- * Copies of the admission state, so that a start reads `every` events however long the history is. A missed one costs
- * the next start a longer read, nothing else: failures wait for the next offer.
+ * Writes snapshots of the admission state, so that a start reads only about `every` events. A failed snapshot only
+ * makes the next start slower, so it is not retried.
  */
 export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, every: number) => {
   let taken = -1
@@ -29,7 +29,7 @@ export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, e
 
   const write = async (state: AdmissionState, revision: Revision): Promise<void> => {
     if (!limited) {
-      // Two, so that the last but one still stands while the last is being written.
+      // Two, so that one complete snapshot exists while the next is being written.
       if (E.isLeft(await deps.store.setMetadata(ADMISSION_SNAPSHOT_STREAM, { maxCount: 2 })())) return
       limited = true
     }
@@ -39,8 +39,9 @@ export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, e
     const id = deps.environment.newId()
     const actor = `instance:${deps.environment.instance}`
     const metadata = { correlationId: id, causationId: id, actor, recordedAt: deps.environment.now() }
-    // Any order of several writers' snapshots is right: each says which revision it includes.
-    const appended = await deps.store.append(ADMISSION_SNAPSHOT_STREAM, 'any', sealed.right.map((event) => ({ ...event, id, metadata })))()
+    // The order of several writers does not matter, because each snapshot has its revision.
+    const events = sealed.right.map((sealedEvent) => ({ ...sealedEvent, id, metadata }))
+    const appended = await deps.store.append(ADMISSION_SNAPSHOT_STREAM, 'any', events)()
     if (E.isRight(appended)) taken = Math.max(taken, revision)
   }
 
@@ -52,7 +53,10 @@ export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, e
   }
 
   return {
-    /** The newest, null when none can be read: all is in the stream itself. Rejects when the store is away. */
+    /**
+     * Returns the newest readable snapshot, or null: then the whole stream is read. Rejects if the store is
+     * unavailable.
+     */
     last: async (): Promise<Snapshot | null> => {
       const present = await newestOf(ADMISSION_SNAPSHOT_STREAM)
       if (present === undefined) return (await newestOf(EARLIER_SNAPSHOT_STREAM)) ?? null
@@ -60,11 +64,11 @@ export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, e
       taken = present.revision
       return present
     },
-    /** Takes one when the last is far enough behind; never in the way of the next append. */
+    /** Begins a snapshot if enough events followed the last one. It does not delay appends. */
     offer: (state: AdmissionState, revision: Revision): void => {
       if (writing !== null || revision - taken < every) return
       writing = write(state, revision)
-        .catch((error: unknown) => { deps.logger.error({ err: error }, 'a snapshot of the admissions could not be taken') })
+        .catch((error: unknown) => { deps.logger.error({ err: error }, 'admission snapshot failed') })
         .finally(() => { writing = null })
     },
     idle: async (): Promise<void> => { await writing },

@@ -1,12 +1,12 @@
 import type { Members, Offers } from '../ports/peers/members.ts'
 import type { Timers } from '../ports/timers.ts'
 
-/** A session's part of a lane that changes by less tells nobody anything: each pass moves it a little. */
-const DRIFT_OF_NOTE = 0.1
-/** As often as members beat; what is announced travels with a beat. */
-const EVERY_MS = 1000
+/** A smaller relative change of a model's share is not announced, because each pass changes the share a little. */
+const MIN_DRIFT = 0.1
+/** The beat of the members. Announcements are published with a beat. */
+const INTERVAL_MS = 1000
 
-interface Told {
+interface Announcement {
   readonly offers: Offers
   readonly lives: ReadonlyArray<number>
   readonly logAnswers: boolean
@@ -16,15 +16,15 @@ interface AnnounceWorkerDeps {
   readonly members: Pick<Members, 'announce'>
   readonly timers: Timers
   readonly offers: () => Offers
-  /** Lives that it hears. */
+  /** Ids of the sessions that this worker transcribes. */
   readonly lives: () => ReadonlyArray<number>
   readonly logAnswers: () => boolean
 }
 
-const hasDrifted = (before: number, now: number): boolean => Math.abs(now - before) > DRIFT_OF_NOTE * before
+const hasDrifted = (before: number, now: number): boolean => Math.abs(now - before) > MIN_DRIFT * before
 
-/** What is told, each share as it was told before unless it has drifted. */
-const settled = (offers: Offers, before: Offers | undefined): Offers => ({
+/** Keeps the announced share of each model unless it has drifted. */
+const withStableShares = (offers: Offers, before: Offers | undefined): Offers => ({
   ...offers,
   models: offers.models.map((model) => {
     const { share = model.share } = before?.models.find(({ name }) => name === model.name) ?? {}
@@ -33,26 +33,25 @@ const settled = (offers: Offers, before: Offers | undefined): Offers => ({
 })
 
 /**
- * Tells the other processes what this one can run: at once, and again whenever its catalogue, a loaded model, the lives
- * that it hears, or the time of its passes have changed by something of note.
+ * Announces the models, sessions and pass times of this worker to the other processes: at once, and after each
+ * noticeable change.
  */
 export const announceWorker = (deps: AnnounceWorkerDeps): { readonly stop: () => void } => {
   const { members, timers } = deps
-  let told: Told | undefined
+  let announced: Announcement | undefined
   let cancel: () => void = () => undefined
 
-  const look = (): void => {
+  const announceChanges = (): void => {
     const next = {
-      offers: settled(deps.offers(), told?.offers),
-      lives: [...deps.lives()].toSorted((one, other) => one - other),
+      offers: withStableShares(deps.offers(), announced?.offers),
+      lives: [...deps.lives()].toSorted((a, b) => a - b),
       logAnswers: deps.logAnswers(),
     }
-    // It travels as text anyway.
-    if (JSON.stringify(next) !== JSON.stringify(told)) members.announce(next)
-    told = next
-    cancel = timers.after(EVERY_MS, look)
+    if (JSON.stringify(next) !== JSON.stringify(announced)) members.announce(next)
+    announced = next
+    cancel = timers.after(INTERVAL_MS, announceChanges)
   }
 
-  look()
+  announceChanges()
   return { stop: () => cancel() }
 }

@@ -6,27 +6,27 @@ import type { AdmissionActor } from './admission-actor.ts'
 import type { MeasuredCompute } from './measured-compute.ts'
 import { candidatesFrom } from './offers.ts'
 
-/** What a live asks of its worker. */
-export interface AskedForLive {
+/** The needs of a new session. */
+export interface SessionNeeds {
   readonly model: Model
-  /** Names of the model and, behind it, of the translators. */
+  /** Names of the model and, after it, of the translators. */
   readonly needs: ReadonlyArray<string>
-  /** Seconds within which it shall show its text. */
+  /** Maximum delay of its text, in seconds. */
   readonly maxDelay: number
 }
 
-/** Workers that may run the live. */
-export type CandidatesFor = (asked: AskedForLive) => ReadonlyArray<Candidate>
+/** Returns the workers that may run a session. */
+export type CandidatesFor = (session: SessionNeeds) => ReadonlyArray<Candidate>
 
-/** This process as a worker, at this moment: what it announced may be a second old. */
+/** Current values of this process as a worker. The values that it announced may be a second old. */
 export interface OwnWorker {
   readonly offers: () => Offers
   readonly compute: Pick<MeasuredCompute, 'forModel'>
-  /** Lives that it hears. */
+  /** Ids of the sessions that it transcribes. */
   readonly lives: () => ReadonlyArray<number>
 }
 
-/** Whether a process takes new sessions. */
+/** True when a process accepts new sessions. */
 export const canRunSessions = ({ roles, state, offers }: Pick<Member, 'roles' | 'state' | 'offers'>): boolean =>
   roles.includes('worker') && state === 'up' && offers !== null
 
@@ -35,11 +35,11 @@ interface CandidatesDeps {
   readonly admission: Pick<AdmissionActor, 'state'>
   readonly environment: Pick<Environment, 'now'>
   readonly overcommit: number
-  /** Null where this process is no worker. */
+  /** Null when this process is not a worker. */
   readonly own: OwnWorker | null
 }
 
-/** Workers for a new live, as they announced themselves; this process by its own figures. */
+/** Finds workers for a new session, using the announcements of other processes and the own values of this process. */
 export const candidatesAmong = ({
   members, admission, environment, overcommit, own,
 }: CandidatesDeps): CandidatesFor => {
@@ -47,12 +47,14 @@ export const candidatesAmong = ({
   const present = () =>
     own === null
       ? members.all()
-      : members.all().map((one) => (one.name === self.name ? { ...one, offers: own.offers(), lives: own.lives() } : one))
+      : members.all().map((member) =>
+        member.name === self.name ? { ...member, offers: own.offers(), lives: own.lives() } : member)
 
   return ({ model, needs, maxDelay }) => {
-    const asked = { needs, state: admission.state(), overcommit, now: environment.now() }
-    return candidatesFrom(present(), asked).map((one) =>
-      own !== null && one.worker === self.name ? { ...one, compute: own.compute.forModel(model, maxDelay) } : one,
-    )
+    const query = { needs, state: admission.state(), overcommit, now: environment.now() }
+    return candidatesFrom(present(), query).map((candidate) => {
+      const isOwn = own !== null && candidate.worker === self.name
+      return isOwn ? { ...candidate, compute: own.compute.forModel(model, maxDelay) } : candidate
+    })
   }
 }

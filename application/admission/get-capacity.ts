@@ -2,7 +2,7 @@ import { reservedVram, totalVram } from '../../domain/admission/state.ts'
 import type { Caller } from '../caller.ts'
 import type { AdmissionActor } from './admission-actor.ts'
 
-/** What there is to reserve from, in megabytes, and how much of their quotas the caller uses. */
+/** Memory of all workers in megabytes, and the caller's quotas. */
 export interface Capacity {
   readonly vramTotal: number
   readonly vramReserved: number
@@ -14,7 +14,7 @@ export interface Capacity {
 
 export type GetCapacity = (caller: Caller) => Capacity
 
-/** From memory: another process's last reservations may be missing. */
+/** Returns the known capacity. The last reservations by other processes may be missing. */
 export const getCapacity =
   ({ admission }: { readonly admission: Pick<AdmissionActor, 'state'> }): GetCapacity =>
   ({ userId, maxSessions, maxTranslations }) => {
@@ -23,7 +23,7 @@ export const getCapacity =
     return {
       vramTotal,
       vramReserved,
-      // After a restart with less memory more may be reserved than there is.
+      // After a restart with less memory, more may be reserved than exists.
       vramFree: Math.max(0, vramTotal - vramReserved),
       openSessions: state.open.filter((reservation) => reservation.userId === userId).length,
       maxSessions,

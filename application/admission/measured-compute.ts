@@ -8,35 +8,38 @@ import type { Environment, Logger } from '../ports/environment.ts'
 import { cadenceOf } from '../pipeline/cadence.ts'
 import type { AdmissionActor } from './admission-actor.ts'
 
-/** Seconds of audio that one pass hears at most. */
-const WINDOW = 30
-/** Usual passes a draft: finals and speech detection add a fifth (whisper-base on recordings), speech is uneven. */
-const PASSES_A_DRAFT = 1.4
-/** Seconds a megabyte of a model that was never run, as whisper-base takes; the first passes tell better. */
-const SECONDS_A_MEGABYTE = 0.001
+/** Maximum seconds of audio in one pass. */
+const WINDOW_SECONDS = 30
+/** Average number of passes for a draft. Finals and speech detection add a fifth, and speech is uneven. */
+const PASSES_PER_DRAFT = 1.4
+/** Estimated pass time per megabyte of a model without measured passes, from whisper-base. */
+const SECONDS_PER_MEGABYTE = 0.001
 
 /**
- * Part of a lane that a session takes while somebody speaks, with the default settings. By the time that a processor was
- * busy where that is known: a pass that waited for other programs has not cost more.
+ * Returns the part of a lane that a session takes during speech, with the default settings. It uses the processor time
+ * of a pass if it is known, because waiting for other programs costs nothing.
  */
 export const shareOf = ({ usual, least, busy = usual }: PassTime): number => {
-  // No cadence helps a model that takes longer for audio than that lasts.
-  if (least > WINDOW) return least / WINDOW
-  return (PASSES_A_DRAFT * busy) / cadenceOf(DEFAULT_ENGINE_SETTINGS.min_buffer, busy)
+  // Longer pauses between passes do not help a model that is slower than real time.
+  if (least > WINDOW_SECONDS) return least / WINDOW_SECONDS
+  return (PASSES_PER_DRAFT * busy) / cadenceOf(DEFAULT_ENGINE_SETTINGS.min_buffer, busy)
 }
 
-/** What a pass of a model takes; of one that was never run an estimate, which alone never says that it cannot keep up. */
-export const timedBy =
+/**
+ * Returns the measured pass time of a model, or an estimate before its first pass. An estimate never means that the
+ * model is slower than real time.
+ */
+export const passTimeOf =
   (engine: Pick<SpeechEngine, 'passTime'>, catalogue: Pick<Catalogue, 'models'>) =>
   (model: string): PassTime => {
     const megabytes = catalogue.models().find(({ name }) => name === model)?.vram ?? 0
-    return engine.passTime(model) ?? { usual: SECONDS_A_MEGABYTE * megabytes, least: 0 }
+    return engine.passTime(model) ?? { usual: SECONDS_PER_MEGABYTE * megabytes, least: 0 }
   }
 
 export interface MeasuredCompute {
-  /** What the worker has for a session of the model, at this moment. */
+  /** Returns the compute of this worker for a session of the model, at this moment. */
   readonly forModel: (model: Model, maxDelay: number) => Compute
-  /** Lanes that there are, and those that sessions take. */
+  /** Number of existing lanes, and number of lanes that sessions take. */
   readonly lanes: () => number
   readonly taken: () => number
 }
@@ -49,19 +52,23 @@ interface MeasuredComputeDeps {
   readonly logger: Pick<Logger, 'warn'>
   /** Name of this worker. */
   readonly worker: string
-  /** Lives that run in this process. */
+  /** Ids of the sessions that run in this process. */
   readonly running: () => ReadonlyArray<number>
-  /** How many times over lanes are given away; 0: as often as somebody asks. */
+  /** Sessions may take this multiple of the lanes. 0: no limit. */
   readonly overcommit: number
-  /** The engines of a process that runs one for each GPU, and their sessions; undefined where it runs one engine. */
+  /**
+   * The engines of a process with an engine for each GPU, and their sessions. Undefined: one engine for all sessions.
+   */
   readonly engines?: () => ReadonlyArray<EngineRoom> | undefined
 }
 
-/** What the engine of this process can hear in real time, by what passes of its models take (decision 42). */
+/**
+ * Calculates how many sessions the engine of this process can transcribe in real time, from its measured pass times.
+ */
 export const measuredCompute = (deps: MeasuredComputeDeps): MeasuredCompute => {
   const { engine, catalogue, admission, environment, logger, worker, running, overcommit, engines } = deps
 
-  const passOf = timedBy(engine, catalogue)
+  const passTime = passTimeOf(engine, catalogue)
   const roomsOfEngines = (): Pick<Compute, 'engines'> => {
     const rooms = engines?.()
     return rooms === undefined ? {} : { engines: rooms }
@@ -71,7 +78,7 @@ export const measuredCompute = (deps: MeasuredComputeDeps): MeasuredCompute => {
       const { name, lanes } = engine.deviceOf(model)
       return { name, lanes: lanes * factor }
     },
-    shareOf: (model) => shareOf(passOf(model)),
+    shareOf: (model) => shareOf(passTime(model)),
     active: new Set(running()),
     ...roomsOfEngines(),
   })
@@ -81,11 +88,13 @@ export const measuredCompute = (deps: MeasuredComputeDeps): MeasuredCompute => {
 
   return {
     forModel: ({ name }, maxDelay) => {
-      const { usual } = passOf(name)
-      if (usual > maxDelay) logger.warn({ model: name, passSeconds: usual, maxDelay }, 'passes of the model take longer than max_delay')
+      const { usual } = passTime(name)
+      if (usual > maxDelay)
+        logger.warn({ model: name, passSeconds: usual, maxDelay }, 'model passes take longer than max_delay')
       if (overcommit > 0) return present(overcommit)
       const lanes = lanesFor(admission.state(), { worker, compute: present(1) }, name, environment.now())
-      if (lanes.neededLanes > lanes.freeLanes) logger.warn({ model: name, ...lanes }, 'more sessions than this machine hears in time')
+      if (lanes.neededLanes > lanes.freeLanes)
+        logger.warn({ model: name, ...lanes }, 'more sessions than this machine can transcribe in real time')
       return present(Infinity)
     },
     lanes: () => [...devices().values()].reduce((sum, lanes) => sum + lanes, 0),

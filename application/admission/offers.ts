@@ -7,25 +7,24 @@ import type { Catalogue } from '../ports/catalogue.ts'
 import type { SpeechEngine } from '../ports/engine.ts'
 import type { InstalledModels } from '../ports/installed-models.ts'
 import type { Member, Offers } from '../ports/peers/members.ts'
-import { shareOf, timedBy } from './measured-compute.ts'
+import { shareOf, passTimeOf } from './measured-compute.ts'
 
 export interface OffersDeps {
   readonly engine: Pick<SpeechEngine, 'passTime' | 'deviceOf'>
-  /** What is installed here, whatever administrators switched off: that holds for new lives alone. */
+  /** The installed models. Switches of administrators do not matter here, because they apply only to new sessions. */
   readonly installed: Pick<Catalogue, 'models' | 'translations'> & { readonly onDisk: Pick<InstalledModels, 'all'> }
-  /** The model is in memory. */
   readonly isLoaded: (model: string) => boolean
-  /** Undefined where one engine runs all sessions. */
+  /** Undefined: one engine for all sessions. */
   readonly engines?: () => ReadonlyArray<EngineRoom> | undefined
 }
 
-/** What this process can run, with what its engine measured, for those that give out lives elsewhere. */
+/** Returns the models of this process with measured values, for processes that place sessions. */
 export const offersOf = ({ engine, installed, isLoaded, engines }: OffersDeps): Offers => {
-  const passOf = timedBy(engine, installed)
+  const passTime = passTimeOf(engine, installed)
   const models = installed.models().map((model) => ({
     ...model,
     device: engine.deviceOf(model.name).name,
-    share: shareOf(passOf(model.name)),
+    share: shareOf(passTime(model.name)),
     isLoaded: isLoaded(model.name),
   }))
   const rooms = engines?.()
@@ -39,35 +38,39 @@ export const offersOf = ({ engine, installed, isLoaded, engines }: OffersDeps): 
   }
 }
 
-/** Names of the models and translators that a worker has. A model that is not installed is listed as inactive. */
+/** Returns the names of a worker's models and translators. A model that is not installed is listed as inactive. */
 const namesOf = ({ models, translations }: Offers): ReadonlySet<string> =>
   new Set([
     ...models.flatMap(({ name, active }) => (active ? [name] : [])),
     ...translations.map(({ model }) => model),
   ])
 
-/** Names of the models and translators that a worker has, without models that are too large for each of its GPUs. */
+/** Returns the names of a worker's models and translators, without models that are too large for every GPU. */
 const fittingNamesOf = (offers: Offers): ReadonlySet<string> => {
   const largest = offers.engines === undefined ? Infinity : Math.max(...offers.engines.map(({ vram }) => vram))
   const tooLarge = new Set(offers.models.flatMap(({ name, vram }) => (vram > largest ? [name] : [])))
   return new Set([...namesOf(offers)].filter((name) => !tooLarge.has(name)))
 }
 
-const takesLives = ({ state, logAnswers }: Member): boolean => state === 'up' && logAnswers
+const acceptsSessions = ({ state, logAnswers }: Member): boolean => state === 'up' && logAnswers
 
-/** Who of the members may be given lives, and of which models. */
+/** Returns the workers that accept sessions, with the names of their models. */
 export const offeringOf = (members: ReadonlyArray<Member>): Offering =>
   new Map(
     members.flatMap((member) =>
-      member.offers !== null && takesLives(member) ? [[member.name, fittingNamesOf(member.offers)] as const] : [],
+      member.offers !== null && acceptsSessions(member) ? [[member.name, fittingNamesOf(member.offers)] as const] : [],
     ),
   )
 
-/** Of a model that is no longer there: sessions of it take nothing. */
+/** The device of a removed model. */
 const NO_DEVICE = { name: '', lanes: 1 }
 
-/** As the worker measured it, its lanes given away so many times over. */
-const announcedCompute = ({ models, devices, engines }: Offers, lives: ReadonlyArray<number>, factor: number): Compute => {
+/** Returns the compute that a worker announced, with its lanes multiplied by `factor`. */
+const announcedCompute = (
+  { models, devices, engines }: Offers,
+  lives: ReadonlyArray<number>,
+  factor: number,
+): Compute => {
   const found = (model: string) => models.find(({ name }) => name === model)
   return {
     deviceOf: (model) => {
@@ -80,31 +83,32 @@ const announcedCompute = ({ models, devices, engines }: Offers, lives: ReadonlyA
   }
 }
 
-export interface AskedOfWorkers {
-  /** The model and, behind it, the translators. */
+export interface CandidateQuery {
+  /** Names of the model and, after it, of the translators. */
   readonly needs: ReadonlyArray<string>
   readonly state: AdmissionState
-  /** How many times over lanes are given away; 0: as often as somebody asks. */
+  /** Sessions may take this multiple of the lanes. 0: no limit. */
   readonly overcommit: number
   readonly now: string
 }
 
-/** Who would keep up comes before who would not, who has the model in memory before who would load it first. */
+/** Ranks: workers in real time are preferred, and among them workers that have loaded the model. */
 const KEEPS_UP = { loaded: 0, unloaded: 1 }
 const FALLS_BEHIND = 2
 
-/** The workers that may be given a live that needs these models. */
+/** Returns the workers that may run a session with these models, with their ranks. */
 export const candidatesFrom = (
   members: ReadonlyArray<Member>,
-  { needs, state, overcommit, now }: AskedOfWorkers,
+  { needs, state, overcommit, now }: CandidateQuery,
 ): ReadonlyArray<Candidate> => {
   const [model] = needs
   return members.flatMap((member): ReadonlyArray<Candidate> => {
     const { name: worker, offers, lives } = member
-    if (offers === null || !takesLives(member)) return []
+    if (offers === null || !acceptsSessions(member)) return []
     const names = namesOf(offers)
     if (!needs.every((name) => names.has(name))) return []
-    const { neededLanes, freeLanes } = lanesFor(state, { worker, compute: announcedCompute(offers, lives, 1) }, model, now)
+    const announced = announcedCompute(offers, lives, 1)
+    const { neededLanes, freeLanes } = lanesFor(state, { worker, compute: announced }, model, now)
     const isLoaded = offers.models.some(({ name, isLoaded }) => name === model && isLoaded)
     const rank = neededLanes > freeLanes ? FALLS_BEHIND : KEEPS_UP[isLoaded ? 'loaded' : 'unloaded']
     return [{ worker, rank, compute: announcedCompute(offers, lives, overcommit === 0 ? Infinity : overcommit) }]

@@ -2,8 +2,8 @@ import type { Logger } from '../ports/environment.ts'
 import type { Members } from '../ports/peers/members.ts'
 import type { Timers } from '../ports/timers.ts'
 import { pause, retryDelay } from '../waiting.ts'
-import { sendSurely } from './send-surely.ts'
-import type { PlacingDeps } from './send-surely.ts'
+import { sendWithRetries } from './send-with-retries.ts'
+import type { PlacingDeps } from './send-with-retries.ts'
 
 interface RejoinDeps extends PlacingDeps {
   readonly members: Pick<Members, 'self' | 'ownershipProblem'>
@@ -14,17 +14,16 @@ interface RejoinDeps extends PlacingDeps {
 }
 
 export interface Rejoining {
-  /** The log said that this run of the worker has left. */
+  /** Call it when the log contains `WorkerLeft` for this process. */
   readonly left: () => void
-  /** No longer: the process ends. */
   readonly stop: () => Promise<void>
 }
 
 const RETRY = { first: 200, longest: 5000 }
 
 /**
- * A worker that was taken for lost while it lives joins anew, under its own incarnation: as soon as the other processes
- * hear of it again, so that a process which only it believes in is not given lives to lose.
+ * Joins this worker again after other processes took it for lost by mistake. It waits until the other processes see the
+ * worker again, so that it does not get sessions only to lose them.
  */
 export const rejoinWorker = (deps: RejoinDeps): Rejoining => {
   const { admission, environment, members, timers, logger, vram } = deps
@@ -34,22 +33,24 @@ export const rejoinWorker = (deps: RejoinDeps): Rejoining => {
   let joining: Promise<void> | null = null
 
   const isJoined = (): boolean =>
-    admission.state().workers.some((one) => one.worker === worker && one.incarnation === incarnation)
+    admission.state().workers.some((known) => known.worker === worker && known.incarnation === incarnation)
 
   const rejoin = async (): Promise<void> => {
     for (let attempt = 0; !signal.aborted && !isJoined(); attempt += 1) {
-      const why = await members.ownershipProblem()
-      if (why !== null) await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
-      else if (!signal.aborted && await sendSurely(deps, { type: 'Join', worker, incarnation, vram, at: environment.now() }, signal))
-        logger.warn({ worker }, 'this worker was taken for lost, and has joined anew')
-      else return
+      if ((await members.ownershipProblem()) !== null) {
+        await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
+        continue
+      }
+      const command = { type: 'Join', worker, incarnation, vram, at: environment.now() } as const
+      if (signal.aborted || !(await sendWithRetries(deps, command, signal))) return
+      logger.warn({ worker }, 'this worker was wrongly considered lost; it has joined again')
     }
   }
 
   return {
     left: () => {
       joining ??= rejoin()
-        .catch((error: unknown) => logger.error({ err: error }, 'this worker could not join anew'))
+        .catch((error: unknown) => logger.error({ err: error }, 'this worker could not join again'))
         .finally(() => { joining = null })
     },
     stop: async () => {

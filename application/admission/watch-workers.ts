@@ -4,8 +4,8 @@ import type { Environment, Logger } from '../ports/environment.ts'
 import type { Members } from '../ports/peers/members.ts'
 import type { Timers } from '../ports/timers.ts'
 import type { AdmissionActor } from './admission-actor.ts'
-import { sendSurely } from './send-surely.ts'
-import type { PlacingDeps } from './send-surely.ts'
+import { sendWithRetries } from './send-with-retries.ts'
+import type { PlacingDeps } from './send-with-retries.ts'
 
 interface WatchWorkersDeps extends PlacingDeps {
   readonly admission: Pick<AdmissionActor, 'send' | 'state' | 'offering' | 'refresh'>
@@ -15,88 +15,95 @@ interface WatchWorkersDeps extends PlacingDeps {
   readonly logger: Logger
 }
 
-/** Between two looks for workers that no member is. */
-const EVERY_MS = 5000
-/** Looks in a row that miss a worker before it is given up: longer than any that is there may be unseen. */
-const LOOKS = 4
+const CHECK_INTERVAL_MS = 5000
+/** Checks in sequence that must miss a worker before it is removed. A running worker is never unseen that long. */
+const CHECKS_BEFORE_REMOVAL = 4
 
-const nameOf = ({ worker, incarnation }: Pick<Worker, 'worker' | 'incarnation'>): string => `${worker} ${incarnation ?? ''}`
+const nameOf = ({ worker, incarnation }: Pick<Worker, 'worker' | 'incarnation'>): string =>
+  `${worker} ${incarnation ?? ''}`
 
 /**
- * What every process does about the workers of others. One that is found lost leaves, so that its lives are given to those
- * that are left; a worker that has joined and that nobody has seen for several looks, as one that ended while nobody
- * watched, leaves as well; and lives that wait are given to whoever can run them as soon as somebody offers what they
- * need. Many processes may say so at once: the incarnation is named, and the first counts.
+ * Removes workers of other processes that are lost or that no process is anymore, so that their sessions get other
+ * workers. Also places waiting sessions when a member offers their models. All processes do this at once; commands name
+ * the incarnation, so only the first one counts.
  */
 export const watchWorkers = (deps: WatchWorkersDeps): { readonly stop: () => Promise<void> } => {
   const { admission, members, environment, timers, logger } = deps
   const stopping = new AbortController()
   const { signal } = stopping
   const working = new Set<Promise<void>>()
-  /** Workers that are being given up. */
+  /** Workers that are being removed. */
   const leaving = new Set<string>()
-  /** How many looks in a row have missed whom. */
+  /** Number of checks in sequence that missed a worker, by name. */
   let missed: ReadonlyMap<string, number> = new Map()
   let isPlacing = false
   let cancel: () => void = () => undefined
 
   const track = (work: Promise<void>): void => {
     const guarded = work
-      .catch((error: unknown) => logger.error({ err: error }, 'a worker could not be seen to'))
+      .catch((error: unknown) => logger.error({ err: error }, 'check of the workers failed'))
       .finally(() => working.delete(guarded))
     working.add(guarded)
   }
 
-  const giveUp = async ({ worker, incarnation }: Pick<Worker, 'worker' | 'incarnation'>, why: string): Promise<void> => {
+  const remove = async (
+    { worker, incarnation }: Pick<Worker, 'worker' | 'incarnation'>,
+    message: string,
+  ): Promise<void> => {
     const name = nameOf({ worker, incarnation })
     if (leaving.has(name)) return
     leaving.add(name)
-    logger.warn({ worker, incarnation }, why)
+    logger.warn({ worker, incarnation }, message)
     const command = { type: 'Leave', reason: 'lost', worker, incarnation, at: environment.now() } as const
-    await sendSurely(deps, command, signal).finally(() => leaving.delete(name))
+    await sendWithRetries(deps, command, signal).finally(() => leaving.delete(name))
   }
 
-  /** One at a time: each looks at all that wait. */
+  /** One call at a time is enough, because each call places all waiting sessions. */
   const place = async (): Promise<void> => {
     if (isPlacing || !isPlaceable(admission.state(), admission.offering())) return
     isPlacing = true
-    await sendSurely(deps, { type: 'Place', at: environment.now() }, signal).finally(() => { isPlacing = false })
+    await sendWithRetries(deps, { type: 'Place', at: environment.now() }, signal).finally(() => { isPlacing = false })
   }
 
   const unseen = (): ReadonlyArray<Worker> => {
     const seen = new Set(members.all().map(({ name, incarnation }) => nameOf({ worker: name, incarnation })))
-    return admission.state().workers.filter((one) => one.worker !== members.self.name && !seen.has(nameOf(one)))
+    const isOther = ({ worker }: Worker): boolean => worker !== members.self.name
+    return admission.state().workers.filter((worker) => isOther(worker) && !seen.has(nameOf(worker)))
   }
 
-  /** A look counts only while our own beats are acknowledged: else it is us who see nobody. */
-  const look = async (): Promise<void> => {
+  /** A check counts only while this process is connected. Otherwise all other processes look lost. */
+  const check = async (): Promise<void> => {
     await admission.refresh()
     const isSure = unseen().length > 0 && (await members.ownershipProblem()) === null
     const gone = isSure ? unseen() : []
-    // Who has joined anew since it was given up is looked for as often as before.
-    missed = new Map(gone.map((one) => [nameOf(one), ((missed.get(nameOf(one)) ?? 0) % LOOKS) + 1]))
-    for (const one of gone)
-      if (missed.get(nameOf(one)) === LOOKS) track(giveUp(one, 'no process is this worker any more: it is given up'))
+    // The count begins again after a removal, because the worker may have joined again.
+    const countOf = (worker: Worker): number => ((missed.get(nameOf(worker)) ?? 0) % CHECKS_BEFORE_REMOVAL) + 1
+    missed = new Map(gone.map((worker) => [nameOf(worker), countOf(worker)]))
+    for (const worker of gone)
+      if (missed.get(nameOf(worker)) === CHECKS_BEFORE_REMOVAL)
+        track(remove(worker, 'worker removed, because its process does not run'))
     await place()
   }
 
-  const lookAgain = (): void => {
-    cancel = timers.after(EVERY_MS, () => track(look().finally(() => { if (!signal.aborted) lookAgain() })))
+  const scheduleCheck = (): void => {
+    cancel = timers.after(CHECK_INTERVAL_MS, () =>
+      track(check().finally(() => { if (!signal.aborted) scheduleCheck() })))
   }
 
-  const silence = [
+  const unsubscribes = [
     members.onLost(({ name: worker, incarnation, roles }) => {
-      if (roles.includes('worker')) track(giveUp({ worker, incarnation }, 'a worker is lost: it is given up'))
+      const isWorker = roles.includes('worker')
+      if (isWorker) track(remove({ worker, incarnation }, 'worker removed, because its process is lost'))
     }),
     members.onChange(() => track(place())),
   ]
-  lookAgain()
+  scheduleCheck()
 
   return {
     stop: async () => {
       stopping.abort()
       cancel()
-      for (const deafen of silence) deafen()
+      for (const unsubscribe of unsubscribes) unsubscribe()
       await Promise.all(working)
     },
   }

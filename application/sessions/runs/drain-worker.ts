@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Rejoining } from '../../admission/rejoin-worker.ts'
-import { sendSurely } from '../../admission/send-surely.ts'
-import type { PlacingDeps } from '../../admission/send-surely.ts'
+import { sendWithRetries } from '../../admission/send-with-retries.ts'
+import type { PlacingDeps } from '../../admission/send-with-retries.ts'
 import { admissionDecider } from '../../../domain/admission/decider.ts'
 import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
 import { roomsOf } from '../../../domain/admission/placement.ts'
@@ -58,7 +58,7 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
 
   const sendCommand = async (command: AdmissionCommand): Promise<void> => {
     const answering = new AbortController()
-    const sent = sendSurely(deps, command, answering.signal)
+    const sent = sendWithRetries(deps, command, answering.signal)
     await atMost(timers, ANSWER_MS, sent)
     answering.abort()
   }

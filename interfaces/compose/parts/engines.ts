@@ -1,7 +1,7 @@
 import { listInstalled } from '../../../application/catalogue/commands/list-installed.ts'
 import { offeredCatalogue } from '../../../application/catalogue/offered-catalogue.ts'
 import type { ListInstalled } from '../../../application/ports/catalogue.ts'
-import { shareOf, timedBy } from '../../../application/admission/measured-compute.ts'
+import { shareOf, passTimeOf } from '../../../application/admission/measured-compute.ts'
 import { createEnginePool } from '../../../application/pipeline/engine-pool.ts'
 import type { EnginePool } from '../../../application/pipeline/engine-pool.ts'
 import type { TranslationEngine } from '../../../application/ports/translation-engine.ts'
@@ -70,7 +70,7 @@ const startOwn = (foundation: Foundation): Promise<Engines & Part> =>
     )
     const pool = createEnginePool({
       engines, vrams,
-      shareOn: (engine, model) => shareOf(timedBy(engine, installed)(model)),
+      shareOn: (engine, model) => shareOf(passTimeOf(engine, installed)(model)),
     })
     opened({ stop: pool.whole.close })
     opened({ stop: translator.close })

@@ -86,7 +86,7 @@ test.serial('a pull tells its progress, is cancelled, fails with a kill, and goe
   await service.kill('SIGKILL')
   await service.start()
   admin = await service.admin()
-  t.like(await jobOf(admin, second['id']), { status: 'failed', detail: 'broken off by a restart of the service' })
+  t.like(await jobOf(admin, second['id']), { status: 'failed', detail: 'interrupted by a restart of the service' })
   t.is(await installed(admin), undefined)
 
   const third = await untilOver(admin, (await start(admin, { kind: 'pull', subject: ID }))['id'])

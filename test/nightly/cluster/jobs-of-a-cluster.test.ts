@@ -72,7 +72,7 @@ test.serial('a job goes on whichever process starts or is asked; it is cancelled
   one.cut('mongodb')
   t.like(await untilAt(second, lost, isOver), {
     status: 'failed',
-    detail: 'broken off: the process one that did it is gone',
+    detail: 'interrupted: process one was lost',
   })
   one.mend('mongodb')
   t.like(await untilAt(first, lost, isOver), { status: 'failed' })
@@ -81,7 +81,7 @@ test.serial('a job goes on whichever process starts or is asked; it is cancelled
   await one.kill()
   t.like(await untilAt(second, killed, isOver), {
     status: 'failed',
-    detail: 'broken off: the process one that did it is gone',
+    detail: 'interrupted: process one was lost',
   })
   await one.start()
   first = await adminOf(one)

@@ -105,7 +105,7 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/admission/measured-compute.ts',
-    before: '{ usual: SECONDS_A_MEGABYTE * megabytes, least: 0 }',
+    before: '{ usual: SECONDS_PER_MEGABYTE * megabytes, least: 0 }',
     after: '{ usual: 0, least: 0 }',
     rows: ['a model that nobody measured is estimated'], test: MEASURED,
   },
@@ -135,7 +135,7 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/admission/admission-actor.ts',
-    before: '    if (events.length >= FULL_BATCH) break\n',
+    before: '    if (events.length >= FULL_BATCH_EVENTS) break\n',
     after: '',
     rows: ['Commands that move many lives fill the append'], test: ACTOR,
   },
@@ -146,7 +146,7 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     rows: ['a log of an older version goes on under the name local'], test: UPGRADE,
   },
   {
-    file: 'application/admission/send-surely.ts',
+    file: 'application/admission/send-with-retries.ts',
     before: 'while (E.isRight(sent) && isPlaceable(sent.right, admission.offering()))',
     after: 'while (E.isRight(sent) && isPlaceable === undefined)',
     rows: ['a worker that joins anew has all that it ran'], test: UPGRADE,

@@ -96,8 +96,8 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/admission/admission-actor.ts',
-    before: 'known = E.isRight(first)',
-    after: 'known = true',
+    before: 'isCurrent = E.isRight(first)',
+    after: 'isCurrent = true',
     rows: ['while the admissions cannot be read every command is refused by a read'], test: ADMISSION_ACTOR,
   },
   {

@@ -28,8 +28,8 @@ export const placementMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/admission/candidates.ts',
-    before: '{ ...one, offers: own.offers(), lives: own.lives() }',
-    after: '{ ...one, lives: own.lives() }',
+    before: '{ ...member, offers: own.offers(), lives: own.lives() }',
+    after: '{ ...member, lives: own.lives() }',
     rows: ['a process knows itself by its present figures'], test: OFFERS,
   },
   {
@@ -58,14 +58,14 @@ export const placementMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/admission/watch-workers.ts',
-    before: 'const LOOKS = 4',
-    after: 'const LOOKS = 3',
+    before: 'const CHECKS_BEFORE_REMOVAL = 4',
+    after: 'const CHECKS_BEFORE_REMOVAL = 3',
     rows: ['a worker that no member is leaves after some looks'], test: LOST,
   },
   {
     file: 'application/admission/watch-workers.ts',
-    before: '((missed.get(nameOf(one)) ?? 0) % LOOKS) + 1]',
-    after: 'LOOKS]',
+    before: '((missed.get(nameOf(worker)) ?? 0) % CHECKS_BEFORE_REMOVAL) + 1',
+    after: 'CHECKS_BEFORE_REMOVAL',
     rows: ['a worker that no member is leaves after some looks'], test: LOST,
   },
   {
@@ -75,15 +75,15 @@ export const placementMutants: ReadonlyArray<Mutant> = [
     rows: ['placed as soon as somebody offers it'], test: LOST,
   },
   {
-    file: 'application/admission/send-surely.ts',
+    file: 'application/admission/send-with-retries.ts',
     before: 'if (E.isRight(sent)) return true',
     after: 'if (E.isRight(sent) || attempt === 1) return true',
     rows: ['for as long as the log does not answer'], test: LOST,
   },
   {
     file: 'application/admission/rejoin-worker.ts',
-    before: 'if (why !== null) await pause',
-    after: 'if (why !== null && attempt > 0) await pause',
+    before: 'if ((await members.ownershipProblem()) !== null) {',
+    after: 'if ((await members.ownershipProblem()) !== null && attempt > 0) {',
     rows: ['a worker that is lost is given up'], test: LOST,
   },
   {

@@ -89,7 +89,7 @@ test('who hears of a lost worker says so for as long as the log does not answer'
   second.world.lose(first.own)
   const attempts = () =>
     second.logger.lines.flatMap(({ message, fields }) =>
-      message.startsWith('the admissions do not answer') ? [fields['attempt']] : [],
+      message.startsWith('admission failed') ? [fields['attempt']] : [],
     )
   await eventually(() => assert.deepEqual(attempts(), [0, 1]))
   t.deepEqual(attempts(), [0, 1])

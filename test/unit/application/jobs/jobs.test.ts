@@ -100,8 +100,8 @@ test('what a stop or a kill breaks off has failed, and the next process knows of
   const killed = right(await before.start(admin, order('check'))())
   const after = await open(waiting().runner, store)
   t.deepEqual((await listed(after)).map(({ id, status, actor, progress }) => [id, status, actor, progress.detail]), [
-    [killed.id, 'failed', 'user:1', 'broken off by a restart of the service'],
-    [stopped.id, 'failed', 'user:1', 'broken off: the service stopped'],
+    [killed.id, 'failed', 'user:1', 'interrupted by a restart of the service'],
+    [stopped.id, 'failed', 'user:1', 'interrupted: the service stopped'],
   ])
   t.true(E.isRight(await after.start(admin, order('check'))()), 'another one may begin')
 })

@@ -186,7 +186,7 @@ test('a process that starts ends what an earlier run of it did, and nothing that
   await pass(60_000)
   t.like(await jobOf(again.jobs, checked.id), {
     status: 'failed',
-    progress: { detail: 'broken off by a restart of the service' },
+    progress: { detail: 'interrupted by a restart of the service' },
   })
   t.is((await jobOf(again.jobs, pulled.id)).status, 'running')
   t.false(isAborted())
@@ -207,7 +207,7 @@ test('the job of a process that is lost has failed, once, and the process breaks
   for (const { jobs } of others)
     t.like(await jobOf(jobs, id), {
       status: 'failed',
-      progress: { detail: 'broken off: the process one that did it is gone' },
+      progress: { detail: 'interrupted: process one was lost' },
     })
   mend(one.self)
   await pass(10_000)
@@ -253,6 +253,6 @@ test('what an older version began has failed once no member is left that may be 
   await pass(30_000)
   t.like(await jobOf(jobs, 1), {
     status: 'failed',
-    progress: { detail: 'broken off: the process that did it is gone' },
+    progress: { detail: 'interrupted: its process was lost' },
   })
 })

@@ -15,7 +15,7 @@ export interface PlacingDeps {
   readonly environment: Environment
 }
 
-/** Sends the command, and then places what waits: 200 lives an append. */
+/** Sends a command, and then assigns workers to waiting sessions until no more can be placed. */
 export const sendAndPlace = async (
   deps: PlacingDeps,
   command: AdmissionCommand,
@@ -29,8 +29,8 @@ export const sendAndPlace = async (
 
 const RETRY = { first: 100, longest: 5000 }
 
-/** The same for as long as the log does not answer; false where the signal, or what cannot be read, was first. */
-export const sendSurely = async (
+/** Sends a command and retries while the log is unavailable. False: the signal aborted, or the log cannot be read. */
+export const sendWithRetries = async (
   deps: PlacingDeps & { readonly timers: Timers; readonly logger: Logger },
   command: AdmissionCommand,
   signal: AbortSignal,
@@ -41,10 +41,10 @@ export const sendSurely = async (
     if (E.isRight(sent)) return true
     const refusal = sent.left._tag
     if (isUnreadable(sent.left)) {
-      logger.error({ command: command.type, refusal }, 'the admissions cannot be read: nobody is told of a worker')
+      logger.error({ command: command.type, refusal }, 'admission cannot be read; the command is dropped')
       return false
     }
-    logger.warn({ command: command.type, refusal, attempt }, 'the admissions do not answer; trying again')
+    logger.warn({ command: command.type, refusal, attempt }, 'admission failed, retrying')
     await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
   }
   return false
