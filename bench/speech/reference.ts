@@ -37,7 +37,7 @@ export const openOffline = async (folder: string, context: boolean): Promise<Off
       ? twoFileDecoder(await openSession(weights.decoder.prompt), await openSession(weights.decoder.next))
       : mergedDecoder(await openSession(weights.decoder.file), model)
   // The same options as in the product.
-  const encoder = await openSession(weights.encoder, { isExact: decoder.tellsAttention })
+  const encoder = await openSession(weights.encoder, { isExact: decoder.hasAttention })
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
   const logMel = createLogMel(model.mel)
   const startOfPrevious = tokenizer.token_to_id('<|startofprev|>')

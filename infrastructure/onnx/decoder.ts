@@ -3,36 +3,40 @@ import type { InferenceSession } from 'onnxruntime-node'
 import { disposeTensors, onDevice } from './device-tensors.ts'
 import type { Tensors } from './device-tensors.ts'
 
-
 /**
- * A decoder that answers the logits of the prompt, then of one token after the other; `constant` is fed at every step. It works on
- * several texts at once, the rows: `encoded` is [rows][frames][width], and their prompts are equally long, for these graphs have no
- * mask for what is before a shorter one.
+ * A decoder that returns the logits of the prompt, then of one token after the other. It works on several texts at
+ * once, the rows: `encoded` is [rows][frames][width]. All prompts have the same length, because the graphs have no
+ * mask for padding. `constant` is fed at every step.
  */
 export interface Decoder {
-  readonly open: (encoded: Tensor, prompts: ReadonlyArray<ReadonlyArray<number>>, constant?: Tensors) => Promise<DecoderStep>
-  /** Its graphs tell where the layers looked. */
-  readonly tellsAttention: boolean
-  /** Gives the memory of the graphs back. */
+  readonly open: (
+    encoded: Tensor,
+    prompts: ReadonlyArray<ReadonlyArray<number>>,
+    constant?: Tensors,
+  ) => Promise<DecoderStep>
+  /** The graphs have outputs for the cross-attention. */
+  readonly hasAttention: boolean
+  /** Releases the memory of the graphs. */
   readonly release: () => Promise<void>
 }
 
 export interface DecoderStep {
-  /** Logits of every position fed: [rows][positions][vocabulary]. */
+  /** Logits of every input position: [rows][positions][vocabulary]. */
   readonly logits: Tensor
-  /** By layer, of every position fed: [rows][heads][positions][frames]; undefined where the graph does not tell. */
+  /** Attention of a layer: [rows][heads][positions][frames]; undefined without an output for it. */
   readonly crossAttention: (layer: number) => Tensor | undefined
-  /** One token for each row. What it renews of the cache is given back: this step can then not be asked again. */
+  /** Feeds one token per row. Releases the replaced parts of the cache, so it can be called only once. */
   readonly next: (tokens: ReadonlyArray<number>) => Promise<DecoderStep>
-  /** Gives the cache back, at the end of a text or where it is broken off. */
+  /** Releases the cache at the end of the texts, or when they are cancelled. */
   readonly close: () => void
 }
 
-/** [rows][ids]; the rows are equally long. */
+/** Returns a tensor [rows][ids]. All rows must have the same length. */
 export const idsTensor = (rows: ReadonlyArray<ReadonlyArray<number>>): Tensor =>
   new Tensor('int64', BigInt64Array.from(rows.flat(), BigInt), [rows.length, rows[0]?.length ?? 0])
 
-const column = (tokens: ReadonlyArray<number>): Tensor => new Tensor('int64', BigInt64Array.from(tokens, BigInt), [tokens.length, 1])
+const column = (tokens: ReadonlyArray<number>): Tensor =>
+  new Tensor('int64', BigInt64Array.from(tokens, BigInt), [tokens.length, 1])
 
 const PRESENT = 'present.'
 
@@ -40,22 +44,31 @@ const PRESENT = 'present.'
 const pastOf = (output: string): string => `past_key_values.${output.slice(PRESENT.length)}`
 
 const asPast = (results: Tensors): Tensors =>
-  Object.fromEntries(Object.entries(results).flatMap(([name, tensor]) => (name.startsWith(PRESENT) ? [[pastOf(name), tensor]] : [])))
+  Object.fromEntries(
+    Object.entries(results).flatMap(([name, tensor]) => (name.startsWith(PRESENT) ? [[pastOf(name), tensor]] : [])),
+  )
 
 const filterNames = (tensors: Tensors, isWanted: (name: string) => boolean): Tensors =>
   Object.fromEntries(Object.entries(tensors).filter(([name]) => isWanted(name)))
 
-/** What the results of a step renew of the cache of the one before. */
-const renewedIn = (cache: Tensors, results: Tensors): Tensors => {
-  const renewed = asPast(results)
-  return filterNames(cache, (name) => renewed[name] !== undefined)
+/** Returns the tensors of a cache that the results of the next step replace. */
+const replacedIn = (cache: Tensors, results: Tensors): Tensors => {
+  const replacements = asPast(results)
+  return filterNames(cache, (name) => replacements[name] !== undefined)
 }
 
-/** Parts of a layer's cache: those that grow with the text, and those that the audio gives once. */
-const [GROWING, FIXED] = [['decoder.key', 'decoder.value'], ['encoder.key', 'encoder.value']]
+/** Parts of a layer's cache: parts that grow with the text, and parts that depend only on the audio. */
+const [GROWING, FIXED] = [
+  ['decoder.key', 'decoder.value'],
+  ['encoder.key', 'encoder.value'],
+]
 
-/** The outputs of a decoder's graphs that are the next step's cache: of the graph for the prompt or of a merged one, and of the other. */
-export const cacheOutputs = (layers: number): { readonly whole: ReadonlyArray<string>, readonly growing: ReadonlyArray<string> } => {
+/**
+ * Names of the outputs that are the next step's cache: `whole` of a prompt or merged graph, `growing` of a next graph.
+ */
+export const cacheOutputs = (
+  layers: number,
+): { readonly whole: ReadonlyArray<string>; readonly growing: ReadonlyArray<string> } => {
   const named = (parts: ReadonlyArray<string>): ReadonlyArray<string> =>
     Array.from({ length: layers }, (_, layer) => parts.map((part) => `present.${layer}.${part}`)).flat()
   return { whole: named([...GROWING, ...FIXED]), growing: named(GROWING) }
@@ -74,9 +87,10 @@ const attentionIn =
   (layer) =>
     results[`${CROSS_ATTENTION}${layer}`]
 
-const tellsAttention = ({ outputNames }: InferenceSession): boolean => outputNames.some((name) => name.startsWith(CROSS_ATTENTION))
+const hasAttention = ({ outputNames }: InferenceSession): boolean =>
+  outputNames.some((name) => name.startsWith(CROSS_ATTENTION))
 
-/** The graph for the prompt gives the whole cache; the other one only renews the decoder's part of it. */
+/** Creates a decoder of two graphs. The prompt graph returns the whole cache, the next graph only the growing part. */
 export const twoFileDecoder = (promptGraph: InferenceSession, nextGraph: InferenceSession): Decoder => {
   const after = (results: Tensors, past: Tensors): DecoderStep => {
     const cache = { ...past, ...asPast(results) }
@@ -85,16 +99,19 @@ export const twoFileDecoder = (promptGraph: InferenceSession, nextGraph: Inferen
       crossAttention: attentionIn(results),
       next: async (tokens) => {
         const following = await nextGraph.run({ ...cache, input_ids: column(tokens) })
-        disposeTensors(renewedIn(cache, following))
+        disposeTensors(replacedIn(cache, following))
         return after(following, cache)
       },
       close: () => disposeTensors(cache),
     }
   }
   return {
-    tellsAttention: tellsAttention(promptGraph) && tellsAttention(nextGraph),
+    hasAttention: hasAttention(promptGraph) && hasAttention(nextGraph),
     open: async (encoded, prompts, constant = {}) =>
-      after(await promptGraph.run({ ...constant, input_ids: idsTensor(prompts), encoder_hidden_states: encoded }), constant),
+      after(
+        await promptGraph.run({ ...constant, input_ids: idsTensor(prompts), encoder_hidden_states: encoded }),
+        constant,
+      ),
     release: async () => {
       await promptGraph.release()
       await nextGraph.release()
@@ -103,19 +120,26 @@ export const twoFileDecoder = (promptGraph: InferenceSession, nextGraph: Inferen
 }
 
 /**
- * One graph for both. After the first step only the outputs that change are fetched: the branch with a cache would
- * copy the encoder's part of it out again at every step, or give something empty for it. Where results stay on the
- * device all have to be fetched: onnxruntime-node takes what an earlier run gave as the place for those that are not.
+ * Creates a decoder of one merged graph. After the first step it fetches only the outputs that change, because the
+ * branch with a cache copies the encoder's part at every step, or returns it empty. If results stay on the device, it
+ * must fetch all outputs: onnxruntime-node uses the results of an earlier run as the buffers of missing outputs.
  */
 export const mergedDecoder = (
   graph: InferenceSession,
-  { decoderLayers, decoderHeads, headSize }: { readonly decoderLayers: number; readonly decoderHeads: number; readonly headSize: number },
+  {
+    decoderLayers,
+    decoderHeads,
+    headSize,
+  }: { readonly decoderLayers: number; readonly decoderHeads: number; readonly headSize: number },
 ): Decoder => {
-  const isChanging = (name: string): boolean => name === 'logits' || name.includes('.decoder.') || name.startsWith(CROSS_ATTENTION)
+  const isChanging = (name: string): boolean =>
+    name === 'logits' || name.includes('.decoder.') || name.startsWith(CROSS_ATTENTION)
   const changing = graph.outputNames.filter(isChanging)
   const pastNames = cacheOutputs(decoderLayers).whole.map(pastOf)
   const emptyPast = (rows: number): Tensors =>
-    Object.fromEntries(pastNames.map((name) => [name, new Tensor('float32', new Float32Array(0), [rows, decoderHeads, 0, headSize])]))
+    Object.fromEntries(
+      pastNames.map((name) => [name, new Tensor('float32', new Float32Array(0), [rows, decoderHeads, 0, headSize])]),
+    )
   const branch = (useCache: boolean): Tensor => new Tensor('bool', Uint8Array.of(useCache ? 1 : 0), [1])
   const after = (results: Tensors, encoded: Tensor, past: Tensors): DecoderStep => {
     const cache = { ...past, ...asPast(results) }
@@ -123,28 +147,38 @@ export const mergedDecoder = (
       logits: logitsOf(results),
       crossAttention: attentionIn(results),
       next: async (tokens) => {
-        const feeds = { ...cache, input_ids: column(tokens), encoder_hidden_states: encoded, use_cache_branch: branch(true) }
+        const feeds = {
+          ...cache,
+          input_ids: column(tokens),
+          encoder_hidden_states: encoded,
+          use_cache_branch: branch(true),
+        }
         const fetched = await graph.run(feeds, onDevice(cache).length > 0 ? graph.outputNames : changing)
         const following = filterNames(fetched, isChanging)
         disposeTensors(filterNames(fetched, (name) => !isChanging(name)))
-        disposeTensors(renewedIn(cache, following))
+        disposeTensors(replacedIn(cache, following))
         return after(following, encoded, cache)
       },
       close: () => disposeTensors(cache),
     }
   }
   return {
-    tellsAttention: tellsAttention(graph),
+    hasAttention: hasAttention(graph),
     open: async (encoded, prompts, constant = {}) => {
       const fixed = { ...constant, encoder_hidden_states: encoded }
-      const feeds = { ...fixed, ...emptyPast(prompts.length), input_ids: idsTensor(prompts), use_cache_branch: branch(false) }
+      const feeds = {
+        ...fixed,
+        ...emptyPast(prompts.length),
+        input_ids: idsTensor(prompts),
+        use_cache_branch: branch(false),
+      }
       return after(await graph.run(feeds), encoded, constant)
     },
     release: () => graph.release(),
   }
 }
 
-/** A row's logits at a position, counted from behind where it is negative; a view of what the step holds. */
+/** Returns a view of a row's logits at a position. A negative position counts from the end. */
 export const logitsAt = ({ logits }: DecoderStep, row: number, position: number): Float32Array => {
   const { data, dims } = logits
   const [, positions = 0, vocabulary = 0] = dims

@@ -7,24 +7,30 @@ import type { Hotwords } from './words/hotwords.ts'
 import { loopLength } from './words/loops.ts'
 
 export interface Decoded {
-  /** Without prompt and end of text. */
+  /** Tokens without prompt and end of text. */
   readonly tokens: ReadonlyArray<number>
-  /** Mean log probability of the tokens and, unless the limit cut them off, of the end of text. */
+  /** Mean log probability of the tokens, and of the end of text unless the limit ended the text. */
   readonly avgLogprob: number
   /** Natural logarithm of each token's probability. */
   readonly logprobs: ReadonlyArray<number>
-  /** Logits at the start of the transcript, where the reference reads the probability of no speech. */
+  /** Logits at the start of the transcript. The reference reads the probability of no speech there. */
   readonly firstLogits: Float32Array
-  /** Where each of the wanted heads looked for each token from the end of the prompt's beginning on; empty unless wanted. */
+  /** Attention of each followed head for each token from `Follow.from` on; empty without `follow`. */
   readonly attention: ReadonlyArray<ReadonlyArray<Float32Array>>
-  /** Stopped because it said the same again and again; what repeats is left out. */
+  /** Decoding stopped at a repetition. The repeated tokens are removed. */
   readonly isLoop: boolean
 }
 
-/** Where a head of a layer looked at each position from `first` on. */
-const looksOf = (step: DecoderStep, row: number, [layer, head]: readonly [number, number], first: number): ReadonlyArray<Float32Array> => {
+/** Returns the attention of a head for each position from `first` on. */
+const attentionOf = (
+  step: DecoderStep,
+  row: number,
+  [layer, head]: readonly [number, number],
+  first: number,
+): ReadonlyArray<Float32Array> => {
   const tensor = step.crossAttention(layer)
-  if (tensor === undefined || !(tensor.data instanceof Float32Array)) throw new Error(`the decoder has no output "${CROSS_ATTENTION}${layer}"`)
+  if (tensor === undefined || !(tensor.data instanceof Float32Array))
+    throw new Error(`the decoder has no output "${CROSS_ATTENTION}${layer}"`)
   const { data } = tensor
   const [, heads = 0, positions = 0, frames = 0] = tensor.dims
   return Array.from({ length: positions - first }, (_, i) => {
@@ -33,79 +39,92 @@ const looksOf = (step: DecoderStep, row: number, [layer, head]: readonly [number
   })
 }
 
-/** One text of those that are decoded together. */
+/** One of the texts that are decoded together. */
 interface Row {
   readonly tokens: Array<number>
   readonly logprobs: Array<number>
-  /** Without the bonus of hotwords. */
+  /** Sum of the log probabilities without the bonus of hotwords. */
   sum: number
   readonly attention: ReadonlyArray<Array<Float32Array>>
   ended: boolean
 }
 
-/** What is wanted of a decoding beyond its text. */
+/** The attention heads to record. */
 export interface Follow {
-  /** Where the part of the prompt begins that words are in: the last token before them. */
+  /** Position of the last prompt token before the words. */
   readonly from: number
   /** Layers and heads. */
   readonly heads: ReadonlyArray<readonly [layer: number, head: number]>
 }
 
-/** What to decode: at most `limit` tokens behind `prompt`, of which the last `known` are text already. */
-export interface Wanted {
+/** A text to decode: at most `limit` tokens after `prompt`. The last `known` tokens of the prompt are already text. */
+export interface TextRequest {
   readonly prompt: ReadonlyArray<number>
   readonly limit: number
   readonly known?: number
-  /** Position of the start of the transcript; 0 where nothing is before it. */
+  /** Position of the start-of-transcript token in the prompt. Default: 0. */
   readonly start?: number
   readonly follow?: Follow
   readonly hotwords?: Hotwords
-  /** Once it is aborted the text is not wanted any more. */
+  /** Cancels the text. */
   readonly signal?: AbortSignal
 }
 
 /**
- * Greedy decoding under the rules of one text or of several at once, at most `limit` tokens of each: random or confused weights may
- * never end the text. `encoded` holds a row for each; `onText` is called for each as it ends, in no order, unless it is called off. The rows of texts that
- * have ended go on, unheard, until the last one has.
+ * Decodes one or several texts greedily under the rules. `limit` bounds each text, because confused weights may
+ * never end it. `encoded` has one row per text. `onText` is called for each text when it ends, in any order, except
+ * for cancelled texts. Rows of ended texts run on unused until the last text ends.
  */
 export const decodeGreedily = async (
   decoder: Decoder,
   encoded: Tensor,
-  wanted: ReadonlyArray<Wanted>,
+  requests: ReadonlyArray<TextRequest>,
   rules: LogitsRules,
   onText: (row: number, decoded: Decoded) => void,
 ): Promise<void> => {
-  const rows = wanted.map(({ follow }): Row => ({ tokens: [], logprobs: [], sum: 0, attention: follow?.heads.map(() => []) ?? [], ended: false }))
-  let step = await decoder.open(encoded, wanted.map(({ prompt }) => prompt))
-  const firstLogits = rows.map((_, row) => logitsAt(step, row, wanted[row]?.start ?? 0).slice())
+  const rows = requests.map(({ follow }): Row => ({
+    tokens: [],
+    logprobs: [],
+    sum: 0,
+    attention: follow?.heads.map(() => []) ?? [],
+    ended: false,
+  }))
+  let step = await decoder.open(
+    encoded,
+    requests.map(({ prompt }) => prompt),
+  )
+  const firstLogits = rows.map((_, row) => logitsAt(step, row, requests[row]?.start ?? 0).slice())
 
-  const watch = (first: (follow: Follow) => number): void => {
+  const recordAttention = (first: (follow: Follow) => number): void => {
     for (const [at, { attention, ended }] of rows.entries()) {
-      const follow = wanted[at]?.follow
+      const follow = requests[at]?.follow
       if (follow === undefined || ended) continue
-      for (const [i, head] of follow.heads.entries()) attention[i]?.push(...looksOf(step, at, head, first(follow)))
+      for (const [i, head] of follow.heads.entries()) attention[i]?.push(...attentionOf(step, at, head, first(follow)))
     }
   }
 
   const finish = (row: Row, at: number, isLoop: boolean): void => {
     row.ended = true
     const { tokens, logprobs, attention } = row
-    const scores = { avgLogprob: row.sum / row.logprobs.length, logprobs, firstLogits: firstLogits[at] ?? new Float32Array(0) }
+    const scores = {
+      avgLogprob: row.sum / row.logprobs.length,
+      logprobs,
+      firstLogits: firstLogits[at] ?? new Float32Array(0),
+    }
     onText(at, { tokens, ...scores, attention, isLoop })
   }
 
-  /** The row's next token. */
+  /** Returns the next token of a row. */
   const advance = (row: Row, at: number): number => {
     if (row.ended) return rules.endOfText
-    const { prompt = [], known = 0, limit = 0, follow, hotwords } = wanted[at] ?? {}
+    const { prompt = [], known = 0, limit = 0, follow, hotwords } = requests[at] ?? {}
     const text = [...prompt.slice(prompt.length - known), ...row.tokens]
     const logits = logitsAt(step, at, -1)
     applyRules(logits, text, rules)
     const likeliest = chooseToken(logits)
-    const { token, logprob, alone = logprob } = hotwords?.prefer(likeliest, logits, text) ?? likeliest
+    const { token, logprob, withoutBonus = logprob } = hotwords?.prefer(likeliest, logits, text) ?? likeliest
     row.logprobs.push(logprob)
-    row.sum += alone
+    row.sum += withoutBonus
     if (token === rules.endOfText) {
       finish(row, at, false)
       return token
@@ -118,13 +137,13 @@ export const decodeGreedily = async (
   }
 
   try {
-    watch(({ from }) => from)
+    recordAttention(({ from }) => from)
     for (;;) {
-      for (const [at, row] of rows.entries()) row.ended ||= wanted[at]?.signal?.aborted === true
+      for (const [at, row] of rows.entries()) row.ended ||= requests[at]?.signal?.aborted === true
       const tokens = rows.map(advance)
       if (rows.every(({ ended }) => ended)) return
       step = await step.next(tokens)
-      watch(() => 0)
+      recordAttention(() => 0)
     }
   } finally {
     step.close()

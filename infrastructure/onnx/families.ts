@@ -17,7 +17,7 @@ const marian: TranslatorFamily = {
   findWeights: (folder, provider) => findWeights(join(folder, 'onnx'), provider),
 }
 
-/** The first that a folder fits opens it. A newcomer gets a folder beside `whisper/` and its place here. */
+/** The first family that fits a folder opens it. A new family gets a folder next to `whisper/` and an entry here. */
 export const FAMILIES: ReadonlyArray<SpeechFamily | TranslatorFamily> = [whisper, marian]
 
 const LISTED = new Intl.ListFormat('en-GB')
@@ -30,9 +30,9 @@ const filesIn = (folder: string): Promise<Either<string, ReadonlyArray<string>>>
   })
 
 /**
- * Which family a folder's model is of, or a sentence that names those that there are.
+ * Returns the family of a folder's model, or a sentence that names the supported families.
  *
- * @param files those that it will have, of a folder that is not whole yet
+ * @param files names of the files that an incomplete folder will have
  */
 export const familyOf = async (
   folder: string,
@@ -44,11 +44,13 @@ export const familyOf = async (
   const modelType = E.isRight(type) ? type.right.model_type : null
   const family = FAMILIES.find(({ fits }) => fits({ modelType, files: found.right }))
   if (family !== undefined) return E.right(family)
-  const told = E.isLeft(type) ? type.left : `config.json says that it is a model of the type ${type.right.model_type}`
-  return E.left(`${told}: only ${LISTED.format(FAMILIES.map(({ name }) => name))} models can be run`)
+  const problem = E.isLeft(type)
+    ? type.left
+    : `config.json says that it is a model of the type ${type.right.model_type}`
+  return E.left(`${problem}: only ${LISTED.format(FAMILIES.map(({ name }) => name))} models can be run`)
 }
 
-/** Reads a speech model of any family, with the files that `provider` runs best; loads no weights. Left: a sentence. */
+/** Reads a speech model of any family without weights, with the best files for `provider`. Left: what is wrong. */
 export const readSpeechModel = async (
   folder: string,
   provider: Provider = 'cpu',

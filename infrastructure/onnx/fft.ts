@@ -1,11 +1,14 @@
-/** Discrete Fourier transform of interleaved complex values (re, im, re, im …); the result is valid until the next call. */
+/**
+ * Discrete Fourier transform of interleaved complex values (re, im, re, im …). The result is valid until the next
+ * call.
+ */
 export type Fft = (input: Float64Array) => Float64Array
 
 interface Stage {
   readonly radix: number
-  /** Size of the transforms that earlier stages have finished. */
+  /** Size of the transforms of earlier stages. */
   readonly done: number
-  /** Transforms still to be joined after this stage. */
+  /** Number of transforms to join after this stage. */
   readonly rest: number
   /** exp(-2πi·q·j / (radix·done)), q-major. */
   readonly twiddles: Float64Array
@@ -72,7 +75,9 @@ const runStage = (stage: Stage, from: Float64Array, to: Float64Array, column: Fl
   }
 }
 
-/** Stockham's autosort algorithm with mixed radices: any size, fast for products of 2, 3, 5 and 7 (Whisper's is 400). */
+/**
+ * Stockham's autosort algorithm with mixed radices: any size, fast for products of 2, 3, 5 and 7 (Whisper uses 400).
+ */
 export const createFft = (size: number): Fft => {
   const radices = radicesOf(size)
   let done = 1

@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib'
 import type { HypothesisSegment } from '../../application/ports/engine.ts'
 
-/** What segmenting needs: where timestamps begin, how long one step is, and where text ends. */
+/** The ranges of token ids: timestamps from `timestampBegin` on, in steps of `timePrecision` seconds. */
 export interface TokenLayout {
   readonly timestampBegin: number
   readonly timePrecision: number
@@ -10,8 +10,8 @@ export interface TokenLayout {
 }
 
 /**
- * The text between two timestamps becomes a segment; what stands before the first, or after the last, reaches to the
- * edge of the audio. Texts keep the spaces that the model gave them: joined together they are the whole text.
+ * Splits a text into segments at its timestamps. Text before the first or after the last timestamp reaches to the
+ * edge of the audio. Segments keep the model's spaces, so the joined segments are the whole text.
  */
 export const segmentsOf = (
   tokens: ReadonlyArray<number>,
@@ -40,7 +40,7 @@ export const segmentsOf = (
   return segments
 }
 
-/** Length of the UTF-8 text, without space around it, over that of its zlib form: text that repeats itself compresses well. */
+/** Returns the UTF-8 length of the trimmed text divided by its zlib length. Repetitive text has a high ratio. */
 export const compressionRatioOf = (text: string): number => {
   const bytes = Buffer.from(text.trim(), 'utf8')
   return bytes.length / deflateSync(bytes).length

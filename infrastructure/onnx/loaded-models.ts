@@ -4,38 +4,49 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { ModelLoadFailed } from '../../application/ports/engine.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 
-/** A model in memory; `release` gives its native memory back. */
+/** A model in memory. */
 interface Loaded<R> {
   readonly identity: string | null
   readonly runner: R
 }
 
-/** The models of one worker thread, each loaded when it is first asked for. */
+/** The models of one worker thread. A model is loaded at its first use. */
 export interface LoadedModels<R> {
-  /** Gives the memory of a model back; it is loaded anew when it is next asked for. */
+  /** Releases the memory of a model. Its next use loads it again. */
   readonly unload: (model: string) => Promise<void>
-  /** Left: why it cannot be loaded. A failure is not remembered: the folder may be complete the next time. */
+  /**
+   * Loads a model. Left: why it cannot be loaded. The next call tries again, because the folder may be complete then.
+   */
   readonly load: (model: string, folder: string | null) => Promise<Either<ModelLoadFailed, R>>
   /**
-   * Runs it. Where memory does not suffice its sessions are released, with what their arenas hold; where the device was lost those of all models are,
-   * for they hold on to it. Then it runs once more.
+   * Runs a model, and once more after two kinds of errors. If memory ran out, the model's sessions are released first,
+   * with the memory of their arenas. If the device was lost, the sessions of all models are released, because each of
+   * them holds the lost device.
    */
-  readonly use: <A>(model: string, folder: string | null, run: (runner: R) => Promise<A>) => Promise<Either<ModelLoadFailed, A>>
+  readonly use: <A>(
+    model: string,
+    folder: string | null,
+    run: (runner: R) => Promise<A>,
+  ) => Promise<Either<ModelLoadFailed, A>>
 }
 
-/** What onnxruntime, the C++ library and CUDA's libraries say when an allocation fails. */
-const isOutOfMemory = (error: unknown): boolean => /failed to allocate memory|bad[ _]alloc|out of memory|alloc_failed/i.test(messageOf(error))
+/** Matches the messages of onnxruntime, the C++ library and CUDA's libraries when an allocation fails. */
+const isOutOfMemory = (error: unknown): boolean =>
+  /failed to allocate memory|bad[ _]alloc|out of memory|alloc_failed/i.test(messageOf(error))
 
-/** What Dawn, which computes for WebGPU, and CUDA's libraries say when a driver was reset or its device went away. */
-const isDeviceLost = (error: unknown): boolean => /device\]? (?:is |was )?lost|lost device|cudaError|CUDA (?:error|failure)/i.test(messageOf(error))
+/** Matches the messages of WebGPU's implementation (Dawn) and of CUDA's libraries when a device is lost. */
+const isDeviceLost = (error: unknown): boolean =>
+  /device\]? (?:is |was )?lost|lost device|cudaError|CUDA (?:error|failure)/i.test(messageOf(error))
 
-/** Another folder put in the place of one has another: one that was written to keeps it. Null for none. */
+/**
+ * Identifies the folder itself (inode and birth time), so a replaced folder counts as a new model. Null when missing.
+ */
 const identityOf = (folder: string | null): string | null => {
   const stats = folder === null ? undefined : statSync(folder, { throwIfNoEntry: false })
   return stats === undefined ? null : `${stats.ino}:${stats.birthtimeMs}`
 }
 
-/** `open` reads a folder's model into memory; left, or what it throws: why it cannot. */
+/** @param open reads a folder's model into memory; left, or a thrown error: why it cannot */
 export const createLoadedModels = <R extends { readonly release: () => Promise<void> }>(
   open: (folder: string) => Promise<Either<string, R>>,
 ): LoadedModels<R> => {
@@ -50,10 +61,11 @@ export const createLoadedModels = <R extends { readonly release: () => Promise<v
   const load: LoadedModels<R>['load'] = async (model, folder) => {
     const identity = identityOf(folder)
     const known = loaded.get(model)
-    // One whose folder is gone serves the lives that it has.
+    // A model whose folder was deleted still serves its running sessions.
     if (known !== undefined && (identity === null || known.identity === identity)) return E.right(known.runner)
-    const failed = (reason: string): Either<ModelLoadFailed, never> => E.left({ _tag: 'ModelLoadFailed', model, reason })
-    if (folder === null) return failed('no such model is installed')
+    const failed = (reason: string): Either<ModelLoadFailed, never> =>
+      E.left({ _tag: 'ModelLoadFailed', model, reason })
+    if (folder === null) return failed('the model is not installed')
     await forget(model)
     const runner = await open(folder).catch((error: unknown) => E.left(messageOf(error)))
     if (E.isLeft(runner)) return failed(runner.left)

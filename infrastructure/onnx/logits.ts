@@ -1,8 +1,8 @@
-/** What may not be said, and when: the logits processors of the Whisper reference, in its order. */
+/** Rules that forbid tokens: the logits processors of the Whisper reference, in its order. */
 export interface LogitsRules {
-  /** Never. */
+  /** Tokens that are always forbidden. */
   readonly suppressed: ReadonlyArray<number>
-  /** Not as the first token. */
+  /** Tokens that are forbidden as the first token. */
   readonly suppressedAtBegin: ReadonlyArray<number>
   readonly endOfText: number
   /** Null: the prompt ended with the no-timestamps token, so the timestamp rules do not apply. */
@@ -21,8 +21,8 @@ export interface Choice {
   readonly token: number
   /** Natural logarithm of its probability after the rules. */
   readonly logprob: number
-  /** The same without a bonus, of a token that has one. */
-  readonly alone?: number
+  /** Log probability without the bonus of a hotword; absent without a bonus. */
+  readonly withoutBonus?: number
 }
 
 const forbid = (logits: Float32Array, tokens: ReadonlyArray<number>): void => {
@@ -30,28 +30,30 @@ const forbid = (logits: Float32Array, tokens: ReadonlyArray<number>): void => {
 }
 
 // Plain loops with an index: these run over a vocabulary of 50,000 for every token.
-/** Whether any of the first `count` is as high as that; most often one of the first is. */
+/** Returns whether one of the first `count` logits is at least `height`. Usually an early logit is. */
 const reaches = (logits: Float32Array, count: number, height: number): boolean => {
   for (let i = 0; i < count; i++) if ((logits[i] ?? 0) >= height) return true
   return false
 }
 
-/** Steps of the table of exponentials for each unit, and its deepest exponent: e^-40 is nothing beside the likeliest token's 1. */
+/**
+ * Table of exponentials: steps per unit, and its lowest exponent. e^-40 is negligible next to the likeliest token's 1.
+ */
 const STEPS = 256
 const DEEPEST = 40
 const EXPONENTIALS = Float64Array.from({ length: DEEPEST * STEPS + 1 }, (_, step) => Math.exp(-step / STEPS))
 
 interface Total {
-  /** The first of the highest logits; 0 where all are forbidden. */
+  /** The first token with the highest logit; 0 when all tokens are forbidden. */
   readonly token: number
   readonly highest: number
   readonly logSumExp: number
 }
 
 /**
- * One pass, for both the maximum and Math.exp would take longer than the rest of a step outside the model: the sum is
- * kept relative to the highest logit so far, and e^-x is the table's nearest value times a short series for the rest,
- * exact to 2 parts in 10^9.
+ * Finds the likeliest token and the log of the sum of exponentials in one pass over the logits. Two passes with
+ * Math.exp would take longer than the rest of a step outside the model. The sum is relative to the highest logit so
+ * far. e^-x is the nearest value of a table times a short series, exact to 2 parts in 10^9.
  */
 const totalOf = (logits: Float32Array): Total => {
   let token = 0
@@ -66,7 +68,7 @@ const totalOf = (logits: Float32Array): Total => {
       continue
     }
     const depth = (highest - logit) * STEPS
-    // Not `depth >= …`: it is NaN while all so far are forbidden.
+    // `depth` is NaN while all tokens so far are forbidden, so `depth >= …` would be wrong.
     if (!(depth < DEEPEST * STEPS)) continue
     const step = ~~(depth + 0.5)
     const rest = (step - depth) * (1 / STEPS)
@@ -87,11 +89,11 @@ const applyTimestampRules = (
   // The reference counts a missing token before the last one as a timestamp.
   const penultimateWas = generated.length < 2 || isTimestamp(generated.at(-2))
 
-  // They come in pairs, except right before the end of text.
+  // Timestamps come in pairs, except right before the end of the text.
   if (lastWas && penultimateWas) logits.fill(-Infinity, begin)
   if (lastWas && !penultimateWas) logits.fill(-Infinity, 0, endOfText)
 
-  // They never go back, and a segment is not empty.
+  // Timestamps never go back, and a segment is not empty.
   const latest = generated.findLast(isTimestamp)
   if (latest !== undefined) logits.fill(-Infinity, begin, lastWas && !penultimateWas ? latest : latest + 1)
 
@@ -100,7 +102,7 @@ const applyTimestampRules = (
     if (maxInitialIndex !== null) logits.fill(-Infinity, begin + maxInitialIndex + 1)
   }
 
-  // When all timestamps together are likelier than any single text token, it is time for a timestamp.
+  // If all timestamps together are likelier than each text token, the next token is a timestamp.
   if (!reaches(logits, begin, totalOf(logits.subarray(begin)).logSumExp)) logits.fill(-Infinity, 0, begin)
 }
 
@@ -111,11 +113,12 @@ export const applyRules = (logits: Float32Array, generated: ReadonlyArray<number
   if (rules.timestamps !== null) applyTimestampRules(logits, generated, rules.timestamps, rules.endOfText)
 }
 
-/** The likeliest token; of equals the one with the smallest id. */
+/** Returns the likeliest token; of equally likely tokens the smallest id. */
 export const chooseToken = (logits: Float32Array): Choice => {
   const { token, highest, logSumExp } = totalOf(logits)
   return { token, logprob: highest - logSumExp }
 }
 
-/** Probability of one token, before any rule. */
-export const probabilityOf = (logits: Float32Array, token: number): number => Math.exp((logits[token] ?? -Infinity) - totalOf(logits).logSumExp)
+/** Returns the probability of a token before any rule. */
+export const probabilityOf = (logits: Float32Array, token: number): number =>
+  Math.exp((logits[token] ?? -Infinity) - totalOf(logits).logSumExp)

@@ -6,10 +6,10 @@ import type { Decoder } from './decoder.ts'
 import type { MarianModel } from './marian-model.ts'
 import { openSession } from './sessions.ts'
 
-/** One run of the model: a sentence, or a part of one that is longer than the model takes. */
+/** One run of the model: a sentence, or a part of a sentence that is too long for the model. */
 export interface TranslatedPiece {
   readonly source: string
-  /** Without start and end; empty where there was nothing to translate. */
+  /** Tokens without start and end; empty when there was nothing to translate. */
   readonly tokens: ReadonlyArray<number>
   readonly text: string
 }
@@ -19,11 +19,11 @@ export interface MarianTranslation {
   readonly pieces: ReadonlyArray<TranslatedPiece>
 }
 
-/** A loaded translator; it keeps nothing between calls. */
+/** A loaded translator. It keeps no state between calls. */
 export interface MarianRunner {
-  /** Sentence by sentence. `from` and `to`: ISO 639-1. */
+  /** Translates a text sentence by sentence. `from` and `to` are ISO 639-1 codes. */
   readonly translate: (text: string, from: string, to: string) => Promise<MarianTranslation>
-  /** Gives its memory back; nothing may run on it any more. */
+  /** Releases the memory. The runner must not be used afterwards. */
   readonly release: () => Promise<void>
 }
 
@@ -33,7 +33,7 @@ const NOTHING_TO_SAY = /^[^\p{L}\p{N}]*$/u
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
-/** Two parts of about the same length, cut at a space where there is one; null for what cannot be cut. */
+/** Splits a text into two similar lengths, at a space if possible; null when it cannot be split. */
 const halvesOf = (text: string): readonly [string, string] | null => {
   const cuts = Array.from(text.matchAll(/\s+/gu), ({ index }) => index)
   const places = cuts.length > 0 ? cuts : Array.from(graphemes.segment(text), ({ index }) => index).slice(1)
@@ -44,12 +44,12 @@ const halvesOf = (text: string): readonly [string, string] | null => {
   return [text.slice(0, cut).trim(), text.slice(cut).trim()]
 }
 
-/** One code for each language: `fra` and `fr` are `fr`. */
+/** Returns the canonical code of a language: `fra` and `fr` become `fr`. */
 const canonical = (code: string): string => Intl.getCanonicalLocales(code)[0] ?? code
 
 /**
- * Tokens such as `>>fra<<` that tell a model of several target languages which one is wanted, by canonical code. Of
- * several for one language the plainest counts: `>>pt<<` before `>>por<<` before `>>pt_br<<`.
+ * Returns the tokens such as `>>fra<<` that select the target language of a multilingual model, by canonical code. If a
+ * language has several tokens, the plainest counts: `>>pt<<` before `>>por<<` before `>>pt_br<<`.
  */
 const targetTokens = (vocabulary: ReadonlyMap<string, number>): ReadonlyMap<string, number> => {
   const found = [...vocabulary].flatMap(([piece, id]) => {
@@ -72,7 +72,7 @@ const forbid = (logits: Float32Array, generated: ReadonlyArray<number>, banned: 
   }
 }
 
-/** Of equals the one with the smallest id, as in the reference. */
+/** Returns the likeliest token; of equally likely tokens the smallest id, as in the reference. */
 const likeliest = (logits: Float32Array): number => {
   let token = 0
   for (let i = 1; i < logits.length; i++) if ((logits[i] ?? 0) > (logits[token] ?? 0)) token = i
@@ -86,8 +86,13 @@ const openDecoder = async (model: MarianModel): Promise<Decoder> => {
     : mergedDecoder(await openSession(decoder.file), model)
 }
 
-/** Greedy search as the reference does it with one beam; final_logits_bias is part of the graph. */
-const decode = async (model: MarianModel, decoder: Decoder, encoded: Tensor, mask: Tensor): Promise<ReadonlyArray<number>> => {
+/** Decodes greedily, like the reference with one beam. The graph already contains final_logits_bias. */
+const decode = async (
+  model: MarianModel,
+  decoder: Decoder,
+  encoded: Tensor,
+  mask: Tensor,
+): Promise<ReadonlyArray<number>> => {
   const generated = [model.startToken]
   let step = await decoder.open(encoded, [generated], { encoder_attention_mask: mask })
   for (;;) {
@@ -102,16 +107,18 @@ const decode = async (model: MarianModel, decoder: Decoder, encoded: Tensor, mas
   return generated.slice(1)
 }
 
-/** Loads the weights; throws what onnxruntime or the tokenizer says of files that are damaged. */
+/** Loads the weights. Throws the error of onnxruntime or the tokenizer when a file is damaged. */
 export const loadMarian = async (model: MarianModel): Promise<MarianRunner> => {
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
   const targets = targetTokens(tokenizer.get_vocab())
   const encoder = await openSession(model.weights.encoder)
   const decoder = await openDecoder(model)
-  const cleansUp = 'clean_up_tokenization_spaces' in model.tokenizer.config && model.tokenizer.config.clean_up_tokenization_spaces === true
+  const cleansUp =
+    'clean_up_tokenization_spaces' in model.tokenizer.config &&
+    model.tokenizer.config.clean_up_tokenization_spaces === true
   const [end = 0] = model.endTokens
 
-  /** With the target's token before it, where the vocabulary has one, and one end behind it. */
+  /** Encodes a text: the target's token if the vocabulary has one, the text, and one end token. */
   const idsOf = (text: string, to: string): ReadonlyArray<number> => {
     const { ids } = tokenizer.encode(text, { add_special_tokens: false })
     const target = targets.get(canonical(to))
@@ -119,8 +126,10 @@ export const loadMarian = async (model: MarianModel): Promise<MarianRunner> => {
   }
 
   const textOf = (tokens: ReadonlyArray<number>): string =>
-    // The tokenizer refuses to decode nothing.
-    tokens.length === 0 ? '' : tokenizer.decode([...tokens], { skip_special_tokens: true, clean_up_tokenization_spaces: cleansUp }).trim()
+    // The tokenizer throws on an empty list.
+    tokens.length === 0
+      ? ''
+      : tokenizer.decode([...tokens], { skip_special_tokens: true, clean_up_tokenization_spaces: cleansUp }).trim()
 
   const run = async (source: string, ids: ReadonlyArray<number>): Promise<TranslatedPiece> => {
     const mask = new Tensor('int64', new BigInt64Array(ids.length).fill(1n), [1, ids.length])
@@ -134,7 +143,8 @@ export const loadMarian = async (model: MarianModel): Promise<MarianRunner> => {
     if (NOTHING_TO_SAY.test(text)) return [{ source: text, tokens: [], text }]
     const ids = idsOf(text, to)
     const halves = ids.length > model.maxSource ? halvesOf(text) : null
-    if (halves === null) return [await run(text, ids.length > model.maxSource ? [...ids.slice(0, model.maxSource - 1), end] : ids)]
+    if (halves === null)
+      return [await run(text, ids.length > model.maxSource ? [...ids.slice(0, model.maxSource - 1), end] : ids)]
     const [first, second] = halves
     return [...(await translateSentence(first, to)), ...(await translateSentence(second, to))]
   }
@@ -147,8 +157,8 @@ export const loadMarian = async (model: MarianModel): Promise<MarianRunner> => {
     translate: async (text, from, to) => {
       const pieces: Array<TranslatedPiece> = []
       for (const sentence of sentencesOf(text, from)) pieces.push(...(await translateSentence(sentence, to)))
-      const said = pieces.map((piece) => piece.text).filter((part) => part !== '')
-      return { text: said.join(UNSPACED.has(to) ? '' : ' '), pieces }
+      const texts = pieces.map((piece) => piece.text).filter((part) => part !== '')
+      return { text: texts.join(UNSPACED.has(to) ? '' : ' '), pieces }
     },
   }
 }

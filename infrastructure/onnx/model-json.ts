@@ -8,15 +8,19 @@ import { boundedInteger } from '../../domain/shared/codecs.ts'
 export const positive = boundedInteger(1, 1_000_000_000)
 export const token = boundedInteger(0, 10_000_000)
 
-/** Of tokenizer.json only what tells special tokens; the tokenizer itself reads the rest. */
+/** The part of tokenizer.json with the special tokens. The tokenizer itself reads the rest. */
 export const tokenizerJson = t.type({
   added_tokens: t.readonlyArray(t.type({ id: token, content: t.string })),
   model: t.UnknownRecord,
 })
 export const tokenizerConfigJson = t.UnknownRecord
 
-/** The decoded file, or a sentence that names the file and the member that is wrong. */
-export const readJson = async <A>(folder: string, file: string, codec: t.Decoder<unknown, A>): Promise<Either<string, A>> => {
+/** Reads and decodes a JSON file. Left: a sentence that names the file and the wrong member. */
+export const readJson = async <A>(
+  folder: string,
+  file: string,
+  codec: t.Decoder<unknown, A>,
+): Promise<Either<string, A>> => {
   const content = await readFile(join(folder, file), 'utf8').then(E.right, (error: NodeJS.ErrnoException) =>
     E.left(error.code === 'ENOENT' ? `${file} is missing` : `${file} cannot be read (${error.code ?? error.message})`),
   )
@@ -30,10 +34,12 @@ export const readJson = async <A>(folder: string, file: string, codec: t.Decoder
   if (E.isRight(decoded)) return decoded
   const context = decoded.left.at(-1)?.context ?? []
   const path = context.map(({ key }) => key).filter((key) => key !== '' && !/^\d+$/.test(key))
-  return E.left(`${file}: ${path.join('.') || 'the file'} is missing or not ${context.at(-1)?.type.name ?? 'as expected'}`)
+  return E.left(
+    `${file}: ${path.join('.') || 'the file'} is missing or not ${context.at(-1)?.type.name ?? 'as expected'}`,
+  )
 }
 
-/** The files of a tokenizer, or what is wrong with the first that does not fit. */
+/** Reads the files of a tokenizer. Left: what is wrong with the first bad file. */
 export const readTokenizer = async (folder: string) => {
   const tokenizer = await readJson(folder, 'tokenizer.json', tokenizerJson)
   if (E.isLeft(tokenizer)) return tokenizer

@@ -4,37 +4,42 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Provider } from './providers/execution-provider.ts'
 
-/** `two`: one graph for the prompt, one for each further token; `merged`: both behind the input `use_cache_branch`. */
+/** `two`: a graph for the prompt and a graph for further tokens. `merged`: one graph; `use_cache_branch` selects. */
 export type DecoderFiles =
   | { readonly kind: 'two'; readonly prompt: string; readonly next: string }
   | { readonly kind: 'merged'; readonly file: string }
 
-/** The files of a model that hold what it learned. */
+/** The weight files of a model. */
 export interface Weights {
-  /** Graphs, by their paths. */
+  /** Paths of the graphs. */
   readonly graphs: ReadonlyArray<string>
-  /** Of all the files together. */
+  /** Size of all files together. */
   readonly bytes: number
-  /** Whether any of them has 8-bit weights, whose operators no GPU's provider has. */
+  /** A graph has 8-bit weights. GPU providers lack their operators. */
   readonly eightBits: boolean
 }
 
-/** Of a model with an encoder and a decoder. */
+/** The weight files of a model with an encoder and a decoder. */
 export interface ModelWeights extends Weights {
   readonly encoder: string
   readonly decoder: DecoderFiles
 }
 
-/** How exports call the precisions of a graph. Eight bits first: on a CPU they take a quarter of the memory and half of the decoder's time. */
+/**
+ * File name suffixes of the precisions. On a CPU, 8 bits need a quarter of the memory and half of the decoder's time of
+ * 32 bits.
+ */
 export const SUFFIXES_OF = { int8: ['_quantized', '_int8'], fp32: [''], fp16: ['_fp16'] } as const
 export type Precision = keyof typeof SUFFIXES_OF
 
-/** The order in which they are looked for. */
+/** Returns the precisions in their order of preference. */
 export const preferredOn = (provider: Provider): ReadonlyArray<Precision> =>
   provider === 'cpu' ? ['int8', 'fp32', 'fp16'] : ['fp32', 'fp16', 'int8']
 
 const hasEightBits = (encoder: string, decoder: DecoderFiles): boolean =>
-  [encoder, decoder.kind === 'two' ? decoder.next : decoder.file].some((file) => SUFFIXES_OF.int8.some((suffix) => file.endsWith(`${suffix}.onnx`)))
+  [encoder, decoder.kind === 'two' ? decoder.next : decoder.file].some((file) =>
+    SUFFIXES_OF.int8.some((suffix) => file.endsWith(`${suffix}.onnx`)),
+  )
 
 const sizeOf = async (file: string): Promise<number | null> =>
   stat(file).then(
@@ -42,13 +47,21 @@ const sizeOf = async (file: string): Promise<number | null> =>
     () => null,
   )
 
-/** The best of the graphs in an `onnx` folder for what runs them. Two decoder files come first: the merged graph copies the cache through its branch. */
-export const findWeights = async (folder: string, provider: Provider = 'cpu'): Promise<Either<string, ModelWeights>> => {
+/**
+ * Finds the best graphs for a provider in an `onnx` folder. Two decoder files come before a merged one, because a
+ * merged graph copies the cache through its branch.
+ */
+export const findWeights = async (
+  folder: string,
+  provider: Provider = 'cpu',
+): Promise<Either<string, ModelWeights>> => {
   const suffixes = preferredOn(provider).flatMap((precision) => SUFFIXES_OF[precision])
   const total = async (files: ReadonlyArray<string>): Promise<number | null> => {
     const graphs = await Promise.all(files.map(sizeOf))
     const external = await Promise.all(files.map((file) => sizeOf(`${file}_data`)))
-    return graphs.some((size) => size === null) ? null : [...graphs, ...external].reduce<number>((sum, size) => sum + (size ?? 0), 0)
+    return graphs.some((size) => size === null)
+      ? null
+      : [...graphs, ...external].reduce<number>((sum, size) => sum + (size ?? 0), 0)
   }
   const graph = (name: string, suffix: string): string => join(folder, `${name}${suffix}.onnx`)
 
@@ -67,7 +80,9 @@ export const findWeights = async (folder: string, provider: Provider = 'cpu'): P
       const [bytes, eightBits] = [encoderBytes + decoderBytes, hasEightBits(encoder, decoder)]
       return E.right({ encoder, decoder, graphs: [encoder, ...files], bytes, eightBits })
     }
-    return E.left('onnx/decoder_model[_quantized].onnx with decoder_with_past_model, or decoder_model_merged, is missing')
+    return E.left(
+      'onnx/decoder_model[_quantized].onnx with decoder_with_past_model, or decoder_model_merged, is missing',
+    )
   }
   return E.left('onnx/encoder_model[_quantized].onnx is missing')
 }

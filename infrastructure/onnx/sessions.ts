@@ -5,13 +5,13 @@ import { withRowScales } from './graphs/row-scales.ts'
 import { withShortWindows } from './graphs/short-window.ts'
 import { withSignedWeights } from './graphs/signed-weights.ts'
 
-/** Whether the CPU multiplies unsigned by signed bytes without saturation; where nobody tells, it does not. */
+/** Returns whether the CPU multiplies unsigned by signed bytes without saturation; false when this is unknown. */
 const hasVnni = async (): Promise<boolean> => {
   const facts = await readFile('/proc/cpuinfo', 'utf8').catch(() => '')
   return /^flags\s*:.*\b(?:avx512_vnni|avx_vnni)\b/m.test(facts)
 }
 
-/** What to load: the file, or its graph as it hears shorter windows, or is computed more exactly, or faster. */
+/** Returns the file, or its graph rewritten for shorter windows, more exact activations or faster products. */
 const sourceOf = async (file: string, isExact: boolean, positions: number | null): Promise<string | Uint8Array> => {
   const isFasterSigned = await hasVnni()
   if (!isExact && !isFasterSigned && positions === null) return file
@@ -22,14 +22,14 @@ const sourceOf = async (file: string, isExact: boolean, positions: number | null
     const exact = isExact ? withRowScales(graph) : null
     return exact ?? (isFasterSigned ? withSignedWeights(graph) : null) ?? shortened ?? file
   } catch {
-    // onnxruntime says better what is wrong with it.
+    // onnxruntime reports the damage of a file more precisely.
     return file
   }
 }
 
 /**
- * The arena of CUDA cannot be limited: of its options Node's binding takes the device alone (decision 26). Nor does it leave
- * results in CUDA's memory: what WebGPU keeps goes through main memory there.
+ * Opens a graph on a GPU. Node's binding takes no option of CUDA except the device, so CUDA's arena has no limit.
+ * CUDA's results pass through main memory; only WebGPU keeps them on the device.
  */
 const openOnGpu = (file: string, provider: GpuProvider, kept: ReadonlyArray<string>): Promise<InferenceSession> => {
   const preferredOutputLocation = Object.fromEntries(kept.map((output) => [output, 'gpu-buffer' as const]))
@@ -43,8 +43,10 @@ const openOnGpu = (file: string, provider: GpuProvider, kept: ReadonlyArray<stri
 }
 
 /**
- * A graph, a file or its bytes, on the CPU with one thread of its own: there is a worker for each core, and idle threads that spin would take
- * the cores from the other workers.
+ * Opens a graph on the CPU with a single thread: each core has a worker, and spinning idle threads would slow down the
+ * other workers.
+ *
+ * @param source path or bytes of an ONNX file
  */
 export const openOnCpu = (source: string | Uint8Array): Promise<InferenceSession> => {
   const options: InferenceSession.SessionOptions = {
@@ -55,20 +57,22 @@ export const openOnCpu = (source: string | Uint8Array): Promise<InferenceSession
     logSeverityLevel: 3,
     extra: { session: { intra_op: { allow_spinning: '0' } } },
   }
-  return typeof source === 'string' ? InferenceSession.create(source, options) : InferenceSession.create(source, options)
+  return typeof source === 'string'
+    ? InferenceSession.create(source, options)
+    : InferenceSession.create(source, options)
 }
 
 interface OpenOptions {
   readonly provider?: Provider
-  /** On the CPU 8-bit activations get a scale for each block of a row, which takes about half as long again. */
+  /** On the CPU, each block of a row of 8-bit activations gets its own scale. This takes about 50 % more time. */
   readonly isExact?: boolean
-  /** Of an encoder: how many positions its full window has; on the CPU it takes shorter ones, where that can be. */
+  /** Positions of an encoder's full window. On the CPU, the encoder then takes shorter windows where possible. */
   readonly positions?: number
-  /** Outputs that are only fed to graphs of the same model: they stay on the device, where that can be. */
+  /** Outputs that only graphs of the same model read. They stay on the device where possible. */
   readonly kept?: ReadonlyArray<string>
 }
 
-/** Throws what onnxruntime says where it does not load. */
+/** Opens a graph on a provider. Throws onnxruntime's error when the graph does not load. */
 export const openSession = async (file: string, options: OpenOptions = {}): Promise<InferenceSession> => {
   const { provider = 'cpu', isExact = false, positions = null, kept = [] } = options
   return provider === 'cpu' ? openOnCpu(await sourceOf(file, isExact, positions)) : openOnGpu(file, provider, kept)

@@ -5,72 +5,72 @@ import type { Weights } from './model-weights.ts'
 import type { Rehearse } from './providers/batch-size.ts'
 import type { Provider } from './providers/execution-provider.ts'
 
-/** What to hear. */
-export interface Asked extends Omit<TranscribeJob, 'model'> {
-  /** Once it is aborted nobody waits for the text: hearing ends behind the token that it is at. */
+/** A job to transcribe, without the name of its model. */
+export interface SpeechRequest extends Omit<TranscribeJob, 'model'> {
+  /** Cancels the job: decoding ends after its current token. */
   readonly signal?: AbortSignal
 }
 
-/** Why a text that was called off has none. */
+/** The reason why a cancelled job has no text. */
 export const CANCELLED = 'it was cancelled'
 
 /**
- * A loaded speech model of any family; it keeps nothing between calls. Throws on samples, languages, tasks or
- * beginnings that do not fit. A vocabulary is a hint: what the family cannot use of it, it leaves out.
+ * A loaded speech model of any family. It keeps no state between calls. Throws on unsuitable samples, languages,
+ * tasks or beginnings. A vocabulary is a hint: a family ignores the parts that it cannot use.
  */
 export interface SpeechRunner {
-  /** Seconds of audio that one pass can hear. */
+  /** Longest audio of one pass, in seconds. */
   readonly windowSeconds: number
-  /** It takes jobs with a beginning. */
+  /** The model returns word times, and takes jobs with a beginning. */
   readonly hasWordTimes: boolean
-  /** Throws CANCELLED of what is. */
-  readonly transcribe: (asked: Asked) => Promise<Hypothesis>
-  /** In as few runs of the graphs as can be; `onText` is called for each as its text ends, in no order, but for those that are called off. */
+  /** Transcribes one job. Throws CANCELLED for a cancelled job. */
+  readonly transcribe: (asked: SpeechRequest) => Promise<Hypothesis>
+  /** Transcribes jobs in few runs. `onText` is called for each text when it ends, in any order, unless cancelled. */
   readonly transcribeTogether: (
-    asked: ReadonlyArray<Asked>,
+    asked: ReadonlyArray<SpeechRequest>,
     onText: (index: number, hypothesis: Hypothesis) => void,
   ) => Promise<void>
-  /** Absent where no run holds more than one text. */
+  /** Absent if the model cannot run several texts together. */
   readonly rehearse?: Rehearse
-  /** Gives its memory back; nothing may run on it any more. */
+  /** Releases the memory. The runner must not be used afterwards. */
   readonly release: () => Promise<void>
 }
 
-/** What the files of a speech model's folder say before its weights are loaded. */
+/** A speech model's folder, before its weights are loaded. */
 export interface SpeechModel {
   readonly abilities: Abilities
   readonly weights: Weights
-  /** Throws what onnxruntime says of files that are damaged. */
+  /** Loads the weights. Throws onnxruntime's error when a file is damaged. */
   readonly load: () => Promise<SpeechRunner>
 }
 
-/** How a folder is laid out, as far as families tell their own by it. */
+/** The parts of a folder that decide its family. */
 export interface Layout {
-  /** That config.json says; null where it says none. */
+  /** The member model_type of config.json; null when it is missing. */
   readonly modelType: string | null
-  /** Names of what lies in the folder itself. */
+  /** Names of the files and folders in the model's folder. */
   readonly files: ReadonlyArray<string>
 }
 
-/** Models whose folders are laid out alike. */
+/** Models with the same layout of their folders. */
 interface Family {
-  /** As people are told of it. */
+  /** Name for messages. */
   readonly name: string
   readonly fits: (layout: Layout) => boolean
-  /** Those that every folder of it has. */
+  /** JSON files that every folder of the family has. */
   readonly jsonFiles: ReadonlyArray<string>
-  /** The best weights for what runs them, or a sentence about those that are missing; reads none. */
+  /** Finds the best weights for a provider without reading them. Left: which files are missing. */
   readonly findWeights: (folder: string, provider: Provider) => Promise<Either<string, Weights>>
 }
 
 /** Speech models that one kind of runner runs. */
 export interface SpeechFamily extends Family {
   readonly kind: 'speech'
-  /** Left: a sentence about what does not fit. */
+  /** Left: what is wrong with the folder. */
   readonly read: (folder: string, provider: Provider) => Promise<Either<string, SpeechModel>>
 }
 
-/** Translators, which have processes of their own. */
+/** Translators. They run in a separate process. */
 export interface TranslatorFamily extends Family {
   readonly kind: 'translation'
 }

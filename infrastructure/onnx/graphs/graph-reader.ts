@@ -1,12 +1,12 @@
 import { fieldsOf, GRAPH, MODEL, namesIn, NODE, TENSOR, VALUE, varintsIn } from './onnx-format.ts'
 import type { Field } from './onnx-format.ts'
 
-/** A tensor that stands in the file. */
+/** A tensor whose values are in the file. */
 export interface Constant {
   readonly field: Field
   readonly type: number
   readonly dimensions: ReadonlyArray<number>
-  /** As they lie in the file: of a little-endian machine. */
+  /** Little-endian bytes, as in the file. */
   readonly bytes: Uint8Array
 }
 
@@ -20,7 +20,7 @@ export interface Operation {
 }
 
 export interface Graph {
-  /** Of the model, and of its graph. */
+  /** Fields of the model. */
   readonly top: ReadonlyArray<Field>
   readonly graphField: Field
   readonly fields: ReadonlyArray<Field>
@@ -32,9 +32,10 @@ export interface Graph {
 const constantOf = (model: Uint8Array, field: Field): readonly [name: string, constant: Constant] => {
   const parts = fieldsOf(model, field)
   const content = parts.find(({ number }) => number === TENSOR.RAW || number === TENSOR.FLOATS)
-  const bytes = content === undefined
-    ? Uint8Array.from(varintsIn(model, parts, TENSOR.INTEGERS))
-    : model.subarray(content.from, content.end)
+  const bytes =
+    content === undefined
+      ? Uint8Array.from(varintsIn(model, parts, TENSOR.INTEGERS))
+      : model.subarray(content.from, content.end)
   const [type = 0] = varintsIn(model, parts, TENSOR.TYPE)
   const [name = ''] = namesIn(model, parts, TENSOR.NAME)
   return [name, { field, type, dimensions: varintsIn(model, parts, TENSOR.DIMENSIONS), bytes }]
@@ -47,11 +48,13 @@ const operationOf = (model: Uint8Array, field: Field): Operation => {
     type: namesIn(model, parts, NODE.TYPE)[0] ?? '',
     inputs: namesIn(model, parts, NODE.INPUT),
     outputs: namesIn(model, parts, NODE.OUTPUT),
-    attributes: parts.filter(({ number }) => number === NODE.ATTRIBUTE).map(({ start, end }) => model.subarray(start, end)),
+    attributes: parts
+      .filter(({ number }) => number === NODE.ATTRIBUTE)
+      .map(({ start, end }) => model.subarray(start, end)),
   }
 }
 
-/** What is in a model's file; null where it has no graph. Throws on bytes that are none. */
+/** Reads the graph of a model file; null without a graph. Throws when the bytes are no protocol buffer. */
 export const readGraph = (model: Uint8Array): Graph | null => {
   const top = fieldsOf(model, { from: 0, end: model.length })
   const graphField = top.find(({ number }) => number === MODEL.GRAPH)
@@ -59,7 +62,9 @@ export const readGraph = (model: Uint8Array): Graph | null => {
   const fields = fieldsOf(model, graphField)
   const of = (kind: number): ReadonlyArray<Field> => fields.filter(({ number }) => number === kind)
   return {
-    top, graphField, fields,
+    top,
+    graphField,
+    fields,
     operations: of(GRAPH.NODE).map((field) => operationOf(model, field)),
     constants: new Map(of(GRAPH.INITIALIZER).map((field) => constantOf(model, field))),
     outputs: of(GRAPH.OUTPUT).flatMap((field) => namesIn(model, fieldsOf(model, field), VALUE.NAME)),
@@ -69,7 +74,7 @@ export const readGraph = (model: Uint8Array): Graph | null => {
 const [TENSOR_TYPE, SHAPE, DIMENSION] = [1, 2, 1]
 const [LENGTH, LENGTH_NAME] = [1, 2]
 
-/** Those of an input or output: a number where it is fixed, else its name. */
+/** Returns the dimensions of an input or output: a number for a fixed dimension, else its name. */
 export const dimensionsOf = (model: Uint8Array, port: Field): ReadonlyArray<number | string> => {
   const within = (fields: ReadonlyArray<Field>, wanted: number): ReadonlyArray<Field> =>
     fields.filter(({ number }) => number === wanted).flatMap((field) => fieldsOf(model, field))

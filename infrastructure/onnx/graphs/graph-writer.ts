@@ -1,6 +1,6 @@
 import { ATTRIBUTE, ELEMENT, GRAPH, message, MODEL, NODE, TENSOR, VALUE, varint } from './onnx-format.ts'
 
-/** What of ONNX a graph of our own needs. */
+/** Version of the ONNX format that our graphs use. */
 const IR_VERSION = 8
 const OPSET_VERSION = 16
 const [OPSET_DOMAIN, OPSET_NUMBER] = [1, 2]
@@ -22,10 +22,10 @@ const attribute = ([name, value]: readonly [string, Attribute]): Uint8Array => {
   return message(NODE.ATTRIBUTE, text(ATTRIBUTE.NAME, name), ...content)
 }
 
-/** Operators of onnxruntime's own. */
+/** Domain of onnxruntime's own operators. */
 export const MICROSOFT = 'com.microsoft'
 
-/** An input that is left out has an empty name; `copied`: attributes as they stand in another graph. */
+/** Encodes a node. An omitted input has an empty name. `copied`: encoded attributes of another graph. */
 export const node = (
   type: string,
   inputs: ReadonlyArray<string>,
@@ -43,15 +43,17 @@ export const node = (
     ...(domain === '' ? [] : [text(DOMAIN, domain)]),
   )
 
-/** 32-bit floats that go in or come out; a dimension that has a name is known when the graph runs. */
+/** An input or output of 32-bit floats. A named dimension gets its length when the graph runs. */
 export type Value = readonly [name: string, dimensions: ReadonlyArray<number | string>]
 
 const [TENSOR_TYPE, SHAPE, DIMENSION, ELEMENT_TYPE] = [1, 2, 1, 1]
 const [LENGTH, LENGTH_NAME] = [1, 2]
 
-/** A graph's input or output. */
+/** Encodes a graph's input or output. */
 export const valueOf = (field: number, [name, dimensions]: Value): Uint8Array => {
-  const shape = dimensions.map((one) => message(DIMENSION, typeof one === 'number' ? number(LENGTH, one) : text(LENGTH_NAME, one)))
+  const shape = dimensions.map((length) =>
+    message(DIMENSION, typeof length === 'number' ? number(LENGTH, length) : text(LENGTH_NAME, length)),
+  )
   const type = message(TENSOR_TYPE, number(ELEMENT_TYPE, ELEMENT.FLOAT), message(SHAPE, ...shape))
   return message(field, text(VALUE.NAME, name), message(VALUE.TYPE, type))
 }
@@ -65,21 +67,23 @@ const tensor = (name: string, type: number, dimensions: ReadonlyArray<number>, b
     message(TENSOR.RAW, bytes),
   )
 
-/** A constant of 32-bit floats, as bytes of a little-endian machine. */
-export const floats = (name: string, dimensions: ReadonlyArray<number>, bytes: Uint8Array): Uint8Array => tensor(name, ELEMENT.FLOAT, dimensions, bytes)
+/** Encodes a constant of 32-bit floats, given as little-endian bytes. */
+export const floats = (name: string, dimensions: ReadonlyArray<number>, bytes: Uint8Array): Uint8Array =>
+  tensor(name, ELEMENT.FLOAT, dimensions, bytes)
 
-/** A constant of unsigned bytes. */
-export const octets = (name: string, dimensions: ReadonlyArray<number>, bytes: Uint8Array): Uint8Array => tensor(name, ELEMENT.UINT8, dimensions, bytes)
+/** Encodes a constant of unsigned bytes. */
+export const octets = (name: string, dimensions: ReadonlyArray<number>, bytes: Uint8Array): Uint8Array =>
+  tensor(name, ELEMENT.UINT8, dimensions, bytes)
 
-/** A list of 64-bit integers, such as shapes and axes are. */
+/** Encodes a list of 64-bit integers, for instance a shape. */
 export const integers = (name: string, values: ReadonlyArray<number>): Uint8Array =>
   tensor(name, ELEMENT.INT64, [values.length], new Uint8Array(BigInt64Array.from(values, BigInt).buffer))
 
-/** Which version of a domain's operators a model uses; '' are those of ONNX. */
+/** Encodes the version of a domain's operators. The domain of ONNX is ''. */
 export const operatorsOf = (domain: string, version: number): Uint8Array =>
   message(MODEL.OPSET, ...(domain === '' ? [] : [text(OPSET_DOMAIN, domain)]), number(OPSET_NUMBER, version))
 
-/** The bytes of an ONNX file; `nodes` in the order in which they can run. */
+/** Encodes an ONNX file. `nodes` must be in an order in which they can run. */
 export const onnxFile = (graph: {
   readonly constants: ReadonlyArray<Uint8Array>
   readonly nodes: ReadonlyArray<Uint8Array>
@@ -88,6 +92,13 @@ export const onnxFile = (graph: {
 }): Uint8Array => {
   const inputs = graph.inputs.map((one) => valueOf(GRAPH.INPUT, one))
   const outputs = graph.outputs.map((one) => valueOf(GRAPH.OUTPUT, one))
-  const whole = message(MODEL.GRAPH, ...graph.nodes, text(GRAPH.NAME, 'graph'), ...graph.constants, ...inputs, ...outputs)
+  const whole = message(
+    MODEL.GRAPH,
+    ...graph.nodes,
+    text(GRAPH.NAME, 'graph'),
+    ...graph.constants,
+    ...inputs,
+    ...outputs,
+  )
   return Buffer.concat([number(MODEL.IR_VERSION, IR_VERSION), whole, operatorsOf('', OPSET_VERSION)])
 }

@@ -3,23 +3,27 @@ import { floats, node } from './graph-writer.ts'
 import { ELEMENT } from './onnx-format.ts'
 import type { Rewritten } from './rewrite-graph.ts'
 
-/** 8-bit weights of one scale, or of one a column; `product` is the last of the nodes that make floats of the product. */
+/**
+ * 8-bit weights with one scale, or one scale per column. `product` is the last node that converts the product to
+ * floats.
+ */
 export interface Weighted {
   readonly operation: Operation
   readonly product: Operation
   readonly activations: string
   readonly name: string
   readonly weights: Constant
-  /** Unsigned, whatever the weights are in the file. */
+  /** Unsigned values, also if the file has signed ones. */
   readonly values: Uint8Array
   readonly zeroPoints: Uint8Array
   readonly scales: Float32Array
 }
 
-/** Unsigned bytes in the same order: signed ones and their zero points are moved by 128 alike. */
-const unsigned = ({ type, bytes }: Constant): Uint8Array => (type === ELEMENT.INT8 ? bytes.map((value) => value ^ 0x80) : bytes)
+/** Converts signed bytes to unsigned bytes by adding 128. Zero points change by the same amount. */
+const unsigned = ({ type, bytes }: Constant): Uint8Array =>
+  type === ELEMENT.INT8 ? bytes.map((value) => value ^ 0x80) : bytes
 
-/** What makes a value, and what alone uses it. */
+/** Finds the node that writes a value, and its only reader. */
 const neighbours = ({ operations }: Graph) => ({
   maker: (value: string | undefined): Operation | undefined =>
     operations.find(({ outputs }) => value !== undefined && outputs.includes(value)),
@@ -29,7 +33,7 @@ const neighbours = ({ operations }: Graph) => ({
   },
 })
 
-/** Nodes as quantisers write them around an integer product. */
+/** The nodes that quantisers write around an integer product. */
 interface Pattern {
   readonly quantisation: Operation
   readonly product: Operation
@@ -49,7 +53,7 @@ const patternOf = (operation: Operation, graph: Graph): Pattern | null => {
 
 const isEightBit = ({ type }: Constant): boolean => type === ELEMENT.UINT8 || type === ELEMENT.INT8
 
-/** The weights of an integer product of activations that were quantised for it; null where it is made otherwise. */
+/** Returns the weights of an integer product of quantised activations; null for another pattern of nodes. */
 export const weightedOf = (operation: Operation, graph: Graph): Weighted | null => {
   const pattern = patternOf(operation, graph)
   if (pattern === null) return null
@@ -60,10 +64,13 @@ export const weightedOf = (operation: Operation, graph: Graph): Weighted | null 
   const scales = scaling.inputs.flatMap((input) => constants.get(input) ?? [])[0]
   if (weights === undefined || zeroPoints === undefined || scales?.type !== ELEMENT.FLOAT) return null
   if (!isEightBit(weights) || !isEightBit(zeroPoints)) return null
-  // Those of large models may lie beside the file.
+  // Weights of large models may be in a separate file.
   if (weights.bytes.length !== weights.dimensions.reduce((product, length) => product * length, 1)) return null
   return {
-    operation, product, name, weights,
+    operation,
+    product,
+    name,
+    weights,
     activations: quantisation.inputs[0] ?? '',
     values: unsigned(weights),
     zeroPoints: unsigned(zeroPoints),
@@ -71,16 +78,20 @@ export const weightedOf = (operation: Operation, graph: Graph): Weighted | null 
   }
 }
 
-/** Of a list with one value for all, or one for each. */
-export const at = <A>(list: { readonly length: number, readonly [index: number]: A }, index: number): A =>
+/** Reads a list with one value per index, or with a single value for all. */
+export const at = <A>(list: { readonly length: number; readonly [index: number]: A }, index: number): A =>
   list[list.length === 1 ? 0 : index] as A
 
-/** The product of the activations as they are and of weights in 32-bit floats; null where a scale and a zero point do not go together. */
+/** Rewrites a product to unquantised activations and weights in floats; null if scales and zero points do not match. */
 export const floatsOf = (
-  { name, weights, values, zeroPoints, scales, activations, product, operation }: Weighted, type: 'Conv' | 'MatMul',
+  { name, weights, values, zeroPoints, scales, activations, product, operation }: Weighted,
+  type: 'Conv' | 'MatMul',
 ): Rewritten | null => {
   if (zeroPoints.length !== scales.length) return null
-  const numbers = Float32Array.from(values, (value, i) => (value - at(zeroPoints, i % zeroPoints.length)) * at(scales, i % scales.length))
+  const numbers = Float32Array.from(
+    values,
+    (value, i) => (value - at(zeroPoints, i % zeroPoints.length)) * at(scales, i % scales.length),
+  )
   return {
     replaced: product,
     reads: [activations],

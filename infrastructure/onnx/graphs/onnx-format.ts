@@ -1,9 +1,11 @@
-/** ONNX files are protocol buffers: reading and copying them field by field. Field numbers: onnx.proto of https://github.com/onnx/onnx. */
+/**
+ * A field of a protocol buffer, the format of ONNX files. Field numbers: onnx.proto of https://github.com/onnx/onnx.
+ */
 export interface Field {
   readonly number: number
-  /** With its tag. */
+  /** Position of its tag. */
   readonly start: number
-  /** Of its content; of a number, the number. */
+  /** Position of its content, or of its number. */
   readonly from: number
   readonly end: number
 }
@@ -27,20 +29,23 @@ export const readVarint = (bytes: Uint8Array, at: number): readonly [value: numb
   }
 }
 
-export const varint = (value: number): ReadonlyArray<number> => (value < 128 ? [value] : [(value % 128) | 0x80, ...varint(Math.floor(value / 128))])
+export const varint = (value: number): ReadonlyArray<number> =>
+  value < 128 ? [value] : [(value % 128) | 0x80, ...varint(Math.floor(value / 128))]
 
-/** Numbers of a repeated field, which stand together or one by one. */
+/** Reads the numbers of a repeated field, packed or separate. */
 export const varintsIn = (bytes: Uint8Array, fields: ReadonlyArray<Field>, number: number): ReadonlyArray<number> =>
-  fields.filter((field) => field.number === number).flatMap(({ start, from, end }) => {
-    const isPacked = (bytes[start] ?? 0) % 8 === 2
-    const values: Array<number> = []
-    for (let at = from; at < end; ) {
-      const [value, next] = readVarint(bytes, at)
-      values.push(value)
-      at = isPacked ? next : end
-    }
-    return values
-  })
+  fields
+    .filter((field) => field.number === number)
+    .flatMap(({ start, from, end }) => {
+      const isPacked = (bytes[start] ?? 0) % 8 === 2
+      const values: Array<number> = []
+      for (let at = from; at < end;) {
+        const [value, next] = readVarint(bytes, at)
+        values.push(value)
+        at = isPacked ? next : end
+      }
+      return values
+    })
 
 const endOf = (bytes: Uint8Array, wire: number, at: number): readonly [from: number, end: number] => {
   switch (wire) {
@@ -59,10 +64,10 @@ const endOf = (bytes: Uint8Array, wire: number, at: number): readonly [from: num
   }
 }
 
-/** The fields of a message; throws where it is cut off. */
+/** Reads the fields of a message. Throws when it is cut off. */
 export const fieldsOf = (bytes: Uint8Array, { from, end }: Pick<Field, 'from' | 'end'>): ReadonlyArray<Field> => {
   const fields: Array<Field> = []
-  for (let start = from; start < end; ) {
+  for (let start = from; start < end;) {
     const [tag, at] = readVarint(bytes, start)
     const [first, last] = endOf(bytes, tag % 8, at)
     fields.push({ number: Math.floor(tag / 8), start, from: first, end: last })
@@ -71,9 +76,10 @@ export const fieldsOf = (bytes: Uint8Array, { from, end }: Pick<Field, 'from' | 
   return fields
 }
 
-const textOf = (bytes: Uint8Array, { from, end }: Field): string => Buffer.from(bytes.buffer, bytes.byteOffset + from, end - from).toString()
+const textOf = (bytes: Uint8Array, { from, end }: Field): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + from, end - from).toString()
 
-/** The texts of all fields of that number. */
+/** Returns the texts of all fields with a number. */
 export const namesIn = (bytes: Uint8Array, fields: ReadonlyArray<Field>, number: number): ReadonlyArray<string> =>
   fields.filter((field) => field.number === number).map((field) => textOf(bytes, field))
 

@@ -1,14 +1,13 @@
 import { node, onnxFile } from './graph-writer.ts'
 
 /**
- * The graph that a GPU has to run before it is trusted with a model, as the bytes of an ONNX file: LAYERS times a matrix product and
- * a tanh, which keeps the numbers within bounds. Small: a GPU that is drawn by the CPU takes a thousand times as long as a
- * real one.
+ * Size of the graph that tests a GPU: LAYERS times a matrix product and a tanh, which bounds the numbers. It is small,
+ * because a GPU that the CPU emulates takes a thousand times as long as a real GPU.
  */
 export const PROBE_SIZE = 256
 const LAYERS = 4
 
-/** Inputs `x` and `weights`, output `y`, each [PROBE_SIZE, PROBE_SIZE]. */
+/** Encodes the graph: inputs `x` and `weights`, output `y`, each [PROBE_SIZE, PROBE_SIZE]. */
 export const probeGraph = (): Uint8Array => {
   const nodes = Array.from({ length: LAYERS }, (_, layer) => [
     node('MatMul', [layer === 0 ? 'x' : `h${layer}`, 'weights'], [`p${layer}`]),

@@ -2,20 +2,20 @@ import { readGraph } from './graph-reader.ts'
 import type { Graph, Operation } from './graph-reader.ts'
 import { GRAPH, message, MODEL } from './onnx-format.ts'
 
-/** A node in the place of others. */
+/** A node that replaces other nodes. */
 export interface Rewritten {
-  /** The last of the others: its output is the new node's. */
+  /** The last replaced node, whose output the new node writes. */
   readonly replaced: Operation
-  /** What of the old graph the new node reads. */
+  /** Values of the old graph that the new node reads. */
   readonly reads: ReadonlyArray<string>
   readonly operation: Uint8Array
   readonly constants: ReadonlyArray<Uint8Array>
 }
 
-/** Bodies of these see the names of the graph around them. */
+/** The bodies of these operators can read values of the outer graph. */
 const NESTING = new Set(['If', 'Loop', 'Scan'])
 
-/** Without those whose results nobody reads any more. */
+/** Removes operations whose results no operation reads. */
 const needed = (operations: ReadonlyArray<Operation>, wanted: ReadonlyArray<string>): ReadonlyArray<Operation> => {
   const read = new Set([...wanted, ...operations.flatMap(({ inputs }) => inputs)])
   const left = operations.filter(({ outputs }) => outputs.some((output) => read.has(output)))
@@ -23,8 +23,10 @@ const needed = (operations: ReadonlyArray<Operation>, wanted: ReadonlyArray<stri
 }
 
 /**
- * The graph with what `rewrite` makes of its nodes, without nodes and constants that nothing reads any more; `operators`: sets of them that the new
- * nodes are of. Null where nothing is to change. Throws on bytes that are no graph.
+ * Replaces nodes of a graph and removes unused nodes and constants. Returns null if nothing changes. Throws when the
+ * bytes are no graph.
+ *
+ * @param operators encoded operator sets of the new nodes
  */
 export const rewriteGraph = (
   model: Uint8Array,
@@ -38,7 +40,10 @@ export const rewriteGraph = (
   if (made.length === 0) return null
 
   const rewritten = new Map(made.map((one) => [one.replaced.field, one]))
-  const now = operations.map((operation) => ({ ...operation, inputs: rewritten.get(operation.field)?.reads ?? operation.inputs }))
+  const now = operations.map((operation) => {
+    const inputs = rewritten.get(operation.field)?.reads ?? operation.inputs
+    return { ...operation, inputs }
+  })
   const left = needed(now, outputs)
   const read = new Set([...outputs, ...left.flatMap(({ inputs }) => inputs)])
   const kept = new Set([
@@ -50,7 +55,9 @@ export const rewriteGraph = (
     .map((field) => rewritten.get(field)?.operation ?? model.subarray(field.start, field.end))
   const added = made.flatMap((one) => one.constants)
   return Buffer.concat([
-    ...top.map((field) => (field === graphField ? message(MODEL.GRAPH, ...content, ...added) : model.subarray(field.start, field.end))),
+    ...top.map((field) =>
+      field === graphField ? message(MODEL.GRAPH, ...content, ...added) : model.subarray(field.start, field.end),
+    ),
     ...operators,
   ])
 }

@@ -6,23 +6,24 @@ import { rewriteGraph } from './rewrite-graph.ts'
 import type { Rewritten } from './rewrite-graph.ts'
 
 /**
- * Graphs that were quantised dynamically give all activations of a layer one scale for its 8 bits; a few large ones, as
- * Whisper's encoder has many, leave next to nothing for the others. Here each block of a row gets a scale of its own, and
- * convolutions are computed in floats. The weights stay what they are. Measured: decision 43.
+ * Dynamically quantised graphs have one 8-bit scale for all activations of a layer. Whisper's encoder has a few large
+ * activations, so the other ones lose nearly all precision. This module gives each block of a row its own scale, and
+ * computes convolutions in floats. The weights stay unchanged. Measured: decision 43.
  */
 
-/** Activations under one scale: with smaller blocks it takes longer and hears no better. */
+/** Activations per scale. Smaller blocks take longer and do not improve the text. */
 const BLOCK = 256
 const MICROSOFT_VERSION = 1
-/** The products are made of 8 bits too. */
+/** accuracy_level of MatMulNBits: it multiplies 8-bit activations. */
 const EIGHT_BITS = 4
 
 const [GROUPED, SCALES, ZEROS] = ['grouped', 'scales', 'zeros']
 
-/** MatMulNBits: of [rows][columns] weights the columns one after another, in blocks. */
+/** Rewrites a product as MatMulNBits, whose weights are stored column by column in blocks. */
 const blockwise = ({ name, weights, values, zeroPoints, scales, activations, product }: Weighted): Rewritten | null => {
   const [rows = 0, columns = 0] = weights.dimensions
-  if (weights.dimensions.length !== 2 || ![1, columns].includes(scales.length) || scales.length !== zeroPoints.length) return null
+  const hasMatchingScales = [1, columns].includes(scales.length) && scales.length === zeroPoints.length
+  if (weights.dimensions.length !== 2 || !hasMatchingScales) return null
   const blocks = Math.ceil(rows / BLOCK)
   const grouped = new Uint8Array(columns * blocks * BLOCK)
   for (let column = 0; column < columns; column++) {
@@ -31,6 +32,7 @@ const blockwise = ({ name, weights, values, zeroPoints, scales, activations, pro
     for (let row = 0; row < rows; row++) grouped[from + row] = values[row * columns + column] ?? 0
   }
   const each = Array.from({ length: columns * blocks }, (_, i) => Math.floor(i / blocks))
+  const blockScales = Float32Array.from(each, (column) => at(scales, column))
   const inputs = [activations, ...[GROUPED, SCALES, ZEROS].map((part) => `${name}_${part}`)]
   const shape = { K: rows, N: columns, bits: 8, block_size: BLOCK, accuracy_level: EIGHT_BITS }
   return {
@@ -39,16 +41,19 @@ const blockwise = ({ name, weights, values, zeroPoints, scales, activations, pro
     operation: node('MatMulNBits', inputs, product.outputs, shape, { domain: MICROSOFT }),
     constants: [
       octets(`${name}_${GROUPED}`, [columns, blocks, BLOCK], grouped),
-      floats(`${name}_${SCALES}`, [each.length], new Uint8Array(Float32Array.from(each, (column) => at(scales, column)).buffer)),
+      floats(`${name}_${SCALES}`, [each.length], new Uint8Array(blockScales.buffer)),
       octets(`${name}_${ZEROS}`, [each.length], Uint8Array.from(each, (column) => at(zeroPoints, column))),
     ],
   }
 }
 
+const convolution = (weighted: Weighted): Rewritten | null =>
+  (weighted.scales.length === 1 ? floatsOf(weighted, 'Conv') : null)
 
-const convolution = (weighted: Weighted): Rewritten | null => (weighted.scales.length === 1 ? floatsOf(weighted, 'Conv') : null)
-
-const REWRITES: Readonly<Record<string, (weighted: Weighted) => Rewritten | null>> = { MatMulInteger: blockwise, ConvInteger: convolution }
+const REWRITES: Readonly<Record<string, (weighted: Weighted) => Rewritten | null>> = {
+  MatMulInteger: blockwise,
+  ConvInteger: convolution,
+}
 
 const rewrite = (operation: Operation, graph: Graph): Rewritten | null => {
   const make = REWRITES[operation.type]
@@ -56,6 +61,6 @@ const rewrite = (operation: Operation, graph: Graph): Rewritten | null => {
   return weighted === null ? null : (make?.(weighted) ?? null)
 }
 
-/** The graph with a scale for each block of activations; null where nothing is to change. Throws on bytes that are no graph. */
+/** Gives each block of activations its own scale; null if nothing changes. Throws when the bytes are no graph. */
 export const withRowScales = (model: Uint8Array): Uint8Array | null =>
   rewriteGraph(model, rewrite, [operatorsOf(MICROSOFT, MICROSOFT_VERSION)])

@@ -2,9 +2,9 @@ import { ELEMENT, fieldsOf, GRAPH, MODEL, namesIn, NODE, readVarint, TENSOR, VAL
 import type { Field } from './onnx-format.ts'
 
 /**
- * Rewrites 8-bit graphs for CPUs that multiply unsigned by signed bytes in one instruction (VNNI): activations are unsigned, so weights must be
- * signed, yet most exports have unsigned ones. Only weights of MatMulInteger and their zero points change, both by 128: the products stay the same
- * to the bit.
+ * Rewrites 8-bit graphs for CPUs that multiply unsigned by signed bytes in one instruction (VNNI). Activations are
+ * unsigned, so weights must be signed, but most exports have unsigned weights. Only weights of MatMulInteger and their
+ * zero points change, both by 128, so the products stay equal to the bit.
  */
 interface Initializer {
   readonly field: Field
@@ -13,7 +13,7 @@ interface Initializer {
   readonly parts: ReadonlyArray<Field>
 }
 
-/** Bodies of these see the names of the graph around them. */
+/** The bodies of these operators can read values of the outer graph. */
 const NESTING = new Set(['If', 'Loop', 'Scan'])
 
 const readInitializers = (bytes: Uint8Array, graph: ReadonlyArray<Field>): ReadonlyMap<string, Initializer> =>
@@ -28,7 +28,7 @@ const readInitializers = (bytes: Uint8Array, graph: ReadonlyArray<Field>): Reado
     }),
   )
 
-/** A stretch of the new file; from `flip` on each byte is less by 128. */
+/** A part of the new file. From `flip` on, each byte is reduced by 128. */
 interface Piece {
   readonly bytes: Uint8Array
   readonly flip?: number
@@ -36,10 +36,12 @@ interface Piece {
 
 const lengthOf = (pieces: ReadonlyArray<Piece>): number => pieces.reduce((sum, { bytes }) => sum + bytes.length, 0)
 
-const message = (field: number, content: ReadonlyArray<Piece>): ReadonlyArray<Piece> =>
-  [{ bytes: Uint8Array.of(...varint(field * 8 + 2), ...varint(lengthOf(content))) }, ...content]
+const message = (field: number, content: ReadonlyArray<Piece>): ReadonlyArray<Piece> => [
+  { bytes: Uint8Array.of(...varint(field * 8 + 2), ...varint(lengthOf(content))) },
+  ...content,
+]
 
-/** In one buffer. Weights are copied once alone, for a graph may be as large as the memory that is left. */
+/** Joins pieces in one buffer. It copies weights only once, because a graph may fill the free memory. */
 const joined = (pieces: ReadonlyArray<Piece>): Uint8Array => {
   const file = Buffer.allocUnsafe(lengthOf(pieces))
   let at = 0
@@ -51,7 +53,7 @@ const joined = (pieces: ReadonlyArray<Piece>): Uint8Array => {
   return file
 }
 
-/** The tensor with each value less by 128, as signed bytes; numbers of a list, as quantisers write zero points, become bytes too. */
+/** Reduces each value of a tensor by 128 to a signed byte. Zero points in a list of numbers also become bytes. */
 const signedTensor = (bytes: Uint8Array, { parts }: Initializer): ReadonlyArray<Piece> => {
   const content = parts.map((part): Piece => {
     const values: Array<number> = []
@@ -61,7 +63,7 @@ const signedTensor = (bytes: Uint8Array, { parts }: Initializer): ReadonlyArray<
       case TENSOR.RAW:
         return { bytes: bytes.subarray(part.start, part.end), flip: part.from - part.start }
       case TENSOR.INTEGERS:
-        for (let at = part.from; at < part.end; ) {
+        for (let at = part.from; at < part.end;) {
           const [value, next] = readVarint(bytes, at)
           values.push(value ^ 0x80)
           at = next
@@ -74,19 +76,21 @@ const signedTensor = (bytes: Uint8Array, { parts }: Initializer): ReadonlyArray<
   return message(GRAPH.INITIALIZER, content)
 }
 
-/** What changes: unsigned weights of MatMulInteger with their zero points, where nothing else uses either of them. */
+/** Returns the unsigned weights of MatMulInteger and their zero points, if nothing else uses them. */
 const unsignedWeights = (bytes: Uint8Array, graph: ReadonlyArray<Field>): ReadonlyArray<Initializer> => {
   const nodes = graph.filter(({ number }) => number === GRAPH.NODE).map((field) => fieldsOf(bytes, field))
   const inputs = nodes.map((node) => namesIn(bytes, node, NODE.INPUT))
   const types = nodes.map((node) => namesIn(bytes, node, NODE.TYPE)[0] ?? '')
   const initializers = readInitializers(bytes, graph)
-  const isExternal = [...initializers.values()].some(({ parts }) => parts.some(({ number, from }) => number === TENSOR.LOCATION && bytes[from] !== 0))
+  const isExternalPart = ({ number, from }: Field): boolean => number === TENSOR.LOCATION && bytes[from] !== 0
+  const isExternal = [...initializers.values()].some(({ parts }) => parts.some(isExternalPart))
   if (isExternal || types.some((type) => NESTING.has(type))) return []
   const uses = new Map<string, number>()
   const use = (name: string): void => void uses.set(name, (uses.get(name) ?? 0) + 1)
   inputs.flat().forEach(use)
   for (const field of graph) {
-    if (field.number === GRAPH.INPUT || field.number === GRAPH.VALUE) namesIn(bytes, fieldsOf(bytes, field), VALUE.NAME).forEach(use)
+    if (field.number === GRAPH.INPUT || field.number === GRAPH.VALUE)
+      namesIn(bytes, fieldsOf(bytes, field), VALUE.NAME).forEach(use)
   }
   return inputs.flatMap(([, weight = '', , zero = ''], i) => {
     const both = [initializers.get(weight), initializers.get(zero)].filter((found) => found !== undefined)
@@ -95,7 +99,7 @@ const unsignedWeights = (bytes: Uint8Array, graph: ReadonlyArray<Field>): Readon
   })
 }
 
-/** The graph with signed weights; null where nothing is to change. Throws on bytes that are no graph. */
+/** Converts the weights of a graph to signed bytes; null if nothing changes. Throws when the bytes are no graph. */
 export const withSignedWeights = (model: Uint8Array): Uint8Array | null => {
   const top = fieldsOf(model, { from: 0, end: model.length })
   const graphField = top.find(({ number }) => number === MODEL.GRAPH)
@@ -103,10 +107,10 @@ export const withSignedWeights = (model: Uint8Array): Uint8Array | null => {
   const graph = fieldsOf(model, graphField)
   const changed = new Map(unsignedWeights(model, graph).map((initializer) => [initializer.field, initializer]))
   if (changed.size === 0) return null
-  const asItIs = (field: Field): Piece => ({ bytes: model.subarray(field.start, field.end) })
+  const unchanged = (field: Field): Piece => ({ bytes: model.subarray(field.start, field.end) })
   const content = graph.flatMap((field) => {
     const initializer = changed.get(field)
-    return initializer === undefined ? asItIs(field) : signedTensor(model, initializer)
+    return initializer === undefined ? unchanged(field) : signedTensor(model, initializer)
   })
-  return joined(top.flatMap((field) => (field === graphField ? message(MODEL.GRAPH, content) : asItIs(field))))
+  return joined(top.flatMap((field) => (field === graphField ? message(MODEL.GRAPH, content) : unchanged(field))))
 }

@@ -46,10 +46,11 @@ const KILLED = 'SIGKILL'
 const isDetection = ({ task }: Pending): boolean => task.kind === 'detect'
 
 /**
- * Runs tasks in an engine process and starts it again when it dies. Tasks that had begun at the death are suspects. They
- * are tried in halves, then in quarters, next to detection only. A suspect that runs alone when its process dies fails. A
- * process hangs if a task (without its waiting time, except for detection) or the silence of the process exceeds its
- * limit; it is killed. After SIGKILL, which the system sends when memory runs out, half as many tasks run at a time.
+ * Runs tasks in an engine process and starts it again when it dies. Tasks that had begun at the death are suspects.
+ * They are tried in halves, then in quarters, next to detection only. A suspect that runs alone when its process dies
+ * fails. A process hangs if a task (without its waiting time, except for detection) or the silence of the process
+ * exceeds its limit; it is killed. After SIGKILL, which the system sends when memory runs out, half as many tasks run
+ * at a time.
  */
 export const createTaskRunner = (options: {
   readonly role: EngineRole
@@ -83,8 +84,7 @@ export const createTaskRunner = (options: {
   let nextId = 0
   let closed: PromiseWithResolvers<void> | null = null
 
-  const fail = (pending: Pending, reason: string): void =>
-    pending.resolve(E.left({ _tag: 'JobFailed', reason }))
+  const fail = (pending: Pending, reason: string): void => pending.resolve(E.left({ _tag: 'JobFailed', reason }))
 
   const watchdog = createWatchdog<number | 'process'>((overdue, ms) => {
     overdueTask = overdue === 'process' ? null : overdue
@@ -111,8 +111,7 @@ export const createTaskRunner = (options: {
   }
 
   /** Returns the position of the first task whose device is not full. */
-  const nextWaiting = (): number =>
-    waiting.findIndex(({ task }) => workingOn(deviceOf(task)) < widthOf(deviceOf(task)))
+  const nextWaiting = (): number => waiting.findIndex(({ task }) => workingOn(deviceOf(task)) < widthOf(deviceOf(task)))
 
   const pump = (): void => {
     if (!ready) return

@@ -7,7 +7,7 @@ export interface LogMelSettings {
   readonly melBins: number
 }
 
-/** Features of one window as the encoder takes them: [melBins][frames], frames = samples / hop. */
+/** Input of the encoder for one window: [melBins][frames], frames = samples / hop. */
 export interface Features {
   readonly data: Float32Array
   readonly frames: number
@@ -19,12 +19,14 @@ interface MelFilter {
 }
 
 const LOWEST_POWER = 1e-10
-/** The mel filters of the reference end here whatever the sampling rate. */
+/** Upper limit of the reference's mel filters in hertz, at any sampling rate. */
 const HIGHEST_FREQUENCY = 8000
 
 /** Slaney's mel scale: linear up to 1 kHz, then logarithmic. */
-const hertzToMel = (hertz: number): number => (hertz < 1000 ? (3 * hertz) / 200 : 15 + Math.log(hertz / 1000) * (27 / Math.log(6.4)))
-const melToHertz = (mel: number): number => (mel < 15 ? (200 * mel) / 3 : 1000 * Math.exp((Math.log(6.4) / 27) * (mel - 15)))
+const hertzToMel = (hertz: number): number =>
+  hertz < 1000 ? (3 * hertz) / 200 : 15 + Math.log(hertz / 1000) * (27 / Math.log(6.4))
+const melToHertz = (mel: number): number =>
+  mel < 15 ? (200 * mel) / 3 : 1000 * Math.exp((Math.log(6.4) / 27) * (mel - 15))
 
 /** Triangles between neighbouring mel points, each of area 1 (Slaney's normalisation). */
 const melFilters = ({ samplingRate, fftSize, melBins }: LogMelSettings): ReadonlyArray<MelFilter> => {
@@ -37,12 +39,18 @@ const melFilters = ({ samplingRate, fftSize, melBins }: LogMelSettings): Readonl
       const slope = Math.min((frequency - low) / (middle - low), (high - frequency) / (high - middle))
       return (Math.max(0, slope) * 2) / (high - low)
     })
-    const firstBin = Math.max(0, weights.findIndex((weight) => weight > 0))
-    return { firstBin, weights: Float64Array.from(weights.slice(firstBin, weights.findLastIndex((weight) => weight > 0) + 1)) }
+    const firstBin = Math.max(
+      0,
+      weights.findIndex((weight) => weight > 0),
+    )
+    return {
+      firstBin,
+      weights: Float64Array.from(weights.slice(firstBin, weights.findLastIndex((weight) => weight > 0) + 1)),
+    }
   })
 }
 
-/** `samples` with half a window mirrored at both ends, so that frame f is centred on sample f·hop. */
+/** Mirrors half a window at both ends of the samples, so frame f is centred on sample f·hop. */
 const reflectPad = (samples: Float32Array, half: number): Float32Array => {
   const padded = new Float32Array(samples.length + 2 * half)
   padded.set(samples, half)
@@ -59,8 +67,9 @@ const isSilent = (padded: Float32Array, from: number, to: number): boolean => {
 }
 
 /**
- * Whisper's front end: Hann window, power spectrum, Slaney mel filters, log10, clamped to 8 below the loudest value of
- * the window, then (x + 4) / 4. Two real frames go through one complex transform; frames of digital silence through none.
+ * Creates Whisper's front end: Hann window, power spectrum, Slaney mel filters, log10, clamped to 8 below the loudest
+ * value of the window, then (x + 4) / 4. One complex transform computes two real frames. Frames of digital silence skip
+ * the transform.
  */
 export const createLogMel = (settings: LogMelSettings): ((samples: Float32Array) => Features) => {
   const { fftSize, hopLength, melBins } = settings
@@ -100,7 +109,7 @@ export const createLogMel = (settings: LogMelSettings): ((samples: Float32Array)
     const data = new Float32Array(melBins * frames).fill(Math.log10(LOWEST_POWER))
     for (let frame = 0; frame < frames; frame += 2) {
       const first = frame * hopLength
-      // Past the last frame of an odd count the second one is computed from what is there and dropped.
+      // For an odd number of frames, the second frame of the last pair is computed and dropped.
       const second = first + hopLength
       if (isSilent(padded, first, Math.min(second + fftSize, padded.length))) continue
       twoSpectra(padded, first, second)
@@ -115,7 +124,7 @@ export const createLogMel = (settings: LogMelSettings): ((samples: Float32Array)
   }
 }
 
-/** The samples as floats, with silence behind them up to `length`. */
+/** Returns the samples as floats, padded with silence to `length`. */
 export const windowOf = (samples: Int16Array, length: number): Float32Array => {
   const window = new Float32Array(length)
   for (let i = 0; i < samples.length; i++) window[i] = (samples[i] ?? 0) / 32768

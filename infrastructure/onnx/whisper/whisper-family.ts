@@ -6,7 +6,7 @@ import { readWhisperDirectory } from './whisper-directory.ts'
 import { abilitiesOf } from './whisper-model.ts'
 import { loadWhisper } from './whisper-runner.ts'
 
-/** Whisper in the layout of Hugging Face's ONNX exports. */
+/** Whisper models in the layout of Hugging Face's ONNX exports. */
 export const whisper: SpeechFamily = {
   kind: 'speech',
   name: 'whisper',

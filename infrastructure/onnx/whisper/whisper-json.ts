@@ -7,7 +7,7 @@ import type { tokenizerConfigJson, tokenizerJson } from '../model-json.ts'
 
 const tokens = t.union([t.readonlyArray(token), t.null])
 
-/** What we read of the JSON files of a Whisper folder in Hugging Face's layout; the rest of them is left alone. */
+/** The members that we read of a Whisper folder's JSON files in Hugging Face's layout. */
 const modelConfig = object(
   {
     model_type: t.literal('whisper'),
@@ -22,7 +22,7 @@ const modelConfig = object(
     eos_token_id: token,
   },
   {
-    /** Ours: what a model was trained for beyond the reference. */
+    /** Our own member: abilities of a model beyond the reference. */
     stenolog: t.exact(t.partial({ dynamic_window: t.boolean, timestamps: t.boolean })),
   },
 )
@@ -63,7 +63,7 @@ export interface WhisperJson {
   readonly tokenizerConfig: t.TypeOf<typeof tokenizerConfigJson>
 }
 
-/** All of a folder's JSON files, or what is wrong with the first that does not fit. */
+/** Reads all JSON files of a folder. Left: what is wrong with the first bad file. */
 export const readWhisperJson = async (folder: string): Promise<Either<string, WhisperJson>> => {
   const config = await readJson(folder, 'config.json', modelConfig)
   if (E.isLeft(config)) return config

@@ -8,15 +8,15 @@ import type { TimestampRules } from '../logits.ts'
 import type { ModelWeights } from '../model-weights.ts'
 import type { GenerationConfig, ModelConfig, PreprocessorConfig, WhisperJson } from './whisper-json.ts'
 
-/** Tokens that tell a multilingual model what to do. */
+/** Tokens that select the language and the task of a multilingual model. */
 interface MultilingualTokens {
   readonly languageTokens: ReadonlyMap<string, number>
   readonly transcribe: number
-  /** Null for a model that cannot. */
+  /** Null if the model cannot translate. */
   readonly translate: number | null
 }
 
-/** Everything that running a Whisper model needs to know; every number comes from the JSON files of its folder. */
+/** The parameters of a Whisper model. Every number comes from the JSON files of its folder. */
 export interface WhisperModel {
   readonly mel: LogMelSettings
   /** Length of the full window in samples. */
@@ -26,7 +26,7 @@ export interface WhisperModel {
   /** Seconds between two timestamp tokens. */
   readonly timePrecision: number
   readonly maxTargetPositions: number
-  /** The most tokens that generation_config.json allows after the prompt; null where it says nothing. */
+  /** max_length of generation_config.json: the most tokens after the prompt; null when it is missing. */
   readonly maxLength: number | null
   readonly decoderLayers: number
   readonly decoderHeads: number
@@ -39,9 +39,9 @@ export interface WhisperModel {
   /** Whether to decode with timestamps. */
   readonly timestamps: boolean
   readonly noSpeech: number | null
-  /** Begins the text before the audio; null for a model that knows none. */
+  /** Token that begins the text before the audio; null if the model lacks it. */
   readonly startOfPrevious: number | null
-  /** Layers and heads of the decoder whose cross-attention follows the audio; empty where nobody says. */
+  /** Decoder heads whose cross-attention follows the audio; empty when they are unknown. */
   readonly alignmentHeads: ReadonlyArray<readonly [layer: number, head: number]>
   readonly suppressed: ReadonlyArray<number>
   readonly suppressedAtBegin: ReadonlyArray<number>
@@ -49,10 +49,10 @@ export interface WhisperModel {
   readonly weights: ModelWeights
 }
 
-/** Codes that the token names spell differently: ISO 639-1 has `jv` for Javanese. */
+/** ISO 639-1 codes of languages whose tokens use another code. */
 const ISO_OF_TOKEN: Readonly<Record<string, string>> = { jw: 'jv' }
 
-/** Codes of languages and their tokens: two letters, or three where there are no two (`haw`, `yue`). */
+/** Returns the language tokens by code: two letters, or three for `haw` and `yue`. */
 const languageTokens = (idOfToken: Iterable<readonly [name: string, id: number]>): ReadonlyMap<string, number> =>
   new Map(
     [...idOfToken].flatMap(([name, id]): ReadonlyArray<[string, number]> => {
@@ -61,20 +61,22 @@ const languageTokens = (idOfToken: Iterable<readonly [name: string, id: number]>
     }),
   )
 
-/** Whisper's vocabularies: an English-only one has the tokens of all languages too, but one text token less. */
+/**
+ * Size of the multilingual vocabulary. An English-only vocabulary also has all language tokens, but is smaller by 1.
+ */
 const MULTILINGUAL_VOCABULARY = 51_865
 
-/** Of a model that knows one language there is nothing to find, and nothing to translate. */
+/** Returns the abilities of a model. An English-only model cannot detect languages or translate. */
 export const abilitiesOf = ({ multilingual }: WhisperModel): Abilities => {
   const languages = multilingual === null ? ['en'] : [...multilingual.languageTokens.keys()]
   const findsLanguage = languages.length > 1
   return { languages, findsLanguage, translates: findsLanguage && multilingual?.translate !== null }
 }
 
-/** Which language a transcript is to be in, and whether what is said is to be translated into English. */
+/** The language of the audio, and whether to translate it into English. */
 export type Wish = Pick<TranscribeJob, 'task'> & { readonly language: string }
 
-/** The forced beginning of every transcript, or why there is none. What an English-only model writes is English either way. */
+/** Returns the forced beginning of every transcript. Left: why the model cannot do this. */
 export const promptFor = (
   { startOfTranscript, multilingual, timestampRules, ...model }: WhisperModel,
   { language, task }: Wish,
@@ -86,10 +88,12 @@ export const promptFor = (
   const languageToken = multilingual.languageTokens.get(language)
   if (languageToken === undefined) return unknown
   const taskToken = task === 'translate' ? multilingual.translate : multilingual.transcribe
-  return taskToken === null ? E.left('the model does not translate') : E.right([startOfTranscript, languageToken, taskToken, ...ending])
+  return taskToken === null
+    ? E.left('the model does not translate')
+    : E.right([startOfTranscript, languageToken, taskToken, ...ending])
 }
 
-/** Which language is spoken, by the logits behind the start of the transcript (Radford et al., 2022). */
+/** Returns the spoken language by the logits after the start of the transcript (Radford et al., 2022). */
 export const languageBy = (logits: Float32Array, { multilingual }: WhisperModel): FoundLanguage => {
   if (multilingual === null) return { code: 'en', probability: 1 }
   const rows = [...multilingual.languageTokens].map(([code, token]) => ({ code, logit: logits[token] ?? -Infinity }))
@@ -107,25 +111,29 @@ const contradiction = (config: ModelConfig, preprocessor: PreprocessorConfig): s
   if (frames !== 2 * config.max_source_positions) {
     return 'chunk_length and hop_length do not fit max_source_positions of config.json'
   }
-  if (config.d_model % config.decoder_attention_heads !== 0) return 'config.json: d_model does not divide into decoder_attention_heads'
+  if (config.d_model % config.decoder_attention_heads !== 0)
+    return 'config.json: d_model does not divide into decoder_attention_heads'
   return null
 }
 
 /**
- * The languages are those of generation_config.json whose tokens the tokenizer has; of an older export without such a list, those of
- * the tokenizer, where the model is a multilingual one.
+ * Returns the tokens of a multilingual model. Its languages come from generation_config.json, as far as the
+ * tokenizer has their tokens. Older exports lack this list; then they come from the tokenizer.
  */
 const multilingualOf = (
   { config, generation, tokenizer }: WhisperJson,
   tokenId: (content: string) => number | undefined,
 ): Either<string, WhisperModel['multilingual']> => {
-  const isMultilingual = generation.is_multilingual ?? (generation.lang_to_id !== undefined || config.vocab_size >= MULTILINGUAL_VOCABULARY)
+  const isMultilingual =
+    generation.is_multilingual ?? (generation.lang_to_id !== undefined || config.vocab_size >= MULTILINGUAL_VOCABULARY)
   if (!isMultilingual) return E.right(null)
   const listed = Object.entries(generation.lang_to_id ?? {}).filter(([name, id]) => tokenId(name) === id)
   const languages = languageTokens(
-    generation.lang_to_id === undefined ? tokenizer.added_tokens.map(({ content, id }) => [content, id] as const) : listed,
+    generation.lang_to_id === undefined
+      ? tokenizer.added_tokens.map(({ content, id }) => [content, id] as const)
+      : listed,
   )
-  if (languages.size === 0) return E.left('tokenizer.json: has the token of no language')
+  if (languages.size === 0) return E.left('tokenizer.json: no language token is present')
   const transcribe = generation.task_to_id?.['transcribe'] ?? tokenId('<|transcribe|>')
   if (transcribe === undefined) return E.left('generation_config.json: task_to_id.transcribe is missing')
   const translate = generation.task_to_id?.['translate'] ?? tokenId('<|translate|>') ?? null
@@ -137,14 +145,16 @@ const suppressionOf = (generation: GenerationConfig): Pick<WhisperModel, 'suppre
   suppressedAtBegin: generation.begin_suppress_tokens ?? [],
 })
 
-const shapeOf = (config: ModelConfig): Pick<WhisperModel, 'maxTargetPositions' | 'decoderLayers' | 'decoderHeads' | 'headSize'> => ({
+const shapeOf = (
+  config: ModelConfig,
+): Pick<WhisperModel, 'maxTargetPositions' | 'decoderLayers' | 'decoderHeads' | 'headSize'> => ({
   maxTargetPositions: config.max_target_positions,
   decoderLayers: config.decoder_layers,
   decoderHeads: config.decoder_attention_heads,
   headSize: config.d_model / config.decoder_attention_heads,
 })
 
-/** What a model may have or lack. */
+/** Returns the optional parameters of a model. */
 const extrasOf = (
   generation: GenerationConfig,
   tokenId: (content: string) => number | undefined,
@@ -154,12 +164,13 @@ const extrasOf = (
   alignmentHeads: generation.alignment_heads ?? [],
 })
 
-/** What the files say together, or how they contradict each other. */
+/** Combines the JSON files and the weights of a model. Left: a contradiction between them. */
 export const whisperModel = (json: WhisperJson, weights: ModelWeights): Either<string, WhisperModel> => {
   const { config, generation, preprocessor, tokenizer, tokenizerConfig } = json
   const problem = contradiction(config, preprocessor)
   if (problem !== null) return E.left(problem)
-  const tokenId = (content: string): number | undefined => tokenizer.added_tokens.find((added) => added.content === content)?.id
+  const tokenId = (content: string): number | undefined =>
+    tokenizer.added_tokens.find((added) => added.content === content)?.id
   const multilingual = multilingualOf(json, tokenId)
   if (E.isLeft(multilingual)) return multilingual
   const noTimestamps = generation.no_timestamps_token_id ?? tokenId('<|notimestamps|>')
@@ -179,7 +190,11 @@ export const whisperModel = (json: WhisperJson, weights: ModelWeights): Either<s
     startOfTranscript: generation.decoder_start_token_id ?? config.decoder_start_token_id,
     endOfText: generation.eos_token_id ?? config.eos_token_id,
     multilingual: multilingual.right,
-    timestampRules: { noTimestamps, begin: noTimestamps + 1, maxInitialIndex: generation.max_initial_timestamp_index ?? null },
+    timestampRules: {
+      noTimestamps,
+      begin: noTimestamps + 1,
+      maxInitialIndex: generation.max_initial_timestamp_index ?? null,
+    },
     tokenizer: { json: tokenizer, config: tokenizerConfig },
     weights,
   })

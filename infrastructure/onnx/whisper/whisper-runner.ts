@@ -4,68 +4,45 @@ import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import type { Hypothesis } from '../../../application/ports/engine.ts'
 import { logitsAt } from '../decoder.ts'
 import { decodeGreedily } from '../decoding.ts'
-import type { Decoded, Wanted } from '../decoding.ts'
+import type { Decoded, TextRequest } from '../decoding.ts'
 import type { Provider } from '../providers/execution-provider.ts'
 import { compressionRatioOf, segmentsOf } from '../hypothesis.ts'
 import { createLogMel, windowOf } from './log-mel.ts'
 import { probabilityOf } from '../logits.ts'
 import { CANCELLED } from '../speech-runner.ts'
-import type { Asked, SpeechRunner } from '../speech-runner.ts'
+import type { SpeechRequest } from '../speech-runner.ts'
 import { speechRateLimit } from './token-limits.ts'
 import type { TokenLimit } from './token-limits.ts'
-import { heardWords } from '../words/heard-words.ts'
+import { timedWords } from '../words/timed-words.ts'
 import { createVocabularies } from '../words/vocabulary.ts'
 import { openGraphs, SHORTEST_WINDOW } from './whisper-graphs.ts'
 import { languageBy, promptFor } from './whisper-model.ts'
-import type { WhisperModel, Wish } from './whisper-model.ts'
+import type { WhisperModel } from './whisper-model.ts'
+import { isToBeTranscribed } from './whisper-pass.ts'
+import type { Audio, DecodedWindow, Placed, WhisperRunner } from './whisper-pass.ts'
 
-/** What one pass over a window gave, before it is text. */
-export interface DecodedWindow {
-  /** Without prompt and end of text. */
-  readonly tokens: ReadonlyArray<number>
-  /** Mean log probability of the tokens chosen, end of text included. */
-  readonly avgLogprob: number
-  /** Probability of the no-speech token at the start of the transcript, 0 where the model has none. */
-  readonly noSpeechProb: number
-  /** What the words of a job with a beginning are made of. */
-  readonly followed: Pick<Decoded, 'logprobs' | 'attention' | 'isLoop'>
-}
-
-/** What to transcribe. */
-export type Audio = Asked & Wish
-const isToBeTranscribed = (asked: Asked): asked is Audio => asked.language !== null
-
-/** With its place among others. */
-interface Placed {
-  readonly audio: Audio
-  readonly index: number
-}
-
-/** As every runner, and what it decodes before that is text. */
-export interface WhisperRunner extends SpeechRunner {
-  readonly decode: (audio: Audio) => Promise<DecodedWindow>
-  /** Several in as few runs of the graphs as their lengths allow; `onText` is called for each as its text ends, in no order. */
-  readonly decodeTogether: (audios: ReadonlyArray<Audio>, onText: (index: number, decoded: DecodedWindow) => void) => Promise<void>
-}
-
-/** Audio that ends in mid-word makes Whisper loop; this much silence after it lets the text end. */
+/** Seconds of silence after the audio. Without them, audio that ends within a word makes Whisper repeat itself. */
 const TRAILING_SILENCE = 0.5
-/** Of a draft, where the model was trained on full windows alone; with much less, words are made up. */
+/** Seconds after a draft for models that were trained only on full windows. With less, they invent words. */
 const SILENCE_BEHIND_DRAFT = 2.56
-/** Where hardly anybody speaks, a prompt is said again: with this probability of no speech the audio is heard without it. */
+/** Above this probability of no speech, the model may repeat its prompt, so the audio is decoded without the prompt. */
 const ECHOING = 0.2
 
-/** About what a phrase has. */
+/** Tokens of a trial text: the length of a phrase. */
 const REHEARSED_TOKENS = 16
 
-const lastOf = (tokens: ReadonlyArray<number>, count: number): ReadonlyArray<number> => tokens.slice(Math.max(0, tokens.length - count))
+const lastOf = (tokens: ReadonlyArray<number>, count: number): ReadonlyArray<number> =>
+  tokens.slice(Math.max(0, tokens.length - count))
 
 const hasPrompt = ({ vocabulary }: Audio): boolean => (vocabulary?.prompt.trim() ?? '') !== ''
-const withoutPrompt = ({ vocabulary, ...audio }: Audio): Audio => ({ ...audio, vocabulary: { prompt: '', hotwords: vocabulary?.hotwords ?? [] } })
+const withoutPrompt = ({ vocabulary, ...audio }: Audio): Audio => ({
+  ...audio,
+  vocabulary: { prompt: '', hotwords: vocabulary?.hotwords ?? [] },
+})
 
 const NOTHING_BEFORE = { context: [], prefix: [] }
 
-/** Loads the weights; throws what onnxruntime says of files that are damaged. */
+/** Loads the weights. Throws onnxruntime's error when a file is damaged. */
 export const loadWhisper = async (
   model: WhisperModel,
   limit: TokenLimit = speechRateLimit,
@@ -76,24 +53,32 @@ export const loadWhisper = async (
   const { decoder, hasWordTimes, takesShort, batches } = graphs
   const logMel = createLogMel(model.mel)
   const windowSeconds = model.windowSamples / SAMPLE_RATE
-  const layout = { timestampBegin: model.timestampRules.begin, timePrecision: model.timePrecision, endOfText: model.endOfText }
+  const layout = {
+    timestampBegin: model.timestampRules.begin,
+    timePrecision: model.timePrecision,
+    endOfText: model.endOfText,
+  }
   const rules = {
     suppressed: model.suppressed,
     suppressedAtBegin: model.suppressedAtBegin,
     endOfText: model.endOfText,
     timestamps: model.timestamps ? model.timestampRules : null,
   }
-  const times = Array.from({ length: Math.round(windowSeconds / model.timePrecision) + 1 }, (_, i) => model.timestampRules.begin + i)
+  const times = Array.from(
+    { length: Math.round(windowSeconds / model.timePrecision) + 1 },
+    (_, i) => model.timestampRules.begin + i,
+  )
   const textOnly = { ...rules, suppressed: [...rules.suppressed, ...times], timestamps: null }
   const decodeText = (tokens: ReadonlyArray<number>): string =>
-    // The tokenizer refuses to decode nothing. Its cleaning up is for word pieces: it would take the space before a French `?`.
+    // The tokenizer throws on an empty list. Its clean-up would remove the space before a French `?`.
     tokens.length === 0 ? '' : tokenizer.decode([...tokens], { clean_up_tokenization_spaces: false })
 
   const vocabularyOf = createVocabularies(tokenizer, decodeText, model.endOfText)
 
-  const windowFor = ({ samples }: Asked, isDraft: boolean): Float32Array => {
+  const windowFor = ({ samples }: SpeechRequest, isDraft: boolean): Float32Array => {
     const { length } = samples
-    if (length > model.windowSamples) throw new Error(`${length} samples are more than the window of ${windowSeconds} s`)
+    if (length > model.windowSamples)
+      throw new Error(`${length} samples are more than the window of ${windowSeconds} s`)
     const ofDraft = isDraft ? SILENCE_BEHIND_DRAFT : null
     const silence = takesShort ? (model.dynamicWindow ? TRAILING_SILENCE : ofDraft) : null
     const wanted = Math.max(length + (silence ?? Infinity) * SAMPLE_RATE, SHORTEST_WINDOW * SAMPLE_RATE)
@@ -101,34 +86,53 @@ export const loadWhisper = async (
     return windowOf(samples, Math.min(model.windowSamples, Math.ceil(wanted / step) * step))
   }
 
-  const findLanguage = async (asked: Asked): Promise<Hypothesis> => {
-    const step = await graphs.hear([logMel(windowFor(asked, true))], (encoded) => decoder.open(encoded, [[model.startOfTranscript]]))
+  const findLanguage = async (asked: SpeechRequest): Promise<Hypothesis> => {
+    const step = await graphs.encode([logMel(windowFor(asked, true))], (encoded) =>
+      decoder.open(encoded, [[model.startOfTranscript]]),
+    )
     step.close()
     const logits = logitsAt(step, 0, 0)
     const noSpeechProb = model.noSpeech === null ? 0 : probabilityOf(logits, model.noSpeech)
     return { segments: [], avgLogprob: 0, noSpeechProb, compressionRatio: 0, language: languageBy(logits, model) }
   }
 
-  /** Text before the audio, as much of it as in Whisper's own decoding: half of the positions, less what stands there anyway. */
-  const textBefore = (prompt: ReadonlyArray<number>, context: ReadonlyArray<number>, taken: number): ReadonlyArray<number> => {
+  /**
+   * Returns the text before the audio. As in Whisper's own decoding, prompt and text fill at most half of the
+   * positions.
+   */
+  const textBefore = (
+    prompt: ReadonlyArray<number>,
+    context: ReadonlyArray<number>,
+    taken: number,
+  ): ReadonlyArray<number> => {
     const room = Math.max(0, Math.floor(model.maxTargetPositions / 2) - 1 - taken)
     const first = lastOf(prompt, room)
     const text = [...first, ...lastOf(context, room - first.length)]
     return model.startOfPrevious === null || text.length === 0 ? [] : [model.startOfPrevious, ...text]
   }
 
-  const wantedOf = ({ samples: { length }, beginning, vocabulary, signal, ...wish }: Audio): Wanted => {
+  const wantedOf = ({ samples: { length }, beginning, vocabulary, signal, ...wish }: Audio): TextRequest => {
     const prompted = promptFor(model, wish, beginning === undefined ? model.timestamps : false)
     if (E.isLeft(prompted)) throw new Error(prompted.left)
     const { right: start } = prompted
     const most = (prompt: ReadonlyArray<number>): number => limit(model, prompt.length, length / SAMPLE_RATE)
-    if (beginning !== undefined && !hasWordTimes) throw new Error('the model has no word times: it hears all audio anew')
+    if (beginning !== undefined && !hasWordTimes)
+      throw new Error('the model has no word times, so it takes no beginning')
     const { context, prefix } = beginning ?? NOTHING_BEFORE
     const { prompt: expected, hotwords } = vocabularyOf(vocabulary)
     const before = textBefore(expected, context, start.length + prefix.length)
     const prompt = [...before, ...start, ...prefix]
-    const wanted = { prompt, limit: most(prompt), known: prefix.length, start: before.length, ...(hotwords && { hotwords }), ...(signal && { signal }) }
-    return beginning === undefined ? wanted : { ...wanted, follow: { from: before.length + start.length - 1, heads: model.alignmentHeads } }
+    const wanted = {
+      prompt,
+      limit: most(prompt),
+      known: prefix.length,
+      start: before.length,
+      ...(hotwords && { hotwords }),
+      ...(signal && { signal }),
+    }
+    return beginning === undefined
+      ? wanted
+      : { ...wanted, follow: { from: before.length + start.length - 1, heads: model.alignmentHeads } }
   }
 
   const decodedWindow = ({ tokens, avgLogprob, firstLogits, ...followed }: Decoded): DecodedWindow => ({
@@ -138,24 +142,42 @@ export const loadWhisper = async (
     noSpeechProb: model.noSpeech === null ? 0 : probabilityOf(firstLogits, model.noSpeech),
   })
 
-  const decodeTogether = async (audios: ReadonlyArray<Audio>, onText: (index: number, decoded: DecodedWindow) => void): Promise<void> => {
-    const prepared = audios.map((audio, index) => ({ index, wanted: wantedOf(audio), window: windowFor(audio, audio.isDraft === true) }))
-    // Rows of one run have prompts, and windows, of one length.
-    const groups = Object.groupBy(prepared, ({ index, wanted, window }) => `${wanted.prompt.length} ${wanted.follow === undefined} ${window.length} ${batches ? '' : index}`)
+  const decodeTogether = async (
+    audios: ReadonlyArray<Audio>,
+    onText: (index: number, decoded: DecodedWindow) => void,
+  ): Promise<void> => {
+    const prepared = audios.map((audio, index) => ({
+      index,
+      wanted: wantedOf(audio),
+      window: windowFor(audio, audio.isDraft === true),
+    }))
+    // The rows of one run need prompts of one length and windows of one length.
+    const groups = Object.groupBy(
+      prepared,
+      ({ index, wanted, window }) =>
+        `${wanted.prompt.length} ${wanted.follow === undefined} ${window.length} ${batches ? '' : index}`,
+    )
     const again: Array<Placed> = []
     for (const group of Object.values(groups)) {
       if (group === undefined) continue
       const wanted = group.map((row) => row.wanted)
-      const said = wanted[0]?.follow === undefined ? rules : textOnly
+      const allowed = wanted[0]?.follow === undefined ? rules : textOnly
       const mels = group.map(({ window }) => logMel(window))
-      await graphs.hear(mels, (encoded) => decodeGreedily(decoder, encoded, wanted, said, (row, decoded) => {
-        const { index = 0 } = group[row] ?? {}
-        const [audio, window] = [audios[index], decodedWindow(decoded)]
-        if (audio !== undefined && hasPrompt(audio) && window.noSpeechProb > ECHOING) again.push({ index, audio: withoutPrompt(audio) })
-        else onText(index, window)
-      }))
+      await graphs.encode(mels, (encoded) =>
+        decodeGreedily(decoder, encoded, wanted, allowed, (row, decoded) => {
+          const { index = 0 } = group[row] ?? {}
+          const [audio, window] = [audios[index], decodedWindow(decoded)]
+          if (audio !== undefined && hasPrompt(audio) && window.noSpeechProb > ECHOING)
+            again.push({ index, audio: withoutPrompt(audio) })
+          else onText(index, window)
+        }),
+      )
     }
-    if (again.length > 0) await decodeTogether(again.map(({ audio }) => audio), (row, window) => onText(again[row]?.index ?? 0, window))
+    if (again.length > 0)
+      await decodeTogether(
+        again.map(({ audio }) => audio),
+        (row, window) => onText(again[row]?.index ?? 0, window),
+      )
   }
 
   const decode = async (audio: Audio): Promise<DecodedWindow> => {
@@ -170,9 +192,11 @@ export const loadWhisper = async (
     const silence = logMel(windowFor({ samples: new Int16Array(0), language: null }, true))
     const endless = { ...textOnly, suppressed: [...textOnly.suppressed, model.endOfText] }
     const wanted = { prompt: [model.startOfTranscript], limit: REHEARSED_TOKENS }
-    const several = <A>(one: A): ReadonlyArray<A> => Array.from({ length: texts }, () => one)
+    const several = <A>(item: A): ReadonlyArray<A> => Array.from({ length: texts }, () => item)
     const began = performance.now()
-    await graphs.hear(several(silence), (encoded) => decodeGreedily(decoder, encoded, several(wanted), endless, () => undefined))
+    await graphs.encode(several(silence), (encoded) =>
+      decodeGreedily(decoder, encoded, several(wanted), endless, () => undefined),
+    )
     return performance.now() - began
   }
 
@@ -181,11 +205,11 @@ export const loadWhisper = async (
     const seconds = audio.samples.length / SAMPLE_RATE
     const segments = segmentsOf(tokens, seconds, layout, decodeText)
     const compressionRatio = compressionRatioOf(segments.map(({ text }) => text).join(''))
-    const heard = { segments, avgLogprob, noSpeechProb, compressionRatio }
-    if (audio.beginning === undefined) return heard
+    const hypothesis = { segments, avgLogprob, noSpeechProb, compressionRatio }
+    if (audio.beginning === undefined) return hypothesis
     const { length: known } = audio.beginning.prefix
-    const words = heardWords({ ...followed, tokens, known, seconds, timePrecision: model.timePrecision }, decodeText)
-    return { ...heard, words, isLoop: followed.isLoop }
+    const words = timedWords({ ...followed, tokens, known, seconds, timePrecision: model.timePrecision }, decodeText)
+    return { ...hypothesis, words, isLoop: followed.isLoop }
   }
 
   return {
@@ -195,14 +219,22 @@ export const loadWhisper = async (
     decodeTogether,
     ...(batches && { rehearse }),
     release: graphs.release,
-    transcribe: async (asked) => (isToBeTranscribed(asked) ? hypothesisOf(asked, await decode(asked)) : findLanguage(asked)),
+    transcribe: async (asked) =>
+      isToBeTranscribed(asked) ? hypothesisOf(asked, await decode(asked)) : findLanguage(asked),
     transcribeTogether: async (asked, onText) => {
-      const audios = asked.flatMap((audio, index): ReadonlyArray<Placed> => (isToBeTranscribed(audio) ? [{ audio, index }] : []))
-      await decodeTogether(audios.map(({ audio }) => audio), (row, decoded) => {
-        const { audio, index } = audios[row] ?? {}
-        if (audio !== undefined && index !== undefined) onText(index, hypothesisOf(audio, decoded))
-      })
-      for (const [index, one] of asked.entries()) if (!isToBeTranscribed(one)) onText(index, await findLanguage(one))
+      const audios = asked.flatMap((audio, index): ReadonlyArray<Placed> =>
+        isToBeTranscribed(audio) ? [{ audio, index }] : [],
+      )
+      await decodeTogether(
+        audios.map(({ audio }) => audio),
+        (row, decoded) => {
+          const { audio, index } = audios[row] ?? {}
+          if (audio !== undefined && index !== undefined) onText(index, hypothesisOf(audio, decoded))
+        },
+      )
+      for (const [index, request] of asked.entries()) {
+        if (!isToBeTranscribed(request)) onText(index, await findLanguage(request))
+      }
     },
   }
 }

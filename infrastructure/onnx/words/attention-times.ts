@@ -1,8 +1,8 @@
-/** Frames that a median is taken over, as in Whisper's own word times. */
+/** Frames of the median filter, as in Whisper's own word times. */
 const MEDIAN_WIDTH = 7
 const REACH = (MEDIAN_WIDTH - 1) / 2
 
-/** The median of each frame and its neighbours, mirrored at the ends. */
+/** Returns the median of each frame and its neighbours, mirrored at the ends. */
 const smoothed = (row: Float32Array): Float32Array => {
   const last = row.length - 1
   const around = new Float32Array(MEDIAN_WIDTH)
@@ -15,8 +15,12 @@ const smoothed = (row: Float32Array): Float32Array => {
   })
 }
 
-/** What it costs to say that a token sounds in a frame: [tokens][frames] of one matrix, the mean of all heads. */
-const costsOf = (attention: ReadonlyArray<ReadonlyArray<Float32Array>>, tokens: number, frames: number): Float32Array => {
+/** Returns the cost of each token in each frame as a matrix [tokens][frames]: the mean of all heads. */
+const costsOf = (
+  attention: ReadonlyArray<ReadonlyArray<Float32Array>>,
+  tokens: number,
+  frames: number,
+): Float32Array => {
   const costs = new Float32Array(tokens * frames)
   for (const head of attention) {
     const rows = head.map((row) => row.slice(0, frames))
@@ -36,10 +40,10 @@ const costsOf = (attention: ReadonlyArray<ReadonlyArray<Float32Array>>, tokens: 
   return costs
 }
 
-/** From where a cell of the path is reached; 0 for the cell before in both. */
+/** Step into a cell of the path; 0 is the diagonal step. */
 const [NEXT_TOKEN, NEXT_FRAME] = [1, 2]
 
-/** From where the cheapest path reaches each cell: [tokens + 1][frames + 1]. */
+/** Returns the step of the cheapest path into each cell: [tokens + 1][frames + 1]. */
 const stepsThrough = (costs: Float32Array, tokens: number, frames: number): Uint8Array => {
   const width = frames + 1
   const steps = new Uint8Array((tokens + 1) * width)
@@ -50,7 +54,8 @@ const stepsThrough = (costs: Float32Array, tokens: number, frames: number): Uint
     for (let frame = 1; frame <= frames; frame++) {
       const [both, down, right] = [before[frame - 1] ?? 0, before[frame] ?? 0, sums[frame - 1] ?? 0]
       const least = Math.min(both, down, right)
-      if (both > least || both === down || both === right) steps[token * width + frame] = down < right ? NEXT_TOKEN : NEXT_FRAME
+      if (both > least || both === down || both === right)
+        steps[token * width + frame] = down < right ? NEXT_TOKEN : NEXT_FRAME
       sums[frame] = least + (costs[(token - 1) * frames + frame - 1] ?? 0)
     }
     before = sums
@@ -59,17 +64,21 @@ const stepsThrough = (costs: Float32Array, tokens: number, frames: number): Uint
 }
 
 /**
- * The frame in which each token begins: the cheapest monotonic path (dynamic time warping) through what the heads looked at, each
- * token normalised against the others and smoothed over time, as in Whisper's own word times (Radford et al., 2022).
+ * Returns the first frame of each token: the cheapest monotonic path (dynamic time warping) through the attention. Each
+ * token is normalised against the other tokens and smoothed over time, as in Whisper's own word times (Radford et al.,
+ * 2022).
  *
  * @param attention [heads][tokens][frames], at least one frame
- * @param frames how many of them hold audio
+ * @param frames number of frames with audio
  */
-export const tokenStarts = (attention: ReadonlyArray<ReadonlyArray<Float32Array>>, frames: number): ReadonlyArray<number> => {
+export const tokenStarts = (
+  attention: ReadonlyArray<ReadonlyArray<Float32Array>>,
+  frames: number,
+): ReadonlyArray<number> => {
   const tokens = attention[0]?.length ?? 0
   const steps = stepsThrough(costsOf(attention, tokens, frames), tokens, frames)
   const starts = Array.from({ length: tokens }, () => 0)
-  for (let [token, frame] = [tokens, frames]; token > 0 && frame > 0; ) {
+  for (let [token, frame] = [tokens, frames]; token > 0 && frame > 0;) {
     starts[token - 1] = frame - 1
     const step = steps[token * (frames + 1) + frame]
     if (step !== NEXT_FRAME) token -= 1

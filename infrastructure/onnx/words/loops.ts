@@ -1,8 +1,8 @@
-/** How often the same 1, 2, 3 … tokens must stand in a row to be a loop; longer ones as often as the last. */
+/** Repetitions of a sequence of 1, 2, 3 and 4 or more tokens that count as a loop. */
 const LOOPS = [8, 5, 4, 3]
 const LONGEST_LOOP = 16
 
-/** How many tokens at the end of a text only say again what is before them: 0 unless it is a loop. */
+/** Returns the number of repeated tokens at the end of a text; 0 when they are no loop. */
 export const loopLength = (tokens: ReadonlyArray<number>): number => {
   for (let length = 1; length <= LONGEST_LOOP; length += 1) {
     const extra = length * ((LOOPS[length - 1] ?? LOOPS.at(-1) ?? 0) - 1)

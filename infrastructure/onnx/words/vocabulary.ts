@@ -4,27 +4,27 @@ import type { Vocabulary } from '../../../application/ports/engine.ts'
 import { createHotwords } from './hotwords.ts'
 import type { Hotwords, Spelling } from './hotwords.ts'
 
-/** A vocabulary as the decoder takes it. */
+/** A vocabulary in the form for the decoder. */
 export interface DecoderVocabulary {
   readonly prompt: ReadonlyArray<number>
-  /** Absent where there are none. */
+  /** Absent without hotwords. */
   readonly hotwords?: Hotwords
 }
 
-/** What a client can make each pass cost is bounded: tokens of the prompt, hotwords, tokens of one. */
-const MOST_PROMPT = 112
-const MOST_HOTWORDS = 500
-const LONGEST_HOTWORD = 24
-/** Characters that are looked at for each token that counts. */
-const CHARACTERS = 20
-/** Vocabularies of other lives that are kept ready. */
-const KEPT = 64
+/** These limits bound the cost of a client's vocabulary in each pass. */
+const MAX_PROMPT_TOKENS = 112
+const MAX_HOTWORDS = 500
+const MAX_HOTWORD_TOKENS = 24
+/** Longer texts are cut to this number of characters per allowed token before encoding. */
+const CHARACTERS_PER_TOKEN = 20
+/** Number of encoded vocabularies in the cache. */
+const MAX_CACHED = 64
 
 const NOTHING: DecoderVocabulary = { prompt: [] }
 
 const capital = (text: string): string => text.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase())
 
-/** Vocabularies in the tokens of one model, each made once. */
+/** Returns a function that encodes vocabularies with the tokenizer of one model, and caches them. */
 export const createVocabularies = (
   tokenizer: Pick<Tokenizer, 'encode'>,
   decodeText: (tokens: ReadonlyArray<number>) => string,
@@ -33,7 +33,7 @@ export const createVocabularies = (
   const ready = new Map<string, DecoderVocabulary>()
   const borders = new Map<number, boolean>()
 
-  /** What looks like a special token of the model is no text. */
+  /** Encodes a text, without the model's special tokens. */
   const tokensOf = (text: string): ReadonlyArray<number> =>
     tokenizer.encode(text, { add_special_tokens: false }).ids.filter((token: number) => token < endOfText)
 
@@ -44,18 +44,18 @@ export const createVocabularies = (
   }
 
   const spellingsOf = (hotword: string): ReadonlyArray<Spelling> => {
-    const text = hotword.trim().replaceAll(/\s+/gu, ' ').slice(0, LONGEST_HOTWORD * CHARACTERS)
+    const text = hotword.trim().replaceAll(/\s+/gu, ' ').slice(0, MAX_HOTWORD_TOKENS * CHARACTERS_PER_TOKEN)
     const isUnspaced = UNSPACED.test(text)
     return [...new Set([text, capital(text)])].flatMap((written) => [
-      { tokens: tokensOf(` ${written}`).slice(0, LONGEST_HOTWORD), isFree: true },
-      { tokens: tokensOf(written).slice(0, LONGEST_HOTWORD), isFree: isUnspaced },
+      { tokens: tokensOf(` ${written}`).slice(0, MAX_HOTWORD_TOKENS), isFree: true },
+      { tokens: tokensOf(written).slice(0, MAX_HOTWORD_TOKENS), isFree: isUnspaced },
     ])
   }
 
   const make = ({ prompt, hotwords }: Vocabulary): DecoderVocabulary => {
-    const text = prompt.trim().slice(-MOST_PROMPT * CHARACTERS)
-    const before = text === '' ? [] : tokensOf(` ${text}`).slice(-MOST_PROMPT)
-    const wanted = hotwords.filter((hotword) => hotword.trim() !== '').slice(0, MOST_HOTWORDS)
+    const text = prompt.trim().slice(-MAX_PROMPT_TOKENS * CHARACTERS_PER_TOKEN)
+    const before = text === '' ? [] : tokensOf(` ${text}`).slice(-MAX_PROMPT_TOKENS)
+    const wanted = hotwords.filter((hotword) => hotword.trim() !== '').slice(0, MAX_HOTWORDS)
     if (wanted.length === 0) return { prompt: before }
     return { prompt: before, hotwords: createHotwords(wanted.flatMap(spellingsOf), endOfText, endsWord) }
   }
@@ -67,7 +67,7 @@ export const createVocabularies = (
     ready.delete(key)
     ready.set(key, made)
     const [oldest] = ready.keys()
-    if (ready.size > KEPT && oldest !== undefined) ready.delete(oldest)
+    if (ready.size > MAX_CACHED && oldest !== undefined) ready.delete(oldest)
     return made
   }
 }

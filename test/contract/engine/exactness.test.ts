@@ -7,7 +7,7 @@ import type { Provider } from '../../../infrastructure/onnx/providers/execution-
 import { readWhisperDirectory } from '../../../infrastructure/onnx/whisper/whisper-directory.ts'
 import { loadWhisper } from '../../../infrastructure/onnx/whisper/whisper-runner.ts'
 import { referenceLimit } from '../../../infrastructure/onnx/whisper/token-limits.ts'
-import type { WhisperRunner } from '../../../infrastructure/onnx/whisper/whisper-runner.ts'
+import type { WhisperRunner } from '../../../infrastructure/onnx/whisper/whisper-pass.ts'
 import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
 
 /** The provider to run on, for machines that have another than the CPU (docs/operate/gpu.md). */

@@ -114,7 +114,7 @@ test('speech is told from silence, whether it comes whole or frame by frame, of 
   const context = Float32Array.from({ length: state?.length ?? 0 }, (_, i) => (i < 256 ? 0 : (state?.[i] ?? 0)))
   t.notDeepEqual((await detect(middle, context)).probabilities, (await detect(middle, state)).probabilities)
   const uneven = await sharedEngine.detectSpeech(new Int16Array(500), null)()
-  t.deepEqual(uneven, E.left({ _tag: 'JobFailed', reason: '500 samples are no whole number of frames of 512' }))
+  t.deepEqual(uneven, E.left({ _tag: 'JobFailed', reason: '500 samples are not a multiple of the frame length 512' }))
 })
 
 test('a job that cannot be done fails alone', async (t) => {

@@ -95,7 +95,7 @@ test('a model whose folder was replaced is loaded anew, and one whose folder is 
     const loaded = await models.load('any', place)
     return E.isLeft(loaded) ? loaded.left.reason : loaded.right.number
   }
-  t.is(await numberOf(null), 'no such model is installed')
+  t.is(await numberOf(null), 'the model is not installed')
   await mkdir(folder)
   t.is(await numberOf(folder), 1)
   await mkdir(join(folder, 'onnx'))

@@ -93,8 +93,8 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: HOTWORDS,
-    before: 'raised(alone, bonuses.get(best) ?? 0), alone }',
-    after: 'alone, alone }',
+    before: 'raised(unaided, bonuses.get(best) ?? 0), withoutBonus: unaided }',
+    after: 'unaided, withoutBonus: unaided }',
     rows: ['a hotword that is taken is likelier by its bonus'], test: HOTWORDS_TEST,
   },
   {
@@ -105,7 +105,7 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: VOCABULARY,
-    before: '.slice(-MOST_PROMPT)',
+    before: '.slice(-MAX_PROMPT_TOKENS)',
     after: '',
     rows: ['as much of it as is read'], test: HOTWORDS_TEST,
   },

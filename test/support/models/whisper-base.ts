@@ -3,7 +3,7 @@ import type { Beginning } from '../../../application/ports/engine.ts'
 import { readWhisperDirectory } from '../../../infrastructure/onnx/whisper/whisper-directory.ts'
 import type { WhisperModel } from '../../../infrastructure/onnx/whisper/whisper-model.ts'
 import { loadWhisper } from '../../../infrastructure/onnx/whisper/whisper-runner.ts'
-import type { WhisperRunner } from '../../../infrastructure/onnx/whisper/whisper-runner.ts'
+import type { WhisperRunner } from '../../../infrastructure/onnx/whisper/whisper-pass.ts'
 import { sharedModel, testWith } from '../running/skip-unless.ts'
 
 /** The real Whisper base, and recordings of people. */

@@ -49,13 +49,13 @@ test('no hotword takes the place of the end of the text', (t) => {
 })
 
 test('a hotword that is taken is likelier by its bonus; what the model said alone of it is told beside', (t) => {
-  const { token, logprob, alone = 0 } = taken({ 8: 0, 1: -1 }, [])
+  const { token, logprob, withoutBonus = 0 } = taken({ 8: 0, 1: -1 }, [])
   const odds = (log: number): number => log - Math.log(1 - Math.exp(log))
   t.is(token, 1)
-  t.true(Math.abs(odds(alone) - -1) < 1e-6, String(alone))
-  t.true(Math.abs(odds(logprob) - odds(alone) - 3) < 1e-6, String(logprob))
+  t.true(Math.abs(odds(withoutBonus) - -1) < 1e-6, String(withoutBonus))
+  t.true(Math.abs(odds(logprob) - odds(withoutBonus) - 3) < 1e-6, String(logprob))
   const other = taken({ 8: 0, 1: -4 }, [])
-  t.is(other.logprob, other.alone ?? 0, 'another is as likely as before')
+  t.is(other.logprob, other.withoutBonus ?? 0, 'another is as likely as before')
 })
 
 const vocabularies = async () => {

@@ -178,7 +178,7 @@ test('the languages are those whose tokens the tokenizer has', async (t) => {
     ['en'],
   )
   t.deepEqual(await languagesAfter(generation({ lang_to_id: { '<|de|>': 901 } })), [
-    'tokenizer.json: has the token of no language',
+    'tokenizer.json: no language token is present',
   ])
 })
 

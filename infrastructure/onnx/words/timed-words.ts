@@ -2,28 +2,28 @@ import type { TranscribedWord } from '../../../application/ports/engine.ts'
 import { tokenStarts } from './attention-times.ts'
 import { wordsOfTokens } from './token-words.ts'
 
-/** What one pass said behind the tokens that were known, and where it looked. */
-interface Followed {
+/** The tokens of one pass after the known tokens, and their attention. */
+interface PassTokens {
   readonly tokens: ReadonlyArray<number>
-  /** Of each. */
+  /** Log probability of each token. */
   readonly logprobs: ReadonlyArray<number>
-  /** By heads, of the last token before the words, of those known and of these. */
+  /** Attention by head: of the last token before the words, of the known tokens, and of `tokens`. */
   readonly attention: ReadonlyArray<ReadonlyArray<Float32Array>>
-  /** How many tokens were known. */
+  /** Number of known tokens. */
   readonly known: number
-  /** Of the audio. */
+  /** Length of the audio in seconds. */
   readonly seconds: number
-  /** Seconds of a frame of the attention. */
+  /** Length of an attention frame in seconds. */
   readonly timePrecision: number
 }
 
-/** Geometric mean of probabilities; 1 of none. */
+/** Returns the geometric mean of probabilities; 1 for an empty list. */
 const meanOf = (logprobs: ReadonlyArray<number>): number =>
   Math.exp(logprobs.reduce((sum, logprob) => sum + logprob, 0) / Math.max(1, logprobs.length))
 
-/** The words of a pass: when each sounds, and how likely it was. */
-export const heardWords = (
-  { tokens, logprobs, attention, known, seconds, timePrecision }: Followed,
+/** Returns the words of a pass with their times and probabilities. */
+export const timedWords = (
+  { tokens, logprobs, attention, known, seconds, timePrecision }: PassTokens,
   decodeText: (tokens: ReadonlyArray<number>) => string,
 ): ReadonlyArray<TranscribedWord> => {
   if (tokens.length === 0) return []
