@@ -131,7 +131,8 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     file: 'domain/idempotency/decider.ts',
     before: 'return state?.liveId === before\n',
     after: 'return liveId !== before\n',
-    rows: ['of two requests with one key that were given lives of their own'], test: 'test/unit/domain/idempotency.test.ts',
+    rows: ['of two requests with one key that were given lives of their own'],
+    test: 'test/unit/domain/idempotency.test.ts',
   },
   {
     file: 'application/admission/admission-actor.ts',

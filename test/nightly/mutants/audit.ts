@@ -11,19 +11,20 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     file: 'projections/compare-with-log.ts',
     before: 'position === null || position > checkpoint.position',
     after: 'position !== null && position > checkpoint.position',
-    rows: ['a document that a death left ahead of its checkpoint, or removed'], test: COMPARED,
+    rows: ['a document that a crash left ahead of its checkpoint, or removed, equals the log'], test: COMPARED,
   },
   {
     file: 'projections/compare-with-log.ts',
     before: 'position === null || position > checkpoint.position',
     after: 'true',
-    rows: ['a document that is no further than its checkpoint'], test: COMPARED,
+    rows: ['a document at or before its checkpoint equals the log up to there, whatever changes it later'],
+    test: COMPARED,
   },
   {
     file: 'projections/compare-with-log.ts',
     before: '!isOpen(difference)), ...left]',
     after: '!isOpen(difference))]',
-    rows: ['a document that is ahead of its checkpoint and wrong is told'], test: COMPARED,
+    rows: ['a wrong document ahead of its checkpoint is reported'], test: COMPARED,
   },
   {
     file: 'application/audit/order-rules.ts',

@@ -106,7 +106,7 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/cli/streaming/live-report.ts',
     before: 'Math.ceil(share * sorted.length) - 1',
     after: 'Math.floor(share * sorted.length)',
-    rows: ['a word is displayed when a frame first shows it'], test: LIVE_REPORT,
+    rows: ['a word is displayed when a frame first shows it; a phrase is final with its last word'], test: LIVE_REPORT,
   },
   {
     file: 'domain/transcript/word-alignment.ts',
@@ -118,7 +118,7 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/cli/table.ts',
     before: '[\\p{Cc}\\p{Cf}\\u2028\\u2029]',
     after: '[\\p{Cc}\\u2028\\u2029]',
-    rows: ['foreign text moves no cursor and starts no line'], test: TABLE,
+    rows: ['foreign text cannot move the cursor or start a line'], test: TABLE,
   },
   {
     file: 'interfaces/cli/commands/read-arguments.ts',
@@ -160,25 +160,25 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/cli/status-line.ts',
     before: 'if (!stream.isTTY || (',
     after: 'if ((',
-    rows: ['elsewhere nothing is written'], test: STATUS_LINE,
+    rows: ['without a terminal nothing is written'], test: STATUS_LINE,
   },
   {
     file: 'interfaces/cli/status-line.ts',
     before: 'now() - last.at < UPDATE_INTERVAL_MS',
     after: 'now() - last.at < 0',
-    rows: ['on a terminal one line is written over'], test: STATUS_LINE,
+    rows: ['a terminal gets one line that is overwritten, fits the width and is removed at the end'], test: STATUS_LINE,
   },
   {
     file: 'infrastructure/node/readable-log.ts',
     before: '[\\p{Cc}\\p{Cf}\\u2028\\u2029]',
     after: '[\\p{Cf}\\u2028\\u2029]',
-    rows: ['on a terminal the log is lines for people'], test: LOGGER,
+    rows: ['on a terminal the log is readable lines, and foreign text cannot move the cursor'], test: LOGGER,
   },
   {
     file: 'infrastructure/settings.ts',
     before: '/[@?#\\p{C}]/u.test(text) || ',
     after: '',
-    rows: ['a wrong value is told, unless it may be secret'], test: SETTINGS,
+    rows: ['a wrong value is shown in the error unless it may be secret'], test: SETTINGS,
   },
   {
     file: 'interfaces/cli/streaming/transcript-file.ts',

@@ -14,7 +14,8 @@ export const connectionMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/compose/assemble.ts',
     before: 'await using starting',
     after: 'const starting',
-    rows: ['cannot be put together'], test: 'test/unit/compose/assemble.test.ts',
+    rows: ['a failed assembly stops the parts that it had opened and names the reason'],
+    test: 'test/unit/compose/assemble.test.ts',
   },
   {
     file: 'interfaces/compose/front.ts',

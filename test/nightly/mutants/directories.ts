@@ -71,19 +71,20 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
     file: 'application/catalogue/switched-catalogue.ts',
     before: 'if (event !== null && event.revision > revision) take(orThrow(await load()))',
     after: '',
-    rows: ['what another process switches is heard from the log'], test: 'test/unit/application/catalogue/reference-switches.test.ts',
+    rows: ['what another process switches is heard from the log'],
+    test: 'test/unit/application/catalogue/reference-switches.test.ts',
   },
   {
     file: 'projections/api-tokens/queries.ts',
     before: 'isBehind(API_TOKENS) ? TE.left(CATCHING_UP) : TE.right(O.none)',
     after: 'TE.right(O.none)',
-    rows: ['while the list is behind, a token that it knows is found'], test: ONCE_CURRENT,
+    rows: ['while the list is behind, a listed token is found and any other token is undecided'], test: ONCE_CURRENT,
   },
   {
     file: 'projections/once-current.ts',
     before: 'isBehind(collection) ? TE.left(CATCHING_UP) : read',
     after: 'read',
-    rows: ['documents are not to be had before their projection'], test: ONCE_CURRENT,
+    rows: ['documents are available once their projection has read the log'], test: ONCE_CURRENT,
   },
   {
     file: 'application/tokens/policies/token-directory.ts',

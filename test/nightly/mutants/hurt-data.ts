@@ -116,6 +116,7 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
     file: 'application/catalogue/commands/list-installed.ts',
     before: 'if (lost.length > 0 || events.some((event) => E.isLeft(readEvent(event)))) {',
     after: 'if (lost.length < 0) {',
-    rows: ['where the list cannot be read in full nothing is listed anew'], test: CATALOGUE_TRANSLATORS,
+    rows: ['when the list cannot be read completely, nothing new is listed and known models stay'],
+    test: CATALOGUE_TRANSLATORS,
   },
 ]

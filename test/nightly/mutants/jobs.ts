@@ -51,12 +51,12 @@ export const jobMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/catalogue/watch-models.ts',
     before: 'now === known || !isSettled',
     after: 'now === known',
-    rows: ['noticed once it has settled'], test: WATCH,
+    rows: ['a new, changed or removed model is noticed once its files are stable, and nothing else'], test: WATCH,
   },
   {
     file: 'infrastructure/catalogue/watch-models.ts',
     before: '.filter((path) => !isHidden(path))',
     after: '',
-    rows: ['noticed once it has settled'], test: WATCH,
+    rows: ['a new, changed or removed model is noticed once its files are stable, and nothing else'], test: WATCH,
   },
 ]

@@ -95,19 +95,19 @@ export const keyMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/keys/envelope.ts',
     before: 'const TAG_BYTES = 16',
     after: 'const TAG_BYTES = 12',
-    rows: ['an envelope has a fresh vector of 12 bytes and a whole tag of 16'], test: ENVELOPE_BYTES,
+    rows: ['an envelope has a fresh vector of 12 bytes and a tag of 16, and returns any bytes'], test: ENVELOPE_BYTES,
   },
   {
     file: 'infrastructure/keys/envelope.ts',
     before: 'if (iv.byteLength !== IV_BYTES || sealed.byteLength < TAG_BYTES)',
     after: 'if (iv.byteLength < 0)',
-    rows: ['each changed or missing byte of an envelope is noticed'], test: ENVELOPE_BYTES,
+    rows: ['every changed or missing byte of an envelope is detected'], test: ENVELOPE_BYTES,
   },
   {
     file: 'infrastructure/keys/envelope.ts',
     before: 'Buffer.concat([decipher.update(sealed.subarray(0, split)), decipher.final()])',
     after: 'Buffer.concat([decipher.update(sealed.subarray(0, split))])',
-    rows: ['each changed or missing byte of an envelope is noticed'], test: ENVELOPE_BYTES,
+    rows: ['every changed or missing byte of an envelope is detected'], test: ENVELOPE_BYTES,
   },
   {
     file: 'infrastructure/keys/envelope.ts',

@@ -67,19 +67,19 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
     file: 'projections/rebuild/rebuild-requests.ts',
     before: 'if (E.isLeft(outcome) && runner.hasStopped()) return',
     after: '',
-    rows: ['a rebuild that is broken off with the lease is answered by the next holder'], test: REBUILD_REQUESTS,
+    rows: ['a rebuild that ended with its lease is answered by the next holder'], test: REBUILD_REQUESTS,
   },
   {
     file: 'projections/rebuild/rebuild-requests.ts',
     before: 'if (last !== undefined && last.outcome === null) return last',
     after: '',
-    rows: ['who asks while a rebuild is asked for joins it'], test: REBUILD_REQUESTS,
+    rows: ['a second request for a running rebuild joins it'], test: REBUILD_REQUESTS,
   },
   {
     file: 'projections/rebuild/rebuild-requests.ts',
     before: '      ending.abort()\n      await writing\n',
     after: '',
-    rows: ['a rebuild that throws is tried again'], test: REBUILD_REQUESTS,
+    rows: ['a rebuild that throws is retried and leaves nothing running'], test: REBUILD_REQUESTS,
   },
   {
     file: 'interfaces/compose.ts',

@@ -157,7 +157,7 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/sources/network/address-guard.ts',
     before: 'isPublic(address) && !isNear(interfaces, address)',
     after: 'isPublic(address)',
-    rows: ['addresses of this machine and of the networks that it is in'], test: ADDRESS_GUARD,
+    rows: ['addresses of this machine and of its networks are not public, on any port'], test: ADDRESS_GUARD,
   },
   {
     file: 'application/sessions/live-source.ts',

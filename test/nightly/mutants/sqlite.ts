@@ -33,7 +33,7 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/stores/append-outcome.ts',
     before: 'if (isStoredAt(stream.base)) return stored(stream.base)',
     after: '',
-    rows: ['the retry of its new beginning is known'], test: APPEND_OUTCOME,
+    rows: ['a deleted stream begins again, and a retry of its new beginning is recognised'], test: APPEND_OUTCOME,
   },
   {
     file: 'infrastructure/stores/append-outcome.ts',

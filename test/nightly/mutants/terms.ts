@@ -32,7 +32,8 @@ export const termMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/commands/record-segment.ts',
     before: 'if (term < lane.term) return',
     after: 'if (term < 0) return',
-    rows: ['a final of an earlier run of this very process'], test: 'test/unit/application/sessions/live-lifecycle.test.ts',
+    rows: ['a final of an earlier run of this very process'],
+    test: 'test/unit/application/sessions/live-lifecycle.test.ts',
   },
   {
     file: 'application/lives/terms/fence-segments.ts',

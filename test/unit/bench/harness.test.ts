@@ -32,14 +32,14 @@ const scripted = (ours: ReadonlyArray<Round>, peers: ReadonlyArray<Round>, chose
   return { benchmark, calls }
 }
 
-test('the sides take turns, each first in every other round, after a warm-up that does not count', async (t) => {
+test('the two sides alternate who starts, after a warm-up that does not count', async (t) => {
   const { benchmark, calls } = scripted([9, 1, 1, 1].map((s) => round(s, s)), [9, 2, 4, 8].map((s) => round(s, s)))
   const figure = await measure(benchmark)
   t.deepEqual(calls, ['ours', 'peers', 'ours', 'peers', 'peers', 'ours', 'ours', 'peers', 'close'])
   t.like(figure, { ratio: 4, ratio_min: 2, ratio_max: 8, ours_per_s: 1, peer_per_s: 0.25, rounds: 3, at_least: 0.5 })
 })
 
-test('the ratio is of the time that the benchmark names; both are told', async (t) => {
+test('the ratio uses the time that the benchmark names; both times are reported', async (t) => {
   const [ours, peers] = [[1, 1, 1, 1].map((s) => round(s, 2)), [1, 2, 2, 2].map((s) => round(s, 1))]
   t.like(await measure(scripted(ours, peers).benchmark), { basis: 'wall', ratio: 2, wall_ratio: 2, cpu_ratio: 0.5 })
   t.like(await measure(scripted(ours, peers, { basis: 'cpu' }).benchmark), {
@@ -50,17 +50,17 @@ test('the ratio is of the time that the benchmark names; both are told', async (
   })
 })
 
-test('without CPU times the ratio is of wall time, and says so', async (t) => {
+test('without CPU times the ratio uses wall time and says so', async (t) => {
   const [ours, peers] = [[1, 1, 1, 1].map((s) => round(s, null)), [1, 2, 2, 2].map((s) => round(s, 1))]
   t.like(await measure(scripted(ours, peers, { basis: 'cpu' }).benchmark), { basis: 'wall', ratio: 2, cpu_ratio: null })
 })
 
-test('a benchmark that lacks what it needs says what, and measures nothing', async (t) => {
+test('a benchmark that lacks a requirement names it and measures nothing', async (t) => {
   const { benchmark } = scripted([], [], { prepare: async () => ({ skipped: 'no model' }) })
   t.deepEqual(await measure(benchmark), { name: 'scripted', skipped: 'no model' })
 })
 
-test('a side that fails still closes what was opened', async (t) => {
+test('a failing side still closes everything that was opened', async (t) => {
   const { benchmark, calls } = scripted([], [])
   const prepare: Benchmark['prepare'] = async () => ({
     ours: () => Promise.reject(new Error('broken')),
@@ -71,7 +71,7 @@ test('a side that fails still closes what was opened', async (t) => {
   t.deepEqual(calls, ['close'])
 })
 
-test('a round tells its work and the CPU time of what it did', async (t) => {
+test('a round reports its amount of work and its CPU time', async (t) => {
   const done = await timed(7, () => {
     const until = process.cpuUsage().user + 50_000
     while (process.cpuUsage().user < until);

@@ -28,7 +28,7 @@ const heard = (passSeconds: number) => {
   return runLive(engine, new Int16Array(5 * SAMPLE_RATE).fill(1000), 'en', options)
 }
 
-test('at full speed the audio is the only clock: two runs show the same at the same times', async (t) => {
+test('at full speed the audio is the only clock: two runs show the same text at the same times', async (t) => {
   const [one, two] = [await heard(0), await heard(0)]
   t.deepEqual(one.frames, two.frames)
   t.is(one.passes, two.passes)
@@ -37,7 +37,7 @@ test('at full speed the audio is the only clock: two runs show the same at the s
   t.true(one.frames.length > 2)
 })
 
-test('a pass that takes time shows its text so much audio later, the last one behind the end', async (t) => {
+test('the text of a slow pass appears later by the duration of the pass, the last one after the end', async (t) => {
   const [now, later] = [await heard(0), await heard(0.5)]
   const [first, delayed] = [now.frames[0]?.at ?? 0, later.frames[0]?.at ?? 0]
   t.true(Math.abs(delayed - first - 0.5) < 0.001, `${first} and ${delayed}`)

@@ -11,7 +11,7 @@ const frames = (...runs: ReadonlyArray<readonly [frames: number, probability: nu
 
 const seconds = (count: number): number => (count * VAD_FRAME) / SAMPLE_RATE
 
-test('nobody speaks before the first region, between two and behind the last one', (t) => {
+test('the time before the first, between two and after the last region is silence', (t) => {
   const heard = frames([10, 0], [20, 0.9], [30, 0.1], [20, 0.9], [25, 0.1])
   const quiets = quietsOf(heard, heard.length * VAD_FRAME).map(({ start, end }) => [start, end])
   t.deepEqual(quiets, [[0, 10], [30, 60], [80, 105]].map((both) => both.map(seconds)))
@@ -19,7 +19,7 @@ test('nobody speaks before the first region, between two and behind the last one
   t.deepEqual(quietsOf(frames([20, 0]), 20 * VAD_FRAME), [{ start: 0, end: seconds(20) }])
 })
 
-test('a word that stretches over silence sounds where the longer piece of it lies', (t) => {
+test('a word that spans silence lies where its longer part lies', (t) => {
   const [before, behind] = [{ word: 'not', start: 3, end: 4.2 }, { word: 'what', start: 3.9, end: 5.5 }]
   const quiets = [{ start: 0, end: 1 }, { start: 4, end: 5 }]
   t.deepEqual(soundingPart(before, quiets), { word: 'not', start: 3, end: 4 })
@@ -39,14 +39,14 @@ const lagsOf = (finals: ReadonlyArray<Final>, spoken = SPOKEN, quiets = QUIETS) 
   return finalLags(told, { spoken, quiets, language: 'en' }, 1).map(({ lag, end }) => `${lag} ${end}`)
 }
 
-test('the lag of a final is counted from where its last word stops to sound, apart for what ended it', (t) => {
+test('the lag of a final counts from the end of its last word, separately for each cause of the end', (t) => {
   t.deepEqual(lagsOf([[2.75, 'Ill kept'], [3.75, 'cat'], [5, 'sat.']]), ['1.25 pause', '0.25 running', '1 audio'])
   t.deepEqual(lagsOf([[2.75, 'Ill hept'], [5, 'cat sat']]), ['1 audio'], 'a last word heard wrong tells nothing')
   const later = [{ start: 4.5, end: 6.5 }]
   t.deepEqual(lagsOf([[3.75, 'Ill kept cat'], [6, 'sat']], SPOKEN, later), ['0.25 running', '2 pause'])
 })
 
-test('without times of words a final tells itself when it ended', (t) => {
+test('without word times, a final itself names the end of its speech', (t) => {
   const finals = [[2.75, 'Ill kept', 1.75], [3.75, 'cat', 3.5], [5, 'sat', 4.25]] as const
   t.deepEqual(lagsOf(finals, []), ['1.25 pause', '0.25 running', '0.75 audio'])
 })
@@ -56,7 +56,7 @@ const SAMPLES = Int16Array.from({ length: 3 * SAMPLE_RATE }, (_, i) =>
   Math.floor(i / SAMPLE_RATE) === 1 ? (i % 7) - 3 : 8000 * Math.sin(i / 5),
 )
 
-test('noise is as much quieter as asked than the speech, whatever is silent between, and the same every time', (t) => {
+test('noise has the requested distance to the speech level and is equal in every run', (t) => {
   const noisy = withNoise(SAMPLES, 5, 'a')
   const noise = noisy.map((sample, i) => sample - (SAMPLES[i] ?? 0))
   const decibels = 10 * Math.log10(activePower(SAMPLES) / (noise.reduce((sum, x) => sum + x * x, 0) / noise.length))
@@ -67,7 +67,7 @@ test('noise is as much quieter as asked than the speech, whatever is silent betw
   t.true(withNoise(SAMPLES, -30, 'a').every((sample) => Math.abs(sample) <= 32_767))
 })
 
-test('a pause of the recording\'s own quiet is put between two sentences, at the quietest place; words move', (t) => {
+test("a pause with the recording's own noise is inserted between two sentences, and later words move", (t) => {
   const words = [[0, 1.5, 'One.'], [1.5, 2.4, 'Mr.'], [2.4, 3, 'three.']] as const
   const longer = withPauses({ samples: SAMPLES, words }, 2)
   t.is(longer.samples.length, SAMPLES.length + 2 * SAMPLE_RATE)

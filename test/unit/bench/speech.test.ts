@@ -9,7 +9,7 @@ import { tokensOf } from '../../../bench/speech/words.ts'
 const wordsOf = (text: string, language = 'en'): string => tokensOf(text, language).map(({ word }) => word).join(' ')
 const errorsOf = (said: string, text: string, language = 'en') => compareTexts(said, text, language).errors
 
-test('words are compared without case and punctuation, and English numbers as digits', (t) => {
+test('words are compared without case and punctuation, English numbers as digits', (t) => {
   t.is(wordsOf('“The cat’s” ill-disposed; MR. Cat’s'), "the cat's ill disposed mr cat's")
   t.is(wordsOf('in the fifteenth century, forty-two lines, fifteen or twenty'), 'in the 15th century 42 lines 15 or 20')
   t.is(wordsOf('fourteen fifty-five, nineteen hundred, two hundred five thousand six'), '1455 1900 205006')
@@ -20,7 +20,7 @@ test('words are compared without case and punctuation, and English numbers as di
   t.is(wordsOf('그는 길로', 'ko'), '그는 길로')
 })
 
-test('errors are told apart: what stands in pairs is substituted, the rest inserted or deleted', (t) => {
+test('aligned different words are substitutions, all others insertions or deletions', (t) => {
   t.like(errorsOf('the cat sat', 'the dog sat'), { words: 3, substituted: 1, inserted: 0, deleted: 0 })
   t.like(errorsOf('the cat sat', 'the very black cat sat'), { substituted: 0, inserted: 2, deleted: 0 })
   t.like(errorsOf('the cat sat down', 'the down'), { substituted: 0, inserted: 0, deleted: 2 })
@@ -31,7 +31,7 @@ test('errors are told apart: what stands in pairs is substituted, the rest inser
   t.is(recallOf(errorsOf('a b c d e', 'x y z a b d e')), 80, 'what was heard too much does not count')
 })
 
-test('a sentence that ends where none does is false, also behind a wrong word; the end of the text is none', (t) => {
+test('a false sentence end is counted, also after a wrong word; the end of the text is not', (t) => {
   const torn = errorsOf('My fellow Americans, ask not what.', 'My fellow Americans. ASK NOT! What.')
   t.like(torn, { false_ends: 2, false_capitals: 3 })
   t.like(errorsOf('He came. She went.', 'He came. She went.'), { false_ends: 0, false_capitals: 0 })
@@ -41,7 +41,7 @@ test('a sentence that ends where none does is false, also behind a wrong word; t
   t.like(errorsOf('it costs 3 5 euros', 'it costs 3.5 euros'), { false_ends: 0 })
 })
 
-test('differences at the borders of segments are told by kind', (t) => {
+test('differences at segment borders are reported by kind', (t) => {
   const faults = (said: string, segments: ReadonlyArray<string>) => {
     const found = borderFaults(compareTexts(said, segments.join(' '), 'en'), segments, 'en', null)
     return found.map(({ kind, words }) => `${kind} ${words}`)
@@ -59,7 +59,7 @@ test('differences at the borders of segments are told by kind', (t) => {
   t.deepEqual(faults('the cat sat on the mat', ['the rat sat', 'on the mat']), [])
 })
 
-test('a difference at a border is told beside what the same model hears there offline', (t) => {
+test('a difference at a border is reported next to the offline result of the same model', (t) => {
   const [right, torn] = ['the cat sat on the mat', ['the cat sad', 'on the mat']]
   const causes = (offline: string | null, said = right, segments = torn) => {
     const reference = offline === null ? null : compareTexts(said, offline, 'en')
@@ -81,25 +81,25 @@ const frame = (at: number, text: string, final = false, caption = text) =>
   ({ at, final, text, caption, segment: 1, start: 0, end: 0 })
 const SPOKEN = spokenWords([[0, 0.5, 'The'], [0.5, 1, 'ill'], [1, 1.5, '-kept'], [1.5, 2, 'cat.'], [4, 5, 'It']], 'en')
 
-test('a manifest word that begins with a hyphen goes on with the one before', (t) => {
+test('a word of the manifest that begins with a hyphen continues the previous word', (t) => {
   t.deepEqual(SPOKEN.map(({ word, end }) => `${word} ${end}`), ['the 0.5', 'ill 1', 'kept 1.5', 'cat 2', 'it 5'])
 })
 
-test('words are shown when a screen holds them first and settled when it holds them for good', (t) => {
+test('a word is shown when a screen first contains it, and settled when it never changes again', (t) => {
   const frames = [frame(1, 'The ill'), frame(2, 'The hill kept'), frame(3, 'The ill kept cat', true), frame(6, 'It')]
   const { shown, settled } = wordDelays(SPOKEN, screensOf(frames, 'en', 'text'))
   t.deepEqual(shown, [0.5, 0, 0.5, 1, 1])
   t.deepEqual(settled, [0.5, 2, 0.5, 1, 1])
 })
 
-test('a word that vanishes or changes is taken back; one that leaves the caption, from that screen alone', (t) => {
+test('a word that vanishes or changes is taken back; a word that leaves the caption only from that screen on', (t) => {
   const scrolled = frame(3, 'the cat sat down', false, 'sat\ndown')
   const frames = [frame(1, 'the bat'), frame(2, 'the cat sat'), scrolled, frame(4, 'the cat sat', true)]
   t.deepEqual(takenBack(screensOf(frames, 'en', 'text')), { shown: 5, taken: 2 })
   t.deepEqual(takenBack(screensOf(frames, 'en', 'caption')), { shown: 7, taken: 4 })
 })
 
-test('what two runs heard differently is told beside what was said', (t) => {
+test('different results of two runs are reported next to the spoken text', (t) => {
   t.deepEqual(differences('the cat sat on the mat', 'the bat sat on the mat', 'the cat sat at the map', 'en'), [
     'better: "bat" is now "cat" (said: "cat")',
     'worse: "on" is now "at" (said: "on")',
@@ -107,7 +107,7 @@ test('what two runs heard differently is told beside what was said', (t) => {
   ])
 })
 
-test('rates are pooled over all words of a group, and unknown members of a recording are left out', (t) => {
+test('error rates are pooled over all words of a group; unknown members of a recording are ignored', (t) => {
   const recording = (language: string, said: string, text: string) => {
     const texts = { reference: scoredText({ text: said, language }, text) }
     return { name: said, language, unit: 'words' as const, seconds: 1, said, texts, live: null }

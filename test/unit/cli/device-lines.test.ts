@@ -12,7 +12,7 @@ const lines = (changes: Partial<DeviceFindings>) =>
     ...changes,
   }).map(({ name, ok, detail }) => `${name} ${ok ? 'ok' : 'WRONG'} ${detail}`)
 
-test('doctor has one line each for device, memory, precision and milliseconds of a pass', (t) => {
+test('doctor prints one line each for device, memory, precision and milliseconds of a pass', (t) => {
   const [provider, device, ...others] = lines({})
   t.is(provider, 'execution provider ok cpu (no GPU was found)')
   t.regex(device ?? '', /^device ok .+, \d+ threads$/)
@@ -23,7 +23,7 @@ test('doctor has one line each for device, memory, precision and milliseconds of
   ])
 })
 
-test('with several GPUs doctor names each of them, and what sessions can reserve there', (t) => {
+test('with several GPUs doctor names each GPU and the memory that sessions can reserve on it', (t) => {
   const gpus = [{ ...CARD, id: 'GPU-a1' }, { ...CARD, name: 'Other GPU', id: 'GPU-b2' }]
   t.deepEqual(lines({ choice: CUDA, gpus, engineGpus: gpus, vrams: [7372, 7000] }), [
     'execution provider ok cuda (0.4 ms where the CPU takes 3.0)',
@@ -38,7 +38,7 @@ test('with several GPUs doctor names each of them, and what sessions can reserve
   t.is(lines({ choice })[1], 'device ok a GPU without a reported name')
 })
 
-test('doctor fails where the model that ships does not run', (t) => {
+test('doctor fails when the shipped model does not run', (t) => {
   t.is(
     lines({ pass: E.left('onnx/encoder_model.onnx is missing') })[4],
     'pass WRONG demo-en cannot run: onnx/encoder_model.onnx is missing',

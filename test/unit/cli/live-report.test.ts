@@ -27,11 +27,11 @@ const frames = [
   frame(6, 2, true, 'everyone'),
 ]
 
-test('the transcript is the finals, unwrapped', (t) => {
+test('the transcript consists of the finals without line breaks', (t) => {
   t.is(transcriptOf(frames), 'good morning everyone')
 })
 
-test('a word is displayed when a frame first shows it, a phrase is final with its last word', (t) => {
+test('a word is displayed when a frame first shows it; a phrase is final with its last word', (t) => {
   const words = [
     { word: 'good', end: 1, closesPhrase: false },
     { word: 'morning', end: 2, closesPhrase: true },
@@ -43,15 +43,15 @@ test('a word is displayed when a frame first shows it, a phrase is final with it
   })
 })
 
-test('rewrites are frames that take back a word', (t) => {
+test('a rewrite is a frame that takes back a word', (t) => {
   t.deepEqual(partialsOf(frames), { partials: 3, rewrites: 3 })
 })
 
-test('nothing has no quantiles', (t) => {
+test('an empty list has no quantiles', (t) => {
   t.deepEqual(quantiles([]), { median: null, p95: null })
 })
 
-test('translations are counted by language, with the time from their final', (t) => {
+test('translations are counted by language, with the delay after their final', (t) => {
   const line = (receivedAt: number, segment: number, language: string): ReceivedFrame => ({
     ...frame(receivedAt, segment, true, 'buenos días'), type: 'translation', language,
   })

@@ -6,7 +6,7 @@ const terminal = (isTTY: boolean) => {
   return { written, stream: { isTTY, columns: 20, write: (text: unknown) => written.push(String(text)) > 0 } }
 }
 
-test('on a terminal one line is written over, never longer than it is wide, and taken away', (t) => {
+test('a terminal gets one line that is overwritten, fits the width and is removed at the end', (t) => {
   const { written, stream } = terminal(true)
   let now = 0
   const status = createStatusLine(stream, () => now)
@@ -20,7 +20,7 @@ test('on a terminal one line is written over, never longer than it is wide, and 
   t.deepEqual(written, ['hash chain  1000 ro', 'hash chain  3000 ro', 'keys', ''].map((text) => `\r\u001b[K${text}`))
 })
 
-test('elsewhere nothing is written', (t) => {
+test('without a terminal nothing is written', (t) => {
   const { written, stream } = terminal(false)
   const status = createStatusLine(stream)
   status.show('keys')

@@ -11,7 +11,7 @@ const unnumbered = ({ segment: _s, final: _f, ...frame }: TextFrame): TextFrame 
 const after = (...frames: ReadonlyArray<TextFrame>): Captions => frames.reduce(withFrame, NO_CAPTIONS)
 const texts = ({ lines }: Captions): ReadonlyArray<string> => lines.map(({ text }) => text)
 
-test('drafts give way to each other and to their final, which comes once [B47]', (t) => {
+test('a draft replaces the previous draft, and the final appears once [B47]', (t) => {
   const draft = after(said(1, 'hel', { final: false }), said(1, 'hello wor', { final: false }))
   t.deepEqual([texts(draft), draft.running?.text, draft.cursor], [[], 'hello wor', null])
   const final = withFrame(draft, said(1, 'Hello world.'))
@@ -19,7 +19,7 @@ test('drafts give way to each other and to their final, which comes once [B47]',
   t.deepEqual(texts(withFrame(final, said(1, 'Hello world.'))), ['Hello world.'])
 })
 
-test('a translation stands beside its line, by language, and a later line does not move it', (t) => {
+test('a translation stays next to its line, one for each language', (t) => {
   const { lines } = after(
     said(1, 'one'), said(2, 'two'), said(1, 'uno', { type: 'translation', language: 'es' }),
     said(1, 'un', { type: 'translation', language: 'fr' }),
@@ -28,12 +28,12 @@ test('a translation stands beside its line, by language, and a later line does n
   t.deepEqual(lines.map(({ translations }) => translations), [{ es: 'uno', fr: 'un' }, {}])
 })
 
-test('what a reconnect brings stands in its place', (t) => {
+test('lines that arrive after a reconnect appear in their place', (t) => {
   const captions = after(said(1, 'one'), said(3, 'three'), said(2, 'two'))
   t.deepEqual([texts(captions), captions.cursor], [['one', 'two', 'three'], 3])
 })
 
-test('without numbers what begins behind the text follows it, a translation settles it, and so does the end', (t) => {
+test('without segment numbers, text is placed by its start time, and a translation or the end settles it', (t) => {
   const captions = after(
     ...[said(1, 'on'), said(1, 'one'), said(2, 'two'), said(2, 'dos', { type: 'translation', language: 'es' }),
       said(3, 'thr')].map(unnumbered),

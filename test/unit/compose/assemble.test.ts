@@ -22,7 +22,7 @@ const telling = () => {
   return { told, part }
 }
 
-test('parts stop in reverse, once, each whatever came of the others', async (t) => {
+test('parts stop once, in reverse order, even when another part fails to stop', async (t) => {
   const { told, part } = telling()
   const whole = await assemble(async (opened) => {
     const inner = opened(await assemble(async (nested) => ({ first: nested(part('a')), second: nested(part('b')) })))
@@ -38,7 +38,7 @@ test('parts stop in reverse, once, each whatever came of the others', async (t) 
   t.is(told.length, 4)
 })
 
-test('a whole that cannot be put together stops what it had opened, and says why', async (t) => {
+test('a failed assembly stops the parts that it had opened and names the reason', async (t) => {
   const { told, part } = telling()
   const outcome = assemble(async (opened) => {
     opened(await assemble(async (nested) => ({ inner: nested(part('a')) })))
@@ -64,27 +64,30 @@ const childrenOf = (pid: number): ReadonlyArray<number> =>
     }
   })
 
-test.serial('a service that cannot listen leaves no process, and its data directory to the next start', async (t) => {
-  const directory = await temporaryDirectory()
-  t.teardown(directory.remove)
-  const other = createServer().listen(0, '127.0.0.1')
-  t.teardown(() => other.close())
-  await once(other, 'listening')
-  const { port } = other.address() as AddressInfo
-  const settingsAt = (where: number) =>
-    right(
-      readSettings({
-        STENOLOG_DATA_DIR: directory.path,
-        STENOLOG_HOST: '127.0.0.1',
-        STENOLOG_PORT: String(where),
-        STENOLOG_LOG_LEVEL: 'silent',
-      }),
-    )
-  const before = childrenOf(process.pid)
-  await t.throwsAsync(startService(settingsAt(port), t.fail), { code: 'EADDRINUSE' })
-  t.deepEqual(childrenOf(process.pid), before)
-  const service = await startService(settingsAt(0), t.fail)
-  t.true(childrenOf(process.pid).length > before.length)
-  await service.stop()
-  t.deepEqual(childrenOf(process.pid), before)
-})
+test.serial(
+  'a service that cannot listen leaves no process behind, and its data directory is free for the next start',
+  async (t) => {
+    const directory = await temporaryDirectory()
+    t.teardown(directory.remove)
+    const other = createServer().listen(0, '127.0.0.1')
+    t.teardown(() => other.close())
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const settingsAt = (where: number) =>
+      right(
+        readSettings({
+          STENOLOG_DATA_DIR: directory.path,
+          STENOLOG_HOST: '127.0.0.1',
+          STENOLOG_PORT: String(where),
+          STENOLOG_LOG_LEVEL: 'silent',
+        }),
+      )
+    const before = childrenOf(process.pid)
+    await t.throwsAsync(startService(settingsAt(port), t.fail), { code: 'EADDRINUSE' })
+    t.deepEqual(childrenOf(process.pid), before)
+    const service = await startService(settingsAt(0), t.fail)
+    t.true(childrenOf(process.pid).length > before.length)
+    await service.stop()
+    t.deepEqual(childrenOf(process.pid), before)
+  },
+)

@@ -5,7 +5,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { ERASURES_FILE, repeatErasures } from '../../../interfaces/compose/repeat-erasures.ts'
 
-test('what cannot be read of what is to be deleted again is left to the next start, and nothing else is', async (t) => {
+test('an unreadable entry of the list of erasures is left to the next start, all others are repeated', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'stenolog-erase-again-'))
   t.teardown(() => rm(directory, { recursive: true, force: true }))
   const file = join(directory, ERASURES_FILE)

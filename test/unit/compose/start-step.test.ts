@@ -13,13 +13,13 @@ const answering = (...answers: ReadonlyArray<E.Either<{ readonly _tag: string },
   return { task, asked: () => asked }
 }
 
-test('a store that is late when the service starts is asked again', async (t) => {
+test('a slow store is queried again at the start', async (t) => {
   const { task, asked } = answering(AWAY, AWAY, E.right('there'))
   t.is(await runStartStep('read the head', task, immediateTimers), 'there')
   t.is(asked(), 3)
 })
 
-test('nor does a late store end work that rejects with what it said; any other defect does', async (t) => {
+test('a slow store does not end a step that rejects with its error; any other defect does', async (t) => {
   const { task, asked } = answering(AWAY, AWAY, E.right('there'))
   t.is(
     await runStartWork('list', async () => orThrow(await task(), 'the list cannot be read'), immediateTimers),
@@ -32,19 +32,19 @@ test('nor does a late store end work that rejects with what it said; any other d
   )
 })
 
-test('a store that stays away ends the start with the name of the step', async (t) => {
+test('an unavailable store ends the start with the name of the step', async (t) => {
   const { task } = answering(AWAY)
   await t.throwsAsync(runStartStep('read the head', task, immediateTimers), {
     message: 'could not read the head: no answer in 800 ms',
   })
 })
 
-test('any other failure ends the start at once', async (t) => {
+test('any other failure ends the start immediately', async (t) => {
   const { task, asked } = answering(E.left({ _tag: 'WrongPassword' }))
   await t.throwsAsync(runStartStep('log in', task, immediateTimers), { message: 'could not log in: WrongPassword' })
   t.is(asked(), 1)
 })
 
-test('data that cannot be read does not end it where the step may go without', async (t) => {
+test('unreadable data does not end a step that may be skipped', async (t) => {
   await t.notThrowsAsync(runStartStepUnlessDamaged('a step', answering(E.left({ _tag: 'LogCorrupted' })).task))
 })

@@ -13,7 +13,7 @@ const append = (from: number) => ({ kind: 'append', from })
 const stored = (last: number) => ({ kind: 'stored', last })
 const WRONG = { kind: 'wrong-revision' }
 
-test('an append at the expected revision is made, at any other it is refused', (t) => {
+test('an append at the expected revision succeeds, at any other revision it is refused', (t) => {
   t.deepEqual(outcomeOfAppend(streamOf('abc'), 2, ['d']), append(3))
   t.deepEqual(outcomeOfAppend(streamOf('abc'), 3, ['d']), WRONG)
   t.deepEqual(outcomeOfAppend(streamOf('abc'), 1, ['d']), WRONG)
@@ -22,7 +22,7 @@ test('an append at the expected revision is made, at any other it is refused', (
   t.deepEqual(outcomeOfAppend(streamOf(''), -1, ['a']), WRONG)
 })
 
-test('a retry is answered as the first try was, wherever its events stand by now', (t) => {
+test('a retry gets the answer of the first attempt, wherever its events are now', (t) => {
   t.deepEqual(outcomeOfAppend(streamOf('abcd'), 0, ['b', 'c']), stored(2))
   t.deepEqual(outcomeOfAppend(streamOf('abcd'), 0, ['b', 'x']), WRONG)
   t.deepEqual(outcomeOfAppend(streamOf('abcd'), 2, ['d', 'e']), WRONG)
@@ -31,7 +31,7 @@ test('a retry is answered as the first try was, wherever its events stand by now
   t.deepEqual(outcomeOfAppend(streamOf('abcd'), 'any', ['b', 'c']), append(4), 'not the last ones')
 })
 
-test('a deleted stream begins anew, and the retry of its new beginning is known', (t) => {
+test('a deleted stream begins again, and a retry of its new beginning is recognised', (t) => {
   t.deepEqual(outcomeOfAppend(streamOf('abc', 3), 'no-stream', ['d', 'e']), append(3))
   t.deepEqual(outcomeOfAppend(streamOf('abcde', 3), 'no-stream', ['d', 'e']), stored(4))
   t.deepEqual(outcomeOfAppend(streamOf('abcde', 3), 'no-stream', ['f']), WRONG)

@@ -23,7 +23,7 @@ const openWith = async (modelsDir: string | null, bundledDir: string, store = cr
   return { catalogue, logger, store, pairs }
 }
 
-test('what is installed is listed: id, model, languages, the memory that its files need, dates [D51 R42]', async (t) => {
+test('installed translators are listed with id, model, languages, memory and dates [D51 R42]', async (t) => {
   const modelsDir = await installTranslators(t, 'opus-mt-en-es', 'translate-en-fr')
   const { catalogue, pairs, logger } = await openWith(modelsDir, join(modelsDir, 'opus-mt-en-es'))
   t.deepEqual(pairs, [
@@ -47,7 +47,7 @@ test('what is installed is listed: id, model, languages, the memory that its fil
   t.false(logger.lines.some(({ fields }) => String(fields['folder']).includes('en-fr')))
 })
 
-test('of several translators of one pair the first of the models directory is active, before one that ships', async (t) => {
+test('of several translators for one pair, the first in the models directory is active', async (t) => {
   const bundledDir = await installTranslators(t, 'translate-en-es', 'translate-en-fr')
   const modelsDir = await installTranslators(t, 'opus-mt-en-es', 'opus-mt-tc-big-en-es')
   t.deepEqual((await openWith(null, bundledDir)).pairs, [
@@ -62,7 +62,7 @@ test('of several translators of one pair the first of the models directory is ac
   ])
 })
 
-test('ids and dates stay when folders go and come back, and are never given again [R14]', async (t) => {
+test('ids and dates stay when folders disappear and return, and ids are never reused [R14]', async (t) => {
   const modelsDir = await installTranslators(t, 'opus-mt-en-es', 'opus-mt-en-fr')
   const bundledDir = await installTranslators(t)
   const { store, catalogue } = await openWith(modelsDir, bundledDir)
@@ -78,7 +78,7 @@ test('ids and dates stay when folders go and come back, and are never given agai
   t.deepEqual(back.slice(0, 2), before)
 })
 
-test('a folder whose languages nobody tells, or that lacks a file, is reported and not listed', async (t) => {
+test('a folder without known languages or with a missing file is reported and not listed', async (t) => {
   const modelsDir = await installTranslators(t, 'opus-mt-en-ROMANCE', 'translator', 'opus-mt-en-fr')
   await rm(join(modelsDir, 'opus-mt-en-fr', 'tokenizer.json'))
   await mkdir(join(modelsDir, 'opus-mt-en-es'))
@@ -95,7 +95,7 @@ test('a folder whose languages nobody tells, or that lacks a file, is reported a
   for (const name of ['opus-mt-en-ROMANCE', 'translator']) t.regex(reasons.get(name) ?? '', /says which languages/)
 })
 
-test('the tokenizer says the languages, before the name of the folder', async (t) => {
+test('the tokenizer names the languages, before the folder name does', async (t) => {
   const modelsDir = await installTranslators(t, 'opus-mt-en-es', 'mt-prototype')
   for (const name of ['opus-mt-en-es', 'mt-prototype'])
     await changeJson(join(modelsDir, name), 'tokenizer_config.json', {
@@ -129,7 +129,7 @@ for (const [folder, source, target, expected] of [
   })
 }
 
-test('where the list cannot be read in full nothing is listed anew, since no id may be given twice, and what is known serves on', async (t) => {
+test('when the list cannot be read completely, nothing new is listed and known models stay', async (t) => {
   const modelsDir = await installTranslators(t, 'opus-mt-en-es')
   const bundledDir = await installTranslators(t)
   const { store, pairs } = await openWith(modelsDir, bundledDir)

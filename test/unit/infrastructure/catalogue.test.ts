@@ -34,7 +34,7 @@ const openWith = async (modelsDir: string | null, store = createMemoryEventStore
   return { catalogue, logger, store, names: catalogue.models().map(({ name }) => name) }
 }
 
-test('a fresh machine lists the five names, inactive, and the model that ships, active [R40 R45]', async (t) => {
+test('a fresh machine lists the five names as inactive and the shipped model as active [R40 R45]', async (t) => {
   const { catalogue, names } = await openWith(null)
   t.deepEqual(names, [...FIVE, 'demo-en'])
   t.deepEqual(catalogue.models().map(({ id }) => id), [1, 2, 3, 4, 5, 6])
@@ -47,7 +47,7 @@ test('a fresh machine lists the five names, inactive, and the model that ships, 
   t.deepEqual([...catalogue.speech.models], [['demo-en', join('models', 'demo-en')]])
 })
 
-test('98 languages, all with a code of two letters, English first, Javanese as jv [R39 D51]', async (t) => {
+test('98 languages with two-letter codes are listed, English first, Javanese as jv [R39 D51]', async (t) => {
   const rows = (await openWith(null)).catalogue.languages()
   t.is(rows.length, 98)
   t.deepEqual(rows.map(({ id }) => id), Array.from({ length: 98 }, (_, index) => index + 1))
@@ -60,17 +60,20 @@ test('98 languages, all with a code of two letters, English first, Javanese as j
   t.false(rows.some(({ iso }) => iso === 'jw'))
 })
 
-test('a folder of an interface name or of its repository activates that name, others go by their own', async (t) => {
+test('a folder named like the interface or the repository activates that name', async (t) => {
   const modelsDir = await install(t, { 'whisper-large-v3': TINY, medium: TINY, 'whisper-base': TINY, 'my-own': TINY })
   const { catalogue, names } = await openWith(modelsDir)
   t.deepEqual(names, [...FIVE, 'demo-en', 'my-own', 'base'])
   const active = catalogue.models().filter((model) => model.active)
-  t.deepEqual(active.map(({ name }) => name), ['medium', 'large-v3', 'demo-en', 'my-own', 'base'])
+  t.deepEqual(
+    active.map(({ name }) => name),
+    ['medium', 'large-v3', 'demo-en', 'my-own', 'base'],
+  )
   t.is(catalogue.speech.models.get('large-v3'), join(modelsDir, 'whisper-large-v3'))
   t.deepEqual(active.find(({ name }) => name === 'large-v3')?.languages, ['en'])
 })
 
-test('the memory that was measured counts as long as the weights are those that it was measured with', async (t) => {
+test('measured memory counts while the weights are the measured ones', async (t) => {
   const modelsDir = await install(t, { measured: TINY, changed: TINY, plain: TINY, '.pulling': TINY })
   const estimate = 1
   const weights = await findWeights(join(TINY, 'onnx'))
@@ -83,7 +86,7 @@ test('the memory that was measured counts as long as the weights are those that 
   t.false(names.includes('.pulling'), 'a folder in the making')
 })
 
-test('what is installed can be looked at again: rows and folders change, ids stay', async (t) => {
+test('a rescan changes rows and folders and keeps ids', async (t) => {
   const modelsDir = await install(t, { first: TINY })
   const { catalogue, store } = await openWith(modelsDir)
   const { speech: { models: folders } } = catalogue
@@ -98,7 +101,7 @@ test('what is installed can be looked at again: rows and folders change, ids sta
   t.is(store.allEvents().filter(({ type }) => type === 'ModelListed').length, 8)
 })
 
-test('ids and dates stay when folders go and come back', async (t) => {
+test('ids and dates stay when folders disappear and return', async (t) => {
   const modelsDir = await install(t, { first: TINY, second: TINY })
   const { store, catalogue } = await openWith(modelsDir)
   const before = catalogue.models()
@@ -112,7 +115,7 @@ test('ids and dates stay when folders go and come back', async (t) => {
   t.is(store.allEvents().filter(({ type }) => type === 'ModelListed').length, 9)
 })
 
-test('of two services that list at once, the one that comes second takes the ids of the first', async (t) => {
+test('when two services list at once, the second one takes the ids of the first', async (t) => {
   const store = createMemoryEventStore()
   const modelsDir = await install(t, { first: TINY, second: TINY })
   const other = await install(t, { third: TINY })
@@ -140,7 +143,7 @@ test('of two services that list at once, the one that comes second takes the ids
   t.is(store.allEvents().filter(({ type }) => type === 'ModelListed').length, 9)
 })
 
-test('a folder that does not fit is reported and not listed, of two with one name one counts', async (t) => {
+test('an unsuitable folder is reported and not listed; of two equal names one counts', async (t) => {
   const modelsDir = await install(t, { broken: TINY, tiny: TINY, 'whisper-tiny': TINY, 'demo-en': TINY })
   await rm(join(modelsDir, 'broken', 'tokenizer.json'))
   await writeFile(join(modelsDir, 'README.md'), 'not a model')
@@ -166,7 +169,7 @@ test('a folder that does not fit is reported and not listed, of two with one nam
   )
 })
 
-test('a models directory that is not there is an error in the log, and what ships is still listed', async (t) => {
+test('a missing models directory is logged as an error, and shipped models stay listed', async (t) => {
   const { names, logger } = await openWith(join('models', 'nowhere'))
   t.deepEqual(names, [...FIVE, 'demo-en'])
   t.deepEqual(logger.lines.map(({ level }) => level), ['error'])

@@ -4,14 +4,14 @@ import { decrypt, encrypt } from '../../../infrastructure/keys/envelope.ts'
 
 const key = randomBytes(32)
 
-test('what was sealed under a name opens under no other, with the same key either', (t) => {
+test('data sealed under one name does not open under another name, even with the same key', (t) => {
   const { iv, sealed } = encrypt(key, 'user-1', Buffer.from('Alice'))
   t.is(decrypt(key, 'user-1', iv, sealed).toString(), 'Alice')
   for (const other of ['user-2', 'user-', ''])
     t.throws(() => decrypt(key, other, iv, sealed), { message: /belongs elsewhere or was changed/ }, other)
 })
 
-test('an envelope has a fresh vector of 12 bytes and a whole tag of 16, and any bytes come back', (t) => {
+test('an envelope has a fresh vector of 12 bytes and a tag of 16, and returns any bytes', (t) => {
   for (const text of ['', 'Alice', 'Ünïcödé 🎙', 'x'.repeat(10_000)]) {
     const [one, other] = [encrypt(key, 'user-1', Buffer.from(text)), encrypt(key, 'user-1', Buffer.from(text))]
     t.notDeepEqual(one.iv, other.iv)
@@ -21,7 +21,7 @@ test('an envelope has a fresh vector of 12 bytes and a whole tag of 16, and any 
   }
 })
 
-test('each changed or missing byte of an envelope is noticed', (t) => {
+test('every changed or missing byte of an envelope is detected', (t) => {
   const { iv, sealed } = encrypt(key, 'user-1', Buffer.from('Alice'))
   for (let at = 0; at < sealed.length; at += 1) {
     const changed = Buffer.from(sealed)

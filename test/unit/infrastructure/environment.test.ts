@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { instant } from '../../../domain/shared/codecs.ts'
 import { createEnvironment } from '../../../infrastructure/node/environment.ts'
 
-test('the clock gives D23 instants with microseconds that do not go back [R12]', (t) => {
+test('the clock returns increasing timestamps with microseconds [R12 D23]', (t) => {
   const { now } = createEnvironment()
   const instants = Array.from({ length: 20_000 }, now)
   t.true(instants.every((one) => E.isRight(instant.decode(one))))
@@ -12,7 +12,7 @@ test('the clock gives D23 instants with microseconds that do not go back [R12]',
   t.true(Math.abs(Date.parse(now()) - Date.now()) < 60_000)
 })
 
-test('ids are UUIDs of version 7 in order, secrets 256 random bits, the instance stays', (t) => {
+test('ids are ordered UUIDs of version 7, secrets have 256 random bits, the instance stays', (t) => {
   const environment = createEnvironment()
   const ids = Array.from({ length: 2000 }, environment.newId)
   t.true(ids.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)))

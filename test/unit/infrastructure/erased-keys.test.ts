@@ -61,7 +61,7 @@ const follow = async (needed: ReadonlyArray<string> = []) => {
 
 const erasedKey = (key: string) => [E.left({ _tag: 'KeyErased', key })]
 
-test('a key that another process erased is out of memory with the next second', async (t) => {
+test('a key erased by another process leaves the memory within a second', async (t) => {
   const { keyring, eraseElsewhere, tells, pass, stop } = await follow()
   const [alice, bob] = [
     await right(keyring.seal('user-1', plainMembers(['Alice']))),
@@ -77,7 +77,7 @@ test('a key that another process erased is out of memory with the next second', 
   await stop()
 })
 
-test('what was read before the erasure is not remembered behind it', async (t) => {
+test('a value that was read before the erasure is not cached after it', async (t) => {
   const { keyring, asked, eraseElsewhere, tells, pass, holdFinds, stop } = await follow()
   const alice = await right(keyring.seal('user-1', plainMembers(['Alice'])))
   keyring.keepOnly([])
@@ -95,7 +95,7 @@ test('what was read before the erasure is not remembered behind it', async (t) =
   await stop()
 })
 
-test('without an answer for thirty seconds only what runs here stays in memory', async (t) => {
+test('after thirty seconds without an answer only keys of running sessions stay in memory', async (t) => {
   const { keyring, asked, logger, tells, pass, stop } = await follow(['text-7'])
   const sealed = await right(keyring.seal('text-7', plainMembers(['running'])))
   const other = await right(keyring.seal('user-1', plainMembers(['Alice'])))

@@ -7,7 +7,7 @@ const JSONS = ['config.json', 'tokenizer.json', 'tokenizer_config.json']
 const graphs = (suffix: string) =>
   ['encoder_model', 'decoder_model', 'decoder_with_past_model'].map((graph) => `onnx/${graph}${suffix}.onnx`)
 
-test('of an export in several precisions the one asked for is taken, with the weights that lie beside its graphs', (t) => {
+test('of several precisions the requested one is taken, with the weight files next to its graphs', (t) => {
   const data = [
     'onnx/encoder_model.onnx_data',
     'onnx/encoder_model.onnx_data_1',
@@ -49,7 +49,7 @@ test('of an export in several precisions the one asked for is taken, with the we
   t.regex(chosen(null, names(...JSONS, 'onnx/model.onnx'))[0] ?? '', /no ONNX export for this engine/)
 })
 
-test('where no precision is asked for a GPU gets 32 bits of a speech model, and 8 bits where there is nothing else; translators run on the CPU', (t) => {
+test('by default speech models get 32 bits on a GPU, and translators 8 bits on the CPU', (t) => {
   const precisionOn = (provider: 'cpu' | 'webgpu', ...paths: ReadonlyArray<string>): string => {
     const found = chooseFiles(names(...JSONS, ...paths), null, provider)
     return E.isLeft(found) ? found.left : found.right.precision

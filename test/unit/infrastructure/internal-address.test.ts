@@ -9,7 +9,7 @@ const six = { address: 'fe80::1', family: 'IPv6', internal: false } as const
 const four = { address: '10.0.0.5', family: 'IPv4', internal: false } as const
 const HERE: Interfaces = { lo: [lo], none: undefined, eth0: [six, four], eth1: [{ ...four, address: '10.1.0.5' }] }
 
-test('others dial what INTERNAL_URL says, else the host, else the first address of the machine', (t) => {
+test('other processes dial INTERNAL_URL, else the host, else the first address of the machine', (t) => {
   const bound = { host: '0.0.0.0', port: 9000 }
   t.is(advertisedAddress(null, bound, HERE), '10.0.0.5:9000')
   t.is(advertisedAddress(null, { ...bound, host: '::' }, HERE), '10.0.0.5:9000')
@@ -24,7 +24,7 @@ test('others dial what INTERNAL_URL says, else the host, else the first address 
     t.is(advertisedAddress(bad, bound, HERE), null, bad)
 })
 
-test('what is advertised can be dialled', (t) => {
+test('an advertised address can be dialled', (t) => {
   const hosts = fc.oneof(fc.domain(), fc.ipV4(), fc.ipV6())
   fc.assert(fc.property(hosts, fc.integer({ min: 1, max: 65_535 }), (host, port) => {
     const address = advertisedAddress(null, { host, port }, {})
@@ -33,7 +33,7 @@ test('what is advertised can be dialled', (t) => {
   }))
 })
 
-test('a path says what was asked', (t) => {
+test('a path contains the request', (t) => {
   const asked = fc.record({
     incarnation: fc.string({ minLength: 1, maxLength: 20 }),
     liveId: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),

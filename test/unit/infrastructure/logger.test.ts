@@ -5,7 +5,7 @@ import { watchLoop } from '../../../infrastructure/node/loop-watch.ts'
 import { readableLog } from '../../../infrastructure/node/readable-log.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 
-test('the log is JSON lines without secrets [D59]', (t) => {
+test('the log consists of JSON lines without secrets [D59]', (t) => {
   const lines: string[] = []
   const log = createLogger('info', { write: (line) => lines.push(line) })
   const secret = 'hunter2'
@@ -25,7 +25,7 @@ test('the log is JSON lines without secrets [D59]', (t) => {
   t.like(second, { msg: 'oops', err: { message: 'broken' } })
 })
 
-test('of an error the log shows type, message, code and stack, and nothing that was hung on it', (t) => {
+test('an error is logged with type, message, code and stack, without attached data', (t) => {
   const lines: string[] = []
   const log = createLogger('info', { write: (line) => lines.push(line) })
   const error = Object.assign(new TypeError('broken'), {
@@ -39,7 +39,7 @@ test('of an error the log shows type, message, code and stack, and nothing that 
   t.deepEqual(Object.keys(err).toSorted(), ['code', 'message', 'stack', 'type'])
 })
 
-test('the log says nothing below its level', (t) => {
+test('messages below the log level are not logged', (t) => {
   const lines: string[] = []
   const log = createLogger('warn', { write: (line) => lines.push(line) })
   log.info({}, 'quiet')
@@ -47,7 +47,7 @@ test('the log says nothing below its level', (t) => {
   t.is(lines.length, 1)
 })
 
-test('a turn of the event loop of more than a second is logged, with what held it [F19]', (t) => {
+test('an event loop that stalls for over a second is logged with its cause [F19]', (t) => {
   const logger = createRecordingLogger()
   const tasks: Array<() => void> = []
   let [now, cpu, waiting] = [0, 0, true]
@@ -74,7 +74,7 @@ test('a turn of the event loop of more than a second is logged, with what held i
   t.false(waiting)
 })
 
-test('on a terminal the log is lines for people, and what others wrote moves no cursor', (t) => {
+test('on a terminal the log is readable lines, and foreign text cannot move the cursor', (t) => {
   const lines: string[] = []
   const log = createLogger('info', readableLog({ write: (line) => lines.push(stripVTControlCharacters(line)) }, false))
   log.info({ engine: 'speech', why: 'no device', live: { id: 7 }, token: 'hunter2' }, 'engine process started')
@@ -87,7 +87,7 @@ test('on a terminal the log is lines for people, and what others wrote moves no 
   t.notRegex(lines.join('').replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u)
 })
 
-test('on a terminal a request is shown where it failed, was slow, or every one is asked for', (t) => {
+test('on a terminal only failed and slow requests are logged, unless every request is wanted', (t) => {
   const shown = (everything: boolean): string => {
     const lines: string[] = []
     const log = createLogger('info', readableLog({ write: (line) => lines.push(line) }, everything))

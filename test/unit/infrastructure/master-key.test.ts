@@ -5,7 +5,7 @@ import test from 'ava'
 import { deriveKey, loadMasterKey, loadOrCreateMasterKey } from '../../../infrastructure/keys/master-key.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-test('a master key is made once, for its owner alone, and read again after', async (t) => {
+test('a master key is created once, readable by its owner only, and read again later', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const file = join(path, 'master.key')
@@ -17,7 +17,7 @@ test('a master key is made once, for its owner alone, and read again after', asy
   if (process.platform !== 'win32') t.is((await stat(file)).mode & 0o777, 0o600)
 })
 
-test('a master key may be given raw, in hexadecimal or in base64', async (t) => {
+test('a master key may be raw, hexadecimal or base64', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const key = randomBytes(32)
@@ -35,7 +35,7 @@ test('a master key may be given raw, in hexadecimal or in base64', async (t) => 
   }
 })
 
-test('a file that holds no master key is refused and left as it is', async (t) => {
+test('a file without a master key is refused and stays unchanged', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const file = join(path, 'master.key')
@@ -48,7 +48,7 @@ test('a file that holds no master key is refused and left as it is', async (t) =
   await t.throwsAsync(loadMasterKey(join(path, 'missing')), { code: 'ENOENT' })
 })
 
-test('keys for different purposes differ, and depend on the master key', (t) => {
+test('keys of different purposes differ and depend on the master key', (t) => {
   const [one, two] = [randomBytes(32), randomBytes(32)]
   const keys = [one, two].flatMap((key) =>
     (['keyring', 'jwt', 'hmac'] as const).map((purpose) => deriveKey(key, purpose).toString('hex')),

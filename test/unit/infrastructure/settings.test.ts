@@ -61,7 +61,7 @@ test('with an empty environment every setting has the default of the launch cont
   )
 })
 
-test('values are read in their form', (t) => {
+test('values are parsed by the type of their setting', (t) => {
   const settings = readSettings({
     STENOLOG_PORT: '0',
     STENOLOG_JWT_TTL: '90s',
@@ -101,7 +101,7 @@ test('values are read in their form', (t) => {
   t.is(describeSettings(right)['adminPassword'], '***')
 })
 
-test('a name that is no setting is an error by itself', (t) => {
+test('an unknown setting name is an error', (t) => {
   t.deepEqual(errorsOf({ STENOLOG_PROT: '8080' }), ['Unknown setting STENOLOG_PROT. Did you mean STENOLOG_PORT?'])
   t.deepEqual(errorsOf({ STENOLOG_MODEL_DIR: 'x' }), [
     'Unknown setting STENOLOG_MODEL_DIR. Did you mean STENOLOG_MODELS_DIR?',
@@ -109,7 +109,7 @@ test('a name that is no setting is an error by itself', (t) => {
   t.deepEqual(errorsOf({ stenolog_port: 'x', STENOLOGPORT: 'x' }), [])
 })
 
-test('every error is told at once, and none repeats a secret', (t) => {
+test('all errors are reported at once, without secrets', (t) => {
   const errors = errorsOf({
     STENOLOG_PORT: '70000',
     STENOLOG_JWT_TTL: '0s',
@@ -136,7 +136,7 @@ test('every error is told at once, and none repeats a secret', (t) => {
   ])
 })
 
-test('a wrong value is told, unless it may be secret', (t) => {
+test('a wrong value is shown in the error unless it may be secret', (t) => {
   t.deepEqual(errorsOf({ STENOLOG_PORT: 'http' }), ['STENOLOG_PORT should be an integer from 0 to 65535, not "http"'])
   for (const secret of [
     'https://u:hunter2@h',
@@ -154,7 +154,7 @@ const SERVERS = {
   STENOLOG_EVENTSTORE_URL: 'esdb://u:p@h', STENOLOG_MONGO_URL: 'mongodb://h', STENOLOG_MASTER_KEY_FILE: 'k',
 }
 
-test('a process does a part of the service where both stores are on servers, and all of it anywhere', (t) => {
+test('a process may run a part of the service only when both stores are on servers', (t) => {
   const one = { STENOLOG_ROLE: 'worker' }
   const refusal = [
     'STENOLOG_ROLE needs STENOLOG_EVENTSTORE_URL and STENOLOG_MONGO_URL: set both, or use STENOLOG_ROLE=all',
@@ -167,7 +167,7 @@ test('a process does a part of the service where both stores are on servers, and
   t.deepEqual(E.isRight(settings) && settings.right.role, ['api', 'projector'])
 })
 
-test('a session outlives its worker where another can take it over', (t) => {
+test('a session outlives its worker only when another worker can take it over', (t) => {
   const graceOf = (env: Readonly<Record<string, string>>) => {
     const settings = readSettings(env)
     return E.isRight(settings) ? takeoverGraceOf(settings.right) : settings.left
@@ -178,14 +178,14 @@ test('a session outlives its worker where another can take it over', (t) => {
   t.is(graceOf({ ...SERVERS, STENOLOG_TAKEOVER_GRACE: '9s' }), 9000)
 })
 
-test('the defaults of the table are values that may be given', (t) => {
+test('the defaults of the table are valid values', (t) => {
   const defaults = Object.entries(SETTINGS_TABLE)
     .filter(([, { fallback }]) => fallback !== null)
     .map(([name, { defaultText }]) => [`STENOLOG_${name}`, defaultText])
   t.deepEqual(errorsOf(Object.fromEntries(defaults) as Record<string, string>), [])
 })
 
-test('an admin has no name that POST /users/ would refuse', (t) => {
+test('an admin name must be one that POST /users/ accepts', (t) => {
   const named = (username: string) =>
     errorsOf({ STENOLOG_ADMIN_USERNAME: username, STENOLOG_ADMIN_PASSWORD: 'a password' })
   t.deepEqual(named('\u{1F3A7}'.repeat(100)), [])
@@ -194,7 +194,7 @@ test('an admin has no name that POST /users/ would refuse', (t) => {
     t.deepEqual(named(username), ['STENOLOG_ADMIN_USERNAME should not contain control characters'])
 })
 
-test('what an admin is made from belongs together', (t) => {
+test('the settings of the first admin must be given together', (t) => {
   t.deepEqual(
     errorsOf({ STENOLOG_ADMIN_USERNAME: 'root' }),
     ['STENOLOG_ADMIN_USERNAME needs a password: set STENOLOG_ADMIN_PASSWORD_FILE or STENOLOG_ADMIN_PASSWORD'],
@@ -209,14 +209,14 @@ test('what an admin is made from belongs together', (t) => {
   )
 })
 
-test('keys in MongoDB need a master key whose place is known', (t) => {
+test('keys in MongoDB need a master key file', (t) => {
   t.deepEqual(errorsOf({ STENOLOG_MONGO_URL: 'mongodb://h' }), [
     'STENOLOG_MONGO_URL needs STENOLOG_MASTER_KEY_FILE: create a key once with "head -c 32 /dev/urandom > master.key"',
   ])
   t.deepEqual(errorsOf({ STENOLOG_MONGO_URL: 'mongodb+srv://u:p@h/d?tls=true', STENOLOG_MASTER_KEY_FILE: '/k' }), [])
 })
 
-test('an event store beside this machine needs a master key of its own, and its URL is checked', (t) => {
+test('an EventStoreDB needs a master key file, and its URL is validated', (t) => {
   const url = (text: string) => errorsOf({ STENOLOG_EVENTSTORE_URL: text, STENOLOG_MASTER_KEY_FILE: 'k' })
   t.deepEqual(url('esdb://user:pass@h'), [])
   t.regex(url('esdb://h')[0] ?? '', /^STENOLOG_EVENTSTORE_URL should contain user:password@/)
@@ -226,7 +226,7 @@ test('an event store beside this machine needs a master key of its own, and its 
   )
 })
 
-test('lists, hosts and origins are checked', (t) => {
+test('lists, hosts and origins are validated', (t) => {
   for (const [name, values] of [
     ['ALLOWED_HOSTS', ['a b', 'http://a', 'a:b', ',', 'a,,b']],
     ['CORS_ORIGINS', ['a.example', 'https://a.example/', 'https://a.example/x', 'null']],
@@ -250,7 +250,7 @@ test('lists, hosts and origins are checked', (t) => {
     }
 })
 
-test('the metrics are read when they are asked for', async (t) => {
+test('metrics are collected when they are read', async (t) => {
   let reserved = 100
   const lags = createLags()
   const metrics = createMetrics({

@@ -36,7 +36,7 @@ const watching = async (t: ExecutionContext, rescan: () => Promise<void> = async
   return { modelsDir, look, logger }
 }
 
-test('a model that appears, changes or goes is noticed once it has settled, and nothing else', async (t) => {
+test('a new, changed or removed model is noticed once its files are stable, and nothing else', async (t) => {
   const { modelsDir, look } = await watching(t)
   t.is(await look(), 0, 'there is no directory')
   await cp(TINY, join(modelsDir, 'tiny'), { recursive: true })
@@ -57,7 +57,7 @@ test('a model that appears, changes or goes is noticed once it has settled, and 
   for (const expected of [3, 4, 4]) t.is(await look(), expected)
 })
 
-test('what could not be looked up is looked up the next time', async (t) => {
+test('a failed lookup is repeated the next time', async (t) => {
   let isAway = true
   const { modelsDir, look, logger } = await watching(t, async () => {
     if (isAway) throw new Error('the catalogue cannot be read')

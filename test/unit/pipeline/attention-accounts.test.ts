@@ -5,7 +5,7 @@ import {
 
 const [ask, not, what] = [heardWord(' Ask', 0.1, 0.4), heardWord(' not', 0.5, 0.8), heardWord(' what', 0.9, 1.2)]
 
-test('where a full window heard otherwise, the words stand that their own pass was surer of', (t) => {
+test('when a full window differs from the drafts, the surer words win', (t) => {
   const { hears, says } = createAttentionDriver()
   const drafted = [
     ask,
@@ -27,7 +27,7 @@ test('where a full window heard otherwise, the words stand that their own pass w
   t.deepEqual(finalTextsOf(says(speechState(3.2, [[0, 2]], true))), ['Ask not what solved now'])
 })
 
-test('a phrase ends as its draft heard it where that was sure of the end; a full window would cost and say the same', (t) => {
+test('a phrase ends with its draft when the draft was sure of the end, without a full window', (t) => {
   const { hears, says, next } = createAttentionDriver({ buffer_timeout: 1 })
   hears(speechState(1.5, [[0, 1.3]]), [ask, not, heardWord(' what.', 0.9, 1.2)])
   t.is(next(speechState(1.75, [[0, 1.3]])).kind, 'wait', 'somebody may go on speaking')
@@ -40,7 +40,7 @@ test('a phrase ends as its draft heard it where that was sure of the end; a full
   t.is(on.outcome.partial?.text, 'Ask not what you', 'the end that was not told is forgotten')
 })
 
-test('what the model was told before and says again is not heard: words behind each other in no time, or before what is known', (t) => {
+test('repeated text of the prompt is dropped: words without duration, or before known words', (t) => {
   const { hears } = createAttentionDriver()
   hears(speechState(1.5, [[0]]), [ask])
   const again = [' Ask', ' not', ' what', ' Ask'].map((text) => heardWord(text, 1.9, 1.9))
@@ -58,7 +58,7 @@ test('what the model was told before and says again is not heard: words behind e
   )
 })
 
-test('a burst of sound that the model is not sure of has no words; what is left out is counted', (t) => {
+test('an unsure short burst of sound gives no words, and the dropped words are counted', (t) => {
   for (const [probability, finals] of [[0.45, []], [0.55, ['Ask not']]] as const) {
     const { hears, says } = createAttentionDriver()
     const unsure = [heardWord(' Ask', 0.1, 0.4, probability), heardWord(' not', 0.5, 0.8, probability)]
@@ -69,7 +69,7 @@ test('a burst of sound that the model is not sure of has no words; what is left 
   }
 })
 
-test('the unsure rest of what was said before is no burst by itself', (t) => {
+test('an unsure rest of a longer text is not a burst', (t) => {
   const { hears, says } = createAttentionDriver({ max_chars: 8, max_lines: 1 })
   const unsure = heardWord(' what', 0.9, 1.2, 0.45)
   hears(speechState(3, [[0]]), [ask, not, unsure])
@@ -78,7 +78,7 @@ test('the unsure rest of what was said before is no burst by itself', (t) => {
   t.deepEqual(finalTextsOf(says(speechState(4.5, [[0, 1.9]], true))), ['what'])
 })
 
-test('speech that a pass left without any word is heard anew, without the text before it', (t) => {
+test('speech without any word is transcribed again without the previous text', (t) => {
   const { hears, next } = createAttentionDriver()
   hears(speechState(1.5, [[0, 1.3]]), [ask, not, what])
   const deaf = hears(speechState(4, [[0, 1.3], [2]]), [])
@@ -95,7 +95,7 @@ test('speech that a pass left without any word is heard anew, without the text b
   t.is(next(speechState(4, [[0, 1.3], [2]])).kind, 'wait')
 })
 
-test('the beginning of a first word, heard alone as nothing, is heard again with the rest', (t) => {
+test('the beginning of a first word that gave no text is transcribed again with the rest', (t) => {
   const { hears } = createAttentionDriver()
   hears(speechState(1.5, [[0.5, 1.2]]), [])
   t.is(hears(speechState(2.6, [[0.5, 1.2], [1.5]]), [ask]).pass.from, samplesOf(0.5) - samplesOf(0.15))

@@ -41,7 +41,7 @@ const settings = fc.record({
   max_chars: fc.integer({ min: 10, max: 80 }),
 })
 
-test('nothing is due before the next look; what is heard again stays short, and so does what may be heard again', async (t) => {
+test('no step is due before the next look, and the repeated audio stays short', async (t) => {
   const seen = { waits: 0, dues: 0, longest: 0 }
   const run = await fc.check(
     fc.asyncProperty(script, settings, async (words, chosen) => {

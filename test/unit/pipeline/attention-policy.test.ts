@@ -5,7 +5,7 @@ import {
 
 const [ask, not, what] = [heardWord(' Ask', 0.1, 0.4), heardWord(' not', 0.5, 0.8), heardWord(' what', 0.9, 1.2)]
 
-test('a draft goes on from the words that are fixed; those at the end of running speech stay open', (t) => {
+test('a draft continues from the fixed words; words at the end of running speech stay open', (t) => {
   const { hears } = createAttentionDriver()
   const { pass, outcome } = hears(speechState(1.3, [[0]]), [ask, not, what])
   t.deepEqual(pass, {
@@ -30,7 +30,7 @@ test('a draft waits for the interval of new audio', (t) => {
   t.is(next(speechState(2.1, [[0, 1.8], [2]])).kind, 'pass', 'not where the speech before is over')
 })
 
-test('a pause fixes all words, but not the punctuation behind the last', (t) => {
+test('a pause fixes all words, but not the punctuation after the last word', (t) => {
   const { hears } = createAttentionDriver()
   const end = heardWord(' what.', 0.9, 1.2)
   t.is(hears(speechState(1.5, [[0, 1.3]]), [ask, not, end]).outcome.partial?.text, 'Ask not what')
@@ -39,13 +39,13 @@ test('a pause fixes all words, but not the punctuation behind the last', (t) => 
   t.is(outcome.partial?.text, 'Ask not what you')
 })
 
-test('what a draft left doubted is heard again with what follows, also behind a pause', (t) => {
+test('doubted words of a draft are transcribed again with the following audio, also after a pause', (t) => {
   const { hears } = createAttentionDriver({ buffer_timeout: 5 })
   hears(speechState(1.5, [[0, 1.3]]), [ask], { isLoop: true })
   t.is(hears(speechState(7, [[0, 1.3], [5.7]]), []).pass.from, 0)
 })
 
-test('punctuation that comes later joins the word before it', (t) => {
+test('late punctuation joins the word before it', (t) => {
   const { hears } = createAttentionDriver()
   hears(speechState(1.5, [[0, 1.3]]), [ask, not, what])
   const comma = heardWord(',', 1.2, 1.2)
@@ -59,13 +59,13 @@ test('punctuation that comes later joins the word before it', (t) => {
   )
 })
 
-test('the rest of a word that was taken for all of it joins its first half', (t) => {
+test('the second half of a split word joins the first half', (t) => {
   const { hears } = createAttentionDriver()
   hears(speechState(1.5, [[0, 1.3]]), [ask, not, what])
   t.is(hears(speechState(3, [[0, 1.3], [1.7]]), [heardWord('ever', 1.7, 2)]).outcome.partial?.text, 'Ask not whatever')
 })
 
-test('of a final word nothing changes; what would end it is neither shown nor said again', (t) => {
+test('a final word never changes; text that would end it is neither shown nor repeated', (t) => {
   const { hears, says } = createAttentionDriver({ mode: 'partial', max_chars: 8, max_lines: 1 })
   hears(speechState(2, [[0]]), [ask, not, what])
   t.deepEqual(finalTextsOf(says(speechState(2, [[0]]))), ['Ask not'])
@@ -86,7 +86,7 @@ test('of a final word nothing changes; what would end it is neither shown nor sa
   t.is(shown.outcome.partial?.text, 'you')
 })
 
-test('a phrase of which the drafts were sure is only ended by a full window, in the middle of its pause', (t) => {
+test('a phrase with sure drafts ends by a full window, in the middle of its pause', (t) => {
   const { hears, next, says } = createAttentionDriver({ buffer_timeout: 1 })
   hears(speechState(1.5, [[0, 1.3]]), [ask, not, what])
   t.is(next(speechState(1.75, [[0, 1.3]])).kind, 'wait')
@@ -103,7 +103,7 @@ test('a phrase of which the drafts were sure is only ended by a full window, in 
   t.deepEqual(finalTextsOf(says(speechState(2.4, [[0, 1.3]], true))), ['Ask not what.'])
 })
 
-test('what the drafts were not sure of is heard anew behind the finals before it is final', (t) => {
+test('unsure words of drafts are transcribed again after the finals before they become final', (t) => {
   const { hears, says } = createAttentionDriver()
   hears(speechState(1.5, [[0, 1.3]]), [ask, heardWord(' knot', 0.5, 0.8, 0.2), what])
   const { pass, outcome } = hears(speechState(2.4, [[0, 1.3]], true), [ask, not, what])
@@ -117,7 +117,7 @@ test('what the drafts were not sure of is heard anew behind the finals before it
   t.deepEqual(finalTextsOf(running.says(speechState(3, [[0]]))), ['Ask not'])
 })
 
-test('a doubted word waits for what follows; an unlikely one is not shown meanwhile', (t) => {
+test('a doubted word waits for the following audio; an unlikely word is hidden meanwhile', (t) => {
   const { hears } = createAttentionDriver()
   const doubted = heardWord(' knot', 0.5, 0.8, 0.45)
   t.is(
@@ -130,14 +130,14 @@ test('a doubted word waits for what follows; an unlikely one is not shown meanwh
   t.is(second.outcome.partial?.text, 'Ask not what you')
 })
 
-test('a full window that heard much less than the drafts ended too early, and they stand', (t) => {
+test('a full window that ends much earlier than the drafts is ignored', (t) => {
   const { hears, says } = createAttentionDriver()
   hears(speechState(3, [[0, 2.8]]), [ask, heardWord(' knot', 0.5, 0.8, 0.2), heardWord(' what', 2.1, 2.6)])
   hears(speechState(4, [[0, 2.8]], true), [ask])
   t.deepEqual(finalTextsOf(says(speechState(4, [[0, 2.8]], true))), ['Ask knot what'])
 })
 
-test('a pause ends a sentence only where the model is sure of it', (t) => {
+test('a pause ends a sentence only when the model is sure of it', (t) => {
   for (const [probability, text] of [[0.4, 'Ask not what'], [0.6, 'Ask not what.']] as const) {
     const { hears, says } = createAttentionDriver()
     hears(speechState(1.5, [[0, 1.3]]), [ask, not, what])
@@ -146,7 +146,7 @@ test('a pause ends a sentence only where the model is sure of it', (t) => {
   }
 })
 
-test('silence that a full window hears where drafts heard words empties the segment on the screen, and nothing is final', (t) => {
+test('a full window that finds silence clears the segment on the screen, and nothing becomes final', (t) => {
   const { hears, says } = createAttentionDriver()
   t.is(
     hears(speechState(1.5, [[0, 1.3]]), [heardWord(' Thank', 0.2, 0.5, 0.95), heardWord(' you.', 0.6, 0.9, 0.4)])
@@ -166,7 +166,7 @@ test('silence that a full window hears where drafts heard words empties the segm
 
 const DOUBTFUL = { avgLogprob: -1.1 }
 
-test("speech whose scores are bad stays as text: the drafts' where there is one, else that of the full window", (t) => {
+test('speech with bad scores keeps the text of the drafts, else that of the full window', (t) => {
   const doubted = createAttentionDriver()
   doubted.hears(speechState(1.5, [[0, 1.3]]), [ask, not])
   t.is(doubted.hears(speechState(2.4, [[0, 1.3]], true), [heardWord(' Ah', 0.9, 1.2)], DOUBTFUL).outcome.partial, null)
@@ -178,7 +178,7 @@ test("speech whose scores are bad stays as text: the drafts' where there is one,
   t.deepEqual(finalTextsOf(says(speechState(2.4, [[0, 1.3]], true))), ['Ask not'])
 })
 
-test('speech that no draft could use is heard once in a full window before its audio is given up', (t) => {
+test('speech that no draft could use gets one full window before its audio is dropped', (t) => {
   const { hears, says, limits } = createAttentionDriver({ max_buffer: 4, min_buffer: 3 })
   for (const clock of [3, 6, 9]) hears(speechState(clock, [[0]]), [ask, not], DOUBTFUL)
   const long = heardWord(' gibberish', 1, 7)
@@ -193,7 +193,7 @@ test('speech that no draft could use is heard once in a full window before its a
   t.is(step.kind === 'pass' && step.pass.from, samplesOf(6), 'the oldest audio is given up')
 })
 
-test('a loop is not shown, does not become final and takes the context with it', (t) => {
+test('a loop is neither shown nor final, and clears the context', (t) => {
   const { hears, says } = createAttentionDriver()
   hears(speechState(1.5, [[0, 1.3]]), [ask, not])
   const loop = Array.from({ length: 8 }, (_, i) => heardWord(' no', 0.8 + i / 20, 0.85 + i / 20))
@@ -209,7 +209,7 @@ test('a loop is not shown, does not become final and takes the context with it',
   t.deepEqual(finalTextsOf(stopped.says(speechState(2.4, [[0, 1.3]], true))), [])
 })
 
-test('half a word that a loop follows stays open', (t) => {
+test('half a word before a loop stays open', (t) => {
   const { hears, says, limits, policy } = createAttentionDriver({ max_chars: 8, max_lines: 1 })
   hears(speechState(3.5, [[0]]), [ask, heardWord(' knot', 0.5, 0.8, 0.2), what, heardWord(' y', 3.3, 3.5)])
   hears(speechState(3.5, [[0]]), [], { isLoop: true })
@@ -218,7 +218,7 @@ test('half a word that a loop follows stays open', (t) => {
   t.deepEqual(finalTextsOf(policy.giveUp(limits)), ['what you'])
 })
 
-test('a pause shorter than three seconds keeps the buffer; behind a longer one it begins anew, and its words are context', (t) => {
+test('a pause over three seconds empties the buffer and turns its words into context', (t) => {
   const { hears, says, policy } = createAttentionDriver()
   hears(speechState(2.4, [[0, 1.3]], true), [ask, not, what])
   says(speechState(2.4, [[0, 1.3]], true))
@@ -235,7 +235,7 @@ test('a pause shorter than three seconds keeps the buffer; behind a longer one i
   t.deepEqual(pass.beginning?.context.slice(0, 3), tokensOf(ask, not, what))
 })
 
-test('a buffer that is too long is cut behind a sentence, else a clause, else a word; no word is lost, nothing is final twice', (t) => {
+test('a full buffer is cut after a sentence, else a clause, else a word; no word is lost or repeated', (t) => {
   for (const [texts, count] of [
     [[' One.', ' two,', ' three', ' four', ' five', ' six'], 1],
     [[' One,', ' two', ' three', ' four', ' five', ' six'], 1],
@@ -262,7 +262,7 @@ test('a buffer that is too long is cut behind a sentence, else a clause, else a 
   }
 })
 
-test('several phrases that are over are heard in one pass, and each becomes a segment of its own', (t) => {
+test('several ended phrases are transcribed in one pass, and each becomes its own segment', (t) => {
   const { hears, next, says } = createAttentionDriver()
   const [first] = speechState(8, [[0, 1.3]], true).phrases
   const [second] = speechState(8, [[3, 4.3]], true).phrases
@@ -280,7 +280,7 @@ test('several phrases that are over are heard in one pass, and each becomes a se
   t.is(step.kind === 'pass' && step.pass.from, samplesOf(30) - samplesOf(0.15))
 })
 
-test('without punctuation none is shown, and the model still goes on from its own', (t) => {
+test('without punctuation none is shown, and the model still continues from its own punctuation', (t) => {
   const { hears } = createAttentionDriver({ punctuation: false })
   const end = heardWord(' what?', 0.9, 1.2)
   t.is(

@@ -25,7 +25,7 @@ const poolOf = (engines: readonly [SpeechEngine, ...ReadonlyArray<SpeechEngine>]
   return { pool, pin }
 }
 
-test('a session begins on the GPU that is least loaded, and keeps its place until it ends', (t) => {
+test('a session begins on the least loaded GPU and stays there until it ends', (t) => {
   const { pool, pin } = poolOf([engine(), engine(), engine()], [9000, 9000, 9000])
   const pins = [1, 2, 3, 4].map((liveId) => pin(liveId, 1000))
   t.deepEqual(pins.map(({ at }) => at), [0, 1, 2, 0])
@@ -36,7 +36,7 @@ test('a session begins on the GPU that is least loaded, and keeps its place unti
   t.is(pool.vram, 27_000)
 })
 
-test('a session begins only on a GPU with memory for it, as long as there is one', (t) => {
+test('a session begins only on a GPU with enough memory while one exists', (t) => {
   const { pin } = poolOf([engine(), engine()], [2000, 8000])
   t.is(pin(1, 3000).at, 1, 'it is too large for the first')
   t.is(pin(2, 1500).at, 1, 'the larger GPU stays less loaded: 4500 of 8000 is less than 1500 of 2000')
@@ -47,13 +47,13 @@ test('a session begins only on a GPU with memory for it, as long as there is one
   t.deepEqual([1, 2].map((liveId) => pinSlow(liveId, 1001).at), [0, 0], 'a GPU with too few lanes is only slow')
 })
 
-test('the load of a GPU is the larger of its parts of memory and of lanes', (t) => {
+test('the load of a GPU is the larger of its used shares of memory and lanes', (t) => {
   const { pin } = poolOf([engine({ lanes: 1 }), engine({ lanes: 1 })], [100_000, 1000])
   t.deepEqual([1, 2, 3].map((liveId) => pin(liveId, 10).at), [0, 1, 0])
   t.is(pin(4, 900).at, 1, 'half a lane each: 0.91 of the memory is less than 1.5 lanes')
 })
 
-test('no session begins on an engine that is being restarted while another runs', (t) => {
+test('no session begins on a restarting engine while another one runs', (t) => {
   let pid: number | undefined
   const { pool, pin } = poolOf([{ ...engine(), pid: () => pid }, engine()], [9000, 9000])
   t.deepEqual([1, 2].map((liveId) => pin(liveId, 1000).at), [1, 1])
@@ -63,7 +63,7 @@ test('no session begins on an engine that is being restarted while another runs'
   t.is(pool.whole.pid(), 5)
 })
 
-test('together engines have the lanes of all, on the device of the one that loaded the model, and the slowest passes', (t) => {
+test('a pool reports the lanes of all engines, the device of the loaded model and the slowest passes', (t) => {
   const { pool } = poolOf([engine({ device: 'cpu', lanes: 4, pass: 3 }), engine(), engine()], [1, 1, 1])
   t.deepEqual(pool.whole.deviceOf('base'), { name: 'gpu', lanes: 24 })
   t.is(pool.whole.passTime('base')?.usual, 3)

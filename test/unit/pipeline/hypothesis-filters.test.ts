@@ -10,24 +10,24 @@ const heard = (text: string, scores: Partial<Hypothesis> = {}): Hypothesis => ({
   ...scores,
 })
 
-test('an ordinary hypothesis is taken as words', (t) => {
+test('an ordinary hypothesis is accepted as words', (t) => {
   t.is(judge(heard(' We meet at half past three.')), 'words')
   t.is(judge(heard(' Certain, though silent at first.', { noSpeechProb: 0.9 })), 'words')
 })
 
-test('text that compresses too well, or that the model doubts, is rejected', (t) => {
+test('text that compresses too well or that the model doubts is rejected', (t) => {
   t.is(judge(heard(' words', { compressionRatio: 2.5 })), 'rejected')
   t.is(judge(heard(' words', { compressionRatio: 2.4 })), 'words')
   t.is(judge(heard(' words', { avgLogprob: -1.1 })), 'rejected')
 })
 
-test('doubtful text over probable silence is silence, and so is none', (t) => {
+test('doubtful text over probable silence counts as silence', (t) => {
   t.is(judge(heard(' Thank you.', { noSpeechProb: 0.7, avgLogprob: -1.2 })), 'silence')
   t.is(judge(heard('')), 'silence')
   t.is(judge({ ...heard(''), segments: [] }), 'silence')
 })
 
-test('one or two words that the model is not sure of are doubtful where no detector found speech', (t) => {
+test('one or two unsure words are doubtful when the detector found no speech', (t) => {
   t.is(judge(heard(' The', { avgLogprob: -0.5 }), false), 'doubtful')
   t.is(judge(heard(' The old', { avgLogprob: -0.5 }), false), 'doubtful')
   t.is(judge(heard(' The', { avgLogprob: -0.5 })), 'words')
@@ -35,7 +35,7 @@ test('one or two words that the model is not sure of are doubtful where no detec
   t.is(judge(heard(' The old sailor', { avgLogprob: -0.5 }), false), 'words')
 })
 
-test('a decoder that got stuck is recognised by its repetitions', (t) => {
+test('a stuck decoder is recognised by its repetitions', (t) => {
   const repeated = (phrase: string, times: number): ReadonlyArray<string> =>
     Array.from({ length: times }, () => phrase.split(' ')).flat()
   t.true(isLoop(['so', ...repeated('no', 8)]))

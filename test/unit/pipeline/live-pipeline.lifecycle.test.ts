@@ -11,7 +11,7 @@ import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
 import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
 import { eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 
-test('audio that came before the model was loaded is heard, though nothing comes after it [R141]', async (t) => {
+test('audio from before the model was loaded is transcribed, even if no more follows [R141]', async (t) => {
   const words = spokenWords('early words')
   const { finals, events, drained } = collectEvents()
   const pipeline = pipelineOf(scriptedEngine({ words }), events)
@@ -23,7 +23,7 @@ test('audio that came before the model was loaded is heard, though nothing comes
   t.true(drained() > 0)
 })
 
-test('audio pushed in the same turn as the start is heard', async (t) => {
+test('audio pushed in the same tick as the start is transcribed', async (t) => {
   const words = spokenWords('same turn')
   const { finals, events } = collectEvents()
   const pipeline = pipelineOf(scriptedEngine({ words }), events)
@@ -33,7 +33,7 @@ test('audio pushed in the same turn as the start is heard', async (t) => {
   t.pass()
 })
 
-test('settings may change until the first audio, and segments count on from where they are told', async (t) => {
+test('settings may change until the first audio, and segment numbers continue from the given number', async (t) => {
   const words = spokenWords('one two three')
   const { finals, partials, events } = collectEvents()
   const pipeline = pipelineOf(scriptedEngine({ words }), events, { nextSegment: 42 })
@@ -48,7 +48,7 @@ test('settings may change until the first audio, and segments count on from wher
   t.deepEqual(partials, [])
 })
 
-test('a model that does not load is told to the one who started, and finish returns', async (t) => {
+test('a model that does not load is reported to the caller of start, and finish returns', async (t) => {
   const { events, failures } = collectEvents()
   const missing = E.left({ _tag: 'ModelLoadFailed' as const, model: 'scripted', reason: 'gone' })
   const pipeline = pipelineOf({ ...scriptedEngine({ words: [] }), load: () => () => Promise.resolve(missing) }, events)
@@ -57,7 +57,7 @@ test('a model that does not load is told to the one who started, and finish retu
   t.deepEqual(failures, [])
 })
 
-test('a job that fails gives the live up once', async (t) => {
+test('a failed job ends the session once', async (t) => {
   const words = spokenWords('one two three four five six')
   const { finals, failures, events } = collectEvents()
   const engine = scriptedEngine({ words, transcribe: () => E.left({ _tag: 'JobFailed', reason: 'broken' }) })
@@ -71,7 +71,7 @@ test('a job that fails gives the live up once', async (t) => {
   t.is(engine.jobs.length, 1)
 })
 
-test('the detector may fail and loses nothing; failing again and again gives the live up', async (t) => {
+test('a failed detection loses nothing; repeated failures end the session', async (t) => {
   const words = spokenWords('one two three')
   let failing = 2
   const detect = (probabilities: Float32Array) => {
@@ -99,7 +99,7 @@ test('the detector may fail and loses nothing; failing again and again gives the
   })
 })
 
-test('finish waits for the engine no longer than its limit and sends what is known [R144]', async (t) => {
+test('finish waits for the engine up to its limit and sends the known text [R144]', async (t) => {
   const words = [...spokenWords('one two three'), ...spokenWords('never heard', 2)]
   const timers = heldTimers()
   let passes = 0
@@ -129,7 +129,7 @@ test('finish waits for the engine no longer than its limit and sends what is kno
   t.is(timers.timers.length, 0)
 })
 
-test('after abort nothing more is emitted, and a late answer changes nothing', async (t) => {
+test('after abort nothing is emitted, and a late answer changes nothing', async (t) => {
   const words = spokenWords('one two three four')
   const gate = Promise.withResolvers<void>()
   const { finals, partials, failures, events } = collectEvents()
@@ -144,7 +144,7 @@ test('after abort nothing more is emitted, and a late answer changes nothing', a
   t.is(pipeline.backlogSeconds(), 0)
 })
 
-test('the lag of a live is the age of the oldest audio that no pass has heard, and goes with the live [F14]', async (t) => {
+test('the lag is the age of the oldest unprocessed audio and disappears with the session [F14]', async (t) => {
   const words = spokenWords('late words')
   const engine = scriptedEngine({ words })
   const lags = createLags()

@@ -10,7 +10,7 @@ import { streamAudio, eventLoopTurns } from '../../support/pipeline/pipeline-str
 
 const pace = { chunk: 1600, ticks: 2, latency: 1, windowSeconds: 30 }
 
-test('silence gives no frame [R155]', async (t) => {
+test('silence produces no frame [R155]', async (t) => {
   const { frames, passes } = await streamAudio({
     ...pace,
     words: [],
@@ -22,7 +22,7 @@ test('silence gives no frame [R155]', async (t) => {
   t.is(passes, 0)
 })
 
-test('a phrase is final within half a second of buffer_timeout of silence [R156]', async (t) => {
+test('a phrase is final within half a second after buffer_timeout of silence [R156]', async (t) => {
   for (const buffer_timeout of [0.3, 1, 2.5]) {
     const words = spokenWords('the meeting begins at noon')
     const { finals } = await streamAudio({
@@ -65,7 +65,7 @@ test('in mode final every word is final within max_delay [R156]', async (t) => {
   for (const { start, pushed, text } of finals) t.true(pushed / 16000 - start <= 3 + 0.5, text)
 })
 
-test('frames keep to max_chars and max_lines and together hold every word [R157]', async (t) => {
+test('frames respect max_chars and max_lines and together contain every word [R157]', async (t) => {
   const words = spokenWords('incomprehensibilities are what a caption of twelve letters has to break somewhere')
   const config: EngineSettings = { ...settings, max_chars: 12, max_lines: 2 }
   const { frames, finals } = await streamAudio({ ...pace, words, audio: scriptedAudio(words, 2), settings: config })
@@ -86,7 +86,7 @@ test('without punctuation none is added [R158]', async (t) => {
   t.true(frames.every(({ text }) => !/[,?!]|\.$/.test(text)))
 })
 
-test('partials grow, are never sent twice, and the last frame of a segment is its final [R154]', async (t) => {
+test('partials grow, are never repeated, and the last frame of a segment is its final [R154]', async (t) => {
   const words = [...spokenWords('one two three four five six seven eight'), ...spokenWords('nine ten eleven twelve', 2)]
   const { frames } = await streamAudio({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 2), settings })
   const texts = frames.map(({ segment, final, text }) => `${segment} ${final} ${text}`)
@@ -98,7 +98,7 @@ test('partials grow, are never sent twice, and the last frame of a segment is it
   )
 })
 
-test('two lives on one engine do not mix', async (t) => {
+test('two sessions on one engine do not mix', async (t) => {
   const scripts = [
     spokenWords('alpha beta gamma delta epsilon zeta'),
     spokenWords('un deux trois quatre cinq six sept', 0.2),
@@ -126,7 +126,7 @@ test('two lives on one engine do not mix', async (t) => {
   t.deepEqual(heard, scripts.map((script) => script.map(({ text }) => text).join(' ')))
 })
 
-test('an hour of speech as fast as possible is heard whole, in few passes and in bounded jobs', async (t) => {
+test('an hour of speech at full speed is transcribed completely, in few passes and bounded jobs', async (t) => {
   const sentence = spokenWords('this is sentence number', 0.8)
   const words = Array.from({ length: 1200 }, (_, i) => [
     ...sentence,
@@ -150,7 +150,7 @@ test('an hour of speech as fast as possible is heard whole, in few passes and in
   t.true(engine.jobs.length <= 3 * 1200)
 })
 
-test('half a minute of backlog of one phrase is heard in four passes at most: of its pauses the last that fits is gone on behind', async (t) => {
+test('half a minute of backlog takes at most four passes and continues after its last pause', async (t) => {
   const words = Array.from({ length: 13 }, (_, i) => spokenWords(`this is sentence number ${i}`, 0.5)).flat()
   const audio = scriptedAudio(words, 1.5)
   t.true(audio.length > 30 * 16000, `${audio.length / 16000} s`)
@@ -166,7 +166,7 @@ test('half a minute of backlog of one phrase is heard in four passes at most: of
   t.true(engine.jobs.length <= 4, `${engine.jobs.length} passes`)
 })
 
-test('passes while somebody speaks are drafts, but those at a pause and at the end are not', async (t) => {
+test('passes during speech are drafts, passes at a pause and at the end are not', async (t) => {
   const words = [
     ...spokenWords('this is the first sentence of two'),
     ...spokenWords('and this is the second of them', 1.2),

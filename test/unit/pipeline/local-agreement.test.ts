@@ -44,11 +44,11 @@ const followsTheReference = (t: ExecutionContext, sequences: ReturnType<typeof r
   }
 }
 
-test('LocalAgreement commits what the reference implementation commits, on a sample of its recordings', (t) => {
+test('LocalAgreement commits the words of the reference implementation, on a sample of its recordings', (t) => {
   followsTheReference(t, read(new URL('./local-agreement.sample.json', import.meta.url)))
 })
 
 const ALL = '../shared/research/la2/sequences.json'
-testWith(ALL)('LocalAgreement commits what the reference implementation commits, on all 200 recordings', (t) => {
+testWith(ALL)('LocalAgreement commits the words of the reference implementation, on all 200 recordings', (t) => {
   followsTheReference(t, read(ALL))
 })

@@ -35,7 +35,7 @@ const withWord = (state: PolicyState): PolicyState => {
   }
 }
 
-test('nothing is due before the next look, whatever is heard until then', (t) => {
+test('no step is due before the next look, for any audio until then', (t) => {
   const seen = { looks: 0, dues: 0, longest: 0 }
   fc.assert(
     fc.property(spans, spans, settings, fc.option(fc.double({ min: 0, max: 1, noNaN: true })), fc.boolean(), (past, future, chosen, heard, knows) => {

@@ -35,7 +35,7 @@ const heldEngine = (lanes: number) => {
 
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
-test('the job that is due first runs first, as many at once as the engine takes', async (t) => {
+test("the job with the earliest deadline runs first, up to the engine's limit at once", async (t) => {
   const { running, engine } = heldEngine(2)
   const scheduler = createScheduler(engine, () => 0)
   const names = (): ReadonlyArray<string> => running.map(({ model }) => model)
@@ -58,7 +58,7 @@ test('the job that is due first runs first, as many at once as the engine takes'
 
 const draftOf = (model: string): TranscribeJob => ({ ...jobOf(model), isDraft: true })
 
-test('what is no draft comes first, also before drafts of a live with a short max_delay, and when the engine is behind', async (t) => {
+test('jobs for finals run before drafts, even before drafts with a short max_delay on a busy engine', async (t) => {
   const { running, engine } = heldEngine(1)
   let now = 0
   const scheduler = createScheduler(engine, () => now)
@@ -80,7 +80,7 @@ test('what is no draft comes first, also before drafts of a live with a short ma
   t.is(await next(), 'quick')
 })
 
-test('lives that ask for nothing but finals do not keep the engine from the drafts of others', async (t) => {
+test('sessions that only request finals do not block the drafts of others', async (t) => {
   let now = 0
   const engine = {
     ...onCpu(1),
@@ -104,7 +104,7 @@ test('lives that ask for nothing but finals do not keep the engine from the draf
   t.true(Math.max(...longest) <= 12_000, longest.join())
 })
 
-test('jobs on the CPU hold up nobody on the GPU, whose lives wait for each other alone', async (t) => {
+test('CPU jobs do not delay sessions on the GPU', async (t) => {
   const { running, engine } = heldEngine(1)
   const deviceOf = (model: string): Device => ({ name: model.startsWith('gpu') ? 'gpu' : 'cpu', lanes: 1 })
   const scheduler = createScheduler({ ...engine, deviceOf }, () => 0)
@@ -121,7 +121,7 @@ test('jobs on the CPU hold up nobody on the GPU, whose lives wait for each other
   t.deepEqual(names(), ['gpu 2'])
 })
 
-test('a live that is over gets no answer, its running job is called off and its waiting one never runs', async (t) => {
+test('an ended session gets no answer; its running job is cancelled and its waiting job never runs', async (t) => {
   const { running, engine } = heldEngine(1)
   const scheduler = createScheduler(engine, () => 0)
   const first = scheduler.transcribe(1, 1, jobOf('first'))
@@ -138,7 +138,7 @@ test('a live that is over gets no answer, its running job is called off and its 
   t.is(running.length, 0)
 })
 
-test('a newer job of the same live takes the place of the one that waits', async (t) => {
+test('a newer job of a session replaces its waiting job', async (t) => {
   const { running, engine } = heldEngine(1)
   const scheduler = createScheduler(engine, () => 0)
   void scheduler.transcribe(1, 1, jobOf('other'))
@@ -150,7 +150,7 @@ test('a newer job of the same live takes the place of the one that waits', async
   t.deepEqual(running.map(({ model }) => model), ['new'])
 })
 
-test('a defect of the engine reaches the live that it belongs to, and the others go on', async (t) => {
+test('a defect of the engine affects only its own session', async (t) => {
   const { running, engine } = heldEngine(1)
   const scheduler = createScheduler(engine, () => 0)
   const broken = scheduler.transcribe(1, 1, jobOf('broken'))
@@ -161,7 +161,7 @@ test('a defect of the engine reaches the live that it belongs to, and the others
   t.deepEqual(await fine, E.right(SILENCE))
 })
 
-test('no live starves: while every live asks again at once, each gets its turns', async (t) => {
+test('no session starves when all sessions submit jobs at once', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 500, max: 5000 }), { minLength: 2, maxLength: 12 }),
@@ -203,7 +203,7 @@ test('no live starves: while every live asks again at once, each gets its turns'
   t.pass()
 })
 
-test('lives on a model that is too slow for the engine share what a light live leaves, and do not delay it', async (t) => {
+test('sessions on a too slow model share the remaining time and do not delay a light session', async (t) => {
   // Time is simulated: the one worker spends 1.5 s on a heavy job and 0.1 s on a light one.
   let now = 0
   const clock = (): number => now

@@ -10,7 +10,7 @@ const said = (text: string, start: number, end: number, confidence = 0.9): Word 
 const rows = ({ words = [] }: Pick<Segment, 'words'>): ReadonlyArray<readonly [string, number, number]> =>
   words.map(({ text, start, end }) => [text, start, end])
 
-test('a final tells its words one after another, with the spaces between them, and how sure the model was', (t) => {
+test('a final lists its words in order, with their spaces and the certainty of the model', (t) => {
   const [segment] = finalSegments([said(' Ask', 1, 1.4, 0.91234), said(' not.', 1.5, 2, 0.4)], WIDE, 1, 0)
   t.deepEqual(segment?.words, [
     { text: 'Ask', start: 1, end: 1.4, confidence: 0.912 },
@@ -18,23 +18,23 @@ test('a final tells its words one after another, with the spaces between them, a
   ] satisfies ReadonlyArray<SegmentWord>)
 })
 
-test('of words whose times are estimates nothing is told', (t) => {
+test('words with estimated times are not listed', (t) => {
   const [segment] = finalSegments([{ text: 'Ask', start: 1, end: 1.4 }, said(' not', 1.5, 2)], WIDE, 1, 0)
   t.is(segment?.text, 'Ask not')
   t.false('words' in (segment ?? {}))
 })
 
-test('a word that captions break is told in each of them, with the time of its part', (t) => {
+test('a word that is split over captions is listed in each of them, with the time of its part', (t) => {
   const segments = finalSegments([said(' a', 0, 0.5), said(' abcdefgh', 1, 3)], { maxChars: 4, maxLines: 1 }, 1, 0)
   t.deepEqual(segments.map(rows), [[['a', 0, 0.5]], [['abcd', 1, 2]], [['efgh', 2, 3]]])
 })
 
-test('scripts without spaces are told as their words stand', (t) => {
+test('scripts without spaces are listed by the words of the model', (t) => {
   const [segment] = finalSegments([said('東京', 0, 1), said('は、', 1, 1.2), said('暑い', 1.2, 2)], WIDE, 1, 0)
   t.deepEqual(rows(segment ?? {}).map(([text]) => text), ['東京', 'は、', '暑い'])
 })
 
-test('a word that only was punctuation leaves nothing where none is wanted', (t) => {
+test('a word of punctuation only is dropped when punctuation is off', (t) => {
   const [segment] = finalSegments(
     [said(' ', 0, 0.2), said(' so', 0.4, 1), said('', 1, 1), said(' on', 1.2, 2)],
     WIDE,
@@ -44,7 +44,7 @@ test('a word that only was punctuation leaves nothing where none is wanted', (t)
   t.deepEqual(rows(segment ?? {}), [['so', 0.4, 1], [' on', 1.2, 2]])
 })
 
-test('the words of any final are its text, go forward and lie within it', (t) => {
+test('the words of a final form its text, advance in time and lie within the final', (t) => {
   const text = fc.stringMatching(/^[ ]?[a-zé東、.,-]{0,12}$/u)
   const words = fc.array(
     fc.record({
@@ -69,7 +69,7 @@ test('the words of any final are its text, go forward and lie within it', (t) =>
   )
 })
 
-test('how sure the model was of a word that came in two parts is the mean over its tokens, punctuation left out', (t) => {
+test('the certainty of a word is the mean over its tokens without punctuation', (t) => {
   const { hears, policy, limits } = createAttentionDriver()
   hears(speechState(2, [[0, 1.3]]), [heardWord(' trans', 0.1, 0.4, 0.9)])
   hears(speechState(3, [[0, 1.3], [1.7]]), [{ ...heardWord('lation', 1.7, 2, 0.4), probability: 0.1 }])

@@ -12,14 +12,14 @@ const RATE = 16_000
 /** Models without word times guess when words end. */
 const GUESSED = 1.5 * RATE
 
-test('while somebody speaks no more is settled than the buffer has left behind, and no open word', (t) => {
+test('during speech, audio is settled up to the start of the buffer and of the first open word', (t) => {
   const speech = { ...INITIAL_SEGMENTER, clock: 100_000, phrases: [{ regions: [], dips: [], closedAt: null }] }
   t.is(settledBy(speech, { finalEnd: 10, bufferStart: 20, isOpen: false }), 20)
   t.is(settledBy(speech, { finalEnd: 10, bufferStart: 20, isOpen: true }), 10)
   t.is(settledBy({ ...speech, phrases: [] }, { finalEnd: 10, bufferStart: 20, isOpen: false }), 84_000)
 })
 
-test('what is settled is in finals, and all but the last moments are settled once nobody speaks', async (t) => {
+test('settled audio is covered by finals, and after speech all but the last moments are settled', async (t) => {
   const { random } = chanceOf(t)
   const choose = random('words')
   for (const hasWordTimes of [true, false]) {

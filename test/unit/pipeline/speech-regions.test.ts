@@ -47,7 +47,7 @@ const phrasesOf = (words: NonNullable<Recording['words']>): ReadonlyArray<Stretc
 
 const overlaps = (a: Stretch, b: Stretch): boolean => a.start < b.end && b.start < a.end
 
-testWith(folder)('speech regions cover the words of real recordings and keep close to their phrases', async (t) => {
+testWith(folder)('speech regions cover the words of real recordings and stay close to their phrases', async (t) => {
   const manifest = JSON.parse(readFileSync(`${folder}/manifest.json`, 'utf8')) as ReadonlyArray<Recording>
   const logger = createRecordingLogger()
   const engine = createSpeechEngine({ models: new Map(), workers: 1, logger })

@@ -25,7 +25,7 @@ const fold = (
 
 const regionsOf = (state: SegmenterState): ReadonlyArray<Region> => state.phrases.flatMap(({ regions }) => regions)
 
-test('speech opens a region a little before it and closes it a little after', (t) => {
+test('a region begins slightly before the speech and ends slightly after it', (t) => {
   t.deepEqual(regionsOf(fold([[30, 0.1], [20, 0.9]])), [{ start: 30 * VAD_FRAME - PAD, end: null }])
   t.deepEqual(
     regionsOf(
@@ -44,17 +44,17 @@ test('probabilities between the thresholds change nothing', (t) => {
   t.deepEqual(regionsOf(fold([[5, 0.9], [60, 0.4]])), [{ start: 0, end: null }])
 })
 
-test('a click is no speech, and a short dip is no pause', (t) => {
+test('a click is not speech, and a short dip is not a pause', (t) => {
   t.deepEqual(regionsOf(fold([[10, 0.1], [1, 0.99], [40, 0.1]])), [])
   t.deepEqual(regionsOf(fold([[10, 0.9], [5, 0.1], [10, 0.9]])), [{ start: 0, end: null }])
 })
 
-test('a dip is remembered as a place to cut at, a pause is none', (t) => {
+test('a dip is kept as a place for a cut, a pause is not', (t) => {
   const { phrases } = fold([[10, 0.9], [3, 0.1], [10, 0.9], [12, 0.1], [5, 0.9]])
   t.deepEqual(phrases[0]?.dips, [{ start: 10 * VAD_FRAME, end: 13 * VAD_FRAME }])
 })
 
-test('a phrase is over once its silence has lasted [R156]', (t) => {
+test('a phrase ends once its silence has lasted long enough [R156]', (t) => {
   const silence = Math.ceil(SECOND / VAD_FRAME)
   t.is(fold([[20, 0.9], [silence - 1, 0.1]]).phrases[0]?.closedAt, null)
   t.is(fold([[20, 0.9], [silence, 0.1]]).phrases[0]?.closedAt, (20 + silence) * VAD_FRAME)
@@ -82,7 +82,7 @@ const ordered = (phrases: ReadonlyArray<Phrase>): boolean => {
   })
 }
 
-test('regions never overlap, and batches of any size give the same ones', (t) => {
+test('regions never overlap, and any batch size gives the same regions', (t) => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.constantFrom(0.05, 0.4, 0.6, 0.95)), { maxLength: 30 }),

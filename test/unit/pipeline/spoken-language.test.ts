@@ -15,12 +15,12 @@ import { eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 const sought = () => spokenLanguage('auto')
 const span = (from: number, to: number) => ({ from: samplesOf(from), to: samplesOf(to) })
 
-test('a language that is given is asked about by nobody, and told in no segment', (t) => {
+test('a given language is never detected and appears in no segment', (t) => {
   const given = spokenLanguage('haw')
   t.deepEqual([given.code(), given.question(speechState(5, [[0]]), 0, null)], ['haw', null])
 })
 
-test('the first language is asked for once a second was spoken, and again when twice as much was, until the model is sure', (t) => {
+test('the language is detected after 1 s of speech and each doubling, until the model is sure', (t) => {
   const language = sought()
   t.is(language.question(speechState(1.5, [[0, 0.4], [1]]), 0, null), null, '0.9 s of speech')
   t.deepEqual(language.question(speechState(1.6, [[0, 0.4], [1]]), 0, null), span(0, 1.6))
@@ -35,7 +35,7 @@ test('the first language is asked for once a second was spoken, and again when t
   t.is(language.question(speechState(20, [[0]]), 0, null), null)
 })
 
-test('a likely answer to the first second is taken, and not yet believed: until the model is sure of two', (t) => {
+test('a likely result for the first second is used, but confirmed by a second sure result', (t) => {
   const language = sought()
   language.question(speechState(1.1, [[0]]), 0, null)
   language.changes({ code: 'pl', probability: 0.9 })
@@ -45,7 +45,7 @@ test('a likely answer to the first second is taken, and not yet believed: until 
   t.is(language.code(), 'fr')
 })
 
-test('the first phrase is asked about when it ends, however short it was', (t) => {
+test('a short first phrase is detected when it ends', (t) => {
   const language = sought()
   t.is(language.question(speechState(0.6, [[0.1, 0.5]]), 0, null), null)
   t.deepEqual(language.question(speechState(1.6, [[0.1, 0.5]], true), 0, null), span(0.1, 0.5))
@@ -63,7 +63,7 @@ const english = () => {
   return language
 }
 
-test('who was sure once is only changed by one that is sure of two seconds', (t) => {
+test('a sure language changes only by a sure result over two seconds', (t) => {
   const language = english()
   t.is(language.question(speechState(6.9, [[5]]), 0, null), null)
   t.is(
@@ -79,7 +79,7 @@ test('who was sure once is only changed by one that is sure of two seconds', (t)
   t.is(language.code(), 'cy')
 })
 
-test('no more than eight seconds are heard for it, and after as many nobody asks again', (t) => {
+test('detection uses at most eight seconds of audio and then stops', (t) => {
   const language = sought()
   t.deepEqual(language.question(speechState(30, [[0]]), 0, null), span(0, 8))
   language.changes({ code: 'en', probability: 0.1 })
@@ -125,7 +125,7 @@ const heard = async (
 const told = ({ language, text }: Segment): ReadonlyArray<string | undefined> => [language, text]
 
 for (const hasWordTimes of [true, false])
-  test(`each phrase is heard and told in its language: word times ${hasWordTimes}`, async (t) => {
+  test(`each phrase is transcribed and labelled in its own language: word times ${hasWordTimes}`, async (t) => {
     const { finals, partials, failures, jobs } = await heard([...first, ...german, ...third], { hasWordTimes })
     t.deepEqual(failures, [])
     t.deepEqual(finals.map(told), [
@@ -145,12 +145,12 @@ for (const hasWordTimes of [true, false])
     t.true(jobs.filter(({ language }) => language === null).length <= 2 * 3)
   })
 
-test('phrases that are heard late, all at once, are each heard in their language', async (t) => {
+test('several late phrases are each transcribed in their own language', async (t) => {
   const { finals } = await heard([...first, ...german, ...third], { chunk: 1_000_000 })
   t.deepEqual(finals.map(({ language }) => language), ['en', 'de', 'en'])
 })
 
-test('without a detector the language changes behind a final', async (t) => {
+test('without a detector the language changes after a final', async (t) => {
   const config = { ...settings, vad: false }
   const { finals } = await heard([...first, ...german.map((word, i) => (i === 0 ? { ...word, pause: 4 } : word))], {
     config,
@@ -162,7 +162,7 @@ test('without a detector the language changes behind a final', async (t) => {
 })
 
 for (const hasWordTimes of [true, false])
-  test(`what was taken for another language at first is heard anew: word times ${hasWordTimes}`, async (t) => {
+  test(`a phrase with a wrongly detected language is transcribed again: word times ${hasWordTimes}`, async (t) => {
     const words = spokenWords('es beginnt am mittag und es endet am abend spät nach einem langen tag').map((word) => ({
       ...word,
       language: 'de',
@@ -191,7 +191,7 @@ for (const hasWordTimes of [true, false])
     t.is(finals[0]?.segment, 1)
   })
 
-test('a live whose language is given is asked nothing and tells none', async (t) => {
+test('a session with a given language requests no detection and reports no language', async (t) => {
   const engine = scriptedEngine({ words: first })
   const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { language: 'en' })
@@ -202,7 +202,7 @@ test('a live whose language is given is asked nothing and tells none', async (t)
   t.deepEqual(finals.map((final) => 'language' in final), [false])
 })
 
-test('what is to be translated is heard as such', async (t) => {
+test('speech for translation is transcribed with the translation task', async (t) => {
   const engine = scriptedEngine({ words: german })
   const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { language: 'auto', task: 'translate' })

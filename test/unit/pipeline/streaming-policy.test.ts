@@ -22,7 +22,7 @@ const fixedAfter = (end: number, to: number): ReadonlyArray<string> => {
   return state.agreement.committed.map(({ text }) => text.trim())
 }
 
-test('a word older than max_delay is fixed without a second opinion, a younger one is not', (t) => {
+test('a word older than max_delay is fixed without a second pass, a younger word is not', (t) => {
   t.deepEqual(fixedAfter(1, 3.5), [])
   t.deepEqual(fixedAfter(1, 4.5), ['one'])
   t.deepEqual(fixedAfter(1, 5.5), ['one', 'two'])

@@ -15,7 +15,7 @@ const account = fc
   )
   .map((words) => words.map(({ text, length, sure }, i) => heardWord(text, i, i + length, sure)))
 
-test('two accounts that say the same give the later one; each word is of one of them, in the order of time', (t) => {
+test('two equal accounts give the later one; each word comes from one of them, in time order', (t) => {
   fc.assert(
     fc.property(account, account, (earlier, later) => {
       t.deepEqual(surerWords(later, later), later)
@@ -27,7 +27,7 @@ test('two accounts that say the same give the later one; each word is of one of 
   )
 })
 
-test('a word that one account alone has stands when it was surer than not', (t) => {
+test('a word of only one account stays when the model was more sure than not', (t) => {
   const both = heardWord(' Ask', 0, 0.4)
   const texts = [0.4, 0.6].flatMap((sure) => {
     const more = [both, heardWord(' to', 0.5, 0.6, sure)]

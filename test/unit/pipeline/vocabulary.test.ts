@@ -7,7 +7,7 @@ import { eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 const words = spokenWords('it begins at noon and it ends at one')
 const audio = scriptedAudio(words, 2)
 
-test('a vocabulary goes with every pass, and another from the next pass on, while audio comes', async (t) => {
+test('a vocabulary goes with every pass, and a changed one from the next pass on', async (t) => {
   const engine = scriptedEngine({ words, hasWordTimes: true })
   const [first, second] = [{ prompt: 'Opening hours.', hotwords: ['noon'] }, { prompt: '', hotwords: ['one'] }]
   const pipeline = pipelineOf(engine, collectEvents().events, { vocabulary: first })
@@ -22,7 +22,7 @@ test('a vocabulary goes with every pass, and another from the next pass on, whil
   t.deepEqual(engine.jobs.map(({ vocabulary }) => vocabulary), engine.jobs.map((_, i) => (i < before ? first : second)))
 })
 
-test('without a vocabulary no pass has one', async (t) => {
+test('without a vocabulary passes have none', async (t) => {
   const engine = scriptedEngine({ words })
   const pipeline = pipelineOf(engine, collectEvents().events)
   await pipeline.start()()

@@ -14,7 +14,7 @@ const collect = runInNewContext('gc') as () => void
 
 const frames = new Int16Array(512)
 
-test('a live keeps none of the answers of its detector but the last', async (t) => {
+test('a session keeps only the last answer of its detector', async (t) => {
   const answers: Array<WeakRef<object>> = []
   const detectSpeech: SpeechEngine['detectSpeech'] = () => async () => {
     const answer = { probabilities: new Float32Array(1), state: new Float32Array(320) }
@@ -31,7 +31,7 @@ test('a live keeps none of the answers of its detector but the last', async (t) 
   t.not(await judge(frames), null)
 })
 
-test('a detection that is called off answers null at once, and so does every later one without asking the engine', async (t) => {
+test('a cancelled detection and all later ones answer null immediately, without the engine', async (t) => {
   let asked = 0
   const detectSpeech: SpeechEngine['detectSpeech'] = () => () => {
     asked += 1

@@ -8,12 +8,12 @@ import type { Word } from '../../../application/pipeline/policy/words.ts'
 const rounded = (words: ReadonlyArray<Word>): ReadonlyArray<readonly [string, number, number]> =>
   words.map(({ text, start, end }) => [text, Math.round(start * 100) / 100, Math.round(end * 100) / 100])
 
-test('the words of a segment share its speech by their characters', (t) => {
+test('the words of a segment share its speech by their number of characters', (t) => {
   const words = timeWords([{ start: 0, end: 2, text: ' One three.' }], [{ start: 0, end: 2 }], 2)
   t.deepEqual(rounded(words), [[' One', 0, 0.75], [' three.', 0.75, 2]])
 })
 
-test('words lie in speech, not in the pause between it', (t) => {
+test('words lie in speech, not in the pause between', (t) => {
   const words = timeWords(
     [{ start: 0, end: 6, text: ' One two three four' }],
     [
@@ -34,12 +34,12 @@ test('words lie in speech, not in the pause between it', (t) => {
   t.deepEqual(rounded(words).map((word) => word[2]), [0.98, 1.5, 4.76, 5.4])
 })
 
-test('text behind the end of the audio was made up', (t) => {
+test('text after the end of the audio is dropped as invented', (t) => {
   const segments = [{ start: 0, end: 3, text: ' Here' }, { start: 3.5, end: 9, text: ' Thanks for watching' }]
   t.deepEqual(rounded(timeWords(segments, [], 2)), [[' Here', 0, 2]])
 })
 
-test('scripts without spaces are cut into characters, and put together again as they were', (t) => {
+test('scripts without spaces are split into characters and joined again unchanged', (t) => {
   const texts = (text: string): ReadonlyArray<string> =>
     timeWords([{ start: 0, end: 1, text }], [], 1).map((word) => word.text)
   t.deepEqual(texts('お世話に。'), ['お', '世', '話', 'に。'])
@@ -48,7 +48,7 @@ test('scripts without spaces are cut into characters, and put together again as 
   t.is(textOf(timeWords([{ start: 0, end: 1, text: ' 我用 iPhone 打' }], [], 1)), '我用 iPhone 打')
 })
 
-test('word times are ordered and inside their segment, whatever the regions', (t) => {
+test('word times are ordered and inside their segment, for any regions', (t) => {
   const instant = fc.double({ min: 0, max: 10, noNaN: true })
   const regions = fc.array(fc.tuple(instant, instant), { maxLength: 6 }).map((pairs) => {
     const at = pairs.flat().sort((a, b) => a - b)
@@ -78,18 +78,18 @@ const at = (...texts: ReadonlyArray<string>): ReadonlyArray<Word> =>
 const freshTexts = (known: ReadonlyArray<Word>, words: ReadonlyArray<Word>): string =>
   textOf(withKnownTimes(known, words).filter(({ start }) => start > (known.at(-1)?.end ?? 0) - 0.1))
 
-test('words that repeat known ones take their times, also where the model changed its mind', (t) => {
+test('words that repeat known words take over their times, even if the model changed some', (t) => {
   t.is(freshTexts(at('We', 'met', 'at', 'noon'), at('We', 'meet', 'at', 'noon.', 'Then', 'home')), 'Then home')
   t.is(freshTexts(at('We', 'met', 'at', 'noon'), at('we', 'at', 'noon', 'then')), 'then')
   t.is(freshTexts([], at('one')), 'one')
 })
 
-test('a word that was said twice is kept twice', (t) => {
+test('a word spoken twice is kept twice', (t) => {
   t.is(freshTexts(at('nine'), at('nine', 'nine', 'eight')), 'nine eight')
   t.is(freshTexts(at('very', 'very'), at('very', 'very', 'very', 'good')), 'very good')
 })
 
-test('known words at the front that a cut has removed are not missed', (t) => {
+test('missing known words at the front, removed by a cut, do not matter', (t) => {
   const known = at('one', 'two', 'three').map((word) => ({ ...word, start: word.start - 2, end: word.end - 2 }))
   t.is(freshTexts(known, at('three', 'four')), 'four')
   const half = [

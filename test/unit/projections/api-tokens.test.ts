@@ -45,13 +45,13 @@ test('a token shows its name and whether it is active [R120]', async (t) => {
     .thenDocuments({ 4: { ...listed, name: envelopeOf('b') } })
 })
 
-test('a token shows when it was last used [R33]', async (t) => {
+test('a token shows its last use [R33]', async (t) => {
   await specifyProjection(t, apiTokens)
     .given(issued, used(1000), used(70_000))
     .thenDocuments({ 4: { ...listed, lastUsedAt: after(70_000) } })
 })
 
-test('the total counts what was issued and not revoked', async (t) => {
+test('the total counts issued tokens without revoked ones', async (t) => {
   const other: StoredApiTokenEvent = { ...issued, data: { ...issued.data, tokenId: 5, userId: 8 } }
   await specifyProjection(t, apiTokenTotals).given(issued, other).thenDocuments({ all: { count: 2 } })
   await specifyProjection(t, apiTokenTotals)
@@ -59,7 +59,7 @@ test('the total counts what was issued and not revoked', async (t) => {
     .thenDocuments({ all: { count: 1 } })
 })
 
-test('a revoked token is listed no more, also when a use of it is told late [R119]', async (t) => {
+test('a revoked token disappears from the list, even if its use arrives later [R119]', async (t) => {
   await specifyProjection(t, apiTokens)
     .given(issued, { type: 'ApiTokenRevoked', data: about(1000) }, used(2000))
     .thenDocuments({})

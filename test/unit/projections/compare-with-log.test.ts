@@ -47,7 +47,7 @@ const toldOf = async (changes: Readonly<Record<string, Document | null>>): Promi
   return found.map(({ id, kind }) => `${id} ${kind}`)
 }
 
-test('a document that a death left ahead of its checkpoint, or removed, is what the log says', async (t) => {
+test('a document that a crash left ahead of its checkpoint, or removed, equals the log', async (t) => {
   t.deepEqual(await toldOf({}), [])
   t.deepEqual(await toldOf({ 1: live(1, 3) }), [])
   t.deepEqual(await toldOf({ 3: live(3, 4) }), [], 'before all events of its batch')
@@ -56,7 +56,7 @@ test('a document that a death left ahead of its checkpoint, or removed, is what 
   t.deepEqual(await toldOf({ 1: live(1, 3), 2: null, 3: live(3, 4) }), [])
 })
 
-test('a document that is ahead of its checkpoint and wrong is told', async (t) => {
+test('a wrong document ahead of its checkpoint is reported', async (t) => {
   t.deepEqual(await toldOf({ 1: live(1, 3, { status: 'finished' }) }), ['1 differs'])
   t.deepEqual(
     await toldOf({ 3: live(3, 4, { position: positionOf(5) }) }),
@@ -68,7 +68,7 @@ test('a document that is ahead of its checkpoint and wrong is told', async (t) =
   t.deepEqual(await toldOf({ 1: live(1, 3), 3: live(3, 5, { vram: 1 }) }), ['3 differs'])
 })
 
-test('a document that is no further than its checkpoint is what the log says up to there, whatever mends it later', async (t) => {
+test('a document at or before its checkpoint equals the log up to there, whatever changes it later', async (t) => {
   t.deepEqual(await toldOf({ 2: live(2, 2, { vram: 1 }) }), ['2 differs'], 'its deletion comes later')
   t.deepEqual(await toldOf({ 3: live(3, 4, { position: positionOf(1) }) }), ['3 surplus'], 'its creation comes later')
 })

@@ -80,7 +80,7 @@ const startWith = async (samples: ReadonlyArray<Sample>) => {
 const lives = (userId: number, ...statuses: ReadonlyArray<LiveStatus>): ReadonlyArray<Sample> =>
   statuses.map((status) => ({ userId, status }))
 
-test('the owner gets a live with its secrets opened [R84]', async (t) => {
+test('the owner gets a session with its decrypted secrets [R84]', async (t) => {
   const { queries } = await startWith(lives(3, 'pending', 'active'))
   const live = O.toNullable(right(await queries.getLive(3, 2)()))
   t.like(live, {
@@ -94,21 +94,21 @@ test('the owner gets a live with its secrets opened [R84]', async (t) => {
   t.like(right(await queries.getLive(3, 1)()), { value: { audioUrl: null } })
 })
 
-test("somebody else's live is as unknown as one that never was [R36]", async (t) => {
+test('a session of another user is as unknown as a missing session [R36]', async (t) => {
   const { queries } = await startWith(lives(3, 'pending'))
   t.deepEqual(right(await queries.getLive(4, 1)()), O.none)
   for (const id of [0, -1, 2, 2 ** 40]) t.deepEqual(right(await queries.getLive(3, id)()), O.none)
   t.deepEqual(right(await queries.listLives(4, [], everything)()), { items: [], total: 0 })
 })
 
-test('the lives of the caller, newest first [R79]', async (t) => {
+test('the sessions of the caller are listed newest first [R79]', async (t) => {
   const { queries } = await startWith([...lives(3, 'pending', 'finished'), ...lives(4, 'active'), ...lives(3, 'error')])
   const page = right(await queries.listLives(3, [], everything)())
   t.deepEqual(page.items.map(({ id }) => id), [4, 2, 1])
   t.is(page.total, 3)
 })
 
-test('several statuses mean any of them, one that is repeated counts once [R80]', async (t) => {
+test('several statuses mean any of them; a repeated status counts once [R80]', async (t) => {
   const { queries } = await startWith(lives(3, 'pending', 'active', 'finished', 'error', 'active'))
   const ids = async (...statuses: ReadonlyArray<LiveStatus>) => {
     const page = right(await queries.listLives(3, statuses, everything)())
@@ -121,7 +121,7 @@ test('several statuses mean any of them, one that is repeated counts once [R80]'
   t.deepEqual(await ids(...LIVE_STATUSES), [5, 4, 3, 2, 1])
 })
 
-test('beyond the end there is nothing but the true total, and nothing is searched for it [R21 S46]', async (t) => {
+test('beyond the last page the list is empty with the true total, and nothing is searched [R21 S46]', async (t) => {
   const { queries, pages } = await startWith(lives(3, 'pending', 'active', 'finished'))
   t.deepEqual(right(await queries.listLives(3, [], { skip: 3, limit: 100 })()), { items: [], total: 3 })
   t.deepEqual(right(await queries.listLives(3, ['active'], { skip: 2147483647, limit: 100 })()), {
@@ -131,7 +131,7 @@ test('beyond the end there is nothing but the true total, and nothing is searche
   t.deepEqual(pages, [])
 })
 
-test('pages of any size and filter put together are all matches once, newest first [R20 R22]', async (t) => {
+test('pages of any size and filter together contain every match once, newest first [R20 R22]', async (t) => {
   const anySample = fc.record({ userId: fc.constantFrom(3, 4), status: fc.constantFrom(...LIVE_STATUSES) })
   await fc.assert(
     fc.asyncProperty(
@@ -156,7 +156,7 @@ test('pages of any size and filter put together are all matches once, newest fir
   )
 })
 
-test('the lives of all, or of one user, without anything that is sealed', async (t) => {
+test('the sessions of all users or of one user are listed without encrypted members', async (t) => {
   const { queries } = await startWith([...lives(3, 'pending', 'finished'), ...lives(4, 'active')])
   const pageOf = async (userId: number | null, ...statuses: ReadonlyArray<LiveStatus>) => {
     const { items, total } = right(await queries.pageOfAllLives({ userId, statuses }, everything)())
@@ -174,7 +174,7 @@ test('the lives of all, or of one user, without anything that is sealed', async 
   t.deepEqual(await pageOf(5), [])
 })
 
-test('the ids of all lives of a user, however many', async (t) => {
+test('the ids of all sessions of a user are returned, however many', async (t) => {
   const samples = Array.from({ length: 1001 }, (_, index): Sample => ({
     userId: index === 500 ? 4 : 3,
     status: 'pending',
@@ -187,7 +187,7 @@ test('the ids of all lives of a user, however many', async (t) => {
   t.deepEqual(right(await queries.liveIdsOf(4)()), [501])
 })
 
-test('the secrets of an erased live read as such, in lists too', async (t) => {
+test('the secrets of an erased session read as erased, in lists too', async (t) => {
   const { queries, keyring } = await startWith(lives(3, 'pending', 'finished'))
   right(await keyring.erase(['live-2'])())
   const page = right(await queries.listLives(3, [], everything)())
@@ -195,7 +195,7 @@ test('the secrets of an erased live read as such, in lists too', async (t) => {
   t.is(page.items[0]?.audioUrl, ERASED)
 })
 
-test('the answer to a write is the live that the list shows', async (t) => {
+test('the answer to a write equals the session in the list', async (t) => {
   const { queries, keyring, events } = await startWith(lives(3, 'pending', 'active', 'finished', 'error'))
   const page = right(await queries.listLives(3, [], everything)())
   for (const live of page.items) {

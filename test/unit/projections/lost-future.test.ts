@@ -57,7 +57,7 @@ const standingAt = async (position: Position) => {
   return documents
 }
 
-test('what stands past the end of the log is discarded, all else stays', async (t) => {
+test('documents past the end of the log are discarded, all others stay', async (t) => {
   const later = right(await (await logOf(10)).head()())
   const [store, documents, logger] = [await logOf(4), await standingAt(later), createRecordingLogger()]
   const projections = allProjections.filter(({ name }) => name !== 'live-counts')
@@ -70,7 +70,7 @@ test('what stands past the end of the log is discarded, all else stays', async (
   t.deepEqual(logger.lines.map(({ fields }) => fields['projection']), [...projections.map(({ name }) => name), 'duty'])
 })
 
-test('what stands at the very end of the log, as after every clean stop, stays', async (t) => {
+test('documents at the very end of the log stay, as after every clean stop', async (t) => {
   const store = await logOf(10)
   const head = right(await store.head()())
   const [documents, logger] = [await standingAt(head), createRecordingLogger()]
@@ -90,7 +90,7 @@ test('what stands at the very end of the log, as after every clean stop, stays',
   t.deepEqual(logger.lines, [])
 })
 
-test('an older copy that has grown since is told by the last event that was seen, whatever stands at its place', async (t) => {
+test('an older copy of the log that has grown is recognised by the last seen event', async (t) => {
   const seen = await logOf(10)
   const [last] = right(await seen.read('live-10', { direction: 'backwards', limit: 1 })())
   assert.ok(last !== undefined)
@@ -106,7 +106,7 @@ test('an older copy that has grown since is told by the last event that was seen
   t.regex(right(await olderLogReason(grown, longer)()) ?? '', /live-10 ends before event 3/)
 })
 
-test('a stream that has lost its first events does not make the log an older copy', async (t) => {
+test('a stream that lost its first events does not make the log an older copy', async (t) => {
   const store = await logOf(10)
   const [first] = right(await store.read('live-10')())
   assert.ok(first !== undefined)
@@ -116,7 +116,7 @@ test('a stream that has lost its first events does not make the log an older cop
   t.is(right(await olderLogReason(store, checkpoint)()), null)
 })
 
-test('of a log on a server read models are kept and the reason told, duties begin anew', async (t) => {
+test('with a log on a server read models are kept and the reason is reported; duties start again', async (t) => {
   const later = right(await (await logOf(10)).head()())
   const [store, documents, logger] = [await logOf(4), await standingAt(later), createRecordingLogger()]
   const stores = { store, documents, logger, keepsReadModels: true }
@@ -131,7 +131,7 @@ test('of a log on a server read models are kept and the reason told, duties begi
   for (const whose of allProjections.map(modelOf)) t.is(right(await documents.checkpoint(whose)()).position, later)
 })
 
-test('an older copy of the log, put in its place under a running service, holds the projections up until the newer is back', async (t) => {
+test('an older copy under a running service stops the projections until the newer log returns', async (t) => {
   const [newer, older] = [createMemoryEventStore(), createMemoryEventStore()]
   for (const liveId of [1, 2, 3]) await createLive(newer, liveId)
   for (const liveId of [1, 2, 30, 31, 32]) await createLive(older, liveId)

@@ -11,7 +11,7 @@ import { users } from '../../../projections/users/projection.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 import { right } from '../../support/tools/right.ts'
 
-test('documents are not to be had before their projection has been through the log once, and then whatever it does', async (t) => {
+test('documents are available once their projection has read the log', async (t) => {
   const all = createMemoryDocuments()
   right(await all.ensure([users.collection, apiTokens.collection])())
   let current: ReadonlyArray<string> = ['api-tokens']
@@ -42,7 +42,7 @@ test('documents are not to be had before their projection has been through the l
   for (const read of await reads('users')) t.true(E.isRight(read))
 })
 
-test('while the list is behind, a token that it knows is found, and of another one nobody can tell', async (t) => {
+test('while the list is behind, a listed token is found and any other token is undecided', async (t) => {
   const documents = createMemoryDocuments()
   right(await documents.ensure([apiTokens.collection])())
   const put = {

@@ -65,7 +65,7 @@ const create = async (store: EventStore, liveId: number, userId = 3): Promise<Po
 const hasLive = async (documents: Documents, liveId: number): Promise<boolean> =>
   O.isSome(right(await documents.get('lives', String(liveId))()))
 
-test('in 1000 of 1000 rounds a write is seen by the read that follows [R15]', async (t) => {
+test('in 1000 of 1000 rounds a read sees the write before it [R15]', async (t) => {
   const { store, documents, projector } = start(t)
   await projector.caughtUp()
   for (let liveId = 1; liveId <= 1000; liveId++) {
@@ -75,7 +75,7 @@ test('in 1000 of 1000 rounds a write is seen by the read that follows [R15]', as
   t.is(projector.timeouts(), 0)
 })
 
-test('a backlog is taken in large steps, with one change a document', async (t) => {
+test('a backlog is read in large batches, with one change for each document', async (t) => {
   const store = createMemoryEventStore()
   for (let liveId = 1; liveId <= 600; liveId++) {
     await create(store, liveId)
@@ -106,7 +106,7 @@ test('a backlog is taken in large steps, with one change a document', async (t) 
   t.is(right(await documents.page('lives', finished)()).length, 600)
 })
 
-test('read models that are away are tried again, and the lag shows it meanwhile', async (t) => {
+test('unavailable read models are retried, and the lag shows it meanwhile', async (t) => {
   const inner = createMemoryDocuments()
   let isAway = false
   const documents: Documents = {
@@ -132,7 +132,7 @@ test('read models that are away are tried again, and the lag shows it meanwhile'
   t.true(await hasLive(documents, 1))
 })
 
-test('a projection that cannot stomach an event holds up no other', async (t) => {
+test('a projection that fails on an event does not stop another projection', async (t) => {
   const poisoned: Projection = {
     ...lives,
     name: 'poisoned',
@@ -147,7 +147,7 @@ test('a projection that cannot stomach an event holds up no other', async (t) =>
   t.is(projector.lag()[1]?.error, null)
 })
 
-test('a subscription that dies or ends is opened again where it stood [F4]', async (t) => {
+test('a subscription that fails or ends is opened again at its position [F4]', async (t) => {
   const inner = createMemoryEventStore()
   const froms: Array<Position> = []
   const store: EventStore = {
@@ -174,7 +174,7 @@ test('a subscription that dies or ends is opened again where it stood [F4]', asy
   t.true(logger.lines.some(({ fields }) => String(fields['reason']).includes('dropped')))
 })
 
-test('a restart goes on from the checkpoint [F5]', async (t) => {
+test('a restart continues from the checkpoint [F5]', async (t) => {
   const store = createMemoryEventStore()
   const documents = createMemoryDocuments()
   const first = start(t, { store, documents })
@@ -196,7 +196,7 @@ test('a restart goes on from the checkpoint [F5]', async (t) => {
   t.deepEqual(froms, [position])
 })
 
-test('an older copy of the log holds a projection up, which says so and drops nothing', async (t) => {
+test('an older copy of the log stops a projection, which reports it and drops nothing', async (t) => {
   const before = start(t, { projections: [lives] })
   await before.projector.whenProjected(await create(before.store, 1))
   const { projector, documents } = start(t, { documents: before.documents, projections: [lives] })
@@ -204,7 +204,7 @@ test('an older copy of the log holds a projection up, which says so and drops no
   t.true(await hasLive(documents, 1))
 })
 
-test('a checkpoint behind what no projection reads is passed too, where the store says one', async (t) => {
+test('a checkpoint past unread events advances too, where the store sends one', async (t) => {
   const inner = createMemoryEventStore()
   const store: EventStore = {
     ...inner,
@@ -223,7 +223,7 @@ test('a checkpoint behind what no projection reads is passed too, where the stor
   t.is(projector.timeouts(), 0)
 })
 
-test('nobody waits for a checkpoint: the events of one projection move the others along, and the end needs none', async (t) => {
+test('events of one projection advance the others, and the end of the log needs no checkpoint', async (t) => {
   const store = createMemoryEventStore()
   const position = await create(store, 1)
   const elsewhere = { type: 'CapacitySet', data: {} }
@@ -235,10 +235,13 @@ test('nobody waits for a checkpoint: the events of one projection move the other
   t.is(projector.timeouts(), 0)
 })
 
-test('who waits for a projection that is stuck goes on after a while, and it is counted [D52]', async (t) => {
+test('a caller that waits for a stuck projection continues after a limit, and this is counted [D52]', async (t) => {
   const inner = createMemoryDocuments()
   let isAway = false
-  const documents: Documents = { ...inner, commit: (...change) => (isAway ? TE.left(unavailable) : inner.commit(...change)) }
+  const documents: Documents = {
+    ...inner,
+    commit: (...change) => (isAway ? TE.left(unavailable) : inner.commit(...change)),
+  }
   const { store, projector } = start(t, { documents })
   await projector.caughtUp()
   isAway = true
@@ -246,7 +249,7 @@ test('who waits for a projection that is stuck goes on after a while, and it is 
   t.is(projector.timeouts(), 1)
 })
 
-test('it stops at the signal, even while it is trying again', async (t) => {
+test('a projection stops at the signal, even during retries', async (t) => {
   const documents: Documents = { ...createMemoryDocuments(), ensure: () => TE.left(unavailable) }
   const { projector, stop } = start(t, { documents })
   await eventually(() => { assert(projector.lag()[0]?.error) })
@@ -257,7 +260,7 @@ test('it stops at the signal, even while it is trying again', async (t) => {
   t.pass()
 })
 
-test('events that bring no change cost no write, but move the checkpoint every 500 events or five seconds', async (t) => {
+test('events without changes only advance the checkpoint, every 500 events or five seconds', async (t) => {
   const inner = createMemoryDocuments()
   const commits: Array<number> = []
   const documents: Documents = {

@@ -22,17 +22,17 @@ const source = (pid: number | null): StoredLiveEvent =>
 const { commandId: _, senderTokenHash: __, listenerTokenHash: ___, liveId, at, ...facts } = sealedLive().data
 const pending = { ...facts, id: liveId, status: 'pending', autoStartPid: null, createdAt: at, updatedAt: null }
 
-test('a created live is pending, holds its reservation, and has never changed', async (t) => {
+test('a created session is pending, holds its reservation and has never changed', async (t) => {
   await specifyProjection(t, lives).given(sealedLive()).thenDocuments({ 7: pending })
 })
 
-test('a change of the status is a change of the live [R13]', async (t) => {
+test('a change of status is a change of the session [R13]', async (t) => {
   await specifyProjection(t, lives)
     .given(sealedLive(), started())
     .thenDocuments({ 7: { ...pending, status: 'active', updatedAt: after(1000) } })
 })
 
-test('a terminal live holds no reservation, however it ended [R83]', async (t) => {
+test('an ended session holds no reservation, for every kind of end [R83]', async (t) => {
   const over = { ...pending, vram: 0, updatedAt: after(2000) }
   await specifyProjection(t, lives)
     .given(sealedLive(), finished())
@@ -43,7 +43,7 @@ test('a terminal live holds no reservation, however it ended [R83]', async (t) =
   await specifyProjection(t, lives).given(sealedLive(), failed()).thenDocuments({ 7: { ...over, status: 'error' } })
 })
 
-test('an auto-started live shows its pid and keeps it after the end, any other has none [R82]', async (t) => {
+test('an auto-started session shows its pid and keeps it after the end, no other session does [R82]', async (t) => {
   const auto = sealedLive({ autoStart: true })
   const over = { ...pending, autoStart: true, status: 'finished', vram: 0, updatedAt: after(2000) }
   await specifyProjection(t, lives).given(auto, finished()).thenDocuments({ 7: over })
@@ -53,19 +53,19 @@ test('an auto-started live shows its pid and keeps it after the end, any other h
   await specifyProjection(t, lives).given(sealedLive(), source(4711)).thenDocuments({ 7: pending })
 })
 
-test('senders come and go without a trace in the live', async (t) => {
+test('attached and detached senders leave no trace in the session', async (t) => {
   const attached: StoredLiveEvent = { type: 'SenderAttached', data: { ...live(), epoch: 1, instance: 'i' } }
   const detached: StoredLiveEvent = { type: 'SenderDetached', data: { ...live(), epoch: 1 } }
   await specifyProjection(t, lives).given(sealedLive(), attached, detached).thenDocuments({ 7: pending })
 })
 
-test('a live that was fenced off before it was created is in no read model', async (t) => {
+test('a session that was fenced before its creation is in no read model', async (t) => {
   await specifyProjection(t, lives).given(aborted).thenDocuments({})
   await specifyProjection(t, liveTokens).given(aborted).thenDocuments({})
   await specifyProjection(t, liveCounts).given(aborted).thenDocuments({})
 })
 
-test('a deleted live is in no list, its tokens lead nowhere, and the totals forget it [R86]', async (t) => {
+test('a deleted session is in no list, its tokens find nothing, and the totals drop it [R86]', async (t) => {
   const deleted = (lastStatus: 'finished' | 'error'): StoredLiveEvent => ({
     type: 'LiveDeleted',
     data: { ...live(), lastStatus },
@@ -88,14 +88,14 @@ test('an event of a later version changes nothing', async (t) => {
   await specifyProjection(t, users).given({ type: 'UserApplauded', data: { userId: 3 } }).thenDocuments({})
 })
 
-test('both tokens of a live lead to it, also after its end', async (t) => {
+test('both tokens of a session find it, also after its end', async (t) => {
   await specifyProjection(t, liveTokens).given(sealedLive(), started(), finished()).thenDocuments({
     '7-sender': { liveId: 7, userId: 3, role: 'sender', hash: 'hash of sender' },
     '7-listener': { liveId: 7, userId: 3, role: 'listener', hash: 'hash of listener' },
   })
 })
 
-test('the totals of a user tell open lives by id and ended ones by number [R22]', async (t) => {
+test('the totals of a user list open sessions by id and ended ones by number [R22]', async (t) => {
   const created = [1, 2, 3, 4].map((id) => sealedLive({ liveId: id }))
   await specifyProjection(t, liveCounts)
     .given(...created, sealedLive({ liveId: 5, userId: 8 }), started(2), started(3), finished(3), failed(4))
@@ -105,14 +105,14 @@ test('the totals of a user tell open lives by id and ended ones by number [R22]'
     })
 })
 
-test('the totals of all users are those of each together [R22]', async (t) => {
+test('the totals of all users are the sum of the totals of each [R22]', async (t) => {
   const created = [1, 2, 3].map((id) => sealedLive({ liveId: id }))
   await specifyProjection(t, liveTotals)
     .given(...created, sealedLive({ liveId: 5, userId: 8 }), started(2), finished(3), aborted)
     .thenDocuments({ all: { userId: 0, pending: [1, 5], active: [2], finished: 1, error: 0 } })
 })
 
-test('an end that is told twice in two events counts once', async (t) => {
+test('an end that two events record counts once', async (t) => {
   const counts = { userId: 3, pending: [], active: [], finished: 1, error: 0 }
   await specifyProjection(t, liveCounts).given(sealedLive(), finished(), failed()).thenDocuments({ 3: counts })
 })
@@ -142,7 +142,7 @@ const ada = {
 }
 const user = { userId: 3, at: after(1000) }
 
-test('a user is listed without anything of the password', async (t) => {
+test('a user is listed without any password data', async (t) => {
   await specifyProjection(t, users).given(registered).thenDocuments({ 3: ada })
   await specifyProjection(t, users)
     .given(registered, {

@@ -41,7 +41,7 @@ const start = (
 
 const nobody = (): void => undefined
 
-test('a rebuild that throws is tried again, and leaves nothing running', async (t) => {
+test('a rebuild that throws is retried and leaves nothing running', async (t) => {
   const { timers, requests, state, pass, stop } = start(async (number) => {
     if (number === 1) throw new Error('a defect')
     return E.right(REBUILT)
@@ -54,7 +54,7 @@ test('a rebuild that throws is tried again, and leaves nothing running', async (
   t.is(timers.size(), 0)
 })
 
-test('a rebuild that is broken off with the lease is answered by the next holder', async (t) => {
+test('a rebuild that ended with its lease is answered by the next holder', async (t) => {
   let isLost = true
   const { requests, state, pass, stop } = start(
     async (number) => (number === 1 ? E.left('the lease is lost') : E.right(REBUILT)),
@@ -69,7 +69,7 @@ test('a rebuild that is broken off with the lease is answered by the next holder
   await stop()
 })
 
-test('who asks while a rebuild is asked for joins it', async (t) => {
+test('a second request for a running rebuild joins it', async (t) => {
   const rebuilding = Promise.withResolvers<Either<string, Rebuilt>>()
   const { requests, state, pass, stop } = start(() => rebuilding.promise)
   const first = requests.ask('lives', nobody)

@@ -110,7 +110,7 @@ const dieAfter = async (
 }
 
 for (const projection of allProjections) {
-  test(`${projection.name}: batches, deaths before the checkpoint and a rebuild all end in the fold of the events, and no death leaves what a check calls wrong`, async (t) => {
+  test(`${projection.name}: batches, crashes and rebuilds end in the fold of the events, and a check agrees`, async (t) => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyEvent, { maxLength: 60 }), anySteps, async (history, steps) => {
         const events = storedEvents(history)
@@ -139,7 +139,7 @@ for (const projection of allProjections) {
   })
 }
 
-test('the fold of one stream is the document of the list', async (t) => {
+test('the fold of one stream equals the document of the list', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyEvent, { maxLength: 30 }), async (history) => {
       const [lives] = allProjections

@@ -58,7 +58,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   'users': '2becb8fae03d3b70',
 }
 
-test('two versions that make other documents of the same events give them other names', (t) => {
+test('two versions that make different documents of the same events have different names', (t) => {
   const shapes = Object.fromEntries(allProjections.map((projection) => [projection.name, shapeOf(projection)]))
   t.deepEqual(
     shapes,

@@ -37,7 +37,7 @@ const startKept = ({ refresh = () => Promise.resolve(), hear = () => undefined }
 const HERE = { kind: 'here', term: 1, status: 'active' } as const
 const RECENT = { kind: 'recent', finals: [], isWhole: true, dropped: [] } as const
 
-test('a worker whose words cannot be read is dialled less and less often, one whose words are is dialled at once', async (t) => {
+test('a worker with unreadable messages is dialled ever more rarely, with readable ones immediately', async (t) => {
   let isNonsense = true
   const { timers, dials, kept, pass } = startKept({
     hear: () => {
@@ -63,7 +63,7 @@ test('a worker whose words cannot be read is dialled less and less often, one wh
   t.is(timers.size(), 0)
 })
 
-test('a live is dialled again although it cannot be asked where it is', async (t) => {
+test('a session is dialled again although its place cannot be queried', async (t) => {
   const { dials, logger, kept, pass } = startKept({ refresh: () => Promise.reject(new Error('a defect')) })
   dials[0]?.events.closed('it broke')
   await pass(500)
@@ -72,7 +72,7 @@ test('a live is dialled again although it cannot be asked where it is', async (t
   kept.stop()
 })
 
-test('where a live is can be asked again after an attempt that broke', async (t) => {
+test('the place of a session can be queried again after a failed attempt', async (t) => {
   let asked = 0
   const where = createPlacements({
     admission: {

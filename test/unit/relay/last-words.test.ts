@@ -3,7 +3,7 @@ import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
 import { CONFIG, FINISH, framesOf, numberedWords, textOf } from './numbered-words.ts'
 import { createSenderWorld } from '../../simulation/relay/sender-world.ts'
 
-test('a sender whose link breaks after its last word, while the store is away, hears everything and the end', async (t) => {
+test('a sender whose link breaks after its last audio receives all its text and the end', async (t) => {
   const words = numberedWords(6)
   const world = createSenderWorld({ words })
   t.teardown(world.close)

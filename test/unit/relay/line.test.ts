@@ -17,7 +17,7 @@ const movedWhileLogIsAway = async (isHeardBefore: boolean) => {
   return { ...started, listener: before[0] ?? api.listen(null) }
 }
 
-test('who comes while a worker that told nothing yet is up and the log is slow hears what is said from then on', async (t) => {
+test('a listener that joins a silent new worker during a slow log receives everything from then on', async (t) => {
   const { world, b, listener } = await movedWhileLogIsAway(false)
   // When it has waited so long for the worker that it asks the log itself.
   await world.pass(1500)
@@ -31,7 +31,7 @@ test('who comes while a worker that told nothing yet is up and the log is slow h
   )
 })
 
-test('what a worker told while the log that joins it was away is told before the end', async (t) => {
+test('messages of a worker during a log outage reach a listener before the end', async (t) => {
   const { world, b, api, listener } = await movedWhileLogIsAway(true)
   await world.pass(500)
   b.speak(false, 0)

@@ -12,7 +12,7 @@ import { startRelay } from './started-relay.ts'
 
 const FINISHED = { status: 'finished', reason: 'finish_route' } as const
 
-test('one link is opened for all who listen to a live, when the first comes, and closed a while after the last', async (t) => {
+test('all listeners of a session share one link, from the first listener to shortly after the last', async (t) => {
   const { world, api } = await startRelay()
   t.deepEqual(world.network.standing(), [])
   const listeners = [api.listen(null), api.listen(null), api.listen({ kind: 'after', segment: 0 })]
@@ -26,7 +26,7 @@ test('one link is opened for all who listen to a live, when the first comes, and
   t.is(api.remote.size(), 0)
 })
 
-test('who comes while memory reaches back far enough costs the log no read', async (t) => {
+test('a listener whose position is still in memory costs no read of the log', async (t) => {
   const { world, a, api } = await startRelay()
   for (let n = 0; n < 5; n += 1) a.speak(false, 0)
   world.store.isAway = true
@@ -38,7 +38,7 @@ test('who comes while memory reaches back far enough costs the log no read', asy
   t.deepEqual(listener.heard.map(({ segment }) => segment), [3, 4, 5, 6], 'told for want of an answer of the store')
 })
 
-test('a live that is moved is heard from its next worker, and no socket is closed for that', async (t) => {
+test('listeners follow a moved session to its next worker without closing a socket', async (t) => {
   const { world, a, b, api } = await startRelay()
   const listener = api.listen({ kind: 'after', segment: 0 })
   await world.pass(500)
@@ -55,7 +55,7 @@ test('a live that is moved is heard from its next worker, and no socket is close
   t.deepEqual(world.network.standing(), [['p', 'b', LIVE]])
 })
 
-test('a late translation by the next worker is heard, although the log holds nothing of what was told before it', async (t) => {
+test('a late translation by the next worker arrives, although the log holds nothing before it', async (t) => {
   const { world, a, b, api } = await startRelay()
   a.speak(false, 0)
   a.speak(false, 0)
@@ -86,7 +86,7 @@ test('a late translation by the next worker is heard, although the log holds not
   )
 })
 
-test('what the next worker hears again with the same words is told once, to whoever comes in between too', async (t) => {
+test('text that the next worker repeats is sent once, also to listeners that join in between', async (t) => {
   const { world, a, b, api } = await startRelay()
   world.speech.isSame = true
   world.store.isAway = true
@@ -107,7 +107,7 @@ test('what the next worker hears again with the same words is told once, to whoe
   )
 })
 
-test('an end of the log waits for the worker that does not tell it, and for no longer than 2 s', async (t) => {
+test('the end of a session waits for a silent worker, for at most 2 s', async (t) => {
   const { world, a, api } = await startRelay()
   const listener = api.listen({ kind: 'after', segment: 0 })
   await world.pass(500)
@@ -125,7 +125,7 @@ test('an end of the log waits for the worker that does not tell it, and for no l
   t.deepEqual(listener.endings, ['1000'])
 })
 
-test('senders of a process share the link of its listeners: replies and lines come in one order', async (t) => {
+test('senders and listeners of a process share one link: replies and lines come in one order', async (t) => {
   const opened: Array<string> = []
   let toSender: (message: FromWorker) => void = () => undefined
   const { world, a, api } = await startRelay({
@@ -181,7 +181,7 @@ test('a process reaches its own worker without a copy', async (t) => {
   t.deepEqual(world.network.standing(), [])
 })
 
-test('a worker of a lower term than one that was heard is not listened to', (t) => {
+test('a worker of a lower term than a known one is ignored', (t) => {
   const world = createRelayLog(createRandom('relay'))
   const peer = { name: 'a', incarnation: 'run of a', address: 'a:1' }
   const events: Array<LinkEvents> = []

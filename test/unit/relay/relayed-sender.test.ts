@@ -45,7 +45,7 @@ const startPlaced = () => {
 
 const GIVEN_TO_ANOTHER: Extract<FromWorker, { readonly kind: 'admitted' }> = { kind: 'admitted', requestId: 'another' }
 
-test('a sender that comes again while another one of its process is given the place is told so: its socket does not hang', (t) => {
+test('a returning sender is refused when another sender of its process gets the place', (t) => {
   const { timers, endings, counts, onLink, linkUp } = startPlaced()
   onLink.linkDown('broken')
   linkUp()
@@ -58,7 +58,7 @@ test('a sender that comes again while another one of its process is given the pl
   t.deepEqual(endings, ['sender_already_connected'])
 })
 
-test('a sender is held for the next worker while its process runs: when that stood still the wait goes on', (t) => {
+test('a sender waits for the next worker while its process runs: after a standstill it continues to wait', (t) => {
   const { timers, sent, endings, onLink, linkUp, incoming } = startPlaced()
   incoming.binary(new Uint8Array(640))
   onLink.linkDown('broken')
@@ -73,7 +73,7 @@ test('a sender is held for the next worker while its process runs: when that sto
   t.deepEqual(endings, ['server_restart'], 'but not for ever')
 })
 
-test('a sender that is gone leaves its link when another one has the place', (t) => {
+test('a sender that left releases its link when another sender has the place', (t) => {
   const { endings, counts, onLink, incoming } = startPlaced()
   incoming.binary(new Uint8Array(640))
   incoming.closed(true)
@@ -83,7 +83,7 @@ test('a sender that is gone leaves its link when another one has the place', (t)
   t.deepEqual(endings, [])
 })
 
-test('FINISH that a lost worker may not have carried out is said to the next one, once', (t) => {
+test('a FINISH that a lost worker may not have handled is sent to the next worker, once', (t) => {
   const { sent, onLink, linkUp, incoming } = startPlaced()
   const finish = { kind: 'text', text: '{"type":"FINISH"}' } as const
   incoming.text(finish.text)
@@ -97,7 +97,7 @@ test('FINISH that a lost worker may not have carried out is said to the next one
   t.deepEqual(sent.at(-1), { kind: 'gone', requestId: 'own', how: 'clean' })
 })
 
-test('a sender whose live is over is read on until it is told so, for no more than is kept', (t) => {
+test('a sender of an ended session is read until it learns of the end, up to the buffer limit', (t) => {
   const { onLink, linkUp, connection, incoming } = startPlaced()
   onLink.linkDown('broken')
   linkUp()

@@ -16,7 +16,7 @@ import { startRelay } from './started-relay.ts'
 const FINISHED = { status: 'finished', reason: 'finish_route' } as const
 const ORIGIN = { commandId: 'c', correlationId: 'c', actor: 'user:1' }
 
-test('an end is asked of the worker that runs the live, wherever; null where none answers', async (t) => {
+test('an end is requested from the worker that runs the session; null when no worker answers', async (t) => {
   const { world, a, api } = await startRelay()
   const asked: Array<EndMessage> = []
   let answer: E.Either<{ readonly _tag: 'Unreachable'; readonly reason: string }, RelayedData | null> = E.right({
@@ -48,7 +48,7 @@ test('an end is asked of the worker that runs the live, wherever; null where non
   t.is(await a.served.end({ liveId: LIVE, end: request }), null)
 })
 
-test('what is known of a live that runs elsewhere is told from what is known here', async (t) => {
+test('the state of a session on another worker is answered from local knowledge', async (t) => {
   const { world, a, api } = await startRelay()
   const known = runsAnywhere({
     runs: null,
@@ -69,7 +69,7 @@ test('what is known of a live that runs elsewhere is told from what is known her
   t.false(known.isElsewhere(LIVE))
 })
 
-test('a process that runs no lives hears of all ends and moves from the log', async (t) => {
+test('a process that runs no sessions receives all ends and moves from the log', async (t) => {
   const environment = createTestEnvironment()
   const store: EventStore = createMemoryEventStore()
   const stopping = new AbortController()
@@ -108,7 +108,7 @@ test('a process that runs no lives hears of all ends and moves from the log', as
   await stopped
 })
 
-test('in a process with a worker an end of the log reaches its lives and its sockets', (t) => {
+test('in a process with a worker, an end in the log reaches its sessions and sockets', (t) => {
   const told: Array<string> = []
   const runs = relayingEnds(
     { ...NO_RUNS, ended: () => void told.push('runs') },

@@ -42,7 +42,7 @@ const speak = async (world: SenderWorld, client: RemoteClient, frames: ReadonlyA
 
 const second = new Uint8Array(32_000).fill(1)
 
-test('a sender of another process: its words are stored once, it hears what senders hear', async (t) => {
+test('the words of a sender on another process are stored once, and the sender receives its frames', async (t) => {
   const words = numberedWords(20)
   const { world, api } = start(t, { words })
   const client = await configured(world, api)
@@ -56,7 +56,7 @@ test('a sender of another process: its words are stored once, it hears what send
   t.deepEqual(client.received.slice(2), ['{"type":"pong"}'])
 })
 
-test('while its worker is gone a socket is not read; the next worker tells that it is ready, and answers nothing twice [D65]', async (t) => {
+test('during a takeover the socket is not read, and the next worker repeats no answer [D65]', async (t) => {
   const words = numberedWords(20)
   const { world, api } = start(t, { words })
   const client = await configured(world, api)
@@ -77,7 +77,7 @@ test('while its worker is gone a socket is not read; the next worker tells that 
   t.is(client.ending(), '1000')
 })
 
-test('no worker for 15 seconds: 1012, and the live waits for its sender as long as TAKEOVER_GRACE says [D65]', async (t) => {
+test('after 15 s without a worker the socket closes with 1012, and TAKEOVER_GRACE begins [D65]', async (t) => {
   const { world, api } = start(t, { createPipeline: createScriptedPipelines().create, takeoverGrace: 30_000 })
   const client = await configured(world, api)
   client.send(second)
@@ -92,7 +92,7 @@ test('no worker for 15 seconds: 1012, and the live waits for its sender as long 
   t.deepEqual(world.ends, [{ status: 'finished', reason: 'sender_closed' }])
 })
 
-test('a final that was told and is in no log when its worker goes is said again by the next', async (t) => {
+test('a sent final that is not in the log when its worker dies is sent again by the next worker', async (t) => {
   const words = numberedWords(14)
   const { world, api } = start(t, { words })
   const client = await configured(world, api)
@@ -112,7 +112,7 @@ test('a final that was told and is in no log when its worker goes is said again 
   t.is(textOf(world.log), textOf(words))
 })
 
-test('of two senders, one of them coming again, the first admitted has the place; 4409 for the other', async (t) => {
+test('of two senders the first admitted one has the place; the other is closed with 4409', async (t) => {
   const { world, api } = start(t, { createPipeline: createScriptedPipelines().create })
   const first = await configured(world, api)
   first.send(second)
@@ -131,7 +131,7 @@ test('of two senders, one of them coming again, the first admitted has the place
   t.is(third.refusal(), 'already_connected')
 })
 
-test('a client whose own socket broke comes back within RECONNECT_GRACE and goes on; without one its live ends', async (t) => {
+test('a client with a broken socket may continue within RECONNECT_GRACE, then the session ends', async (t) => {
   const words = numberedWords(20)
   const { world, api } = start(t, { words, reconnectGrace: 10_000 })
   const frames = framesOf(scriptedAudio(words, 1))
@@ -156,7 +156,7 @@ test('a client whose own socket broke comes back within RECONNECT_GRACE and goes
   t.deepEqual(graceless.world.ends, [{ status: 'finished', reason: 'sender_closed' }])
 })
 
-test('a process with sockets that dies: its senders are waited for, wherever they come back', async (t) => {
+test('after the death of a process with sockets, its senders may return on any process', async (t) => {
   const words = numberedWords(20)
   const { world, api } = start(t, { words })
   const frames = framesOf(scriptedAudio(words, 1))
@@ -172,7 +172,7 @@ test('a process with sockets that dies: its senders are waited for, wherever the
   t.is(textOf(world.log), textOf(words))
 })
 
-test('what was said before a clean close is stored though the worker goes in that moment', async (t) => {
+test('audio before a clean close is stored even if the worker dies at that moment', async (t) => {
   const words = numberedWords(6)
   const { world, api } = start(t, { words })
   const client = await configured(world, api)
@@ -185,7 +185,7 @@ test('what was said before a clean close is stored though the worker goes in tha
   t.deepEqual(world.ends, [{ status: 'finished', reason: 'sender_closed' }])
 })
 
-test('who sends faster than is heard is not read, and expelled when nothing moves for a minute [R149]', async (t) => {
+test('a sender that is too fast is not read, and expelled after a minute without progress [R149]', async (t) => {
   const { world, api } = start(t, { createPipeline: createScriptedPipelines({ consumes: false }).create })
   const client = await configured(world, api)
   client.send(...Array.from({ length: 40 }, () => second))
@@ -199,7 +199,7 @@ test('who sends faster than is heard is not read, and expelled when nothing move
   t.deepEqual(world.ends, [{ status: 'finished', reason: 'audio_too_fast' }])
 })
 
-test('too many control frames and bad frames are answered as by a worker without a relay', async (t) => {
+test('too many control frames and bad frames get the same answers as on a worker without a relay', async (t) => {
   const { world, api } = start(t, { createPipeline: createScriptedPipelines().create })
   const client = await configured(world, api)
   client.send('nonsense')
@@ -210,7 +210,7 @@ test('too many control frames and bad frames are answered as by a worker without
   t.is(client.ending(), 'rate_limited')
 })
 
-test('more unheard audio than is kept: the socket is not read until the worker has stored some, or cannot for 5 seconds', async (t) => {
+test('with a full buffer the socket waits 5 seconds for the worker to store text', async (t) => {
   const pipelines = createScriptedPipelines()
   const { world, api } = start(t, { createPipeline: pipelines.create, maxKeptBytes: 10 * second.length })
   const client = await configured(world, api)
@@ -230,7 +230,7 @@ test('more unheard audio than is kept: the socket is not read until the worker h
   t.is(pipelines.of(1).samples(), 17 * 16_000)
 })
 
-test('a sender comes again through a new link before the worker has seen the old one break', async (t) => {
+test('a sender returns through a new link before the worker notices that the old link broke', async (t) => {
   const pipelines = createScriptedPipelines()
   const { world } = start(t, { createPipeline: pipelines.create })
   const handler = world.workers().find(({ name }) => name === 'a')?.served

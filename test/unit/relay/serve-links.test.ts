@@ -46,7 +46,7 @@ const serveOne = (placed: { worker: string; term: number }, buffered = () => 0) 
 
 const HELLO = { kind: 'hello', relay: 1, term: 1, listens: true } as const
 
-test('a worker answers for a moved live once it is behind its fence, and for a live of another with who has it', async (t) => {
+test('a worker serves a moved session after its fence, and names the worker of other sessions', async (t) => {
   const own = serveOne({ worker: 'a', term: 3 })
   const link = own.open()
   link.hear({ ...HELLO, term: 3 })
@@ -68,7 +68,7 @@ test('a worker answers for a moved live once it is behind its fence, and for a l
   t.is(own.served.size(), 0)
 })
 
-test('a worker that has not heard of the term that it is asked for reads admission first', async (t) => {
+test('a worker that does not know the requested term reads admission first', async (t) => {
   const { world, open, taken } = serveOne({ worker: 'a', term: 1 })
   world.place('a')
   const link = open()
@@ -78,7 +78,7 @@ test('a worker that has not heard of the term that it is asked for reads admissi
   t.deepEqual(taken, [2])
 })
 
-test('a link that does not take the lines of a live is closed, a version that is not understood too', async (t) => {
+test('a link that does not accept the lines of a session is closed; an unknown version too', async (t) => {
   let buffered = 0
   const { world, bus, open } = serveOne({ worker: 'a', term: 1 }, () => buffered)
   const [link, foreign] = [open(), open()]

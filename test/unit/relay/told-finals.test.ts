@@ -11,7 +11,7 @@ const translated = (segment: number): TranscriptFrame => ({
 })
 const inTerm = (term: number) => (): number => term
 
-test('where the log holds nothing of the past, a late translation is owed where it stands behind a new segment', (t) => {
+test('without past text in the log, a late translation is due when it follows a new segment', (t) => {
   const told = createSentFinals()
   // A worker told this and could never store it.
   told.begin([said(5, 'lost')], 1, true)
@@ -19,7 +19,7 @@ test('where the log holds nothing of the past, a late translation is owed where 
   t.deepEqual(told.unsent(stored, inTerm(1)), [said(5, 'again'), translated(4), said(6, 'new')])
 })
 
-test('what a worker of a later term stored is owed, whatever it is of; what one of an earlier term did is past', (t) => {
+test('everything that a worker of a later term stored is due; text of an earlier term is past', (t) => {
   const told = createSentFinals()
   told.begin([said(5, 'lost'), said(6, 'lost')], 2, true)
   const [past, late, again] = [translated(3), translated(4), said(5, 'lost')]
@@ -28,14 +28,14 @@ test('what a worker of a later term stored is owed, whatever it is of; what one 
   t.true(told.has(again))
 })
 
-test('in its own term the past ends with the last that was told of it', (t) => {
+test('within its own term the past ends with the last sent line', (t) => {
   const told = createSentFinals()
   told.begin([said(4, 'past'), said(5, 'past')], 1, true)
   const stored = [said(4, 'past'), translated(3), said(5, 'past'), translated(4), said(6, 'new')]
   t.deepEqual(told.unsent(stored, inTerm(1)), [translated(4), said(6, 'new')])
 })
 
-test('the log is looked at from so far back that late translations of what was said before are found', (t) => {
+test('the log is read from far enough back to find late translations of sent text', (t) => {
   const told = createSentFinals()
   told.begin([said(250, 'past')], 1, true)
   t.is(told.readFromSegment(), 50)

@@ -45,7 +45,7 @@ const startApart = async () => {
   return { world, api, sent }
 }
 
-test('a live with a sender here is moved off a worker that cannot be reached for 8 s, to one that can, once a minute', async (t) => {
+test('a session with a local sender moves off a worker that is unreachable for 8 s, once a minute', async (t) => {
   const { world, api, sent } = await startApart()
   api.remote.sender(LIVE, SENDER)
   await world.pass(500)
@@ -60,7 +60,7 @@ test('a live with a sender here is moved off a worker that cannot be reached for
   t.is(sent.length, 2, 'its worker is still the same')
 })
 
-test('a live that is listened to alone stays where it is, and so does one that is reached again', async (t) => {
+test('a session with listeners only stays, and so does one whose worker becomes reachable again', async (t) => {
   const { world, api, sent } = await startApart()
   api.listen(null)
   await world.pass(500)
@@ -72,7 +72,7 @@ test('a live that is listened to alone stays where it is, and so does one that i
   t.deepEqual(sent, [])
 })
 
-test('who reaches no worker at all moves nothing', async (t) => {
+test('a process that reaches no worker moves nothing', async (t) => {
   const { world, api, sent } = await startApart()
   api.remote.sender(LIVE, SENDER)
   await world.pass(500)

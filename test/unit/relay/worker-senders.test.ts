@@ -47,7 +47,7 @@ const openLink = () => {
 const answers = (sent: ReadonlyArray<FromWorker>): ReadonlyArray<string> =>
   sent.flatMap((one) => (one.kind === 'admitted' || one.kind === 'refused' ? [`${one.requestId} ${one.kind}`] : []))
 
-test('a sender that asks in vain and goes takes no place with it, neither one that is being given nor one that is', async (t) => {
+test('a sender that asks in vain and leaves removes no other sender from its place', async (t) => {
   const { log, sent, became, link } = openLink()
   link.message({ kind: 'sender', requestId: 'first', from: null })
   link.message({ kind: 'sender', requestId: 'other', from: null })
@@ -62,7 +62,7 @@ test('a sender that asks in vain and goes takes no place with it, neither one th
   t.deepEqual(became, ['sender_closed'])
 })
 
-test('a sender that goes while it is given its place leaves the live as it is', async (t) => {
+test('a sender that leaves during its admission leaves the session unchanged', async (t) => {
   const { log, sent, became, link } = openLink()
   link.message({ kind: 'sender', requestId: 'first', from: null })
   link.message({ kind: 'gone', requestId: 'first', how: 'abandoned' })
@@ -71,7 +71,7 @@ test('a sender that goes while it is given its place leaves the live as it is', 
   t.deepEqual([answers(sent), became], [[], ['abandoned']])
 })
 
-test('a sender of this very process that leaves when it is told how far its worker is leaves no timer behind', async (t) => {
+test('a local sender that leaves during a progress message leaves no timer behind', async (t) => {
   const { timers, log, became, link, onTold } = openLink()
   link.message({ kind: 'sender', requestId: 'first', from: null })
   log.resolve()

@@ -130,7 +130,7 @@ const WITH_SCHEME = ['http', 'https', 'rtmp', 'rtmps', 'rtsp', 'rtsps'].flatMap(
   SPELLINGS_OF_LOOPBACK.map((host) => `${scheme}://${host}:8001/a`),
 )
 
-test('every spelling of a forbidden address is seen in a URL, in every scheme [S1]', (t) => {
+test('every spelling of a forbidden address in a URL is recognised, in every scheme [S1]', (t) => {
   const guard = createAddressGuard(PUBLIC_ONLY)
   t.deepEqual(WITH_SCHEME.filter((url) => !namesForbiddenAddress(guard, url)), [])
   t.true(namesForbiddenAddress(guard, 'no url'))
@@ -145,7 +145,7 @@ test('every spelling of a forbidden address is seen in a URL, in every scheme [S
     t.false(namesForbiddenAddress(guard, url), url)
 })
 
-test('AUDIO_URL_ALLOW_CIDRS opens what it names and nothing beside it', (t) => {
+test('AUDIO_URL_ALLOW_CIDRS allows exactly the listed networks', (t) => {
   const guard = createAddressGuard({ allow: ['192.168.1.0/24', 'fd00::/8'], ownPort: null })
   for (const address of ['192.168.1.0', '192.168.1.255', 'fd12::1', '8.8.8.8'])
     t.true(guard.allows(address, 80), address)
@@ -161,7 +161,7 @@ test('AUDIO_URL_ALLOW_CIDRS opens what it names and nothing beside it', (t) => {
     t.false(guard.allows(address, 80), address)
 })
 
-test('this service itself is never a source, whatever is allowed, by any of its addresses [S1]', (t) => {
+test('this service is never a source, by any of its addresses and whatever is allowed [S1]', (t) => {
   const guard = createAddressGuard({ allow: ['0.0.0.0/0', '::/0'], ownPort: 8080 })
   const own = Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address))
   for (const address of [
@@ -198,7 +198,7 @@ const OWN = {
   ],
 } as const
 
-test('addresses of this machine and of the networks that it is in are no public ones, on any port', async (t) => {
+test('addresses of this machine and of its networks are not public, on any port', async (t) => {
   let interfaces: Record<string, Array<NetworkInterfaceInfo>> = {}
   const near = [
     '8.8.4.4',
@@ -222,7 +222,7 @@ test('addresses of this machine and of the networks that it is in are no public 
   )
 })
 
-test('AUDIO_URL_ALLOW_CIDRS opens the own networks as well, but never this service', (t) => {
+test('AUDIO_URL_ALLOW_CIDRS can allow local networks, but never this service', (t) => {
   const interfaces = () => ({ eth0: [...OWN.eth0] })
   const guard = createAddressGuard({ allow: ['8.8.4.0/24', '2600:1f18::5/128'], ownPort: 8080 }, lookUp, interfaces)
   for (const address of ['8.8.4.4', '8.8.4.9', '2600:1f18::5']) t.true(guard.allows(address, 80), address)
@@ -230,7 +230,7 @@ test('AUDIO_URL_ALLOW_CIDRS opens the own networks as well, but never this servi
   for (const address of ['8.8.4.4', '2600:1f18::5']) t.false(guard.allows(address, 8080), address)
 })
 
-test('of the answers of a lookup all must be allowed; a literal is never looked up [S2]', async (t) => {
+test('all addresses of a lookup must be allowed; a literal is never looked up [S2]', async (t) => {
   const asked: string[] = []
   const answers: Record<string, ReadonlyArray<{ address: string; family: number }>> = {
     'good.example': [{ address: '2606:4700::1111', family: 6 }, { address: '1.1.1.1', family: 4 }],

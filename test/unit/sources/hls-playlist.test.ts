@@ -1,7 +1,7 @@
 import test from 'ava'
 import { chooseRendition, looksLikePlaylist, parsePlaylist } from '../../../infrastructure/sources/http/hls-playlist.ts'
 
-test('a media playlist: ranges go on, keys, maps and discontinuities reach their segments', (t) => {
+test('a media playlist: byte ranges continue; keys, maps and discontinuities apply to their segments', (t) => {
   const playlist = parsePlaylist(
     [
       '\uFEFF#EXTM3U',
@@ -43,7 +43,7 @@ test('a media playlist: ranges go on, keys, maps and discontinuities reach their
   t.deepEqual(playlist.segments[2]?.map, { uri: 'init.mp4', range: { offset: 20, length: 100 } })
 })
 
-test('of a master the default audio rendition of the smallest variant is heard, else that variant', (t) => {
+test('a master playlist gives the default audio of its smallest variant, else that variant', (t) => {
   const master = (audio: string) =>
     parsePlaylist(
       `#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=900,AUDIO="hi"\nbig.m3u8\n#EXT-X-STREAM-INF:BANDWIDTH=100${audio}\nsmall.m3u8\n` +
@@ -58,7 +58,7 @@ test('of a master the default audio rendition of the smallest variant is heard, 
   t.is(chosen(''), 'small.m3u8')
 })
 
-test('what is no playlist, or a broken one, is refused', (t) => {
+test('a text that is not a valid playlist is refused', (t) => {
   for (const text of [
     '',
     'text',

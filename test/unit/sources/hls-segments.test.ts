@@ -50,7 +50,7 @@ const numbersOf = async (segments: AsyncIterable<HlsSegment>): Promise<ReadonlyA
   return numbers
 }
 
-test('a live begins three segments before its end and goes on with each new one, once', async (t) => {
+test('a live playlist starts three segments before its end and delivers each new segment once', async (t) => {
   t.deepEqual(await numbersOf(follow([window(10, 15), window(10, 15), window(12, 17)], null)), [
     'new 13',
     '14',
@@ -60,13 +60,13 @@ test('a live begins three segments before its end and goes on with each new one,
   ])
 })
 
-test('a source that comes back goes on after what was heard, or with the oldest there is', async (t) => {
+test('a returning source continues after the last transcribed segment, or with the oldest available one', async (t) => {
   t.deepEqual(await numbersOf(follow([window(10, 15)], 11)), ['new 12', '13', '14', '15'])
   t.deepEqual(await numbersOf(follow([window(10, 15)], 15)), [])
   t.deepEqual(await numbersOf(follow([window(20, 22)], 15)), ['new 20', '21', '22'])
 })
 
-test('a packager that began anew is heard from its latest segments; one old answer of a cache is not', async (t) => {
+test('a restarted packager is read from its latest segments; one stale cached answer is ignored', async (t) => {
   t.deepEqual(await numbersOf(follow([window(0, 4)], 90)), ['new 2', '3', '4'])
   t.deepEqual(await numbersOf(follow([window(90, 92), window(0, 1), window(0, 2)], null)), [
     'new 90',
@@ -84,7 +84,7 @@ test('a packager that began anew is heard from its latest segments; one old answ
   ])
 })
 
-test('a recording is heard from its start and ends; a gap and a lost segment begin a new stretch', async (t) => {
+test('a recording is read from start to end; a gap or a lost segment begins a new stretch', async (t) => {
   t.deepEqual(await numbersOf(follow([`${window(0, 4)}#EXT-X-ENDLIST\n`], null)), ['new 0', '1', '2', '3', '4'])
   t.deepEqual(await numbersOf(follow([`${window(0, 3)}#EXT-X-ENDLIST\n`], null, { '1.ts': 404 })), [
     'new 0',
@@ -94,7 +94,7 @@ test('a recording is heard from its start and ends; a gap and a lost segment beg
   t.deepEqual(await numbersOf(follow([window(1, 3), window(7, 8)], null)), ['new 1', '2', '3', 'new 7', '8'])
 })
 
-test('a stretch tells the seconds that its playlist left out before it, and whether its clock is new', async (t) => {
+test('a stretch reports the seconds left out before it and whether its clock is new', async (t) => {
   const beginningsOf = async (segments: AsyncIterable<HlsSegment>): Promise<ReadonlyArray<unknown>> => {
     const told: unknown[] = []
     for await (const { sequence, begins } of segments)
@@ -110,7 +110,7 @@ test('a stretch tells the seconds that its playlist left out before it, and whet
   t.deepEqual(await beginningsOf(follow([window(0, 4)], 90)), [[2, null, false]], 'a packager that began anew')
 })
 
-test('losses are a failure when they are three in a row or the end of a recording; another failure is one at once', async (t) => {
+test('three losses in a row or at the end of a recording are a failure; any other failure ends at once', async (t) => {
   const codeOf = async (segments: AsyncIterable<HlsSegment>) =>
     (await t.throwsAsync(() => numbersOf(segments), { instanceOf: SourceError }))?.code
   t.is(await codeOf(follow([window(0, 5)], -1, { '0.ts': 404, '1.ts': 410, '2.ts': 404 })), 'http_404')

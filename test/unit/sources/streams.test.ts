@@ -35,7 +35,7 @@ const attempt = async (url: string) => {
   return { end, seconds: bytes / 32_000 }
 }
 
-withFfmpeg('rtmp: all of it is heard, and its end is no end for good', async (t) => {
+withFfmpeg('rtmp: the whole stream is received, and its end is not permanent', async (t) => {
   const flv = await readFile(join(await packageSample(t, 'flv', SECONDS), 'audio.flv'))
   const server = await serveRtmp(t, flvAudio(flv))
   const { end, seconds } = await attempt(server.url('app/instance/room/ok?key=1'))
@@ -45,7 +45,7 @@ withFfmpeg('rtmp: all of it is heard, and its end is no end for good', async (t)
 })
 
 withFfmpeg(
-  'rtsp: AAC in whole units and in pieces is heard, behind Digest; its goodbye is no end for good',
+  'rtsp: whole and fragmented AAC is received with Digest; its goodbye is not permanent',
   async (t) => {
     const flv = await readFile(join(await packageSample(t, 'flv', SECONDS), 'audio.flv'))
     const server = await serveRtsp(t, aacAudio(flvAudio(flv)))
@@ -65,7 +65,7 @@ withFfmpeg(
   },
 )
 
-test('rtsp: samples go on as they come, behind Basic; wrong or no credentials are refused once', async (t) => {
+test('rtsp: samples are received with Basic; wrong or missing credentials are refused once', async (t) => {
   const sound = pcmuAudio(1)
   const server = await serveRtsp(t, sound)
   const { code, bytes } = await pullOnce(server.url('basic').replace('://', `://${PASS}`))
@@ -82,7 +82,7 @@ test('rtsp: samples go on as they come, behind Basic; wrong or no credentials ar
 })
 
 withFfmpeg(
-  'a stream that broke off is asked for until its server is there again, within one attempt; any other is not [D56]',
+  'a broken stream is retried until its server returns, within one attempt; any other failure is not [D56]',
   async (t) => {
     const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 1), 'audio.flv')))
     const { port, url, stop } = await serveRtmp(t, messages)
@@ -99,7 +99,7 @@ withFfmpeg(
   },
 )
 
-test('what had arrived when a connection was reset is handed out before the failure', async (t) => {
+test('data that arrived before a connection reset is delivered before the failure', async (t) => {
   const sent = Buffer.alloc(32_000, 'sound')
   let server: Socket | undefined
   const { port } = await listenForStream(t, 'rtmp', '127.0.0.1', (socket) => {
@@ -120,7 +120,7 @@ test('what had arrived when a connection was reset is handed out before the fail
   t.is((await t.throwsAsync(reader.peek(), { instanceOf: SourceError }))?.code, 'closed')
 })
 
-test('what RTMP servers may do wrong ends the attempt with a code, and nothing is followed [S5 S8]', async (t) => {
+test('misbehaving RTMP servers end the attempt with a code, and no redirect is followed [S5 S8]', async (t) => {
   const server = await serveRtmp(t, [], { elsewhere: 'rtmp://127.0.0.3:9/live/x' })
   for (const [path, code] of [
     ['redirect/x', 'refused'],
@@ -139,7 +139,7 @@ test('what RTMP servers may do wrong ends the attempt with a code, and nothing i
     t.is((await pullOnce(server.url(path))).code, code, path)
 })
 
-test('what RTSP servers may do wrong ends the attempt with a code; a redirect is checked like a first address [S5 S8]', async (t) => {
+test('misbehaving RTSP servers end the attempt with a code; redirects are checked too [S5 S8]', async (t) => {
   const server = await serveRtsp(t, pcmuAudio(1))
   const codeOf = async (path: string) => (await pullOnce(server.url(path))).code
   for (const method of ['options', 'describe', 'setup', 'play'])
@@ -182,7 +182,7 @@ test('what RTSP servers may do wrong ends the attempt with a code; a redirect is
   t.is((await pullOnce(`rtsp://a%0d%0ab@127.0.0.1:${server.port}/ok`)).code, 'unsupported')
 })
 
-withFfmpeg('doctor: a source is looked at step by step; what is wrong has a step of its own', async (t) => {
+withFfmpeg('doctor checks a source step by step, and each problem has its own step', async (t) => {
   const flv = await readFile(join(await packageSample(t, 'flv', SECONDS), 'audio.flv'))
   const server = await serveRtsp(t, aacAudio(flvAudio(flv)))
   const diagnose = async (url: string) => {
@@ -231,7 +231,7 @@ withFfmpeg('doctor: a source is looked at step by step; what is wrong has a step
   }
 })
 
-test('RTMP: chunks of messages that come at once are put together, and every kind of header tells its timestamp', async (t) => {
+test('RTMP: interleaved chunks are reassembled, and every header type carries its timestamp', async (t) => {
   const header = (
     kind: number,
     stream: number,
@@ -285,7 +285,7 @@ test('RTMP: chunks of messages that come at once are put together, and every kin
   ])
 })
 
-test('AMF0: every kind of value is read; what ends too early or nests too deep is refused', (t) => {
+test('AMF0: every value type is parsed; truncated or deeply nested data is refused', (t) => {
   const about = new Map<string, number | boolean>([['a', true], ['b', -2.5]])
   t.deepEqual(decodeAmf(encodeAmf(['text', 1, null, about])), ['text', 1, null, about])
   const others = Buffer.from(
@@ -331,7 +331,7 @@ test('credentials: RFC 7616 decides which challenge is answered and how often', 
   t.false(createAuthentication(null).challenged(['Basic realm="r"']))
 })
 
-test('SDP: sound is found with its format; addresses are not looked at', (t) => {
+test('SDP: the audio is found with its format; addresses are ignored', (t) => {
   const { control, audio } = parseSdp(
     'v=0\nc=IN IP4 10.0.0.1\na=control:*\nm=video 0 RTP/AVP 97\na=control:v\nm=audio 9 RTP/AVP 8 96 97 300\r\na=rtpmap:96 opus/48000/2\r\na=fmtp:96 useinbandfec=1; x = y\r\na=control:a\r\nm=audio 0 RTP/AVP 0\na=inactive\n',
   )
@@ -356,7 +356,7 @@ test('SDP: sound is found with its format; addresses are not looked at', (t) => 
   ])
 })
 
-test('RTP: extensions, sources and padding are taken off; lengths that lie make no packet', (t) => {
+test('RTP: extensions, sources and padding are removed; wrong lengths give no packet', (t) => {
   const packet = (flags: number, rest: string): Buffer =>
     Buffer.concat([Buffer.from([flags, 0x80 | 96, 0, 7, 0, 0, 0, 9, 1, 2, 3, 4]), Buffer.from(rest, 'latin1')])
   t.deepEqual(parseRtp(packet(0xb1, 'csrc\0\0\0\x01exttbody\0\0\x03')), {

@@ -13,7 +13,7 @@ const readAll = (bytes: Buffer, step: number): ReadonlyArray<TimedPcm> => {
   ).flat()
 }
 
-test('pieces come out as they went in, however the pipe cuts them', (t) => {
+test('pieces leave the pipe as they entered it, for any chunk size', (t) => {
   const time = fc.option(fc.integer({ min: -100, max: 100 }))
   const piece = fc.record({ samples: fc.integer({ min: 1, max: 300 }), time })
   fc.assert(fc.property(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 1, max: 999 }), (pieces, step) => {
@@ -23,14 +23,14 @@ test('pieces come out as they went in, however the pipe cuts them', (t) => {
   }))
 })
 
-test('pieces that follow one another are one; a jump begins another', (t) => {
+test('consecutive pieces are merged; a jump in time begins a new piece', (t) => {
   const times = [[RATE, 7], [320, 8.001], [5, null], [10, 9]] as const
   const sent = times.map(([samples, time]) => pieceOf({ pcm: pcmOf(samples), time }))
   const got = readAll(Buffer.concat(sent), 1 << 20)
   t.deepEqual(got.map(({ pcm, time }) => [pcm.length / 2, time]), [[RATE + 325, 7], [10, 9]])
 })
 
-test('what is no audio is refused before it is held [S8]', (t) => {
+test('data that is not audio is refused before it is buffered [S8]', (t) => {
   const read = createPieceReader()
   const head = pieceOf({ pcm: Buffer.alloc(0), time: 1 })
   for (const length of [0xffffffff, 512 * 1024 + 2, 7]) {
