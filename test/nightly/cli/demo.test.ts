@@ -19,14 +19,14 @@ const MEMBERS = [
   'events',
 ]
 
-test('the demo ends with what to do next, and shows the stored events where they are asked for', async (t) => {
+test('the demo prints the next steps, and the stored events with --events', async (t) => {
   t.timeout(300_000)
   const report = join(folder.path, 'report.json')
-  const [plain, told] = await Promise.all([
+  const [plain, withEvents] = await Promise.all([
     stenolog(join(folder.path, 'a'), ['demo', '--report', report]),
     stenolog(join(folder.path, 'b'), ['demo', '--events']),
   ])
-  for (const { code, stdout, stderr } of [plain, told]) {
+  for (const { code, stdout, stderr } of [plain, withEvents]) {
     t.deepEqual([code, stderr], [0, ''])
     t.regex(stdout, /\nTranscript\n {2}Good morning/)
     t.regex(
@@ -35,7 +35,7 @@ test('the demo ends with what to do next, and shows the stored events where they
     )
   }
   t.notRegex(plain.stdout, /LiveCreated/)
-  t.regex(told.stdout, /\nStored events of the session\n(?:.*\n)*.* LiveCreated\n(?:.*\n)*.* LiveFinished\n/)
+  t.regex(withEvents.stdout, /\nStored events of the session\n(?:.*\n)*.* LiveCreated\n(?:.*\n)*.* LiveFinished\n/)
   const written = JSON.parse(await readFile(report, 'utf8')) as Readonly<Record<string, unknown>>
   for (const member of MEMBERS) t.true(member in written, member)
 })

@@ -17,8 +17,8 @@ const wrappedKeys = (file: string, names: ReadonlyArray<string>): ReadonlyArray<
   return rows.map(({ wrapped }) => Buffer.from(wrapped))
 }
 
-/** Hits in any file of a directory: as they are, and written as base64 or as hexadecimal digits. */
-const hitsOf = async (directory: string, secrets: ReadonlyArray<Buffer>): Promise<number> => {
+/** Counts the secrets in all files of a directory: as raw bytes, base64 and hexadecimal digits. */
+const countSecrets = async (directory: string, secrets: ReadonlyArray<Buffer>): Promise<number> => {
   let hits = 0
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue
@@ -34,7 +34,7 @@ const hitsOf = async (directory: string, secrets: ReadonlyArray<Buffer>): Promis
   return hits
 }
 
-test('a deleted user is exported before, gone after, and erased again from an older backup; no key and no text of theirs is left in any file', async (t) => {
+test('a deleted user leaves no key and no text in any file, also after a restore of an older backup', async (t) => {
   const service = await startTestService(t)
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
@@ -77,13 +77,13 @@ test('a deleted user is exported before, gone after, and erased again from an ol
   const keys = wrappedKeys(join(service.dataDirectory, 'keyring.sqlite'), ['user-2', 'live-1', 'text-1', 'live-2'])
   t.is(keys.length, 4)
   const secrets = [...keys, Buffer.from(text), Buffer.from('ada lovelace'), Buffer.from('of the mill')]
-  t.true((await hitsOf(service.dataDirectory, keys)) >= 1, 'they are found where they are')
+  t.true((await countSecrets(service.dataDirectory, keys)) >= 1, 'the search finds the keys before the deletion')
 
   const deleted = await run('users', 'delete', 'ada lovelace')
   t.is(deleted.code, 0, deleted.stderr)
   t.is((await listener.closed).code, 4401)
   const withKey = createClient(service.url(), token)
-  const isGone = async (): Promise<void> => {
+  const assertGone = async (): Promise<void> => {
     const admin = await service.admin()
     t.is((await admin.get<Listing<object>>('/users/')).body.pagination.total_items, 1)
     t.is((await admin.get<Listing<object>>('/admin/lives')).body.pagination.total_items, 0)
@@ -93,21 +93,21 @@ test('a deleted user is exported before, gone after, and erased again from an ol
       body: { detail: 'The last administrator cannot be deleted' },
     })
     t.is((await run('users', 'export', 'ada lovelace')).code, 1)
-    t.is(await hitsOf(service.dataDirectory, secrets), 0)
+    t.is(await countSecrets(service.dataDirectory, secrets), 0)
     const checked = await run('check')
     t.is(checked.code, 0, checked.stdout)
   }
   t.is((await ada.get('/users/me')).status, 401)
   t.is((await withKey.get('/lives/')).status, 401)
-  await isGone()
+  await assertGone()
 
   await service.kill('SIGTERM')
   const restored = await run('restore', backup, '--replace')
   t.regex(restored.stdout, /^4 keys that were erased after the backup were erased again$/m)
-  // What the file system has, before any service looks at it.
-  t.is(await hitsOf(service.dataDirectory, secrets), 0)
+  // The restore itself must erase the keys, before a service starts.
+  t.is(await countSecrets(service.dataDirectory, secrets), 0)
   await service.start()
-  await isGone()
+  await assertGone()
   t.is((await createClient(service.url(), token).get('/lives/')).status, 401)
 
   const again = await service.user('ada lovelace')

@@ -37,7 +37,7 @@ const stop = async (service: Launched): Promise<number | null> => {
   return service.exited
 }
 
-test.serial('the link that is printed, and never logged, makes the first administrator, once [B2]', async (t) => {
+test.serial('the printed setup link creates one administrator, once, and is never logged [B2]', async (t) => {
   const directory = await dataDirectory(t)
   const service = start(t, directory)
   const { url, token } = await linkOf(service)
@@ -54,7 +54,11 @@ test.serial('the link that is printed, and never logged, makes the first adminis
   const wrong = await client.post('/setup', { ...admin, token: `${token}x` })
   t.is(wrong.status, 403)
   t.deepEqual(wrong.body, { detail: 'Setup link is invalid, expired or already used' })
-  t.is((await client.post('/setup', { ...admin, token, password: 'short' })).status, 422, 'a mistake does not burn it')
+  t.is(
+    (await client.post('/setup', { ...admin, token, password: 'short' })).status,
+    422,
+    'a refused password does not use up the link',
+  )
   t.is((await client.post('/users/', admin)).status, 401)
 
   const created = await Promise.all([1, 2, 3].map(() => client.post<Single<Json>>('/setup/', { ...admin, token })))
@@ -67,16 +71,16 @@ test.serial('the link that is printed, and never logged, makes the first adminis
   t.is((await signedIn.get('/users/')).status, 200)
   t.is(await stop(service), 0)
   t.is(service.stdout().split(token).length, 2, 'printed once')
-  t.true(service.stderr().includes('"/setup"'), 'the log tells of the requests')
+  t.true(service.stderr().includes('"/setup"'), 'the log names the requests')
   t.false(service.stderr().includes(token))
 
   const again = start(t, directory)
   t.is((await createClient(await again.url()).post('/setup', { ...admin, token })).status, 403)
   t.is(await stop(again), 0)
-  t.notRegex(again.stdout(), LINK, 'with a user there is nothing to set up')
+  t.notRegex(again.stdout(), LINK, 'a service with a user prints no setup link')
 })
 
-test.serial('without a user each start makes a link of its own, and one of them can be used once [B2]', async (t) => {
+test.serial('each start without a user prints a new link, and only one link can be used [B2]', async (t) => {
   const directory = await dataDirectory(t)
   const first = start(t, directory)
   const { token } = await linkOf(first)
@@ -84,12 +88,13 @@ test.serial('without a user each start makes a link of its own, and one of them 
   const second = start(t, directory)
   const link = await linkOf(second)
   t.not(link.token, token)
-  const redeem = async (ofStart: string) =>
-    (await createClient(link.url).post('/setup', { username: 'late', password: 'long enough', token: ofStart })).status
+  const redeem = async (linkToken: string) =>
+    (await createClient(link.url).post('/setup', { username: 'late', password: 'long enough', token: linkToken }))
+      .status
   t.deepEqual([await redeem(token), await redeem(link.token), await redeem(token)], [200, 403, 403])
 })
 
-test.serial('the settings make the first administrator, from a file too, and never change one [B2]', async (t) => {
+test.serial('the settings create the first administrator and never change an existing one [B2]', async (t) => {
   const directory = await dataDirectory(t)
   const file = join(await dataDirectory(t), 'password')
   await writeFile(file, 'the first password\n')
@@ -106,7 +111,7 @@ test.serial('the settings make the first administrator, from a file too, and nev
 })
 
 test.serial(
-  'no administrator is made with a password that no user may have, an empty file above all [B2]',
+  'an empty or short password for the first administrator ends the start [B2]',
   async (t) => {
     const file = join(await dataDirectory(t), 'password')
     await writeFile(file, '\n')

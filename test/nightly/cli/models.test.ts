@@ -22,16 +22,16 @@ test.after.always(async () => {
   for (const teardown of teardowns) await teardown()
 })
 
-const begin = (args: ReadonlyArray<string>) => {
+const startCommand = (args: ReadonlyArray<string>) => {
   const env = { ...CHILD_ENVIRONMENT, STENOLOG_DATA_DIR: service.dataDirectory, STENOLOG_MODELS_DIR: models.path }
   const child = spawn(process.execPath, [MAIN, 'models', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const code = new Promise<number | null>((resolve) => child.once('close', resolve))
   return { child, code, stdout: text(child.stdout), stderr: text(child.stderr) }
 }
 
-/** `stenolog models …` in a process of its own, beside the running service. */
+/** Runs `stenolog models …` in a separate process while the service runs. */
 const run = async (...args: ReadonlyArray<string>) => {
-  const { code, stdout, stderr } = begin(args)
+  const { code, stdout, stderr } = startCommand(args)
   return { code: await code, stdout: await stdout, stderr: await stderr }
 }
 
@@ -45,18 +45,18 @@ const listed = async (name: string): Promise<Json | undefined> =>
   (await service.anonymous().get<Listing<Json>>(`/models?name=${name}`)).body.data[0]
 
 test.serial(
-  'a pull that is killed leaves no folder, the next one goes on with ranges, and the running service lists the model',
+  'a killed pull leaves no folder, and the next pull resumes and installs the model in the service',
   async (t) => {
     t.is(await listed('base'), undefined)
     hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { breaksAfter: 1_000_000, silent: true } })
-    const killed = begin(['pull', ID, '--hub', hub.url.href])
+    const killed = startCommand(['pull', ID, '--hub', hub.url.href])
     const part = join(
       models.path,
       '.pulling/base/parts',
       hash('sha256', await readFile('models/demo-en/onnx/encoder_model_quantized.onnx')),
     )
     await eventually(async () => {
-      if ((await stat(part)).size === 0) throw new Error('nothing is written yet')
+      if ((await stat(part)).size === 0) throw new Error('the part file is empty')
     })
     killed.child.kill('SIGKILL')
     t.is(await killed.code, null)
@@ -69,7 +69,7 @@ test.serial(
     t.regex(pulled.stderr, /█ 100 % {2}5\.2 of 5\.2 MB/)
     t.true(
       hub.asked.some((line) => /^storage onnx\/encoder_model_quantized\.onnx bytes=\d+-$/.test(line)),
-      'by ranges',
+      'the second pull requests the missing bytes only',
     )
     t.deepEqual(await readdir(models.path), ['base'])
     const row = (await json<ReadonlyArray<Json>>('list')).find(({ name }) => name === 'base')
@@ -82,12 +82,12 @@ test.serial(
       precision: 'int8',
       folder: join(models.path, 'base'),
     })
-    t.is((await listed('base'))?.['vram'], row?.['vram'], 'what was measured is what a live reserves')
+    t.is((await listed('base'))?.['vram'], row?.['vram'], 'a session reserves the measured memory')
   },
 )
 
 test.serial(
-  'a live hears with the pulled model without a restart, nobody removes it meanwhile, and it can be switched off and removed',
+  'a session uses a pulled model without a restart, and a model in use cannot be removed',
   async (t) => {
     const client = await service.user('speaker')
     const live = await client.createLive({ model: 'base' })
@@ -115,7 +115,7 @@ test.serial(
 )
 
 test.serial(
-  'verify says of each file what is wrong, and keeps hashes and memory of what came another way',
+  'verify names each broken file, and stores hashes and memory of a copied model',
   async (t) => {
     await cp('models/demo-en', join(models.path, 'mine'), { recursive: true })
     const [first] = await json<ReadonlyArray<{ readonly files: ReadonlyArray<Json> }>>('verify', 'mine')
@@ -124,7 +124,7 @@ test.serial(
     t.true((await readdir(join(models.path, 'mine'))).includes('stenolog.json'))
     t.regex((await run('verify', 'mine')).stdout, /^mine: ok, \d+ MB of memory$/m)
 
-    // As long as before, so only its hash tells.
+    // The size stays equal, so only the hash shows the change.
     await writeFile(join(models.path, 'mine/tokenizer_config.json'), 'x'.repeat(193))
     const changed = await run('verify', 'mine')
     t.is(changed.code, 1)
@@ -139,15 +139,15 @@ test.serial(
     t.regex(damaged.stdout, /^onnx\/decoder_model_quantized\.onnx +0\.70 +damaged +\S/m)
     t.regex(damaged.stdout, /^generation_config\.json +0\.00 +damaged +generation_config\.json is not JSON$/m)
     t.regex(damaged.stdout, /^onnx\/encoder_model_quantized\.onnx +2\.24 +ok$/m)
-    t.is((await run('remove', 'other')).code, 0, 'also what is damaged')
+    t.is((await run('remove', 'other')).code, 0, 'a damaged model can be removed')
   },
 )
 
-test.serial('what cannot be done is said in one line', async (t) => {
+test.serial('models: each refused command prints one line and exits with 1 or 2', async (t) => {
   const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp, number?]> = [
     [
       ['pull', 'huge'],
-      /^error: Unknown model "huge"\. Use a name \(base\), a repository \(owner\/name\) or a folder \(\.\/path\)\.\nhint: Names: tiny, base/,
+      /^error: Unknown model "huge"\. Use a name \(base\), .* or a folder \(\.\/path\)\.\nhint: Names: tiny, base/,
       2,
     ],
     [['pull', 'nobody/nothing', '--hub', hub.url.href], /has no public model of this name/],

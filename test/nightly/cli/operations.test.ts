@@ -10,8 +10,8 @@ import { passwordOf, startTestService } from '../../support/service/service.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-/** What differs from run to run, replaced by what it is. */
-const normal = (line: string): string =>
+/** Replaces values that differ between runs with placeholders. */
+const normalised = (line: string): string =>
   line
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+\+00:00/g, 'TIME')
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID')
@@ -23,27 +23,27 @@ const normal = (line: string): string =>
     .replaceAll(/position \d+/g, 'position N')
     .replaceAll(/in \d+\.\d s/g, 'in N s')
 
-/** Whether the lines are those that were expected, `…` being any number of lines. */
-const fits = (expected: ReadonlyArray<string>, lines: ReadonlyArray<string>): boolean => {
+/** Compares lines; the expected line `…` matches any number of lines. */
+const matchLines = (expected: ReadonlyArray<string>, lines: ReadonlyArray<string>): boolean => {
   const [first, ...rest] = expected
   if (first === undefined) return lines.length === 0
   if (first === '…')
-    return Array.from({ length: lines.length + 1 }).some((_, skipped) => fits(rest, lines.slice(skipped)))
-  return lines[0] === first && fits(rest, lines.slice(1))
+    return Array.from({ length: lines.length + 1 }).some((_, skipped) => matchLines(rest, lines.slice(skipped)))
+  return lines[0] === first && matchLines(rest, lines.slice(1))
 }
 
-/** Whether a command only looks: what it looks at may be a moment behind what was done before it. */
-const onlyLooks = ([command = '', verb]: ReadonlyArray<string>): boolean =>
+/** A command that only reads may see the data a moment late, so it is tried again. */
+const isReadOnly = ([command = '', verb]: ReadonlyArray<string>): boolean =>
   ['check', 'replay', 'export'].includes(command) || verb === 'export'
 
-const linesOf = (text: string): ReadonlyArray<string> => text.trimEnd().split('\n').map(normal)
+const linesOf = (text: string): ReadonlyArray<string> => text.trimEnd().split('\n').map(normalised)
 
-/** In the order in which they are run: a later page finds what an earlier one has left. */
+/** In this order: a page uses the data that earlier pages leave. */
 const PAGES = [
   'guides/audit-a-session', 'operate/backup-and-restore', 'operate/check-and-repair', 'guides/transcripts-and-privacy',
 ]
 
-test('docs: every example of the command line prints what its page says, on the data of a real service', async (t) => {
+test('docs: every command line example prints the documented output on a real service', async (t) => {
   const service = await startTestService(t)
   const elsewhere = await temporaryDirectory()
   t.teardown(elsewhere.remove)
@@ -72,7 +72,7 @@ test('docs: every example of the command line prints what its page says, on the 
     limit: async () => {
       t.is((await (await service.admin()).put('/users/2', { max_sessions: 3 })).status, 200)
     },
-    // What the damage broke is what the backup is for.
+    // The page restores the backup after the damage.
     again: async () => {
       await service.start()
       const ada = await logIn(service.url(), 'ada', passwordOf('ada'))
@@ -107,13 +107,13 @@ test('docs: every example of the command line prints what its page says, on the 
         const printed = (isBad ? run.stdout + run.stderr : run.stdout)
           .replaceAll(backup, '/srv/backup')
           .replaceAll(service.dataDirectory, '/srv/data')
-        assert.ok(fits(expected.map(normal), linesOf(printed)), `$ ${command}\n${printed}`)
+        assert.ok(matchLines(expected.map(normalised), linesOf(printed)), `$ ${command}\n${printed}`)
       }
-      await t.notThrowsAsync(isBad || onlyLooks(args) ? eventually(runExample) : runExample())
+      await t.notThrowsAsync(isBad || isReadOnly(args) ? eventually(runExample) : runExample())
       commands += 1
     }
   }
-  t.true(commands >= 17, 'the page was read')
+  t.true(commands >= 17, 'the pages contain the examples')
 
   await mkdir(join(elsewhere.path, 'nothing'))
   const nowhere = await stenolog(join(elsewhere.path, 'nothing'), ['check'])

@@ -21,7 +21,7 @@ const FORMS = {
 } as const
 
 for (const [ending, form] of Object.entries(FORMS))
-  test(`what was said is written as ${ending} where the file ends so`, async (t) => {
+  test(`--output writes the transcript as ${ending} when the file name ends in .${ending}`, async (t) => {
     const file = at(`talk.${ending}`)
     const { code, stdout, stderr } = await transcribe(['--output', file])
     t.is(code, 0, stderr)
@@ -29,18 +29,18 @@ for (const [ending, form] of Object.entries(FORMS))
     t.regex(stdout, /meeting/)
   })
 
-test('what was said is written as JSON, as it is told with --json', async (t) => {
+test('--output with a .json file writes the same JSON that --json prints', async (t) => {
   const { code, stdout, stderr } = await transcribe(['--json', '--output', at('talk.JSON')])
   t.is(code, 0, stderr)
   t.deepEqual(JSON.parse(await readFile(at('talk.JSON'), 'utf8')), JSON.parse(stdout))
 })
 
-test('a model that is not installed is told with the command that installs it', async (t) => {
-  const known = await transcribe(['--model', 'base'], { MODELS_DIR: folder.path })
-  t.is(known.code, 1)
+test('an unknown model prints the command that installs it', async (t) => {
+  const missing = await transcribe(['--model', 'base'], { MODELS_DIR: folder.path })
+  t.is(missing.code, 1)
   t.true(
-    known.stderr.endsWith('error: Model "base" is not installed.\nhint: Run: npm run stenolog -- models pull base\n'),
-    known.stderr,
+    missing.stderr.endsWith('error: Model "base" is not installed.\nhint: Run: npm run stenolog -- models pull base\n'),
+    missing.stderr,
   )
   const misspelt = await transcribe(['--model', 'demoen'])
   t.is(misspelt.code, 1)
@@ -50,7 +50,7 @@ test('a model that is not installed is told with the command that installs it', 
   )
 })
 
-test('what the service refuses is told in its words, of the file that it is about', async (t) => {
+test('a refused session prints the file and the reason of the service', async (t) => {
   const { code, stderr } = await transcribe(['--language', 'de'])
   t.is(code, 1)
   t.regex(stderr, /^error: .*talk\.wav: The service refused the session \(4\d\d\): [^{]+\n$/)

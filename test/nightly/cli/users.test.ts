@@ -20,7 +20,7 @@ interface Ended {
   readonly stderr: string
 }
 
-/** The command line in a process of its own, on the data directory of the service. */
+/** Runs the command line in a separate process on the data directory of the service. */
 const stenolog = async (args: ReadonlyArray<string>, input = ''): Promise<Ended> => {
   const env = { ...CHILD_ENVIRONMENT, STENOLOG_DATA_DIR: service.dataDirectory }
   const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] })
@@ -37,7 +37,7 @@ const json = async <A>(args: ReadonlyArray<string>, input = ''): Promise<A> => {
 }
 
 test.serial(
-  'users are created, listed, changed and given a password beside the running service [B12 D47]',
+  'the command line creates, lists and changes users while the service runs [B12 D47]',
   async (t) => {
     const created = await json<Json>(
       ['users', 'create', 'zoë', '--max-sessions', '2', '--permission', 'user_retention'],
@@ -45,7 +45,7 @@ test.serial(
     )
     t.like(created, { username: 'zoë', max_sessions: 2, max_translations: 5, is_active: true })
     const first = await logIn(service.url(), 'zoë', 'a first password')
-    t.deepEqual((await first.get<Single<Json>>('/users/me')).body.data, created, 'all that REST shows')
+    t.deepEqual((await first.get<Single<Json>>('/users/me')).body.data, created, 'equal to the answer of REST')
 
     t.like(await json(['users', 'change', 'zoe\u0308', '--max-translations', '0', '--no-permissions']), {
       max_translations: 0,
@@ -66,32 +66,41 @@ test.serial(
   },
 )
 
-test.serial('lives of all are listed and finished beside the running service [B12 D47]', async (t) => {
-  const member = await service.user('speaker')
-  const [live, other] = [await member.createLive(), await (await service.user('another')).createLive()]
-  const rows = await json<ReadonlyArray<Json>>(['lives', 'list'])
-  t.deepEqual(rows.map(({ id, username }) => [id, username]), [[other.id, 'another'], [live.id, 'speaker']])
-  t.false(JSON.stringify(rows).includes(live.listener_token))
-  t.deepEqual(
-    (await json<ReadonlyArray<Json>>(['lives', 'list', '--user', 'speaker', '--status', 'pending'])).map(
-      ({ id }) => id,
-    ),
-    [live.id],
-  )
-  t.like(await json(['lives', 'finish', String(live.id)]), { id: live.id, status: 'finished' })
-  t.is((await member.get<Single<Json>>(`/lives/${live.id}`)).body.data['status'], 'finished')
-  t.regex(
-    (await stenolog(['lives', 'list'])).stdout,
-    new RegExp(`^${live.id} +speaker +finished +raw +demo-en +en +0 `, 'm'),
-  )
-})
+test.serial(
+  'the command line lists and finishes the sessions of all users while the service runs [B12 D47]',
+  async (t) => {
+    const member = await service.user('speaker')
+    const [live, other] = [await member.createLive(), await (await service.user('another')).createLive()]
+    const rows = await json<ReadonlyArray<Json>>(['lives', 'list'])
+    t.deepEqual(
+      rows.map(({ id, username }) => [id, username]),
+      [
+        [other.id, 'another'],
+        [live.id, 'speaker'],
+      ],
+    )
+    t.false(JSON.stringify(rows).includes(live.listener_token))
+    t.deepEqual(
+      (await json<ReadonlyArray<Json>>(['lives', 'list', '--user', 'speaker', '--status', 'pending'])).map(
+        ({ id }) => id,
+      ),
+      [live.id],
+    )
+    t.like(await json(['lives', 'finish', String(live.id)]), { id: live.id, status: 'finished' })
+    t.is((await member.get<Single<Json>>(`/lives/${live.id}`)).body.data['status'], 'finished')
+    t.regex(
+      (await stenolog(['lives', 'list'])).stdout,
+      new RegExp(`^${live.id} +speaker +finished +raw +demo-en +en +0 `, 'm'),
+    )
+  },
+)
 
-test.serial('API tokens of users are created, listed, renamed, switched and revoked beside the running service [B12]', async (t) => {
+test.serial('the command line manages API tokens of users while the service runs [B12]', async (t) => {
   const [owner, bystander] = [await service.user('owner'), await service.user('bystander')]
   await bystander.post('/tokens/', { name: 'not to be listed' })
   const { code, stdout, stderr } = await stenolog(['tokens', 'create', 'owner', 'ci', '--quiet'])
   t.deepEqual([code, stderr], [0, ''])
-  t.regex(stdout, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}\n$/, 'the secret alone')
+  t.regex(stdout, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}\n$/, 'only the secret')
   const byKey = async (): Promise<number> =>
     (await fetch(`${service.url()}/users/me`, { headers: { 'x-api-key': stdout.trim() } })).status
   t.is(await byKey(), 200)
@@ -107,7 +116,7 @@ test.serial('API tokens of users are created, listed, renamed, switched and revo
   t.deepEqual(
     (await owner.get<{ readonly data: ReadonlyArray<Json> }>('/tokens/')).body.data,
     listed,
-    'all that REST shows',
+    'equal to the answer of REST',
   )
   t.false((await stenolog(['tokens', 'list', 'owner'])).stdout.includes(stdout.trim()))
 
@@ -121,7 +130,7 @@ test.serial('API tokens of users are created, listed, renamed, switched and revo
   t.is(await byKey(), 401)
 })
 
-test.serial('what the service refuses is said in one line, and the exit code tells', async (t) => {
+test.serial('users, lives and tokens: each refused command prints one line and exits with 1 or 2', async (t) => {
   const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string, RegExp, number?]> = [
     [['users', 'create', 'root'], 'a long password', /^error: Username already taken$/m],
     [['users', 'create', 'weak'], 'short', /^error: password: Value error, password should have at least 8 bytes$/m],
@@ -146,7 +155,7 @@ test.serial('what the service refuses is said in one line, and the exit code tel
 })
 
 test.serial(
-  'the socket is for its owner alone and opens the administration, nothing that belongs to a user [S23]',
+  'the control socket serves its owner the administration but no user data [S23]',
   async (t) => {
     const socketPath = join(service.dataDirectory, 'control.sock')
     t.is((await stat(socketPath)).mode & 0o777, 0o600)
@@ -162,20 +171,20 @@ test.serial(
     t.is(await statusOf('/users/'), 200)
     t.is(await statusOf('/lives/'), 401)
     t.is(await statusOf('/users/me'), 401)
-    t.is((await createClient(service.url()).get('/users/')).status, 401, 'not so over the network')
-    t.is(await statusOf('/tokens/'), 401, 'whose?')
+    t.is((await createClient(service.url()).get('/users/')).status, 401, 'the network needs a login')
+    t.is(await statusOf('/tokens/'), 401, 'no user is named')
     t.is(await statusOf('/tokens/', { 'x-on-behalf-of': '1' }), 200)
-    t.is(await statusOf('/tokens/', { 'x-on-behalf-of': '4711' }), 404, 'who does not exist has none')
-    t.is(await statusOf('/lives/', { 'x-on-behalf-of': '1' }), 401, 'of a user the tokens alone')
+    t.is(await statusOf('/tokens/', { 'x-on-behalf-of': '4711' }), 404, 'an unknown user has no tokens')
+    t.is(await statusOf('/lives/', { 'x-on-behalf-of': '1' }), 401, 'the socket serves only the tokens of a user')
     t.is(
       (await fetch(`${service.url()}/tokens/`, { headers: { 'x-on-behalf-of': '1' } })).status,
       401,
-      'not so over the network',
+      'the network needs a login',
     )
   },
 )
 
-test.serial('without a running service one is started for the command and ends with it', async (t) => {
+test.serial('a command without a running service starts one and ends it', async (t) => {
   await service.kill('SIGKILL')
   t.like(await json(['users', 'set-password', 'root'], 'found again at last'), { username: 'root' })
   await service.start()

@@ -7,7 +7,7 @@ import { ADMIN } from '../../support/service/service.ts'
 
 const ELSEWHERE = 'This process runs no models: install and remove them on the machine of a worker'
 
-test.serial('a process that only serves clients is ready without a worker, says that none is there, and leaves models to those', async (t) => {
+test.serial('an API process without a worker is ready, refuses sessions and leaves models to workers', async (t) => {
   t.timeout(300_000)
   const cluster = await startCluster(t)
   await cluster.add('lists', 'projector')
@@ -37,10 +37,10 @@ test.serial('a process that only serves clients is ready without a worker, says 
 
   await cluster.add('worker', 'worker')
   await eventually(async () => {
-    if ((await ready()).checks.workers !== 1) throw new Error('the worker is not told of')
+    if ((await ready()).checks.workers !== 1) throw new Error('the API process does not count the worker yet')
     await speaker.createLive()
   })
-  const now = await metrics()
-  t.regex(now, /^stenolog_members\{state="up"\} 3$/m)
-  t.regex(now, /^stenolog_leases\{holder="other"\} [1-9]\d*$/m)
+  const page = await metrics()
+  t.regex(page, /^stenolog_members\{state="up"\} 3$/m)
+  t.regex(page, /^stenolog_leases\{holder="other"\} [1-9]\d*$/m)
 })

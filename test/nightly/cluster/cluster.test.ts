@@ -4,7 +4,7 @@ import { listenTo, sendWords, speakerAt, storedNumbers, upTo } from '../../suppo
 
 const WORDS = 30
 
-test.serial('numbered words that are said to one process are stored and told once each', async (t) => {
+test.serial('one process stores and sends every numbered word once', async (t) => {
   t.timeout(300_000)
   const cluster = await startCluster(t)
   const one = await cluster.add('one')
@@ -18,7 +18,7 @@ test.serial('numbered words that are said to one process are stored and told onc
   t.deepEqual(await storedNumbers(speaker, live), upTo(WORDS))
 })
 
-test.serial('a session that one process hears is sent to, heard and ended through others', async (t) => {
+test.serial('clients of two API processes send to, listen to and end a session of a worker', async (t) => {
   t.timeout(300_000)
   const cluster = await startCluster(t)
   await Promise.all([cluster.add('worker', 'worker'), cluster.add('lists', 'projector')])

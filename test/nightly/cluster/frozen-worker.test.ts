@@ -1,4 +1,4 @@
-/** A worker that stands still for long, and what it does when it wakes. `STENOLOG_TEST_WAKES=10` has ten of them (1). */
+/** Freezes a worker and wakes it again. `STENOLOG_TEST_WAKES=10` runs ten rounds (1 without it). */
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import test from 'ava'
@@ -11,54 +11,54 @@ import { eventually } from '../../support/tools/eventually.ts'
 
 const ROUNDS = Number(process.env['STENOLOG_TEST_WAKES'] ?? 1)
 const FROZEN_MS = 30_000
-/** Milliseconds. */
 const PATIENT = { timeoutMs: 180_000 }
-/** At two workers: some of them at the one that is frozen. */
+/** Enough that both workers have some. */
 const LIVES = 4
-/** Words of a live: about seven finals. */
+/** Words of a session: about seven final segments. */
 const WORDS = 140
 
 const DROPPED = 'another worker has the session: it is dropped here'
 
-/** Milliseconds from a moment until a process says that it has dropped a live. */
+/** Milliseconds from a moment until a process logs that it has dropped a session. */
 const droppedAfter = (worker: ClusterProcess, { id }: LiveJson, moment: number): number => {
-  const said = worker
+  const dropLines = worker
     .log()
     .split('\n')
     .filter((line) => line.includes(DROPPED))
     .map((line) => JSON.parse(line) as { readonly liveId: number; readonly time: string })
-  const found = said.find(({ liveId, time }) => liveId === id && Date.parse(time) >= moment)
-  if (found === undefined) throw new Error(`${worker.name} has not dropped live ${id}`)
-  return Date.parse(found.time) - moment
+  const dropped = dropLines.find(({ liveId, time }) => liveId === id && Date.parse(time) >= moment)
+  if (dropped === undefined) throw new Error(`${worker.name} has not dropped session ${id}`)
+  return Date.parse(dropped.time) - moment
 }
 
 const termIn = ({ data }: StoredEvent): number | undefined => (data as { readonly term?: number }).term
 
-/** Events of these types that were written in a lower term than a fence before them. */
-const behindTheFence = async (
+/** Events of these types that follow a fence but have a lower term. */
+const afterTheFence = async (
   { read }: Cluster,
   stream: string,
   fence: string,
-  ...of: ReadonlyArray<string>
+  ...types: ReadonlyArray<string>
 ): Promise<ReadonlyArray<string>> => {
   let term = 1
   const late: Array<string> = []
   for (const event of await read(stream)) {
     const own = termIn(event) ?? 1
     if (event.type === fence) term = own
-    // Ends that nobody's worker asked for name no term.
-    else if (own < term && of.includes(event.type)) late.push(`${event.type} of term ${own} behind ${term}`)
+    // Ends that no worker requested have no term.
+    else if (own < term && types.includes(event.type))
+      late.push(`${event.type} of term ${own} after the fence of term ${term}`)
   }
   assert.ok(term > 1, `${stream} has no ${fence}`)
   return late
 }
 
-test.serial('a worker that was frozen for long drops its lives when it wakes, and writes nothing behind their fences', async (t) => {
+test.serial('a frozen worker drops its moved sessions when it wakes and writes no more of them', async (t) => {
   t.timeout(10 * 60_000 * ROUNDS)
   const cluster = await startSplitCluster(t)
   const [one, two] = cluster.apis
   const speaker = await speakerAt(one.url())
-  const took: Array<number> = []
+  const dropTimes: Array<number> = []
   for (let round = 1; round <= ROUNDS; round += 1) {
     const sessions = await Promise.all(Array.from({ length: LIVES }, async () => {
       const live = await speaker.createLive({ live_retention: true })
@@ -69,47 +69,47 @@ test.serial('a worker that was frozen for long drops its lives when it wakes, an
         worker: await cluster.workerOf(live.id),
       }
     }))
-    /** Waits until each live tells a further final. */
-    const more = async (): Promise<void> => {
+    /** Waits until each session sends another final segment. */
+    const anotherFinal = async (): Promise<void> => {
       const before = sessions.map(({ listener }) => listener.finals().length)
       await eventually(
         () => assert.ok(sessions.every(({ listener }, i) => listener.finals().length > (before[i] ?? 0))),
         PATIENT,
       )
     }
-    await more()
+    await anotherFinal()
     const frozen = sessions[0]?.worker
     assert.ok(frozen !== undefined)
     const moved = sessions.filter(({ worker }) => worker === frozen)
-    // What it has told by then waits to be stored, and could be as soon as it wakes.
+    // The worker now holds finals that it could store as soon as it wakes.
     frozen.cut('eventstoredb')
-    await more()
+    await anotherFinal()
     frozen.freeze()
     frozen.mend('eventstoredb')
-    // The length of its sleep is what is tried.
-    await Promise.all([delay(FROZEN_MS), more()])
+    // The test is about the length of the freeze, so this waits for time.
+    await Promise.all([delay(FROZEN_MS), anotherFinal()])
     const woken = Date.now()
     frozen.thaw()
     const last = await eventually(
       () => Math.max(...moved.map(({ live }) => droppedAfter(frozen, live, woken))),
       PATIENT,
     )
-    took.push(last)
+    dropTimes.push(last)
     for (const { live, listener, sender } of sessions) {
       t.is(await sender.over, 1000)
       await listener.over
-      t.deepEqual(listener.finals(), upTo(WORDS), `live ${live.id}`)
-      t.deepEqual(await storedNumbers(speaker, live), upTo(WORDS), `live ${live.id}`)
+      t.deepEqual(listener.finals(), upTo(WORDS), `session ${live.id}`)
+      t.deepEqual(await storedNumbers(speaker, live), upTo(WORDS), `session ${live.id}`)
     }
     for (const { live: { id } } of moved) {
-      t.deepEqual(await behindTheFence(cluster, `segments-${id}`, 'SegmentsFenced', 'SegmentFinalised'), [])
+      t.deepEqual(await afterTheFence(cluster, `segments-${id}`, 'SegmentsFenced', 'SegmentFinalised'), [])
       t.deepEqual(
-        await behindTheFence(cluster, `live-${id}`, 'LiveTakenOver', 'SenderAttached', 'VocabularyChanged'),
+        await afterTheFence(cluster, `live-${id}`, 'LiveTakenOver', 'SenderAttached', 'VocabularyChanged'),
         [],
       )
     }
-    t.log(`round ${round}: ${moved.length} lives of ${frozen.name} dropped ${last} ms after it woke`)
+    t.log(`round ${round}: ${moved.length} sessions of ${frozen.name} dropped ${last} ms after it woke`)
     await eventually(async () => assert.deepEqual(await cluster.workers(), ['worker-1', 'worker-2']), PATIENT)
   }
-  t.log(`woken to dropped: ${took.toSorted((a, b) => a - b).join(', ')} ms`)
+  t.log(`woken to dropped: ${dropTimes.toSorted((a, b) => a - b).join(', ')} ms`)
 })

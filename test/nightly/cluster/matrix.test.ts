@@ -10,10 +10,10 @@ import type { MatrixCluster, Outcome } from '../../support/cluster/matrix-strike
 
 const withFfmpeg = existsSync(FFMPEG) ? test.serial : test.serial.skip
 
-/** A file of verdicts, a line a cell: cells that it says are ok are not run again. */
+/** A file with one verdict per line and cell; cells that are ok in it are skipped. */
 const VERDICTS = process.env['STENOLOG_TEST_MATRIX_VERDICTS']
 
-const alreadyOk = (): ReadonlySet<string> => {
+const passedCells = (): ReadonlySet<string> => {
   const lines = VERDICTS !== undefined && existsSync(VERDICTS) ? readFileSync(VERDICTS, 'utf8').split('\n') : []
   return new Set(
     lines
@@ -23,17 +23,17 @@ const alreadyOk = (): ReadonlySet<string> => {
   )
 }
 
-/** Sources of the tests are on this machine. */
+/** The sources of the tests run on this machine. */
 const SETTINGS = { AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32' }
 
-const ofAll = async (t: ExecutionContext): Promise<MatrixCluster> => {
+const startAllRoles = async (t: ExecutionContext): Promise<MatrixCluster> => {
   const cluster = await startCluster(t)
   const one = await cluster.add('all-1', 'all', SETTINGS)
   const two = await cluster.add('all-2', 'all', SETTINGS)
   return { cluster, all: [one, two], fronts: [one, two], workers: [one, two], projector: one }
 }
 
-const ofRoles = async (t: ExecutionContext): Promise<MatrixCluster> => {
+const startSeparateRoles = async (t: ExecutionContext): Promise<MatrixCluster> => {
   const cluster = await startCluster(t)
   const projector = await cluster.add('projector-1', 'projector', SETTINGS)
   const workers = [await cluster.add('worker-1', 'worker', SETTINGS), await cluster.add('worker-2', 'worker', SETTINGS)]
@@ -41,51 +41,52 @@ const ofRoles = async (t: ExecutionContext): Promise<MatrixCluster> => {
   return { cluster, all: [projector, ...workers, ...fronts], fronts, workers, projector }
 }
 
-test('45 cells hold each pair of values of two dimensions that 216 hold', (t) => {
+test('45 chosen cells cover every pair of values that all 216 cells cover', (t) => {
   t.is(CELLS.length, 216)
   const chosen = pairwise(45)
   t.is(new Set(chosen.map(nameOf)).size, 45)
   t.is(new Set(chosen.flatMap(pairsOf)).size, new Set(CELLS.flatMap(pairsOf)).size)
 })
 
-withFfmpeg('nothing is lost or told twice, whichever process a fault befalls, at any moment of a session of any source', async (t) => {
+withFfmpeg('no fault of any process at any moment of a session loses or repeats text', async (t) => {
   t.timeout(6 * 3_600_000)
   const { seed, from, strikes } = requestedStrikes(process.env['STENOLOG_TEST_MATRIX'])
   const failed: Array<string> = []
-  const tell = (index: number, { cell, wrong, note }: Outcome): void => {
-    // At once: a run of hours is looked at before it ends.
+  const report = (index: number, { cell, wrong, note }: Outcome): void => {
+    // Printed at once, because the run takes hours.
     const verdict = `${wrong.length === 0 ? 'ok' : wrong.join('; ')} · ${note}\n`
     process.stderr.write(`${index} ${cell}: ${verdict}`)
     if (VERDICTS !== undefined) appendFileSync(VERDICTS, `${cell} ${verdict}`)
     if (wrong.length === 0) return
     failed.push(
-      `${cell}: ${wrong.join('; ')} (again: STENOLOG_TEST_MATRIX=${cell}, or from here on: STENOLOG_TEST_MATRIX=${seed}:${index})`,
+      `${cell}: ${wrong.join('; ')} (repeat: STENOLOG_TEST_MATRIX=${cell}; ` +
+        `continue here: STENOLOG_TEST_MATRIX=${seed}:${index})`,
     )
   }
-  const attempt = async (world: MatrixCluster, index: number, blow: Strike): Promise<void> => {
+  const attempt = async (world: MatrixCluster, index: number, requested: Strike): Promise<void> => {
     try {
-      for (const outcome of await strike(t, world, blow)) tell(index, outcome)
+      for (const outcome of await strike(t, world, requested)) report(index, outcome)
     } catch (error) {
-      for (const cell of blow.cells)
-        tell(index, {
+      for (const cell of requested.cells)
+        report(index, {
           cell: nameOf(cell),
           wrong: [error instanceof Error ? error.message : String(error)],
-          note: 'not judged',
+          note: 'the round failed',
         })
     }
   }
   let world: MatrixCluster | undefined
-  const done = alreadyOk()
+  const done = passedCells()
   for (const [index, whole] of strikes.entries()) {
-    const blow = { ...whole, cells: whole.cells.filter((cell) => !done.has(nameOf(cell))) }
-    if (index < from || blow.cells.length === 0) continue
-    const isOfAll = blow.process === 'all'
-    if (world === undefined || isOfAll !== (world.all.length === 2)) {
-      for (const one of world?.all ?? []) await one.kill()
-      world = isOfAll ? await ofAll(t) : await ofRoles(t)
+    const remaining = { ...whole, cells: whole.cells.filter((cell) => !done.has(nameOf(cell))) }
+    if (index < from || remaining.cells.length === 0) continue
+    const hasAllRoles = remaining.process === 'all'
+    if (world === undefined || hasAllRoles !== (world.all.length === 2)) {
+      for (const process of world?.all ?? []) await process.kill()
+      world = hasAllRoles ? await startAllRoles(t) : await startSeparateRoles(t)
       await untilReady(world.all)
     }
-    await attempt(world, index, blow)
+    await attempt(world, index, remaining)
   }
   t.deepEqual(failed, [])
 })

@@ -1,4 +1,4 @@
-/** What one process at a time does, when that process is gone. `STENOLOG_TEST_SINGLETONS=10` has ten rounds of each kind (2). */
+/** Takeover of work that one process at a time does. `STENOLOG_TEST_SINGLETONS=10`: rounds of each fault (2). */
 import assert from 'node:assert/strict'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
@@ -12,9 +12,8 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { visibilityDelay } from '../../support/tools/visibility-delay.ts'
 
 const ROUNDS = Number(process.env['STENOLOG_TEST_SINGLETONS'] ?? 2)
-/** Of whoever folds the lists of lives. */
-const LISTS = leaseOf({ name: 'lives' })
-/** Milliseconds. */
+/** The lease of the process that folds the lists of sessions. */
+const LISTS_LEASE = leaseOf({ name: 'lives' })
 const PATIENT = { timeoutMs: 120_000 }
 
 interface LeaseDocument {
@@ -34,12 +33,12 @@ const openWorld = async (t: ExecutionContext) => {
   t.teardown(() => client.close())
   const leases = () => client.db().collection<LeaseDocument>('leases').find({}).toArray()
   const speaker = await speakerAt(api.url())
-  /** Waits until somebody has each lease, and this process none. */
-  const allHeldWithout = (gone: string): Promise<unknown> =>
+  /** Waits until every lease has a holder that is not the given process. */
+  const allHeldWithout = (lostName: string): Promise<unknown> =>
     eventually(
       async () =>
         assert.deepEqual(
-          (await leases()).filter(({ holder }) => holder === null || holder === gone),
+          (await leases()).filter(({ holder }) => holder === null || holder === lostName),
           [],
         ),
       PATIENT,
@@ -52,20 +51,23 @@ const openWorld = async (t: ExecutionContext) => {
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
 const FAULTS = {
-  killed: { strike: (one: ClusterProcess) => one.kill(), heal: (one: ClusterProcess) => one.start() },
-  frozen: { strike: async (one: ClusterProcess) => one.freeze(), heal: async (one: ClusterProcess) => one.thaw() },
+  killed: { strike: (process: ClusterProcess) => process.kill(), heal: (process: ClusterProcess) => process.start() },
+  frozen: {
+    strike: async (process: ClusterProcess) => process.freeze(),
+    heal: async (process: ClusterProcess) => process.thaw(),
+  },
 } as const
 
 for (const [name, { strike, heal }] of Object.entries(FAULTS)) {
-  test.serial(`projections and duties of a process that is ${name} go on in another`, async (t) => {
+  test.serial(`another process takes over the projections and duties of a ${name} process`, async (t) => {
     t.timeout(10 * 60_000 * ROUNDS)
     const { projectors, speaker, leases, allHeldWithout, listed } = await openWorld(t)
-    const [folded, held]: [Array<number>, Array<number>] = [[], []]
+    const [foldTimes, leaseTimes]: [Array<number>, Array<number>] = [[], []]
     const created = [(await speaker.createLive()).id]
     await eventually(async () => assert.deepEqual(await listed(), created), PATIENT)
     await allHeldWithout('')
     for (let round = 1; round <= ROUNDS; round += 1) {
-      const holder = (await leases()).find(({ _id }) => _id === LISTS)?.holder
+      const holder = (await leases()).find(({ _id }) => _id === LISTS_LEASE)?.holder
       const [old, next] = projectors.toSorted((a) => (a.name === holder ? -1 : 1))
       assert.ok(old !== undefined && next !== undefined && old.name === holder)
       const struck = performance.now()
@@ -77,17 +79,18 @@ for (const [name, { strike, heal }] of Object.entries(FAULTS)) {
         async () => (await listed()).length > created.length,
         PATIENT.timeoutMs,
       )
-      folded.push(performance.now() - struck)
+      foldTimes.push(performance.now() - struck)
       created.push((await creating).id)
-      held.push(await taken)
+      leaseTimes.push(await taken)
       t.deepEqual(await listed(), created)
       t.log(
-        `round ${round}: the first event is folded after ${seconds(folded.at(-1) ?? NaN)}, all leases are taken after ${seconds(held.at(-1) ?? NaN)}`,
+        `round ${round}: the first event is folded after ${seconds(foldTimes.at(-1) ?? NaN)}, ` +
+          `all leases are taken after ${seconds(leaseTimes.at(-1) ?? NaN)}`,
       )
       await heal(old)
       t.is((await fetch(`${next.url()}/health/ready`)).status, 200)
       await eventually(async () => t.is((await fetch(`${old.url()}/health/ready`)).status, 200), PATIENT)
     }
-    t.log(`${name}: folded ${folded.map(seconds).join(', ')}; held ${held.map(seconds).join(', ')}`)
+    t.log(`${name}: folded ${foldTimes.map(seconds).join(', ')}; leases ${leaseTimes.map(seconds).join(', ')}`)
   })
 }

@@ -8,15 +8,14 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
 const [SESSIONS, LISTENERS, SPOKEN] = [20, 10, 8]
-/** Seconds. */
-const PAUSE = 2
+const PAUSE_SECONDS = 2
 
 const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z']+/g, ' ').trim()
 
-const saidOf = ({ frames }: TestSocket): ReadonlyArray<string> =>
+const finalTexts = ({ frames }: TestSocket): ReadonlyArray<string> =>
   frames.filter(({ type, final }) => type === 'transcription' && final === true).map(({ text }) => String(text))
 
-test('the model that ships hears twenty sessions of two workers, of which one is killed: every sentence is told once, to everybody', async (t) => {
+test('real speech: after a killed worker every listener has every sentence once', async (t) => {
   t.timeout(10 * 60_000)
   const {
     apis: [one, two],
@@ -25,7 +24,7 @@ test('the model that ships hears twenty sessions of two workers, of which one is
   const speaker = await speakerAt(one.url())
   const there = createClient(two.url(), speaker.token)
   const sentences = (await sampleSentences()).slice(0, SPOKEN)
-  const audio = Int16Array.from(sentences.flatMap(({ samples }) => [...samples, ...silence(PAUSE)]))
+  const audio = Int16Array.from(sentences.flatMap(({ samples }) => [...samples, ...silence(PAUSE_SECONDS)]))
   const expected = plain(sentences.map(({ text }) => text).join(' '))
   const sessions = await Promise.all(
     Array.from({ length: SESSIONS }, async (_, n) => {
@@ -39,8 +38,8 @@ test('the model that ships hears twenty sessions of two workers, of which one is
   const [first] = sessions
   if (first === undefined) throw new Error('no session')
   await eventually(() => {
-    if (sessions.some(({ listeners: [listener] }) => listener === undefined || saidOf(listener).length < 2))
-      throw new Error('not all have been told two sentences')
+    if (sessions.some(({ listeners: [listener] }) => listener === undefined || finalTexts(listener).length < 2))
+      throw new Error('a session has fewer than two sentences')
   })
   const victim = await workerOf(first.live.id)
   const moved = (await Promise.all(sessions.map(({ live }) => workerOf(live.id)))).filter(
@@ -48,11 +47,11 @@ test('the model that ships hears twenty sessions of two workers, of which one is
   ).length
   await victim.kill()
   for (const { live, listeners, sender } of sessions) {
-    t.is(await sender.over, 1000, `live ${live.id}`)
+    t.is(await sender.over, 1000, `session ${live.id}`)
     for (const listener of listeners) {
       await listener.over
-      t.is(plain(saidOf(listener).join(' ')), expected, `live ${live.id}`)
+      t.is(plain(finalTexts(listener).join(' ')), expected, `session ${live.id}`)
     }
   }
-  t.log(`${SESSIONS} sessions with ${LISTENERS} listeners each, ${moved} of them at the worker that was killed`)
+  t.log(`${SESSIONS} sessions with ${LISTENERS} listeners each, ${moved} of them on the killed worker`)
 })

@@ -14,23 +14,22 @@ import type { NumberedListener } from '../../support/cluster/numbered-session.ts
 import { startSplitCluster } from '../../support/cluster/split-cluster.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 
-/** Rounds of each fault; 34 of killed, frozen and cut off make a hundred. */
+/** Rounds of each fault. */
 const ROUNDS = Number(process.env['STENOLOG_TEST_TAKEOVERS'] ?? 1)
-/** Milliseconds. */
 const PATIENT = { timeoutMs: 180_000 }
-/** Words of a session, and those that are told before the fault. */
+/** Words of a session, and final words that listeners have before the fault. */
 const [WORDS, BEFORE] = [50, 10]
 
 interface Fault {
   readonly strike: (worker: ClusterProcess) => unknown
   readonly heal: (worker: ClusterProcess) => unknown
-  /** Healed when so many words are told, else when the session is over. */
+  /** Heals after this many final words; otherwise after the end of the session. */
   readonly healedAt?: number
 }
 
-const cut = (...from: ReadonlyArray<Peer>): Fault => ({
-  strike: (worker) => from.forEach((peer) => worker.cut(peer)),
-  heal: (worker) => from.forEach((peer) => worker.mend(peer)),
+const cut = (...peers: ReadonlyArray<Peer>): Fault => ({
+  strike: (worker) => peers.forEach((peer) => worker.cut(peer)),
+  heal: (worker) => peers.forEach((peer) => worker.mend(peer)),
 })
 
 const FAULTS: Readonly<Record<string, Fault>> = {
@@ -38,7 +37,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'frozen': { strike: (worker) => worker.freeze(), heal: (worker) => worker.thaw() },
   'cut off': cut('mongodb', 'eventstoredb', 'peers'),
   'cut off from MongoDB': cut('mongodb'),
-  // Its beats go on, and what it tells is stored later: nothing moves.
+  // Its heartbeats continue and its text is stored later, so no session moves.
   'cut off from EventStoreDB': { ...cut('eventstoredb'), healedAt: 30 },
   'cut off from its peers': cut('peers'),
 }
@@ -49,7 +48,7 @@ const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 
 for (const [name, { strike, heal, healedAt }] of Object.entries(FAULTS)) {
-  test.serial(`a worker that is ${name} costs no word, and text comes again`, async (t) => {
+  test.serial(`no word is lost when a worker is ${name}`, async (t) => {
     t.timeout(10 * 60_000 * ROUNDS)
     const { apis, workers, workerOf } = await startSplitCluster(t)
     const [one, two] = apis
@@ -58,15 +57,15 @@ for (const [name, { strike, heal, healedAt }] of Object.entries(FAULTS)) {
     for (let round = 1; round <= ROUNDS; round += 1) {
       const live = await speaker.createLive({ live_retention: true })
       const listeners = [listenTo(live, [one.url]), listenTo(live, [two.url])]
-      const told = (count: number) =>
+      const untilFinals = (count: number) =>
         eventually(() => assert.ok(listeners.every(({ finals }) => finals().length >= count)), PATIENT)
       const sender = await sendWords(one.url(), live, WORDS)
-      await told(BEFORE)
+      await untilFinals(BEFORE)
       const worker = await workerOf(live.id)
       const struck = performance.now()
       await strike(worker)
       if (healedAt !== undefined) {
-        await told(healedAt)
+        await untilFinals(healedAt)
         await heal(worker)
       }
       t.is(await sender.over, 1000)
@@ -77,14 +76,14 @@ for (const [name, { strike, heal, healedAt }] of Object.entries(FAULTS)) {
       for (const listener of listeners) t.deepEqual(listener.finals(), upTo(WORDS))
       t.deepEqual(await storedNumbers(speaker, live), upTo(WORDS))
       if (healedAt === undefined) await heal(worker)
-      // Both are workers again before the next round begins.
+      // The next round needs both workers.
       await eventually(async () => assert.deepEqual(await workers(), ['worker-1', 'worker-2']), PATIENT)
     }
     t.log(`${name}: median ${seconds(median(gaps))}, longest ${seconds(Math.max(...gaps))} of ${gaps.length}`)
   })
 }
 
-test.serial('a worker that is stopped on purpose hands its sessions over', async (t) => {
+test.serial('a stopped worker hands its sessions to the other worker', async (t) => {
   t.timeout(10 * 60_000 * ROUNDS)
   const { apis: [one, two], workers, workerOf } = await startSplitCluster(t)
   const speaker = await speakerAt(one.url())
@@ -111,7 +110,7 @@ test.serial('a worker that is stopped on purpose hands its sessions over', async
 })
 
 test.serial(
-  'processes that all begin at once, with the first administrator among their settings, all begin',
+  'three processes can start at once with the first administrator in their settings',
   async (t) => {
     t.timeout(10 * 60_000)
     for (let round = 1; round <= ROUNDS; round += 1) {

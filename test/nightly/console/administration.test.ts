@@ -7,7 +7,7 @@ import { testWith } from '../../support/running/skip-unless.ts'
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('an administrator makes, changes and deletes users, ends sessions of others and revokes their tokens [B5 B46]', async (t) => {
+browserTest('an administrator manages users, ends their sessions and revokes their tokens [B5 B46]', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.admin()
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/administration' })
@@ -36,9 +36,9 @@ browserTest('an administrator makes, changes and deletes users, ends sessions of
   await page.getByRole('alert').getByText('The last administrator cannot be demoted').waitFor()
   await page.getByRole('button', { name: 'Cancel' }).click()
 
-  const other = await service.user('dennis')
-  const live = await other.createLive()
-  await other.api.call('createToken', { body: { name: 'pipeline' } })
+  const dennis = await service.user('dennis')
+  const live = await dennis.createLive()
+  await dennis.api.call('createToken', { body: { name: 'pipeline' } })
   await page.getByRole('link', { name: 'All sessions' }).click()
   await page.getByLabel('Status').selectOption('pending')
   await page.getByRole('region', { name: 'All sessions' }).getByText('dennis').waitFor()
@@ -55,7 +55,7 @@ browserTest('an administrator makes, changes and deletes users, ends sessions of
   await checkAccess(t, page, 'administration, tokens')
   await page.getByRole('button', { name: 'Revoke: pipeline' }).click()
   await page.getByRole('button', { name: 'Revoke: pipeline' }).waitFor({ state: 'detached' })
-  t.is((await other.api.call('listTokens')).data.length, 0)
+  t.is((await dennis.api.call('listTokens')).data.length, 0)
 
   await page.getByRole('link', { name: 'Users', exact: true }).click()
   await page.getByRole('button', { name: 'Delete: dennis' }).click()
@@ -64,8 +64,7 @@ browserTest('an administrator makes, changes and deletes users, ends sessions of
   await page.getByText('User deleted.').waitFor()
 })
 
-browserTest('whoever is no administrator sees none of it, and is refused where they ask all the same [B5]',
-  async (t) => {
+browserTest('a user without administrator rights sees no administration link and is refused [B5]', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('ken')
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/administration/users' })
@@ -73,7 +72,7 @@ browserTest('whoever is no administrator sees none of it, and is refused where t
   t.is(await page.getByRole('link', { name: 'Administration' }).count(), 0)
 })
 
-browserTest('a model is installed by a button, with its progress; data is checked, and what jobs found is told [B5 B46]', async (t) => {
+browserTest('the console installs a model with progress, checks the data and shows job results [B5 B46]', async (t) => {
   const { browser } = await start()
   const hub = await startHub(t, 'someone/whisper-base', 'models/demo-en')
   const service = await startTestService(t, { HUB_URL: hub.url.href })

@@ -11,7 +11,7 @@ const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
 for (const grace of ['0s', '20s'])
-  browserTest(`a sender whose connection breaks, with RECONNECT_GRACE=${grace} [B5 B6]`, async (t) => {
+  browserTest(`a microphone session after a broken connection with RECONNECT_GRACE=${grace} [B5 B6]`, async (t) => {
     const { browser } = await start()
     const service = await startTestService(t, { RECONNECT_GRACE: grace })
     const proxy = await openHttpProxy(service.url())
@@ -32,14 +32,14 @@ for (const grace of ['0s', '20s'])
     await page.getByRole('main').getByRole('button', { name: 'Stop' }).click()
     await page.getByText('✓ Done').waitFor()
     const texts = await page.getByRole('log').locator('bdi').allInnerTexts()
-    t.is(new Set(texts).size, texts.length, 'nothing comes twice')
+    t.is(new Set(texts).size, texts.length, 'no caption appears twice')
   })
 
 interface Replayed {
   readonly state: Readonly<Record<string, unknown>>
 }
 
-browserTest('the state that the timeline shows after each event is the one that replay tells [B5]', async (t) => {
+browserTest('the timeline shows the state that the replay command prints for each event [B5]', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('historian')
   const client = createClient(service.url(), token)
@@ -61,15 +61,15 @@ browserTest('the state that the timeline shows after each event is the one that 
       .first()
       .innerText()
   await state.waitFor()
-  const { pagination } = (await client.api.call('getHistory', { path: { id: live.id } }))
+  const { pagination } = await client.api.call('getHistory', { path: { id: live.id } })
   t.true(pagination.total_items >= 4)
   for (let entry = pagination.total_items; entry >= 1; entry -= 1) {
     await page.getByText(`after event ${entry} of ${pagination.total_items}`).waitFor()
     const { stdout } = await stenolog(service.dataDirectory, ['replay', String(live.id), '--at', String(entry - 1),
       '--json'], service.stores)
-    const then = (JSON.parse(stdout) as Replayed).state
-    await state.getByText(String(then['updatedAt'])).first().waitFor()
-    t.deepEqual([await member('status'), await member('vram')], [String(then['status']), String(then['vram'])])
+    const replayed = (JSON.parse(stdout) as Replayed).state
+    await state.getByText(String(replayed['updatedAt'])).first().waitFor()
+    t.deepEqual([await member('status'), await member('vram')], [String(replayed['status']), String(replayed['vram'])])
     if (entry > 1) await page.keyboard.press('[')
   }
 })

@@ -9,8 +9,7 @@ import { sampleSentences, silence } from '../../support/audio/speech.ts'
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('a session from its list to its end: captions in two languages, share, timeline, download, delete [B5 B46]',
-  async (t) => {
+browserTest('a session can be watched, shared, inspected, downloaded and deleted [B5 B46]', async (t) => {
   const { service, browser } = await start()
   const client = await service.user('ada', { permissions: ['user_retention'] })
   const at = (place: string) => openConsole(t, browser, { url: service.url(), token: client.token, at: place })
@@ -96,7 +95,7 @@ browserTest('a session from its list to its end: captions in two languages, shar
   t.is((await client.get(`/lives/${live.id}`)).status, 404)
 })
 
-browserTest('profiles, API tokens and the account are kept by keyboard and mouse [B5 B46]', async (t) => {
+browserTest('a user manages profiles, API tokens and the password [B5 B46]', async (t) => {
   const { service, browser } = await start()
   const { token, api } = await service.user('grace')
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/profiles' })
@@ -155,7 +154,7 @@ browserTest('profiles, API tokens and the account are kept by keyboard and mouse
   t.is(await page.evaluate('document.activeElement.tagName'), 'H1')
 })
 
-browserTest('a token that is refused is asked for over the page, which goes on where it was [S49]', async (t) => {
+browserTest('an ended login opens a dialog, and the page continues after the next login [S49]', async (t) => {
   const { service, browser } = await start()
   const { token, api } = await service.user('mary')
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/profiles' })
@@ -171,7 +170,7 @@ browserTest('a token that is refused is asked for over the page, which goes on w
   await page.getByRole('region', { name: 'Profiles' }).getByText('kept').waitFor()
 })
 
-browserTest('an event whose bytes were changed shows as damaged in the timeline [B5]', async (t) => {
+browserTest('the timeline marks an event whose stored bytes were changed as damaged [B5]', async (t) => {
   const { service, browser } = await start()
   const client = await service.user('auditor')
   const live = await client.createLive()
@@ -181,7 +180,8 @@ browserTest('an event whose bytes were changed shows as damaged in the timeline 
   await page.getByText('✓ 2 of 2 events intact').waitFor()
   const database = new DatabaseSync(join(service.dataDirectory, 'events.sqlite'), { timeout: 5000 })
   const flip =
-    "UPDATE events SET metadata = replace(metadata, 'recordedAt', 'recordedAu') WHERE rev = 1 AND sid = (SELECT sid FROM streams WHERE name = ?)"
+    "UPDATE events SET metadata = replace(metadata, 'recordedAt', 'recordedAu') " +
+    'WHERE rev = 1 AND sid = (SELECT sid FROM streams WHERE name = ?)'
   t.is(Number(database.prepare(flip).run(`live-${live.id}`).changes), 1)
   database.close()
   await page.reload()
@@ -189,15 +189,15 @@ browserTest('an event whose bytes were changed shows as damaged in the timeline 
   await checkAccess(t, page, 'session, damaged')
 })
 
-browserTest('a page that was too slow (1013) asks for what it missed, and shows nothing twice [B47]', async (t) => {
+browserTest('a page disconnected as too slow (1013) fetches the missed captions once [B47]', async (t) => {
   const { service, browser } = await start()
   const client = await service.user('dawdler')
   const live = await client.createLive()
   const page = await openConsole(t, browser, { url: service.url(), token: client.token })
-  const asked: Array<string> = []
+  const addresses: Array<string> = []
   const slow = Promise.withResolvers<() => Promise<void>>()
   await page.routeWebSocket(/\/ws\/live\//, (socket) => {
-    asked.push(socket.url())
+    addresses.push(socket.url())
     socket.connectToServer()
     slow.resolve(() => socket.close({ code: 1013, reason: 'slow_consumer' }))
   })
@@ -214,10 +214,10 @@ browserTest('a page that was too slow (1013) asks for what it missed, and shows 
     if (i === 0) await (await slow.promise)()
   }
   t.is(await lines.count(), 2)
-  t.true(asked.length > 1 && asked.at(-1)?.endsWith('&after=1') === true, asked.join('\n'))
+  t.true(addresses.length > 1 && addresses.at(-1)?.endsWith('&after=1') === true, addresses.join('\n'))
 })
 
-browserTest('with forced colours all that tells something stays to be seen [B46]', async (t) => {
+browserTest('forced colours keep every meaningful mark visible [B46]', async (t) => {
   const { service, browser } = await start()
   const client = await service.user('contrast')
   const live = await client.createLive()
@@ -225,7 +225,7 @@ browserTest('with forced colours all that tells something stays to be seen [B46]
   const at = `#/sessions/${live.id}?tab=share`
   const page = await openConsole(t, browser, { url: service.url(), token: client.token, at, context })
   await page.getByRole('img', { name: 'QR code' }).waitFor()
-  const seen = await page.evaluate<unknown>(`(() => {
+  const styles = await page.evaluate<unknown>(`(() => {
     const style = (selector) => getComputedStyle(document.querySelector(selector))
     const probe = document.body.appendChild(document.createElement('p'))
     probe.style.color = 'Highlight'
@@ -236,12 +236,14 @@ browserTest('with forced colours all that tells something stays to be seen [B46]
       code: [style('.qr').backgroundColor, style('.qr path').fill],
       place: style('nav a[aria-current]').borderBottomStyle,
       tab: style('[role=tab][aria-selected=true]').borderBottomWidth,
-      isMarked: ['nav a[aria-current]', '[role=tab][aria-selected=true]'].map((one) => style(one).borderBottomColor === highlight),
-      buttons: Array.from(document.querySelectorAll('main button:not([role])'), (one) => getComputedStyle(one).borderTopWidth)
+      isMarked: ['nav a[aria-current]', '[role=tab][aria-selected=true]']
+        .map((selector) => style(selector).borderBottomColor === highlight),
+      buttons: Array.from(document.querySelectorAll('main button:not([role])'))
+        .map((button) => getComputedStyle(button).borderTopWidth)
         .filter((width) => width === '0px'),
     }
   })()`)
-  t.deepEqual(seen, {
+  t.deepEqual(styles, {
     isForced: true,
     code: ['rgb(255, 255, 255)', 'rgb(0, 0, 0)'],
     place: 'solid',

@@ -10,7 +10,7 @@ import { wavOf } from '../../support/audio/wav.ts'
 
 const { start } = sharedConsole()
 
-testWith(CHROMIUM, programPath('curl'))('the programs that are shown do what they say [B5]', async (t) => {
+testWith(CHROMIUM, programPath('curl'))('the example programs shown in the console work [B5]', async (t) => {
   const { service, browser } = await start()
   const { token, api } = await service.user('coder')
   const { data } = await api.call('createToken', { body: { name: 'program' } })
@@ -28,15 +28,15 @@ testWith(CHROMIUM, programPath('curl'))('the programs that are shown do what the
   const created = spawnSync('bash', ['-c', curl], { env: environment, encoding: 'utf8' })
   t.is((JSON.parse(created.stdout) as { readonly data: { readonly status: string } }).data.status, 'pending',
     created.stderr)
-  const heard = spawnSync(process.execPath, [join(directory, 'client.mjs')],
+  const client = spawnSync(process.execPath, [join(directory, 'client.mjs')],
     { env: environment, encoding: 'utf8', input: audio })
-  t.regex(heard.stdout, /meeting/i, heard.stderr)
+  t.regex(client.stdout, /meeting/i, client.stderr)
   const compiled = spawnSync('python3', ['-m', 'py_compile', join(directory, 'client.py')], { encoding: 'utf8' })
   t.is(compiled.status, 0, compiled.stderr)
 })
 
 testWith(CHROMIUM)(
-  'a file is heard as fast as it goes; another program gets an address to send its audio to [B5]',
+  'a file is transcribed at full speed, and another program gets an address for its audio [B5]',
   async (t) => {
     const { service, browser } = await start()
     const { token, api } = await service.user('filer')
@@ -49,8 +49,8 @@ testWith(CHROMIUM)(
     await page.getByRole('button', { name: 'Start' }).click()
     await page.getByRole('alert').getByText('The browser cannot read this file.').waitFor()
     const [first, second] = await sampleSentences()
-    const spoken = Int16Array.of(...(first?.samples ?? []), ...silence(1), ...(second?.samples ?? []))
-    const file = { name: 'voice.wav', mimeType: 'audio/wav', buffer: wavOf(spoken, 16_000) }
+    const recording = Int16Array.of(...(first?.samples ?? []), ...silence(1), ...(second?.samples ?? []))
+    const file = { name: 'voice.wav', mimeType: 'audio/wav', buffer: wavOf(recording, 16_000) }
     await page.getByLabel('Audio or video file').setInputFiles(file)
     await page.getByLabel('Speed').selectOption('fast')
     await page.getByRole('button', { name: 'Start' }).click()

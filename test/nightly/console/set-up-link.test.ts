@@ -7,7 +7,7 @@ import { launch } from '../../support/service/launch.ts'
 import { startTestStores } from '../../support/stores/stores.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-/** What is printed at the first start. */
+/** Starts a service on empty data. Returns its address and the setup link that it prints. */
 const firstStart = async (
   t: ExecutionContext,
   settings: Readonly<Record<string, string>>,
@@ -31,9 +31,9 @@ const firstStart = async (
 
 const SECRET = /#token=([A-Za-z0-9_-]{43})$/
 
-test('the set-up link is one that can be opened: at the public address, under the prefix, never at 0.0.0.0', async (t) => {
-  const behind = await firstStart(t, { PUBLIC_URL: 'https://captions.example/steno', BASE_PATH: '/steno' })
-  t.is(behind.link.replace(SECRET, ''), 'https://captions.example/steno/setup')
+test('the setup link uses the public address and the base path, and replaces 0.0.0.0 with 127.0.0.1', async (t) => {
+  const proxied = await firstStart(t, { PUBLIC_URL: 'https://captions.example/steno', BASE_PATH: '/steno' })
+  t.is(proxied.link.replace(SECRET, ''), 'https://captions.example/steno/setup')
   const prefixed = await firstStart(t, { BASE_PATH: '/steno' })
   t.is(prefixed.link.replace(SECRET, ''), `${prefixed.url}/steno/setup`)
   t.is((await fetch(prefixed.link)).status, 200)

@@ -6,11 +6,11 @@ import { testWith } from '../../support/running/skip-unless.ts'
 
 const browserTest = testWith(CHROMIUM, FFMPEG)
 
-browserTest('a URL is heard by the service; one that fails leaves a session that says why [B5 B6 B46]', async (t) => {
+browserTest('a URL is transcribed, and a failed URL leaves a session with the reason [B5 B6 B46]', async (t) => {
   const service = await startTestService(t, { AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32' })
   const { token, api } = await service.user('puller')
   const files = filesOf(await packageSample(t, 'ts', 4))
-  // What may not be asked is not asked again either.
+  // A forbidden address fails at once: the service does not retry it.
   const elsewhere = { location: 'http://10.0.0.1/index.m3u8' }
   const server = await serve(t, (request, response) =>
     (request.url === '/elsewhere.m3u8' ? void response.writeHead(302, elsewhere).end() : files(request, response)))
@@ -27,10 +27,10 @@ browserTest('a URL is heard by the service; one that fails leaves a session that
   await page.getByRole('alert').waitFor()
   const [failed] = (await api.call('listLives', { query: { status: ['error'] } })).data
   const { data } = await api.call('getHistory', { path: { id: failed?.id ?? 0 } })
-  const told = data.findLast(({ type }) => type === 'LiveFailed')?.data
+  const failure = data.findLast(({ type }) => type === 'LiveFailed')?.data
   await page.goto(`${service.url()}/#/sessions/${failed?.id}`)
   await page.getByText('This session ended with an error:').waitFor()
-  await page.getByText(String(told?.['code']), { exact: true }).waitFor()
-  await page.getByText(String(told?.['detail']), { exact: true }).waitFor()
+  await page.getByText(String(failure?.['code']), { exact: true }).waitFor()
+  await page.getByText(String(failure?.['detail']), { exact: true }).waitFor()
   await checkAccess(t, page, 'session, error')
 })

@@ -9,11 +9,11 @@ import { launch } from '../../support/service/launch.ts'
 import { passwordOf } from '../../support/service/service.ts'
 import { silence } from '../../support/audio/speech.ts'
 
-/** Debian's faketime. */
+/** From the Debian package libfaketime. */
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
 const withFaketime = existsSync(FAKETIME) ? test.serial : test.serial.skip
 
-withFaketime('a clock that jumps by an hour, forth and back, ends no live and no login, and the order is that of the log [F15]', async (t) => {
+withFaketime('clock jumps of an hour end no session and no login, and the list keeps its order [F15]', async (t) => {
   t.timeout(600_000)
   const directory = await dataDirectoryFor(t)
   const file = join(await dataDirectoryFor(t), 'offset')
@@ -33,32 +33,32 @@ withFaketime('a clock that jumps by an hour, forth and back, ends no live and no
     }),
   )
   const { client } = await createUser(service, 'traveller')
-  const [spoken, pending] = [await client.createLive(), await client.createLive()]
-  const [sender, listener] = [await client.socket(spoken, 'sender'), await client.socket(spoken, 'listener')]
+  const [active, pending] = [await client.createLive(), await client.createLive()]
+  const [sender, listener] = [await client.socket(active, 'sender'), await client.socket(active, 'listener')]
   sender.send({ type: 'config' })
   sender.sendAudio(silence(0.5))
-  await client.untilStatus(spoken, 'active')
-  const made: Array<LiveJson> = [spoken, pending]
+  await client.untilStatus(active, 'active')
+  const created: Array<LiveJson> = [active, pending]
   for (const hours of [1, -1, 0]) {
     jumpTo(hours)
     const live = await client.createLive()
-    const away = (Date.parse(live.created_at) - Date.now()) / 3_600_000
-    t.true(Math.abs(away - hours) < 0.5, `the clock jumped: ${live.created_at}`)
-    made.push(live)
+    const offsetHours = (Date.parse(live.created_at) - Date.now()) / 3_600_000
+    t.true(Math.abs(offsetHours - hours) < 0.5, `the clock jumped: ${live.created_at}`)
+    created.push(live)
     sender.sendAudio(silence(0.5))
     const again = await logIn(client.url, 'traveller', passwordOf('traveller'))
-    t.is((await again.put(`/lives/${live.id}/finish`)).status, 200, 'a login of now')
-    t.is((await client.get('/lives/')).status, 200, 'a login of before')
+    t.is((await again.put(`/lives/${live.id}/finish`)).status, 200, 'a new login works')
+    t.is((await client.get('/lives/')).status, 200, 'the old login works')
     t.is((await client.get<Single<LiveJson>>(`/lives/${pending.id}`)).body.data.status, 'pending')
-    t.is((await client.get<Single<LiveJson>>(`/lives/${spoken.id}`)).body.data.status, 'active')
+    t.is((await client.get<Single<LiveJson>>(`/lives/${active.id}`)).body.data.status, 'active')
   }
   const listed = (await client.get<Listing<LiveJson>>('/lives/')).body.data.map(({ id }) => id)
-  t.deepEqual(listed, made.map(({ id }) => id).toReversed())
+  t.deepEqual(listed, created.map(({ id }) => id).toReversed())
   sender.send({ type: 'FINISH' })
   t.is((await sender.closed).code, 1000)
   t.is((await listener.closed).code, 1000)
   const types = (
-    await client.get<{ readonly data: ReadonlyArray<{ readonly type: string }> }>(`/lives/${spoken.id}/history`)
+    await client.get<{ readonly data: ReadonlyArray<{ readonly type: string }> }>(`/lives/${active.id}/history`)
   ).body.data.map(({ type }) => type)
   t.is(types[0], 'LiveCreated')
   t.is(types.at(-1), 'LiveFinished')

@@ -12,12 +12,12 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { WAL_HEADER, walFrames } from '../../support/events/sqlite-wal.ts'
 
 const APPENDS = 40
-/** Events an append: a prefix of another length would be half of one. */
+/** Events per append; any other prefix length would be a torn append. */
 const BATCH = 3
-/** Of the file's end, cut at every byte. */
+/** This many last transactions are cut at every byte. */
 const TRANSACTIONS = 3
 
-/** What SQLite finds in a file and its write-ahead file; changes neither. Null: not even the tables. */
+/** Event ids that SQLite finds in a file and its write-ahead file. Null when the table is missing. Changes no file. */
 const idsIn = (file: string): ReadonlyArray<string> | null => {
   rmSync(`${file}-shm`, { force: true })
   const database = new DatabaseSync(file, { readOnly: true })
@@ -29,7 +29,7 @@ const idsIn = (file: string): ReadonlyArray<string> | null => {
   }
 }
 
-test('the write-ahead file cut at every byte of its last transactions, and at some of the others, holds what was committed before, and goes on [F2]', async (t) => {
+test('a write-ahead file cut at any byte holds exactly the commits before the cut [F2]', async (t) => {
   t.timeout(60 * 60_000)
   const random = chanceOf(t).random('cuts')
   const { path, remove } = await temporaryDirectory()
@@ -46,45 +46,52 @@ test('the write-ahead file cut at every byte of its last transactions, and at so
     await right(store.append(`live-${n % 4}`, 'any', events))
     acknowledged.push(...events.map(({ id }) => id))
   }
-  // What a kill would leave: nobody has closed it.
+  // Copied before the close, as a kill would leave the files.
   for (const suffix of ['', '-wal']) await cp(`${live}${suffix}`, `${kept}${suffix}`)
   await store.close()
   const wal = readFileSync(`${kept}-wal`)
   const commits = walFrames(wal).flatMap(({ end, commits }) => (commits ? [end] : []))
   t.true(commits.length >= APPENDS)
 
-  // From the end on, so that the file need only get shorter.
+  // From the end to the start, so the file only gets shorter.
   let cuts = 0
-  const lookAt = (bytes: number): number => {
+  const countAfterCut = (bytes: number): number => {
     truncateSync(`${kept}-wal`, bytes)
     const ids = idsIn(kept)
     cuts += 1
     if (ids === null) return 0
-    if (ids.some((id, n) => id !== acknowledged[n])) t.fail(`cut at ${bytes}: not what was acknowledged, in its order`)
-    if (ids.length % BATCH !== 0) t.fail(`cut at ${bytes}: ${ids.length} events, half of an append`)
+    if (ids.some((id, n) => id !== acknowledged[n]))
+      t.fail(`cut at ${bytes}: the events differ from the acknowledged ones`)
+    if (ids.length % BATCH !== 0) t.fail(`cut at ${bytes}: ${ids.length} events, a torn append`)
     return ids.length
   }
-  /** Events that the commits that end within these bytes have made. */
+  /** The number of events whose commits end within these bytes. */
   const expectedAt = (bytes: number): number => {
     const missing = commits.filter((end) => end > bytes).length
     return Math.max(0, acknowledged.length - missing * BATCH)
   }
-  t.is(lookAt(wal.length), acknowledged.length)
+  t.is(countAfterCut(wal.length), acknowledged.length)
   const from = commits.at(-1 - TRANSACTIONS) ?? 0
   for (let bytes = wal.length - 1; bytes >= from; bytes -= 1)
-    if (lookAt(bytes) !== expectedAt(bytes)) t.fail(`cut at ${bytes} of ${wal.length}`)
+    if (countAfterCut(bytes) !== expectedAt(bytes)) t.fail(`cut at ${bytes} of ${wal.length}`)
   const rest = [
     ...Array.from({ length: 2000 }, () => Math.floor(random() * from)),
     ...commits.flatMap((end) => [end - 1, end, end + 1]),
   ]
   for (const bytes of rest.filter((at) => at < from).toSorted((a, b) => b - a))
-    if (lookAt(bytes) !== expectedAt(bytes)) t.fail(`cut at ${bytes} of ${wal.length}`)
+    if (countAfterCut(bytes) !== expectedAt(bytes)) t.fail(`cut at ${bytes} of ${wal.length}`)
   t.log(`${cuts} cuts of ${wal.length} bytes, every byte from ${from} on`)
 
-  // The store itself: it opens, reads, verifies, appends.
+  // The store opens, reads, verifies and appends.
   const boundaries = commits.slice(-TRANSACTIONS).flatMap((end) => [end - 1, end, end + 1])
-  const some = [0, 1, WAL_HEADER, ...boundaries, ...Array.from({ length: 30 }, () => Math.floor(random() * wal.length))]
-  for (const bytes of some) {
+  const lengths = [
+    0,
+    1,
+    WAL_HEADER,
+    ...boundaries,
+    ...Array.from({ length: 30 }, () => Math.floor(random() * wal.length)),
+  ]
+  for (const bytes of lengths) {
     await cp(kept, cutFile)
     rmSync(`${cutFile}-shm`, { force: true })
     await writeFile(`${cutFile}-wal`, wal.subarray(0, bytes))

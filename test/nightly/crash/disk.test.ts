@@ -16,7 +16,7 @@ import { silence } from '../../support/audio/speech.ts'
 
 const FAILING_DISK = join(import.meta.dirname, '..', '..', 'support', 'fixtures', 'failing-disk.c')
 
-/** A small disk of its own, mounted where only the command and what it becomes see it. */
+/** A command prefix that mounts a small disk; only the started command sees it. */
 const onDisk = (directory: string, megabytes: number): ReadonlyArray<string> => [
   'unshare',
   '--map-root-user',
@@ -34,7 +34,7 @@ const canMount = (): boolean => {
 
 const FILLER = 'filler'
 
-/** Takes all room that is left. */
+/** Fills the disk completely. */
 const fill = (directory: string): void => {
   const path = join(directory, FILLER)
   const file = openSync(path, 'a')
@@ -50,9 +50,9 @@ const fill = (directory: string): void => {
   }
 }
 
-const untilStatus = (wanted: number, ask: () => Promise<Answer>): Promise<Answer> =>
+const untilStatus = (wanted: number, send: () => Promise<Answer>): Promise<Answer> =>
   eventually(async () => {
-    const answer = await ask()
+    const answer = await send()
     if (answer.status !== wanted) throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`)
     return answer
   }, { timeoutMs: 60_000 })
@@ -60,10 +60,14 @@ const untilStatus = (wanted: number, ask: () => Promise<Answer>): Promise<Answer
 const onSmallDisk = canMount() ? test.serial : test.serial.skip
 
 /**
- * From `fail` to `mend` no write goes through: each is answered 503, reads go on. Then all of them go through, a live that
- * was heard all the while ends well, and all that was acknowledged is listed once.
+ * Between `fail` and `mend` every write is answered 503 and reads work. After `mend` writes work, the running session
+ * ends well, and every acknowledged session is listed once.
  */
-const takesNoWritesBetween = async (t: ExecutionContext, service: Launched, { fail, mend }: { readonly fail: () => void; readonly mend: () => void }): Promise<void> => {
+const assertRefusesWritesBetween = async (
+  t: ExecutionContext,
+  service: Launched,
+  { fail, mend }: { readonly fail: () => void; readonly mend: () => void },
+): Promise<void> => {
   const { admin, client } = await createUser(service, 'crowded')
   const [live, other] = [await client.createLive(), await client.createLive()]
   const sender = await client.socket(live, 'sender')
@@ -72,28 +76,28 @@ const takesNoWritesBetween = async (t: ExecutionContext, service: Launched, { fa
   await client.untilStatus(live, 'active')
 
   fail()
-  let made = 0
+  let counter = 0
   const created = new Set<number>([live.id, other.id])
   const create = async (): Promise<Answer> => {
     const answer = await client.post<Single<LiveJson>>('/lives', { model: 'demo-en', language: 'en' })
     if (answer.status === 200) created.add(answer.body.data.id)
     return answer as unknown as Answer
   }
-  // Files that have grown before take some more.
+  // SQLite files have free pages, so a few writes may still succeed.
   const writes: ReadonlyArray<readonly [string, () => Promise<Answer>]> = [
     ['create a live', create],
-    ['create a user', () => admin.post('/users/', { username: `user ${made++}`, password: 'a long password' })],
-    ['create a profile', () => client.post('/user-live-configs/', { name: `profile ${made++}` })],
+    ['create a user', () => admin.post('/users/', { username: `user ${counter++}`, password: 'a long password' })],
+    ['create a profile', () => client.post('/user-live-configs/', { name: `profile ${counter++}` })],
     ['issue a token', () => client.post('/tokens/', { name: 'token' })],
-    ['change a limit', () => admin.put('/users/2', { max_sessions: 100_000 + made++ })],
+    ['change a limit', () => admin.put('/users/2', { max_sessions: 100_000 + counter++ })],
   ]
   const slowest: Array<string> = []
-  for (const [what, write] of writes) {
+  for (const [name, write] of writes) {
     const { body } = await untilStatus(503, write)
-    t.is(typeof body['detail'], 'string', what)
+    t.is(typeof body['detail'], 'string', name)
     const begin = performance.now()
     await write()
-    slowest.push(`${what} ${Math.round(performance.now() - begin)} ms`)
+    slowest.push(`${name} ${Math.round(performance.now() - begin)} ms`)
   }
   t.is((await client.get<Single<LiveJson>>(`/lives/${other.id}`)).body.data.status, 'pending')
   t.is((await client.get('/lives/')).status, 200)
@@ -101,9 +105,9 @@ const takesNoWritesBetween = async (t: ExecutionContext, service: Launched, { fa
   sender.sendAudio(silence(0.5))
 
   mend()
-  const back = performance.now()
+  const mendedAt = performance.now()
   for (const [, write] of writes) await untilStatus(200, write)
-  const recovery = performance.now() - back
+  const recovery = performance.now() - mendedAt
   sender.send({ type: 'FINISH' })
   t.is((await sender.closed).code, 1000)
   await client.untilStatus(live, 'finished')
@@ -111,10 +115,10 @@ const takesNoWritesBetween = async (t: ExecutionContext, service: Launched, { fa
   const listed = (await client.get<Listing<LiveJson>>('/lives/?limit=1000')).body.data.map(({ id }) => id)
   t.deepEqual([...created].filter((id) => !listed.includes(id)), [])
   t.is(new Set(listed).size, listed.length)
-  t.log(`503: ${slowest.join(', ')}; all writes went through ${Math.round(recovery)} ms after they could`)
+  t.log(`503: ${slowest.join(', ')}; all writes worked ${Math.round(recovery)} ms after the repair`)
 }
 
-const endsWell = async (t: ExecutionContext, service: Launched, data: string): Promise<void> => {
+const assertEndsWell = async (t: ExecutionContext, service: Launched, data: string): Promise<void> => {
   const checked = await stenolog(data, ['check'])
   t.is(checked.code, 0, checked.stdout)
   service.kill('SIGTERM')
@@ -122,33 +126,36 @@ const endsWell = async (t: ExecutionContext, service: Launched, data: string): P
 }
 
 onSmallDisk(
-  'on a disk without room writes answer 503 and reads 200, nothing acknowledged is lost or half there, and it recovers when room is there [F8]',
+  'on a full disk writes answer 503, reads work, nothing acknowledged is lost, and the service recovers [F8]',
   async (t) => {
     t.timeout(600_000)
     const directory = await dataDirectoryFor(t)
     const service = launch(t, launchSettings(directory), onDisk(directory, 20))
     await service.url()
-    const seen = `/proc/${service.pid()}/root${directory}`
-    await takesNoWritesBetween(t, service, { fail: () => fill(seen), mend: () => rmSync(join(seen, FILLER)) })
-    // The disk goes with the process, and SQLite does not look into the /proc of another.
+    const diskPath = `/proc/${service.pid()}/root${directory}`
+    await assertRefusesWritesBetween(t, service, {
+      fail: () => fill(diskPath),
+      mend: () => rmSync(join(diskPath, FILLER)),
+    })
+    // The disk ends with the process, and SQLite cannot open files through the /proc of another process.
     const copy = await dataDirectoryFor(t)
     service.kill('SIGSTOP')
-    await cp(seen, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') })
+    await cp(diskPath, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') })
     service.kill('SIGCONT')
-    await endsWell(t, service, copy)
+    await assertEndsWell(t, service, copy)
   },
 )
 
-/** A C compiler makes the library that fails what writes files. */
+/** Needs a C compiler for the library that lets file writes fail. */
 const canCompile = process.platform === 'linux' && spawnSync('cc', ['--version']).status === 0
 const withFailingDisk = canCompile ? test.serial : test.serial.skip
 
-for (const [error, what] of [
-  ['EIO', 'that cannot be written'],
-  ['EROFS', 'that became read-only'],
+for (const [error, fault] of [
+  ['EIO', 'a broken disk'],
+  ['EROFS', 'a read-only disk'],
 ] as const)
   withFailingDisk(
-    `on a disk ${what} (${error}) writes answer 503 and reads 200, nothing acknowledged is lost or half there, and it recovers [F8]`,
+    `on ${fault} (${error}) writes answer 503, reads work, nothing acknowledged is lost, and it recovers [F8]`,
     async (t) => {
       t.timeout(600_000)
       const [directory, aside] = [await dataDirectoryFor(t), await dataDirectoryFor(t)]
@@ -163,15 +170,18 @@ for (const [error, what] of [
           FAILING_DISK_ERROR: String(constants.errno[error]),
         }),
       )
-      await takesNoWritesBetween(t, service, { fail: () => writeFileSync(broken, ''), mend: () => rmSync(broken) })
-      await endsWell(t, service, directory)
+      await assertRefusesWritesBetween(t, service, {
+        fail: () => writeFileSync(broken, ''),
+        mend: () => rmSync(broken),
+      })
+      await assertEndsWell(t, service, directory)
     },
   )
 
 const FULL = '/dev/full'
 const withFull = existsSync(FULL) ? test.serial : test.serial.skip
 
-withFull('a log that cannot be written kills nothing [F8]', async (t) => {
+withFull('the service keeps running when its log output cannot be written [F8]', async (t) => {
   const directory = await dataDirectoryFor(t)
   const service = launch(t, launchSettings(directory), ['sh', '-c', `exec "$@" 2>${FULL}`, 'sh'])
   const { admin, client } = await createUser(service, 'unlogged')

@@ -23,7 +23,7 @@ const appender = (directory: string, round: number): ChildProcess =>
     },
   )
 
-/** The ids that a process acknowledged until it was killed, so many milliseconds after the first. */
+/** Kills an appending process some milliseconds after its first append. Returns the acknowledged ids. */
 const killWhileAppending = async (
   directory: string,
   round: number,
@@ -39,7 +39,7 @@ const killWhileAppending = async (
   return journal
 }
 
-test('kill -9 while events are appended loses none that was acknowledged, and the log goes on [F1]', async (t) => {
+test('kill -9 during appends loses no acknowledged event, and the log accepts new events [F1]', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const random = chanceOf(t).random('kills')
@@ -53,12 +53,12 @@ test('kill -9 while events are appended loses none that was acknowledged, and th
     const stored = messages.flatMap((message) => (message.kind === 'event' ? [message.event] : []))
     const ids = new Set(stored.map(({ id }) => id))
     t.deepEqual([...acknowledged].filter((id) => !ids.has(id)), [])
-    t.is(ids.size, stored.length, 'nothing twice')
+    t.is(ids.size, stored.length, 'no event is stored twice')
     for (const stream of new Set(stored.map(({ stream }) => stream))) {
       const events = stored.filter((event) => event.stream === stream)
       t.true(
         events.every(({ revision }, index) => revision === index) && events.length % 2 === 0,
-        'no gap, no half append',
+        'no gap and no torn append',
       )
     }
     t.true(E.isRight(await verifyChain(file)))

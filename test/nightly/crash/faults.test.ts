@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const finalsOf = ({ texts }: TestSocket): ReadonlyArray<string> => texts.filter((text) => text.includes('"final":true'))
 
-/** A service under the command `through`, with `code` in it; its first administrator. */
+/** Starts a service through a command and with injected code. Logs its first administrator in. */
 const start = async (
   t: ExecutionContext,
   { through = [], code = '' }: { readonly through?: ReadonlyArray<string>; readonly code?: string },
@@ -51,8 +51,8 @@ const open = async (
   return { live, sender, listener }
 }
 
-/** Speaks a sentence; its finals come to the sender and to the listener. */
-const say = async (t: ExecutionContext, sender: TestSocket, listener: TestSocket): Promise<void> => {
+/** Sends a sentence and asserts that the sender and the listener receive equal finals. */
+const assertTranscribes = async (t: ExecutionContext, sender: TestSocket, listener: TestSocket): Promise<void> => {
   const before = finalsOf(sender).length
   sender.sendAudio((await sampleSentences())[0]?.samples ?? silence(1))
   sender.sendAudio(silence(2))
@@ -65,60 +65,60 @@ const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).le
 
 const LIMIT = 256
 
-test.serial('without a descriptor left new connections are refused, those that are open go on, and it recovers [F18]', async (t) => {
+test.serial('without free descriptors new connections are refused and open ones continue [F18]', async (t) => {
   t.timeout(900_000)
   const { service, url, client } = await start(t, { through: ['prlimit', `--nofile=${LIMIT}`] })
   const { sender, listener } = await open(client)
-  await say(t, sender, listener)
+  await assertTranscribes(t, sender, listener)
   const held: Array<Socket> = []
   t.teardown(() => {
     for (const socket of held) socket.destroy()
   })
-  let broken = 0
-  // They say nothing; what the service cannot accept it closes.
+  let refused = 0
+  // The service closes connections that it cannot accept.
   const hold = (): void => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     held.push(socket)
     socket.on('error', () => undefined)
     socket.once('close', () => {
-      broken += 1
+      refused += 1
     })
   }
   for (let i = 0; i < 2 * LIMIT; i += 1) hold()
   await eventually(() =>
     assert.ok(
-      broken > 0 && descriptorsOf(service.pid()) >= LIMIT - 1,
-      `${broken} refused, ${descriptorsOf(service.pid())} descriptors`,
+      refused > 0 && descriptorsOf(service.pid()) >= LIMIT - 1,
+      `${refused} refused, ${descriptorsOf(service.pid())} descriptors`,
     ),
   )
   await t.throwsAsync(handshake(`${url.replace('http', 'ws')}/ws/live?token=none`))
-  await say(t, sender, listener)
+  await assertTranscribes(t, sender, listener)
   for (const socket of held) socket.destroy()
   await eventually(async () => assert.equal((await client.get('/health/ready')).status, 200))
   const next = await open(client)
-  await say(t, next.sender, next.listener)
-  await say(t, sender, listener)
+  await assertTranscribes(t, next.sender, next.listener)
+  await assertTranscribes(t, sender, listener)
   t.is((await handshake(`${url.replace('http', 'ws')}/ws/live?token=none`)).status, 401)
   t.notRegex(service.stderr(), /"level":(50|60)/)
 })
 
-/** Milliseconds; liveness has to have failed by 30 s. */
-const STANDSTILL = 31_000
+/** Longer than the 30 s after which a liveness probe restarts a container. */
+const STANDSTILL_MS = 31_000
 
 test.serial(
-  'an event loop that stands still answers no probe, says afterwards how long and why, and loses no socket [F19]',
+  'a blocked event loop fails probes, logs its duration and cause, and loses no socket [F19]',
   async (t) => {
     t.timeout(900_000)
-    const code = `process.on('SIGUSR2', () => { const end = Date.now() + ${STANDSTILL}; while (Date.now() < end); })`
+    const code = `process.on('SIGUSR2', () => { const end = Date.now() + ${STANDSTILL_MS}; while (Date.now() < end); })`
     const { service, url, client } = await start(t, { code })
     const { sender, listener } = await open(client)
-    await say(t, sender, listener)
+    await assertTranscribes(t, sender, listener)
     service.kill('SIGUSR2')
     const begin = performance.now()
     const probe = async (): Promise<boolean> =>
       (await fetch(`${url}/health/live`, { signal: AbortSignal.timeout(5000) })).ok
     await eventually(async () => assert.rejects(probe()))
-    while (performance.now() - begin < STANDSTILL - 6000) await t.throwsAsync(probe())
+    while (performance.now() - begin < STANDSTILL_MS - 6000) await t.throwsAsync(probe())
     await eventually(async () => assert.ok(await probe()), { timeoutMs: 120_000 })
     const line = await eventually(() => {
       const found = service
@@ -128,12 +128,12 @@ test.serial(
       assert.ok(found !== undefined)
       return JSON.parse(found) as { readonly ms: number; readonly cause: string }
     })
-    t.true(line.ms > STANDSTILL - 2000)
-    await say(t, sender, listener)
+    t.true(line.ms > STANDSTILL_MS - 2000)
+    await assertTranscribes(t, sender, listener)
   },
 )
 
-test.serial('SIGTERM with 50 lives: all are told their last words and server_restart, and it ends with 0 [F16]', async (t) => {
+test.serial('SIGTERM with 50 sessions sends all final text, closes with 1012 and exits with 0 [F16]', async (t) => {
   t.timeout(900_000)
   const LIVES = 50
   const service = await startTestService(t, { DRAIN_TIMEOUT: '1s' })
@@ -141,7 +141,7 @@ test.serial('SIGTERM with 50 lives: all are told their last words and server_res
   const speech = (await sampleSentences())[0]?.samples ?? silence(1)
   const lives: Array<Awaited<ReturnType<typeof open>>> = []
   for (let index = 0; index < LIVES; index += 1) lives.push(await open(client))
-  // Half of them have said something that no pause has ended yet.
+  // Half of the sessions have an open sentence.
   const speaking = lives.filter((_, index) => index % 2 === 0).map(({ sender }) => sender)
   for (const sender of speaking) sender.sendAudio(speech)
   await Promise.race(speaking.map((sender) => sender.frame(({ final }) => final === false)))
@@ -152,12 +152,16 @@ test.serial('SIGTERM with 50 lives: all are told their last words and server_res
     t.deepEqual(finalsOf(listener), finalsOf(sender))
   }
   t.log(
-    `${lives.filter(({ sender }) => finalsOf(sender).length > 0).length} of the ${LIVES / 2} that had spoken were told their last words`,
+    `${lives.filter(({ sender }) => finalsOf(sender).length > 0).length} of the ${LIVES / 2} sessions with speech ` +
+      'received final text',
   )
   await service.start()
   const again = await service.logIn('fifty')
   const { body } = await again.get<{ readonly data: ReadonlyArray<LiveJson> }>('/lives/?limit=100')
-  const spoke = new Map(lives.map(({ live }, index) => [live.id, index % 2 === 0]))
+  const hasSpeech = new Map(lives.map(({ live }, index) => [live.id, index % 2 === 0]))
   t.is(body.data.length, LIVES)
-  t.deepEqual(body.data.filter(({ id, status }) => status !== (spoke.get(id) === true ? 'finished' : 'pending')), [])
+  t.deepEqual(
+    body.data.filter(({ id, status }) => status !== (hasSpeech.get(id) === true ? 'finished' : 'pending')),
+    [],
+  )
 })

@@ -9,7 +9,7 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { startTestService } from '../../support/service/service.ts'
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
-test('a minute after its end a live that keeps no text has neither segments nor the key to copies of them; one that does has both [R88]', async (t) => {
+test('a minute after its end a session without retention has no segments and no text key [R88]', async (t) => {
   t.timeout(10 * 60_000)
   const service = await startTestService(t, { LOG_LEVEL: 'trace' })
   const client = await service.user('speaker', { permissions: ['user_retention'] })
@@ -37,8 +37,8 @@ test('a minute after its end a live that keeps no text has neither segments nor 
       database.close()
     }
   }
-  /** Sealed segments, and keys to them. */
-  const left = ({ live: { id } }: { readonly live: LiveJson }): ReadonlyArray<number> => [
+  /** The numbers of stored segments and of text keys. */
+  const storedText = ({ live: { id } }: { readonly live: LiveJson }): ReadonlyArray<number> => [
     count(
       'events.sqlite',
       'SELECT count(*) AS n FROM events JOIN streams USING (sid) WHERE name = ? AND data IS NOT NULL',
@@ -50,12 +50,12 @@ test('a minute after its end a live that keeps no text has neither segments nor 
   const kept = await speak(client, { live_retention: true })
   const forgotten = await speak(client, {})
   const began = performance.now()
-  const atFirst = left(kept)
-  t.true(forgotten.texts.length > 0 && Number(atFirst[0]) > 0)
-  t.deepEqual(left(forgotten), atFirst)
-  await eventually(() => assert.deepEqual(left(forgotten), [0, 0]), { timeoutMs: 240_000 })
+  const initially = storedText(kept)
+  t.true(forgotten.texts.length > 0 && Number(initially[0]) > 0)
+  t.deepEqual(storedText(forgotten), initially)
+  await eventually(() => assert.deepEqual(storedText(forgotten), [0, 0]), { timeoutMs: 240_000 })
   t.log(`forgotten after ${Math.round((performance.now() - began) / 1000)} s`)
-  t.deepEqual(left(kept), atFirst)
+  t.deepEqual(storedText(kept), initially)
   t.is((await client.get(`/lives/${kept.live.id}/transcript`)).status, 200)
   t.is((await client.get(`/lives/${forgotten.live.id}/transcript`)).status, 404)
   for (const text of forgotten.texts) t.false(service.log().includes(text))

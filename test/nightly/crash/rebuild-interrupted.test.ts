@@ -16,7 +16,7 @@ import { startTestService } from '../../support/service/service.ts'
 import type { TestService } from '../../support/service/service.ts'
 import { createTestEnvironment } from '../../support/doubles/environment.ts'
 
-/** More than three steps of a fold. */
+/** More than three batches of a fold. */
 const LIVES = 4000
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'interfaces', 'cli', 'main.ts')
@@ -41,8 +41,8 @@ const fill = async (directory: string): Promise<void> => {
   await store.close()
 }
 
-/** From a time at which some documents of the rebuild are there: nobody can write read models until `release`. */
-const holdHalfBuilt = async (t: ExecutionContext, directory: string): Promise<() => void> => {
+/** Waits for the first staged documents of a rebuild and locks the read models until `release`. */
+const lockHalfBuilt = async (t: ExecutionContext, directory: string): Promise<() => void> => {
   const database = new DatabaseSync(join(directory, 'documents.sqlite'), { timeout: 10_000 })
   const release = (): void => {
     if (database.isOpen) database.close()
@@ -53,7 +53,7 @@ const holdHalfBuilt = async (t: ExecutionContext, directory: string): Promise<()
     if (database.prepare("SELECT 1 FROM checkpoints WHERE projection = 'lives-staged'").get() !== undefined) return
     database.exec('ROLLBACK')
     await setImmediate()
-    throw new Error('nothing of a rebuild is there')
+    throw new Error('the rebuild has not staged documents yet')
   })
   return release
 }
@@ -66,15 +66,15 @@ const filledService = async (t: ExecutionContext): Promise<TestService> => {
 }
 
 for (const signal of ['SIGKILL', 'SIGTERM'] as const)
-  test(`a rebuild that was broken off by ${signal} is finished by the next start of the service`, async (t) => {
+  test(`the next start of the service finishes a rebuild interrupted by ${signal}`, async (t) => {
     const service = await filledService(t)
     await service.start()
-    const asked = stenolog(service.dataDirectory, ['rebuild', 'lives'])
-    const release = await holdHalfBuilt(t, service.dataDirectory)
+    const command = stenolog(service.dataDirectory, ['rebuild', 'lives'])
+    const release = await lockHalfBuilt(t, service.dataDirectory)
     await eventually(() => assert.match(service.log(), /rebuild waits for a store/))
     await service.kill(signal)
     release()
-    const { code, stderr } = await asked
+    const { code, stderr } = await command
     t.is(code, 1)
     t.regex(
       stderr,
@@ -91,7 +91,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const)
     t.true(Number(events) > 0 && Number(events) < 2 * LIVES, `${String(events)} events were folded`)
   })
 
-test('a rebuild without a service waits for a locked file, and when it is killed the next one goes on', async (t) => {
+test('a rebuild without a service waits for a locked file, and the next run resumes a killed one', async (t) => {
   const { dataDirectory } = await filledService(t)
   const killed = spawn(process.execPath, [MAIN, 'rebuild', 'lives'], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -99,10 +99,10 @@ test('a rebuild without a service waits for a locked file, and when it is killed
   })
   const exited = new Promise((resolve) => killed.once('exit', resolve))
   t.teardown(() => killed.kill('SIGKILL'))
-  let said = ''
-  killed.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
-  const release = await holdHalfBuilt(t, dataDirectory)
-  await eventually(() => assert.match(said, /^lives: waiting: .*locked/m))
+  let output = ''
+  killed.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
+  const release = await lockHalfBuilt(t, dataDirectory)
+  await eventually(() => assert.match(output, /^lives: waiting: .*locked/m))
   killed.kill('SIGKILL')
   await exited
   release()

@@ -23,12 +23,12 @@ import { silentLogger } from '../../support/doubles/loggers.ts'
 import { checkpointAt } from '../../support/read-models/checkpoints.ts'
 import { modelOf } from '../../../projections/projection.ts'
 
-/** How often each event is folded; `limit` ends subscriptions after so many messages. */
+/** Counts folded events. `limit` ends each subscription after this many messages. */
 const counting = (store: EventStore, limit = Infinity, how: 'dropped' | 'ended' = 'dropped') => {
   let folded = 0
-  const subscribe: EventStore['subscribe'] = async function* (...asked): AsyncGenerator<SubscriptionMessage, void> {
+  const subscribe: EventStore['subscribe'] = async function* (...args): AsyncGenerator<SubscriptionMessage, void> {
     let left = limit
-    for await (const message of store.subscribe(...asked)) {
+    for await (const message of store.subscribe(...args)) {
       if (message.kind === 'event') folded += 1
       yield message
       left -= 1
@@ -40,7 +40,7 @@ const counting = (store: EventStore, limit = Infinity, how: 'dropped' | 'ended' 
   return { store: { ...store, subscribe }, folded: () => folded }
 }
 
-/** Of the process that rebuilds, once so many steps of it are kept: as killed, nothing of it happens any more. */
+/** A world whose rebuilding process dies after some committed steps; its later requests never answer. */
 const dyingAfter = (steps: number, { store, documents }: RebuildWorld) => {
   const death = new AbortController()
   let left = steps
@@ -59,16 +59,16 @@ const dyingAfter = (steps: number, { store, documents }: RebuildWorld) => {
 }
 
 for (const how of ['dropped', 'ended'] as const)
-  test(`a rebuild keeps what it has when subscriptions are ${how}`, async (t) => {
+  test(`a rebuild keeps its progress when subscriptions are ${how}`, async (t) => {
     const world = await createFilledWorld()
     const { store, folded } = counting(world.store, 2500, how)
     t.like(right(await rebuild({ ...world, store })), { resumed: false, corrected: 0, events: EVENTS })
-    // Each subscription gives one step of 2,000, and what came behind it again.
+    // Each subscription commits one step of 2,000 events and reads the following 500 again.
     t.true(folded() < EVENTS + 4 * 500, `${folded()} events were read`)
     await assertRebuilt(t, world)
   })
 
-test('a fold whose subscription ends before it is there says so', async (t) => {
+test('a fold reports a subscription that ends before the target position', async (t) => {
   const world = await createFilledWorld()
   const { store } = counting(world.store, 2500, 'ended')
   const stretch = { from: NO_CHECKPOINT, to: right(await world.store.head()()), signal: never }
@@ -77,16 +77,16 @@ test('a fold whose subscription ends before it is there says so', async (t) => {
   t.like(error?.cause, { _tag: 'StoreUnavailable' })
 })
 
-test('a rebuild keeps what it has when requests to the read models time out, wherever that happens', async (t) => {
+test('a rebuild keeps its progress when any request to the read models times out', async (t) => {
   const world = await createFilledWorld()
   const { store, folded } = counting(world.store)
-  // The same each time, and no pattern that a step could fall in with.
+  // A fixed pseudo-random sequence, so the timeouts follow no pattern of the steps.
   let state = 17
   const next = (): number => (state = (state * 16_807) % 2_147_483_647)
   type Request<Args extends ReadonlyArray<unknown>, A> = (...args: Args) => () => Promise<A>
   const slow = <Args extends ReadonlyArray<unknown>, A>(request: Request<Args, A>) => (...args: Args) => async () => {
     if (next() % 4 > 0) return await request(...args)()
-    // The write may have been made all the same.
+    // A write that times out may still have happened.
     if (next() % 2 === 0) await request(...args)()
     return E.left({ _tag: 'DocumentsUnavailable' as const, reason: 'no answer within 1500 ms' })
   }
@@ -117,7 +117,7 @@ test('a rebuild keeps what it has when requests to the read models time out, whe
   await assertRebuilt(t, world)
 })
 
-test('a rebuild whose process died goes on behind what is built, and only the same code does so', async (t) => {
+test('a rebuild resumes after the death of its process, with equal code only', async (t) => {
   const world = await createFilledWorld()
   const first = dyingAfter(2, world)
   t.true(E.isLeft(await rebuild(first.world, { signal: first.signal })))
@@ -142,7 +142,7 @@ test('a rebuild whose process died goes on behind what is built, and only the sa
   t.is(await findUnfinishedRebuild({ ...half, code: 'one' }), 'none')
 })
 
-test('a rebuild goes on behind no more than the log holds', async (t) => {
+test('a rebuild does not resume past the end of a shorter log', async (t) => {
   const world = await createFilledWorld()
   const first = dyingAfter(2, world)
   t.true(E.isLeft(await rebuild(first.world, { signal: first.signal })))
@@ -152,9 +152,9 @@ test('a rebuild goes on behind no more than the log holds', async (t) => {
   await assertRebuilt(t, { ...world, store: older })
 })
 
-test('documents in their place are not put there again, and an empty name is never taken for them', async (t) => {
+test('a promotion is not repeated, and an empty collection never replaces the documents', async (t) => {
   const world = await createFilledWorld()
-  // It is done, and says otherwise.
+  // This promotion succeeds but reports a failure.
   let promoted = 0
   const promote: Documents['promote'] = (from, to) => async () => {
     promoted += 1
@@ -164,7 +164,7 @@ test('documents in their place are not put there again, and an empty name is nev
   t.like(right(await rebuild({ ...world, documents: { ...world.documents, promote } })), { corrected: 0 })
   t.is(promoted, 1)
   await assertRebuilt(t, world)
-  // The name was given away, the checkpoint left, as a server does that dies in between.
+  // The collection is renamed but the checkpoint stays, as after a server death in between.
   const torn: Documents['promote'] = (from, to) => async () => {
     right(await world.documents.promote(from, to)())
     right(await world.documents.ensure([stagedOf(lives).collection])())
@@ -177,27 +177,27 @@ test('documents in their place are not put there again, and an empty name is nev
   await assertRebuilt(t, world)
 })
 
-const UNNOTED = { projection: 'lives-rebuild', collection: 'lives-rebuild' }
+const OLD_STAGING = { projection: 'lives-rebuild', collection: 'lives-rebuild' }
 
-test('what an earlier version has left half built is discarded, and is in the way of nothing', async (t) => {
+test('a half-built read model of an earlier version is discarded', async (t) => {
   const world = await createFilledWorld()
   const old = { name: 'lives-rebuild', indexes: [] }
   right(await world.documents.ensure([old])())
   const position = '00000000000000000005' as Position
   const change = { kind: 'put', collection: old.name, id: '1', document: { id: 1 }, position } as const
-  right(await world.documents.commit(UNNOTED, [change], checkpointAt(change.position))())
+  right(await world.documents.commit(OLD_STAGING, [change], checkpointAt(change.position))())
   t.is(await findUnfinishedRebuild({ ...world, projection: lives, code: 'one' }), 'outdated')
-  t.is(right(await world.documents.checkpoint(UNNOTED)()).position, BEGINNING)
+  t.is(right(await world.documents.checkpoint(OLD_STAGING)()).position, BEGINNING)
   t.is(await findUnfinishedRebuild({ ...world, projection: lives, code: 'one' }), 'none')
   right(await world.documents.ensure([old])())
-  right(await world.documents.commit(UNNOTED, [change], checkpointAt(change.position))())
+  right(await world.documents.commit(OLD_STAGING, [change], checkpointAt(change.position))())
   t.like(right(await rebuild(world)), { resumed: false, events: EVENTS })
-  t.is(right(await world.documents.checkpoint(UNNOTED)()).position, BEGINNING)
+  t.is(right(await world.documents.checkpoint(OLD_STAGING)()).position, BEGINNING)
   await assertRebuilt(t, world)
 })
 
-// Alone: the other tests of this file keep the process busy for longer than the driver waits for a server.
-test.serial('a rebuild on MongoDB waits for a server that was killed, and goes on behind what is built', async (t) => {
+// Serial: the other tests of this file block the process for longer than the driver waits for a server.
+test.serial('a rebuild on MongoDB waits for a killed server and then resumes', async (t) => {
   t.timeout(300_000)
   const double = await startMongoDouble()
   t.teardown(double.dispose)
@@ -217,29 +217,29 @@ test.serial('a rebuild on MongoDB waits for a server that was killed, and goes o
       }
       if (step.held === null || dead === null) return
       held += 1
-      // Away until the rebuild has noticed.
+      // The server stays away until the rebuild waits for it.
       if (held === 1) void dead.then(double.start)
     },
   })
   t.true(held > 0 && before > 0 && before < EVENTS && progress === EVENTS)
-  // No event twice.
+  // No event is counted twice.
   t.like(right(rebuilt), { resumed: false, events: EVENTS })
   await assertRebuilt(t, world)
 })
 
-test('a log with a damaged row makes no read model anew: the one in use may know what the row said', async (t) => {
+test('a log with a damaged row stops a rebuild, because the present read model may know the row', async (t) => {
   const world = await createFilledWorld()
   const row = { stream: 'live-3', position: right(await world.store.read('live-3')())[0]?.position ?? BEGINNING }
-  const subscribe: EventStore['subscribe'] = async function* (...asked) {
-    for await (const message of world.store.subscribe(...asked)) {
+  const subscribe: EventStore['subscribe'] = async function* (...args) {
+    for await (const message of world.store.subscribe(...args)) {
       if (message.kind === 'event' && message.event.position === row.position)
         throw new Error('damaged', { cause: { _tag: 'LogCorrupted', reason: 'r', row } })
       yield message
     }
   }
-  const { store, unreadable: hurt } = watchLog({ ...world.store, subscribe }, silentLogger)
+  const { store, unreadable } = watchLog({ ...world.store, subscribe }, silentLogger)
   const outcome = await rebuild({ ...world, store })
-  t.is(hurt().length, 1)
+  t.is(unreadable().length, 1)
   t.regex(E.isLeft(outcome) ? outcome.left : 'rebuilt', /^the event at position 0+3 \(live-3\) is damaged/)
   await assertRebuilt(t, world)
 })

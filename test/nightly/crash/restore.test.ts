@@ -19,7 +19,7 @@ const keysIn = (file: string): ReadonlyArray<string> => {
   return names
 }
 
-test('a backup is checked before it is restored, and what was erased since is erased again', async (t) => {
+test('restore checks the backup first and erases keys again that were erased after it', async (t) => {
   const service = await startTestService(t)
   const ada = await service.user('ada')
   await ada.createLive()
@@ -41,22 +41,22 @@ test('a backup is checked before it is restored, and what was erased since is er
 
   const manifest = join(backup, 'backup.json')
   const whole = await readFile(manifest, 'utf8')
-  const refused = async (why: RegExp): Promise<void> => {
+  const assertRefused = async (reason: RegExp): Promise<void> => {
     const run = await stenolog(service.dataDirectory, ['restore', backup, '--replace'])
     t.is(run.code, 1)
-    t.regex(run.stderr, why)
+    t.regex(run.stderr, reason)
   }
   await writeFile(manifest, whole.replace(/"version": ".*"/, '"version": "99.0.0"'))
-  await refused(/made by version 99\.0\.0/)
+  await assertRefused(/made by version 99\.0\.0/)
   await writeFile(manifest, whole.replace(/"format": \d+/, '"format": 99'))
-  await refused(/Use \S+ or later/)
+  await assertRefused(/Use \S+ or later/)
   await writeFile(manifest, whole)
   const events = await readFile(join(backup, 'events.sqlite'))
   await writeFile(join(backup, 'events.sqlite'), Buffer.from(events).fill(events.readUInt8(5000) ^ 1, 5000, 5001))
-  await refused(/events\.sqlite was changed/)
+  await assertRefused(/events\.sqlite was changed/)
   await writeFile(join(backup, 'events.sqlite'), events)
 
-  // As after a restore that was cut off.
+  // The mark of an interrupted restore.
   await writeFile(join(service.dataDirectory, UNFINISHED_RESTORE), '')
   const started = launch(t, { STENOLOG_PORT: '0', STENOLOG_DATA_DIR: service.dataDirectory })
   t.is(await started.exited, 1)
@@ -70,7 +70,7 @@ test('a backup is checked before it is restored, and what was erased since is er
   t.is(checked.code, 0, checked.stdout)
 })
 
-test('a rebuild beside a process that cannot be reached is refused, reading is not', async (t) => {
+test('an unreachable process blocks a rebuild but not a check', async (t) => {
   const service = await startTestService(t)
   await service.user('ada')
   await service.kill()

@@ -15,24 +15,24 @@ const collectGarbage = runInNewContext('gc') as () => void
 
 /** Bytes that are still reachable. */
 const heap = async (): Promise<number> => {
-  // What waits for the turn's end is let go first.
+  // Objects that wait for the end of this turn are released first.
   await new Promise((resolve) => { setImmediate(resolve) })
   collectGarbage()
   return process.memoryUsage().heapUsed
 }
 
 const SESSIONS = Number(process.env['STENOLOG_TEST_SESSIONS'] ?? 500)
-/** The first ones load and compile what there is. */
+/** Early rounds load and compile code. */
 const WARM_UP = 2
 const ROUNDS = 3
 
-test('after 500 sessions on a store that stalls and 30 s of one that is well the heap is back within 5 %', async (t) => {
+test('the heap returns to within 5 % after 500 sessions on a stalled store', async (t) => {
   t.timeout(600_000)
   const { path, remove } = await temporaryDirectory()
-  // On disk: what a log in memory keeps would be the heap.
+  // On disk, because a log in memory would grow the heap.
   const store = await openSqliteEventStore({ file: join(path, 'events.sqlite') })
   const keyring = await openSqliteKeyring({ file: join(path, 'keyring.sqlite'), masterKey: randomBytes(32) })
-  // The keys that a keyring keeps in memory are as many as they will ever be.
+  // Fills the key cache up to its limit, so it cannot grow later.
   await Promise.all(
     Array.from({ length: 10_001 }, async (_, n) => keyring.seal(`filler-${n}`, plainMembers(['text']))()),
   )
@@ -52,5 +52,5 @@ test('after 500 sessions on a store that stalls and 30 s of one that is well the
   const [before = 0, ...later] = sizes.slice(WARM_UP - 1)
   const shown = sizes.map((size) => (size / 2 ** 20).toFixed(2)).join(', ')
   t.log(`MB on the heap after each ${SESSIONS} sessions: ${shown}`)
-  for (const size of later) t.true(size <= before * 1.05, `${size} bytes behind ${before}`)
+  for (const size of later) t.true(size <= before * 1.05, `${size} bytes after ${before}`)
 })

@@ -15,7 +15,7 @@ const directoryFor = async (t: ExecutionContext): Promise<string> => {
 }
 
 test.serial(
-  'everything that is wrong with the settings is told at once, without secrets, and nothing starts [B17 F23]',
+  'a start with wrong settings reports all of them at once, without secrets [B17 F23]',
   async (t) => {
     const service = launch(t, {
       STENOLOG_DATA_DIR: await directoryFor(t),
@@ -37,23 +37,23 @@ test.serial(
 )
 
 test.serial(
-  'an unknown setting, an event store without an account, half an admin: each alone stops the start [F23]',
+  'each of an unknown setting, an event store without account and half an admin stops the start [F23]',
   async (t) => {
     const cases = [
       ['STENOLOG_UNHEARD', '1', 'STENOLOG_UNHEARD'],
       ['STENOLOG_EVENTSTORE_URL', 'esdb://db.example:2113', 'STENOLOG_EVENTSTORE_URL'],
       ['STENOLOG_ADMIN_PASSWORD', 'alone and lost', 'STENOLOG_ADMIN_USERNAME'],
     ] as const
-    for (const [name, value, told] of cases) {
+    for (const [name, value, reported] of cases) {
       const service = launch(t, { STENOLOG_DATA_DIR: await directoryFor(t), STENOLOG_PORT: '0', [name]: value })
       t.is(await service.exited, 1)
-      t.true(service.stderr().includes(told))
+      t.true(service.stderr().includes(reported))
       t.false(service.stderr().includes('alone and lost'))
     }
   },
 )
 
-test.serial('a port in use ends the start with one message [F23]', async (t) => {
+test.serial('a port in use stops the start with one message [F23]', async (t) => {
   const holder = createServer()
   await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
   t.teardown(() => holder.close())
@@ -65,15 +65,15 @@ test.serial('a port in use ends the start with one message [F23]', async (t) => 
   t.notRegex(service.stderr(), /^\s+at /m)
 })
 
-test.serial('a data directory that cannot be used ends the start with one message that names it [F23]', async (t) => {
+test.serial('an unusable data directory stops the start with one message that names it [F23]', async (t) => {
   t.timeout(60_000)
   const directory = await directoryFor(t)
   const file = join(directory, 'file')
   await writeFile(file, '')
   const occupied = join(directory, 'occupied')
   await mkdir(join(occupied, 'lock.db'), { recursive: true })
-  const kernels = process.platform === 'linux' ? ['/dev/null/x', '/proc/x', '/proc/no/such', '/sys/x'] : []
-  for (const unusable of [file, join(file, 'x'), occupied, ...kernels]) {
+  const kernelPaths = process.platform === 'linux' ? ['/dev/null/x', '/proc/x', '/proc/no/such', '/sys/x'] : []
+  for (const unusable of [file, join(file, 'x'), occupied, ...kernelPaths]) {
     const service = launch(t, { STENOLOG_DATA_DIR: unusable, STENOLOG_PORT: '0' })
     t.is(await service.exited, 1, unusable)
     t.regex(service.stderr(), /^error: Stenolog cannot start: the data directory .* cannot be used: .+\n$/)
@@ -82,7 +82,7 @@ test.serial('a data directory that cannot be used ends the start with one messag
   }
 })
 
-test.serial('a data directory belongs to one process until that dies, even by kill -9 [F22]', async (t) => {
+test.serial('a data directory belongs to one process until it ends, even by kill -9 [F22]', async (t) => {
   const service = await startTestService(t)
   const second = launch(t, { STENOLOG_DATA_DIR: service.dataDirectory, STENOLOG_PORT: '0' })
   t.is(await second.exited, 1)

@@ -15,10 +15,10 @@ const ONLY_EMBEDDED: Titles = {
     'a damaged row stops nothing but what needs its stream, wherever it stands, and the stream is named',
     'a key that the keyring never made reads as erased and is named as missing; everybody else goes on',
   ],
-  'nightly › crash › hurt-data': [
-    'who or whose API token may have been switched off by what is damaged is let in nowhere, and everybody else is',
-    'a user whose registration is damaged cannot log in, everybody else can, and nobody is asked to set the service up',
-    'with a damaged row among the admissions no live is created, and all else goes on',
+  'nightly › crash › damaged-data': [
+    'a damaged event that may disable a user or an API token locks out only that user or token',
+    'a damaged registration blocks one user, and the service does not start its setup again',
+    'a damaged admission row blocks new sessions only',
   ],
 }
 

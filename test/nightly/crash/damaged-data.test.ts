@@ -9,7 +9,7 @@ import { testOnChosenStores } from '../../support/running/skip-unless.ts'
 
 test.after.always(disposeServices)
 
-test('with an event of a newer version among the admissions no live is created, and all else goes on', async (t) => {
+test('an admission event of a newer version blocks new sessions only', async (t) => {
   const { service, live } = await stoppedService(t)
   await appendEvent(service, 'admission', 'InventedLater', {})
   await service.start()
@@ -22,7 +22,7 @@ test('with an event of a newer version among the admissions no live is created, 
 })
 
 testOnChosenStores(
-  'who or whose API token may have been switched off by what is damaged is let in nowhere, and everybody else is',
+  'a damaged event that may disable a user or an API token locks out only that user or token',
   async (t) => {
     const service = await startTestService(t)
     const at = '2026-11-21T09:30:00.123456+00:00'
@@ -33,28 +33,32 @@ testOnChosenStores(
       })
       return { id: body.data.id, secret: body.data.token }
     }
-    const [hers, off, his] = [await issue(ada), await issue(bob), await issue(bob)]
+    const [adaToken, damagedToken, bobToken] = [await issue(ada), await issue(bob), await issue(bob)]
     await service.kill('SIGTERM')
     await appendEvent(service, 'user-2', 'UserDisabled', { userId: 2, at })
-    await appendEvent(service, `api-token-${off.id}`, 'ApiTokenDeactivated', { tokenId: off.id, userId: 3, at })
+    await appendEvent(service, `api-token-${damagedToken.id}`, 'ApiTokenDeactivated', {
+      tokenId: damagedToken.id,
+      userId: 3,
+      at,
+    })
     flipByte(service, 'user-2', 1)
-    flipByte(service, `api-token-${off.id}`, 1)
+    flipByte(service, `api-token-${damagedToken.id}`, 1)
     await service.start()
     t.is((await service.anonymous().form('/login', { username: 'ada', password: passwordOf('ada') })).status, 401)
     const withKey = async ({ secret }: { readonly secret: string }): Promise<number> =>
       (await service.anonymous().request('GET', '/users/me', { headers: { 'x-api-key': secret } })).status
-    t.deepEqual([await withKey(hers), await withKey(off), await withKey(his)], [401, 401, 200])
+    t.deepEqual([await withKey(adaToken), await withKey(damagedToken), await withKey(bobToken)], [401, 401, 200])
     t.is(
       (await createClient(service.url(), ada.token).get('/users/me')).status,
       401,
-      'nor with what was given out before',
+      'an earlier login of this user is refused too',
     )
     await assertUsable(t, await service.logIn('bob'))
   },
 )
 
 testOnChosenStores(
-  'a user whose registration is damaged cannot log in, everybody else can, and nobody is asked to set the service up',
+  'a damaged registration blocks one user, and the service does not start its setup again',
   async (t) => {
     const { service } = await stoppedService(t)
     for (const stream of ['user-1', 'user-2']) flipByte(service, stream, 0)
@@ -74,7 +78,7 @@ testOnChosenStores(
   },
 )
 
-testOnChosenStores('with a damaged row among the admissions no live is created, and all else goes on', async (t) => {
+testOnChosenStores('a damaged admission row blocks new sessions only', async (t) => {
   const { service, live } = await stoppedService(t)
   flipByte(service, 'admission', 1)
   await service.start()
@@ -85,7 +89,7 @@ testOnChosenStores('with a damaged row among the admissions no live is created, 
   t.deepEqual(await reportedDamage(service), { status: 200, streams: ['admission: damaged'], missing: [] })
 })
 
-test('an event that fits no definition is damaged too', async (t) => {
+test('an event that matches no definition counts as damaged', async (t) => {
   const { service } = await stoppedService(t)
   await appendEvent(service, 'user-3', 'UserDisabled', { userId: 'three' })
   await appendEvent(service, 'user-2', 'UserEnabled', {})

@@ -17,7 +17,7 @@ import { chanceOf } from '../../support/tools/seeded.ts'
 import { passwordOf, startTestService } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-/** The data of a service that was killed: three lives, one of them over, and a write-ahead file that nobody has emptied. */
+/** A killed service with three sessions, one of them finished, and a full write-ahead file. */
 const killedService = async (t: ExecutionContext) => {
   const service = await startTestService(t)
   const ada = await service.user('ada')
@@ -36,7 +36,7 @@ const copyOf = async (t: ExecutionContext, dataDirectory: string): Promise<strin
   return path
 }
 
-const opened = <A>(file: string, use: (database: DatabaseSync) => A): A => {
+const withDatabase = <A>(file: string, use: (database: DatabaseSync) => A): A => {
   const database = new DatabaseSync(file, { timeout: 5000 })
   try {
     return use(database)
@@ -47,7 +47,7 @@ const opened = <A>(file: string, use: (database: DatabaseSync) => A): A => {
 
 const COLUMNS = ['data', 'metadata', 'type', 'id', 'prev', 'hash'] as const
 
-/** One bit of one byte of what a column holds, somewhere in its middle. */
+/** Flips the lowest bit of the middle byte of a value. */
 const flipped = (value: unknown): string | Uint8Array => {
   const bytes = Uint8Array.from(typeof value === 'string' ? Buffer.from(value) : (value as Uint8Array))
   const at = Math.floor(bytes.length / 2)
@@ -61,14 +61,15 @@ interface Row {
   readonly isRead: number
 }
 
-test('one flipped byte in any row of the log is refused by reads, and named by the check [F2]', async (t) => {
+test('reads refuse a row with a flipped byte, and the check names the row [F2]', async (t) => {
   const service = await killedService(t)
   const path = await copyOf(t, service.dataDirectory)
   const file = join(path, 'events.sqlite')
-  const rows = opened(file, (database) =>
+  const rows = withDatabase(file, (database) =>
     database
       .prepare(
-        'SELECT pos, name AS stream, rev >= first AS isRead FROM events JOIN streams USING (sid) WHERE data IS NOT NULL ORDER BY pos',
+        'SELECT pos, name AS stream, rev >= first AS isRead FROM events JOIN streams USING (sid) ' +
+          'WHERE data IS NOT NULL ORDER BY pos',
       )
       .all(),
   ) as unknown as ReadonlyArray<Row>
@@ -78,11 +79,11 @@ test('one flipped byte in any row of the log is refused by reads, and named by t
   for (const { pos, stream, isRead } of rows)
     for (const column of COLUMNS) {
       const set = (value: string | Uint8Array): void =>
-        opened(
+        withDatabase(
           file,
           (database) => void database.prepare(`UPDATE events SET ${column} = ? WHERE pos = ?`).run(value, pos),
         )
-      const before = opened(file, (database) =>
+      const before = withDatabase(file, (database) =>
         database.prepare(`SELECT ${column} AS value FROM events WHERE pos = ?`).get(pos),
       )?.['value'] as string | Uint8Array
       set(flipped(before))
@@ -92,13 +93,13 @@ test('one flipped byte in any row of the log is refused by reads, and named by t
       t.is(E.isLeft(read), isRead === 1, `${column} of ${stream}`)
       set(before)
     }
-  t.true(E.isRight(await verifyChain(file)), 'each was put back')
+  t.true(E.isRight(await verifyChain(file)), 'every byte was restored')
 
   const { pos } = rows.find(({ stream }) => stream === 'live-2') ?? { pos: 0 }
-  opened(file, (database) =>
+  withDatabase(file, (database) =>
     database.exec(`UPDATE events SET metadata = replace(metadata, 'user:2', 'user:3') WHERE pos = ${pos}`),
   )
-  opened(join(path, 'documents.sqlite'), (database) => {
+  withDatabase(join(path, 'documents.sqlite'), (database) => {
     database.exec(
       `UPDATE documents_lives SET body = replace(body, '"status":"pending"', '"status":"pendinf"') WHERE id = '3'`,
     )
@@ -112,27 +113,27 @@ test('one flipped byte in any row of the log is refused by reads, and named by t
     }>
   }
   const position = String(pos).padStart(20, '0')
-  const found = (check: string) =>
+  const problemsOf = (check: string) =>
     (checks.find(({ name }) => name === check)?.problems ?? []).map(({ where, problem }) => ({ where, problem }))
-  t.deepEqual(found('hash chain'), [
+  t.deepEqual(problemsOf('hash chain'), [
     { where: `position ${position}`, problem: 'revision 0 of live-2 does not match its hash' },
   ])
-  // All that stands behind it is judged all the same.
-  t.deepEqual(found('decoding'), [{ where: `position ${position} (live-2)`, problem: 'is damaged' }])
-  t.deepEqual(found('order'), [
+  // The check also examines the events after the damaged one.
+  t.deepEqual(problemsOf('decoding'), [{ where: `position ${position} (live-2)`, problem: 'is damaged' }])
+  t.deepEqual(problemsOf('order'), [
     { where: 'live-2', problem: `is not checked after position ${position}, which cannot be read` },
   ])
-  const models = found('read models')
+  const models = problemsOf('read models')
   t.deepEqual(models.filter(({ where }) => /^lives( [13])?$/.test(where)), [
     { where: 'lives 3', problem: 'does not agree with the log' },
     { where: 'lives', problem: `may be incomplete: position ${position} (live-2) is damaged` },
   ])
 })
 
-test('a flipped byte in a document or in a key is named by the check', async (t) => {
+test('the check names a document or a key with a flipped byte', async (t) => {
   const service = await killedService(t)
   const path = await copyOf(t, service.dataDirectory)
-  opened(join(path, 'documents.sqlite'), (database) => {
+  withDatabase(join(path, 'documents.sqlite'), (database) => {
     database.exec(
       `UPDATE documents_lives SET body = replace(body, '"status":"pending"', '"status":"pendinf"') WHERE id = '2'`,
     )
@@ -140,7 +141,7 @@ test('a flipped byte in a document or in a key is named by the check', async (t)
     database.exec(`UPDATE "documents_live-counts" SET body = replace(body, '{', '[') WHERE id = '2'`)
     database.exec(`UPDATE documents_users SET id = '9' WHERE id = '2'`)
   })
-  opened(join(path, 'keyring.sqlite'), (database) => {
+  withDatabase(join(path, 'keyring.sqlite'), (database) => {
     const key = database.prepare("SELECT wrapped FROM keys WHERE name = 'live-3'").get()?.['wrapped']
     database.prepare("UPDATE keys SET wrapped = ? WHERE name = 'live-3'").run(flipped(key))
   })
@@ -159,17 +160,17 @@ test('a flipped byte in a document or in a key is named by the check', async (t)
   t.is(stdout.match(/^ {2}/gm)?.length, 7, stdout)
 })
 
-/** Every row that there is once the store has started, the truncated ones too. */
+/** All event ids after the store has started, also of truncated streams. */
 const idsIn = async (file: string): Promise<ReadonlyArray<string>> => {
   const store = await openSqliteEventStore({ file })
   await store.close()
-  return opened(file, (database) => database.prepare('SELECT id FROM events ORDER BY pos').all()).map(({ id }) =>
+  return withDatabase(file, (database) => database.prepare('SELECT id FROM events ORDER BY pos').all()).map(({ id }) =>
     String(id),
   )
 }
 
-/** The data that `kept` holds, with a log whose write-ahead file has only so many bytes. */
-const cutInService = async (
+/** Replaces the data with the copy in `kept` and cuts the write-ahead file of the log. */
+const restoreAndCut = async (
   { dataDirectory }: { readonly dataDirectory: string },
   kept: string,
   bytes: number,
@@ -180,7 +181,7 @@ const cutInService = async (
   await truncate(join(dataDirectory, 'events.sqlite-wal'), bytes)
 }
 
-test('a write-ahead file cut anywhere starts at a committed prefix; a read model that knows more is rebuilt before ready [F2]', async (t) => {
+test('a service with a cut log starts at a committed prefix and rebuilds newer read models [F2]', async (t) => {
   const service = await killedService(t)
   const source = join(service.dataDirectory, 'events.sqlite')
   const wal = await readFile(`${source}-wal`)
@@ -213,12 +214,12 @@ test('a write-ahead file cut anywhere starts at a committed prefix; a read model
     t.deepEqual(ids, whole.slice(0, ids.length), `cut at ${cut}`)
     lengths.add(ids.length)
   }
-  t.true(lengths.size > 3, 'the cuts fell between commits')
+  t.true(lengths.size > 3, 'the cuts give several prefixes')
 
-  // As a crash of the machine could leave it, a few times through the whole service.
+  // A few cuts through the whole service, as after a crash of the machine.
   const kept = await copyOf(t, service.dataDirectory)
   for (const cut of [Math.floor(wal.length / 3), Math.floor(wal.length / 2), wal.length - 1]) {
-    await cutInService(service, kept, cut)
+    await restoreAndCut(service, kept, cut)
     await service.start()
     t.is((await service.anonymous().get('/health/ready')).status, 200)
     const clean = await stenolog(service.dataDirectory, ['check'])
@@ -226,11 +227,11 @@ test('a write-ahead file cut anywhere starts at a committed prefix; a read model
     await service.kill()
   }
 
-  // The log of before the third live, under read models that show it.
-  const shorter = ends.toReversed()
+  // A log without the third session, with read models that contain it.
+  const remainingEnds = ends.toReversed()
   let end = wal.length
-  for (let ids = whole; ids.length === whole.length; ids = await openCut(end)) end = shorter.shift() ?? 0
-  await cutInService(service, kept, end)
+  for (let ids = whole; ids.length === whole.length; ids = await openCut(end)) end = remainingEnds.shift() ?? 0
+  await restoreAndCut(service, kept, end)
   await service.start()
   const ada = await logIn(service.url(), 'ada', passwordOf('ada'))
   t.is((await ada.get('/health/ready')).status, 200)
@@ -242,10 +243,10 @@ test('a write-ahead file cut anywhere starts at a committed prefix; a read model
   t.is(checked.code, 0, checked.stdout)
 })
 
-test('a service on data of a newer version ends with one message, and changes nothing [F24]', async (t) => {
+test('a service on data of a newer version stops with one message and changes nothing [F24]', async (t) => {
   const service = await killedService(t)
   const path = await copyOf(t, service.dataDirectory)
-  opened(join(path, 'events.sqlite'), (database) => database.exec(`PRAGMA user_version = ${FORMAT + 1}`))
+  withDatabase(join(path, 'events.sqlite'), (database) => database.exec(`PRAGMA user_version = ${FORMAT + 1}`))
   const before = await readFile(join(path, 'events.sqlite'))
   const second = launch(t, { STENOLOG_DATA_DIR: path, STENOLOG_PORT: '0' })
   t.is(await second.exited, 1)

@@ -1,4 +1,4 @@
-/** What one process wrote, as another one of the same service shows it; STENOLOG_TEST_ROUNDS=1000 has so many of each kind (100). */
+/** Measures how fast another process shows a write. `STENOLOG_TEST_ROUNDS=1000`: rounds of each kind (100). */
 import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
@@ -19,10 +19,11 @@ import { percentile, visibilityDelay } from '../../support/tools/visibility-dela
 const ROUNDS = Number(process.env['STENOLOG_TEST_ROUNDS'] ?? 100)
 const MINUTE = 60_000
 
-const figures = (what: string, times: ReadonlyArray<number>): string =>
-  `${what}: p50 ${percentile(times, 0.5).toFixed(0)}, p99 ${percentile(times, 0.99).toFixed(0)}, most ${Math.max(...times).toFixed(0)} ms of ${times.length}`
+const summary = (subject: string, times: ReadonlyArray<number>): string =>
+  `${subject}: p50 ${percentile(times, 0.5).toFixed(0)}, p99 ${percentile(times, 0.99).toFixed(0)}, ` +
+  `longest ${Math.max(...times).toFixed(0)} ms of ${times.length}`
 
-test.serial('what was written through one process is shown by another', async (t) => {
+test.serial('another process shows a write at once', async (t) => {
   t.timeout(20 * MINUTE)
   const { apis: [one, two] } = await startSplitCluster(t)
   const here = await speakerAt(one.url())
@@ -56,11 +57,11 @@ test.serial('what was written through one process is shown by another', async (t
     )
     await here.request('DELETE', `/user-live-configs/${String(profile?.data['id'])}`)
   }
-  for (const [what, all] of Object.entries(times)) t.log(figures(what, all))
+  for (const [subject, delays] of Object.entries(times)) t.log(summary(subject, delays))
   t.pass()
 })
 
-test.serial('a key that one process erased opens nothing at another that has it in memory', async (t) => {
+test.serial('another process forgets a cached key that one process has erased', async (t) => {
   t.timeout(20 * MINUTE)
   const double = await startMongoDouble({ replicaSet: 'rs0' })
   t.teardown(double.dispose)
@@ -87,5 +88,5 @@ test.serial('a key that one process erased opens nothing at another that has it 
     )
   }
   await stop()
-  t.log(figures('an erased key is forgotten', times))
+  t.log(summary('an erased key is forgotten', times))
 })

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const WORDS = 20
 
-test.serial('commands beside the processes of a cluster take no sessions, and have the process that runs a projection rebuild it', async (t) => {
+test.serial('commands in a cluster take no sessions and let the running projector rebuild', async (t) => {
   t.timeout(300_000)
   const cluster = await startCluster(t)
   const [worker, lists] = [
@@ -20,7 +20,7 @@ test.serial('commands beside the processes of a cluster take no sessions, and ha
   const live = await speaker.createLive({ live_retention: true })
   const elsewhere = await temporaryDirectory()
   t.teardown(elsewhere.remove)
-  // Beside a process that serves no clients, beside one that does, and where there is none.
+  // The data directory of a worker, of an API process, and of no process.
   const places = [worker.dataDirectory, api.dataDirectory, elsewhere.path]
   const sender = sendWords(api.url(), live, WORDS, 4)
 
@@ -54,12 +54,12 @@ test.serial('commands beside the processes of a cluster take no sessions, and ha
   t.is(types.filter((type) => type === 'WorkerJoined').length, 1)
   t.false(types.includes('WorkerLeft') || types.includes('Moved'), types.join())
 
-  // With nobody left who runs the projection the command does.
-  for (const one of [api, worker, lists]) t.is(await one.stop(), 0, one.log())
-  const alone = await eventually(async () => {
+  // Without a running projector the command itself rebuilds.
+  for (const process of [api, worker, lists]) t.is(await process.stop(), 0, process.log())
+  const rebuiltAlone = await eventually(async () => {
     const run = await stenolog(elsewhere.path, ['rebuild', 'lives', '--json'], stores)
     if (run.code !== 0) throw new Error(run.stderr)
     return run
   })
-  t.like(JSON.parse(alone.stdout), { projection: 'lives', corrected: 0 })
+  t.like(JSON.parse(rebuiltAlone.stdout), { projection: 'lives', corrected: 0 })
 })

@@ -28,21 +28,21 @@ const untilAt = (client: Client, id: unknown, wanted: (job: Json) => boolean): P
     return job
   })
 
-const isOver = ({ status }: Json): boolean => status !== 'running'
+const hasEnded = ({ status }: Json): boolean => status !== 'running'
 
-test.serial('a job goes on whichever process starts or is asked; it is cancelled by any, and fails with its own alone', async (t) => {
+test.serial('every process shows and cancels a job, and the job fails only when its own process dies', async (t) => {
   t.timeout(480_000)
   const hub = await startHub(t, ID, 'models/demo-en')
   const cluster = await startCluster(t)
   const settings = { HUB_URL: hub.url.href }
   const [one, two] = [await cluster.add('one', 'all', settings), await cluster.add('two', 'all', settings)]
   let [first, second] = [await adminOf(one), await adminOf(two)]
-  /** Starts a pull at `one` that stands still in the middle of a file. */
+  /** Starts a pull at the first process; the hub stops sending in the middle of a file. */
   const heldPull = async (): Promise<unknown> => {
     hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { breaksAfter: 100_000, silent: true } })
     const { status, body } = await first.post<Single<Json>>('/admin/jobs', PULL)
     t.is(status, 200, JSON.stringify(body))
-    // Right behind the answer, at the other one.
+    // The other process shows the job right after the answer.
     t.like(await jobAt(second, body.data['id']), { kind: 'pull', subject: ID, process: 'one', actor: 'user:1' })
     return body.data['id']
   }
@@ -60,35 +60,35 @@ test.serial('a job goes on whichever process starts or is asked; it is cancelled
   t.deepEqual(
     listed.map(({ id, process }) => [id, process]),
     [[cancelled, 'one']],
-    'it goes on while the other one starts anew',
+    'the job continues while the other process restarts',
   )
   t.deepEqual((await cluster.read(JOBS_STREAM)).map(({ type }) => type), [JobStarted.type])
 
   const answer = await second.request('DELETE', `/admin/jobs/${String(cancelled)}`)
   t.deepEqual([answer.status, answer.body], [200, { message: 'Job cancelled' }])
-  for (const client of [first, second]) t.like(await untilAt(client, cancelled, isOver), { status: 'cancelled' })
+  for (const client of [first, second]) t.like(await untilAt(client, cancelled, hasEnded), { status: 'cancelled' })
 
   const lost = await heldPull()
   one.cut('mongodb')
-  t.like(await untilAt(second, lost, isOver), {
+  t.like(await untilAt(second, lost, hasEnded), {
     status: 'failed',
     detail: 'interrupted: process one was lost',
   })
   one.mend('mongodb')
-  t.like(await untilAt(first, lost, isOver), { status: 'failed' })
+  t.like(await untilAt(first, lost, hasEnded), { status: 'failed' })
 
   const killed = await heldPull()
   await one.kill()
-  t.like(await untilAt(second, killed, isOver), {
+  t.like(await untilAt(second, killed, hasEnded), {
     status: 'failed',
     detail: 'interrupted: process one was lost',
   })
   await one.start()
   first = await adminOf(one)
   const after = await second.post<Single<Json>>('/admin/jobs', { kind: 'verify' })
-  t.like(await untilAt(first, after.body.data['id'], isOver), { status: 'done', process: 'two' })
+  t.like(await untilAt(first, after.body.data['id'], hasEnded), { status: 'done', process: 'two' })
   const ended = (await cluster.read(JOBS_STREAM)).filter(({ type }) => type === JobEnded.type)
-  t.is(ended.length, 4, 'each once')
+  t.is(ended.length, 4, 'every job has one end')
 
   const worker = await cluster.add('worker', 'worker')
   const pull = ['models', 'pull', './test/support/fixtures/engine/tiny-whisper', '--as', 'mine', '--no-load']

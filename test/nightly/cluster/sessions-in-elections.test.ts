@@ -1,6 +1,7 @@
 /**
- * Lives of several processes while MongoDB or EventStoreDB chooses who leads. `STENOLOG_TEST_ELECTIONS=10` has ten of each
- * kind (1). Those of EventStoreDB need three nodes of a real one: STENOLOG_TEST_EVENTSTORE_BIN and STENOLOG_TEST_EVENTSTORE_NODES=3.
+ * Sessions of a cluster during elections of MongoDB and EventStoreDB. `STENOLOG_TEST_ELECTIONS=10` runs ten of
+ * each kind (1 without it). Elections of EventStoreDB need a real one with three nodes: STENOLOG_TEST_EVENTSTORE_BIN
+ * and STENOLOG_TEST_EVENTSTORE_NODES=3.
  */
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -23,19 +24,18 @@ import { eventually } from '../../support/tools/eventually.ts'
 import type { EventStoreNode } from '../../support/stores/eventstoredb-server/node.ts'
 
 const ROUNDS = Number(process.env['STENOLOG_TEST_ELECTIONS'] ?? 1)
-/** Milliseconds. */
 const PATIENT = { timeoutMs: 180_000 }
-/** At two workers. */
+/** Enough that both workers have some. */
 const LIVES = 4
-/** Words of a live, and those that are told before the election begins. */
+/** Words of a session, and final words that listeners have before the election. */
 const [WORDS, BEFORE] = [90, 10]
-/** As long as MongoDB takes by default to find out that its primary is gone, and to choose another. */
+/** The default time in which MongoDB notices a lost primary and elects another, in milliseconds. */
 const ELECTION_MS = 12_000
 
-/** One election; resolves once another leads, with what makes all members well again. */
+/** Causes an election. Resolves after it, with a function that heals all members. */
 type Election = (cluster: Cluster) => Promise<() => Promise<unknown>>
 
-const elects =
+const electsInMongo =
   (
     turn: (primary: number) => Parameters<Cluster['mongo']['turn']>[0],
     heal: (old: number) => Parameters<Cluster['mongo']['turn']>[0] | null,
@@ -49,22 +49,23 @@ const elects =
     return async () => (healing === null ? undefined : mongo.turn(healing))
   }
 
-const OF_MONGODB: Readonly<Record<string, Election>> = {
-  'the primary of MongoDB steps down': elects(
+const MONGODB_ELECTIONS: Readonly<Record<string, Election>> = {
+  'the primary of MongoDB steps down': electsInMongo(
     () => ({ turn: 'step-down', electionMs: ELECTION_MS }),
     () => null,
   ),
-  'the primary of MongoDB is killed': elects(
+  'the primary of MongoDB is killed': electsInMongo(
     (member) => ({ turn: 'stop', member, electionMs: ELECTION_MS }),
     (member) => ({ turn: 'start', member }),
   ),
-  'the primary of MongoDB is frozen': elects(
+  'the primary of MongoDB is frozen': electsInMongo(
     (member) => ({ turn: 'freeze', member, electionMs: ELECTION_MS }),
     (member) => ({ turn: 'thaw', member, claimMs: 500 }),
   ),
 }
 
-const loses = (begin: (leader: EventStoreNode) => unknown, heal: (leader: EventStoreNode) => unknown): Election =>
+const electsInEventStore =
+  (begin: (leader: EventStoreNode) => unknown, heal: (leader: EventStoreNode) => unknown): Election =>
   async ({ eventStore: { server } }) => {
     assert.ok(server !== null)
     const old = await server.leader()
@@ -81,36 +82,36 @@ const loses = (begin: (leader: EventStoreNode) => unknown, heal: (leader: EventS
     }
   }
 
-const OF_EVENTSTOREDB: Readonly<Record<string, Election>> = {
-  'the leader of EventStoreDB resigns': loses((leader) => leader.resign(), () => undefined),
-  'the leader of EventStoreDB is killed': loses((leader) => leader.kill(), (leader) => leader.start()),
-  'the leader of EventStoreDB is frozen': loses((leader) => leader.freeze(), async (leader) => {
-    // Back again it ends itself: by then the others have long gone on.
+const EVENTSTOREDB_ELECTIONS: Readonly<Record<string, Election>> = {
+  'the leader of EventStoreDB resigns': electsInEventStore((leader) => leader.resign(), () => undefined),
+  'the leader of EventStoreDB is killed': electsInEventStore((leader) => leader.kill(), (leader) => leader.start()),
+  'the leader of EventStoreDB is frozen': electsInEventStore((leader) => leader.freeze(), async (leader) => {
+    // A leader that wakes this late ends itself; the others already follow the new leader.
     await delay(ELECTION_MS)
     leader.thaw()
   }),
 }
 
-/** What the log says that became of a live from its creation to its end. */
+/** The moves of a session and its last event, from the log. */
 const courseOf = async ({ read }: Cluster, { id }: LiveJson) => {
-  const placed = (await read(ADMISSION_STREAM))
+  const admissionTypes = (await read(ADMISSION_STREAM))
     .filter(({ data }) => (data as { readonly liveId?: number }).liveId === id)
     .map(({ type }) => type)
-  const lived = (await read(`live-${id}`)).map(({ type }) => type)
+  const liveTypes = (await read(`live-${id}`)).map(({ type }) => type)
   return {
-    moves: [...placed, ...lived].filter((type) => ['Moved', 'LiveTakenOver'].includes(type)),
-    last: lived.at(-1),
+    moves: [...admissionTypes, ...liveTypes].filter((type) => ['Moved', 'LiveTakenOver'].includes(type)),
+    last: liveTypes.at(-1),
   }
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
-const outlasts = (isReplicaSet: boolean, run: Election) => async (t: ExecutionContext): Promise<void> => {
+const survivesElection = (isReplicaSet: boolean, run: Election) => async (t: ExecutionContext): Promise<void> => {
   t.timeout(10 * 60_000 * ROUNDS)
   const cluster = await startSplitCluster(t, {}, { isReplicaSet })
   const [one, two] = cluster.apis
   const speaker = await speakerAt(one.url())
-  const joined = await cluster.workers()
+  const workersBefore = await cluster.workers()
   for (let round = 1; round <= ROUNDS; round += 1) {
     const sessions = await Promise.all(Array.from({ length: LIVES }, async () => {
       const live = await speaker.createLive({ live_retention: true })
@@ -119,28 +120,28 @@ const outlasts = (isReplicaSet: boolean, run: Election) => async (t: ExecutionCo
     }))
     const listeners = sessions.flatMap((session) => session.listeners)
     await eventually(() => assert.ok(listeners.every(({ finals }) => finals().length >= BEFORE)), PATIENT)
-    const begun = performance.now()
+    const electionStart = performance.now()
     const heal = await run(cluster)
-    const lasted = performance.now() - begun
+    const lasted = performance.now() - electionStart
     t.true(listeners.every(({ finals }) => finals().length < WORDS), 'the words were too few for this election')
     await heal()
-    for (const { live, sender, listeners: hearing } of sessions) {
+    for (const { live, sender, listeners: sessionListeners } of sessions) {
       t.is(await sender.over, 1000)
-      await Promise.all(hearing.map(({ over }) => over))
-      for (const { finals } of hearing) t.deepEqual(finals(), upTo(WORDS), `live ${live.id}`)
-      t.deepEqual(await eventually(() => storedNumbers(speaker, live), PATIENT), upTo(WORDS), `live ${live.id}`)
-      t.deepEqual(await courseOf(cluster, live), { moves: [], last: 'LiveFinished' }, `live ${live.id}`)
+      await Promise.all(sessionListeners.map(({ over }) => over))
+      for (const { finals } of sessionListeners) t.deepEqual(finals(), upTo(WORDS), `session ${live.id}`)
+      t.deepEqual(await eventually(() => storedNumbers(speaker, live), PATIENT), upTo(WORDS), `session ${live.id}`)
+      t.deepEqual(await courseOf(cluster, live), { moves: [], last: 'LiveFinished' }, `session ${live.id}`)
     }
-    t.deepEqual(await cluster.workers(), joined)
-    const gap = Math.max(...listeners.map((listener) => longestSilence(listener, begun)))
-    t.log(`round ${round}: another leads after ${seconds(lasted)}; ${seconds(gap)} without text at most`)
+    t.deepEqual(await cluster.workers(), workersBefore)
+    const gap = Math.max(...listeners.map((listener) => longestSilence(listener, electionStart)))
+    t.log(`round ${round}: new leader after ${seconds(lasted)}; ${seconds(gap)} without text at most`)
   }
 }
 
-for (const [what, run] of Object.entries(OF_MONGODB))
-  test.serial(`no live ends or moves, and no word is lost, while ${what}`, outlasts(true, run))
+for (const [event, run] of Object.entries(MONGODB_ELECTIONS))
+  test.serial(`no session ends or moves and no word is lost while ${event}`, survivesElection(true, run))
 
-for (const [what, run] of Object.entries(OF_EVENTSTOREDB)) {
-  const titled = EVENTSTORE_FOLDER !== undefined && EVENTSTORE_NODES >= 3 ? test.serial : test.serial.skip
-  titled(`no live ends or moves, and no word is lost, while ${what}`, outlasts(false, run))
+for (const [event, run] of Object.entries(EVENTSTOREDB_ELECTIONS)) {
+  const eventStoreTest = EVENTSTORE_FOLDER !== undefined && EVENTSTORE_NODES >= 3 ? test.serial : test.serial.skip
+  eventStoreTest(`no session ends or moves and no word is lost while ${event}`, survivesElection(false, run))
 }
