@@ -35,7 +35,7 @@ const caption = (due: number): string =>
 const createSilentPipeline: CreatePipeline = ({ events }) => {
   const buffer = createAudioBuffer()
   return {
-    configure: () => undefined, expect: () => undefined,
+    configure: () => undefined, setVocabulary: () => undefined,
     start: () => async () => E.right(undefined),
     push: (samples) => {
       buffer.push(samples)

@@ -5,7 +5,7 @@ import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import type { Catalogue, Model } from '../ports/catalogue.ts'
 import type { PassTime, SpeechEngine } from '../ports/engine.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
-import { cadenceOf } from '../pipeline/cadence.ts'
+import { draftInterval } from '../pipeline/cadence.ts'
 import type { AdmissionActor } from './admission-actor.ts'
 
 /** Maximum seconds of audio in one pass. */
@@ -22,7 +22,7 @@ const SECONDS_PER_MEGABYTE = 0.001
 export const shareOf = ({ usual, least, busy = usual }: PassTime): number => {
   // Longer pauses between passes do not help a model that is slower than real time.
   if (least > WINDOW_SECONDS) return least / WINDOW_SECONDS
-  return (PASSES_PER_DRAFT * busy) / cadenceOf(DEFAULT_ENGINE_SETTINGS.min_buffer, busy)
+  return (PASSES_PER_DRAFT * busy) / draftInterval(DEFAULT_ENGINE_SETTINGS.min_buffer, busy)
 }
 
 /**

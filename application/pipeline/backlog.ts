@@ -1,16 +1,16 @@
-/** The audio of a live that nobody has heard yet. */
+/** The received audio of a session that no pass has processed yet. */
 export interface Backlog {
-  /** All audio up to `end`, in samples from the first, is there. */
+  /** Records that the audio up to sample `end` has arrived. */
   readonly arrived: (end: number) => void
-  /** When the oldest of it arrived; now where there is none. */
+  /** Arrival time of the oldest audio in the backlog; the present time when the backlog is empty. */
   readonly since: () => number
-  /** Audio before `end` is done with; whether more is than before. */
+  /** Removes the audio before `end`. Returns whether this removed any audio. */
   readonly consume: (end: number) => boolean
   readonly consumed: () => number
   readonly clear: () => void
 }
 
-/** @param monotonic milliseconds that only ever grow */
+/** @param monotonic returns monotonic milliseconds */
 export const createBacklog = (monotonic: () => number): Backlog => {
   const arrivals: Array<{ readonly end: number; readonly at: number }> = []
   let consumed = 0

@@ -1,8 +1,8 @@
-/** A pass is followed by as long a rest, at least, in which the engine serves others. */
-const REST = 2
+/** A session uses at most half of the engine's time: each pass is followed by an equally long rest. */
+const PASS_MULTIPLE = 2
 
 /**
- * Seconds of new audio that a draft waits for: what was asked for, and no less than two passes take, so that a machine
- * that is slow, or busy, shows text later instead of falling behind.
+ * Returns the seconds of new audio between two drafts: the wanted interval, but at least the time of two passes. So a
+ * slow or busy machine shows drafts less often instead of falling behind.
  */
-export const cadenceOf = (wanted: number, pass: number): number => Math.max(wanted, REST * pass)
+export const draftInterval = (wanted: number, pass: number): number => Math.max(wanted, PASS_MULTIPLE * pass)

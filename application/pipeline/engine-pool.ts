@@ -1,15 +1,15 @@
 import type { EngineRoom } from '../../domain/admission/engine-rooms.ts'
 import type { Device, PassTime, SpeechEngine } from '../ports/engine.ts'
 
-/** A session that is about to begin. */
+/** A session that is about to start. */
 export interface BeginningSession {
   readonly liveId: number
   readonly model: string
-  /** Megabytes that it has reserved. */
+  /** Megabytes that the session has reserved. */
   readonly vram: number
 }
 
-/** The engine that runs a session from its beginning to its end. */
+/** The engine of a session, from the start of the session to its end. */
 export interface Pin {
   readonly engine: SpeechEngine
   /** Frees the place of the session; further calls do nothing. */
@@ -21,11 +21,11 @@ export interface EnginePool {
   readonly engines: ReadonlyArray<SpeechEngine>
   /** Megabytes that sessions can reserve on all engines together. */
   readonly vram: number
-  /** What the engines are and measure together. */
+  /** The engines as a whole: their device, pass times and process. */
   readonly whole: Pick<SpeechEngine, 'deviceOf' | 'passTime' | 'pid' | 'close'>
   /** Chooses the engine of a session. */
   readonly pin: (session: BeginningSession) => Pin
-  /** The memory and the sessions of each engine; undefined where there is a single one. */
+  /** The memory and the sessions of each engine; undefined for a single engine. */
   readonly rooms: () => ReadonlyArray<EngineRoom> | undefined
 }
 
@@ -33,7 +33,7 @@ interface EnginePoolOptions {
   readonly engines: readonly [SpeechEngine, ...ReadonlyArray<SpeechEngine>]
   /** Megabytes that sessions can reserve on each engine. */
   readonly vrams: ReadonlyArray<number>
-  /** Part of a lane that a session takes on an engine. */
+  /** Returns the share of a lane that a session uses on an engine. */
   readonly shareOn: (engine: SpeechEngine, model: string) => number
 }
 
@@ -41,32 +41,35 @@ interface Pinned extends BeginningSession {
   readonly index: number
 }
 
-/** An engine as a place for a session that begins. */
+/** An engine, as a possible place for a new session. */
 interface Place {
-  /** Part of the engine that is taken once the session runs on it; above 1: more than it has. */
+  /** Share of the engine in use with the new session; above 1: overloaded. */
   readonly load: number
-  /** It has too little memory for the session. */
+  /** The engine has too little memory for the session. */
   readonly isTight: boolean
-  /** Its process is being restarted. */
+  /** The process of the engine is restarting. */
   readonly isDown: boolean
 }
 
-const isBetter = (one: Place, other: Place): boolean => {
-  if (one.isDown !== other.isDown) return other.isDown
-  if (one.isTight !== other.isTight) return other.isTight
-  return one.load < other.load
+const isBetter = (a: Place, b: Place): boolean => {
+  if (a.isDown !== b.isDown) return b.isDown
+  if (a.isTight !== b.isTight) return b.isTight
+  return a.load < b.load
 }
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
 
-/** The time of the slowest engine, so that admission counts on no more than each engine can do. */
+/** Returns the pass time of the slowest engine, so that admission never expects too much of an engine. */
 const slowest = (times: ReadonlyArray<PassTime | null>): PassTime | null =>
-  times.reduce((slower, time) => (slower === null || (time !== null && time.usual > slower.usual) ? time : slower), null)
+  times.reduce(
+    (slower, time) => (slower === null || (time !== null && time.usual > slower.usual) ? time : slower),
+    null,
+  )
 
 /**
- * Gives each session one engine. Of the engines with memory for the session, the least loaded is taken: the load of an
- * engine is the larger of the parts of its lanes and of its memory that are taken. Where none has the memory, all
- * count: an engine whose GPU runs out of memory goes on with the CPU. An engine that is being restarted is taken last.
+ * Gives each session one engine: the least loaded engine with enough memory. The load is the larger share of used lanes
+ * and used memory. Without enough memory anywhere, all engines are candidates, because an engine continues on the CPU
+ * when its GPU memory is full. A restarting engine is the last choice.
  */
 export const createEnginePool = ({ engines, vrams, shareOn }: EnginePoolOptions): EnginePool => {
   const vramOn = (index: number): number => vrams[index] ?? 0
@@ -74,7 +77,7 @@ export const createEnginePool = ({ engines, vrams, shareOn }: EnginePoolOptions)
   const on = (index: number): ReadonlyArray<Pinned> => [...pinned].filter((session) => session.index === index)
   const memoryOn = (index: number): number => sum(on(index).map(({ vram }) => vram))
 
-  /** A model runs on the same kind of device on all engines; an engine that has not loaded it does not know which. */
+  /** A model uses the same kind of device on all engines, but only engines that have loaded it know which. */
   const deviceOf = (model: string): Device => {
     const devices = engines.map((engine) => engine.deviceOf(model))
     const gpu = devices.find(({ name }) => name === 'gpu')
@@ -120,7 +123,7 @@ export const createEnginePool = ({ engines, vrams, shareOn }: EnginePoolOptions)
     whole: {
       deviceOf,
       passTime: (model) => slowest(engines.map((engine) => engine.passTime(model))),
-      // Undefined, as of a single engine, while one of them is being restarted.
+      // Undefined while any engine is restarting, like the pid of a single engine.
       pid: () => (engines.some((engine) => engine.pid() === undefined) ? undefined : engines[0]?.pid()),
       close: async () => void (await Promise.all(engines.map((engine) => engine.close()))),
     },

@@ -1,17 +1,17 @@
 /**
- * How far the texts of the lives that run in this process are behind their audio: the age of the oldest audio in which speech
- * may be that no pass has heard, in seconds of wall time; 0 where there is none.
+ * The lags of the sessions of this process. The lag of a session is the age of its oldest audio with possible speech
+ * that no pass has processed, in seconds of wall time; 0 when there is none.
  */
 export interface Lags {
-  /** Of a live that begins; what it answers is called at its end. */
+  /** Adds a session. The returned function removes it. */
   readonly follow: (liveId: number, seconds: () => number) => () => void
-  /** A pass is done: so old had the oldest audio become that it was the first to hear. */
-  readonly heard: (seconds: number) => void
+  /** Records a finished pass. `seconds`: the age of its oldest new audio. */
+  readonly recordPass: (seconds: number) => void
   readonly current: () => ReadonlyArray<number>
-  /** Of one live; null where it does not run here. */
+  /** Returns the lag of one session; null when it does not run here. */
   readonly of: (liveId: number) => number | null
-  /** Tells every later `heard`. */
-  readonly onHeard: (observe: (seconds: number) => void) => void
+  /** Calls `observe` for every later pass. */
+  readonly onPass: (observe: (seconds: number) => void) => void
 }
 
 export const createLags = (): Lags => {
@@ -23,11 +23,11 @@ export const createLags = (): Lags => {
       followed.add(live)
       return () => void followed.delete(live)
     },
-    heard: (seconds) => {
+    recordPass: (seconds) => {
       for (const observe of observers) observe(seconds)
     },
     current: () => Array.from(followed, ({ seconds }) => seconds()),
     of: (liveId) => [...followed].find((live) => live.liveId === liveId)?.seconds() ?? null,
-    onHeard: (observe) => void observers.push(observe),
+    onPass: (observe) => void observers.push(observe),
   }
 }

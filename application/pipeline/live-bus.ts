@@ -1,17 +1,17 @@
 import type { Logger } from '../ports/environment.ts'
 import type { LiveBus, LiveSignal } from './signals.ts'
 
-/** How many ended lives are remembered; far more than end while a read model lags behind. */
+/** Number of ended sessions that are remembered: far more than end while a read model lags. */
 const REMEMBERED_ENDS = 4096
 
 interface Subscription {
-  readonly hear: (signal: LiveSignal) => void
+  readonly receive: (signal: LiveSignal) => void
   active: boolean
 }
 
 /**
- * The bus of this process. A live ends once: a second `ended` is dropped, and whoever subscribes after it hears it at
- * once, so that nobody waits on a live that ended between the look-up of its token and the subscription.
+ * Creates the bus of this process. A session ends once: further signals are dropped. A later subscriber gets the end at
+ * once, because the session may end between the lookup of a token and the subscription.
  */
 export const createLiveBus = ({ logger }: { readonly logger: Logger }): LiveBus => {
   const topics = new Map<number, ReadonlyArray<Subscription>>()
@@ -19,7 +19,7 @@ export const createLiveBus = ({ logger }: { readonly logger: Logger }): LiveBus 
 
   const deliver = (liveId: number, subscription: Subscription, signal: LiveSignal): void => {
     try {
-      subscription.hear(signal)
+      subscription.receive(signal)
     } catch (error) {
       logger.error({ liveId, signal: signal.kind, error: String(error) }, 'a subscriber of the live bus failed')
     }
@@ -35,11 +35,12 @@ export const createLiveBus = ({ logger }: { readonly logger: Logger }): LiveBus 
     publish: (liveId, signal) => {
       if (ends.has(liveId)) return
       if (signal.kind === 'ended') rememberEnd(liveId, signal)
-      // The array is replaced, never changed, so the loop sees the subscribers of the moment it began.
-      for (const subscription of topics.get(liveId) ?? []) if (subscription.active) deliver(liveId, subscription, signal)
+      // Arrays are replaced, not changed, so the loop sees a fixed list of subscribers.
+      for (const subscription of topics.get(liveId) ?? [])
+        if (subscription.active) deliver(liveId, subscription, signal)
     },
-    subscribe: (liveId, hear) => {
-      const subscription: Subscription = { hear, active: true }
+    subscribe: (liveId, receive) => {
+      const subscription: Subscription = { receive, active: true }
       topics.set(liveId, [...(topics.get(liveId) ?? []), subscription])
       const end = ends.get(liveId)
       if (end !== undefined) deliver(liveId, subscription, end)

@@ -5,44 +5,45 @@ import { SAMPLE_RATE } from '../ports/engine.ts'
 import type { Hypothesis, JobFailed, ModelLoadFailed, SpeechEngine, TranscribeJob } from '../ports/engine.ts'
 import type { CreatePipeline } from './pipeline.ts'
 import type { Lags } from './lags.ts'
-import type { LeftOutWords } from './left-out.ts'
+import type { DiscardCounter } from './discarded-words.ts'
 import type { Timers } from '../ports/timers.ts'
 import { createBacklog } from './backlog.ts'
 import { createAudioBuffer } from './speech/audio-buffer.ts'
-import { createCallOff } from './call-off.ts'
+import { createCancellation } from './cancellation.ts'
 import { soundingRegions } from './speech/loudness.ts'
 import { agreementPolicy } from './policy/by-agreement/agreement-policy.ts'
 import { attentionPolicy } from './policy/by-attention/attention-policy.ts'
 import { limitsOf } from './policy/policy-limits.ts'
-import { LOOK_BACK } from './policy/policy.ts'
+import { LOOK_BACK_SAMPLES } from './policy/policy.ts'
 import type { Outcome, Pass } from './policy/policy.ts'
 import type { Scheduler } from './scheduler.ts'
-import { dropPhrase, endOfAudio, foldSpeech, forgetBefore, hearEverything, INITIAL_SEGMENTER, regionsBefore, speechFrom } from './speech/speech-segmenter.ts'
-import { spokenLanguage } from './speech/spoken-language.ts'
+import {
+  dropPhrase, endOfAudio, foldSpeech, forgetBefore, INITIAL_SEGMENTER, markAllSpeech, regionsBefore, speechFrom,
+} from './speech/speech-segmenter.ts'
+import { createSpokenLanguage } from './speech/spoken-language.ts'
 import { createVoiceDetection, framesToJudge } from './speech/voice-detection.ts'
 
 interface Dependencies {
   readonly engine: Pick<SpeechEngine, 'load' | 'detectSpeech' | 'passTime'>
   readonly scheduler: Scheduler
-  /** Milliseconds that only ever grow. */
+  /** Returns monotonic milliseconds. */
   readonly monotonic: () => number
   readonly timers: Timers
-  /** Told how far text is behind audio; absent where nobody asks. */
-  readonly lags?: Pick<Lags, 'follow' | 'heard'>
-  readonly leftOut?: Pick<LeftOutWords, 'add'>
+  readonly lags?: Pick<Lags, 'follow' | 'recordPass'>
+  readonly discardCounter?: Pick<DiscardCounter, 'add'>
   /** Called when the session no longer needs the engine. */
   readonly onStop?: () => void
 }
 
-/** Part of the time to finish in that passes may take; what is known by then is sent in the rest. */
-const PASSES_SHARE = 0.9
+/** Share of the finishing time for passes. The rest is for sending the text that is known by then. */
+const PASSES_TIME_SHARE = 0.9
 
 /**
- * Pipelines of lives: audio → speech regions → passes of the engine → words → segments, in the order of the audio.
- * The only clock is the number of samples, so that audio may come at any speed.
+ * Creates the pipeline of a session: audio → speech regions → passes of the engine → words → segments. The only clock
+ * is the number of samples, so audio may arrive at any speed.
  */
 export const createLivePipeline =
-  ({ engine, scheduler, monotonic, timers, lags, leftOut, onStop }: Dependencies): CreatePipeline =>
+  ({ engine, scheduler, monotonic, timers, lags, discardCounter, onStop }: Dependencies): CreatePipeline =>
   ({ liveId, model, language, task, vocabulary, settings, nextSegment, events }) => {
     const audio = createAudioBuffer()
     let config: EngineSettings = settings
@@ -50,54 +51,54 @@ export const createLivePipeline =
     let limits = limitsOf(config, config.max_buffer)
     let segmenter = INITIAL_SEGMENTER
     let policy = agreementPolicy(nextSegment)
-    const spoken = spokenLanguage(language)
-    let expected = vocabulary
+    const spoken = createSpokenLanguage(language)
+    let words = vocabulary
     const backlog = createBacklog(monotonic)
-    /** Something came while the drive was looking. */
-    let woken = false
+    /** New audio or another change arrived while `drive` was working. */
+    let isWoken = false
     let settledTo = 0
-    let [driving, ended, hurried, over] = [false, false, false, false]
+    let [isDriving, hasEnded, isHurried, isStopped] = [false, false, false, false]
     const finished = Promise.withResolvers<void>()
-    const waits = createCallOff()
-    const judge = createVoiceDetection(engine, timers, waits)
+    const cancellation = createCancellation()
+    const judgeFrames = createVoiceDetection(engine, timers, cancellation)
     const lag = (): number => (monotonic() - backlog.since()) / 1000
     const unfollow = lags?.follow(liveId, lag)
 
     const stop = (): void => {
-      over = true
+      isStopped = true
       for (const leave of [unfollow, onStop]) leave?.()
       scheduler.withdraw(liveId)
-      waits.callOff()
+      cancellation.cancel()
       finished.resolve()
       audio.clear()
       backlog.clear()
     }
 
     const fail = (failure: ModelLoadFailed | JobFailed): void => {
-      if (over) return
+      if (isStopped) return
       stop()
       events.failed(failure)
     }
 
-    const tidy = (): void => {
-      const { heardEnd, neededFrom, settled } = policy.known(segmenter)
+    const dropConsumed = (): void => {
+      const { transcribedEnd, neededFrom, settled } = policy.progress(segmenter)
       settledTo = Math.max(settledTo, settled)
-      const drained = backlog.consume(speechFrom(segmenter, heardEnd))
-      audio.dropBefore(Math.min(segmenter.clock - LOOK_BACK, neededFrom))
+      const drained = backlog.consume(speechFrom(segmenter, transcribedEnd))
+      audio.dropBefore(Math.min(segmenter.clock - LOOK_BACK_SAMPLES, neededFrom))
       segmenter = forgetBefore(segmenter, neededFrom)
       if (drained) events.drained()
     }
 
-    /** Judges a batch of frames; false when there was nothing to judge. */
+    /** Runs the speech detector on a batch of frames; false when there are not enough frames. */
     const detect = async (): Promise<boolean> => {
       if (!config.vad) {
-        if (audio.end() > segmenter.clock) segmenter = hearEverything(segmenter, audio.end())
+        if (audio.end() > segmenter.clock) segmenter = markAllSpeech(segmenter, audio.end())
         return false
       }
-      const frames = framesToJudge(audio, segmenter.clock, policy.nextLook(segmenter, limits), ended)
+      const frames = framesToJudge(audio, segmenter.clock, policy.nextDetection(segmenter, limits), hasEnded)
       if (frames.length === 0) return false
-      const judged = await judge(frames)
-      if (judged === null || over) return false
+      const judged = await judgeFrames(frames)
+      if (judged === null || isStopped) return false
       if (E.isLeft(judged)) {
         fail(judged.left)
         return false
@@ -108,51 +109,51 @@ export const createLivePipeline =
     }
 
     const emit = async (outcome: Outcome): Promise<void> => {
-      if (outcome.leftOut) leftOut?.add(outcome.leftOut)
+      if (outcome.discarded) discardCounter?.add(outcome.discarded)
       for (const final of outcome.finals) {
-        if (over) return
-        await events.final(spoken.told(final))
+        if (isStopped) return
+        await events.final(spoken.withLanguage(final))
       }
-      if (!over && outcome.partial !== null) events.partial(spoken.told(outcome.partial))
+      if (!isStopped && outcome.partial !== null) events.partial(spoken.withLanguage(outcome.partial))
       const last = outcome.finals.at(-1)
-      // Where no detector tells, what is final ends a phrase.
+      // Without a detector, a final ends a phrase.
       if (!limits.vad && last !== undefined) spoken.endPhrase(Math.round(last.end * SAMPLE_RATE))
     }
 
-    /** Null where nobody waits for the answer any more. */
-    const ask = async (job: Omit<TranscribeJob, 'model'>): Promise<Hypothesis | null> => {
+    /** Runs a job; null when it was cancelled. */
+    const runJob = async (job: Omit<TranscribeJob, 'model'>): Promise<Hypothesis | null> => {
       const deadline = backlog.since() + config.max_delay * 1000
-      const heard = await waits.orNull(() => scheduler.transcribe(liveId, deadline, { model, ...job }))
-      if (heard === null || over) return null
-      lags?.heard(lag())
-      if (E.isRight(heard)) return heard.right
-      fail(heard.left)
+      const result = await cancellation.orNull(() => scheduler.transcribe(liveId, deadline, { model, ...job }))
+      if (result === null || isStopped) return null
+      lags?.recordPass(lag())
+      if (E.isRight(result)) return result.right
+      fail(result.left)
       return null
     }
 
     const transcribe = async (pass: Pass): Promise<void> => {
       const samples = audio.slice(pass.from, pass.to)
       const { beginning, isDraft = false } = pass
-      const asked = { ...(task && { task }), ...(expected && { vocabulary: expected }), ...(beginning && { beginning }) }
-      const heard = await ask({ language: spoken.code(), samples, isDraft, ...asked })
-      if (heard === null) return
+      const options = { ...(task && { task }), ...(words && { vocabulary: words }), ...(beginning && { beginning }) }
+      const hypothesis = await runJob({ language: spoken.code(), samples, isDraft, ...options })
+      if (hypothesis === null) return
       const regions = limits.vad ? regionsBefore(segmenter, pass.to) : soundingRegions(samples, pass.from)
-      await emit(policy.hear(regions, pass, heard, limits))
+      await emit(policy.applyPass(regions, pass, hypothesis, limits))
     }
 
-    const findLanguage = async (from: number, to: number): Promise<void> => {
-      const heard = await ask({ language: null, samples: audio.slice(from, to) })
-      if (heard === null) return
-      if (heard.language === undefined) throw new Error('the engine was asked for a language and found none')
-      if (spoken.changes(heard.language)) policy.restart(from - limits.buffer.preRoll)
+    const detectLanguage = async (from: number, to: number): Promise<void> => {
+      const hypothesis = await runJob({ language: null, samples: audio.slice(from, to) })
+      if (hypothesis === null) return
+      if (hypothesis.language === undefined) throw new Error('the engine returned no language')
+      if (spoken.applyAnswer(hypothesis.language)) policy.restart(from - limits.buffer.preRoll)
     }
 
-    /** Does what is next to do for the words; false when it waits for more audio. */
+    /** Runs the next step of the policy; false when the policy waits for more audio. */
     const advance = async (): Promise<boolean> => {
       if (segmenter.phrases.length === 0) return false
-      const question = spoken.question(segmenter, policy.known(segmenter).neededFrom, limits.vad ? null : audio)
-      if (question !== null) {
-        await findLanguage(question.from, Math.min(question.to, question.from + SAMPLE_RATE * (windowSeconds ?? 0)))
+      const query = spoken.nextQuery(segmenter, policy.progress(segmenter).neededFrom, limits.vad ? null : audio)
+      if (query !== null) {
+        await detectLanguage(query.from, Math.min(query.to, query.from + SAMPLE_RATE * (windowSeconds ?? 0)))
         return true
       }
       if (spoken.code() === null) return false
@@ -163,7 +164,7 @@ export const createLivePipeline =
         case 'pass':
           await transcribe(step.pass)
           return true
-        case 'say':
+        case 'emit':
           if (step.endsPhrase) {
             segmenter = dropPhrase(segmenter)
             spoken.endPhrase(0)
@@ -173,35 +174,35 @@ export const createLivePipeline =
       }
     }
 
-    /** Before each step, for passes take longer while the machine is busy. */
-    const renewLimits = (): void => {
+    /** Called before each step, because passes take longer on a busy machine. */
+    const updateLimits = (): void => {
       limits = limitsOf(config, windowSeconds ?? config.max_buffer, engine.passTime(model)?.usual)
     }
 
     const drive = async (): Promise<void> => {
       for (;;) {
-        if (over) return
-        if (hurried) {
-          await emit(policy.giveUp(limits))
+        if (isStopped) return
+        if (isHurried) {
+          await emit(policy.finishNow(limits))
           return stop()
         }
-        woken = false
-        renewLimits()
-        const more = (await detect()) || (await advance())
-        if (over) return
-        if (!hurried) tidy()
-        if (more || woken || hurried) continue
-        if (!ended) break
+        isWoken = false
+        updateLimits()
+        const hasMore = (await detect()) || (await advance())
+        if (isStopped) return
+        if (!isHurried) dropConsumed()
+        if (hasMore || isWoken || isHurried) continue
+        if (!hasEnded) break
         if (segmenter.phrases.some(({ closedAt }) => closedAt === null)) segmenter = endOfAudio(segmenter, audio.end())
         else if (segmenter.phrases.length === 0 && segmenter.clock >= audio.end()) stop()
       }
-      driving = false
+      isDriving = false
     }
 
     const wake = (): void => {
-      woken = true
-      if (driving || over || windowSeconds === null) return
-      driving = true
+      isWoken = true
+      if (isDriving || isStopped || windowSeconds === null) return
+      isDriving = true
       drive().catch((error: unknown) => fail({ _tag: 'JobFailed', reason: messageOf(error) }))
     }
 
@@ -209,9 +210,7 @@ export const createLivePipeline =
       configure: (next) => {
         if (audio.end() === 0) config = next
       },
-      expect: (next) => {
-        expected = next
-      },
+      setVocabulary: (next) => { words = next },
       start: () => async () => {
         const loaded = await engine.load(model)()
         if (E.isLeft(loaded)) {
@@ -224,26 +223,26 @@ export const createLivePipeline =
         return E.right(undefined)
       },
       push: (samples) => {
-        if (over || ended || samples.length === 0) return
+        if (isStopped || hasEnded || samples.length === 0) return
         audio.push(samples)
         backlog.arrived(audio.end())
         wake()
       },
-      backlogSeconds: () => (over ? 0 : (audio.end() - backlog.consumed()) / SAMPLE_RATE),
+      backlogSeconds: () => (isStopped ? 0 : (audio.end() - backlog.consumed()) / SAMPLE_RATE),
       settledSamples: () => settledTo,
       finish: async (limitMs) => {
-        ended = true
+        hasEnded = true
         wake()
-        const calledOff = [
-          timers.after(limitMs * PASSES_SHARE, () => {
-            hurried = true
+        const cancelTimers = [
+          timers.after(limitMs * PASSES_TIME_SHARE, () => {
+            isHurried = true
             scheduler.withdraw(liveId)
-            waits.callOff()
+            cancellation.cancel()
           }),
           timers.after(limitMs, stop),
         ]
         await finished.promise
-        for (const callOff of calledOff) callOff()
+        for (const cancel of cancelTimers) cancel()
       },
       abort: stop,
     }

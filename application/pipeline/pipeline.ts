@@ -2,21 +2,21 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { JobFailed, ModelLoadFailed, Vocabulary } from '../ports/engine.ts'
 
-/** A word with its punctuation and the space before it; seconds from the first audio. */
+/** A word with its punctuation and leading space; times in seconds from the first audio. */
 export interface SegmentWord {
   readonly start: number
   readonly end: number
   readonly text: string
-  /** How sure the model was of it, 0 to 1. */
+  /** Confidence of the model, 0 to 1. */
   readonly confidence: number
 }
 
 export type { Vocabulary }
 
-/** The spoken language is found in the audio. */
+/** The language is detected from the audio. */
 export const AUTO_LANGUAGE = 'auto'
 
-/** A segment that will not change again: `text` is unwrapped, `caption` wrapped. */
+/** A segment of text: `text` is unwrapped, `caption` is wrapped into lines. */
 export interface Segment {
   readonly segment: number
   /** Seconds from the first audio. */
@@ -24,49 +24,49 @@ export interface Segment {
   readonly end: number
   readonly text: string
   readonly caption: string
-  /** Of a final, where the model tells when its words sound: one after another, together the text. */
+  /** The words of a final, from a model that gives word times. Together they are the text. */
   readonly words?: ReadonlyArray<SegmentWord>
-  /** Which language was heard, where it was to be found. */
+  /** The detected language; absent for a session with a fixed language. */
   readonly language?: string
 }
 
 export interface PipelineEvents {
-  /** Replaces earlier ones of the same segment. Only in mode `partial`. */
+  /** A draft of a segment, which replaces its earlier drafts. Only in mode `partial`. */
   readonly partial: (segment: Segment) => void
-  /** In order; awaited before the next one, so that a final is stored, then sent. */
+  /** A final. The pipeline awaits each final, so finals are stored and sent in order. */
   readonly final: (segment: Segment) => Promise<void>
-  /** The engine gave this live up; nothing follows. */
+  /** The engine failed for this session. No further event follows. */
   readonly failed: (failure: ModelLoadFailed | JobFailed) => void
-  /** Samples were consumed: the backlog shrank. */
+  /** The backlog has shrunk. */
   readonly drained: () => void
 }
 
-/** Audio of one live in, segments out. */
+/** Turns the audio of one session into segments. */
 export interface LivePipeline {
-  /** Takes effect from the next pass; only before the first audio. */
+  /** Takes effect from the next pass. Has no effect after the first audio. */
   readonly configure: (settings: EngineSettings) => void
-  /** Takes effect from the next pass, at any time. */
-  readonly expect: (vocabulary: Vocabulary) => void
-  /** Loads the model; audio may be pushed meanwhile and waits. */
+  /** Takes effect from the next pass. */
+  readonly setVocabulary: (vocabulary: Vocabulary) => void
+  /** Loads the model. Audio that arrives meanwhile waits. */
   readonly start: () => TaskEither<ModelLoadFailed, void>
-  /** s16le 16 kHz mono. Copies what it keeps. */
+  /** Adds audio: s16le, 16 kHz, mono. Copies the samples. */
   readonly push: (samples: Int16Array) => void
-  /** Seconds of audio pushed and not yet consumed. */
+  /** Seconds of received audio that is not consumed yet. */
   readonly backlogSeconds: () => number
-  /** All that was said in so many samples is in finals that `final` was given, the rest of them held no words. */
+  /** Samples from the start whose speech is completely in emitted finals. */
   readonly settledSamples: () => number
-  /** No more audio: transcribes what is there, emits the last finals, at most `limitMs` of wall time: of several calls the one that is due first. */
+  /** Transcribes the received audio and emits the last finals, within `limitMs`. The earliest limit counts. */
   readonly finish: (limitMs: number) => Promise<void>
-  /** At once, emits nothing more. */
+  /** Stops at once, without further events. */
   readonly abort: () => void
 }
 
 export type CreatePipeline = (options: {
   readonly liveId: number
   readonly model: string
-  /** A code of the model's, or AUTO_LANGUAGE. */
+  /** A language code of the model, or AUTO_LANGUAGE. */
   readonly language: string
-  /** `translate`: the model's own English of what is said. */
+  /** `translate`: the speech model itself translates into English. */
   readonly task?: 'transcribe' | 'translate'
   readonly vocabulary?: Vocabulary
   readonly settings: EngineSettings

@@ -3,67 +3,70 @@ import type { Device, Hypothesis, JobFailed, ModelLoadFailed, SpeechEngine, Tran
 
 type Answer = Either<ModelLoadFailed | JobFailed, Hypothesis>
 
-interface Waiting {
+interface QueuedJob {
   readonly live: number
   readonly deadline: number
-  /** The virtual time when it came. */
+  /** The virtual time at which the job arrived. */
   readonly since: number
   readonly job: TranscribeJob
   readonly answer: (answer: Answer | null) => void
-  readonly broken: (error: unknown) => void
-  /** Tells the engine that nobody waits any more. */
-  readonly callOff: AbortController
+  readonly fail: (error: unknown) => void
+  /** Cancels the job in the engine. */
+  readonly abort: AbortController
 }
 
 /**
- * A job that is no draft comes as if it were due, or its live had been served, so many milliseconds earlier: a draft is only a
- * look that the next one repeats, and must not hold up what stays. No more than that, for a live whose jobs are all of
- * this kind has no right to the engine.
+ * A job for finals counts as due this much earlier than a draft, because the next draft repeats a delayed draft. The
+ * advantage is limited, so that a session with finals only cannot take the whole engine.
  */
-const AHEAD_OF_DRAFTS = 5000
+const FINAL_PRIORITY_MS = 5000
 
-/** An engine whose oldest job is due for so many milliseconds is behind. */
-const BEHIND = 1000
+/** The engine is overloaded when its oldest job is overdue by more than this. */
+const OVERLOADED_MS = 1000
 
 /**
- * Shares the engine between lives. While it keeps up, the job whose deadline comes first runs first. Once it is behind,
- * that rule would serve the lives furthest behind and nobody else, and a few lives on a heavy model would hold up all on
- * light ones: then engine time is shared equally (fair queueing by finish times; Demers, Keshav and Shenker, 1989, with
- * the virtual time of Goyal, Vin and Cheng, 1996).
+ * Shares the engine between sessions. Normally the job with the earliest deadline runs first. Under overload this rule
+ * would serve only the most delayed sessions, and a few sessions with a heavy model would delay all others. Then the
+ * engine time is shared equally (fair queueing by finish times; Demers, Keshav and Shenker, 1989, with the virtual time
+ * of Goyal, Vin and Cheng, 1996).
  */
 export interface Scheduler {
   /**
-   * The engine's answer, null when the live withdrew. A live has one job at a time: a second one replaces the first,
-   * which is withdrawn.
+   * Runs a job in the engine. Returns null when the job was withdrawn. A session has one waiting job: a second job
+   * withdraws the first.
    *
    * @param deadline when the text is due, in milliseconds of the monotonic clock
    */
   readonly transcribe: (live: number, deadline: number, job: TranscribeJob) => Promise<Answer | null>
-  /** The live is over: its job, waiting or running, answers null at once. */
+  /** Withdraws the waiting and the running job of a session. They return null at once. */
   readonly withdraw: (live: number) => void
 }
 
-/** The jobs for one device. */
-const createQueue = (transcribe: SpeechEngine['transcribe'], lanes: () => number, monotonic: () => number): Scheduler => {
-  const waiting = new Map<number, Waiting>()
-  const running = new Map<number, Waiting>()
-  /** The virtual time up to which a live has had its share, and what its last job took. */
+/** Creates the queue of one device. */
+const createQueue = (
+  transcribe: SpeechEngine['transcribe'],
+  lanes: () => number,
+  monotonic: () => number,
+): Scheduler => {
+  const waiting = new Map<number, QueuedJob>()
+  const running = new Map<number, QueuedJob>()
+  /** Per session: the virtual time up to which it has used its share, and the duration of its last job. */
   const served = new Map<number, { readonly until: number; readonly took: number }>()
-  /** The virtual start of the job that began last. */
+  /** The virtual start time of the newest job. */
   let virtualTime = 0
-  /** Jobs in the engine, those of lives that have withdrawn included. */
+  /** Jobs in the engine, including withdrawn jobs. */
   let busy = 0
 
-  const startOf = ({ live, since }: Waiting): number => Math.max(since, served.get(live)?.until ?? 0)
-  const finishOf = (job: Waiting): number => startOf(job) + (served.get(job.live)?.took ?? 0)
+  const startOf = ({ live, since }: QueuedJob): number => Math.max(since, served.get(live)?.until ?? 0)
+  const finishOf = (job: QueuedJob): number => startOf(job) + (served.get(job.live)?.took ?? 0)
 
-  const run = async (next: Waiting): Promise<void> => {
+  const run = async (next: QueuedJob): Promise<void> => {
     const [start, began] = [startOf(next), monotonic()]
     virtualTime = Math.max(virtualTime, start)
     try {
-      next.answer(await transcribe(next.job, next.callOff.signal)())
+      next.answer(await transcribe(next.job, next.abort.signal)())
     } catch (error) {
-      next.broken(error)
+      next.fail(error)
     } finally {
       busy -= 1
       if (running.get(next.live) === next) {
@@ -75,12 +78,15 @@ const createQueue = (transcribe: SpeechEngine['transcribe'], lanes: () => number
     }
   }
 
-  const mostUrgent = (): Waiting | undefined => {
+  const mostUrgent = (): QueuedJob | undefined => {
     const jobs = [...waiting.values()].filter(({ live }) => !running.has(live))
     const now = monotonic()
-    const dueOf = jobs.some(({ deadline }) => now - deadline > BEHIND) ? finishOf : ({ deadline }: Waiting): number => deadline
-    const rank = (waiting: Waiting): number => dueOf(waiting) - (waiting.job.isDraft === true ? 0 : AHEAD_OF_DRAFTS)
-    return jobs.reduce<Waiting | undefined>((first, job) => (first === undefined || rank(job) < rank(first) ? job : first), undefined)
+    const isOverloaded = jobs.some(({ deadline }) => now - deadline > OVERLOADED_MS)
+    const dueOf = isOverloaded ? finishOf : ({ deadline }: QueuedJob): number => deadline
+    const rank = (queued: QueuedJob): number => dueOf(queued) - (queued.job.isDraft === true ? 0 : FINAL_PRIORITY_MS)
+    const earlier = (first: QueuedJob | undefined, job: QueuedJob): QueuedJob =>
+      first === undefined || rank(job) < rank(first) ? job : first
+    return jobs.reduce<QueuedJob | undefined>(earlier, undefined)
   }
 
   const dispatch = (): void => {
@@ -99,14 +105,15 @@ const createQueue = (transcribe: SpeechEngine['transcribe'], lanes: () => number
       new Promise((resolve, reject) => {
         waiting.get(live)?.answer(null)
         waiting.delete(live)
-        waiting.set(live, { live, deadline, since: virtualTime, job, answer: resolve, broken: reject, callOff: new AbortController() })
+        const [answer, fail, abort] = [resolve, reject, new AbortController()]
+        waiting.set(live, { live, deadline, since: virtualTime, job, answer, fail, abort })
         dispatch()
       }),
     withdraw: (live) => {
       waiting.get(live)?.answer(null)
       waiting.delete(live)
       running.get(live)?.answer(null)
-      running.get(live)?.callOff.abort()
+      running.get(live)?.abort.abort()
       running.delete(live)
       served.delete(live)
     },
@@ -114,18 +121,22 @@ const createQueue = (transcribe: SpeechEngine['transcribe'], lanes: () => number
 }
 
 /**
- * Each device has a queue of its own: slow jobs on the CPU hold up nobody on the GPU.
+ * Creates one queue per device, so that slow jobs on the CPU do not delay jobs on the GPU.
  *
- * @param monotonic milliseconds that only ever grow
+ * @param monotonic returns monotonic milliseconds
  */
-export const createScheduler = (engine: Pick<SpeechEngine, 'transcribe' | 'deviceOf'>, monotonic: () => number): Scheduler => {
-  /** As the job told that came last. */
+export const createScheduler = (
+  engine: Pick<SpeechEngine, 'transcribe' | 'deviceOf'>,
+  monotonic: () => number,
+): Scheduler => {
+  /** Lanes of each device at the time of its newest job. */
   const lanes = new Map<Device['name'], number>()
   const queues = new Map<Device['name'], Scheduler>()
   const queueFor = (model: string): Scheduler => {
     const device = engine.deviceOf(model)
     lanes.set(device.name, device.lanes)
-    const queue = queues.get(device.name) ?? createQueue(engine.transcribe, () => lanes.get(device.name) ?? 1, monotonic)
+    const lanesOf = (): number => lanes.get(device.name) ?? 1
+    const queue = queues.get(device.name) ?? createQueue(engine.transcribe, lanesOf, monotonic)
     queues.set(device.name, queue)
     return queue
   }

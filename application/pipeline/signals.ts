@@ -1,7 +1,7 @@
 import type { FailureCode, FinishReason } from '../../domain/live/events.ts'
 import type { SegmentWord } from '../../domain/transcript/events.ts'
 
-/** One line of live text. Each replaces the earlier ones of the same segment, kind and language (D45). */
+/** One line of live text. It replaces earlier lines with the same segment, kind and language. */
 export interface TranscriptFrame {
   readonly kind: 'transcription' | 'translation'
   /** Counts from 1. */
@@ -13,26 +13,26 @@ export interface TranscriptFrame {
   /** Wrapped to max_chars and max_lines. */
   readonly text: string
   readonly language: string
-  /** Of a final of a session that asked for them, where the model tells when its words sound. */
+  /** Only in finals of a session with word times, from a model that gives word times. */
   readonly words?: ReadonlyArray<SegmentWord>
 }
 
-/** Why a live ended: A4's table of ends has one row for each. */
+/** Why a session ended. Each cause has its own close code in the interface. */
 export type EndCause =
   | { readonly status: 'finished'; readonly reason: FinishReason }
   | { readonly status: 'error'; readonly code: FailureCode; readonly detail: string }
 
-/** What happens on a live that its sockets must hear of. */
+/** The events of a session that its sockets need. */
 export type LiveSignal =
   | { readonly kind: 'started' }
   | TranscriptFrame
   | { readonly kind: 'ended'; readonly cause: EndCause }
-  /** Another worker has the live: its sockets are to come anew. */
+  /** Another worker has the session, so its sockets must reconnect. */
   | { readonly kind: 'moved' }
 
-/** In-process publish/subscribe, one topic a live; subscribers run in order, at once, and must not throw. */
+/** In-process publish/subscribe, one topic per session. Subscribers run at once and in order; they must not throw. */
 export interface LiveBus {
   readonly publish: (liveId: number, signal: LiveSignal) => void
-  /** Returns the way out. */
+  /** Returns the function that unsubscribes. */
   readonly subscribe: (liveId: number, subscriber: (signal: LiveSignal) => void) => () => void
 }

@@ -202,7 +202,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       const expected = { ...vocabulary, ...given }
       if (isSameVocabulary(expected, vocabulary)) return
       vocabulary = expected
-      pipeline?.expect(completeVocabulary(expected))
+      pipeline?.setVocabulary(completeVocabulary(expected))
       storeVocabulary(expected)
     },
     announce: () => void announce(ready),

@@ -4,30 +4,30 @@ import type { Logger } from '../ports/environment.ts'
 import type { Segment } from '../pipeline/pipeline.ts'
 import type { TranslationEngine, TranslationFigures } from '../ports/translation-engine.ts'
 
-/** One target of a live, and a translator that leads there. */
+/** A target language of a session, and a translator for it. */
 export interface TranslationTarget {
   readonly model: string
-  /** Codes, as those of the finals' languages. */
+  /** Language codes, in the form of the finals. */
   readonly from: string
   readonly to: string
 }
 
-/** The translations of one live. */
+/** The translations of one session. */
 export interface LiveTranslations {
-  /** Has the translators loaded, so that the first final need not wait for that. */
+  /** Loads the translators, so that the first final does not wait for them. */
   readonly prepare: () => void
-  /** Queues a final in this language for every target that a translator leads to from there; never waits. */
+  /** Queues a final for every target with a translator from its language. Does not wait. */
   readonly add: (segment: Segment, language: string) => void
-  /** Resolves once all that was added is delivered or given up. */
+  /** Resolves when all added finals are delivered, failed or dropped. */
   readonly settled: () => Promise<void>
-  /** At once: delivers nothing more. */
+  /** Stops at once, without further deliveries. */
   readonly stop: () => void
 }
 
 export interface LiveTranslationsOptions {
   readonly liveId: number
   readonly targets: ReadonlyArray<TranslationTarget>
-  /** In the order of the segments for each target; awaited before the next one of the target. */
+  /** Receives the translations of each target in the order of the segments. The next one waits for it. */
   readonly deliver: (segment: Segment, to: string, text: string) => Promise<void>
 }
 
@@ -36,7 +36,7 @@ export interface Translations {
   readonly figures: () => TranslationFigures
 }
 
-interface Waiting {
+interface QueuedSegment {
   readonly segment: Segment
   readonly translator: TranslationTarget
   readonly since: number
@@ -44,85 +44,89 @@ interface Waiting {
 
 interface Dependencies {
   readonly engine: Pick<TranslationEngine, 'load' | 'translate'>
-  /** Milliseconds that only ever grow. */
+  /** Returns monotonic milliseconds. */
   readonly monotonic: () => number
   readonly logger: Logger
 }
 
 type Failure = ModelLoadFailed | JobFailed
 
-/** Segments that wait for a translator, of one session and target: several minutes of speech. */
-const MOST_WAITING = 60
+/** Longest queue of one session and target: several minutes of speech. */
+const MAX_WAITING = 60
 
 /**
- * Translates the finals of lives, one job each. A live has one job at a time for each of its targets, so lives share the
- * translators fairly and each target keeps the order. What fails is counted and left out: the live goes on. A translator
- * that cannot keep up skips the oldest segments, so that what listeners read stays near what is said.
+ * Translates the finals of sessions. A session has one job at a time per target, so sessions share the translators
+ * fairly and each target keeps its order. A failed translation is counted and left out; the session continues. A slow
+ * translator skips its oldest segments, so that translations stay close to the speech.
  */
 export const createTranslations = ({ engine, monotonic, logger }: Dependencies): Translations => {
   const totals = { done: 0, failed: 0, dropped: 0, skipped: 0 }
-  /** In the order in which they came. */
-  const waiting = new Set<Waiting>()
+  /** All waiting segments, oldest first. */
+  const waiting = new Set<QueuedSegment>()
 
   /** The queue of one target. */
   const openLane = ({ liveId, targets, deliver }: LiveTranslationsOptions, to: string) => {
     const translators = targets.filter((target) => target.to === to)
-    const queue: Array<Waiting> = []
+    const queue: Array<QueuedSegment> = []
     let working: Promise<void> | null = null
-    let failing = false
-    let behind = false
-    let stopped = false
+    let isFailing = false
+    let isBehind = false
+    let isStopped = false
 
-    const failed = ({ model }: TranslationTarget, failure: Failure): void => {
+    const recordFailure = ({ model }: TranslationTarget, failure: Failure): void => {
       totals.failed += 1
-      // Once, not for every sentence until somebody repairs it.
-      if (!failing) logger.warn({ liveId, model, to, failure: failure._tag, reason: failure.reason }, 'a translator fails')
-      failing = true
+      // Logged once, not for every sentence.
+      const about = { liveId, model, to, failure: failure._tag, reason: failure.reason }
+      if (!isFailing) logger.warn(about, 'a translator fails')
+      isFailing = true
     }
 
-    /** Makes room by the oldest that no translator has yet. */
+    /** Drops the oldest segment that is not being translated yet, when the queue is too long. */
     const skipOldest = (): void => {
-      if (queue.length <= MOST_WAITING) return
+      if (queue.length <= MAX_WAITING) return
       for (const entry of queue.splice(1, 1)) waiting.delete(entry)
       totals.skipped += 1
-      if (!behind) logger.warn({ liveId, to, waiting: queue.length }, 'a translator is behind and skips segments')
-      behind = true
+      if (!isBehind) logger.warn({ liveId, to, waiting: queue.length }, 'a translator is behind and skips segments')
+      isBehind = true
     }
 
-    const perform = async (entry: Waiting): Promise<void> => {
+    const perform = async (entry: QueuedSegment): Promise<void> => {
       const { segment, translator } = entry
       const translated = await engine.translate({ ...translator, text: segment.text })()
-      if (stopped) return
-      if (E.isLeft(translated)) return failed(translator, translated.left)
+      if (isStopped) return
+      if (E.isLeft(translated)) return recordFailure(translator, translated.left)
       await deliver(segment, to, translated.right)
       if (waiting.has(entry)) totals.done += 1
-      if (failing) logger.info({ liveId, model: translator.model, to }, 'a translator works again')
-      failing = false
+      if (isFailing) logger.info({ liveId, model: translator.model, to }, 'a translator works again')
+      isFailing = false
     }
 
     const work = async (): Promise<void> => {
       for (let next = queue[0]; next !== undefined; next = queue[0]) {
         const { translator } = next
-        await perform(next).catch((error: unknown) => failed(translator, { _tag: 'JobFailed', reason: String(error) }))
-        // Unless a stop was faster.
+        await perform(next).catch((error: unknown) => {
+          recordFailure(translator, { _tag: 'JobFailed', reason: String(error) })
+        })
+        // `stop` may have removed the segment already.
         if (waiting.delete(next)) queue.shift()
       }
       working = null
-      behind = false
+      isBehind = false
     }
 
     return {
       prepare: async (): Promise<void> => {
         const [only, ...others] = translators
-        // Which of several is needed is told by the first words.
+        // With several translators, the language of the first final decides which one is needed.
         if (only === undefined || others.length > 0) return
         const { model } = only
         const loaded = await engine.load(model)()
-        if (E.isLeft(loaded)) logger.warn({ liveId, model, to, reason: loaded.left.reason }, 'a translator cannot be loaded')
+        if (E.isRight(loaded)) return
+        logger.warn({ liveId, model, to, reason: loaded.left.reason }, 'a translator cannot be loaded')
       },
       add: (segment: Segment, language: string): void => {
         const translator = translators.find(({ from }) => from === language)
-        if (stopped || translator === undefined) return
+        if (isStopped || translator === undefined) return
         const entry = { segment, translator, since: monotonic() }
         queue.push(entry)
         waiting.add(entry)
@@ -133,7 +137,7 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
         await working
       },
       stop: (): void => {
-        stopped = true
+        isStopped = true
         totals.dropped += queue.length
         for (const entry of queue.splice(0)) waiting.delete(entry)
       },
@@ -158,7 +162,8 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
     },
     figures: () => {
       const [oldest] = waiting
-      return { ...totals, waiting: waiting.size, lagSeconds: oldest === undefined ? 0 : (monotonic() - oldest.since) / 1000 }
+      const lagSeconds = oldest === undefined ? 0 : (monotonic() - oldest.since) / 1000
+      return { ...totals, waiting: waiting.size, lagSeconds }
     },
   }
 }

@@ -1,4 +1,4 @@
-import { foldSpeech, INITIAL_SEGMENTER, PAD } from '../../application/pipeline/speech/speech-segmenter.ts'
+import { foldSpeech, INITIAL_SEGMENTER, PAD_SAMPLES } from '../../application/pipeline/speech/speech-segmenter.ts'
 import { SAMPLE_RATE, VAD_FRAME } from '../../application/ports/engine.ts'
 import type { SpeechEngine, SpeechProbabilities, VadState } from '../../application/ports/engine.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
@@ -21,8 +21,8 @@ export const quietsOf = (probabilities: ArrayLike<number>, samples: number): Rea
   const { phrases } = foldSpeech(INITIAL_SEGMENTER, probabilities, Infinity)
   const regions = phrases.flatMap(({ regions }) => regions)
   // The pipeline pads each detected region; remove the padding.
-  const starts = [0, ...regions.map(({ end }) => (end === null ? samples : end - PAD))]
-  const ends = [...regions.map(({ start }) => (start === 0 ? 0 : start + PAD)), samples]
+  const starts = [0, ...regions.map(({ end }) => (end === null ? samples : end - PAD_SAMPLES))]
+  const ends = [...regions.map(({ start }) => (start === 0 ? 0 : start + PAD_SAMPLES)), samples]
   return starts
     .map((start, i) => ({ start: start / SAMPLE_RATE, end: (ends[i] ?? 0) / SAMPLE_RATE }))
     .filter(({ start, end }) => end > start)

@@ -33,7 +33,7 @@ export interface MetricSources {
   readonly droppedFinals: () => number
   readonly lags: {
     readonly current: () => ReadonlyArray<number>
-    readonly onHeard: (observe: (seconds: number) => void) => void
+    readonly onPass: (observe: (seconds: number) => void) => void
   }
   /** Discarded words by cause. */
   readonly leftOutWords: () => Readonly<Record<string, number>>
@@ -133,7 +133,7 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
     buckets: DELAY_BUCKETS_SECONDS,
     registers: [],
   })
-  sources.lags.onHeard((seconds) => audioToText.observe(seconds))
+  sources.lags.onPass((seconds) => audioToText.observe(seconds))
   registry.registerMetric(gauge('stenolog_vram_reserved_megabytes', sources.vramReserved))
   registry.registerMetric(gauge('stenolog_vram_total_megabytes', sources.vramTotal))
   registry.registerMetric(gauge('stenolog_engine_lanes', sources.compute.lanes))

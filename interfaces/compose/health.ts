@@ -3,7 +3,7 @@ import type { MeasuredCompute } from '../../application/admission/measured-compu
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
 import type { Lags } from '../../application/pipeline/lags.ts'
-import type { LeftOutWords } from '../../application/pipeline/left-out.ts'
+import type { DiscardCounter } from '../../application/pipeline/discarded-words.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
 import type { Projector } from '../../application/ports/projector.ts'
 import type { RunningSessions } from '../../application/sessions/live-sessions.ts'
@@ -19,7 +19,7 @@ interface Observed {
   readonly admission: Pick<AdmissionActor, 'state'>
   readonly projector: Pick<Projector, 'lag' | 'timeouts'>
   readonly lags: Lags
-  readonly leftOut: Pick<LeftOutWords, 'counts'>
+  readonly discardCounter: Pick<DiscardCounter, 'counts'>
   /** Null in a process without the role `worker`. */
   readonly workerSessions: {
     readonly translations: Pick<Translations, 'figures'>
@@ -82,7 +82,7 @@ export const createHealth = (observed: Observed): Pick<HttpAppOptions, 'metrics'
       droppedFinals: () => observed.workerSessions?.sessions.droppedFinals() ?? 0,
       lostSeconds: () => observed.workerSessions?.sessions.lostSeconds() ?? 0,
       lags: observed.lags,
-      leftOutWords: observed.leftOut.counts,
+      leftOutWords: observed.discardCounter.counts,
       eventStoreAnswers: observed.store.isAnswering,
       leaderChanges: observed.leaderChanges,
       cluster: observed.cluster,

@@ -11,7 +11,7 @@ const types = async (): Promise<ReadonlyMap<string, string>> => {
     readYourWritesTimeouts: zero,
     translations: () =>
       ({ done: 0, failed: 0, dropped: 0, skipped: 0, waiting: 0, lagSeconds: 0 }), droppedFinals: zero,
-    lags: { current: () => [], onHeard: () => undefined }, leftOutWords: () => ({}), lostSeconds: zero,
+    lags: { current: () => [], onPass: () => undefined }, leftOutWords: () => ({}), lostSeconds: zero,
     eventStoreAnswers: () => true, leaderChanges: zero,
     sourceIsolation: () => true,
     cluster: {

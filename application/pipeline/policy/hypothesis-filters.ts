@@ -1,28 +1,28 @@
 import type { Hypothesis } from '../../ports/engine.ts'
-import type { LeftOut, LeftOutCause } from './policy.ts'
+import type { DiscardedWords, DiscardCause } from './policy.ts'
 import { spokenForm } from './words.ts'
 
-/** Thresholds of Whisper's own decoding. */
+/** The thresholds of the original Whisper decoder. */
 const MAX_COMPRESSION = 2.4
 const MIN_LOGPROB = -1
 const MAX_NO_SPEECH = 0.6
 
-/** Where no detector found speech, a text of so few words is taken only when the model is this sure: it says `The` of beeps, too. */
+/** Without detected speech, a short text needs this log probability, because models write `The` for beeps. */
 const FEW_WORDS = 2
 const MIN_LOGPROB_OF_FEW = -0.45
 
 /**
- * What a pass is worth: `words` may be used, `silence` says that there was no speech, `rejected` says nothing, `doubtful`
- * may become words when more of the audio is heard.
+ * The quality of a pass. `words`: usable. `silence`: the audio contains no speech. `rejected`: unusable. `doubtful`:
+ * may become usable with more audio.
  */
 export type Verdict = 'words' | 'silence' | 'rejected' | 'doubtful'
 
-/** One word this often in a row is a loop. */
-const WORD_RUN = 8
-/** A phrase of 2 to 8 words this often in a row is a loop once the run has 12 words. */
-const PHRASE_RUN = 3
-const LONGEST_PHRASE = 8
-const SHORTEST_LOOP = 12
+/** A word repeated this often is a loop. */
+const MAX_WORD_REPEATS = 8
+/** A phrase of 2 to 8 words repeated this often is a loop, if the repetition has at least 12 words. */
+const MAX_PHRASE_REPEATS = 3
+const MAX_PHRASE_WORDS = 8
+const MIN_LOOP_WORDS = 12
 
 const repetitionsAt = (words: ReadonlyArray<string>, from: number, length: number): number => {
   let count = 1
@@ -30,13 +30,13 @@ const repetitionsAt = (words: ReadonlyArray<string>, from: number, length: numbe
   return count
 }
 
-/** Whether a decoder got stuck: the same word or the same phrase again and again. */
+/** Whether the decoder is stuck and repeats a word or a phrase. */
 export const isLoop = (words: ReadonlyArray<string>): boolean =>
   words.some((_, from) => {
-    if (repetitionsAt(words, from, 1) >= WORD_RUN) return true
-    for (let length = 2; length <= LONGEST_PHRASE && from + 2 * length <= words.length; length += 1) {
+    if (repetitionsAt(words, from, 1) >= MAX_WORD_REPEATS) return true
+    for (let length = 2; length <= MAX_PHRASE_WORDS && from + 2 * length <= words.length; length += 1) {
       const count = repetitionsAt(words, from, length)
-      if (count >= PHRASE_RUN && count * length >= SHORTEST_LOOP) return true
+      if (count >= MAX_PHRASE_REPEATS && count * length >= MIN_LOOP_WORDS) return true
     }
     return false
   })
@@ -45,9 +45,9 @@ const spokenWords = ({ segments }: Hypothesis): ReadonlyArray<string> =>
   segments.flatMap(({ text }) => text.split(/\s+/u)).map(spokenForm).filter((word) => word !== '')
 
 /**
- * Judges a pass by its scores and by its text.
+ * Judges a pass by its scores and its text.
  *
- * @param detected whether a detector found speech in its audio
+ * @param detected whether a detector found speech in the audio
  */
 export const judge = (hypothesis: Hypothesis, detected = true): Verdict => {
   const words = spokenWords(hypothesis)
@@ -58,11 +58,12 @@ export const judge = (hypothesis: Hypothesis, detected = true): Verdict => {
   return !detected && words.length <= FEW_WORDS && hypothesis.avgLogprob < MIN_LOGPROB_OF_FEW ? 'doubtful' : 'words'
 }
 
-/** Why words that were heard are left out; a doubtful text is one with bad scores. */
-export const causeOf = (verdict: Exclude<Verdict, 'words'> | 'loop'): LeftOutCause => (verdict === 'doubtful' ? 'rejected' : verdict)
+/** Returns the cause for which a verdict discards words. A doubtful text counts as rejected. */
+export const discardCauseOf = (verdict: Exclude<Verdict, 'words'> | 'loop'): DiscardCause =>
+  verdict === 'doubtful' ? 'rejected' : verdict
 
-/** The words of a pass that its verdict leaves out; null where there are none. */
-export const leftOutOf = (hypothesis: Hypothesis, detected: boolean): LeftOut | null => {
+/** Returns the words that the verdict of a pass discards; null for none. */
+export const discardedBy = (hypothesis: Hypothesis, detected: boolean): DiscardedWords | null => {
   const [verdict, words] = [judge(hypothesis, detected), spokenWords(hypothesis).length]
-  return verdict === 'words' || words === 0 ? null : { cause: causeOf(verdict), words }
+  return verdict === 'words' || words === 0 ? null : { cause: discardCauseOf(verdict), words }
 }

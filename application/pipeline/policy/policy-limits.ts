@@ -1,66 +1,71 @@
 import type { CaptionShape } from '../../../domain/transcript/captions.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { SAMPLE_RATE } from '../../ports/engine.ts'
-import { cadenceOf } from '../cadence.ts'
+import { draftInterval } from '../cadence.ts'
 
-/** Where the audio of one pass begins, how long it may be, and what of it counts where it is cut. */
+/** Limits of the audio buffer of a pass; lengths in samples. */
 interface BufferLimits {
-  /** The audio of one pass never grows longer. */
+  /** Longest audio of a pass. */
   readonly longest: number
-  /** The same where the words heard before stay known: a little of what is before the open segment is heard with it. */
-  readonly longestHeard: number
-  /** Audio taken along before a region. */
+  /** Longest audio of a pass with known words: it includes some audio before the open segment. */
+  readonly longestWithContext: number
+  /** Audio that is added before a speech region. */
   readonly preRoll: number
-  /** Audio heard again after a cut in running speech, where word times are estimates. */
+  /** Audio that is transcribed again after a cut in running speech, because word times are estimates. */
   readonly overlap: number
-  /** End of a full buffer whose words are not relied upon. */
+  /** End of a full buffer whose words are not reliable. */
   readonly unsettled: number
 }
 
-/** A pause this long, behind at least this much audio, is where the buffer is cut. */
+/** The buffer is cut at a pause of this length, after at least `minBefore` of audio. */
 interface PauseLimits {
   readonly length: number
-  readonly behind: number
+  readonly minBefore: number
 }
 
-/** What the settings of a live mean for the policy; positions and lengths in samples. */
+/** The settings of a session as limits of the policy; lengths in samples. */
 export interface Limits {
   readonly vad: boolean
   readonly onlyFinals: boolean
   readonly punctuation: boolean
   readonly shape: CaptionShape
-  /** Running speech after which a segment ends. */
+  /** Longest segment of running speech. */
   readonly longestSegment: number
-  /** New audio that a pass waits for. */
+  /** New audio before the next pass. */
   readonly interval: number
-  /** The same while words are open of which no detector tells when they are over. */
+  /** New audio before the next pass while words are open and no detector reports the end of speech. */
   readonly probe: number
   readonly phraseSilence: number
-  /** Age at which a word is committed without a second opinion. */
+  /** Age at which a word is committed without confirmation by a second pass. */
   readonly maxDelay: number
   readonly buffer: BufferLimits
   readonly pause: PauseLimits
 }
 
-/** Room that a model's window needs at its end. */
-const WINDOW_MARGIN = 0.5
-/** Seconds before a segment that are heard with it at most. */
-const HEARD_BEFORE = 5
-/** Part of max_delay that may pass between two passes, so that the pass itself fits in as well. */
+/** Free time at the end of a model's window. */
+const WINDOW_MARGIN_SECONDS = 0.5
+/** Most audio before a segment that a pass includes. */
+const CONTEXT_SECONDS = 5
+/** Share of max_delay between two passes. The rest is for the pass itself. */
 const DELAY_SHARE = 0.8
-/** A word that is shown only once it is final must be heard twice before. */
+/** The same share in mode `final`, where two passes must confirm a word within max_delay. */
 const FINAL_DELAY_SHARE = 0.4
 
 const inSamples = (seconds: number): number => Math.round(seconds * SAMPLE_RATE)
 
-/** @param pass seconds that a pass of the model takes on this machine */
+/**
+ * Returns the limits for settings and a model.
+ *
+ * @param pass duration of a pass of the model on this machine, in seconds
+ */
 export const limitsOf = (settings: EngineSettings, windowSeconds: number, pass = 0): Limits => {
-  const maxBuffer = Math.max(0.5, Math.min(settings.max_buffer, windowSeconds - WINDOW_MARGIN))
+  const maxBuffer = Math.max(0.5, Math.min(settings.max_buffer, windowSeconds - WINDOW_MARGIN_SECONDS))
   const onlyFinals = settings.mode === 'final'
-  const wait = Math.min(settings.min_buffer, maxBuffer, settings.max_delay * (onlyFinals ? FINAL_DELAY_SHARE : DELAY_SHARE))
-  // Without a detector only passes that hear nothing new tell that a phrase is over.
+  const delayShare = onlyFinals ? FINAL_DELAY_SHARE : DELAY_SHARE
+  const wait = Math.min(settings.min_buffer, maxBuffer, settings.max_delay * delayShare)
+  // Without a detector, only passes without new words show the end of a phrase.
   const probe = settings.vad ? wait : Math.min(wait, Math.max(0.25, settings.buffer_timeout / 2))
-  const paced = (seconds: number): number => inSamples(Math.min(maxBuffer, cadenceOf(seconds, pass)))
+  const paced = (seconds: number): number => inSamples(Math.min(maxBuffer, draftInterval(seconds, pass)))
   return {
     vad: settings.vad,
     onlyFinals,
@@ -73,11 +78,11 @@ export const limitsOf = (settings: EngineSettings, windowSeconds: number, pass =
     maxDelay: inSamples(settings.max_delay),
     buffer: {
       longest: inSamples(maxBuffer),
-      longestHeard: inSamples(Math.min(maxBuffer + HEARD_BEFORE, windowSeconds - WINDOW_MARGIN)),
+      longestWithContext: inSamples(Math.min(maxBuffer + CONTEXT_SECONDS, windowSeconds - WINDOW_MARGIN_SECONDS)),
       preRoll: inSamples(0.15),
       overlap: inSamples(Math.min(1, maxBuffer / 4)),
       unsettled: inSamples(Math.min(1.5, maxBuffer / 4)),
     },
-    pause: { length: inSamples(0.3), behind: inSamples(1) },
+    pause: { length: inSamples(0.3), minBefore: inSamples(1) },
   }
 }

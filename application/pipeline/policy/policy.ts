@@ -4,74 +4,82 @@ import type { Segment } from '../pipeline.ts'
 import type { Region, SegmenterState } from '../speech/speech-segmenter.ts'
 import type { Limits } from './policy-limits.ts'
 
-/** Why words that a model said are in no text: nobody spoke, it was stuck, its scores are bad, it said them before, or it was not sure. */
-export const LEFT_OUT_CAUSES = ['silence', 'loop', 'rejected', 'repeated', 'unsure'] as const
-export type LeftOutCause = (typeof LEFT_OUT_CAUSES)[number]
+/** Why words of a model are discarded: no speech, a decoder loop, bad scores, a repetition, or low confidence. */
+export const DISCARD_CAUSES = ['silence', 'loop', 'rejected', 'repeated', 'unsure'] as const
+export type DiscardCause = (typeof DISCARD_CAUSES)[number]
 
-/** Words of a pass that nobody will read. */
-export interface LeftOut {
-  readonly cause: LeftOutCause
+/** Discarded words of a pass. */
+export interface DiscardedWords {
+  readonly cause: DiscardCause
   readonly words: number
 }
 
-/** Finals in order, then the open segment as it is to be shown, null where nothing changed. */
+/** The result of a step: finals in order, then the open segment; null for an unchanged open segment. */
 export interface Outcome {
   readonly finals: ReadonlyArray<Segment>
   readonly partial: Segment | null
-  /** Not of drafts: what those leave out is heard again. */
-  readonly leftOut?: LeftOut | null
+  /** Not counted for drafts, because their audio is transcribed again. */
+  readonly discarded?: DiscardedWords | null
 }
 
-/** The engine hears [from, to), in samples from the first audio. */
+/** A pass of the engine over the audio [from, to), in samples from the first audio. */
 export interface Pass {
   readonly from: number
   readonly to: number
   readonly beginning?: Beginning
-  /** A look at the newest words while somebody speaks. */
+  /** A quick pass for the newest words during speech. */
   readonly isDraft?: boolean
-  /** Somebody speaks on at its end: the last of what is heard may be half a word. */
+  /** The speech continues after `to`, so the last word may be cut off. */
   readonly isSpeaking?: boolean
 }
 
-/** `say`: nothing is to be heard first. `endsPhrase`: the first phrase was spoken out. */
+/** The next step of a policy. `emit`: emit without a pass. `endsPhrase`: the first phrase is finalised. */
 export type Step =
   | { readonly kind: 'wait' }
   | { readonly kind: 'pass'; readonly pass: Pass }
-  | { readonly kind: 'say'; readonly endsPhrase: boolean; readonly outcome: Outcome }
+  | { readonly kind: 'emit'; readonly endsPhrase: boolean; readonly outcome: Outcome }
 
-/** What a policy knows, for whoever keeps the audio; in samples from the first audio. */
-export interface Known {
-  /** Audio before it was heard for good. */
-  readonly heardEnd: number
-  /** Audio before it is not heard again. */
+/** The progress of a policy, for the owner of the audio; in samples from the first audio. */
+export interface PolicyProgress {
+  /** The audio before this sample is transcribed. */
+  readonly transcribedEnd: number
+  /** The audio before this sample is not needed again. */
   readonly neededFrom: number
-  /** What was said before it is in finals that were made; the rest of that audio held no words. */
+  /** All speech before this sample is in finals. */
   readonly settled: number
 }
 
-/** While nobody speaks a detector looks back by less. */
-export const LOOK_BACK = SAMPLE_RATE
+/** The detector looks back by less than this while nobody speaks. */
+export const LOOK_BACK_SAMPLES = SAMPLE_RATE
 
-/** `finalEnd`: where the last final ends; `isOpen`: words were heard that are in no final, or audio is doubted. */
-export const settledBy = (
-  { phrases, clock }: SegmenterState,
-  { finalEnd, bufferStart, isOpen }: { readonly finalEnd: number; readonly bufferStart: number; readonly isOpen: boolean },
-): number => {
-  if (isOpen) return finalEnd
-  return Math.max(finalEnd, phrases.length === 0 ? clock - LOOK_BACK : bufferStart)
+/** `isOpen`: some words are not final yet, or some audio is doubtful. */
+interface FinalisedAudio {
+  /** End of the last final, in samples. */
+  readonly finalEnd: number
+  readonly bufferStart: number
+  readonly isOpen: boolean
 }
 
-/** Turns the passes over one live's audio into segments: says what is to be heard when, and what is shown of it. Not reentrant. */
+/** Returns the sample before which all speech is in finals. */
+export const settledBy = (
+  { phrases, clock }: SegmenterState,
+  { finalEnd, bufferStart, isOpen }: FinalisedAudio,
+): number => {
+  if (isOpen) return finalEnd
+  return Math.max(finalEnd, phrases.length === 0 ? clock - LOOK_BACK_SAMPLES : bufferStart)
+}
+
+/** Turns the passes of one session into segments: decides when to run passes and what to show. Not reentrant. */
 export interface StreamingPolicy {
-  readonly known: (speech: SegmenterState) => Known
-  /** There must be a phrase. */
+  readonly progress: (speech: SegmenterState) => PolicyProgress
+  /** Returns the next step. Requires at least one phrase. */
   readonly next: (speech: SegmenterState, limits: Limits) => Step
-  /** Takes in what `pass` heard; `regions`: where in its audio somebody spoke. */
-  readonly hear: (regions: ReadonlyArray<Region>, pass: Pass, hypothesis: Hypothesis, limits: Limits) => Outcome
-  /** What is not final is heard anew from a sample on, where it was taken for another language; nothing is text before it. */
+  /** Processes the hypothesis of a pass. `regions`: the speech in its audio. */
+  readonly applyPass: (regions: ReadonlyArray<Region>, pass: Pass, hypothesis: Hypothesis, limits: Limits) => Outcome
+  /** Drops all words without finals and starts again at a sample, without context: the language was wrong. */
   readonly restart: (from: number) => void
-  /** No pass will come any more: what was heard is all there is. */
-  readonly giveUp: (limits: Limits) => Outcome
-  /** Up to where speech must have been judged before anything can be due; in samples. */
-  readonly nextLook: (speech: SegmenterState, limits: Limits) => number
+  /** Makes all known words final, because no further pass will run. */
+  readonly finishNow: (limits: Limits) => Outcome
+  /** Returns the sample up to which the detector should run next. */
+  readonly nextDetection: (speech: SegmenterState, limits: Limits) => number
 }

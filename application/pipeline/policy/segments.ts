@@ -5,7 +5,7 @@ import type { Word } from './words.ts'
 import { textOf } from './words.ts'
 
 interface Placed extends Word {
-  /** Where the word lies in the running text. */
+  /** Position of the word in the running text. */
   readonly from: number
   readonly to: number
 }
@@ -20,11 +20,11 @@ const place = (words: ReadonlyArray<Word>): ReadonlyArray<Placed> => {
   })
 }
 
-/** The instant of a place in a word, in proportion to its characters. */
+/** Returns the time of a position in a word, in proportion to its characters. */
 const instantIn = ({ from, to, start, end }: Placed, at: number): number =>
   start + (end - start) * Math.min(1, Math.max(0, (at - from) / Math.max(1, to - from)))
 
-/** The instant of a place in the text. */
+/** Returns the time of a position in the text. */
 const timeAt = (words: ReadonlyArray<Placed>, at: number, side: 'start' | 'end'): number => {
   const word = words.find(({ to }) => (side === 'start' ? to > at : to >= at)) ?? words.at(-1)
   return word === undefined ? 0 : instantIn(word, at)
@@ -35,8 +35,13 @@ const rounded = (value: number): number => Math.round(value * 1000) / 1000
 type Judged = Placed & { readonly confidence: number }
 const isJudged = (word: Placed): word is Judged => word.confidence !== undefined
 
-/** The words in a part of the running text, one after another and all of it; of a word that a caption breaks, what it holds. */
-const wordsIn = (words: ReadonlyArray<Judged>, text: string, { from, to }: Caption, span: Pick<Segment, 'start' | 'end'>): ReadonlyArray<SegmentWord> => {
+/** Returns the words in a part of the running text. A word that a caption breaks is split. */
+const wordsIn = (
+  words: ReadonlyArray<Judged>,
+  text: string,
+  { from, to }: Caption,
+  span: Pick<Segment, 'start' | 'end'>,
+): ReadonlyArray<SegmentWord> => {
   let [at, earliest] = [from, span.start]
   const within = (seconds: number, least: number): number => Math.min(span.end, Math.max(least, rounded(seconds)))
   return words.flatMap((word) => {
@@ -51,8 +56,16 @@ const wordsIn = (words: ReadonlyArray<Judged>, text: string, { from, to }: Capti
   })
 }
 
-/** `words` as final segments from number `first` on, each of which fits a caption; none begins before `notBefore`. */
-export const finalSegments = (words: ReadonlyArray<Word>, shape: CaptionShape, first: number, notBefore: number): ReadonlyArray<Segment> => {
+/**
+ * Splits words into final segments that each fit one caption. The numbers begin with `first`. No segment begins before
+ * `notBefore` (seconds).
+ */
+export const finalSegments = (
+  words: ReadonlyArray<Word>,
+  shape: CaptionShape,
+  first: number,
+  notBefore: number,
+): ReadonlyArray<Segment> => {
   const placed = place(words)
   const all = textOf(words)
   let earliest = notBefore
@@ -60,19 +73,25 @@ export const finalSegments = (words: ReadonlyArray<Word>, shape: CaptionShape, f
     const start = Math.max(earliest, rounded(timeAt(placed, part.from, 'start')))
     const end = Math.max(start, rounded(timeAt(placed, part.to, 'end')))
     earliest = end
-    const told = placed.every(isJudged) ? { words: wordsIn(placed, all, part, { start, end }) } : {}
-    return { segment: first + i, start, end, text: part.text, caption: part.caption, ...told }
+    const timed = placed.every(isJudged) ? { words: wordsIn(placed, all, part, { start, end }) } : {}
+    return { segment: first + i, start, end, text: part.text, caption: part.caption, ...timed }
   })
 }
 
-/** The open segment as it stands: its newest lines. */
-export const partialSegment = (words: ReadonlyArray<Word>, shape: CaptionShape, segment: number, notBefore: number): Segment => {
+/** Returns the open segment as a draft, with its newest lines as caption. */
+export const partialSegment = (
+  words: ReadonlyArray<Word>,
+  shape: CaptionShape,
+  segment: number,
+  notBefore: number,
+): Segment => {
   const text = textOf(words)
   const start = Math.max(notBefore, rounded(words[0]?.start ?? 0))
-  return { segment, start, end: Math.max(start, rounded(words.at(-1)?.end ?? 0)), text, caption: newestCaption(text, shape) }
+  const end = Math.max(start, rounded(words.at(-1)?.end ?? 0))
+  return { segment, start, end, text, caption: newestCaption(text, shape) }
 }
 
-/** How many words at the front of `words` fill captions that nothing more fits into. */
+/** Counts the words at the start that fill complete captions. */
 export const wordsInFullCaptions = (words: ReadonlyArray<Word>, shape: CaptionShape): number => {
   const open = splitIntoCaptions(textOf(words), shape).at(-1)
   if (open === undefined || open.from === 0) return 0

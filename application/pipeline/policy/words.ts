@@ -1,20 +1,20 @@
-/** A recognised word; `text` carries its leading space where its script writes one. Times in seconds. */
+/** A recognised word; times in seconds. `text` includes the leading space in scripts with spaces. */
 export interface Word {
   readonly start: number
   readonly end: number
   readonly text: string
-  /** How sure the model was of it, 0 to 1; absent where it does not tell when its words sound. */
+  /** Confidence of the model, 0 to 1; absent for models without word times. */
   readonly confidence?: number
 }
 
-/** The running text of words. */
+/** Joins words into a text. */
 export const textOf = (words: ReadonlyArray<Word>): string =>
   words
     .map((word) => word.text)
     .join('')
     .trim()
 
-/** What two renderings of the same spoken word have in common: no case, no punctuation, no spaces. */
+/** Normalises a word for comparison: without case, punctuation and spaces. */
 export const spokenForm = (text: string): string => {
   const letters = text.toLowerCase().replaceAll(/[^\p{L}\p{M}\p{N}]/gu, '')
   return letters === '' ? text.trim() : letters

@@ -1,20 +1,20 @@
-/** The recent audio of a live, addressed by absolute sample numbers. */
+/** The recent audio of a session, addressed by absolute sample numbers. */
 export interface AudioBuffer {
   /** Samples pushed so far. */
   readonly end: () => number
   readonly push: (samples: Int16Array) => void
-  /** A copy of [from, to) as far as it is held. */
+  /** Returns a copy of [from, to), as far as the buffer contains it. */
   readonly slice: (from: number, to: number) => Int16Array
   readonly dropBefore: (sample: number) => void
   readonly clear: () => void
 }
 
-const SMALLEST = 16384
+const MIN_CAPACITY = 16384
 
-/** Grows to what is held at once, and shrinks again: no more than four times that much memory. */
+/** Grows and shrinks with its content. Uses at most four times the memory of the content. */
 export const createAudioBuffer = (): AudioBuffer => {
-  let held = new Int16Array(SMALLEST)
-  /** Absolute number of the first sample in `held`, and the range of it that counts. */
+  let held = new Int16Array(MIN_CAPACITY)
+  /** `base`: absolute number of the first sample in `held`; [from, to): the valid range. */
   let base = 0
   let from = 0
   let to = 0
@@ -29,18 +29,18 @@ export const createAudioBuffer = (): AudioBuffer => {
   return {
     end: () => to,
     push: (samples) => {
-      if (to - base + samples.length > held.length) move(Math.max(SMALLEST, 2 * (to - from + samples.length)))
+      if (to - base + samples.length > held.length) move(Math.max(MIN_CAPACITY, 2 * (to - from + samples.length)))
       held.set(samples, to - base)
       to += samples.length
     },
     slice: (first, last) => held.slice(Math.max(first, from) - base, Math.min(last, to) - base),
     dropBefore: (sample) => {
       from = Math.min(to, Math.max(from, sample))
-      if (held.length > SMALLEST && 4 * (to - from) < held.length) move(Math.max(SMALLEST, 2 * (to - from)))
+      if (held.length > MIN_CAPACITY && 4 * (to - from) < held.length) move(Math.max(MIN_CAPACITY, 2 * (to - from)))
     },
     clear: () => {
       from = to
-      move(SMALLEST)
+      move(MIN_CAPACITY)
     },
   }
 }

@@ -1,12 +1,12 @@
 import { SAMPLE_RATE, VAD_FRAME } from '../../ports/engine.ts'
 
-/** Speech, in samples from the first audio; the end is null while it goes on. */
+/** A region of speech, in samples from the first audio; `end` is null while the speech continues. */
 export interface Region {
   readonly start: number
   readonly end: number | null
 }
 
-/** A moment in a region that was no speech, too short to end it: from the first quiet sample to the first of speech. */
+/** A quiet moment within a region, too short to end it: from the first quiet sample to the next speech. */
 export interface Dip {
   readonly start: number
   readonly end: number
@@ -16,47 +16,55 @@ export interface Dip {
 export interface Phrase {
   readonly regions: ReadonlyArray<Region>
   readonly dips: ReadonlyArray<Dip>
-  /** Where the silence that ends the phrase had lasted long enough; null before. */
+  /** The sample at which the silence was long enough to end the phrase; null before. */
   readonly closedAt: number | null
 }
 
 export interface SegmenterState {
-  /** Audio judged so far, in samples. */
+  /** Samples that the detector has processed. */
   readonly clock: number
-  /** First frame of what may become a region, and how many frames of it were clearly speech. */
+  /** Start of a possible region, and its number of clear speech frames. */
   readonly onset: { readonly at: number; readonly frames: number } | null
-  /** Where speech paused; null in speech. Before the first region: 0. */
+  /** Start of the present pause; null during speech. Before the first region: 0. */
   readonly quietSince: number | null
-  /** The phrases that nobody has taken yet; only the last may be open. */
+  /** Phrases that are not finalised yet. Only the last phrase may be open. */
   readonly phrases: ReadonlyArray<Phrase>
 }
 
 export const INITIAL_SEGMENTER: SegmenterState = { clock: 0, onset: null, quietSince: 0, phrases: [] }
 
-/** The parts of regions that lie between two moments, in samples. */
-export const speechBetween = (regions: ReadonlyArray<Region>, from: number, to: number): ReadonlyArray<{ readonly start: number; readonly end: number }> =>
-  regions.map(({ start, end }) => ({ start: Math.max(start, from), end: Math.min(end ?? Infinity, to) })).filter(({ start, end }) => end > start)
+/** Returns the parts of regions between two samples. */
+export const speechBetween = (
+  regions: ReadonlyArray<Region>,
+  from: number,
+  to: number,
+): ReadonlyArray<{ readonly start: number; readonly end: number }> =>
+  regions
+    .map(({ start, end }) => ({ start: Math.max(start, from), end: Math.min(end ?? Infinity, to) }))
+    .filter(({ start, end }) => end > start)
 
-export const lengthOf = (parts: ReturnType<typeof speechBetween>): number => parts.reduce((sum, { start, end }) => sum + end - start, 0)
+export const lengthOf = (parts: ReturnType<typeof speechBetween>): number =>
+  parts.reduce((sum, { start, end }) => sum + end - start, 0)
 
-/** Silero's own thresholds: speech begins at the upper one, ends below the lower one, nothing changes between. */
-const ENTER = 0.5
-const LEAVE = 0.35
-/** Clear frames that make a region: a single one is a click. */
+/** The thresholds of Silero: speech begins above the upper one and ends below the lower one. */
+const ENTER_PROBABILITY = 0.5
+const LEAVE_PROBABILITY = 0.35
+/** Clear speech frames that begin a region. A single frame is often a click. */
 const ONSET_FRAMES = 2
 /** Silence that ends a region. */
-const HANGOVER = Math.round(0.25 * SAMPLE_RATE)
-/** Added around a region: the detector hears soft beginnings and endings late. */
-export const PAD = Math.round(0.1 * SAMPLE_RATE)
+const HANGOVER_SAMPLES = Math.round(0.25 * SAMPLE_RATE)
+/** Padding around a region, because the detector misses soft beginnings and endings. */
+export const PAD_SAMPLES = Math.round(0.1 * SAMPLE_RATE)
 
 const lastRegion = (state: SegmenterState): Region | undefined => state.phrases.at(-1)?.regions.at(-1)
 
 const replaceLast = <A>(items: ReadonlyArray<A>, last: A): ReadonlyArray<A> => [...items.slice(0, -1), last]
 
 const openRegion = (state: SegmenterState, at: number): ReadonlyArray<Phrase> => {
-  const start = Math.max(at - PAD, lastRegion(state)?.end ?? 0, 0)
+  const start = Math.max(at - PAD_SAMPLES, lastRegion(state)?.end ?? 0, 0)
   const phrase = state.phrases.at(-1)
-  if (phrase === undefined || phrase.closedAt !== null) return [...state.phrases, { regions: [{ start, end: null }], dips: [], closedAt: null }]
+  if (phrase === undefined || phrase.closedAt !== null)
+    return [...state.phrases, { regions: [{ start, end: null }], dips: [], closedAt: null }]
   return replaceLast(state.phrases, { ...phrase, regions: [...phrase.regions, { start, end: null }] })
 }
 
@@ -74,9 +82,9 @@ const closePhrase = (state: SegmenterState): ReadonlyArray<Phrase> => {
 }
 
 const silentFrame = (state: SegmenterState, probability: number, at: number): SegmenterState => {
-  const stale = state.onset !== null && at - state.onset.at > HANGOVER
-  if (probability < LEAVE || stale) return { ...state, onset: null }
-  if (probability < ENTER) return state
+  const stale = state.onset !== null && at - state.onset.at > HANGOVER_SAMPLES
+  if (probability < LEAVE_PROBABILITY || stale) return { ...state, onset: null }
+  if (probability < ENTER_PROBABILITY) return state
   const onset = { at: state.onset?.at ?? at, frames: (state.onset?.frames ?? 0) + 1 }
   if (onset.frames < ONSET_FRAMES) return { ...state, onset }
   return { ...state, onset: null, quietSince: null, phrases: openRegion(state, onset.at) }
@@ -89,38 +97,44 @@ const endDip = (state: SegmenterState, end: number): ReadonlyArray<Phrase> => {
 }
 
 const speechFrame = (state: SegmenterState, probability: number, at: number, hangover: number): SegmenterState => {
-  if (probability >= ENTER) return { ...state, quietSince: null, phrases: endDip(state, at) }
-  const quiet = state.quietSince ?? (probability < LEAVE ? at : null)
+  if (probability >= ENTER_PROBABILITY) return { ...state, quietSince: null, phrases: endDip(state, at) }
+  const quiet = state.quietSince ?? (probability < LEAVE_PROBABILITY ? at : null)
   if (quiet === null || state.clock - quiet < hangover) return { ...state, quietSince: quiet }
-  return { ...state, quietSince: quiet, phrases: closeRegion(state, Math.min(quiet + PAD, state.clock)) }
+  return { ...state, quietSince: quiet, phrases: closeRegion(state, Math.min(quiet + PAD_SAMPLES, state.clock)) }
 }
 
 /**
- * Folds the probabilities of consecutive frames into speech regions and phrases.
+ * Folds the speech probabilities of consecutive frames into regions and phrases.
  *
  * @param phraseSilence samples of silence that end a phrase
  */
-export const foldSpeech = (state: SegmenterState, probabilities: ArrayLike<number>, phraseSilence: number): SegmenterState => {
+export const foldSpeech = (
+  state: SegmenterState,
+  probabilities: ArrayLike<number>,
+  phraseSilence: number,
+): SegmenterState => {
   let next = state
-  const hangover = Math.min(HANGOVER, phraseSilence)
+  const hangover = Math.min(HANGOVER_SAMPLES, phraseSilence)
   for (let i = 0; i < probabilities.length; i += 1) {
     const at = next.clock
     const frame = { ...next, clock: at + VAD_FRAME }
-    const speaking = lastRegion(frame)?.end === null
-    next = speaking ? speechFrame(frame, probabilities[i] ?? 0, at, hangover) : silentFrame(frame, probabilities[i] ?? 0, at)
+    const [isSpeaking, probability] = [lastRegion(frame)?.end === null, probabilities[i] ?? 0]
+    next = isSpeaking ? speechFrame(frame, probability, at, hangover) : silentFrame(frame, probability, at)
     const quiet = lastRegion(next)?.end === null ? null : next.quietSince
-    if (quiet !== null && next.onset === null && next.clock - quiet >= phraseSilence) next = { ...next, phrases: closePhrase(next) }
+    if (quiet !== null && next.onset === null && next.clock - quiet >= phraseSilence)
+      next = { ...next, phrases: closePhrase(next) }
   }
   return next
 }
 
-/** Where the next region can begin at the earliest; only while nobody speaks. */
-export const earliestStart = (state: SegmenterState): number => (state.onset?.at ?? state.clock) - PAD
+/** Returns the earliest possible start of the next region. Call it only during silence. */
+export const earliestStart = (state: SegmenterState): number => (state.onset?.at ?? state.clock) - PAD_SAMPLES
 
-/** When the region that goes on, else the next one, can be known to have ended at the earliest. */
+/** Returns the earliest sample at which the end of the present or next region can be detected. */
 export const earliestEnd = (state: SegmenterState, phraseSilence: number): number => {
-  const spoken = lastRegion(state)?.end === null ? (state.quietSince ?? state.clock) : (state.onset?.at ?? state.clock) + ONSET_FRAMES * VAD_FRAME
-  return spoken + Math.min(HANGOVER, phraseSilence)
+  const nextEnd = (state.onset?.at ?? state.clock) + ONSET_FRAMES * VAD_FRAME
+  const speechEnd = lastRegion(state)?.end === null ? (state.quietSince ?? state.clock) : nextEnd
+  return speechEnd + Math.min(HANGOVER_SAMPLES, phraseSilence)
 }
 
 /** The audio is over: whatever is open ends at `end`, in samples. */
@@ -130,26 +144,28 @@ export const endOfAudio = (state: SegmenterState, end: number): SegmenterState =
 }
 
 /** Without voice activity detection all audio is one region of one open phrase. */
-export const hearEverything = (state: SegmenterState, clock: number): SegmenterState => ({
+export const markAllSpeech = (state: SegmenterState, clock: number): SegmenterState => ({
   ...state,
   clock,
-  phrases: state.phrases.length === 0 ? [{ regions: [{ start: state.clock, end: null }], dips: [], closedAt: null }] : state.phrases,
+  phrases: state.phrases.length === 0
+    ? [{ regions: [{ start: state.clock, end: null }], dips: [], closedAt: null }]
+    : state.phrases,
 })
 
 /** Where somebody spoke before `sample`. */
 export const regionsBefore = ({ phrases }: SegmenterState, sample: number): ReadonlyArray<Region> =>
   phrases.flatMap(({ regions }) => regions).filter(({ start }) => start < sample)
 
-/** Where speech behind `sample` begins; where there is none, the audio judged so far ends. */
+/** Returns the start of the first speech after `sample`; without such speech the end of the processed audio. */
 export const speechFrom = ({ phrases, clock }: SegmenterState, sample: number): number => {
   const next = phrases.flatMap(({ regions }) => regions).find(({ end }) => end === null || end > sample)
   return next === undefined ? clock : Math.min(clock, Math.max(sample, next.start))
 }
 
-/** The first phrase has been spoken out. */
+/** Removes the first phrase, which is finalised. */
 export const dropPhrase = (state: SegmenterState): SegmenterState => ({ ...state, phrases: state.phrases.slice(1) })
 
-/** Forgets the regions and dips of the first phrase that end at or before `sample`; its last region stays. */
+/** Removes the regions and dips of the first phrase that end at or before `sample`, except its last region. */
 export const forgetBefore = (state: SegmenterState, sample: number): SegmenterState => {
   const [first, ...others] = state.phrases
   if (first === undefined) return state

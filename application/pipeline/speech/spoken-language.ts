@@ -6,108 +6,117 @@ import type { AudioBuffer } from './audio-buffer.ts'
 import { loudRegions } from './loudness.ts'
 import type { Phrase, Region, SegmenterState } from './speech-segmenter.ts'
 
-/** Speech by which a language can be guessed, by which it can be told, and the most that is heard for it. */
-const LEAST = SAMPLE_RATE
-const ENOUGH = 2 * SAMPLE_RATE
-const MOST = 8 * SAMPLE_RATE
-/** Probability from which on the model is believed. */
-const SURE = 0.8
+/** Speech for a first guess of the language, for a reliable detection, and the most that one query uses. */
+const MIN_SAMPLES = SAMPLE_RATE
+const RELIABLE_SAMPLES = 2 * SAMPLE_RATE
+const MAX_SAMPLES = 8 * SAMPLE_RATE
+/** A detection with this probability is trusted. */
+const SURE_PROBABILITY = 0.8
 
-/** Audio to hear, in samples from the first audio. */
+/** A span of audio, in samples from the first audio. */
 interface Span {
   readonly from: number
   readonly to: number
 }
 
-/** The parts of regions that lie in a span. */
+/** Returns the parts of regions within a span. */
 const partsOf = (regions: ReadonlyArray<Region>, { from, to }: Span): ReadonlyArray<Span> =>
-  regions.map(({ start, end }) => ({ from: Math.max(from, start), to: Math.min(to, end ?? to) })).filter((part) => part.to > part.from)
+  regions
+    .map(({ start, end }) => ({ from: Math.max(from, start), to: Math.min(to, end ?? to) }))
+    .filter((part) => part.to > part.from)
 
-/** As much from the first part on as is heard; null where there is none. */
+/** Returns the span of one query, from the first part on; null for no parts. */
 const beginningOf = (parts: ReadonlyArray<Span>): Span | null => {
   const [first, last] = [parts[0], parts.at(-1)]
-  return first === undefined || last === undefined ? null : { from: first.from, to: Math.min(last.to, first.from + MOST) }
+  if (first === undefined || last === undefined) return null
+  return { from: first.from, to: Math.min(last.to, first.from + MAX_SAMPLES) }
 }
 
-/** Which language a live is in: as it was given, or found phrase by phrase. */
+/** The language of a session: fixed, or detected phrase by phrase. */
 export interface SpokenLanguage {
-  /** Null until the first is found. */
+  /** The present language code; null before the first detection. */
   readonly code: () => string | null
   /**
-   * What is to be heard now to find out, null where nothing.
+   * Returns the audio span for the next language query; null when no query is due.
    *
-   * @param done the audio before it is not heard again
-   * @param undetected the audio, where no detector tells in what of it somebody speaks
+   * @param done the audio before this sample is finished
+   * @param undetected the audio of a session without a speech detector, else null
    */
-  readonly question: (speech: SegmenterState, done: number, undetected: Pick<AudioBuffer, 'slice'> | null) => Span | null
-  /** Takes the answer; whether the phrase is in another language than the one it was heard in so far. */
-  readonly changes: (found: FoundLanguage) => boolean
-  /** A segment with the language that it was heard in, where that was found. */
-  readonly told: (segment: Segment) => Segment
-  /** What is said from a sample on may be in another. */
+  readonly nextQuery: (
+    speech: SegmenterState,
+    done: number,
+    undetected: Pick<AudioBuffer, 'slice'> | null,
+  ) => Span | null
+  /** Applies the result of a query. Returns whether the language of the phrase has changed. */
+  readonly applyAnswer: (found: FoundLanguage) => boolean
+  /** Adds the detected language to a segment. */
+  readonly withLanguage: (segment: Segment) => Segment
+  /** Ends the phrase: the speech from this sample on may have another language. */
   readonly endPhrase: (at: number) => void
 }
 
-const given = (code: string): SpokenLanguage => ({
+const fixedLanguage = (code: string): SpokenLanguage => ({
   code: () => code,
-  question: () => null,
-  changes: () => false,
-  told: (segment) => segment,
+  nextQuery: () => null,
+  applyAnswer: () => false,
+  withLanguage: (segment) => segment,
   endPhrase: () => undefined,
 })
 
 /**
- * Each phrase is asked about once two seconds of it were spoken, and again when twice as much was, until the model is sure. Of the
- * first one second tells whether it can be shown already; what the model is not sure of is taken only until it is sure for the
- * first time: people seldom change their language.
+ * Detects the language. Each phrase is queried after two seconds of speech, and again after each doubling, until the
+ * model is sure. The first phrase is also queried after one second, so that its text can be shown early. Uncertain
+ * results count only until the first certain result, because speakers seldom change their language.
  */
-const sought = (): SpokenLanguage => {
+const detectedLanguage = (): SpokenLanguage => {
   let code: string | null = null
   let wasEverSure = false
   let isSettled = false
-  /** Speech of this phrase that was heard when the model was asked last, and whether that is all there is. */
-  let [asked, wasLast] = [0, false]
-  /** Where what may be in another language begins. */
+  /** Speech samples of this phrase in the last query, and whether the phrase was complete. */
+  let [queriedSamples, wasComplete] = [0, false]
+  /** Start of the speech that may have another language. */
   let from = 0
 
   const isDue = ({ regions, closedAt }: Phrase, length: number): boolean => {
     if (code === null && closedAt !== null) return true
-    if (asked >= MOST) return false
-    if (length >= Math.max(wasEverSure ? ENOUGH : LEAST, 2 * asked)) return true
-    // Behind a pause what was taken for a language that nobody is sure of may not be heard again.
-    return code !== null && !wasEverSure && regions.at(-1)?.end !== null && length > asked
+    if (queriedSamples >= MAX_SAMPLES) return false
+    if (length >= Math.max(wasEverSure ? RELIABLE_SAMPLES : MIN_SAMPLES, 2 * queriedSamples)) return true
+    // An uncertain language is queried again in a pause, because the audio may be finished soon.
+    return code !== null && !wasEverSure && regions.at(-1)?.end !== null && length > queriedSamples
   }
 
   return {
     code: () => code,
-    question: ({ phrases: [phrase], clock }, done, undetected) => {
+    nextQuery: ({ phrases: [phrase], clock }, done, undetected) => {
       if (phrase === undefined || isSettled) return null
       from = Math.max(from, done)
-      const regions = undetected === null || code === null ? phrase.regions : loudRegions(undetected.slice(done, clock), done)
+      const hasRegions = undetected === null || code === null
+      const regions = hasRegions ? phrase.regions : loudRegions(undetected.slice(done, clock), done)
       const spoken = partsOf(regions, { from, to: clock })
       const length = spoken.reduce((sum, part) => sum + part.to - part.from, 0)
       if (!isDue(phrase, length)) return null
-      ;[asked, wasLast] = [length, phrase.closedAt !== null]
+      ;[queriedSamples, wasComplete] = [length, phrase.closedAt !== null]
       return beginningOf(spoken) ?? { from, to: from }
     },
-    changes: (found) => {
-      const isLikely = found.probability >= SURE
-      const isEnough = asked >= ENOUGH
+    applyAnswer: (found) => {
+      const isLikely = found.probability >= SURE_PROBABILITY
+      const isEnough = queriedSamples >= RELIABLE_SAMPLES
       isSettled = isLikely && isEnough
-      if (!isLikely && (wasEverSure || !(isEnough || wasLast))) return false
+      if (!isLikely && (wasEverSure || !(isEnough || wasComplete))) return false
       wasEverSure ||= isSettled
       const isOther = code !== null && code !== found.code
       code = found.code
       return isOther
     },
-    told: (segment) => (code === null ? segment : { ...segment, language: code }),
+    withLanguage: (segment) => (code === null ? segment : { ...segment, language: code }),
     endPhrase: (at) => {
       isSettled = false
-      asked = 0
+      queriedSamples = 0
       from = at
     },
   }
 }
 
-/** @param language a code of the model's, or AUTO_LANGUAGE */
-export const spokenLanguage = (language: string): SpokenLanguage => (language === AUTO_LANGUAGE ? sought() : given(language))
+/** @param language a language code of the model, or AUTO_LANGUAGE */
+export const createSpokenLanguage = (language: string): SpokenLanguage =>
+  language === AUTO_LANGUAGE ? detectedLanguage() : fixedLanguage(language)

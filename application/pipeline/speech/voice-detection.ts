@@ -4,24 +4,29 @@ import { VAD_FRAME } from '../../ports/engine.ts'
 import type { JobFailed, SpeechEngine, VadState } from '../../ports/engine.ts'
 import { pause } from '../../waiting.ts'
 import type { Timers } from '../../ports/timers.ts'
-import type { CallOff } from '../call-off.ts'
+import type { Cancellation } from '../cancellation.ts'
 import type { AudioBuffer } from './audio-buffer.ts'
 
-/** Failures in a row before the live is given up, and the wait after the first one, which doubles. */
-const ATTEMPTS = 4
+/** Attempts before the session fails, and the wait after the first failure, which doubles each time. */
+const MAX_ATTEMPTS = 4
 const RETRY_MS = 250
 
-/** Frames that one call of the detector judges at most: four seconds. */
-const MOST_FRAMES = 125
+/** Most frames in one call of the detector: four seconds. */
+const MAX_FRAMES = 125
 
 /**
- * The frames from `clock` on, once there are as many as a call takes, or all up to `nextLook`. At the end of the audio the last one
- * is filled up with silence.
+ * Returns the frames from `clock` on for one call of the detector; none until the call is full or `nextDetection` is
+ * reached. At the end of the audio the last frame is filled with silence.
  */
-export const framesToJudge = (audio: Pick<AudioBuffer, 'end' | 'slice'>, clock: number, nextLook: number, isEnded: boolean): Int16Array => {
+export const framesToJudge = (
+  audio: Pick<AudioBuffer, 'end' | 'slice'>,
+  clock: number,
+  nextDetection: number,
+  isEnded: boolean,
+): Int16Array => {
   const samples = audio.end() - clock
-  const whole = Math.min(MOST_FRAMES, Math.floor(samples / VAD_FRAME))
-  const isWorthIt = isEnded || whole === MOST_FRAMES || clock + whole * VAD_FRAME >= nextLook
+  const whole = Math.min(MAX_FRAMES, Math.floor(samples / VAD_FRAME))
+  const isWorthIt = isEnded || whole === MAX_FRAMES || clock + whole * VAD_FRAME >= nextDetection
   if (whole > 0 && isWorthIt) return audio.slice(clock, clock + whole * VAD_FRAME)
   const rest = new Int16Array(isEnded && samples > 0 ? VAD_FRAME : 0)
   if (rest.length > 0) rest.set(audio.slice(clock, audio.end()))
@@ -29,13 +34,13 @@ export const framesToJudge = (audio: Pick<AudioBuffer, 'end' | 'slice'>, clock: 
 }
 
 /**
- * The voice activity detector of one live. It asks again with the same state while the engine fails, for a restart of
- * the engine loses nothing; null once it is called off.
+ * Creates the speech detector of one session. Retries with the same state when the engine fails, so an engine restart
+ * loses no audio. Returns null when cancelled.
  */
 export const createVoiceDetection = (
   engine: Pick<SpeechEngine, 'detectSpeech'>,
   timers: Timers,
-  { orNull }: CallOff,
+  { orNull }: Cancellation,
 ): ((frames: Int16Array) => Promise<Either<JobFailed, Float32Array> | null>) => {
   let state: VadState = null
   return async (frames) => {
@@ -46,7 +51,7 @@ export const createVoiceDetection = (
         state = judged.right.state
         return E.right(judged.right.probabilities)
       }
-      if (attempt === ATTEMPTS) return judged
+      if (attempt === MAX_ATTEMPTS) return judged
       await orNull(() => pause(timers, RETRY_MS * 2 ** (attempt - 1)))
     }
   }

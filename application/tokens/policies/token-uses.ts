@@ -26,7 +26,7 @@ export interface TokenUses {
   readonly settled: () => Promise<void>
 }
 
-/** The store keeps only the newest use of a token. The limit is set again every 100 events, in case a crash skipped it. */
+/** The store keeps only the newest use of a token. Every 100 events the limit is set again: a crash may skip it. */
 const TRUNCATION_INTERVAL = 100
 /** Tokens whose last use is kept in memory, so that not every use reads the log. */
 const MAX_REMEMBERED = 20_000

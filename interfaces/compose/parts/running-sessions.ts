@@ -1,6 +1,6 @@
 import { watchWorkers } from '../../../application/admission/watch-workers.ts'
 import { createLags } from '../../../application/pipeline/lags.ts'
-import { createLeftOutWords } from '../../../application/pipeline/left-out.ts'
+import { createDiscardCounter } from '../../../application/pipeline/discarded-words.ts'
 import { assemble } from '../assemble.ts'
 import { clusterFigures } from '../cluster-figures.ts'
 import { createPullRefusal } from '../sources.ts'
@@ -45,12 +45,12 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     const isolation = await foundation.isolating
 
     const lags = createLags()
-    const leftOut = createLeftOutWords()
+    const discardCounter = createDiscardCounter()
     const needs = { foundation, writeSide, readSide }
     const unsure = (liveId: number): void => worker?.settle(liveId)
     const workerSessions = engines.own === null
       ? null
-      : await openWorkerSessions({ ...needs, engines: engines.own, lags, leftOut, pullRules, unsure })
+      : await openWorkerSessions({ ...needs, engines: engines.own, lags, discardCounter, pullRules, unsure })
     const relay = isShared ? opened(await openRelay({ ...needs, workerSessions })) : null
     const access = relay?.access ?? (workerSessions === null ? null : localAccess(workerSessions))
     if (access === null) throw new Error('a process without a worker needs servers')
@@ -70,7 +70,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
       workerSessions,
       cluster,
       lags,
-      leftOut,
+      discardCounter,
       isolation,
       ownLives,
       drain: async (): Promise<void> => {

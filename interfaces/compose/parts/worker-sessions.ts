@@ -1,7 +1,7 @@
 import { measuredCompute } from '../../../application/admission/measured-compute.ts'
 import { offersOf } from '../../../application/admission/offers.ts'
 import type { Lags } from '../../../application/pipeline/lags.ts'
-import type { LeftOutWords } from '../../../application/pipeline/left-out.ts'
+import type { DiscardCounter } from '../../../application/pipeline/discarded-words.ts'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
 import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
 import type { CreatePipeline } from '../../../application/pipeline/pipeline.ts'
@@ -24,7 +24,7 @@ interface Needs {
   readonly writeSide: WriteSide
   readonly readSide: ReadSide
   readonly lags: Lags
-  readonly leftOut: LeftOutWords
+  readonly discardCounter: DiscardCounter
   readonly pullRules: () => AddressRules
   /** Called when the log may contain a sender that never got its admission. */
   readonly unsure: (liveId: number) => void
@@ -32,7 +32,7 @@ interface Needs {
 
 /** Creates the sessions of a worker, with their sources and translations. The caller closes `sessions`. */
 export const openWorkerSessions = async (needs: Needs) => {
-  const { foundation, engines, writeSide, readSide, lags, leftOut, pullRules, unsure } = needs
+  const { foundation, engines, writeSide, readSide, lags, discardCounter, pullRules, unsure } = needs
   const { settings, environment, timers, logger } = foundation
   const { write, admission, worker } = writeSide
   const { pool, translator } = engines
@@ -45,7 +45,7 @@ export const openWorkerSessions = async (needs: Needs) => {
     const { liveId, model } = session
     const { engine, release: onStop } = pool.pin({ liveId, model, vram: reservedBy(liveId) })
     const scheduler = schedulers.get(engine) ?? createScheduler(engine, monotonic)
-    return createLivePipeline({ engine, scheduler, monotonic, timers, lags, leftOut, onStop })(session)
+    return createLivePipeline({ engine, scheduler, monotonic, timers, lags, discardCounter, onStop })(session)
   }
   const translations = createTranslations({ engine: translator, monotonic, logger })
   const sessions = createLiveSessions({

@@ -99,8 +99,8 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/pipeline/cadence.ts',
-    before: 'const REST = 2',
-    after: 'const REST = 0',
+    before: 'const PASS_MULTIPLE = 2',
+    after: 'const PASS_MULTIPLE = 0',
     rows: ['a session takes what its passes take at their cadence'], test: MEASURED,
   },
   {

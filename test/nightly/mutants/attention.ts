@@ -1,8 +1,8 @@
 import type { Mutant } from './mutant.ts'
 
 const POLICY = 'application/pipeline/policy/by-attention/attention-policy.ts'
-const TAKE_IN = 'application/pipeline/policy/by-attention/take-in.ts'
-const LEAVING = 'application/pipeline/policy/by-attention/leaving.ts'
+const TAKE_IN = 'application/pipeline/policy/by-attention/apply-pass.ts'
+const LEAVING = 'application/pipeline/policy/by-attention/finalisation.ts'
 const BUFFER_START = 'application/pipeline/policy/by-attention/buffer-start.ts'
 const STATE = 'application/pipeline/policy/by-attention/state.ts'
 const RULES = 'test/unit/pipeline/attention-policy.test.ts'
@@ -14,13 +14,13 @@ const WORD_TIMES = 'test/nightly/speech/word-times.test.ts'
 export const attentionMutants: ReadonlyArray<Mutant> = [
   {
     file: TAKE_IN,
-    before: 'sureness(words) < SURE_OF_BURST',
-    after: 'sureness(words) < 0',
+    before: 'meanConfidence(words) < MIN_BURST_CONFIDENCE',
+    after: 'meanConfidence(words) < 0',
     rows: ['an unsure short burst of sound gives no words, and the dropped words are counted'], test: ACCOUNTS,
   },
   {
     file: TAKE_IN,
-    before: 'words.length === 0 ? words : surerWords(openWords(state), words)',
+    before: 'words.length === 0 ? words : combineAccounts(openWords(state), words)',
     after: 'words',
     rows: ['when a full window differs from the drafts, the surer words win'], test: ACCOUNTS,
   },
@@ -32,14 +32,14 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/pipeline/policy/by-attention/words.ts',
-    before: 'told > MOST_MISPLACED ? words.slice(told) : words',
+    before: 'repeated > MAX_MISPLACED_WORDS ? words.slice(repeated) : words',
     after: 'words',
     rows: ['repeated text of the prompt is dropped: words without duration, or before known words'], test: ACCOUNTS,
   },
   {
     file: BUFFER_START,
-    before: 'lengthOf(unheard) < UNHEARD || !isToldBefore',
-    after: 'lengthOf(unheard) < UNHEARD',
+    before: 'lengthOf(missed) < MISSED_SPEECH_SAMPLES || !hadContext',
+    after: 'lengthOf(missed) < MISSED_SPEECH_SAMPLES',
     rows: ['speech without any word is transcribed again without the previous text'], test: ACCOUNTS,
   },
   {
@@ -50,8 +50,8 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: TAKE_IN,
-    before: 'const UNSURE = Math.round(0.4 * SAMPLE_RATE)',
-    after: 'const UNSURE = 0',
+    before: 'const UNSURE_END_SAMPLES = Math.round(0.4 * SAMPLE_RATE)',
+    after: 'const UNSURE_END_SAMPLES = 0',
     rows: ['a draft continues from the fixed words; words at the end of running speech stay open'], test: RULES,
   },
   {
@@ -68,7 +68,7 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: STATE,
-    before: 'joined(fixed, pending, finals).slice(finals)',
+    before: 'appendWords(fixed, pending, finals).slice(finals)',
     after: '[...fixed.slice(finals), ...pending]',
     rows: ['a final word never changes; text that would end it is neither shown nor repeated'], test: RULES,
   },
@@ -116,14 +116,14 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: BUFFER_START,
-    before: 'const HOLD = 3 * SAMPLE_RATE',
-    after: 'const HOLD = 90 * SAMPLE_RATE',
+    before: 'const HOLD_SAMPLES = 3 * SAMPLE_RATE',
+    after: 'const HOLD_SAMPLES = 90 * SAMPLE_RATE',
     rows: ['a pause over three seconds empties the buffer and turns its words into context'], test: RULES,
   },
   {
     file: STATE,
-    before: 'state.fixed.slice(0, count).flatMap(',
-    after: 'state.fixed.slice(0, 0).flatMap(',
+    before: 'tokensOf(state.fixed.slice(0, count))',
+    after: 'tokensOf(state.fixed.slice(0, 0))',
     rows: ['a pause over three seconds empties the buffer and turns its words into context'], test: RULES,
   },
   {
@@ -135,7 +135,7 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: LEAVING,
-    before: 'i === 0 || end - state.bufferStart <= limits.buffer.longestHeard',
+    before: 'i === 0 || end - state.bufferStart <= limits.buffer.longestWithContext',
     after: 'i === 0',
     rows: ['several ended phrases are transcribed in one pass, and each becomes its own segment'], test: RULES,
   },
@@ -147,20 +147,20 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: POLICY,
-    before: 'each.end !== null && each.end > state.heardEnd',
-    after: 'each.end === end && each.end > state.heardEnd',
+    before: 'each.end !== null && each.end > state.transcribedEnd',
+    after: 'each.end === end && each.end > state.transcribedEnd',
     rows: ['a draft waits for the interval of new audio'], test: RULES,
   },
   {
     file: POLICY,
-    before: 'pass.isDraft !== true || textOf(openWords(heard)) === before',
-    after: 'textOf(openWords(heard)) === before',
+    before: 'pass.isDraft !== true || textOf(openWords(after)) === before',
+    after: 'textOf(openWords(after)) === before',
     rows: ['without a detector an unchanged phrase is final'], test: PIPELINE,
   },
   {
     file: LEAVING,
-    before: 'state.heardEnd - sampleAt(first.start) > limits.longestSegment',
-    after: 'state.heardEnd < 0',
+    before: 'state.transcribedEnd - sampleAt(first.start) > limits.longestSegment',
+    after: 'state.transcribedEnd < 0',
     rows: ['max_buffer ends segments in running speech'], test: PIPELINE,
   },
   {
@@ -177,13 +177,13 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: TAKE_IN,
-    before: 'probability < DOUBTED ? UNSURE_DOUBTED : UNSURE',
-    after: 'probability < 0 ? UNSURE_DOUBTED : UNSURE',
+    before: 'probability < DOUBTED_PROBABILITY ? DOUBTED_END_SAMPLES : UNSURE_END_SAMPLES',
+    after: 'probability < 0 ? DOUBTED_END_SAMPLES : UNSURE_END_SAMPLES',
     rows: ['a doubted word waits for the following audio; an unlikely word is hidden meanwhile'], test: RULES,
   },
   {
     file: STATE,
-    before: 'probability < UNLIKELY ||',
+    before: 'probability < MIN_SHOWN_PROBABILITY ||',
     after: 'probability < 0 ||',
     rows: ['a doubted word waits for the following audio; an unlikely word is hidden meanwhile'], test: RULES,
   },
@@ -195,8 +195,8 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: TAKE_IN,
-    before: 'last.endProbability >= SURE_END ?',
-    after: 'last.endProbability >= 0 ?',
+    before: 'last.endProbability >= SURE_PUNCTUATION\n',
+    after: 'last.endProbability >= 0\n',
     rows: ['a pause ends a sentence only when the model is sure of it'], test: RULES,
   },
   {

@@ -8,15 +8,15 @@ const PIPELINE = 'test/simulation/pipeline/attention-pipeline.test.ts'
 export const engineCostMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/pipeline/scheduler.ts',
-    before: '=== true ? 0 : AHEAD_OF_DRAFTS)',
+    before: '=== true ? 0 : FINAL_PRIORITY_MS)',
     after: '=== true ? 0 : 0)',
     rows: ['jobs for finals run before drafts, even before drafts with a short max_delay on a busy engine'],
     test: SCHEDULER,
   },
   {
     file: 'application/pipeline/scheduler.ts',
-    before: 'const AHEAD_OF_DRAFTS = 5000',
-    after: 'const AHEAD_OF_DRAFTS = 1e9',
+    before: 'const FINAL_PRIORITY_MS = 5000',
+    after: 'const FINAL_PRIORITY_MS = 1e9',
     rows: ['sessions that only request finals do not block the drafts of others'], test: SCHEDULER,
   },
   {

@@ -93,13 +93,13 @@ export const engineProcessMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/translation/translations.ts',
-    before: 'queue.length <= MOST_WAITING',
+    before: 'queue.length <= MAX_WAITING',
     after: 'queue.length <= 6000',
     rows: ['a translator that falls behind skips the oldest segments that wait'], test: TRANSLATIONS,
   },
   {
     file: 'application/translation/translations.ts',
-    before: 'if (!behind) logger.warn',
+    before: 'if (!isBehind) logger.warn',
     after: 'logger.warn',
     rows: ['a translator that falls behind skips the oldest segments that wait'], test: TRANSLATIONS,
   },

@@ -37,8 +37,8 @@ export const engineSettingMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: LIMITS,
-    before: 'Math.min(settings.max_buffer, windowSeconds - WINDOW_MARGIN)',
-    after: 'Math.min(10, windowSeconds - WINDOW_MARGIN)',
+    before: 'Math.min(settings.max_buffer, windowSeconds - WINDOW_MARGIN_SECONDS)',
+    after: 'Math.min(10, windowSeconds - WINDOW_MARGIN_SECONDS)',
     rows: [156], test: CAPTIONS,
   },
   {

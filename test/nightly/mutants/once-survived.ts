@@ -15,7 +15,7 @@ export const onceSurvivedMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/pipeline/policy/by-agreement/streaming-policy.ts',
-    before: 'settled: before(state.shown, state.heardEnd) }',
+    before: 'settled: startingBefore(state.shown, state.transcribedEnd) }',
     after: 'settled: state.shown }',
     rows: ['where a full buffer is cut, what was shown of the audio behind the cut'],
     test: 'test/simulation/pipeline/live-pipeline.property.test.ts',

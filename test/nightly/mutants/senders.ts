@@ -109,8 +109,8 @@ export const senderMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/pipeline/policy/policy.ts',
-    before: 'phrases.length === 0 ? clock - LOOK_BACK : bufferStart',
-    after: 'clock - LOOK_BACK',
+    before: 'phrases.length === 0 ? clock - LOOK_BACK_SAMPLES : bufferStart',
+    after: 'clock - LOOK_BACK_SAMPLES',
     rows: ['during speech, audio is settled up to the start of the buffer and of the first open word'],
     test: 'test/unit/pipeline/settled-samples.test.ts',
   },

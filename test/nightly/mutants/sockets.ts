@@ -179,8 +179,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/pipeline/policy/policy-limits.ts',
-    before: 'Math.min(settings.max_buffer, windowSeconds - WINDOW_MARGIN)',
-    after: 'windowSeconds - WINDOW_MARGIN',
+    before: 'Math.min(settings.max_buffer, windowSeconds - WINDOW_MARGIN_SECONDS)',
+    after: 'windowSeconds - WINDOW_MARGIN_SECONDS',
     rows: [156], test: PIPELINE,
   },
   {

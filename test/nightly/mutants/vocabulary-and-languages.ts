@@ -45,8 +45,8 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: SPOKEN,
-    before: 'Math.max(wasEverSure ? ENOUGH : LEAST, 2 * asked)',
-    after: '(wasEverSure ? ENOUGH : LEAST)',
+    before: 'Math.max(wasEverSure ? RELIABLE_SAMPLES : MIN_SAMPLES, 2 * queriedSamples)',
+    after: '(wasEverSure ? RELIABLE_SAMPLES : MIN_SAMPLES)',
     rows: ['the language is detected after 1 s of speech and each doubling, until the model is sure'],
     test: SPOKEN_TEST,
   },
@@ -76,7 +76,7 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/pipeline/live-pipeline.ts',
-    before: 'expected = next',
+    before: 'words = next',
     after: 'void next',
     rows: ['a vocabulary goes with every pass, and a changed one from the next pass on'], test: VOCABULARY_TEST,
   },

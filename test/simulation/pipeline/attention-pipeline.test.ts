@@ -168,7 +168,7 @@ test('half a minute of backlog is heard in four passes at most, and every phrase
   await pipeline.finish(10_000)
   t.deepEqual(finals.map(({ text }) => text), phrases.map(textOf))
   t.true(engine.jobs.length <= 4, `${engine.jobs.length} passes`)
-  t.true(engine.jobs.every(({ samples }) => samples.length <= limitsOf(settings, 30).buffer.longestHeard))
+  t.true(engine.jobs.every(({ samples }) => samples.length <= limitsOf(settings, 30).buffer.longestWithContext))
 })
 
 test('by attention, an hour of speech as fast as possible is heard whole, in few passes and in bounded jobs', async (t) => {

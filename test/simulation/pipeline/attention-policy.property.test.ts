@@ -77,7 +77,7 @@ const problemOf = (
   const { finals, frames, failures, longestPass, isLate } = streamed
   if (failures.length > 0) return `failed: ${JSON.stringify(failures)}`
   if (isLate) return 'it did not end by itself'
-  if (longestPass > limitsOf(config, windowSeconds).buffer.longestHeard)
+  if (longestPass > limitsOf(config, windowSeconds).buffer.longestWithContext)
     return `a pass over ${longestPass / SAMPLE_RATE} s`
   const spoken = words.map(({ text }) => bare(text)).join(' ')
   const heard = finals

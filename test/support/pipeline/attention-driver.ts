@@ -54,12 +54,12 @@ export const createAttentionDriver = (settings: Partial<EngineSettings> = {}, wi
       const segments = text === '' ? [] : [{ start: 0, end: 1, text }]
       const hypothesis = { segments, words: local, isLoop: false, avgLogprob: -0.2, noSpeechProb: 0, compressionRatio: 1.2, ...scores }
       const regions = state.phrases.flatMap((phrase) => phrase.regions)
-      return { pass, outcome: policy.hear(regions, pass, hypothesis, limits) }
+      return { pass, outcome: policy.applyPass(regions, pass, hypothesis, limits) }
     },
     /** What must be said, without hearing more. */
     says: (state: SegmenterState): Outcome => {
       const step = next(state)
-      if (step.kind !== 'say') throw new Error(`nothing said but ${JSON.stringify(step)}`)
+      if (step.kind !== 'emit') throw new Error(`nothing said but ${JSON.stringify(step)}`)
       return step.outcome
     },
   }

@@ -288,7 +288,7 @@ test('metrics are collected when they are read', async (t) => {
   await metrics()
   reserved = 1400
   stop()
-  for (const seconds of [0.2, 4, 100]) lags.heard(seconds)
+  for (const seconds of [0.2, 4, 100]) lags.recordPass(seconds)
   const lines = (await metrics()).split('\n').filter((line) => !line.startsWith('#') && line !== '')
   t.deepEqual(
     lines.filter((line) => !line.includes('_bucket')),

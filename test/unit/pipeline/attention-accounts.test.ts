@@ -64,7 +64,7 @@ test('an unsure short burst of sound gives no words, and the dropped words are c
     const unsure = [heardWord(' Ask', 0.1, 0.4, probability), heardWord(' not', 0.5, 0.8, probability)]
     hears(speechState(1.5, [[0, 1.3]]), unsure)
     const { outcome } = hears(speechState(2.4, [[0, 1.3]], true), unsure)
-    t.deepEqual(outcome.leftOut, finals.length === 0 ? { cause: 'unsure', words: 2 } : null)
+    t.deepEqual(outcome.discarded, finals.length === 0 ? { cause: 'unsure', words: 2 } : null)
     t.deepEqual(finalTextsOf(says(speechState(2.4, [[0, 1.3]], true))), finals)
   }
 })

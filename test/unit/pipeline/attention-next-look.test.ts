@@ -51,13 +51,13 @@ test('no step is due before the next look, and the repeated audio stays short', 
       const policy = attentionPolicy(1)
       let [speech, announced] = [INITIAL_SEGMENTER, 0]
       const perform = async (step: Step): Promise<void> => {
-        if (step.kind === 'say' && step.endsPhrase) speech = dropPhrase(speech)
+        if (step.kind === 'emit' && step.endsPhrase) speech = dropPhrase(speech)
         if (step.kind !== 'pass') return
         const { pass } = step
         const job = { model: '', language: 'en', samples: audio.slice(pass.from, pass.to), ...pass }
         const heard = await engine.transcribe(job)()
         if (E.isLeft(heard)) throw new Error(heard.left._tag)
-        policy.hear(
+        policy.applyPass(
           speech.phrases.flatMap(({ regions }) => regions),
           pass,
           heard.right,
@@ -80,14 +80,14 @@ test('no step is due before the next look, and the repeated audio stays short', 
           seen.dues += 1
           await perform(step)
         }
-        const { heardEnd, neededFrom } = policy.known(speech)
-        const kept = Math.max(heardEnd, speech.clock) - neededFrom
+        const { transcribedEnd, neededFrom } = policy.progress(speech)
+        const kept = Math.max(transcribedEnd, speech.clock) - neededFrom
         // The whole buffer, and the silence behind it that may pass until it is dropped.
         const most =
-          limits.buffer.longestHeard + Math.max(limits.interval, limits.phraseSilence, 4 * SAMPLE_RATE) + SAMPLE_RATE
+          limits.buffer.longestWithContext + Math.max(limits.interval, limits.phraseSilence, 4 * SAMPLE_RATE) + SAMPLE_RATE
         if (kept > most) throw new Error(`${kept / SAMPLE_RATE} s are kept`)
         if (speech.clock < announced) continue
-        const look = policy.nextLook(speech, limits)
+        const look = policy.nextDetection(speech, limits)
         seen.waits += 1
         seen.longest = Math.max(seen.longest, look - speech.clock)
         // A call that is not worth it is not made, however soon something may be due.

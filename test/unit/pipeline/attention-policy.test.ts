@@ -77,7 +77,7 @@ test('a final word never changes; text that would end it is neither shown nor re
   bench.hears(speechState(1.8, [[0]]), [ask, not, what])
   t.deepEqual(finalTextsOf(bench.says(speechState(2.3, [[0]]))), ['Ask not what'])
   bench.hears(speechState(2.6, [[0]]), [heardWord('?', 1.2, 2.2), heardWord(' you', 2.3, 2.4)])
-  t.deepEqual(finalTextsOf(bench.policy.giveUp(bench.limits)), ['you'])
+  t.deepEqual(finalTextsOf(bench.policy.finishNow(bench.limits)), ['you'])
 
   const open = createAttentionDriver({ max_buffer: 1, max_delay: 1 })
   open.hears(speechState(2.8, [[0]]), [ask, not, what])
@@ -183,7 +183,7 @@ test('speech that no draft could use gets one full window before its audio is dr
   for (const clock of [3, 6, 9]) hears(speechState(clock, [[0]]), [ask, not], DOUBTFUL)
   const long = heardWord(' gibberish', 1, 7)
   const { pass } = hears(speechState(9, [[0]]), [ask, long], DOUBTFUL)
-  t.deepEqual([pass.isDraft, pass.to], [false, limits.buffer.longestHeard])
+  t.deepEqual([pass.isDraft, pass.to], [false, limits.buffer.longestWithContext])
   t.deepEqual(finalTextsOf(says(speechState(9, [[0]]))), ['Ask gibberish'])
 
   const silent = createAttentionDriver({ max_buffer: 4, min_buffer: 3 })
@@ -215,20 +215,20 @@ test('half a word before a loop stays open', (t) => {
   hears(speechState(3.5, [[0]]), [], { isLoop: true })
   t.deepEqual(finalTextsOf(says(speechState(3.5, [[0]]))), ['Ask knot'])
   hears(speechState(4.6, [[0]]), [heardWord(' you', 3.3, 3.7)])
-  t.deepEqual(finalTextsOf(policy.giveUp(limits)), ['what you'])
+  t.deepEqual(finalTextsOf(policy.finishNow(limits)), ['what you'])
 })
 
 test('a pause over three seconds empties the buffer and turns its words into context', (t) => {
   const { hears, says, policy } = createAttentionDriver()
   hears(speechState(2.4, [[0, 1.3]], true), [ask, not, what])
   says(speechState(2.4, [[0, 1.3]], true))
-  t.is(policy.known({ ...speechState(4, []), phrases: [] }).neededFrom, 0)
+  t.is(policy.progress({ ...speechState(4, []), phrases: [] }).neededFrom, 0)
   const soon = hears(speechState(5, [[4]]), [heardWord(' you', 4.1, 4.4)])
   t.deepEqual([soon.pass.from, soon.pass.beginning?.prefix], [0, tokensOf(ask, not, what)])
   hears(speechState(6.5, [[4, 5.2]], true), [])
   says(speechState(6.5, [[4, 5.2]], true))
   const silence = { ...speechState(20, []), phrases: [] }
-  t.is(policy.known(silence).neededFrom, silence.clock, 'no audio is kept')
+  t.is(policy.progress(silence).neededFrom, silence.clock, 'no audio is kept')
   const { pass } = hears(speechState(22, [[21]]), [heardWord(' can', 21.1, 21.4)])
   t.is(pass.from, samplesOf(21) - samplesOf(0.15))
   t.deepEqual(pass.beginning?.prefix, [])
@@ -258,7 +258,7 @@ test('a full buffer is cut after a sentence, else a clause, else a word; no word
       texts.join(''),
     )
     t.deepEqual(step.pass.beginning?.context, tokensOf(...words.slice(0, count)))
-    t.is([...finals, ...finalTextsOf(policy.giveUp(limits))].join(' '), texts.join('').trim())
+    t.is([...finals, ...finalTextsOf(policy.finishNow(limits))].join(' '), texts.join('').trim())
   }
 })
 

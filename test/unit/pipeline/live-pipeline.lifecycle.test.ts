@@ -149,7 +149,7 @@ test('the lag is the age of the oldest unprocessed audio and disappears with the
   const engine = scriptedEngine({ words })
   const lags = createLags()
   const heard: Array<number> = []
-  lags.onHeard((seconds) => heard.push(seconds))
+  lags.onPass((seconds) => heard.push(seconds))
   let now = 1_000_000
   const monotonic = (): number => now
   const create = createLivePipeline({

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { nextLook } from '../../../application/pipeline/policy/by-agreement/agreement-policy.ts'
+import { nextDetection } from '../../../application/pipeline/policy/by-agreement/agreement-policy.ts'
 import { lastRegion, nextStep } from '../../../application/pipeline/policy/by-agreement/next-step.ts'
 import { limitsOf } from '../../../application/pipeline/policy/policy-limits.ts'
 import { initialPolicy } from '../../../application/pipeline/policy/by-agreement/policy-state.ts'
@@ -28,7 +28,7 @@ const settings = fc.record({
 
 /** A word that was heard a little before the end of what was heard. */
 const withWord = (state: PolicyState): PolicyState => {
-  const end = Math.max(0, state.heardEnd / SAMPLE_RATE - 0.2)
+  const end = Math.max(0, state.transcribedEnd / SAMPLE_RATE - 0.2)
   return {
     ...state,
     agreement: { ...state.agreement, pending: [{ text: 'word', start: Math.max(0, end - 0.3), end }] },
@@ -44,8 +44,8 @@ test('no step is due before the next look, for any audio until then', (t) => {
       // Only the newest phrase: what is left of earlier ones is due at once.
       const now: SegmenterState = { ...speech, phrases: speech.phrases.slice(-1) }
       const lastEnd = now.phrases[0] === undefined ? null : lastRegion(now.phrases[0]).end
-      const heardEnd = heard === null ? (lastEnd ?? 0) : Math.round(heard * speech.clock)
-      const begun = { ...initialPolicy(1), bufferStart: Math.max(0, heardEnd - 2 * SAMPLE_RATE), heardEnd }
+      const transcribedEnd = heard === null ? (lastEnd ?? 0) : Math.round(heard * speech.clock)
+      const begun = { ...initialPolicy(1), bufferStart: Math.max(0, transcribedEnd - 2 * SAMPLE_RATE), transcribedEnd }
       const kindAt = (policy: PolicyState, state: SegmenterState): string => {
         const phrase = state.phrases[0]
         return phrase === undefined
@@ -53,9 +53,9 @@ test('no step is due before the next look, for any audio until then', (t) => {
           : nextStep(skipSilence(policy, phrase, limits), phrase, state.clock, limits).kind
       }
       const policy =
-        knows && now.phrases[0] !== undefined && lastRegion(now.phrases[0]).start < heardEnd ? withWord(begun) : begun
+        knows && now.phrases[0] !== undefined && lastRegion(now.phrases[0]).start < transcribedEnd ? withWord(begun) : begun
       if (kindAt(policy, now) !== 'wait') return
-      const look = nextLook(
+      const look = nextDetection(
         now.phrases[0] === undefined ? policy : skipSilence(policy, now.phrases[0], limits),
         now,
         limits,

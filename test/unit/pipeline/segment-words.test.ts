@@ -73,7 +73,7 @@ test('the certainty of a word is the mean over its tokens without punctuation', 
   const { hears, policy, limits } = createAttentionDriver()
   hears(speechState(2, [[0, 1.3]]), [heardWord(' trans', 0.1, 0.4, 0.9)])
   hears(speechState(3, [[0, 1.3], [1.7]]), [{ ...heardWord('lation', 1.7, 2, 0.4), probability: 0.1 }])
-  const [final] = policy.giveUp(limits).finals
+  const [final] = policy.finishNow(limits).finals
   t.deepEqual(
     final?.words?.map(({ text, confidence }) => [text, confidence]),
     [['translation', 0.6]],

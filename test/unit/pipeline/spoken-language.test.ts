@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Segment } from '../../../application/pipeline/pipeline.ts'
-import { spokenLanguage } from '../../../application/pipeline/speech/spoken-language.ts'
+import { createSpokenLanguage } from '../../../application/pipeline/speech/spoken-language.ts'
 import type { Hypothesis, TranscribeJob } from '../../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settings.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
@@ -12,78 +12,78 @@ import { scriptedEngine } from '../../support/doubles/scripted/engine.ts'
 import type { ScriptedWord } from '../../support/doubles/scripted/script.ts'
 import { eventLoopTurns } from '../../support/pipeline/pipeline-stream.ts'
 
-const sought = () => spokenLanguage('auto')
+const sought = () => createSpokenLanguage('auto')
 const span = (from: number, to: number) => ({ from: samplesOf(from), to: samplesOf(to) })
 
 test('a given language is never detected and appears in no segment', (t) => {
-  const given = spokenLanguage('haw')
-  t.deepEqual([given.code(), given.question(speechState(5, [[0]]), 0, null)], ['haw', null])
+  const given = createSpokenLanguage('haw')
+  t.deepEqual([given.code(), given.nextQuery(speechState(5, [[0]]), 0, null)], ['haw', null])
 })
 
 test('the language is detected after 1 s of speech and each doubling, until the model is sure', (t) => {
   const language = sought()
-  t.is(language.question(speechState(1.5, [[0, 0.4], [1]]), 0, null), null, '0.9 s of speech')
-  t.deepEqual(language.question(speechState(1.6, [[0, 0.4], [1]]), 0, null), span(0, 1.6))
-  t.false(language.changes({ code: 'de', probability: 0.4 }))
+  t.is(language.nextQuery(speechState(1.5, [[0, 0.4], [1]]), 0, null), null, '0.9 s of speech')
+  t.deepEqual(language.nextQuery(speechState(1.6, [[0, 0.4], [1]]), 0, null), span(0, 1.6))
+  t.false(language.applyAnswer({ code: 'de', probability: 0.4 }))
   t.is(language.code(), null, 'a doubtful answer is not taken while more is to come')
-  t.is(language.question(speechState(2.5, [[0, 0.4], [1]]), 0, null), null)
-  t.deepEqual(language.question(speechState(2.6, [[0, 0.4], [1]]), 0, null), span(0, 2.6))
-  t.false(language.changes({ code: 'de', probability: 0.4 }), 'nothing was heard yet')
+  t.is(language.nextQuery(speechState(2.5, [[0, 0.4], [1]]), 0, null), null)
+  t.deepEqual(language.nextQuery(speechState(2.6, [[0, 0.4], [1]]), 0, null), span(0, 2.6))
+  t.false(language.applyAnswer({ code: 'de', probability: 0.4 }), 'nothing was heard yet')
   t.is(language.code(), 'de')
-  t.deepEqual(language.question(speechState(4.6, [[0, 0.4], [1]]), 0, null), span(0, 4.6))
-  t.true(language.changes({ code: 'nl', probability: 0.9 }), 'what was heard was in German')
-  t.is(language.question(speechState(20, [[0]]), 0, null), null)
+  t.deepEqual(language.nextQuery(speechState(4.6, [[0, 0.4], [1]]), 0, null), span(0, 4.6))
+  t.true(language.applyAnswer({ code: 'nl', probability: 0.9 }), 'what was heard was in German')
+  t.is(language.nextQuery(speechState(20, [[0]]), 0, null), null)
 })
 
 test('a likely result for the first second is used, but confirmed by a second sure result', (t) => {
   const language = sought()
-  language.question(speechState(1.1, [[0]]), 0, null)
-  language.changes({ code: 'pl', probability: 0.9 })
+  language.nextQuery(speechState(1.1, [[0]]), 0, null)
+  language.applyAnswer({ code: 'pl', probability: 0.9 })
   t.is(language.code(), 'pl')
-  t.deepEqual(language.question(speechState(2.2, [[0]]), 0, null), span(0, 2.2))
-  t.true(language.changes({ code: 'fr', probability: 0.6 }))
+  t.deepEqual(language.nextQuery(speechState(2.2, [[0]]), 0, null), span(0, 2.2))
+  t.true(language.applyAnswer({ code: 'fr', probability: 0.6 }))
   t.is(language.code(), 'fr')
 })
 
 test('a short first phrase is detected when it ends', (t) => {
   const language = sought()
-  t.is(language.question(speechState(0.6, [[0.1, 0.5]]), 0, null), null)
-  t.deepEqual(language.question(speechState(1.6, [[0.1, 0.5]], true), 0, null), span(0.1, 0.5))
-  t.false(language.changes({ code: 'en', probability: 0.5 }))
+  t.is(language.nextQuery(speechState(0.6, [[0.1, 0.5]]), 0, null), null)
+  t.deepEqual(language.nextQuery(speechState(1.6, [[0.1, 0.5]], true), 0, null), span(0.1, 0.5))
+  t.false(language.applyAnswer({ code: 'en', probability: 0.5 }))
   t.is(language.code(), 'en')
-  t.is(language.question(speechState(1.6, [[0.1, 0.5]], true), 0, null), null)
+  t.is(language.nextQuery(speechState(1.6, [[0.1, 0.5]], true), 0, null), null)
 })
 
 /** A live in English, of which the model was sure, in its second phrase. */
 const english = () => {
   const language = sought()
-  language.question(speechState(2.1, [[0]]), 0, null)
-  language.changes({ code: 'en', probability: 0.9 })
+  language.nextQuery(speechState(2.1, [[0]]), 0, null)
+  language.applyAnswer({ code: 'en', probability: 0.9 })
   language.endPhrase(0)
   return language
 }
 
 test('a sure language changes only by a sure result over two seconds', (t) => {
   const language = english()
-  t.is(language.question(speechState(6.9, [[5]]), 0, null), null)
+  t.is(language.nextQuery(speechState(6.9, [[5]]), 0, null), null)
   t.is(
-    language.question(speechState(9, [[5, 6.9]], true), 0, null),
+    language.nextQuery(speechState(9, [[5, 6.9]], true), 0, null),
     null,
     'a shorter phrase is taken for the language before',
   )
-  t.deepEqual(language.question(speechState(7, [[5]]), 0, null), span(5, 7))
-  t.false(language.changes({ code: 'cy', probability: 0.7 }))
+  t.deepEqual(language.nextQuery(speechState(7, [[5]]), 0, null), span(5, 7))
+  t.false(language.applyAnswer({ code: 'cy', probability: 0.7 }))
   t.is(language.code(), 'en')
-  t.deepEqual(language.question(speechState(9, [[5]]), 0, null), span(5, 9))
-  t.true(language.changes({ code: 'cy', probability: 0.85 }))
+  t.deepEqual(language.nextQuery(speechState(9, [[5]]), 0, null), span(5, 9))
+  t.true(language.applyAnswer({ code: 'cy', probability: 0.85 }))
   t.is(language.code(), 'cy')
 })
 
 test('detection uses at most eight seconds of audio and then stops', (t) => {
   const language = sought()
-  t.deepEqual(language.question(speechState(30, [[0]]), 0, null), span(0, 8))
-  language.changes({ code: 'en', probability: 0.1 })
-  t.is(language.question(speechState(90, [[0]]), 0, null), null)
+  t.deepEqual(language.nextQuery(speechState(30, [[0]]), 0, null), span(0, 8))
+  language.applyAnswer({ code: 'en', probability: 0.1 })
+  t.is(language.nextQuery(speechState(90, [[0]]), 0, null), null)
 })
 
 /** Three sentences, the second in another language. */

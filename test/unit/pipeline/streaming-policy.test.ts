@@ -1,7 +1,7 @@
 import test from 'ava'
 import { limitsOf } from '../../../application/pipeline/policy/policy-limits.ts'
 import { initialPolicy } from '../../../application/pipeline/policy/by-agreement/policy-state.ts'
-import { hear, skipSilence } from '../../../application/pipeline/policy/by-agreement/streaming-policy.ts'
+import { applyPass, skipSilence } from '../../../application/pipeline/policy/by-agreement/streaming-policy.ts'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import type { Hypothesis } from '../../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
@@ -18,7 +18,7 @@ const heardOnce = (end: number): Hypothesis => ({
 const fixedAfter = (end: number, to: number): ReadonlyArray<string> => {
   const speech = [{ start: 0, end: null }]
   const pass = { kind: 'pass', full: false, from: 0, to: seconds(to) } as const
-  const { state } = hear(initialPolicy(1), speech, pass, heardOnce(end), limits)
+  const { state } = applyPass(initialPolicy(1), speech, pass, heardOnce(end), limits)
   return state.agreement.committed.map(({ text }) => text.trim())
 }
 

@@ -15,7 +15,7 @@ test('a vocabulary goes with every pass, and a changed one from the next pass on
   pipeline.push(audio.subarray(0, 32_000))
   await eventLoopTurns(50)
   const before = engine.jobs.length
-  pipeline.expect(second)
+  pipeline.setVocabulary(second)
   pipeline.push(audio.subarray(32_000))
   await pipeline.finish(10_000)
   t.true(before > 0 && engine.jobs.length > before)

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { SpeechEngine } from '../../../application/ports/engine.ts'
-import { createCallOff } from '../../../application/pipeline/call-off.ts'
+import { createCancellation } from '../../../application/pipeline/cancellation.ts'
 import { createVoiceDetection } from '../../../application/pipeline/speech/voice-detection.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createManualTimers } from '../../support/doubles/manual-timers.ts'
@@ -21,7 +21,7 @@ test('a session keeps only the last answer of its detector', async (t) => {
     answers.push(new WeakRef(answer.state))
     return E.right(answer)
   }
-  const judge = createVoiceDetection({ detectSpeech }, createManualTimers(), createCallOff())
+  const judge = createVoiceDetection({ detectSpeech }, createManualTimers(), createCancellation())
   for (let call = 0; call < 100; call += 1) await judge(frames)
   await eventually(() => {
     collect()
@@ -37,10 +37,10 @@ test('a cancelled detection and all later ones answer null immediately, without 
     asked += 1
     return new Promise(() => undefined)
   }
-  const callOff = createCallOff()
-  const judge = createVoiceDetection({ detectSpeech }, createManualTimers(), callOff)
+  const cancellation = createCancellation()
+  const judge = createVoiceDetection({ detectSpeech }, createManualTimers(), cancellation)
   const judged = judge(frames)
-  callOff.callOff()
+  cancellation.cancel()
   t.is(await judged, null)
   t.is(await judge(frames), null)
   t.is(asked, 1)

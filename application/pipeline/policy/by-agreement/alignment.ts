@@ -1,16 +1,16 @@
-import { TIME_TOLERANCE } from './local-agreement.ts'
+import { TIME_TOLERANCE_SECONDS } from './local-agreement.ts'
 import type { Word } from '../words.ts'
 import { spokenForm } from '../words.ts'
 
-/** A word that only one of the two sides has. */
-const GAP = 0.8
-/** The same at the front of the audio, where a cut may have left half a word or none. */
-const FRONT_GAP = 0.4
-/** For each second between the end of the known words and the estimated end of what is taken for them, and at most. */
+/** Cost of a word that only one side has. */
+const GAP_COST = 0.8
+/** The same cost at the start of the audio, where a cut may remove all or half of a word. */
+const FRONT_GAP_COST = 0.4
+/** Cost per second between the end of the known words and the estimated end of their repetition, and its limit. */
 const TIME_COST = 0.3
 const MAX_TIME_COST = 0.3
 
-/** Share of letters that differ, from 0 (equal) to 1. */
+/** Returns the share of different letters, from 0 (equal) to 1. */
 const difference = (a: string, b: string): number => {
   if (a === b) return 0
   const [x, y] = [[...a], [...b]]
@@ -28,19 +28,19 @@ const difference = (a: string, b: string): number => {
 }
 
 /**
- * How many words at the front of a pass only say again what is known already: the prefix of `words` with the least
- * edit distance to `known`. Both begin with the same audio buffer, so this does not depend on the model's word times.
+ * Counts the words at the start of a pass that repeat known words: the prefix of `words` with the least edit distance
+ * to `known`. Both begin with the same audio, so this does not depend on the model's word times.
  */
 const repeatedPrefix = (known: ReadonlyArray<Word>, words: ReadonlyArray<Word>): number => {
   const last = known.at(-1)
   if (last === undefined) return 0
   const [before, now] = [known.map(({ text }) => spokenForm(text)), words.map(({ text }) => spokenForm(text))]
-  let row = [0, ...now.map((_, j) => (j + 1) * FRONT_GAP)]
+  let row = [0, ...now.map((_, j) => (j + 1) * FRONT_GAP_COST)]
   for (const [i, word] of before.entries()) {
-    const next = [(i + 1) * FRONT_GAP]
+    const next = [(i + 1) * FRONT_GAP_COST]
     for (const [j, other] of now.entries()) {
       const both = (row[j] ?? 0) + difference(word, other)
-      next.push(Math.min(both, (row[j + 1] ?? 0) + GAP, (next[j] ?? 0) + GAP))
+      next.push(Math.min(both, (row[j + 1] ?? 0) + GAP_COST, (next[j] ?? 0) + GAP_COST))
     }
     row = next
   }
@@ -60,14 +60,14 @@ const startingAt = (words: ReadonlyArray<Word>, time: number): ReadonlyArray<Wor
 }
 
 /**
- * The words of a pass with the times of the words that they repeat, so that the time rule of LocalAgreement drops
- * exactly those; the new ones begin behind them.
+ * Gives repeated words of a pass the times of the known words, and moves new words after them. Then the time rule of
+ * LocalAgreement drops exactly the repeated words.
  */
 export const withKnownTimes = (known: ReadonlyArray<Word>, words: ReadonlyArray<Word>): ReadonlyArray<Word> => {
   const last = known.at(-1)
   if (last === undefined) return words
   const count = repeatedPrefix(known, words)
-  const latestStart = last.end - 2 * TIME_TOLERANCE
+  const latestStart = last.end - 2 * TIME_TOLERANCE_SECONDS
   const repeated = words.slice(0, count).map((word, i) => {
     const before = known[Math.max(0, known.length - count) + i] ?? last
     return { text: word.text, start: Math.min(before.start, latestStart), end: before.end }

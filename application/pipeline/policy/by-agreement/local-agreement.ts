@@ -1,25 +1,25 @@
 import type { Word } from '../words.ts'
 
-/** Jitter of word times that still counts as behind the last committed word, in seconds. */
-export const TIME_TOLERANCE = 0.1
-/** A repeat of committed words is looked for only this near to their end. */
-const REPEAT_DISTANCE = 1
-const LONGEST_REPEAT = 5
+/** A word may start this much before the end of the committed words and still count as new. */
+export const TIME_TOLERANCE_SECONDS = 0.1
+/** Repeats of committed words are only searched this close to their end. */
+const REPEAT_DISTANCE_SECONDS = 1
+const MAX_REPEAT_WORDS = 5
 
-/** LocalAgreement-2 over the passes of one audio buffer; all times absolute, in seconds. */
+/** State of LocalAgreement-2 for one audio buffer; absolute times in seconds. */
 export interface Agreement {
   /** Committed words whose audio may still be in the buffer. */
   readonly committed: ReadonlyArray<Word>
-  /** The last pass's words that no second pass has confirmed yet. */
+  /** Words of the last pass that no second pass has confirmed yet. */
   readonly pending: ReadonlyArray<Word>
-  /** End of the last word ever committed. */
+  /** End of the last committed word. */
   readonly committedEnd: number
 }
 
 export const NO_AGREEMENT: Agreement = { committed: [], pending: [], committedEnd: 0 }
 
 const repeatLength = (committed: ReadonlyArray<Word>, words: ReadonlyArray<Word>): number => {
-  const longest = Math.min(committed.length, words.length, LONGEST_REPEAT)
+  const longest = Math.min(committed.length, words.length, MAX_REPEAT_WORDS)
   for (let length = 1; length <= longest; length += 1) {
     const tail = committed.slice(-length)
     if (tail.every((word, i) => word.text === words[i]?.text)) return length
@@ -28,21 +28,26 @@ const repeatLength = (committed: ReadonlyArray<Word>, words: ReadonlyArray<Word>
 }
 
 /**
- * The words of a pass that were not committed before: those behind the committed end by their times, less a run that
- * only repeats the last committed words. Rules and constants are those of whisper_streaming (Macháček et al., 2023).
+ * Returns the new words of a pass: the words after the committed end, without a repetition of the last committed words.
+ * Rules and constants follow whisper_streaming (Macháček et al., 2023).
  *
- * @param repeats `keep` where the times come from an alignment with the committed words: a repeat was then spoken twice
+ * @param repeats `keep` for times from an alignment with the committed words, where a repetition was really spoken
  */
-export const insert = (state: Agreement, words: ReadonlyArray<Word>, repeats: 'drop' | 'keep' = 'drop'): ReadonlyArray<Word> => {
-  const fresh = words.filter((word) => word.start > state.committedEnd - TIME_TOLERANCE)
+export const insert = (
+  state: Agreement,
+  words: ReadonlyArray<Word>,
+  repeats: 'drop' | 'keep' = 'drop',
+): ReadonlyArray<Word> => {
+  const fresh = words.filter((word) => word.start > state.committedEnd - TIME_TOLERANCE_SECONDS)
   const first = fresh[0]
-  if (repeats === 'keep' || first === undefined || Math.abs(first.start - state.committedEnd) >= REPEAT_DISTANCE) return fresh
+  if (repeats === 'keep' || first === undefined) return fresh
+  if (Math.abs(first.start - state.committedEnd) >= REPEAT_DISTANCE_SECONDS) return fresh
   return fresh.slice(repeatLength(state.committed, fresh))
 }
 
 const sameText = (a: Word, b: Word): boolean => a.text === b.text
 
-/** Commits the longest common prefix of two passes, in the words of the newer one; the rest of that one is pending. */
+/** Commits the longest common prefix of two passes, with the words of the newer pass. Its other words stay pending. */
 export const commit = (
   state: Agreement,
   fresh: ReadonlyArray<Word>,
@@ -55,8 +60,11 @@ export const commit = (
   return confirm({ ...state, pending: fresh }, differs === -1 ? fresh.length : differs)
 }
 
-/** Commits the first `count` pending words without a second opinion. */
-export const confirm = (state: Agreement, count: number): { readonly state: Agreement; readonly committed: ReadonlyArray<Word> } => {
+/** Commits the first `count` pending words without a second pass. */
+export const confirm = (
+  state: Agreement,
+  count: number,
+): { readonly state: Agreement; readonly committed: ReadonlyArray<Word> } => {
   const committed = state.pending.slice(0, count)
   return {
     committed,
@@ -68,7 +76,7 @@ export const confirm = (state: Agreement, count: number): { readonly state: Agre
   }
 }
 
-/** The audio buffer now begins at `time`: words that end at or before it leave the list that repeats are compared with. */
+/** Removes the committed words that end at or before `time`, where the audio buffer begins. */
 export const trim = (state: Agreement, time: number): Agreement => {
   const kept = state.committed.findIndex((word) => word.end > time)
   return { ...state, committed: kept === -1 ? [] : state.committed.slice(kept) }

@@ -1,25 +1,29 @@
 import { SAMPLE_RATE } from '../../../ports/engine.ts'
 import type { Hypothesis } from '../../../ports/engine.ts'
 import type { Phrase, Region, SegmenterState } from '../../speech/speech-segmenter.ts'
-import { looked } from '../next-look.ts'
+import { nextDetectionAt } from '../next-detection.ts'
 import type { Limits } from '../policy-limits.ts'
 import { settledBy } from '../policy.ts'
 import type { Outcome, Pass, Step, StreamingPolicy } from '../policy.ts'
 import { partialSegment } from '../segments.ts'
 import { textOf } from '../words.ts'
-import { close, cut, cutOf, endOfClosed, fullCaptions, isCrowded, isDue, isFull, isQuiet } from './leaving.ts'
-import { cutAt, finalise, finalWords, fixAll, initialState, isDoubted, lastWordEnd, openFixed, openWords, restartAt, sampleAt, shownWords, tokensOf } from './state.ts'
-import type { Made, State } from './state.ts'
-import { HOLD, hearAnew, skipSilence } from './buffer-start.ts'
-import { endedAsHeard, isSure, takeIn } from './take-in.ts'
+import { close, cut, cutOf, endOfClosed, fullCaptions, isCrowded, isDue, isFull, isQuiet } from './finalisation.ts'
+import {
+  cutAt, finalise, finalWords, fixAll, initialState, isDoubted, lastWordEnd, openFixed, openWords, restartAt, sampleAt,
+  shownWords, tokensOf,
+} from './state.ts'
+import type { StateWithFinals, State } from './state.ts'
+import { HOLD_SAMPLES, retryMissedSpeech, skipSilence } from './buffer-start.ts'
+import { endFromDraft, isSure, applyPass } from './apply-pass.ts'
 
-/** A region is found a little after it began. */
-const ONSET = SAMPLE_RATE
+/** The detector finds a region this much after its start. */
+const ONSET_SAMPLES = SAMPLE_RATE
 
+/** The first phrase and its last region. */
 interface Last {
   readonly phrase: Phrase
   readonly region: Region
-  /** Up to where somebody spoke. */
+  /** End of the speech so far. */
   readonly end: number
 }
 
@@ -29,117 +33,125 @@ const lastOf = ({ phrases, clock }: SegmenterState): Last => {
   return { phrase, region, end: region.end ?? clock }
 }
 
-/** When the next step is asked for. */
+/** The situation in which the next step is chosen. */
 interface Moment extends Last {
   readonly speech: SegmenterState
   readonly limits: Limits
   readonly isClosed: boolean
 }
 
-/** What to do, null where it says nothing. */
+/** Returns a step; null when the rule does not apply. */
 type Rule = (moment: Moment) => Step | null
 
-/** Something was heard that no full pass has judged. */
+/** Whether words or audio still need a full pass. */
 const isUnsettled = (state: State): boolean => isDoubted(state) || openWords(state).length > 0
 
-/** A draft goes on from what is fixed; a full pass hears again what is not final, where the drafts were not sure of it. */
+/** A draft continues after the fixed words. A full pass transcribes open words again, unless the drafts were sure. */
 const passOf = (state: State, to: number, isDraft: boolean): Pass => {
   const known = isDraft || isSure(openFixed(state)) ? state.fixed : finalWords(state)
   return { from: state.bufferStart, to, isDraft, beginning: { context: state.context, prefix: tokensOf(known) } }
 }
 
-const saysNothing = ({ words = [], isLoop }: Hypothesis): boolean => isLoop !== true && !words.some(({ text }) => /[\p{L}\p{N}]/u.test(text))
+const hasNoWords = ({ words = [], isLoop }: Hypothesis): boolean =>
+  isLoop !== true && !words.some(({ text }) => /[\p{L}\p{N}]/u.test(text))
 
-/** A pause has lasted so long that the phrase may be over. */
+/** Whether the pause is so long that the phrase may have ended. */
 const isLongPause = ({ clock }: SegmenterState, region: Region, end: number, limits: Limits): boolean =>
   region.end !== null && clock - end >= limits.phraseSilence / 2
 
-/** Somebody is still speaking where the audio is cut off. */
+/** Whether somebody speaks at the end of a pass. */
 const isSpeakingAt = ({ phrases }: SegmenterState, at: number): boolean =>
   phrases.some(({ regions }) => regions.some(({ start, end }) => start < at && (end ?? Infinity) > at))
 
-/** The open segment, where it is shown otherwise than before; one that is empty again is shown empty. */
-const show = ({ state, finals }: Made, limits: Limits): Outcome & { readonly state: State } => {
+/** Shows the open segment if its text has changed. An emptied segment is shown empty. */
+const show = ({ state, finals }: StateWithFinals, limits: Limits): Outcome & { readonly state: State } => {
   const words = shownWords(state)
   const text = textOf(words)
   if (limits.onlyFinals || text === state.shown) return { state, finals, partial: null }
-  return { state: { ...state, shown: text }, finals, partial: partialSegment(words, limits.shape, state.segment, state.lastFinalEnd) }
+  const partial = partialSegment(words, limits.shape, state.segment, state.lastFinalEnd)
+  return { state: { ...state, shown: text }, finals, partial }
 }
 
-const finaliseAll = (state: State, limits: Limits): Made => {
+const finaliseAll = (state: State, limits: Limits): StateWithFinals => {
   const all = fixAll(state)
   return finalise(all, openFixed(all).length, limits)
 }
 
 /**
- * The policy for models whose cross-attention tells when each word sounds (AlignAtt; Papi et al., 2023): drafts go on from the
- * words that are fixed, and fix those that do not sound at the end of the audio. A pause long enough to end the phrase is
- * heard once more in a full window, from the last final on.
+ * Creates the policy for models whose cross-attention gives word times (AlignAtt; Papi et al., 2023). A draft continues
+ * after the fixed words and fixes the words that are not at the end of the audio. After a pause that may end the
+ * phrase, a full pass transcribes the audio from the last final on again.
  */
 export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
   let state = initialState(nextSegment)
 
-  const say = (made: Made, limits: Limits, endsPhrase = false): Step => {
-    const outcome = show(made, limits)
+  const emit = (next: StateWithFinals, limits: Limits, endsPhrase = false): Step => {
+    const outcome = show(next, limits)
     state = outcome.state
-    return { kind: 'say', endsPhrase, outcome }
+    return { kind: 'emit', endsPhrase, outcome }
   }
 
   const pass = ({ speech, limits }: Moment, wanted: number, isDraft: boolean): Step => {
-    if (isCrowded(state, wanted, limits)) return say(cut(state, state.heardEnd, limits), limits)
-    const to = Math.min(wanted, state.bufferStart + limits.buffer.longestHeard)
-    return { kind: 'pass', pass: { ...passOf(state, to, isDraft), isSpeaking: !isQuiet(state, limits) && isSpeakingAt(speech, to) } }
+    if (isCrowded(state, wanted, limits)) return emit(cut(state, state.transcribedEnd, limits), limits)
+    const to = Math.min(wanted, state.bufferStart + limits.buffer.longestWithContext)
+    const isSpeaking = !isQuiet(state, limits) && isSpeakingAt(speech, to)
+    return { kind: 'pass', pass: { ...passOf(state, to, isDraft), isSpeaking } }
   }
 
   const whenQuiet: Rule = (moment) => {
     const { speech, limits, isClosed, end } = moment
     if (!isQuiet(state, limits)) return null
-    if (state.settledEnd < state.heardEnd) return pass(moment, state.heardEnd, false)
-    return say(close(state, speech, limits), limits, isClosed && state.heardEnd >= end)
+    if (state.settledEnd < state.transcribedEnd) return pass(moment, state.transcribedEnd, false)
+    return emit(close(state, speech, limits), limits, isClosed && state.transcribedEnd >= end)
   }
 
-  const whenDue: Rule = ({ speech, limits }) =>
-    isDue(state, speech.clock, limits) ? say(finalise(openFixed(state).length > 0 ? state : fixAll(state), Infinity, limits), limits) : null
+  const whenDue: Rule = ({ speech, limits }) => {
+    if (!isDue(state, speech.clock, limits)) return null
+    return emit(finalise(openFixed(state).length > 0 ? state : fixAll(state), Infinity, limits), limits)
+  }
 
   const whenEnded: Rule = ({ speech, limits, isClosed, region, end }) => {
-    const isHeard = state.heardEnd >= end && state.settledEnd < end
-    const ended = isHeard && (isClosed || isLongPause(speech, region, end, limits)) ? endedAsHeard(state) : null
-    return ended === null ? null : say({ state: ended, finals: [] }, limits)
+    const isTranscribed = state.transcribedEnd >= end && state.settledEnd < end
+    const ended = isTranscribed && (isClosed || isLongPause(speech, region, end, limits)) ? endFromDraft(state) : null
+    return ended === null ? null : emit({ state: ended, finals: [] }, limits)
   }
 
   const whenSettled: Rule = ({ speech, limits, isClosed, end }) =>
-    isClosed && state.settledEnd >= end ? say(close(state, speech, limits), limits, true) : null
+    isClosed && state.settledEnd >= end ? emit(close(state, speech, limits), limits, true) : null
 
-  /** What leaves the buffer or becomes final must be sure, or have been heard in a full window. */
+  /** Words that leave the buffer or become final must be certain or confirmed by a full pass. */
   const whenFull: Rule = (moment) => {
     const { limits } = moment
     const full = fullCaptions(state, limits)
     if (full === 0 && !isFull(state, limits)) return null
-    const leaving = full > 0 ? openFixed(state).slice(0, full) : state.fixed.slice(state.finals, cutOf(state, state.heardEnd).count)
+    const leaving = full > 0
+      ? openFixed(state).slice(0, full)
+      : state.fixed.slice(state.finals, cutOf(state, state.transcribedEnd).count)
     const isSettled = leaving.every(({ end }) => sampleAt(end) <= state.settledEnd)
-    const isUnheard = isDoubted(state) && leaving.length === 0
-    if (isUnheard || (!isSettled && !isSure(leaving))) return pass(moment, state.heardEnd, false)
-    return say(full > 0 ? finalise(state, full, limits) : cut(state, state.heardEnd, limits), limits)
+    const hasOnlyDoubts = isDoubted(state) && leaving.length === 0
+    if (hasOnlyDoubts || (!isSettled && !isSure(leaving))) return pass(moment, state.transcribedEnd, false)
+    return emit(full > 0 ? finalise(state, full, limits) : cut(state, state.transcribedEnd, limits), limits)
   }
 
   const whenClosed: Rule = (moment) => {
     const { speech, limits, isClosed, end } = moment
     if (!isClosed) return null
-    if (isUnsettled(state) || state.heardEnd < end) return pass(moment, endOfClosed(state, speech, limits), false)
-    return say(close(state, speech, limits), limits, true)
+    if (isUnsettled(state) || state.transcribedEnd < end) return pass(moment, endOfClosed(state, speech, limits), false)
+    return emit(close(state, speech, limits), limits, true)
   }
 
   const whenNew: Rule = (moment) => {
     const { limits, phrase, region, end } = moment
-    const isBehind = phrase.regions.some((each) => each.end !== null && each.end > state.heardEnd)
+    const hasNewRegion = phrase.regions.some((each) => each.end !== null && each.end > state.transcribedEnd)
     const wanted = openWords(state).length > 0 ? limits.probe : limits.interval
-    const isMore = region.end === null && end - Math.max(state.heardEnd, region.start) >= wanted
-    return isBehind || isMore ? pass(moment, end, true) : null
+    const hasNewAudio = region.end === null && end - Math.max(state.transcribedEnd, region.start) >= wanted
+    return hasNewRegion || hasNewAudio ? pass(moment, end, true) : null
   }
 
   const whenPaused: Rule = (moment) => {
     const { speech, limits, region, end } = moment
-    return isLongPause(speech, region, end, limits) && isUnsettled(state) && state.settledEnd < end ? pass(moment, end, false) : null
+    const needsPass = isLongPause(speech, region, end, limits) && isUnsettled(state) && state.settledEnd < end
+    return needsPass ? pass(moment, end, false) : null
   }
 
   const next = (speech: SegmenterState, limits: Limits): Step => {
@@ -153,49 +165,55 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     return { kind: 'wait' }
   }
 
-  const hear: StreamingPolicy['hear'] = (regions, pass, hypothesis, limits) => {
+  const apply: StreamingPolicy['applyPass'] = (regions, pass, hypothesis, limits) => {
     const before = textOf(openWords(state))
-    const { state: heard, leftOut } = takeIn(state, pass, hypothesis, regions, limits)
+    const { state: after, discarded } = applyPass(state, pass, hypothesis, regions, limits)
     state = {
-      ...heard,
-      heardEnd: Math.max(state.heardEnd, pass.to),
-      // A full pass over audio that was quiet already does not make it new.
-      changedAt: pass.isDraft !== true || textOf(openWords(heard)) === before ? state.changedAt : pass.to,
+      ...after,
+      transcribedEnd: Math.max(state.transcribedEnd, pass.to),
+      // Only a draft counts as a change; a full pass covers the same audio again.
+      changedAt: pass.isDraft !== true || textOf(openWords(after)) === before ? state.changedAt : pass.to,
     }
-    // Where no detector tells, what sounded last is kept: heard without the words said of it, they would come twice.
+    // Without a detector, the buffer keeps the last words together with their audio, or they would appear twice.
     const quietFrom = pass.to - limits.buffer.overlap
     const isSilent = !limits.vad && openWords(state).length === 0 && quietFrom > lastWordEnd(state)
     if (isSilent) state = cutAt(state, quietFrom, state.fixed.length)
-    const outcome = show(limits.vad && saysNothing(hypothesis) ? hearAnew(state, regions, pass, limits) : { state, finals: [] }, limits)
+    const isMissed = limits.vad && hasNoWords(hypothesis)
+    const next = isMissed ? retryMissedSpeech(state, regions, pass, limits) : { state, finals: [] }
+    const outcome = show(next, limits)
     state = outcome.state
-    return { ...outcome, leftOut }
+    return { ...outcome, discarded }
   }
 
   return {
     next,
-    hear,
-    known: (speech) => {
-      const isHeld = state.fixed.length > 0 && speech.clock - lastWordEnd(state) < HOLD + ONSET
-      const { heardEnd, bufferStart } = state
-      const settled = settledBy(speech, { finalEnd: sampleAt(state.lastFinalEnd), bufferStart, isOpen: isUnsettled(state) })
-      return { heardEnd, neededFrom: speech.phrases.length > 0 || isHeld ? bufferStart : speech.clock, settled }
+    applyPass: apply,
+    progress: (speech) => {
+      const isHeld = state.fixed.length > 0 && speech.clock - lastWordEnd(state) < HOLD_SAMPLES + ONSET_SAMPLES
+      const { transcribedEnd, bufferStart } = state
+      const finalEnd = sampleAt(state.lastFinalEnd)
+      const settled = settledBy(speech, { finalEnd, bufferStart, isOpen: isUnsettled(state) })
+      const isNeeded = speech.phrases.length > 0 || isHeld
+      return { transcribedEnd, neededFrom: isNeeded ? bufferStart : speech.clock, settled }
     },
     restart: (from) => {
       state = restartAt(state, from)
     },
-    giveUp: (limits) => {
+    finishNow: (limits) => {
       const outcome = show(finaliseAll(state, limits), limits)
       state = outcome.state
       return outcome
     },
-    nextLook: (speech, limits) => {
+    nextDetection: (speech, limits) => {
       const oldest = openWords(state)[0]
       const { region, end } = lastOf(speech)
       const isWaiting = region.end !== null && isUnsettled(state) && state.settledEnd < end
-      return looked(speech, limits, {
-        heardEnd: state.heardEnd,
-        full: state.bufferStart + limits.buffer.longestHeard,
-        due: limits.onlyFinals && oldest !== undefined ? sampleAt(oldest.end) + limits.maxDelay - limits.interval / 2 : Infinity,
+      return nextDetectionAt(speech, limits, {
+        transcribedEnd: state.transcribedEnd,
+        full: state.bufferStart + limits.buffer.longestWithContext,
+        due: limits.onlyFinals && oldest !== undefined
+          ? sampleAt(oldest.end) + limits.maxDelay - limits.interval / 2
+          : Infinity,
         pause: isWaiting ? end + limits.phraseSilence / 2 : Infinity,
       })
     },

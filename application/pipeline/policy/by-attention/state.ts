@@ -3,35 +3,36 @@ import type { Segment } from '../../pipeline.ts'
 import type { Limits } from '../policy-limits.ts'
 import { finalSegments } from '../segments.ts'
 import { textOf } from '../words.ts'
-import { joined } from './words.ts'
+import { appendWords } from './words.ts'
 import type { SpokenWord } from './words.ts'
 
-/** Probability of a word below which it is not shown while it may change, and how near to the end of the audio none is. */
-const UNLIKELY = 0.4
-const UNSEEN = Math.round(0.15 * SAMPLE_RATE)
+/** Open words with a lower probability are not shown. */
+const MIN_SHOWN_PROBABILITY = 0.4
+/** Open words this close to the end of the audio are not shown. */
+const HIDDEN_END_SAMPLES = Math.round(0.15 * SAMPLE_RATE)
 
-/** What one live's passes have led to; positions in samples from the first audio. */
+/** The state of the policy; positions in samples from the first audio. */
 export interface State {
-  /** The audio that passes begin with. */
+  /** Passes begin with this sample. */
   readonly bufferStart: number
-  /** End of the audio heard. */
-  readonly heardEnd: number
-  /** End of the audio that was heard anew behind the finals, in a full window. */
+  /** End of the transcribed audio. */
+  readonly transcribedEnd: number
+  /** End of the audio that a full pass has confirmed. */
   readonly settledEnd: number
-  /** Tokens of the text before the buffer. */
+  /** Tokens of the text before the buffer, as context for the model. */
   readonly context: ReadonlyArray<number>
-  /** Words in the buffer that are not heard again; the first `finals` of them are final. */
+  /** Words in the buffer that drafts do not transcribe again. The first `finals` of them are final. */
   readonly fixed: ReadonlyArray<SpokenWord>
   readonly finals: number
-  /** What the last pass heard behind them. */
+  /** Words after the fixed ones, from the last pass. They may change. */
   readonly pending: ReadonlyArray<SpokenWord>
-  /** What drafts left since then: something that could not be used, or the last fixed word with the punctuation that surely ends the phrase. */
+  /** `doubted`: a draft was unusable. A word: the last fixed word, with punctuation that certainly ends the phrase. */
   readonly draft: 'doubted' | SpokenWord | null
-  /** How far audio was heard when the text last changed. */
+  /** End of the draft that last changed the text. */
   readonly changedAt: number
   /** Number of the open segment. */
   readonly segment: number
-  /** Its text as it was shown last. */
+  /** The last shown text of the open segment. */
   readonly shown: string
   /** End of the last final, in seconds. */
   readonly lastFinalEnd: number
@@ -39,7 +40,7 @@ export interface State {
 
 export const initialState = (segment: number): State => ({
   bufferStart: 0,
-  heardEnd: 0,
+  transcribedEnd: 0,
   settledEnd: 0,
   context: [],
   fixed: [],
@@ -58,54 +59,60 @@ export const sampleAt = (seconds: number): number => Math.round(seconds * SAMPLE
 
 export const finalWords = ({ fixed, finals }: State): ReadonlyArray<SpokenWord> => fixed.slice(0, finals)
 export const openFixed = ({ fixed, finals }: State): ReadonlyArray<SpokenWord> => fixed.slice(finals)
-export const openWords = ({ fixed, pending, finals }: State): ReadonlyArray<SpokenWord> => joined(fixed, pending, finals).slice(finals)
-/** The open segment as it is shown; what ends a final word is no part of it. */
+export const openWords = ({ fixed, pending, finals }: State): ReadonlyArray<SpokenWord> =>
+  appendWords(fixed, pending, finals).slice(finals)
+/** Returns the words of the open segment that are shown. */
 export const shownWords = (state: State): ReadonlyArray<SpokenWord> => {
-  const isUnlikely = ({ end, probability }: SpokenWord): boolean => probability < UNLIKELY || sampleAt(end) > state.heardEnd - UNSEEN
+  const isUnlikely = ({ end, probability }: SpokenWord): boolean =>
+    probability < MIN_SHOWN_PROBABILITY || sampleAt(end) > state.transcribedEnd - HIDDEN_END_SAMPLES
   const unlikely = state.pending.findIndex(isUnlikely)
   return unlikely === -1 ? openWords(state) : openWords({ ...state, pending: state.pending.slice(0, unlikely) })
 }
 
-/** Where the last word in the buffer stops to sound; the start of the buffer where there is none. */
+/** Returns the end of the last word in the buffer; without words the start of the buffer. */
 export const lastWordEnd = ({ fixed, pending, bufferStart }: State): number =>
   [...fixed, ...pending].reduce((latest, { end }) => Math.max(latest, sampleAt(end)), bufferStart)
 
-/** A state, and the finals that it made. */
-export interface Made {
+/** A new state, and the finals of this step. */
+export interface StateWithFinals {
   readonly state: State
   readonly finals: ReadonlyArray<Segment>
 }
 
-/** Makes finals of the first `count` fixed words that are none yet; the segment that follows begins with the others. */
-export const finalise = (state: State, count: number, { shape }: Limits): Made => {
+/** Makes the first `count` open fixed words final. The next segment begins with the other words. */
+export const finalise = (state: State, count: number, { shape }: Limits): StateWithFinals => {
   const words = openFixed(state).slice(0, count)
   const done = { ...state, finals: state.finals + words.length }
   if (textOf(words) === '') return { state: done, finals: [] }
   const finals = finalSegments(words, shape, state.segment, state.lastFinalEnd)
-  return { finals, state: { ...done, segment: state.segment + finals.length, shown: '', lastFinalEnd: finals.at(-1)?.end ?? state.lastFinalEnd } }
+  const lastFinalEnd = finals.at(-1)?.end ?? state.lastFinalEnd
+  return { finals, state: { ...done, segment: state.segment + finals.length, shown: '', lastFinalEnd } }
 }
 
-/** More than any model reads. */
-const LONGEST_CONTEXT = 448
+/** More context than any model uses. */
+const MAX_CONTEXT_TOKENS = 448
 
-/** The buffer begins at `start`, behind its first `count` fixed words, which are text before it from now on. */
+/** Starts the buffer at `start`. Its first `count` fixed words become context. */
 export const cutAt = (state: State, start: number, count: number): State => ({
   ...state,
   bufferStart: start,
-  heardEnd: Math.max(start, state.heardEnd),
-  context: [...state.context, ...state.fixed.slice(0, count).flatMap(({ tokens }) => tokens)].slice(-LONGEST_CONTEXT),
+  transcribedEnd: Math.max(start, state.transcribedEnd),
+  context: [...state.context, ...tokensOf(state.fixed.slice(0, count))].slice(-MAX_CONTEXT_TOKENS),
   fixed: state.fixed.slice(count),
   finals: Math.max(0, state.finals - count),
 })
 
-/** Behind the finals nothing is known from `from` on, and no text is before it. */
+/** Drops all words without finals and starts again at `from`, without context. */
 export const restartAt = (state: State, from: number): State => {
   const { segment, shown, lastFinalEnd } = state
   const at = Math.max(from, state.bufferStart, sampleAt(lastFinalEnd))
-  return { ...initialState(segment), shown, lastFinalEnd, bufferStart: at, heardEnd: at, settledEnd: at, changedAt: at }
+  const positions = { bufferStart: at, transcribedEnd: at, settledEnd: at, changedAt: at }
+  return { ...initialState(segment), shown, lastFinalEnd, ...positions }
 }
 
-/** Takes all that was heard as it is. */
-export const fixAll = (state: State): State => ({ ...state, fixed: joined(state.fixed, state.pending, state.finals), pending: [] })
+/** Fixes all words. */
+export const fixAll = (state: State): State =>
+  ({ ...state, fixed: appendWords(state.fixed, state.pending, state.finals), pending: [] })
 
-export const tokensOf = (words: ReadonlyArray<SpokenWord>): ReadonlyArray<number> => words.flatMap(({ tokens }) => tokens)
+export const tokensOf = (words: ReadonlyArray<SpokenWord>): ReadonlyArray<number> =>
+  words.flatMap(({ tokens }) => tokens)

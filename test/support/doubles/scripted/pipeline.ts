@@ -101,7 +101,7 @@ export const createScriptedPipelines = (script: PipelineScript = {}): ScriptedPi
     all.push(pipeline)
     if (loads) pipeline.load()
     return {
-      expect: (vocabulary) => void expected.push(vocabulary),
+      setVocabulary: (vocabulary) => void expected.push(vocabulary),
       configure: (next) => {
         settings = next
       },
