@@ -3,27 +3,27 @@ import type { Environment } from '../ports/environment.ts'
 import type { InstalledFacts } from '../ports/installed-models.ts'
 import type { Members, Offers } from '../ports/peers/members.ts'
 
-/** For how long what a worker offered counts after it was seen last: a restart takes nobody's models away. */
-const REMEMBERED_MS = 10 * 60_000
+/** The models of a worker are kept for this time after it was last seen, so that they stay during a restart. */
+const OFFERS_KEPT_MS = 10 * 60_000
 
 export interface OfferedCatalogueDeps {
   readonly members: Pick<Members, 'self' | 'all'>
   readonly environment: Pick<Environment, 'monotonic'>
-  /** The same everywhere. */
+  /** All processes have the same languages. */
   readonly languages: Pick<Catalogue, 'languages' | 'furtherLanguages'>
-  /** What is installed here, as it is at this moment; absent in a process that is no worker. */
+  /** The present models of this process. Absent in a process that is not a worker. */
   readonly own?: Pick<Catalogue, 'models' | 'translations'>
 }
 
 export interface OfferedCatalogue extends Catalogue {
-  /** What workers know of their models on disk, the first of each name. */
+  /** Facts about the workers' models, one entry for each name. */
   readonly onDisk: { readonly all: () => ReadonlyArray<InstalledFacts> }
 }
 
-/** A worker may have a larger copy than another: whoever is given the live has room for it. */
+/** Workers may have copies of different sizes. The largest size counts, so that every worker has enough memory. */
 const largest = (rows: ReadonlyArray<{ readonly vram: number }>): number => Math.max(...rows.map(({ vram }) => vram))
 
-/** What every worker that has it can do: a live may be moved to any of them. */
+/** Returns the abilities that all workers with the model have, because a session may move to any of them. */
 const commonModel = (first: Model, rows: ReadonlyArray<Model>): Model => {
   const active = rows.filter((row) => row.active)
   const able = active.length > 0 ? active : rows
@@ -49,34 +49,45 @@ const united = <Row extends { readonly id: number }>(
 ): ReadonlyArray<Row> => {
   const byId = new Map<number, Array<Row>>()
   for (const row of lists.flat()) byId.set(row.id, [...(byId.get(row.id) ?? []), row])
-  return [...byId.values()].flatMap((rows) => rows.slice(0, 1).map((first) => common(first, rows))).toSorted((a, b) => a.id - b.id)
+  return [...byId.values()]
+    .flatMap((rows) => rows.slice(0, 1).map((first) => common(first, rows)))
+    .toSorted((a, b) => a.id - b.id)
 }
 
-type Listed = Pick<Offers, 'models' | 'translations' | 'onDisk'>
+type OfferedModels = Pick<Offers, 'models' | 'translations' | 'onDisk'>
 
 /**
- * What the workers together have: ids come from the log, so that all name a model alike. Where they differ in a model it
- * is as large as the largest and does what all of them do.
+ * The models of all workers together. Ids come from the log, so each model has the same id everywhere. If workers have
+ * different copies of a model, it gets the largest size and the common abilities.
  */
 export const offeredCatalogue = ({ members, environment, languages, own }: OfferedCatalogueDeps): OfferedCatalogue => {
-  const remembered = new Map<string, { readonly offers: Listed; readonly seen: number }>()
+  const lastOffers = new Map<string, { readonly offers: OfferedModels; readonly seen: number }>()
 
-  const offers = (): ReadonlyArray<Listed> => {
+  const offersOfOthers = (): ReadonlyArray<OfferedModels> => {
     const now = environment.monotonic()
-    for (const { name, offers } of members.all()) if (offers !== null) remembered.set(name, { offers, seen: now })
-    for (const [name, { seen }] of remembered) if (now - seen > REMEMBERED_MS) remembered.delete(name)
-    return [...remembered].flatMap(([name, one]) => (own !== undefined && name === members.self.name ? [] : [one.offers]))
+    for (const { name, offers } of members.all()) if (offers !== null) lastOffers.set(name, { offers, seen: now })
+    for (const [name, { seen }] of lastOffers) if (now - seen > OFFERS_KEPT_MS) lastOffers.delete(name)
+    const isOwn = (name: string): boolean => own !== undefined && name === members.self.name
+    return [...lastOffers].flatMap(([name, { offers }]) => (isOwn(name) ? [] : [offers]))
   }
-  const withoutLoad = ({ models }: Pick<Offers, 'models'>): ReadonlyArray<Model> =>
+  const catalogueModels = ({ models }: Pick<Offers, 'models'>): ReadonlyArray<Model> =>
     models.map(({ device: _device, share: _share, isLoaded: _isLoaded, ...model }) => model)
 
   return {
     ...languages,
-    models: () => united([...(own === undefined ? [] : [own.models()]), ...offers().map(withoutLoad)], commonModel),
-    translations: () =>
-      united([...(own === undefined ? [] : [own.translations()]), ...offers().map(({ translations }) => translations)], commonPair),
+    models: () => {
+      const lists = offersOfOthers().map(catalogueModels)
+      return united(own === undefined ? lists : [own.models(), ...lists], commonModel)
+    },
+    translations: () => {
+      const lists = offersOfOthers().map(({ translations }) => translations)
+      return united(own === undefined ? lists : [own.translations(), ...lists], commonPair)
+    },
     onDisk: {
-      all: () => [...new Map(offers().flatMap(({ onDisk = [] }) => onDisk).toReversed().map((one) => [one.name, one])).values()],
+      all: () => {
+        const facts = offersOfOthers().flatMap(({ onDisk = [] }) => onDisk)
+        return [...new Map(facts.toReversed().map((fact) => [fact.name, fact])).values()]
+      },
     },
   }
 }

@@ -12,7 +12,7 @@ import { loadReadable } from '../log/handle-command.ts'
 import type { Handled, WriteDeps } from '../log/handle-command.ts'
 import type { Catalogue, TranslationPair } from '../ports/catalogue.ts'
 
-/** What the rows of all kinds have. */
+/** Members that models, languages and translation pairs have in common. */
 export interface Row {
   readonly id: number
   readonly active: boolean
@@ -20,43 +20,44 @@ export interface Row {
 }
 
 export interface SwitchedCatalogue {
-  /** What is installed, as far as administrators left it on. */
+  /** The installed models. Switched off entries are inactive. */
   readonly catalogue: Catalogue
-  /** Takes over what a switch came to. */
+  /** Applies the result of a command. */
   readonly take: (handled: Pick<Handled<Switches, unknown>, 'state' | 'stored'>) => void
-  /** Resolves when the log is no longer followed, after the signal. */
+  /** Resolves after the signal has aborted. */
   readonly stopped: Promise<void>
 }
 
-const overlaid =
+const withSwitch =
   (switches: Switches, kind: ReferenceKind) =>
   <A extends Row>(row: A): A => {
     const found = switches[kind][row.id]
     return found === undefined ? row : { ...row, active: row.active && found.active, updatedAt: found.at }
   }
 
-const isSamePair = (one: TranslationPair, other: TranslationPair): boolean =>
-  one.from === other.from && one.to === other.to
+const isSamePair = (a: TranslationPair, b: TranslationPair): boolean => a.from === b.from && a.to === b.to
 
 /**
- * Of several installed translators of a pair one is active: the one that the catalogue prefers, and where that is
- * switched off the first by id that is not.
+ * Only one of several translators for the same languages is active: the preferred one of the catalogue, or if it is
+ * switched off, the first one by id that is switched on.
  */
-const overlaidPairs = (switches: Switches, pairs: ReadonlyArray<TranslationPair>): ReadonlyArray<TranslationPair> => {
+const withPairSwitches = (
+  switches: Switches,
+  pairs: ReadonlyArray<TranslationPair>,
+): ReadonlyArray<TranslationPair> => {
   const isOn = ({ id }: TranslationPair): boolean => switches.translation[id]?.active ?? true
   const chosenFor = (pair: TranslationPair): TranslationPair | undefined => {
     const candidates = pairs.filter((other) => isSamePair(other, pair) && isOn(other))
     return candidates.find(({ active }) => active) ?? candidates[0]
   }
-  return pairs.map((pair) => overlaid(switches, 'translation')({ ...pair, active: chosenFor(pair) === pair }))
+  return pairs.map((pair) => withSwitch(switches, 'translation')({ ...pair, active: chosenFor(pair) === pair }))
 }
 
 export interface SwitchedCatalogueDeps extends WriteDeps, Pick<FollowDeps, 'logger' | 'signal'> {}
 
 /**
- * What administrators switch off and on, kept in memory beside the catalogue of this process; what other processes
- * switch is heard from the log until the signal. A switch that cannot be read is as if it had not been touched; changes
- * are refused then, by their own read.
+ * Combines the installed models with the switches of administrators. It follows the log for switches in other processes
+ * until the signal aborts. An unreadable switch event is ignored here, but commands fail while it exists.
  */
 export const openSwitchedCatalogue =
   (deps: SwitchedCatalogueDeps, installed: Catalogue): TaskEither<Unavailable, SwitchedCatalogue> =>
@@ -71,7 +72,7 @@ export const openSwitchedCatalogue =
 
     const take: SwitchedCatalogue['take'] = (handled) => {
       const newest = handled.stored.at(-1)?.revision ?? -1
-      // Of two that come together the later one knows both.
+      // The newer state contains both changes.
       if (newest > revision) ({ state } = handled)
       revision = Math.max(revision, newest)
     }
@@ -84,10 +85,10 @@ export const openSwitchedCatalogue =
     })
     return E.right({
       catalogue: {
-        models: () => installed.models().map(overlaid(state, 'model')),
-        languages: () => installed.languages().map(overlaid(state, 'language')),
+        models: () => installed.models().map(withSwitch(state, 'model')),
+        languages: () => installed.languages().map(withSwitch(state, 'language')),
         furtherLanguages: installed.furtherLanguages,
-        translations: () => overlaidPairs(state, installed.translations()),
+        translations: () => withPairSwitches(state, installed.translations()),
       },
       take,
       stopped,

@@ -17,41 +17,54 @@ import { createTurns } from '../turns.ts'
 import { NOTHING_DONE } from './job.ts'
 import type { Job } from './job.ts'
 
-/** A job, and which run of its process does it. */
+/** A job with the incarnation of its process. */
 export interface LoggedJob extends Job {
-  /** Null where an older version did not write it down. */
+  /** Null for jobs of early versions. */
   readonly incarnation: string | null
 }
 
-export type Beginning = EventOf<typeof JobStarted>['data']
+export type Start = EventOf<typeof JobStarted>['data']
 export type Ending = EventOf<typeof JobEnded>['data']
 
-/** Jobs as the log tells them, whichever processes do them. */
+/** The jobs of all processes, from the log. */
 export interface JobLog {
-  /** Reads what was appended since. */
+  /** Reads new events. */
   readonly refresh: () => Promise<Either<StoreUnavailable, void>>
-  /** As of the last refresh. */
+  /** Returns a job as of the last refresh. */
   readonly get: (jobId: number) => LoggedJob | undefined
-  /** The oldest first. */
+  /** Returns all jobs as of the last refresh, oldest first. */
   readonly all: () => ReadonlyArray<LoggedJob>
-  readonly begin: (beginning: Beginning, origin: Origin) => Promise<Either<KindRunning | Unavailable, void>>
-  /** Writes nothing for a job that has ended, whoever ended it. */
+  readonly begin: (start: Start, origin: Origin) => Promise<Either<KindRunning | Unavailable, void>>
+  /** Writes nothing for a job that has ended. */
   readonly end: (ending: Ending) => Promise<Either<Unavailable, void>>
 }
 
-/** So many jobs are remembered, here and in the log. */
-const MOST = 200
-const MOST_EVENTS = 2 * MOST
+/** Number of jobs that are kept, in memory and in the log. */
+const MAX_JOBS = 200
+const MAX_EVENTS = 2 * MAX_JOBS
 
 const started = eventReader([JobStarted])
 const ended = eventReader([JobEnded])
 
-/** A job as it was begun. */
-export const begunJob = ({ jobId: id, kind, subject, process, incarnation, at }: Beginning, actor: string): LoggedJob => ({
-  id, kind, subject, process, incarnation, actor, status: 'running', progress: NOTHING_DONE, result: null, createdAt: at, updatedAt: at,
+/** Returns a job right after its start. */
+export const startedJob = (
+  { jobId: id, kind, subject, process, incarnation, at }: Start,
+  actor: string,
+): LoggedJob => ({
+  id,
+  kind,
+  subject,
+  process,
+  incarnation,
+  actor,
+  status: 'running',
+  progress: NOTHING_DONE,
+  result: null,
+  createdAt: at,
+  updatedAt: at,
 })
 
-/** The job with its end. */
+/** Returns the job with its end. */
 export const endedJob = <A extends Job>(job: A, { status, done, total, detail, result, at }: Ending): A =>
   ({ ...job, status, progress: { done, total, detail }, result, updatedAt: at })
 
@@ -62,12 +75,12 @@ export const createJobLog = (deps: WriteDeps): JobLog => {
   let next: Revision = 0
 
   const take = (event: StoredEvent): void => {
-    const begun = started(event)?.data
-    if (begun !== undefined) jobs.set(begun.jobId, begunJob(begun, event.metadata.actor))
-    const over = ended(event)?.data
-    const job = over && jobs.get(over.jobId)
-    if (job !== undefined && over !== undefined) jobs.set(job.id, endedJob(job, over))
-    const oldest = jobs.size > MOST && [...jobs.values()].find(({ status }) => status !== 'running')
+    const start = started(event)?.data
+    if (start !== undefined) jobs.set(start.jobId, startedJob(start, event.metadata.actor))
+    const ending = ended(event)?.data
+    const job = ending && jobs.get(ending.jobId)
+    if (job !== undefined && ending !== undefined) jobs.set(job.id, endedJob(job, ending))
+    const oldest = jobs.size > MAX_JOBS && [...jobs.values()].find(({ status }) => status !== 'running')
     if (oldest) jobs.delete(oldest.id)
   }
 
@@ -79,7 +92,7 @@ export const createJobLog = (deps: WriteDeps): JobLog => {
       const read = await readUndamaged(store, JOBS_STREAM, next)()
       if (E.isLeft(read)) return read
       for (const event of read.right.events) {
-        // Read by two at once.
+        // A concurrent refresh has already processed this event.
         if (event.revision < next) continue
         take(event)
         next = event.revision + 1
@@ -92,7 +105,7 @@ export const createJobLog = (deps: WriteDeps): JobLog => {
     end: async (data) => {
       const sent = await send({ type: 'End', data }, ownOrigin(deps))
       if (E.isRight(sent)) {
-        await store.setMetadata(JOBS_STREAM, { maxCount: MOST_EVENTS })()
+        await store.setMetadata(JOBS_STREAM, { maxCount: MAX_EVENTS })()
         return E.right(undefined)
       }
       const { left } = sent

@@ -4,49 +4,49 @@ import type { JobKind } from '../../domain/jobs/events.ts'
 export type JobStatus = 'running' | 'done' | 'failed' | 'cancelled'
 export type JobUnit = 'bytes' | 'rows' | 'events'
 
-/** What it found or made, as JSON. */
+/** The findings or the outcome of a job, as JSON. */
 export type JobResult = Readonly<Record<string, unknown>>
 
-/** Something that takes long, and that an administrator asked for. */
+/** A long task that an administrator started. */
 export interface Job {
   readonly id: number
   readonly kind: JobKind
-  /** A model, or a read model; null for all. */
+  /** Name of a speech model or a read model. Null: all of them. */
   readonly subject: string | null
   readonly status: JobStatus
   readonly progress: JobProgress
   readonly result: JobResult | null
   readonly actor: string
-  /** Name of the process that does it; null where an older version did not write it down. */
+  /** Name of the process that runs the job. Null for jobs of early versions. */
   readonly process: string | null
   readonly createdAt: string
   readonly updatedAt: string
 }
 
-/** How far it is, in the unit of its kind. */
+/** Progress of a job, in the unit of its kind. */
 export interface JobProgress {
   readonly done: number
-  /** Null where nobody knows. */
+  /** Null while it is unknown. */
   readonly total: number | null
-  /** What it is at, or why it failed. */
+  /** The present step, or why the job failed. */
   readonly detail: string
 }
 
-/** What an administrator asks for. */
+/** An administrator's request for a job. */
 export interface JobOrder {
   readonly kind: JobKind
   readonly subject: string | null
-  /** Of the weights that are pulled; null for the best that there are. */
+  /** Precision of the downloaded weights. Null: the best available precision. */
   readonly precision: 'int8' | 'fp32' | 'fp16' | null
-  /** Whether an installed model is replaced. */
+  /** True: replace an installed model. */
   readonly force: boolean
 }
 
-/** How jobs of one kind are done. */
+/** Runs the jobs of one kind. */
 export interface JobRunner {
-  /** What is wrong with the subject, to be read after its name; null where nothing is. */
+  /** Returns the problem with the subject, or null. The text continues a sentence that begins with the subject. */
   readonly problem: (order: JobOrder) => string | null
-  /** Left: why it failed, for people. Once `signal` aborts it ends as soon as it can, whatever it answers. */
+  /** Left: why the job failed, for people. After `signal` aborts it ends as soon as possible, with any result. */
   readonly run: (
     order: JobOrder,
     report: (progress: Partial<JobProgress>) => void,
@@ -54,7 +54,7 @@ export interface JobRunner {
   ) => Promise<Either<string, JobResult>>
 }
 
-/** Null: this process does none of the kind. */
+/** Null: this process does not run jobs of this kind. */
 export type JobRunners = Readonly<Record<JobKind, JobRunner | null>>
 
 export const NOTHING_DONE: JobProgress = { done: 0, total: null, detail: '' }

@@ -1,5 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import type { JobKind } from '../../domain/jobs/events.ts'
 import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
@@ -10,26 +12,26 @@ import { originOf } from '../log/origin.ts'
 import type { Logger } from '../ports/environment.ts'
 import type { Members } from '../ports/peers/members.ts'
 import type { Job, JobOrder, JobRunners, JobStatus } from './job.ts'
-import { begunJob, createJobLog } from './job-log.ts'
+import { createJobLog, startedJob } from './job-log.ts'
 import type { LoggedJob } from './job-log.ts'
 import { createRunningJobs } from './running-jobs.ts'
 import { shareJobs } from './shared-jobs.ts'
 
-/** What administrators have the service do, one job of a kind at a time. Each beginning and end is an event. */
+/** Long tasks of administrators, one job of each kind at a time. Starts and ends of jobs are events. */
 export interface Jobs {
   readonly start: (
     caller: Caller,
     order: JobOrder,
   ) => TaskEither<JobSubjectInvalid | JobRunning | ModelsElsewhere | Unavailable, Job>
-  /** The newest first, whichever processes do them. */
+  /** Lists the jobs of all processes, newest first. Empty lists mean all kinds and all statuses. */
   readonly list: (
     kinds: ReadonlyArray<JobKind>,
     statuses: ReadonlyArray<JobStatus>,
   ) => TaskEither<Unavailable, ReadonlyArray<Job>>
   readonly get: (jobId: number) => TaskEither<JobNotFound | Unavailable, Job>
-  /** Resolves once it has ended, or soon after: some steps cannot be broken off. One that has ended stays as it is. */
+  /** Cancels a job. Resolves when it has ended, or after a few seconds, because some steps cannot be interrupted. */
   readonly cancel: (jobId: number) => TaskEither<JobNotFound | Unavailable, void>
-  /** Breaks off what runs here. */
+  /** Interrupts the jobs of this process. */
   readonly stop: () => Promise<void>
 }
 
@@ -37,13 +39,13 @@ export interface JobsDeps extends WriteDeps {
   readonly logger: Logger
   readonly runners: JobRunners
   readonly members: Pick<Members, 'self' | 'all' | 'onChange' | 'onLost' | 'announce' | 'ownershipProblem'>
-  /** Other processes may use the same stores. */
+  /** True: other processes may use the same stores. */
   readonly isShared: boolean
 }
 
-const BROKEN_OFF = 'broken off by a restart of the service'
+const INTERRUPTED = 'interrupted by a restart of the service'
 
-/** What an earlier run of this process left running was broken off by its end; that of others goes on. */
+/** Opens the jobs. Unfinished jobs of an earlier run of this process have failed. Jobs of other processes continue. */
 export const openJobs =
   (deps: JobsDeps): TaskEither<Unavailable, Jobs> =>
   async () => {
@@ -53,17 +55,23 @@ export const openJobs =
     const read = await log.refresh()
     if (E.isLeft(read)) return read
     const running = createRunningJobs({ ...deps, log })
-    const isBrokenOff = (job: LoggedJob): boolean => job.status === 'running' && (!isShared || job.process === name)
-    for (const job of log.all()) if (isBrokenOff(job)) await running.end(job.id, { status: 'failed', detail: BROKEN_OFF })
+    const isInterrupted = (job: LoggedJob): boolean => job.status === 'running' && (!isShared || job.process === name)
+    for (const job of log.all().filter(isInterrupted))
+      await running.end(job.id, { status: 'failed', detail: INTERRUPTED })
     const shared = isShared ? shareJobs({ ...deps, log, running }) : null
 
-    const shown = (job: LoggedJob): Job => {
+    const withProgress = (job: LoggedJob): Job => {
       if (job.status !== 'running') return job
-      const told = running.told().find(({ jobId }) => jobId === job.id) ?? shared?.toldOf(job)
-      if (told === undefined) return running.withEnd(job)
-      const { done, total, detail, at } = told
+      const progress = running.progress().find(({ jobId }) => jobId === job.id) ?? shared?.publishedProgressOf(job)
+      if (progress === undefined) return running.withEnd(job)
+      const { done, total, detail, at } = progress
       return running.withEnd({ ...job, progress: { done, total, detail }, updatedAt: at })
     }
+    const find = (jobId: number): TaskEither<JobNotFound | Unavailable, LoggedJob> =>
+      pipe(
+        log.refresh,
+        TE.chainEitherKW(() => E.fromNullable<JobNotFound>({ _tag: 'JobNotFound' })(log.get(jobId))),
+      )
 
     return E.right({
       start: (caller, order) => async () => {
@@ -76,33 +84,25 @@ export const openJobs =
         const origin = originOf(deps, actorOf(caller))
         const jobId = await nextId(deps)('job', { ...origin, causationId: origin.commandId })()
         if (E.isLeft(jobId)) return jobId
-        const beginning = { jobId: jobId.right, kind, subject, process: name, incarnation, at: environment.now() }
-        const begun = await log.begin(beginning, origin)
-        if (E.isLeft(begun)) return E.left(begun.left._tag === 'KindRunning' ? { _tag: 'JobRunning', kind } : begun.left)
+        const start = { jobId: jobId.right, kind, subject, process: name, incarnation, at: environment.now() }
+        const begun = await log.begin(start, origin)
+        if (E.isLeft(begun))
+          return E.left(begun.left._tag === 'KindRunning' ? { _tag: 'JobRunning', kind } : begun.left)
         running.run(jobId.right, order, runner)
-        return E.right(begunJob(beginning, origin.actor))
+        return E.right(startedJob(start, origin.actor))
       },
-      list: (kinds, statuses) => async () => {
-        const fresh = await log.refresh()
-        if (E.isLeft(fresh)) return fresh
+      list: (kinds, statuses) => {
         const isWanted = ({ kind, status }: Job): boolean =>
           (kinds.length === 0 || kinds.includes(kind)) && (statuses.length === 0 || statuses.includes(status))
-        return E.right(log.all().map(shown).filter(isWanted).toReversed())
+        return pipe(log.refresh, TE.map(() => log.all().map(withProgress).filter(isWanted).toReversed()))
       },
-      get: (jobId) => async () => {
-        const fresh = await log.refresh()
-        if (E.isLeft(fresh)) return fresh
-        const job = log.get(jobId)
-        return job === undefined ? E.left({ _tag: 'JobNotFound' }) : E.right(shown(job))
-      },
+      get: (jobId) => pipe(find(jobId), TE.map(withProgress)),
       cancel: (jobId) => async () => {
         running.abort(jobId)
         if (running.isRunning(jobId)) return E.right(await running.whenEnded(jobId))
-        const fresh = await log.refresh()
-        if (E.isLeft(fresh)) return fresh
-        const job = log.get(jobId)
-        if (job === undefined) return E.left({ _tag: 'JobNotFound' })
-        if (job.status === 'running') await shared?.cancel(jobId)
+        const job = await find(jobId)()
+        if (E.isLeft(job)) return job
+        if (job.right.status === 'running') await shared?.cancel(jobId)
         return E.right(undefined)
       },
       stop: async () => {

@@ -9,23 +9,23 @@ import { NOTHING_DONE } from './job.ts'
 import { endedJob } from './job-log.ts'
 import type { Ending, JobLog } from './job-log.ts'
 
-/** The jobs that this process does. */
+/** The jobs that this process runs. */
 export interface RunningJobs {
   readonly run: (jobId: number, order: JobOrder, runner: JobRunner) => void
   readonly isRunning: (jobId: number) => boolean
-  /** How far they are. */
-  readonly told: () => ReadonlyArray<PublishedJob>
-  /** The job with its end where no log has taken that yet. */
+  /** Returns the progress of all running jobs. */
+  readonly progress: () => ReadonlyArray<PublishedJob>
+  /** Returns the job with its end, if it has ended but its end is not in the log yet. */
   readonly withEnd: (job: Job) => Job
-  /** Has a job end as soon as it can. */
+  /** Ends a job as soon as possible. */
   readonly abort: (jobId: number) => void
-  /** Resolves once it has ended, or soon after it was to. */
+  /** Resolves when the job has ended, or after CANCEL_MS. */
   readonly whenEnded: (jobId: number) => Promise<void>
-  /** Has those end that have ended by the log: whoever wrote so took this process for lost. */
+  /** Aborts jobs that have ended in the log, because another process took this process for lost. */
   readonly abortEnded: () => void
-  /** Ends a job that does not run here. */
+  /** Ends a job that does not run in this process. */
   readonly end: (jobId: number, how: Pick<Ending, 'status' | 'detail'>) => Promise<void>
-  /** Until its end is in the log no other job of the kind may begin. */
+  /** Writes the ends of jobs that are not in the log yet. Until then no other job of the kind can start. */
   readonly recordEnds: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -37,19 +37,21 @@ interface RunningJobsDeps {
   readonly logger: Pick<Logger, 'error'>
 }
 
+type Outcome = Pick<Ending, 'status' | 'detail' | 'result'>
+
 interface Running {
   readonly aborting: AbortController
   readonly ended: Promise<void>
 }
 
-/** Time for a job to end once it was told to. */
+/** Maximum wait for the end of a cancelled job. */
 export const CANCEL_MS = 5000
-const STOPPED = 'broken off: the service stopped'
+const STOPPED = 'interrupted: the service stopped'
 
 export const createRunningJobs = ({ log, environment, timers, logger }: RunningJobsDeps): RunningJobs => {
   const running = new Map<number, Running>()
   const progress = new Map<number, JobProgress & { readonly at: string }>()
-  /** Ends that the log has not taken yet. */
+  /** Ends that are not in the log yet. */
   const unrecorded = new Map<number, Ending>()
   let isStopping = false
 
@@ -57,21 +59,21 @@ export const createRunningJobs = ({ log, environment, timers, logger }: RunningJ
     for (const [jobId, ending] of unrecorded) {
       const written = await log.end(ending)
       if (E.isRight(written)) unrecorded.delete(jobId)
-      else logger.error({ jobId, reason: written.left._tag }, 'the end of a job could not be recorded')
+      else logger.error({ jobId, reason: written.left._tag }, 'end of a job could not be recorded')
     }
   }
 
-  const end = async (jobId: number, { status, detail, result }: Pick<Ending, 'status' | 'detail' | 'result'>): Promise<void> => {
+  const end = async (jobId: number, { status, detail, result }: Outcome): Promise<void> => {
     const { done, total } = progress.get(jobId) ?? NOTHING_DONE
     unrecorded.set(jobId, { jobId, status, done, total, detail, result, at: environment.now() })
     await recordEnds()
   }
 
-  const outcomeOf = (outcome: E.Either<string, JobResult>, signal: AbortSignal): Pick<Ending, 'status' | 'detail' | 'result'> => {
-    if (E.isRight(outcome)) return { status: 'done', detail: '', result: outcome.right }
+  const outcomeOf = (result: E.Either<string, JobResult>, signal: AbortSignal): Outcome => {
+    if (E.isRight(result)) return { status: 'done', detail: '', result: result.right }
     if (isStopping) return { status: 'failed', detail: STOPPED, result: null }
     if (signal.aborted) return { status: 'cancelled', detail: '', result: null }
-    return { status: 'failed', detail: outcome.left, result: null }
+    return { status: 'failed', detail: result.left, result: null }
   }
 
   const work = async (jobId: number, order: JobOrder, runner: JobRunner, signal: AbortSignal): Promise<void> => {
@@ -91,7 +93,7 @@ export const createRunningJobs = ({ log, environment, timers, logger }: RunningJ
       running.set(jobId, { aborting, ended: work(jobId, order, runner, aborting.signal) })
     },
     isRunning: (jobId) => running.has(jobId),
-    told: () => [...progress].map(([jobId, { done, total, detail, at }]) => ({ jobId, done, total, detail, at })),
+    progress: () => [...progress].map(([jobId, { done, total, detail, at }]) => ({ jobId, done, total, detail, at })),
     withEnd: (job) => {
       const ending = unrecorded.get(job.id)
       return ending === undefined || job.status !== 'running' ? job : endedJob(job, ending)
@@ -99,7 +101,8 @@ export const createRunningJobs = ({ log, environment, timers, logger }: RunningJ
     abort: (jobId) => running.get(jobId)?.aborting.abort(),
     whenEnded: async (jobId) => atMost(timers, CANCEL_MS, running.get(jobId)?.ended ?? Promise.resolve()),
     abortEnded: () => {
-      for (const [jobId, { aborting }] of running) if ((log.get(jobId)?.status ?? 'running') !== 'running') aborting.abort()
+      const hasEnded = (jobId: number): boolean => (log.get(jobId)?.status ?? 'running') !== 'running'
+      for (const [jobId, { aborting }] of running) if (hasEnded(jobId)) aborting.abort()
     },
     end: (jobId, how) => end(jobId, { ...how, result: null }),
     recordEnds,

@@ -7,11 +7,11 @@ import type { JobLog, LoggedJob } from './job-log.ts'
 import { CANCEL_MS } from './running-jobs.ts'
 import type { RunningJobs } from './running-jobs.ts'
 
-/** What a process has to do with the jobs that others do. */
+/** Handles the jobs that other processes run. */
 export interface SharedJobs {
-  /** How far a job is that another process does; undefined where nobody tells. */
-  readonly toldOf: (job: LoggedJob) => PublishedJob | undefined
-  /** Has the process that does the job break it off; resolves once it has ended, or soon after it was to. */
+  /** Returns the progress that the process of the job has published. */
+  readonly publishedProgressOf: (job: LoggedJob) => PublishedJob | undefined
+  /** Requests the end of a job in another process. Resolves when the job has ended, or after CANCEL_MS. */
   readonly cancel: (jobId: number) => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -25,105 +25,106 @@ interface SharedJobsDeps {
   readonly logger: Pick<Logger, 'warn' | 'error'>
 }
 
-/** Between two tellings of how far jobs are. */
-const TELL_MS = 1000
-/** Between two looks for jobs that no member does. */
-const EVERY_MS = 5000
-/** Looks in a row that miss whoever did a job before it is given up: longer than any that is there may be unseen. */
-const LOOKS = 4
-/** Between two looks whether a job that is being cancelled has ended. */
-const CANCELLED_MS = 250
+const PUBLISH_INTERVAL_MS = 1000
+const CHECK_INTERVAL_MS = 5000
+/** Checks in sequence that must miss the process of a job before the job is ended. */
+const CHECKS_BEFORE_END = 4
+/** Interval for checking whether a cancelled job has ended. */
+const CANCEL_POLL_MS = 250
 
-const goneText = (process: string | null): string =>
-  process === null ? 'broken off: the process that did it is gone' : `broken off: the process ${process} that did it is gone`
+const lostText = (process: string | null): string =>
+  process === null ? 'interrupted: its process was lost' : `interrupted: process ${process} was lost`
 
-/** Whether this member may be doing the job: of one that an older version began, any that does not say what it does. */
-const mayDo = ({ incarnation }: LoggedJob, member: Member): boolean =>
+/**
+ * True when this member may run the job. Early versions stored no process. Their job may run in any member that
+ * publishes no jobs.
+ */
+const mayRun = ({ incarnation }: LoggedJob, member: Member): boolean =>
   incarnation === null ? member.roles.includes('api') && member.jobs === null : member.incarnation === incarnation
 
 /**
- * Tells the other processes how far the jobs of this one are, and hears what they tell; breaks off what somebody asked
- * any of them to cancel; and ends in the log the jobs of processes that are gone. Many may say so at once: the first counts.
+ * Publishes the progress of this process's jobs for other processes. Aborts jobs of this process that were cancelled in
+ * another one. Ends the jobs of lost processes in the log; if several processes do this at once, only the first counts.
  */
 export const shareJobs = ({ log, running, members, environment, timers, logger }: SharedJobsDeps): SharedJobs => {
   const stopping = new AbortController()
   const { signal } = stopping
   const cancelling = new Set<number>()
-  /** How many looks in a row have missed whoever did which job. */
+  /** Number of checks in sequence that missed the process of a job, by job id. */
   let missed: ReadonlyMap<number, number> = new Map()
-  let said = ''
+  let published = ''
 
   const isOpen = (jobId: number): boolean => log.get(jobId)?.status === 'running'
   const openJobs = (): ReadonlyArray<LoggedJob> => log.all().filter(({ status }) => status === 'running')
-  const isUnseen = (job: LoggedJob): boolean => !members.all().some((member) => mayDo(job, member))
+  const isUnseen = (job: LoggedJob): boolean => !members.all().some((member) => mayRun(job, member))
 
-  const tell = (): void => {
+  const publish = (): void => {
     for (const jobId of cancelling) if (!isOpen(jobId)) cancelling.delete(jobId)
-    const jobs = { doing: running.told(), cancelling: [...cancelling] }
-    const now = JSON.stringify(jobs)
-    if (now !== said) members.announce({ jobs })
-    said = now
+    const jobs = { doing: running.progress(), cancelling: [...cancelling] }
+    const next = JSON.stringify(jobs)
+    if (next !== published) members.announce({ jobs })
+    published = next
   }
 
-  const hearCancellations = (): void => {
+  const abortCancelled = (): void => {
     for (const { jobs } of members.all()) jobs?.cancelling.forEach(running.abort)
   }
 
-  const giveUp = async ({ id: jobId, process }: LoggedJob): Promise<void> => {
+  const endLost = async ({ id: jobId, process }: LoggedJob): Promise<void> => {
     const at = environment.now()
-    logger.warn({ jobId, process }, 'the process that did a job is gone: the job has failed')
-    await log.end({ jobId, status: 'failed', done: 0, total: null, detail: goneText(process), result: null, at })
+    logger.warn({ jobId, process }, 'job failed, because its process was lost')
+    await log.end({ jobId, status: 'failed', done: 0, total: null, detail: lostText(process), result: null, at })
   }
 
-  /** A look counts only while our own beats are acknowledged: else it is us who see nobody. */
-  const look = async (): Promise<void> => {
+  /** A check counts only while this process is connected. Otherwise all other processes look lost. */
+  const check = async (): Promise<void> => {
     if (E.isLeft(await log.refresh())) return
     running.abortEnded()
     await running.recordEnds()
     const isSure = openJobs().some(isUnseen) && (await members.ownershipProblem()) === null
     const unseen = isSure ? openJobs().filter(isUnseen) : []
     missed = new Map(unseen.map(({ id }) => [id, (missed.get(id) ?? 0) + 1]))
-    for (const job of unseen) if ((missed.get(job.id) ?? 0) >= LOOKS) await giveUp(job)
+    for (const job of unseen) if ((missed.get(job.id) ?? 0) >= CHECKS_BEFORE_END) await endLost(job)
   }
 
-  const giveUpThoseOf = async ({ incarnation }: Member): Promise<void> => {
-    // Unanswered, the looks find that nobody does them.
+  const endJobsOf = async ({ incarnation }: Member): Promise<void> => {
+    // If this refresh fails, the regular checks end the jobs later.
     await log.refresh()
-    for (const job of openJobs()) if (job.incarnation === incarnation && isUnseen(job)) await giveUp(job)
+    for (const job of openJobs()) if (job.incarnation === incarnation && isUnseen(job)) await endLost(job)
   }
 
   const guarded = async (work: Promise<void>): Promise<void> =>
-    work.catch((error: unknown) => logger.error({ err: error }, 'the jobs of other processes could not be seen to'))
+    work.catch((error: unknown) => logger.error({ err: error }, 'check of the jobs of other processes failed'))
 
-  const again = async (ms: number, task: () => Promise<void>): Promise<void> => {
+  const repeat = async (ms: number, task: () => Promise<void>): Promise<void> => {
     while (!signal.aborted) {
       await guarded(task())
       await pause(timers, ms, signal)
     }
   }
 
-  const silence = [
-    members.onChange(hearCancellations),
-    members.onLost((member) => void guarded(giveUpThoseOf(member))),
+  const unsubscribes = [
+    members.onChange(abortCancelled),
+    members.onLost((member) => void guarded(endJobsOf(member))),
   ]
-  const working = [again(TELL_MS, async () => tell()), again(EVERY_MS, look)]
+  const working = [repeat(PUBLISH_INTERVAL_MS, async () => publish()), repeat(CHECK_INTERVAL_MS, check)]
 
   return {
-    toldOf: ({ id, incarnation }) => {
+    publishedProgressOf: ({ id, incarnation }) => {
       const doing = members.all().find((member) => member.incarnation === incarnation)
       return doing?.jobs?.doing.find(({ jobId }) => jobId === id)
     },
     cancel: async (jobId) => {
       cancelling.add(jobId)
-      tell()
-      for (let waited = 0; waited < CANCEL_MS && isOpen(jobId) && !signal.aborted; waited += CANCELLED_MS) {
-        await pause(timers, CANCELLED_MS, signal)
+      publish()
+      for (let waited = 0; waited < CANCEL_MS && isOpen(jobId) && !signal.aborted; waited += CANCEL_POLL_MS) {
+        await pause(timers, CANCEL_POLL_MS, signal)
         await log.refresh()
       }
     },
     stop: async () => {
       stopping.abort()
-      for (const deafen of silence) deafen()
+      for (const unsubscribe of unsubscribes) unsubscribe()
       await Promise.all(working)
     },
   }

@@ -1,36 +1,36 @@
 import { openOf } from './state.ts'
 import type { AdmissionState, Reservation } from './state.ts'
 
-/** An engine of a worker that runs several, each on a GPU of its own. */
+/** One engine of a worker that has an engine for each GPU. */
 export interface EngineRoom {
-  /** Megabytes that its sessions can reserve. */
+  /** Megabytes that sessions can reserve. */
   readonly vram: number
-  /** Sessions that run on it. */
+  /** Ids of the sessions that run on the engine. */
   readonly sessions: ReadonlySet<number>
 }
 
-/** What an engine has left for one more session. */
+/** Free megabytes and free lanes of an engine. */
 export interface EngineSpace {
   readonly vram: number
   readonly lanes: number
 }
 
-interface Asked {
+interface EnginesOfWorker {
   readonly worker: string
   readonly rooms: ReadonlyArray<EngineRoom>
   /** Lanes of all engines together. */
   readonly lanes: number
-  /** Lanes that a session takes. */
+  /** Returns the lanes that a session takes. */
   readonly lanesOf: (held: Reservation) => number
 }
 
 /**
- * What each engine of a worker has left. A session runs on one engine. A session that has not begun is counted on the
- * engine with the most memory left, the largest session first.
+ * Returns the free space of each engine of a worker. A session runs on one engine. A session that has not begun is
+ * counted on the engine with the most free memory, the largest session first.
  */
 export const spacesOf = (
   state: AdmissionState,
-  { worker, rooms, lanes, lanesOf }: Asked,
+  { worker, rooms, lanes, lanesOf }: EnginesOfWorker,
 ): ReadonlyArray<EngineSpace> => {
   const spaces = rooms.map(({ vram }) => ({ vram, lanes: lanes / rooms.length }))
   const take = (engine: number, held: Reservation): void => {
@@ -45,13 +45,13 @@ export const spacesOf = (
     if (engine === -1) pending.push(held)
     else take(engine, held)
   }
-  for (const held of pending.toSorted((one, other) => other.vram - one.vram)) {
+  for (const held of pending.toSorted((a, b) => b.vram - a.vram)) {
     take(spaces.findIndex(({ vram }) => vram === Math.max(...spaces.map((space) => space.vram))), held)
   }
   return spaces
 }
 
-/** The most megabytes that a session can reserve on any one engine; Infinity where the worker has a single engine. */
+/** Returns the free megabytes of the engine with the most free memory. Infinity for a worker with a single engine. */
 export const mostMemory = (
   state: AdmissionState,
   worker: string,

@@ -17,9 +17,10 @@ const listingsOf = (events: ReadonlyArray<StoredEvent>): Listings => ({
   pairs: events.flatMap((event) => pairListed(event)?.data ?? []),
 })
 
-const isSame = (one: InstalledPair, other: InstalledPair): boolean => one.model === other.model && one.from === other.from && one.to === other.to
+const isSame = (a: InstalledPair, b: InstalledPair): boolean =>
+  a.model === b.model && a.from === b.from && a.to === b.to
 
-/** Events for what is not listed yet, with the next ids. */
+/** Returns events that give the next ids to new names and pairs. */
 const missingListings = (
   environment: Environment,
   { models, pairs }: Listings,
@@ -28,7 +29,8 @@ const missingListings = (
 ): ReadonlyArray<NewEvent> => {
   const event = (type: string, data: NewEvent['data']): NewEvent => {
     const id = environment.newId()
-    const metadata = { correlationId: id, causationId: id, actor: `instance:${environment.instance}`, recordedAt: environment.now() }
+    const actor = `instance:${environment.instance}`
+    const metadata = { correlationId: id, causationId: id, actor, recordedAt: environment.now() }
     return { id, type, data, metadata }
   }
   const newNames = names.filter((name) => !models.some((listing) => listing.name === name))
@@ -36,7 +38,8 @@ const missingListings = (
   const at = environment.now()
   return [
     ...newNames.map((name, index) => event(ModelListed.type, { modelId: models.length + index + 1, name, at })),
-    ...newPairs.map(({ model, from, to }, index) => event(TranslationPairListed.type, { pairId: pairs.length + index + 1, model, from, to, at })),
+    ...newPairs.map(({ model, from, to }, index) =>
+      event(TranslationPairListed.type, { pairId: pairs.length + index + 1, model, from, to, at })),
   ]
 }
 
@@ -47,9 +50,9 @@ interface ListInstalledDeps {
 }
 
 /**
- * The ids of all names and pairs, new ones appended first: whoever loses a race reads again what the winner listed.
- * Where something cannot be read, which may be a listing too, nothing is listed anew: no id may be given twice.
- * Rejects when the store cannot be reached, which is the cause then.
+ * Gives ids to new names and pairs, and returns all ids. If another process lists models at the same time, it reads
+ * again. If an event cannot be read, no new ids are given, because the event may contain an id. Rejects when the store
+ * is unavailable, with its error as the cause.
  */
 export const listInstalled =
   ({ store, environment, logger }: ListInstalledDeps): ListInstalled =>
@@ -61,12 +64,13 @@ export const listInstalled =
       if (missing.length === 0) return listings
       if (lost.length > 0 || events.some((event) => E.isLeft(readEvent(event)))) {
         const unlisted = missing.map(({ data }) => data['name'] ?? data['model'])
-        logger.error({ unlisted }, 'the catalogue cannot be read in full: what is not listed yet cannot be used')
+        logger.error({ unlisted }, 'catalogue has unreadable events; new models cannot be used')
         return listings
       }
       const expected: ExpectedRevision = events.at(-1)?.revision ?? 'no-stream'
       const appended = await store.append(CATALOGUE_STREAM, expected, missing)()
-      if (E.isLeft(appended) && appended.left._tag === 'StoreUnavailable') orThrow(appended, 'the catalogue cannot be written')
+      if (E.isLeft(appended) && appended.left._tag === 'StoreUnavailable')
+        orThrow(appended, 'the catalogue cannot be written')
     }
-    throw new Error(`the catalogue changed under ${ATTEMPTS} attempts to list models`)
+    throw new Error(`other processes changed the catalogue during ${ATTEMPTS} attempts to list models`)
   }

@@ -1,6 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { ModelRemoved } from '../../../domain/administration/events.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
 import type { AdmissionActor } from '../../admission/admission-actor.ts'
@@ -12,25 +14,25 @@ import type { Catalogue } from '../../ports/catalogue.ts'
 import type { InstalledModels } from '../../ports/installed-models.ts'
 import { openLivesWith } from '../queries/list-installed-models.ts'
 
-/** For administrators: removes the folder of a model that no open live uses. */
+/** For administrators: removes the folder of a model that no open session uses. */
 type Remove<NotFound> = (
   caller: Caller,
   id: number,
 ) => TaskEither<NotFound | ModelInUse | ModelShips | ModelsElsewhere | Unavailable, void>
 
 export type RemoveModel = Remove<ModelNotFound>
-/** Of a pair: with its translator go all other pairs of that. */
+/** Removes the translator of a pair, and with it all its other pairs. */
 export type RemoveTranslation = Remove<PairNotFound>
 
 export interface RemoveModelDeps extends WriteDeps {
   readonly catalogue: Pick<Catalogue, 'models' | 'translations'>
   readonly onDisk: InstalledModels
-  /** Looks again what is installed. Rejects when the store cannot be reached. */
+  /** Reads the installed models again. Rejects when the event store is unavailable. */
   readonly rescan: () => Promise<void>
   readonly admission: Pick<AdmissionActor, 'state'>
 }
 
-/** First out of sight, so that nobody can begin to use it, then for good. */
+/** Moves the folder away first, so that no new session can use the model, and then removes it. */
 const removeFolder = async (deps: RemoveModelDeps, name: string): Promise<Either<ModelInUse | Unavailable, void>> => {
   const { onDisk, rescan, admission } = deps
   try {
@@ -39,7 +41,7 @@ const removeFolder = async (deps: RemoveModelDeps, name: string): Promise<Either
       await hidden.restore()
       throw error
     })
-    // A live may have been created in between.
+    // A session may have been created in the meantime.
     const lives = openLivesWith(admission, name)
     if (lives === 0) {
       await hidden.destroy()
@@ -53,20 +55,23 @@ const removeFolder = async (deps: RemoveModelDeps, name: string): Promise<Either
   }
 }
 
+const unlessInUse = ({ admission }: RemoveModelDeps, name: string): Either<ModelInUse, void> => {
+  const lives = openLivesWith(admission, name)
+  return lives > 0 ? E.left({ _tag: 'ModelInUse', lives }) : E.right(undefined)
+}
+
 const removeOf =
   <NotFound>(deps: RemoveModelDeps, nameOf: (id: number) => string | undefined, notFound: NotFound): Remove<NotFound> =>
   (caller, id) =>
-  async () => {
-    const name = nameOf(id)
-    const found = deps.onDisk.all().find((model) => model.name === name)
-    if (name === undefined || found === undefined) return E.left(notFound)
-    if (found.ships) return E.left({ _tag: 'ModelShips' })
-    const lives = openLivesWith(deps.admission, name)
-    if (lives > 0) return E.left({ _tag: 'ModelInUse', lives })
-    const data = { name, at: deps.environment.now() }
-    const recorded = await recordAdministration(deps, caller, { type: ModelRemoved.type, data })
-    return E.isLeft(recorded) ? recorded : await removeFolder(deps, name)
-  }
+    pipe(
+      TE.Do,
+      TE.chainEitherK(() => E.fromNullable(notFound)(deps.onDisk.all().find(({ name }) => name === nameOf(id)))),
+      TE.filterOrElseW(({ ships }) => !ships, () => ({ _tag: 'ModelShips' as const })),
+      TE.chainFirstEitherKW(({ name }) => unlessInUse(deps, name)),
+      TE.chainFirstW(({ name }) => () =>
+        recordAdministration(deps, caller, { type: ModelRemoved.type, data: { name, at: deps.environment.now() } })),
+      TE.chainW(({ name }) => () => removeFolder(deps, name)),
+    )
 
 export const removeModel = (deps: RemoveModelDeps): RemoveModel =>
   removeOf<ModelNotFound>(

@@ -4,12 +4,12 @@ import { messageOf } from '../../../domain/shared/message-of.ts'
 import type { ModelsElsewhere, Unavailable } from '../../errors.ts'
 import type { Catalogue, Model } from '../../ports/catalogue.ts'
 
-/** For administrators: looks again which models are installed, and answers them all. */
+/** For administrators: reads the installed models again, and returns all models. */
 export type RescanModels = () => TaskEither<ModelsElsewhere | Unavailable, ReadonlyArray<Model>>
 
 export interface RescanModelsDeps {
   readonly rescan: () => Promise<void>
-  /** What new lives are created from. */
+  /** The models for new sessions. */
   readonly catalogue: Pick<Catalogue, 'models'>
 }
 

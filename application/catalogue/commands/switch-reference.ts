@@ -1,5 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { CATALOGUE_STREAM } from '../../../domain/catalogue/events.ts'
 import { switchesDecider } from '../../../domain/catalogue/switches.ts'
 import type { ReferenceKind } from '../../../domain/catalogue/switches.ts'
@@ -12,7 +15,10 @@ import { originOf } from '../../log/origin.ts'
 import type { Language, Model, TranslationPair } from '../../ports/catalogue.ts'
 import type { Row, SwitchedCatalogue } from '../switched-catalogue.ts'
 
-/** For administrators: what is switched off is refused for new lives; what is not installed stays inactive. */
+/**
+ * For administrators: allows or forbids a model, language or translation for new sessions. An entry that is not
+ * installed stays inactive.
+ */
 type Switch<NotFound, A> = (caller: Caller, id: number, active: boolean) => TaskEither<NotFound | Unavailable, A>
 
 export type SwitchModel = Switch<ModelNotFound, Model>
@@ -30,16 +36,22 @@ const switchOf =
     rows: () => ReadonlyArray<A>,
     notFound: NotFound,
   ): Switch<NotFound, A> =>
-  (caller, id, active) =>
-  async () => {
-    if (!rows().some((row) => row.id === id)) return E.left(notFound)
-    const command = { kind, id, active, at: deps.environment.now() }
-    const origin = originOf(deps, actorOf(caller))
-    const request = { ...origin, stream: CATALOGUE_STREAM, decider: switchesDecider, command }
-    const handled = await handleCommand(deps)(request)()
-    if (E.isLeft(handled)) return handled
-    deps.switched.take(handled.right)
-    return E.fromNullable(notFound)(rows().find((row) => row.id === id))
+  (caller, id, active) => {
+    const findRow = (): Either<NotFound, A> => E.fromNullable(notFound)(rows().find((row) => row.id === id))
+    const handle = () =>
+      handleCommand(deps)({
+        ...originOf(deps, actorOf(caller)),
+        stream: CATALOGUE_STREAM,
+        decider: switchesDecider,
+        command: { kind, id, active, at: deps.environment.now() },
+      })
+    return pipe(
+      TE.Do,
+      TE.chainEitherK(findRow),
+      TE.chainW(handle),
+      TE.map(deps.switched.take),
+      TE.chainEitherKW(findRow),
+    )
   }
 
 export const switchModel = (deps: SwitchDeps): SwitchModel =>

@@ -2,12 +2,12 @@ import type { AdmissionState } from '../../../domain/admission/state.ts'
 import type { Catalogue, Model, TranslationPair } from '../../ports/catalogue.ts'
 import type { InstalledFacts, InstalledModels } from '../../ports/installed-models.ts'
 
-/** What administrators know of a model beside what everybody does. */
+/** Details of a model that only administrators see. */
 export interface ModelDetails extends Omit<InstalledFacts, 'name' | 'bytes'> {
   readonly installed: boolean
-  /** Null where it is not installed. */
+  /** Null when the model is not installed. */
   readonly bytes: number | null
-  /** Whether its last attempt to load succeeded; null where there was none since the start. */
+  /** True when its last load succeeded. Null when it was not loaded after the start. */
   readonly loads: boolean | null
   readonly openLives: number
 }
@@ -22,7 +22,7 @@ export interface DetailedPair {
   readonly details: ModelDetails
 }
 
-/** For administrators: every row of the catalogue with what is known of its model. */
+/** For administrators: all models and translation pairs, with details of their models. */
 export interface DetailedCatalogue {
   readonly models: () => ReadonlyArray<DetailedModel>
   readonly translations: () => ReadonlyArray<DetailedPair>
@@ -39,7 +39,7 @@ export interface DetailedCatalogueDeps {
   readonly admission: AdmittedLives
 }
 
-/** Open lives that need a model or translator of this name. */
+/** Counts the open sessions that use the model or translator with this name. */
 export const openLivesWith = ({ state }: AdmittedLives, name: string): number =>
   state().open.filter(({ needs }) => needs?.includes(name) === true).length
 

@@ -19,14 +19,14 @@ export const jobMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/jobs/shared-jobs.ts',
-    before: 'const jobs = { doing: running.told(),',
+    before: 'const jobs = { doing: running.progress(),',
     after: 'const jobs = { doing: [],',
     rows: [170], test: SHARED,
   },
   {
     file: 'application/jobs/shared-jobs.ts',
-    before: 'const LOOKS = 4',
-    after: 'const LOOKS = 1',
+    before: 'const CHECKS_BEFORE_END = 4',
+    after: 'const CHECKS_BEFORE_END = 1',
     rows: ['failed after some looks'], test: SHARED,
   },
   {

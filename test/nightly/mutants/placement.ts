@@ -46,7 +46,7 @@ export const placementMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/catalogue/offered-catalogue.ts',
-    before: 'if (now - seen > REMEMBERED_MS)',
+    before: 'if (now - seen > OFFERS_KEPT_MS)',
     after: 'if (now > seen)',
     rows: ['what workers offer together'], test: OFFERS,
   },

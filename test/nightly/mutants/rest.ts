@@ -24,8 +24,8 @@ export const restMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/jobs/jobs.ts',
-    before: "if (isBrokenOff(job)) await running.end(job.id, { status: 'failed', detail: BROKEN_OFF })",
-    after: 'if (isBrokenOff(job)) void job',
+    before: "await running.end(job.id, { status: 'failed', detail: INTERRUPTED })",
+    after: 'void job',
     rows: [171], test: 'test/e2e/service/rest-jobs.test.ts',
   },
   {
