@@ -12,7 +12,10 @@ import { BUNDLED_MODEL, estimatedVramOf, INTERFACE_MODELS } from './models.ts'
 type ModelListing = Listings['models'][number]
 type PairListing = Listings['pairs'][number]
 
-const modelRow = ({ modelId, name, at }: ModelListing, installed: ReadonlyArray<InstalledModel>): ReadonlyArray<Model> => {
+const modelRow = (
+  { modelId, name, at }: ModelListing,
+  installed: ReadonlyArray<InstalledModel>,
+): ReadonlyArray<Model> => {
   const row = { id: modelId, name, createdAt: at, updatedAt: null }
   const model = installed.find((candidate) => candidate.name === name)
   if (model !== undefined) return [{ ...row, active: true, vram: model.vram, ...model.abilities }]
@@ -20,23 +23,28 @@ const modelRow = ({ modelId, name, at }: ModelListing, installed: ReadonlyArray<
   return absent === undefined ? [] : [{ ...row, active: false, vram: estimatedVramOf(absent), ...NO_ABILITIES }]
 }
 
-/** Of several translators of one pair the first that was found is active. */
-const pairRow = ({ pairId, at, ...pair }: PairListing, installed: ReadonlyArray<InstalledTranslator>): ReadonlyArray<TranslationPair> => {
+/** Of several translators for one pair, the first found is active. */
+const pairRow = (
+  { pairId, at, ...pair }: PairListing,
+  installed: ReadonlyArray<InstalledTranslator>,
+): ReadonlyArray<TranslationPair> => {
   const ofPair = installed.filter(({ from, to }) => from === pair.from && to === pair.to)
   const translator = ofPair.find(({ name }) => name === pair.model)
   if (translator === undefined) return []
-  return [{ id: pairId, ...pair, active: translator === ofPair[0], vram: translator.vram, createdAt: at, updatedAt: null }]
+  return [
+    { id: pairId, ...pair, active: translator === ofPair[0], vram: translator.vram, createdAt: at, updatedAt: null },
+  ]
 }
 
-/** For an engine; both change with what is installed. */
+/** Models for an engine. Both members change when models are installed or removed. */
 export interface EngineModels {
   /** Folders by the names of their models. */
   readonly models: ReadonlyMap<string, string>
-  /** Milliseconds of a pass of the model's trial, if it had one. */
+  /** Milliseconds of a pass in the model's trial; undefined without a trial. */
   readonly measuredPass: (model: string) => number | undefined
 }
 
-/** Of what `renew` was given last. */
+/** Creates the models of an engine; `renew` replaces them. */
 const createEngineModels = () => {
   const models = new Map<string, string>()
   const passes = new Map<string, number>()
@@ -58,13 +66,13 @@ export interface InstalledCatalogue extends Catalogue {
   readonly speech: EngineModels
   readonly translation: EngineModels
   readonly onDisk: InstalledModels
-  /** Looks again what is installed. Throws when the store cannot be reached. */
+  /** Scans the installed models again. Throws when the store is unavailable. */
   readonly rescan: () => Promise<void>
-  /** Of an installed model or translator, by its name. */
+  /** Returns the folder of an installed model or translator by name. */
   readonly folderOf: (name: string) => string | undefined
 }
 
-/** Out of sight by a name that no model has; what a killed process left there goes with the next one. */
+/** Hides a folder under a name that no model has. Also deletes what a killed process left under that name. */
 const hide = async (folder: string): Promise<HiddenModel> => {
   const away = join(dirname(folder), `.removing-${basename(folder)}`)
   await rm(away, { recursive: true, force: true })
@@ -73,16 +81,16 @@ const hide = async (folder: string): Promise<HiddenModel> => {
 }
 
 /**
- * What is installed when the service starts, and again whenever it is told to look. A name, or a pair, keeps the id it got when it
- * was first seen, whether its folder comes or goes. Throws when the store cannot be reached.
+ * Scans the installed models at the start, and at each `rescan`. A model name, or a language pair, keeps its first
+ * id for good, also while its folder is missing. Throws when the store is unavailable.
  */
 export const openCatalogue = async (options: {
   readonly listInstalled: ListInstalled
   readonly logger: Logger
-  /** One folder for each further model; null for none. */
+  /** Directory with one folder per installed model; null for none. */
   readonly modelsDir: string | null
   readonly mayBeMissing?: boolean
-  /** Where the models lie that come with the project. */
+  /** Folder of the models that come with the project. */
   readonly bundledDir: string
 }): Promise<InstalledCatalogue> => {
   const [speech, translation] = [createEngineModels(), createEngineModels()]
@@ -96,14 +104,16 @@ export const openCatalogue = async (options: {
     const pairs = installed.translators.map(({ name: model, from, to }) => ({ model, from, to }))
     const listings = await options.listInstalled([...names], pairs)
     models = listings.models.flatMap((listing) => modelRow(listing, installed.models)).sort((a, b) => a.id - b.id)
-    translations = listings.pairs.flatMap((listing) => pairRow(listing, installed.translators)).sort((a, b) => a.id - b.id)
+    translations = listings.pairs
+      .flatMap((listing) => pairRow(listing, installed.translators))
+      .sort((a, b) => a.id - b.id)
     facts = [...installed.models, ...installed.translators]
     speech.renew(installed.models)
     translation.renew(installed.translators)
   }
 
   await scan()
-  // One after the other: the newest look counts.
+  // Scans run one after another, so the newest result counts.
   let looking: Promise<void> = Promise.resolve()
   const folderOf = (name: string): string | undefined => speech.models.get(name) ?? translation.models.get(name)
   return {

@@ -11,14 +11,14 @@ import { languagesOfTranslator } from './languages.ts'
 import { readManifest } from './manifest.ts'
 import { BUNDLED_MODEL, modelNameOf, vramOf } from './models.ts'
 
-/** Where the models that ship lie. */
+/** Folder of the models that come with the project. */
 export const BUNDLED_MODELS = join(import.meta.dirname, '..', '..', 'models')
 
-/** What a model needs. */
+/** Memory and time that a model needs. */
 interface Figures extends Omit<InstalledFacts, 'name'> {
   /** Megabytes. */
   readonly vram: number
-  /** As its trial measured; null of one that had none. */
+  /** Milliseconds of a pass in its trial; null without a trial. */
   readonly passMilliseconds: number | null
 }
 
@@ -43,7 +43,7 @@ interface Candidate {
   readonly ships: boolean
 }
 
-/** As measured with these weights; else the memory is what their size suggests, and nobody knows how long a pass takes. */
+/** Returns the measurements with these weights. Without them, the memory is an estimate and the pass time unknown. */
 const figuresWith = async ({ folder, ships }: Candidate, weights: number): Promise<Figures> => {
   const manifest = await readManifest(folder)
   return {
@@ -69,7 +69,8 @@ const inspectTranslator = async (candidate: Candidate): Promise<E.Either<string,
   const model = await readMarianDirectory(folder)
   if (E.isLeft(model)) return model
   const languages = languagesOfTranslator(name, model.right.source, model.right.target)
-  if (languages === null) return E.left('neither tokenizer_config.json nor the name of the folder says which languages it translates')
+  if (languages === null)
+    return E.left('neither tokenizer_config.json nor the name of the folder contains its languages')
   return E.right({ name, folder, ...(await figuresWith(candidate, model.right.weights.bytes)), ...languages })
 }
 
@@ -97,11 +98,15 @@ const inspect = async (candidate: Candidate, logger: Logger): Promise<Found> => 
   return E.isLeft(translator) ? unusable(translator.left) : { ...NOTHING, translators: [translator.right] }
 }
 
-/** Those that begin with a dot hold what is not a model yet, or no longer. */
+/** Returns the subfolders, without unfinished and removed models, whose names begin with a dot. */
 const subfolders = async (directory: string, logger: Logger, mayBeMissing = false): Promise<ReadonlyArray<string>> => {
   try {
     const entries = await readdir(directory, { withFileTypes: true })
-    return entries.flatMap((entry) => ((entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.') ? [entry.name] : [])).sort()
+    return entries
+      .flatMap((entry) =>
+        (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.') ? [entry.name] : [],
+      )
+      .sort()
   } catch (error) {
     if (mayBeMissing && error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
     logger.error({ directory, reason: String(error) }, 'models directory cannot be read')
@@ -117,25 +122,30 @@ const firstOfEachName = <A extends Pick<Candidate, 'name' | 'folder'>>(
   for (const model of found) {
     const taken = first.get(model.name)
     if (taken === undefined) first.set(model.name, model)
-    else logger.warn({ folder: model.folder, name: model.name, listed: taken.folder }, 'a model of this name is listed already')
+    else
+      logger.warn(
+        { folder: model.folder, name: model.name, listed: taken.folder },
+        'a model of this name is listed already',
+      )
   }
   return [...first.values()]
 }
 
 /**
- * The models that ship and those of the models directory by folder name; of two with one name the first counts. A
- * speech model that ships goes before the others, a translator behind them: whoever installs a better one means it.
+ * Finds the models that come with the project, and the models in the models directory by folder name. If two have
+ * the same name, the first counts. Our own speech model comes first. Our own translators come last, so an installed
+ * translator replaces them.
  */
 export const findInstalledModels = async (options: {
   readonly bundledDir: string
   readonly modelsDir: string | null
-  /** Nobody asked for a models directory: the usual one is made by the first pull. */
+  /** MODELS_DIR is not set: the first pull creates the default directory. */
   readonly mayBeMissing?: boolean
   readonly logger: Logger
 }): Promise<Found> => {
   const { bundledDir, modelsDir, mayBeMissing = false, logger } = options
   const further = modelsDir === null ? [] : await subfolders(modelsDir, logger, mayBeMissing)
-  // A folder that has our own name goes before one with its repository's.
+  // A folder with our name for a model comes before a folder with the repository's name.
   const own = further.filter((folder) => modelNameOf(folder) === folder)
   const renamed = further.filter((folder) => modelNameOf(folder) !== folder)
   const ships = (await subfolders(bundledDir, logger)).filter((folder) => folder !== BUNDLED_MODEL)
@@ -150,7 +160,13 @@ export const findInstalledModels = async (options: {
   const found: Array<Found> = []
   for (const candidate of candidates) found.push(await inspect(candidate, logger))
   return {
-    models: firstOfEachName(found.flatMap(({ models }) => models), logger),
-    translators: firstOfEachName(found.flatMap(({ translators }) => translators), logger),
+    models: firstOfEachName(
+      found.flatMap(({ models }) => models),
+      logger,
+    ),
+    translators: firstOfEachName(
+      found.flatMap(({ translators }) => translators),
+      logger,
+    ),
   }
 }

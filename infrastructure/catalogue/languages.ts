@@ -1,8 +1,8 @@
 import type { Language } from '../../application/ports/catalogue.ts'
 
 /**
- * Whisper's languages in its own order, so that ids (from 1) never move: its 100 without `haw` and `yue`, which have no
- * ISO 639-1 code, and with `jv` for Javanese, which it calls `jw`.
+ * Whisper's languages in Whisper's order, so ids (from 1) never change. `haw` and `yue` are missing, because they
+ * have no ISO 639-1 code. Javanese is `jv`, which Whisper calls `jw`.
  */
 const LANGUAGES: ReadonlyArray<readonly [iso: string, name: string]> = [
   ['en', 'English'],
@@ -105,10 +105,10 @@ const LANGUAGES: ReadonlyArray<readonly [iso: string, name: string]> = [
   ['su', 'Sundanese'],
 ]
 
-/** When this list was drawn up: the languages are the same on every installation. */
+/** Creation time of this list. All installations have the same languages. */
 const CREATED_AT = '2026-11-21T00:00:00.000000+00:00'
 
-/** All are active: which of them a model can transcribe is the model's own matter. */
+/** All languages are active. Each model has its own list of languages that it transcribes. */
 export const LANGUAGE_ROWS: ReadonlyArray<Language> = LANGUAGES.map(([iso, name], index) => ({
   id: index + 1,
   iso,
@@ -118,13 +118,13 @@ export const LANGUAGE_ROWS: ReadonlyArray<Language> = LANGUAGES.map(([iso, name]
   updatedAt: null,
 }))
 
-/** Whisper's languages that have no ISO 639-1 code. */
+/** Whisper's languages without an ISO 639-1 code. */
 export const FURTHER_LANGUAGES: ReadonlyArray<Language> = [
   ['haw', 'Hawaiian'],
   ['yue', 'Cantonese'],
 ].map(([iso = '', name = '']) => ({ id: 0, iso, name, active: true, createdAt: CREATED_AT, updatedAt: null }))
 
-/** The language that a model's files mean by a code of two or three letters, region and script aside; null for none of ours. */
+/** Returns our language for a code of two or three letters, without region and script; null for an unknown code. */
 const isoOf = (code: string | null | undefined): string | null => {
   const base = code?.toLowerCase().split(/[-_]/, 1)[0] ?? ''
   const known = (iso: string | undefined): boolean => LANGUAGE_ROWS.some((row) => row.iso === iso)
@@ -134,8 +134,8 @@ const isoOf = (code: string | null | undefined): string | null => {
 }
 
 /**
- * What a translator translates: as its tokenizer says (`source`, `target`), else as its folder's name ends (`opus-mt-en-es`,
- * `translate-eng-spa`). Null where that does not make a pair of our languages.
+ * Returns the languages of a translator: from its tokenizer (`source`, `target`), else from the end of its folder's
+ * name (`opus-mt-en-es`, `translate-eng-spa`). Null when they are no pair of our languages.
  */
 export const languagesOfTranslator = (
   folder: string,

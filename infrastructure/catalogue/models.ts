@@ -1,10 +1,10 @@
-/** The model that ships, English only. */
+/** The model that comes with the project, only for English. */
 export const BUNDLED_MODEL = 'demo-en'
 
-/** The names that the interface fixes, in the order of their ids; inactive until a folder of theirs is installed. */
+/** Model names that the interface fixes, in the order of their ids. A model is inactive until it is installed. */
 export const INTERFACE_MODELS = ['tiny', 'medium', 'large_v1', 'large_v2', 'large-v3'] as const
 
-/** Names of Hugging Face's repositories, which folders usually keep, and what we call these models. */
+/** Our model names by the names of Hugging Face's repositories, which folders usually keep. */
 const NAME_OF_REPOSITORY: Readonly<Record<string, string>> = {
   'whisper-tiny': 'tiny',
   'whisper-base': 'base',
@@ -17,7 +17,7 @@ const NAME_OF_REPOSITORY: Readonly<Record<string, string>> = {
   'whisper-large-v3-turbo': 'large-v3-turbo',
 }
 
-/** Where their ONNX exports are, by our names. */
+/** Repositories of the ONNX exports by our model names. */
 const HUB_REPOSITORIES: Readonly<Record<string, string>> = {
   tiny: 'Xenova/whisper-tiny',
   base: 'Xenova/whisper-base',
@@ -30,13 +30,13 @@ const HUB_REPOSITORIES: Readonly<Record<string, string>> = {
 }
 export const PULLED_BY_NAME = Object.keys(HUB_REPOSITORIES)
 
-/** Of exports that tell when words sound. */
+/** Suffix and owner of exports with word times. */
 const TIMESTAMPED = '_timestamped'
 const TIMESTAMPED_OWNER = 'onnx-community'
 
 /**
- * `owner/name` on the hub of a model that we know by name, the best export first: of some models there is none that tells
- * when words sound. Empty for other names.
+ * Returns the repositories of a known model, the best export first. Some models have no export with word times.
+ * Empty for unknown names.
  */
 export const repositoriesOf = (name: string): ReadonlyArray<string> => {
   const plain = Object.hasOwn(HUB_REPOSITORIES, name) ? HUB_REPOSITORIES[name] : undefined
@@ -44,22 +44,24 @@ export const repositoriesOf = (name: string): ReadonlyArray<string> => {
   return [`${TIMESTAMPED_OWNER}/${plain.slice(plain.indexOf('/') + 1)}${TIMESTAMPED}`, plain]
 }
 
-/** The name under which a folder's model is listed: the interface's where it has one, else the folder's own. */
+/** Returns the listed name of a folder's model: the interface's name if it has one, else the folder's name. */
 export const modelNameOf = (folder: string): string =>
   NAME_OF_REPOSITORY[folder.endsWith(TIMESTAMPED) ? folder.slice(0, -TIMESTAMPED.length) : folder] ?? folder
 
 /**
- * Memory of a loaded model over the size of its files, caches and buffers included. Measured with 8-bit weights:
- * 2.1 for Whisper tiny (145 MB of 68), 3.1 for demo-en (16 MB of 5).
+ * Memory of a loaded model with caches and buffers, divided by the size of its files. Measured with 8-bit weights:
+ * 2.1 for Whisper tiny (145 MB for 68 MB of files), 3.1 for demo-en (16 MB for 5 MB).
  */
 const MEMORY_FACTOR = 2.5
 
-/** Megabytes that a model of this many bytes of files needs; at least 1. */
+/** Estimates the megabytes that a model needs by the bytes of its files; at least 1. */
 export const vramOf = (bytes: number): number => Math.max(1, Math.ceil((bytes * MEMORY_FACTOR) / 1e6))
 
 /** Parameters in millions. */
 const LARGE = { encoder: 636, decoder: 907 }
-const PARAMETERS: Readonly<Record<(typeof INTERFACE_MODELS)[number], { readonly encoder: number; readonly decoder: number }>> = {
+const PARAMETERS: Readonly<
+  Record<(typeof INTERFACE_MODELS)[number], { readonly encoder: number; readonly decoder: number }>
+> = {
   tiny: { encoder: 8, decoder: 30 },
   medium: { encoder: 307, decoder: 457 },
   large_v1: LARGE,
@@ -67,7 +69,7 @@ const PARAMETERS: Readonly<Record<(typeof INTERFACE_MODELS)[number], { readonly 
   'large-v3': LARGE,
 }
 
-/** What a model that is not installed would need: one byte a parameter, with the decoder in two files. */
+/** Estimates the megabytes of a model that is not installed: one byte per parameter, and the decoder in two files. */
 export const estimatedVramOf = (name: (typeof INTERFACE_MODELS)[number]): number => {
   const { encoder, decoder } = PARAMETERS[name]
   return vramOf((encoder + 2 * decoder) * 1e6)

@@ -11,34 +11,34 @@ import { createTranslationEngine } from '../onnx/process/translation-client.ts'
 import { readGpus } from '../onnx/providers/gpus.ts'
 import type { SpeechFamily } from '../onnx/speech-runner.ts'
 
-/** What running a model showed. */
+/** Measurements of a model's run. */
 export interface Trial {
-  /** Bytes of weights that it loads. */
+  /** Bytes of the weights. */
   readonly weights: number
-  /** Megabytes that a process with one set of it, or the GPU, holds more than without, once it has run; null where neither system nor driver tells. */
+  /** Megabytes that the model adds to its process, or to the GPU; null if system and driver do not report memory. */
   readonly megabytes: number | null
-  /** Of the slower one of two passes. */
+  /** Time of the slower of two passes. */
   readonly passMilliseconds: number
 }
 
-/** What of it is kept beside the model's files. */
+/** Returns the part of a trial that the manifest keeps. */
 export const measuredBy = ({ weights, megabytes, passMilliseconds }: Trial): Measured => ({
   ...(megabytes === null ? {} : { vram: { megabytes, weights } }),
   pass: { milliseconds: passMilliseconds, weights },
 })
 
 const NAME = 'trial'
-/** What goes wrong is in the answer. */
+/** The result already contains every error. */
 const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-/** Bytes of memory that a process has, of which nothing is swapped out or not yet touched. */
+/** Returns the resident memory of a process in bytes; null if the system does not report it. */
 const residentBytes = async (pid: number | undefined): Promise<number | null> => {
   const status = await readFile(`/proc/${pid ?? 0}/status`, 'utf8').catch(() => '')
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
   return kilobytes === undefined ? null : Number(kilobytes) * 1024
 }
 
-/** What `run` gave, with the megabytes that it left in the process of `pid`. */
+/** Runs `run` and measures the megabytes that it adds to the process of `pid`. */
 const measured = async (
   pid: () => number | undefined,
   run: () => Promise<Either<string, number>>,
@@ -54,8 +54,10 @@ const measured = async (
 
 const reason = ({ reason }: { readonly reason: string }): string => reason
 
-/** Runs twice, as the first run allocates and the second shows what stays; milliseconds of the slower one. */
-const twice = async (run: () => Promise<Either<{ readonly reason: string }, unknown>>): Promise<Either<string, number>> => {
+/** Runs twice, because the first run allocates memory. Returns the milliseconds of the slower run. */
+const twice = async (
+  run: () => Promise<Either<{ readonly reason: string }, unknown>>,
+): Promise<Either<string, number>> => {
   let slowest = 1
   for (let n = 0; n < 2; n++) {
     const began = performance.now()
@@ -66,7 +68,7 @@ const twice = async (run: () => Promise<Either<{ readonly reason: string }, unkn
   return E.right(slowest)
 }
 
-/** Of all GPUs together, whatever runs on them; null where no driver tells. */
+/** Returns the used megabytes of all GPUs together; null if no driver reports them. */
 const gpuMegabytes = async (): Promise<number | null> => {
   const gpus = await readGpus()
   return gpus.length === 0 ? null : gpus.reduce((sum, { used }) => sum + used, 0)
@@ -79,27 +81,32 @@ const trySpeech = async (
 ): Promise<Either<string, Trial>> => {
   const model = await family.read(folder, 'cpu')
   if (E.isLeft(model)) return model
-  const { abilities: { languages: [language = 'en'] }, weights } = model.right
+  const {
+    abilities: {
+      languages: [language = 'en'],
+    },
+    weights,
+  } = model.right
   const engine = createSpeechEngine({ models: new Map([[NAME, folder]]), workers: 1, logger: SILENT, execArgv })
   try {
-    // Once it detects speech and a thread has looked for a model that nobody has, all is loaded that every model shares.
+    // A detection and the load of a missing model bring into memory what all models share.
     const up = await engine.detectSpeech(new Int16Array(VAD_FRAME), null)()
     if (E.isLeft(up)) return E.left(up.left.reason)
     await engine.load('none')()
     const before = await gpuMegabytes()
     let onGpu = false
-    const showed = await measured(engine.pid, async () => {
+    const measurement = await measured(engine.pid, async () => {
       const loaded = await engine.load(NAME)()
       if (E.isLeft(loaded)) return E.left(loaded.left.reason)
       onGpu = loaded.right.onGpu ?? false
-      // The most that a pass can cost: a model need not hear its whole window whatever the audio's length.
+      // The longest audio needs the most memory, because models may shorten the window for shorter audio.
       const samples = new Int16Array(loaded.right.windowSeconds * SAMPLE_RATE)
       return twice(engine.transcribe({ model: NAME, language, samples }))
     })
-    if (E.isLeft(showed)) return showed
+    if (E.isLeft(measurement)) return measurement
     const after = onGpu ? await gpuMegabytes() : null
     const megabytes = before === null || after === null ? null : Math.max(1, after - before)
-    return E.right({ ...showed.right, weights: weights.bytes, ...(onGpu ? { megabytes } : {}) })
+    return E.right({ ...measurement.right, weights: weights.bytes, ...(onGpu ? { megabytes } : {}) })
   } finally {
     await engine.close()
   }
@@ -112,24 +119,27 @@ const tryTranslator = async (folder: string): Promise<Either<string, Trial>> => 
   const engine = createTranslationEngine({ models: new Map([[NAME, folder]]), workers: 1, logger: SILENT })
   try {
     await engine.load('none')()
-    const showed = await measured(engine.pid, async () => {
+    const measurement = await measured(engine.pid, async () => {
       const loaded = await engine.load(NAME)()
       if (E.isLeft(loaded)) return E.left(loaded.left.reason)
       return twice(engine.translate({ model: NAME, text: 'One, two, three.', from, to }))
     })
-    return E.isLeft(showed) ? showed : E.right({ ...showed.right, weights: model.right.weights.bytes })
+    return E.isLeft(measurement) ? measurement : E.right({ ...measurement.right, weights: model.right.weights.bytes })
   } finally {
     await engine.close()
   }
 }
 
 /**
- * Loads a folder in an engine process of its own, as the service would, and runs it. A model for which memory does not
- * suffice harms that process alone. Left: what is wrong.
+ * Loads a folder in a separate engine process, like the service, and runs the model. A lack of memory harms only that
+ * process. Left: what is wrong.
  *
  * @param execArgv flags for the Node of a speech engine
  */
-export const tryModel = async (folder: string, execArgv: ReadonlyArray<string> = []): Promise<Either<string, Trial>> => {
+export const tryModel = async (
+  folder: string,
+  execArgv: ReadonlyArray<string> = [],
+): Promise<Either<string, Trial>> => {
   const family = await familyOf(folder)
   if (E.isLeft(family)) return family
   return family.right.kind === 'speech' ? trySpeech(folder, family.right, execArgv) : tryTranslator(folder)

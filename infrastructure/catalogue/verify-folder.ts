@@ -17,45 +17,52 @@ import type { Trial } from './trial.ts'
 export interface FileFinding {
   readonly path: string
   readonly bytes: number
-  /** `hash`: not what was pulled or first verified. `damaged`: cannot be read or loaded. */
+  /** `hash`: differs from the pulled or first verified file. `damaged`: cannot be read or loaded. */
   readonly state: 'ok' | 'missing' | 'damaged' | 'hash'
-  /** What is wrong, in words; empty for `ok`. */
+  /** The problem in words; empty for `ok`. */
   readonly detail: string
 }
 
 export interface FolderFinding {
   readonly folder: string
   readonly files: ReadonlyArray<FileFinding>
-  /** What is wrong with the whole, where every file by itself is right; null for nothing. */
+  /** A problem of the whole folder; null when only files, or nothing, is wrong. */
   readonly problem: string | null
   readonly trial: Trial | null
-  /** From now on the files have hashes to be compared with. */
+  /** This check has stored hashes and measurements of the files. */
   readonly kept: boolean
 }
 
 const GRAPH_CHECK = fileURLToPath(new URL('./graph-check-process.ts', import.meta.url))
-/** Of onnxruntime's messages, which may be long. */
-const MAX_DETAIL = 300
+/** onnxruntime's messages are cut to this length. */
+const MAX_DETAIL_CHARACTERS = 300
 
-/** What onnxruntime says of a graph that it cannot load; null of one that it can. */
+/** Returns onnxruntime's error about a graph; null when the graph loads. */
 const graphProblem = (file: string): Promise<string | null> =>
   new Promise((resolve) => {
-    execFile(process.execPath, [GRAPH_CHECK, file], { env: engineEnvironment() }, (error, _out, said) => {
+    execFile(process.execPath, [GRAPH_CHECK, file], { env: engineEnvironment() }, (error, _out, stderr) => {
       if (error === null) resolve(null)
-      else resolve((said.trim() || `it ended the process that loaded it (${error.signal ?? error.code})`).slice(0, MAX_DETAIL))
+      else
+        resolve(
+          (stderr.trim() || `it killed the process that loaded it (${error.signal ?? error.code})`).slice(
+            0,
+            MAX_DETAIL_CHARACTERS,
+          ),
+        )
     })
   })
 
 const jsonProblem = async (folder: string, path: string): Promise<string | null> => {
-  const codec = path === 'tokenizer.json' ? tokenizerJson : path === 'tokenizer_config.json' ? tokenizerConfigJson : t.UnknownRecord
+  const codec =
+    path === 'tokenizer.json' ? tokenizerJson : path === 'tokenizer_config.json' ? tokenizerConfigJson : t.UnknownRecord
   const read = await readJson<unknown>(folder, path, codec)
   return E.isLeft(read) ? read.left : null
 }
 
 interface Expected {
-  /** By their paths in the folder: as far as it is known of what family it is, those that the engine would load. */
+  /** Paths in the folder of the files that the engine would load, as far as the family is known. */
   readonly paths: ReadonlyArray<string>
-  /** Why there are no others. */
+  /** Why further files are unknown; null when all are known. */
   readonly problem: string | null
 }
 
@@ -68,32 +75,59 @@ const expectedIn = async (folder: string): Promise<Expected> => {
   return { paths: [...jsonFiles, ...weights.right.graphs.map((file) => relative(folder, file))], problem: null }
 }
 
-const judge = async (folder: string, path: string, recorded: Manifest['files'][number] | undefined): Promise<FileFinding> => {
+const checkFile = async (
+  folder: string,
+  path: string,
+  recorded: Manifest['files'][number] | undefined,
+): Promise<FileFinding> => {
   const file = join(folder, path)
-  const bytes = await stat(file).then((stats) => (stats.isFile() ? stats.size : null), () => null)
-  if (bytes === null) return { path, bytes: 0, state: 'missing', detail: 'there is no such file' }
-  if (recorded !== undefined && recorded.size !== bytes) return { path, bytes, state: 'hash', detail: `${bytes} bytes, not ${recorded.size}` }
+  const bytes = await stat(file).then(
+    (stats) => (stats.isFile() ? stats.size : null),
+    () => null,
+  )
+  if (bytes === null) return { path, bytes: 0, state: 'missing', detail: 'the file is missing' }
+  if (recorded !== undefined && recorded.size !== bytes)
+    return { path, bytes, state: 'hash', detail: `${bytes} bytes, not ${recorded.size}` }
   try {
-    if (recorded !== undefined && (await sha256Of(file)) !== recorded.sha256) return { path, bytes, state: 'hash', detail: 'other content than recorded' }
+    if (recorded !== undefined && (await sha256Of(file)) !== recorded.sha256)
+      return { path, bytes, state: 'hash', detail: 'the content differs from the stored hash' }
   } catch (error) {
     return { path, bytes, state: 'damaged', detail: `cannot be read (${messageOf(error)})` }
   }
-  const problem = path.endsWith('.json') ? await jsonProblem(folder, path) : path.endsWith('.onnx') ? await graphProblem(file) : null
-  return problem === null ? { path, bytes, state: 'ok', detail: '' } : { path, bytes, state: 'damaged', detail: problem }
+  const problem = path.endsWith('.json')
+    ? await jsonProblem(folder, path)
+    : path.endsWith('.onnx')
+      ? await graphProblem(file)
+      : null
+  return problem === null
+    ? { path, bytes, state: 'ok', detail: '' }
+    : { path, bytes, state: 'damaged', detail: problem }
 }
 
-/** Hashes and memory of a folder that is right, for the next time; false where it cannot be written. */
-const keep = async (folder: string, files: ReadonlyArray<FileFinding>, known: Manifest | null, trial: Trial): Promise<boolean> => {
-  const hashed = known?.files ?? (await Promise.all(files.map(async ({ path, bytes: size }) => ({ path, size, sha256: await sha256Of(join(folder, path)) }))))
-  return writeManifest(folder, { ...known, files: hashed, ...measuredBy(trial) }).then(() => true, () => false)
+/** Stores hashes and measurements of a correct folder; false when the folder is not writable. */
+const store = async (
+  folder: string,
+  files: ReadonlyArray<FileFinding>,
+  known: Manifest | null,
+  trial: Trial,
+): Promise<boolean> => {
+  const hashed =
+    known?.files ??
+    (await Promise.all(
+      files.map(async ({ path, bytes: size }) => ({ path, size, sha256: await sha256Of(join(folder, path)) })),
+    ))
+  return writeManifest(folder, { ...known, files: hashed, ...measuredBy(trial) }).then(
+    () => true,
+    () => false,
+  )
 }
 
 /**
- * Loads a folder as the engine would and says of each file what is wrong. The hashes are those of the pull; of a folder that came
- * another way they are kept (in stenolog.json) when it is found right for the first time.
+ * Checks each file of a folder, and loads the model as the engine would. The pull has stored the hashes. For a
+ * folder from another source, the first successful check stores them in stenolog.json.
  *
- * @param execArgv flags for the Node of its trial
- * @param keeps whether anything may be written
+ * @param execArgv flags for Node in the trial
+ * @param keeps whether hashes and measurements may be stored
  */
 export const verifyFolder = async (
   folder: string,
@@ -101,18 +135,30 @@ export const verifyFolder = async (
   keeps = true,
 ): Promise<FolderFinding> => {
   const nothing = { folder, files: [], trial: null, kept: false }
-  if (!(await stat(folder).then((stats) => stats.isDirectory(), () => false))) return { ...nothing, problem: 'the folder is missing' }
+  if (
+    !(await stat(folder).then(
+      (stats) => stats.isDirectory(),
+      () => false,
+    ))
+  )
+    return { ...nothing, problem: 'the folder is missing' }
   const known = await readManifest(folder)
   const expected = await expectedIn(folder)
   const recorded = known?.files ?? []
   const paths = new Set([...expected.paths, ...recorded.map(({ path }) => path)])
   const files: Array<FileFinding> = []
-  for (const path of paths) files.push(await judge(folder, path, recorded.find((record) => record.path === path)))
+  for (const path of paths)
+    files.push(
+      await checkFile(
+        folder,
+        path,
+        recorded.find((record) => record.path === path),
+      ),
+    )
   const { problem } = expected
   if (problem !== null || files.some(({ state }) => state !== 'ok')) return { ...nothing, files, problem }
   const trial = await tryModel(folder, execArgv)
   if (E.isLeft(trial)) return { ...nothing, files, problem: trial.left }
-  const kept = keeps && (await keep(folder, files, known, trial.right))
+  const kept = keeps && (await store(folder, files, known, trial.right))
   return { folder, files, problem: null, trial: trial.right, kept }
 }
-

@@ -5,10 +5,10 @@ import type { Timers } from '../../application/ports/timers.ts'
 import { pause } from '../../application/waiting.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 
-/** Between two looks. */
-const EVERY_MS = 5000
+/** Time between two scans. */
+const INTERVAL_MS = 5000
 
-/** Where every file is, how large and how old: a copy that is under way changes it from look to look. */
+/** Path, size and time of every file as one text. It differs between scans while somebody copies files. */
 export type SeenModels = string
 
 const fileFacts = async (path: string): Promise<string> => {
@@ -24,14 +24,14 @@ const pathsIn = async (folder: string, recursive: boolean): Promise<ReadonlyArra
   try {
     return (await readdir(folder, { recursive })).map((name) => join(folder, name))
   } catch {
-    // Not made yet, or a file: there is nothing in it.
+    // A missing folder, or a file, contains no paths.
     return []
   }
 }
 
 const isHidden = (path: string): boolean => /[/\\]\.[^/\\]*$/.test(path)
 
-/** As the models directory is at this moment, but for what begins with a dot. */
+/** Scans the models directory, without entries that begin with a dot. */
 export const lookAtModels = async (modelsDir: string): Promise<SeenModels> => {
   const folders = (await pathsIn(modelsDir, false)).filter((path) => !isHidden(path))
   const files = await Promise.all(folders.map(async (folder) => [folder, ...(await pathsIn(folder, true))]))
@@ -40,7 +40,7 @@ export const lookAtModels = async (modelsDir: string): Promise<SeenModels> => {
 
 interface WatchModelsOptions {
   readonly modelsDir: string
-  /** When it was last found out what is installed. */
+  /** The scan at the time of the last rescan. */
   readonly seen: SeenModels
   readonly rescan: () => Promise<void>
   readonly timers: Timers
@@ -48,10 +48,16 @@ interface WatchModelsOptions {
 }
 
 /**
- * Looks again what is installed once the models directory has changed, and was the same in two looks since: a folder that
- * somebody is copying there is not met half-way. By looks, because of a directory that machines share nobody is notified.
+ * Rescans the installed models after the models directory has changed and two scans are equal, so an unfinished copy
+ * does not count. It scans repeatedly, because a shared directory sends no notifications.
  */
-export const watchModels = ({ modelsDir, seen, rescan, timers, logger }: WatchModelsOptions): { readonly stop: () => Promise<void> } => {
+export const watchModels = ({
+  modelsDir,
+  seen,
+  rescan,
+  timers,
+  logger,
+}: WatchModelsOptions): { readonly stop: () => Promise<void> } => {
   const stopping = new AbortController()
   let known = seen
   let last = seen
@@ -63,13 +69,15 @@ export const watchModels = ({ modelsDir, seen, rescan, timers, logger }: WatchMo
     if (now === known || !isSettled) return
     await rescan()
     known = now
-    logger.info({ modelsDir }, 'the models directory has changed: looked again what is installed')
+    logger.info({ modelsDir }, 'models directory changed, installed models scanned')
   }
   const watching = (async () => {
     while (!stopping.signal.aborted) {
-      await pause(timers, EVERY_MS, stopping.signal)
-      // What is not looked up now is looked up the next time.
-      await look().catch((error: unknown) => logger.warn({ modelsDir, reason: messageOf(error) }, 'what is installed could not be looked up'))
+      await pause(timers, INTERVAL_MS, stopping.signal)
+      // The next scan tries again.
+      await look().catch((error: unknown) =>
+        logger.warn({ modelsDir, reason: messageOf(error) }, 'installed models could not be scanned'),
+      )
     }
   })()
   return {
