@@ -143,7 +143,7 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     file: POLICY,
     before: 'if (isCrowded(state, wanted, limits)) return',
     after: 'if (state.heardEnd < 0) return',
-    rows: ['half a minute of backlog is heard in four passes at most'], test: PIPELINE,
+    rows: ['half a minute of backlog takes at most four passes, and each phrase becomes a segment'], test: PIPELINE,
   },
   {
     file: POLICY,
@@ -155,7 +155,8 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     file: POLICY,
     before: 'pass.isDraft !== true || textOf(openWords(after)) === before',
     after: 'textOf(openWords(after)) === before',
-    rows: ['without a detector an unchanged phrase is final'], test: PIPELINE,
+    rows: ['without a detector an unchanged phrase is final even if its full window differs from the drafts'],
+    test: PIPELINE,
   },
   {
     file: LEAVING,
@@ -173,7 +174,7 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     file: LEAVING,
     before: 'wordsInFullCaptions(shownWords(state), limits.shape)',
     after: 'wordsInFullCaptions([], limits.shape)',
-    rows: ['captions that nothing more fits into are final at once'], test: PIPELINE,
+    rows: ['full captions become final immediately and respect max_chars and max_lines'], test: PIPELINE,
   },
   {
     file: TAKE_IN,

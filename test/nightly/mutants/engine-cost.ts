@@ -54,13 +54,14 @@ export const engineCostMutants: ReadonlyArray<Mutant> = [
     file: 'domain/admission/compute.ts',
     before: '    .filter(([model]) => deviceOf(model).name === device)\n',
     after: '',
-    rows: ['sessions on one device take nothing of another'], test: 'test/unit/domain/admission-compute.test.ts',
+    rows: ['sessions on one device take nothing from another device'],
+    test: 'test/unit/domain/admission-compute.test.ts',
   },
   {
     file: 'application/pipeline/live-pipeline.ts',
     before: ', engine.passTime(model)?.usual)',
     after: ')',
-    rows: ['drafts come no closer than two passes take'], test: PIPELINE,
+    rows: ['drafts are at least two pass times apart, for any client setting'], test: PIPELINE,
   },
   {
     file: 'application/pipeline/policy/by-attention/attention-policy.ts',

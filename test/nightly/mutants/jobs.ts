@@ -9,7 +9,7 @@ export const jobMutants: ReadonlyArray<Mutant> = [
     file: 'application/jobs/jobs.ts',
     before: '(!isShared || job.process === name)',
     after: 'true',
-    rows: ['nothing that others do'], test: SHARED,
+    rows: ['a starting process ends the jobs of its earlier run and no others'], test: SHARED,
   },
   {
     file: 'application/jobs/shared-jobs.ts',
@@ -27,25 +27,25 @@ export const jobMutants: ReadonlyArray<Mutant> = [
     file: 'application/jobs/shared-jobs.ts',
     before: 'const CHECKS_BEFORE_END = 4',
     after: 'const CHECKS_BEFORE_END = 1',
-    rows: ['failed after some looks'], test: SHARED,
+    rows: ['the job of a removed member fails after several checks by members sure of their own place'], test: SHARED,
   },
   {
     file: 'application/jobs/shared-jobs.ts',
     before: '(await members.ownershipProblem()) === null',
     after: '(await members.ownershipProblem()) !== undefined',
-    rows: ['failed after some looks'], test: SHARED,
+    rows: ['the job of a removed member fails after several checks by members sure of their own place'], test: SHARED,
   },
   {
     file: 'application/jobs/shared-jobs.ts',
     before: '    running.abortEnded()',
     after: '',
-    rows: ['breaks it off when it comes back'], test: SHARED,
+    rows: ['the job of a lost process has failed once, and the process stops it when it returns'], test: SHARED,
   },
   {
     file: 'application/jobs/shared-jobs.ts',
     before: "member.roles.includes('api') && member.jobs === null",
     after: 'false',
-    rows: ['what an older version began'], test: SHARED,
+    rows: ['a job of an older version fails once no member can be running it'], test: SHARED,
   },
   {
     file: 'infrastructure/catalogue/watch-models.ts',

@@ -156,18 +156,18 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/recent-finals.ts',
     before: "if (first.state === 'dropped') older.push(first)",
     after: '',
-    rows: ['a final that no store took stays in memory'], test: RECENT_FINALS,
+    rows: ['an unstored final stays in memory without keeping later finals there'], test: RECENT_FINALS,
   },
   {
     file: 'application/sessions/recent-finals.ts',
     before: 'dropped.length - MAX_DROPPED',
     after: '0 * MAX_DROPPED',
-    rows: ['of finals that no store takes the newest ten thousand are kept'], test: RECENT_FINALS,
+    rows: ['of unstored finals the newest ten thousand are kept, also after waiting ones'], test: RECENT_FINALS,
   },
   {
     file: 'application/sessions/write-queue.ts',
     before: "return outcome === 'stored'",
     after: 'return true',
-    rows: ['a write is durable only when the store took it'], test: WRITE_QUEUE,
+    rows: ['a write is durable only when the store accepted it'], test: WRITE_QUEUE,
   },
 ]

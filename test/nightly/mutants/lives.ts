@@ -177,24 +177,24 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/policies/reconcile-lives.ts',
     before: '|| ending.has(liveId)) return',
     after: ') return',
-    rows: ['lives that expire together speak out side by side'], test: TIME_LIMITS,
+    rows: ['expiring sessions finish in parallel with a bound, and fences do not wait for them'], test: TIME_LIMITS,
   },
   {
     file: 'application/lives/policies/reconcile-lives.ts',
     before: 'if (!stopped) await attempt(() => expire',
     after: 'await attempt(() => expire',
-    rows: ['who stops the reconciler waits for the ends that have begun'], test: TIME_LIMITS,
+    rows: ['stopping the reconciler waits for the ends that have begun'], test: TIME_LIMITS,
   },
   {
     file: 'application/lives/policies/reconcile-lives.ts',
     before: '      await Promise.all(ending.values())\n',
     after: '',
-    rows: ['who stops the reconciler waits for the ends that have begun'], test: TIME_LIMITS,
+    rows: ['stopping the reconciler waits for the ends that have begun'], test: TIME_LIMITS,
   },
   {
     file: 'application/concurrency.ts',
     before: 'if (failure !== null) return failure',
     after: '',
-    rows: ['after a failure no further task begins'], test: AT_ONCE,
+    rows: ['after a failure no further task begins, and the results are in the order of the items'], test: AT_ONCE,
   },
 ]

@@ -6,7 +6,8 @@ const LINE = 'test/unit/relay/line.test.ts'
 const KEPT_LINK = 'test/unit/relay/kept-link.test.ts'
 const SERVE_LINKS = 'test/unit/relay/serve-links.test.ts'
 const UNREACHABLE = 'test/unit/relay/unreachable.test.ts'
-const MOVED_OFF = 'a live with a sender here is moved off a worker that cannot be reached for 8 s, to one that can, once a minute'
+const MOVED_OFF =
+  'a live with a sender here is moved off a worker that cannot be reached for 8 s, to one that can, once a minute'
 const STAYS = 'a live that is listened to alone stays where it is, and so does one that is reached again'
 const HEARD_ONCE = 'each listener hears all finals once, in order, and one end'
 
@@ -41,7 +42,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/queries/stored-finals.ts',
     before: 'const term = termOf({ data })',
     after: 'const term = termOf({ data: {} })',
-    rows: ['finals of the log tell in which term they were stored'],
+    rows: ['finals from the log carry their term'],
     test: 'test/unit/application/lives/transcripts.test.ts',
   },
   {

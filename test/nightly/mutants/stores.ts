@@ -60,7 +60,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     file: 'application/log/log-duty.ts',
     before: 'checkpoint, reached.token)',
     after: 'checkpoint)',
-    rows: ['who was frozen when another took the duty over'],
+    rows: ['a frozen holder of a duty moves its checkpoint no more after a takeover'],
     test: 'test/unit/application/log/duties-under-leases.test.ts',
   },
   {

@@ -125,10 +125,10 @@ const wrongOf = async (
     : ''
 }
 
-test('of a model with word times every word spoken becomes final once, in order, not before it was spoken [R150 R154]', async (t) => {
+test('with word times every spoken word becomes final once, in order, after it was spoken [R150 R154]', async (t) => {
   t.is(await wrongOf(script(0), settingsOf()), '')
 })
 
-test('what drafts were not sure of is final as the full window heard it', async (t) => {
+test('unsure words of drafts become final as the full window transcribed them', async (t) => {
   t.is(await wrongOf(script(20), settingsOf({ mode: fc.constant('partial') })), '')
 })

@@ -70,7 +70,7 @@ const problemOf = (spoken: string, config: EngineSettings, { finals, frames, fai
   return null
 }
 
-test('every word spoken is in the finals once and in order, whatever the pace, the pauses and the settings [R150 R154]', async (t) => {
+test('finals contain every spoken word once and in order, for any pace, pauses and settings [R150 R154]', async (t) => {
   await fc.assert(
     fc.asyncProperty(script, settings, pace, async (words, config, how) => {
       const streamed = await streamAudio({ words, audio: scriptedAudio(words, 1), settings: config, ...how })
@@ -82,7 +82,7 @@ test('every word spoken is in the finals once and in order, whatever the pace, t
   t.pass()
 })
 
-test('where a full buffer is cut, what was shown of the audio behind the cut does not become final: it is heard again', async (t) => {
+test('text after the cut of a full buffer is transcribed again before it is final', async (t) => {
   const spoken: ReadonlyArray<readonly [text: string, pause: number, seconds: number]> = [
     ['af0', 0, 0.13333333333333333],
     ['pvbh1', 0, 0.26666666666666666],
@@ -119,7 +119,7 @@ test('where a full buffer is cut, what was shown of the audio behind the cut doe
   t.is(problemOf(words.map(({ text }) => text).join(' '), config, streamed), null)
 })
 
-test('behind a cut in a pause, a word that was taken to sound before the pause is known when it is heard again', async (t) => {
+test('after a cut in a pause, a word dated before the pause is recognised when it is transcribed again', async (t) => {
   const spoken: ReadonlyArray<readonly [text: string, pause: number, seconds: number]> = [
     ['af0', 0.24034375, 0.16765625],
     ['pv1', 0, 0.13333333333333333],

@@ -24,7 +24,7 @@ const lagOf = ({ projector }: ProjectorProcess, name = 'lives') => {
   return lag
 }
 
-test('two processes share the projections, one runs each, and both answer for all', async (t) => {
+test('two processes share the projections: one runs each, and both answer for all', async (t) => {
   const world = createProjectorProcesses(t, PROJECTIONS)
   const [a, b] = [world.start('a'), world.start('b')]
   world.leases.depose(leaseOf(liveCounts))
@@ -51,7 +51,7 @@ const later: Projection = {
   },
 }
 
-test('two versions fold side by side, each its own, while one is rebuilt and when the other ends', async (t) => {
+test('two versions project side by side, also during a rebuild and after the end of one', async (t) => {
   const world = createProjectorProcesses(t, [lives, later])
   const [one, two] = [world.start('one', { own: [lives] }), world.start('two', { own: [later] })]
   const advance = async (liveId: number, ...seenBy: ReadonlyArray<ProjectorProcess>): Promise<void> => {
@@ -75,7 +75,7 @@ test('two versions fold side by side, each its own, while one is rebuilt and whe
   t.deepEqual(await world.differences(), [])
 })
 
-test('a process that runs none waits for what the others tell, and is behind until they have told it', async (t) => {
+test('a process without projections waits for the progress of the others', async (t) => {
   const world = createProjectorProcesses(t, PROJECTIONS)
   const watcher = world.start('watcher', { seeks: false })
   t.like(lagOf(watcher), { hasCaughtUp: false, isOwn: false })
@@ -93,7 +93,7 @@ test('a process that runs none waits for what the others tell, and is behind unt
   await runner.stop()
 })
 
-test('who was frozen in mid-work moves no checkpoint once another has taken over, and its documents are guarded', async (t) => {
+test('a frozen holder moves no checkpoint after a takeover, and its documents are guarded', async (t) => {
   const world = createProjectorProcesses(t, [lives])
   const [a, b] = [world.start('a'), world.start('b')]
   await a.projector.whenProjected(await advanceLive(world.store, 1))
@@ -164,7 +164,7 @@ const step: fc.Arbitrary<readonly [Step, number]> = fc.tuple(
   fc.nat({ max: 7 }),
 )
 
-test('three processes with random kills, freezes and late writers: the read models are the fold of the log, no checkpoint ahead', async (t) => {
+test('with random kills, freezes and late writers the read models equal the fold of the log', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
       const newest = new Map<string, Position>()

@@ -27,7 +27,7 @@ const damaged = async (t: Parameters<typeof createProjectorProcesses>[0]) => {
   return { world, holder }
 }
 
-test('a rebuild asked for where another process runs the projection is done there, and told to who asked', async (t) => {
+test('a rebuild runs in the process that holds the projection, and the requester gets the result', async (t) => {
   const { world } = await damaged(t)
   const asker = world.start('asker', { seeks: false })
   const told: Array<RebuildProgress> = []
@@ -47,7 +47,7 @@ test('a rebuild asked for where another process runs the projection is done ther
   )
 })
 
-test('nobody runs the projection: who asks is told that it waits, and the next that runs it does the rebuild', async (t) => {
+test('without a holder the request waits, and the next holder rebuilds', async (t) => {
   const { world, holder } = await damaged(t)
   await holder.stop()
   const asker = world.start('asker', { seeks: false })
@@ -63,7 +63,7 @@ test('nobody runs the projection: who asks is told that it waits, and the next t
   t.deepEqual(await world.differences(), [])
 })
 
-test('who rebuilds loses the lease: the next holder does it, and one of the two puts it in place', async (t) => {
+test('when the rebuilding process loses its lease, the next holder rebuilds', async (t) => {
   const { world, holder } = await damaged(t)
   const next = world.start('next')
   void next.projector.finishRebuilds()

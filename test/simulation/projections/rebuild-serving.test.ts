@@ -94,7 +94,7 @@ const differences = async (store: EventStore, documents: Documents): Promise<Rea
 const page = (documents: Documents, limit: number) =>
   documents.page('lives', { filter: { userId: 1 }, sort: { by: 'id', direction: 'descending' }, skip: 0, limit })()
 
-test('a rebuild while events are written serves every read, corrects what was wrong, and ends as the fold of the log [F7]', async (t) => {
+test('a rebuild during writes serves every read, corrects errors and equals the fold of the log [F7]', async (t) => {
   const directory = await temporaryDirectory()
   const store = await openSqliteEventStore({ file: join(directory.path, 'events.sqlite') })
   const documents = await openSqliteDocuments({ file: join(directory.path, 'documents.sqlite') })
@@ -145,7 +145,7 @@ test('a rebuild while events are written serves every read, corrects what was wr
   t.deepEqual(await differences(store, documents), [])
 })
 
-test('what is written while the old and the new documents are compared is in the new ones, and counts as no difference', async (t) => {
+test('events written during the comparison are in the new documents and count as no difference', async (t) => {
   const store = createMemoryEventStore()
   const inner = createMemoryDocuments()
   let written = false
@@ -170,7 +170,7 @@ test('what is written while the old and the new documents are compared is in the
   t.deepEqual(await differences(store, inner), [])
 })
 
-test('a rebuild waits for documents that cannot be written, the old read model serves on, and who asks twice gets one', async (t) => {
+test('a rebuild waits for unavailable documents, the old read model serves, and a second request joins', async (t) => {
   const store = createMemoryEventStore()
   const inner = createMemoryDocuments()
   let isAway = true
@@ -198,7 +198,7 @@ test('a rebuild waits for documents that cannot be written, the old read model s
   t.regex(E.isLeft(await projector.rebuild('nothing', () => undefined)) ? 'refused' : '', /refused/)
 })
 
-test('a rebuild that meets an error that would come again is given up, and the old read model serves on', async (t) => {
+test('a rebuild with a permanent error is abandoned, and the old read model serves', async (t) => {
   const store = createMemoryEventStore()
   const inner = createMemoryDocuments()
   const documents: Documents = {
@@ -216,7 +216,7 @@ test('a rebuild that meets an error that would come again is given up, and the o
   t.deepEqual(await differences(store, documents), [])
 })
 
-test('a projection that a damaged document holds up goes on after its rebuild', async (t) => {
+test('a projection that stopped at a damaged document continues after its rebuild', async (t) => {
   const store = createMemoryEventStore()
   const inner = createMemoryDocuments()
   let isDamaged = false
@@ -243,7 +243,7 @@ test('a projection that a damaged document holds up goes on after its rebuild', 
   t.deepEqual(await differences(store, documents), [])
 })
 
-test('the share of the log is told by positions that begin with a number of fixed width', (t) => {
+test('progress is computed from positions that begin with a number of fixed width', (t) => {
   const at = (text: string) => text as Position
   t.is(shareOf(at('0005'), at('0010')), 0.5)
   t.is(shareOf(at('0010'), at('0010')), 1)

@@ -5,7 +5,7 @@ import { runRelay } from './relay-simulation.ts'
 
 const SCHEDULES = 150
 
-test('each listener hears all finals once, in order, and one end, whatever is cut, frozen and moved', async (t) => {
+test('through cuts, freezes and moves each listener receives all finals once and in order', async (t) => {
   const seed = Math.floor(chanceOf(t).random('schedules')() * 2 ** 31)
   let [moves, cuts, finals, listeners] = [0, 0, 0, 0]
   await fc.assert(

@@ -4,7 +4,7 @@ import { runSenderSchedule } from './sender-simulation.ts'
 
 const SCHEDULES = 12
 
-test('whatever happens to links and workers, each word is stored once and told once, in order', async (t) => {
+test('through any failures of links and workers each word is stored once and sent once, in order', async (t) => {
   const { random, seed } = chanceOf(t)
   const choose = random('schedules')
   let terms = 0

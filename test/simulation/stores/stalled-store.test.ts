@@ -11,7 +11,7 @@ import { me, startWorker, stores, typesOf } from '../../unit/application/one-wor
 import { createStalledWorld } from './stalled-store.ts'
 import { requestOf } from '../../unit/application/write-side.ts'
 
-test('on a store that answers late, early or never no session is locked, deaf or doubled, and what is reserved is what is open', async (t) => {
+test('with late or missing answers of the store no session is locked or doubled', async (t) => {
   const world = await createStalledWorld(chanceOf(t).random('stall'), stores())
   t.teardown(world.close)
   const { open, made } = await world.round('create', Number(process.env['STENOLOG_TEST_SESSIONS'] ?? 500))
@@ -20,7 +20,7 @@ test('on a store that answers late, early or never no session is locked, deaf or
 })
 
 for (const late of ['never', 'at once', 'later'] as const)
-  test(`an attach that the store does not answer locks nobody out: the append is made ${late}`, async (t) => {
+  test(`an attach without an answer locks nobody out: the append happens ${late}`, async (t) => {
     const on = stores()
     let isStalled = false
     const kept: Array<() => Promise<unknown>> = []
@@ -55,7 +55,7 @@ for (const late of ['never', 'at once', 'later'] as const)
     t.pass()
   })
 
-test('a finish that the store does not take in time ends the live once the store is back', async (t) => {
+test('a finish during a store outage ends the session once the store is back', async (t) => {
   const on = stores()
   const timers = createManualTimers()
   let isAway = false

@@ -24,7 +24,7 @@ const startTwo = async (t: ExecutionContext) => {
   return { a, b }
 }
 
-test('what one process changes of users and tokens another one knows, also what it remembers', async (t) => {
+test('a change of users and tokens in one process is known in the other, also in its cache', async (t) => {
   const { a, b } = await startTwo(t)
   const userId = await a.register('Ada')
   const seen: Array<number> = []
@@ -50,7 +50,7 @@ test('what one process changes of users and tokens another one knows, also what 
   t.is(seen.length, ROUNDS + 3)
 })
 
-test('a process whose lists another one brings up to date shows its own writes in them, and those of the other', async (t) => {
+test('a process whose lists another process updates shows the writes of both', async (t) => {
   const { a, b } = await startTwo(t)
   const names = async ({ users }: typeof a) =>
     right(await users.listUsers({ skip: 0, limit: 100 })()).items.map(({ username }) => username)

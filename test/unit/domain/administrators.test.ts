@@ -24,13 +24,13 @@ const leave = (userId: number, revision: number, remaining: number): Administrat
 const decided = (before: ReadonlyArray<AdministratorsEvent>, command: AdministratorsCommand) =>
   administratorsDecider.decide(command, fold(administratorsDecider, before))
 
-test('who comes to administer is added, once', (t) => {
+test('a new administrator is added once', (t) => {
   t.deepEqual(decided([], count(1, true, 0)), E.right([added(1, 0)]))
   t.deepEqual(decided([added(1, 0)], count(1, true, 0)), E.right([]))
   t.deepEqual(decided([added(1, 0)], count(1, true, 4)), E.right([]))
 })
 
-test('who leaves is removed while somebody stays, and refused where nobody does', (t) => {
+test('an administrator is removed while another one stays, and otherwise refused', (t) => {
   t.deepEqual(decided([added(1, 0), added(2, 0)], leave(1, 3, 2)), E.right([removed(1, 3)]))
   t.deepEqual(
     decided([added(1, 0), added(2, 0), removed(2, 0)], leave(1, 3, 2)),
@@ -39,14 +39,14 @@ test('who leaves is removed while somebody stays, and refused where nobody does'
   t.deepEqual(decided([added(1, 0)], leave(1, 3, 2)), E.left({ _tag: 'NoAdministratorRemains' }))
 })
 
-test('who has left is not added again by a look from before, but by coming back', (t) => {
+test('a removed administrator is added again only after a return, not by stale information', (t) => {
   const left = [added(1, 0), added(2, 0), removed(1, 3)]
   t.deepEqual(decided(left, count(1, true, 0)), E.right([]))
   t.deepEqual(decided(left, count(1, true, 3)), E.right([]))
   t.deepEqual(decided(left, count(1, true, 5)), E.right([added(1, 5)]))
 })
 
-test('a late look removes nobody who came back since; a repeated departure says nothing new', (t) => {
+test('stale information removes no returned administrator; a repeated departure says nothing new', (t) => {
   t.deepEqual(decided([added(1, 5)], count(1, false, 4)), E.right([]))
   t.deepEqual(decided([added(1, 5)], count(1, false, 6)), E.right([removed(1, 6)]))
   t.deepEqual(decided([], count(1, false, 6)), E.right([]))
@@ -67,7 +67,7 @@ const userEvent: fc.Arbitrary<UserEvent> = fc.constantFrom<UserEvent>(
   { type: 'UserLimitsChanged', data: { ...data, maxSessions: 2, maxTranslations: 2 } },
 )
 
-test('what is known of a user without any key says the same as the whole user', (t) => {
+test('the state derived without keys equals the state of the whole user', (t) => {
   fc.assert(fc.property(fc.array(userEvent, { maxLength: 12 }), fc.boolean(), (changes, isDeleted) => {
     const changed = changes.filter(({ type }) => type !== 'UserRegistered')
     const [first] = changes.filter(({ type }) => type === 'UserRegistered')

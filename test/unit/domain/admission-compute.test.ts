@@ -17,7 +17,7 @@ const onOne = (lanes: number, active: ReadonlyArray<number> = []) => ({
 
 const A_MINUTE_LATER = after(61_000)
 
-test('a session is admitted as long as its part of the lanes is free', (t) => {
+test('a session is admitted while its share of the lanes is free', (t) => {
   const { given } = specify(t, admissionDecider)
   const busy = [joined('gpu-0', 9000), admitted(1), admitted(2, { needs: ['base', 'mt-en-es'] })]
   given(...busy).when(admit(3, onOne(1))).thenEvents(admitted(3))
@@ -31,7 +31,7 @@ test('a session is admitted as long as its part of the lanes is free', (t) => {
   given(...busy).when(admit(3)).thenEvents(admitted(3))
 })
 
-test('a pending session counts for a minute, an active one for as long as it has a sender', (t) => {
+test('a pending session counts for a minute, an active one while it has a sender', (t) => {
   const { given } = specify(t, admissionDecider)
   const waiting = [joined('gpu-0', 9000), admitted(1), admitted(2)]
   const refused = { _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 } as const
@@ -54,12 +54,12 @@ test('quota and memory are checked before compute', (t) => {
     .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 })
 })
 
-test('a model that a whole lane cannot keep up with is refused however many are free', (t) => {
+test('a model that needs more than a whole lane is refused, however many are free', (t) => {
   specify(t, admissionDecider).given(joined('gpu-0', 9000)).when(admit(1, { needs: ['huge'], ...onOne(16) }))
     .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 1.25, freeLanes: 1 })
 })
 
-test('a live goes to a worker that has memory and lanes for it; the lanes of others do not count', (t) => {
+test('a session goes to a worker with enough memory and lanes; other workers do not count', (t) => {
   const { given } = specify(t, admissionDecider)
   const workers = [joined('gpu-0', 9000), joined('gpu-1', 2000), joined('gpu-2', 500)]
   const candidates = [candidate('gpu-0', 0.1), candidate('gpu-1', 0.3, 5), candidate('gpu-2', 4)]
@@ -71,14 +71,14 @@ test('a live goes to a worker that has memory and lanes for it; the lanes of oth
     .thenEvents(admitted(2, { worker: 'gpu-1' }))
 })
 
-test('what an older version admitted without a model takes nothing', (t) => {
+test('sessions that an older version admitted without a model take no compute', (t) => {
   specify(t, admissionDecider)
     .given(joined('gpu-0', 9000), admitted(1, { needs: null }))
     .when(admit(2, onOne(0.25)))
     .thenEvents(admitted(2))
 })
 
-test('sessions on one device take nothing of another', (t) => {
+test('sessions on one device take nothing from another device', (t) => {
   const deviceOf = (model: string) => (model === 'tiny' ? { name: 'cpu', lanes: 0.25 } : { name: 'gpu', lanes: 0.5 })
   const candidates = [{ worker: 'gpu-0', rank: 0, compute: { ...compute(0), deviceOf } }]
   const { given } = specify(t, admissionDecider)

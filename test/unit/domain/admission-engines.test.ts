@@ -19,7 +19,7 @@ const onTwoEngines = (...sessions: ReadonlyArray<ReadonlyArray<number>>) => {
   return { candidates: [{ worker: 'gpu-0', rank: 0, compute }] }
 }
 
-test('a session that fits no single GPU is refused, however much all of them have left [R11]', (t) => {
+test('a session that fits no single GPU is refused, however much all GPUs have free together [R11]', (t) => {
   const { given } = specify(t, admissionDecider)
   const empty = joined('gpu-0', 8000)
   given(empty).when(admit(1, { vram: 4001, ...onTwoEngines() }))
@@ -31,7 +31,7 @@ test('a session that fits no single GPU is refused, however much all of them hav
   given(...two).when(admit(3, { vram: 2500, ...onTwoEngines([1, 2], []) })).thenEvents(admitted(3, { vram: 2500 }))
 })
 
-test('a session is refused where no GPU has both the memory and the lanes for it [R11]', (t) => {
+test('a session is refused when no GPU has both the memory and the lanes for it [R11]', (t) => {
   const { given } = specify(t, admissionDecider)
   const one = [joined('gpu-0', 8000), admitted(1, { vram: 3500, needs: ['idle'] })]
   const two = [...one, admitted(2, { vram: 100 })]
@@ -41,7 +41,7 @@ test('a session is refused where no GPU has both the memory and the lanes for it
   given(...one).when(admit(2, { vram: 1000, ...onTwoEngines([1]) })).thenEvents(admitted(2, { vram: 1000 }))
 })
 
-test('sessions that have not begun are counted on the GPU with the most memory left, the largest first', (t) => {
+test('sessions that have not begun count on the GPU with most free memory, the largest first', (t) => {
   const open = [[1, 1000], [2, 1500], [3, 3000]].map(([liveId = 0, vram = 0]) => reservation(liveId, { vram }))
   const rooms = [{ vram: 4000, sessions: new Set([1]) }, { vram: 4000, sessions: new Set<number>() }]
   const spaces = spacesOf({ ...initialState, open }, { worker: 'gpu-0', rooms, lanes: 2, lanesOf: () => 0.25 })

@@ -110,7 +110,7 @@ const run = (sequence: ReadonlyArray<Step>, initial = admissionDecider.initialSt
 const eventsOf = (decided: ReadonlyArray<Pick<Decided, 'decision'>>): ReadonlyArray<AdmissionEvent> =>
   decided.flatMap((step) => E.getOrElse((): ReadonlyArray<AdmissionEvent> => [])(step.decision))
 
-test('nothing exceeds the capacity of its worker nor the quota of its user, moves take the longest waiting first, terms grow by one [R57 R60]', (t) => {
+test('no worker or quota is exceeded, the longest waiting moves first, terms grow by one [R57 R60]', (t) => {
   const seen = { admitted: 0, moved: 0, quota: 0, vram: 0 }
   fc.assert(
     fc.property(steps, (sequence) => {
@@ -140,7 +140,7 @@ test('nothing exceeds the capacity of its worker nor the quota of its user, move
   t.true(seen.admitted > 0 && seen.moved > 0 && seen.quota > 0 && seen.vram > 0, 'all answers occur')
 })
 
-test('the state agrees with the log: a release frees exactly what was reserved [R104]', (t) => {
+test('the state agrees with the log: a release frees exactly its reservation [R104]', (t) => {
   fc.assert(fc.property(steps, (sequence) => {
     const ledger = newLedger()
     for (const step of run(sequence)) {
@@ -162,7 +162,7 @@ test('the state agrees with the log: a release frees exactly what was reserved [
   t.pass()
 })
 
-test('whoever waits is placed as soon as there is room', (t) => {
+test('a waiting session is placed as soon as there is room', (t) => {
   let waited = 0
   fc.assert(fc.property(steps, (sequence) => {
     for (const { command, decision, after } of run(sequence)) {
@@ -176,7 +176,7 @@ test('whoever waits is placed as soon as there is room', (t) => {
   t.true(waited > 0)
 })
 
-test('live ids are unique and grow by one', (t) => {
+test('session ids are unique and grow by one', (t) => {
   fc.assert(fc.property(steps, (sequence) => {
     const ids = eventsOf(run(sequence)).flatMap((event) => (event.type === 'Admitted' ? [event.data.liveId] : []))
     return ids.every((liveId, index) => liveId === index + 1)
@@ -184,7 +184,7 @@ test('live ids are unique and grow by one', (t) => {
   t.pass()
 })
 
-test('a command that was admitted within ten minutes is never admitted again, and finds its live', (t) => {
+test('a command admitted within ten minutes is not admitted again, and finds its session', (t) => {
   let repeated = 0
   fc.assert(fc.property(steps, (sequence) => {
     for (const { command, before, decision } of run(sequence)) {
@@ -211,7 +211,7 @@ const crowd = (size: number): ReadonlyArray<AdmissionEvent> =>
     return [{ type: 'Admitted', data: live }, { type: 'Released', data: { liveId, at } }]
   })
 
-test('a snapshot taken at any point, through JSON, folds on to what the whole log folds to', (t) => {
+test('a snapshot at any point, through JSON, folds on to the state of the whole log', (t) => {
   fc.assert(fc.property(fc.nat({ max: 400 }), steps, fc.nat({ max: 100 }), (size, sequence, percent) => {
     const history = crowd(size)
     const events = [...history, ...eventsOf(run(sequence, fold(admissionDecider, history)))]

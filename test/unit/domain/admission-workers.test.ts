@@ -23,7 +23,7 @@ import {
 
 const place: AdmissionCommand = { type: 'Place', at }
 
-test('a worker that drains keeps what it runs and is given nothing more', (t) => {
+test('a draining worker keeps its sessions and gets no more', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [joined('gpu-0', 9000), admitted(1), draining('gpu-0')]
   given(joined('gpu-0', 9000))
@@ -36,7 +36,7 @@ test('a worker that drains keeps what it runs and is given nothing more', (t) =>
   t.deepEqual(placementOf(fold(admissionDecider, history), 1), { worker: 'gpu-0', term: 1 })
 })
 
-test('joining again as it is is nothing to do; another capacity is told', (t) => {
+test('an unchanged join does nothing; another capacity is recorded', (t) => {
   const { given } = specify(t, admissionDecider)
   given().when(join('gpu-0', 8000, 'first')).thenEvents(joined('gpu-0', 8000, 'first', at))
   given(joined('gpu-0', 8000)).when(join('gpu-0', 8000, 'first')).thenNothing()
@@ -45,7 +45,7 @@ test('joining again as it is is nothing to do; another capacity is told', (t) =>
     .thenEvents(joined('gpu-0', 500, 'first', at))
 })
 
-test('a worker that joins anew takes its lives over, each in its next term, those first that were admitted first', (t) => {
+test('a worker that joins again takes its sessions into their next terms, in order of admission', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [joined('gpu-0', 3000), admitted(1), admitted(2), admitted(3)]
   const again = [left('gpu-0', 'rejoined'), joined('gpu-0', 3000, 'second', at)]
@@ -75,7 +75,7 @@ test('a worker that joins anew takes its lives over, each in its next term, thos
     )
 })
 
-test('the worker of an older version leaves as soon as one joins, under whatever name, and its lives are taken over', (t) => {
+test('the worker of an older version leaves as soon as one joins, and its sessions are taken over', (t) => {
   const { given } = specify(t, admissionDecider)
   const older = [capacity('local', 4000), admitted(1, { worker: 'local', needs: null })]
   given(...older)
@@ -86,7 +86,7 @@ test('the worker of an older version leaves as soon as one joins, under whatever
     .thenEvents(left('local', 'lost', null), joined('host-1', 4000, 'first', at), moved(1, 'host-1'))
 })
 
-test('lives of a worker that left go to those with room, and wait where there is none', (t) => {
+test('sessions of a left worker go to workers with room, and wait when there are none', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [
     joined('gpu-0', 9000),
@@ -106,7 +106,7 @@ test('lives of a worker that left go to those with room, and wait where there is
   t.is(reservedVram(after), 4000, 'who waits holds its megabytes')
 })
 
-test('who waits is placed by the next release or join that makes room, the longest waiting first', (t) => {
+test('waiting sessions are placed by the next release or join with room, the longest waiting first', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [
     joined('gpu-0', 1000), admitted(1), joined('gpu-1', 3000), admitted(2, { worker: 'gpu-1', vram: 3000 }),
@@ -122,7 +122,7 @@ test('who waits is placed by the next release or join that makes room, the longe
   given(...history).when(place).thenNothing()
 })
 
-test('a join moves 200 lives at a time, and says when more are left', (t) => {
+test('a join moves 200 sessions at a time and reports whether more are left', (t) => {
   const ids = Array.from({ length: 450 }, (_, index) => index + 1)
   let state = fold(admissionDecider, [joined('gpu-0', 9000), ...ids.map((liveId) => admitted(liveId, { vram: 10 }))])
   const sizes: Array<number> = []
@@ -138,7 +138,7 @@ test('a join moves 200 lives at a time, and says when more are left', (t) => {
   t.deepEqual(state.open.map(({ liveId }) => liveId), ids)
 })
 
-test('a live is moved where it is asked to, or to any other; who asks by an old term is refused', (t) => {
+test('a session moves to the requested worker or any other; a request with an old term is refused', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [joined('gpu-0', 1000), admitted(1), joined('gpu-1', 2000), joined('gpu-2', 3000)]
   given(...history).when(move(1, 1)).thenEvents(moved(1, 'gpu-2'))
@@ -155,7 +155,7 @@ test('a live is moved where it is asked to, or to any other; who asks by an old 
 
 const offering = new Map([['gpu-1', new Set(['tiny'])], ['gpu-2', new Set(['tiny', 'base', 'en-es'])]])
 
-test('a live is given only to a worker that offers its model and its translators, and waits where none does', (t) => {
+test('a session goes only to a worker with its model and translators, and waits when there is none', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [
     joined('gpu-0', 9000),
@@ -189,7 +189,7 @@ test('a live is given only to a worker that offers its model and its translators
     .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
 })
 
-test('a worker that is given up while it lives joins anew in its own incarnation, and its lives come back in their next terms', (t) => {
+test('a worker removed by mistake joins again, and its sessions return in their next terms', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [joined('gpu-0', 1000), admitted(1), joined('gpu-1', 1000), left('gpu-0'), moved(1, 'gpu-1')]
   given(...history)

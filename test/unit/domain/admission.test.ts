@@ -15,11 +15,11 @@ import { after } from './samples.ts'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-test('the first live is number 1', (t) => {
+test('the first session has number 1', (t) => {
   specify(t, admissionDecider).given(joined('gpu-0', 4000)).when(admit(1)).thenEvents(admitted(1))
 })
 
-test('live ids go on counting after a release', (t) => {
+test('session ids continue after a release', (t) => {
   specify(t, admissionDecider)
     .given(joined('gpu-0', 4000), admitted(1), released(1))
     .when(admit(2))
@@ -38,7 +38,7 @@ test('without any worker nothing is free [R58]', (t) => {
   specify(t, admissionDecider).given().when(admit(1)).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
 })
 
-test('a live goes to the worker with the most megabytes left, the first by name among equals', (t) => {
+test('a session goes to the worker with most free megabytes, the first by name among equals', (t) => {
   const { given } = specify(t, admissionDecider)
   const workers = [joined('gpu-1', 3000), joined('gpu-0', 3000)]
   given(...workers).when(admit(1)).thenEvents(admitted(1, { worker: 'gpu-0' }))
@@ -46,14 +46,14 @@ test('a live goes to the worker with the most megabytes left, the first by name 
   given(...workers, joined('gpu-1', 9000)).when(admit(1)).thenEvents(admitted(1, { worker: 'gpu-1' }))
 })
 
-test('megabytes that are free on two workers together do not make room for one live', (t) => {
+test('free megabytes of two workers together do not make room for one session', (t) => {
   specify(t, admissionDecider)
     .given(joined('gpu-0', 800), joined('gpu-1', 900))
     .when(admit(1))
     .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 900 })
 })
 
-test("the quota counts the user's own open lives; a released one frees a place [R60]", (t) => {
+test("the quota counts the user's own open sessions; a release frees a place [R60]", (t) => {
   const { given } = specify(t, admissionDecider)
   const busy = [joined('gpu-0', 9000), admitted(1), admitted(2), admitted(3, { userId: 4 })]
   given(...busy).when(admit(4, { maxSessions: 2 })).thenRefused({ _tag: 'QuotaReached', maximum: 2 })
@@ -69,7 +69,7 @@ test('the quota is checked before the memory [R62]', (t) => {
     .thenRefused({ _tag: 'QuotaReached', maximum: 1 })
 })
 
-test('a repeated create finds its live, even when that live has ended or nothing is free', (t) => {
+test('a repeated create finds its session, even if it has ended or nothing is free', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [joined('gpu-0', 1000), admitted(1)]
   given(...history).when(admit(1, { maxSessions: 1 })).thenNothing()
@@ -78,14 +78,14 @@ test('a repeated create finds its live, even when that live has ended or nothing
   t.deepEqual(liveIdOfCommand(fold(admissionDecider, history), 'create-2'), O.none)
 })
 
-test('releasing twice, or a live that was never admitted, is nothing to do', (t) => {
+test('a second release, or one of an unknown session, does nothing', (t) => {
   const { given } = specify(t, admissionDecider)
   given(joined('gpu-0', 1000), admitted(1)).when({ type: 'Release', liveId: 1, at }).thenEvents(released(1))
   given(joined('gpu-0', 1000), admitted(1), released(1)).when({ type: 'Release', liveId: 1, at }).thenNothing()
   given().when({ type: 'Release', liveId: 9, at }).thenNothing()
 })
 
-test('a capacity lowered below what is reserved evicts nobody and admits nobody', (t) => {
+test('a capacity below the reservations evicts nobody and admits nobody', (t) => {
   const history = [joined('gpu-0', 4000), admitted(1), admitted(2), joined('gpu-0', 1500)]
   t.deepEqual(fold(admissionDecider, history).open, [reservation(1), reservation(2)])
   const { given } = specify(t, admissionDecider)
@@ -93,7 +93,7 @@ test('a capacity lowered below what is reserved evicts nobody and admits nobody'
   given(...history, released(1), released(2)).when(admit(3)).thenEvents(admitted(3))
 })
 
-test('reserved and total megabytes are sums over open lives and workers [R104]', (t) => {
+test('reserved and total megabytes are sums over open sessions and workers [R104]', (t) => {
   const workers = [joined('gpu-0', 4000), joined('gpu-1', 500)]
   const state = fold(admissionDecider, [...workers, admitted(1), admitted(2, { vram: 700 }), released(1)])
   t.is(reservedVram(state), 700)
@@ -111,7 +111,7 @@ test('a create is remembered for ten minutes of the log, one of an older version
   t.false(remembered(null, 24 * HOUR + 1))
 })
 
-test('more creates than one chunk holds are all found, and all forgotten in time', (t) => {
+test('creates in several chunks are all found, and all forgotten in time', (t) => {
   const ids = Array.from({ length: 500 }, (_, index) => index + 1)
   const state = fold(admissionDecider, ids.map((liveId) => admitted(liveId, { at: after(liveId * 1000) })))
   t.true(ids.every((liveId) => O.isSome(liveIdOfCommand(state, `create-${liveId}`))))
@@ -127,7 +127,7 @@ test('of a flood of creates the last 4,000 are remembered', (t) => {
   t.deepEqual(toSnapshot(state, 0).commands.map(([, liveId]) => liveId), ids.slice(500))
 })
 
-test('of the candidates the lowest in rank is taken, whoever has more room; who has none is passed over', (t) => {
+test('the lowest ranked candidate with room is taken', (t) => {
   const { given } = specify(t, admissionDecider)
   const workers = [joined('gpu-0', 9000), joined('gpu-1', 3000), joined('gpu-2', 500)]
   const ranked = (...ranks: ReadonlyArray<number>) =>
@@ -143,7 +143,7 @@ test('of the candidates the lowest in rank is taken, whoever has more room; who 
     .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
 })
 
-test('snapshots fit into an append: 64 KiB at 50,000 creates a day and 100 open lives, 900 KiB with 4,000 of both', (t) => {
+test('snapshots fit into an append: 64 KiB for 50,000 daily creates, 900 KiB with 4,000 open sessions', (t) => {
   const bytesOf = (open: number, commands: number): number => {
     const lives = Array.from({ length: commands }, (_, index): AdmissionEvent =>
       admitted(10_000_000 + index, {
@@ -160,11 +160,11 @@ test('snapshots fit into an append: 64 KiB at 50,000 creates a day and 100 open 
   t.true(bytesOf(4000, 4000) <= 900 * 1024)
 })
 
-test('no other stream begins as `admission` does: who follows it by that prefix is told of no snapshot', (t) => {
+test('no other stream name begins with `admission`, so followers by that prefix get no snapshots', (t) => {
   t.false(ADMISSION_SNAPSHOT_STREAM.startsWith(ADMISSION_STREAM))
 })
 
-test('a snapshot holds the whole state, and says names once', (t) => {
+test('a snapshot holds the whole state and each name once', (t) => {
   const history = [
     joined('gpu-0', 4000),
     joined('gpu-1', 1000),

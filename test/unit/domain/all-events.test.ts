@@ -57,11 +57,11 @@ test('every event that the domain defines is listed', async (t) => {
 })
 
 for (const { file, type, plain, stored, optional = [] } of golden) {
-  test(`${file}: the plain form decodes to itself, nothing added and nothing lost`, (t) => {
+  test(`${file}: the plain form decodes to itself, with nothing added or lost`, (t) => {
     t.deepEqual(definition(type).codec.decode(plain), E.right(plain))
   })
 
-  test(`${file}: a missing member is refused, an unknown one stripped`, (t) => {
+  test(`${file}: a missing member is refused, an unknown one removed`, (t) => {
     const { codec } = definition(type)
     for (const member of Object.keys(plain)) {
       const { [member]: _, ...rest } = plain
@@ -88,7 +88,7 @@ for (const { file, type, plain, stored, optional = [] } of golden) {
     t.deepEqual(Object.keys(stored), Object.keys(plain))
   })
 
-  test(`${file}: the stored form needs no upgrade and opens to the plain one`, (t) => {
+  test(`${file}: the stored form needs no upgrade and opens to the plain form`, (t) => {
     const { codec, personal } = definition(type)
     const current = upgrade(type, stored)
     const sealed = personal.filter((member) => isFilled(plain[member]))
@@ -99,12 +99,12 @@ for (const { file, type, plain, stored, optional = [] } of golden) {
 }
 
 for (const { file, type, plain, stored } of earlier)
-  test(`${file} of an older version is brought to the present shape`, (t) => {
+  test(`${file} of an older version is upgraded to the current shape`, (t) => {
     t.deepEqual(definition(type).codec.decode(upgrade(type, stored)), E.right(plain))
     t.deepEqual(upgrade(type, plain), plain)
   })
 
-test('names, URLs, tokens, passwords and text are personal wherever they occur [D59]', (t) => {
+test('names, URLs, tokens, passwords and text are personal everywhere [D59]', (t) => {
   const secrets = [
     'audioUrl',
     'senderToken',
@@ -124,7 +124,7 @@ test('names, URLs, tokens, passwords and text are personal wherever they occur [
   }
 })
 
-test('a personal member that is no string is sealed as JSON, and reads as nothing once its key is gone', (t) => {
+test('a personal member that is not a string is sealed as JSON, and is empty without its key', (t) => {
   const { codec } = definition('SegmentFinalised')
   const segment = golden.find(({ file }) => file === 'SegmentFinalised.words.json')?.plain ?? {}
   t.deepEqual(
@@ -135,7 +135,7 @@ test('a personal member that is no string is sealed as JSON, and reads as nothin
   t.true(E.isLeft(codec.decode({ ...segment, words: '{"start":1}' })))
 })
 
-test('a key is asked for with the plain data of the right type only', (t) => {
+test('a key is requested only with plain data of the right type', (t) => {
   t.throws(() => definition('LiveCreated').keyOf?.({ liveId: 7 }), { message: /LiveCreated/ })
   t.is(definition('LiveStarted').keyOf, undefined)
 })

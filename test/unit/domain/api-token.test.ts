@@ -46,7 +46,7 @@ test('a token expires after it was issued, or never [R118]', (t) => {
   given().when({ type: 'Issue', data: until(after(-86_400_000)) }).thenRefused({ _tag: 'ExpiryNotInFuture' })
 })
 
-test('only what is sent and differs changes; both are told in one go', (t) => {
+test('only sent and different members change, both in one event', (t) => {
   const { given } = specify(t, apiTokenDecider)
   given(issued).when(change({})).thenNothing()
   given(issued).when(change({ name: 'ci', isActive: true })).thenNothing()
@@ -55,7 +55,7 @@ test('only what is sent and differs changes; both are told in one go', (t) => {
   given(issued).when(change({ name: 'nightly', isActive: false })).thenEvents(renamed('nightly'), deactivated)
 })
 
-test('a token is switched off and on again [R120]', (t) => {
+test('a token can be switched off and on again [R120]', (t) => {
   const { given } = specify(t, apiTokenDecider)
   given(issued).when(change({ isActive: false })).thenEvents(deactivated)
   given(issued, deactivated).when(change({ isActive: false })).thenNothing()
@@ -72,14 +72,14 @@ test('a revoked token is gone for good [R119]', (t) => {
   given(issued, revoked, activated).when(change({ isActive: false })).thenRefused(unknown)
 })
 
-test('a token that was never issued and one of another user are equally unknown [R36]', (t) => {
+test("an unknown token and another user's token are equally unknown [R36]", (t) => {
   const { given } = specify(t, apiTokenDecider)
   for (const command of [revoke(3), change({ name: 'x' })]) given().when(command).thenRefused(unknown)
   for (const command of [revoke(8), change({ name: 'x' }, 8), change({}, 8)])
     given(issued).when(command).thenRefused(unknown)
 })
 
-test('the state is the token as it is now', (t) => {
+test('the state is the current token', (t) => {
   const { at: createdAt, ...facts } = issued.data
   t.deepEqual(fold(apiTokenDecider, [issued, deactivated, renamed('x')]), {
     ...facts,
@@ -91,7 +91,7 @@ test('the state is the token as it is now', (t) => {
   t.deepEqual(fold(apiTokenDecider, [issued, revoked]), { status: 'revoked' })
 })
 
-test('a use is recorded when the last one that was is a minute old [R33]', (t) => {
+test('a use is recorded when the last recorded one is a minute old [R33]', (t) => {
   const { given } = specify(t, tokenUseDecider)
   const used = (milliseconds: number): ApiTokenUsed => ({
     type: 'ApiTokenUsed',
@@ -111,7 +111,7 @@ test('a token has expired at its last instant [R32]', (t) => {
   t.true(hasExpired(after(8999), at))
 })
 
-test('the public part of a secret is its first 15 characters; what has another form is none [D31]', (t) => {
+test('the public part of a secret is its first 15 characters; other forms have none [D31]', (t) => {
   const secret = `lt_${'a1B'.repeat(4)}_${'Z'.repeat(43)}`
   t.is(prefixOfSecret(secret), 'lt_a1Ba1Ba1Ba1B')
   for (const bad of [

@@ -12,7 +12,7 @@ const fits = (caption: string, { maxChars, maxLines }: { maxChars: number; maxLi
   return lines.length <= maxLines && lines.every((line) => [...line].length <= maxChars)
 }
 
-test('no line of a caption is longer than max_chars and no caption has more than max_lines [R157]', (t) => {
+test('no line of a caption exceeds max_chars and no caption max_lines [R157]', (t) => {
   fc.assert(
     fc.property(spoken, shape, (text, room) => {
       t.true(fits(newestCaption(text, room), room))
@@ -52,7 +52,7 @@ test('a partial keeps its newest lines [R157]', (t) => {
   t.is(newestCaption('a incomprehensibilities b', { maxChars: 10, maxLines: 9 }), 'a\nincomprehe\nnsibilitie\ns b')
 })
 
-test('a letter with its accents is broken only where a line holds a single character', (t) => {
+test('a letter is separated from its accents only in lines of one character', (t) => {
   t.is(newestCaption('ae\u0301o', { maxChars: 2, maxLines: 9 }), 'a\ne\u0301\no')
   t.is(newestCaption('e\u0301', { maxChars: 1, maxLines: 9 }), 'e\n\u0301')
 })
@@ -80,11 +80,11 @@ const BARE: ReadonlyArray<readonly [string, string]> = [
   ['', ''],
 ]
 
-test('punctuation goes, numbers, names and abbreviations keep theirs [R158]', (t) => {
+test('punctuation is removed; numbers, names and abbreviations keep theirs [R158]', (t) => {
   for (const [text, bare] of BARE) t.is(withoutPunctuation(text), bare)
 })
 
-test('no mark is left but between letters or before a digit, no letter is lost, and words stay apart [R158]', (t) => {
+test('marks remain only between letters or before digits, and no letter is lost [R158]', (t) => {
   const pieces = Array.from('.,?!;:…،。， 7３aéш好は𝐀$(𝐁\n')
   const marks = /[.,?!;:…،。，]/gu
   fc.assert(

@@ -21,7 +21,7 @@ const admit = (liveId: number, before: number | null): IdempotencyKeyCommand => 
   at: after(1),
 })
 
-test('the first request with a key is recorded, the same again within 24 hours is not [R76]', (t) => {
+test('the first request with a key is recorded, a repeat within 24 hours is not [R76]', (t) => {
   const { given } = specify(t, idempotencyKeyDecider)
   given().when(use('a', 0)).thenEvents(used('a', 0))
   given(used('a', 0)).when(use('a', DAY - 1)).thenNothing()
@@ -34,7 +34,7 @@ test('another request with the same key is refused for 24 hours, then the key is
   given(used('a', 0), used('b', DAY)).when(use('a', DAY + 1)).thenRefused({ _tag: 'IdempotencyKeyReused' })
 })
 
-test('a key stands for the live that its request was given, and for a later one where that came to nothing [R76]', (t) => {
+test('a key stands for the session of its request, and for a later one if that was undone [R76]', (t) => {
   const { given } = specify(t, idempotencyKeyDecider)
   given(used('a', 0)).when(admit(7, null)).thenEvents(admitted(7))
   given(used('a', 0), admitted(7)).when(admit(7, null)).thenNothing()
@@ -43,7 +43,7 @@ test('a key stands for the live that its request was given, and for a later one 
   t.is(fold(idempotencyKeyDecider, [used('a', 0), admitted(7), used('b', DAY)])?.liveId, null, 'of another use')
 })
 
-test('of two requests with one key that were given lives of their own, the second is refused [R76]', (t) => {
+test('of two requests with one key and own sessions, the second is refused [R76]', (t) => {
   specify(t, idempotencyKeyDecider)
     .given(used('a', 0), admitted(7))
     .when(admit(8, null))

@@ -34,18 +34,18 @@ const bad = [
   '+02027-01-31T10:00:00Z',
 ]
 
-test('a date-time with an offset becomes one in UTC with microseconds [D23]', (t) => {
+test('a date-time with an offset becomes UTC with microseconds [D23]', (t) => {
   for (const [text, instant] of Object.entries(good)) {
     t.is(toInstant(text), instant)
     t.is(toInstant(instant), instant)
   }
 })
 
-test('what is no date-time with an offset is none', (t) => {
+test('a text without date-time and offset is refused', (t) => {
   for (const text of bad) t.is(toInstant(text), null, text)
 })
 
-test('a name has 1 to 100 characters, whatever their size [D29 D31]', (t) => {
+test('a name has 1 to 100 characters, whatever their size in bytes [D29 D31]', (t) => {
   for (const name of ['a', ' ', 'ä'.repeat(100), '🎙'.repeat(100), 'two\nlines']) t.is(nameProblem(name), null, name)
   for (const name of ['', 'a'.repeat(101), '🎙'.repeat(101), '\ud83c', 'a\udf99']) t.not(nameProblem(name), null, name)
 })

@@ -20,7 +20,7 @@ const ended = (jobId: number): JobEvent => ({ type: 'JobEnded', data: over(jobId
 const start = (jobId: number, kind: JobKind): JobCommand => ({ type: 'Start', data: begun(jobId, kind) })
 const end = (jobId: number): JobCommand => ({ type: 'End', data: over(jobId) })
 
-test('one job of a kind runs at a time, beside those of other kinds [R170]', (t) => {
+test('one job of a kind runs at a time, next to other kinds [R170]', (t) => {
   const { given } = specify(t, jobsDecider)
   given().when(start(1, 'pull')).thenEvents(started(1, 'pull'))
   given(started(1, 'pull')).when(start(2, 'pull')).thenRefused({ _tag: 'KindRunning' })
@@ -28,7 +28,7 @@ test('one job of a kind runs at a time, beside those of other kinds [R170]', (t)
   given(started(1, 'pull'), ended(1)).when(start(2, 'pull')).thenEvents(started(2, 'pull'))
 })
 
-test('a job ends once, also one whose beginning is no longer kept [R170]', (t) => {
+test('a job ends once, even if its beginning is no longer stored [R170]', (t) => {
   const { given } = specify(t, jobsDecider)
   given(started(1, 'pull')).when(end(1)).thenEvents(ended(1))
   given(started(1, 'pull'), ended(1)).when(end(1)).thenNothing()

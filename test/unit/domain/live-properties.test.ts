@@ -120,7 +120,7 @@ const run = (commands: ReadonlyArray<LiveCommand>): ReadonlyArray<Step> => {
 
 const sequence = fc.array(command, { maxLength: 40 })
 
-test('no command sequence makes a change of state that is not allowed, and nothing but a deletion follows a terminal event [R98]', (t) => {
+test('commands make only allowed changes of state, and only a deletion follows a terminal event [R98]', (t) => {
   const reached = new Set<Status>()
   fc.assert(
     fc.property(sequence, (commands) => {
@@ -144,7 +144,7 @@ test('no command sequence makes a change of state that is not allowed, and nothi
   )
 })
 
-test('terminal is final: no event but a deletion moves a live out of it [R98]', (t) => {
+test('terminal is final: only a deletion follows [R98]', (t) => {
   const anyEvents = sequence.map((commands) => run(commands).flatMap((step) => step.events))
   const endings = fc.constantFrom<LiveEvent>(
     { type: 'LiveFinished', data: { liveId: 7, userId: 3, at: after(0), reason: 'restart' } },
@@ -157,7 +157,7 @@ test('terminal is final: no event but a deletion moves a live out of it [R98]', 
   t.pass()
 })
 
-test('one worker a term: terms rise, what a lower one commands makes no event, senders count up and leave once', (t) => {
+test('one worker has a term: terms rise, lower terms change nothing, senders count up and leave once', (t) => {
   let refused = 0
   fc.assert(
     fc.property(sequence, (commands) => {
@@ -189,7 +189,7 @@ test('one worker a term: terms rise, what a lower one commands makes no event, s
   t.true(refused > 0, 'the sequences take lives over')
 })
 
-test('repeating any command at once is nothing to do or a refusal; only a source may start, and a sender come, again', (t) => {
+test('a repeated command does nothing or is refused, except starting a source and attaching a sender', (t) => {
   fc.assert(
     fc.property(sequence, command, (commands, last) => {
       const repeated = run([...commands, last, last]).at(-1)
@@ -199,7 +199,7 @@ test('repeating any command at once is nothing to do or a refusal; only a source
   t.pass()
 })
 
-test('a live expects what was said last, and an event tells each change alone [B44]', (t) => {
+test('a session has the last vocabulary, and an event holds only the changes [B44]', (t) => {
   fc.assert(fc.property(sequence, (commands) => {
     let state = liveDecider.initialState
     for (const { command, events } of run(commands)) {

@@ -110,22 +110,22 @@ for (const [state, { given, outcomes }] of Object.entries(lifecycle))
       t.deepEqual(decision._tag === 'Left' ? decision.left._tag : decision.right.map((event) => event.type), outcome)
     })
 
-test('creating a live records what was asked', (t) => {
+test('creating a session records the request', (t) => {
   specify(t, liveDecider).given().when({ type: 'CreateLive', data: created.data }).thenEvents(created)
 })
 
-test('repeating the same create changes nothing, even when the live is over', (t) => {
+test('repeating a create changes nothing, even after the end of the session', (t) => {
   specify(t, liveDecider).given(created, finished).when({ type: 'CreateLive', data: created.data }).thenNothing()
 })
 
-test('a create that was fenced off is refused for ever', (t) => {
+test('a fenced create is refused for good', (t) => {
   specify(t, liveDecider)
     .given(aborted)
     .when({ type: 'CreateLive', data: created.data })
     .thenRefused({ _tag: 'LiveOver' })
 })
 
-test('a deletion tells how the live had ended; one that still runs finishes first, in the same decision [R86]', (t) => {
+test('a deletion records how the session ended; a running session finishes first, in the same decision [R86]', (t) => {
   const { given } = specify(t, liveDecider)
   const gone = (lastStatus: 'finished' | 'error'): LiveEvent => ({
     type: 'LiveDeleted',
@@ -139,7 +139,7 @@ test('a deletion tells how the live had ended; one that still runs finishes firs
   t.deepEqual(fold(liveDecider, [created, finished, deleted]), { status: 'deleted' }, 'nothing of it is kept')
 })
 
-test('a pending live without sender ends after PENDING_TIMEOUT, counted from its creation or from when the last one left [R105]', (t) => {
+test('a pending session without sender ends after PENDING_TIMEOUT since its creation or last sender [R105]', (t) => {
   const { given } = specify(t, liveDecider)
   const expireAt = (ms: number, limits: object = {}) => ({
     ...commands.expire,
@@ -166,7 +166,7 @@ test('a pending live without sender ends after PENDING_TIMEOUT, counted from its
   given(created, started).when(expireAt(1e9)).thenNothing()
 })
 
-test('a live ends MAX_DURATION after its start; a sender that never speaks does not keep one for ever [R105]', (t) => {
+test('a session ends MAX_DURATION after its start, and so does one with a silent sender [R105]', (t) => {
   const { given } = specify(t, liveDecider)
   const expireAt = (ms: number, maxDuration = 5000) => ({
     ...commands.expire,
@@ -198,14 +198,14 @@ test('the first sender gets epoch 1, the next one after it left epoch 2', (t) =>
     .thenEvents({ type: 'SenderAttached', data: { ...about, epoch: 2, instance: 'a', term: 1 } })
 })
 
-test('a place has one giver: a sender that the log still names, and that was never told so, locks nobody out', (t) => {
+test('only the worker assigns the place: a sender that is only in the log locks nobody out', (t) => {
   specify(t, liveDecider)
     .given(created, attached(1))
     .when(commands.attach)
     .thenEvents({ type: 'SenderAttached', data: { ...about, epoch: 2, instance: 'a', term: 1 } })
 })
 
-test('a worker takes a live over once; the sender of the term before went with its worker', (t) => {
+test('a worker takes a session over once; the sender of the earlier term leaves with its worker', (t) => {
   const { given } = specify(t, liveDecider)
   given(created, attached(1), started)
     .when(commands.takeOver)
@@ -217,13 +217,13 @@ test('a worker takes a live over once; the sender of the term before went with i
 })
 
 for (const name of ['attach', 'detach', 'source', 'start', 'fail'] as const)
-  test(`${name} by the worker of a term that is over is refused; of a term that is not, it is not`, (t) => {
+  test(`${name} by the worker of an ended term is refused, by the current one it is not`, (t) => {
     const given = fold(liveDecider, [created, takenOver(2), attached(1, 2)])
     t.deepEqual(liveDecider.decide(commands[name], given), E.left({ _tag: 'Superseded' }))
     t.true(E.isRight(liveDecider.decide({ ...commands[name], term: 2 }, given)))
   })
 
-test('whoever else may end a live ends it in any term', (t) => {
+test('other actors may end a session in any term', (t) => {
   const finishedNow: LiveEvent = { type: 'LiveFinished', data: { ...about, reason: 'finish_route' } }
   specify(t, liveDecider).given(created, takenOver(2)).when(commands.finish).thenEvents(finishedNow)
   specify(t, liveDecider)
@@ -232,11 +232,11 @@ test('whoever else may end a live ends it in any term', (t) => {
     .thenRefused({ _tag: 'Superseded' })
 })
 
-test('detaching a sender that was replaced changes nothing', (t) => {
+test('detaching a replaced sender changes nothing', (t) => {
   specify(t, liveDecider).given(created, attached(1), attached(2)).when(commands.detach).thenNothing()
 })
 
-test('an auto-started live is active as soon as its process has a pid [D24]', (t) => {
+test('an auto-started session is active once its process has a pid [D24]', (t) => {
   const { given } = specify(t, liveDecider)
   const sourceStarted: LiveEvent = { type: 'SourceStarted', data: { ...about, ...source } }
   given(autoStarted).when(commands.source).thenEvents(sourceStarted, { type: 'LiveStarted', data: about })
@@ -247,7 +247,7 @@ test('an auto-started live is active as soon as its process has a pid [D24]', (t
 })
 
 for (const reason of Object.keys(finishReason.keys) as Array<FinishReason>)
-  test(`a live finishes by ${reason}, pending or active [A4]`, (t) => {
+  test(`a session finishes by ${reason}, pending or active [A4]`, (t) => {
     const { given } = specify(t, liveDecider)
     const event: LiveEvent = { type: 'LiveFinished', data: { ...about, reason } }
     given(created).when({ type: 'FinishLive', reason, term: 1, at }).thenEvents(event)
@@ -261,7 +261,7 @@ test('an engine failure is recorded with its code and detail [R102]', (t) => {
     .thenEvents({ type: 'LiveFailed', data: { ...about, code: 'engine_failed', detail: 'out of memory' } })
 })
 
-test('the state holds what the answers need: sender, epoch, pid and the time of the last change', (t) => {
+test('the state holds sender, epoch, pid and the time of the last change', (t) => {
   t.deepEqual(fold(liveDecider, [created]), {
     status: 'pending',
     created: created.data,

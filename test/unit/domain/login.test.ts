@@ -30,7 +30,7 @@ test('a token is logged out once [R160]', (t) => {
   given({ type: 'LoggedOut', data }).when({ userId: 3, at: after(5) }).thenNothing()
 })
 
-test('a success without a failure before it leaves no trace [S24]', (t) => {
+test('a success without an earlier failure leaves no trace [S24]', (t) => {
   const { given } = specify(t, loginFailuresDecider)
   given().when({ type: 'Clear', at: after(0) }).thenNothing()
   given(cleared).when({ type: 'Clear', at: after(0) }).thenNothing()
@@ -62,7 +62,7 @@ const succeeded = (milliseconds: number): LoginFailuresEvent => ({
   data: { at: after(milliseconds) },
 })
 
-test('a success is written down once a day, and a failure after it does not forget it', (t) => {
+test('a success is recorded once a day, and a later failure does not erase it', (t) => {
   const { given } = specify(t, loginFailuresDecider)
   given().when({ type: 'Succeed', at: after(0) }).thenEvents(succeeded(0))
   given(succeeded(0)).when({ type: 'Succeed', at: after(DAY - 1) }).thenNothing()
@@ -74,7 +74,7 @@ test('a success is written down once a day, and a failure after it does not forg
     .thenEvents({ type: 'LoginFailed', data: { failures: 2, at: after(6), succeededAt: after(0) } })
 })
 
-test('after a day without a failure they are counted from anew', (t) => {
+test('after a day without a failure the count restarts', (t) => {
   const { given } = specify(t, loginFailuresDecider)
   const last = (at: number, failures: number): LoginFailuresEvent => ({
     type: 'LoginFailed',
@@ -84,14 +84,14 @@ test('after a day without a failure they are counted from anew', (t) => {
   given(failed(9)).when({ type: 'Fail', at: after(DAY) }).thenEvents(last(DAY, 1))
 })
 
-test('a name as a whole waits from the twentieth failure on', (t) => {
+test('a name waits for all networks after the twentieth failure', (t) => {
   const waits = [19, 20, 21, 30, 1000].map((failures) =>
     nameWaitMs({ failures, at: after(0), succeededAt: null }, after(0)),
   )
   t.deepEqual(waits, [0, 1000, 2000, 900_000, 900_000])
 })
 
-test('a network is trusted for thirty days after a success, and fresh a quarter of an hour after its last failure', (t) => {
+test('a network is trusted for thirty days after a success, and fresh 15 minutes after its last failure', (t) => {
   const state = { failures: 9, at: after(0), succeededAt: after(0) }
   t.deepEqual(
     [30 * DAY - 1, 30 * DAY].map((at) => isTrusted(state, after(at))),

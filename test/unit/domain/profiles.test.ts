@@ -32,14 +32,14 @@ const changed = (profileId: number, settings: EngineSettings, name = 'Default'):
   type: 'ProfileChanged', data: profile(profileId, { settings, name, at }),
 })
 
-test('a profile is added; names need not be unique (D30), ids must be', (t) => {
+test('a profile is added; names may repeat, ids may not [D30]', (t) => {
   const { given } = specify(t, profilesDecider)
   given().when({ type: 'AddProfile', ...profile(1) }).thenEvents(added(1))
   given(added(1)).when({ type: 'AddProfile', ...profile(2) }).thenEvents(added(2))
   given(added(1)).when({ type: 'AddProfile', ...profile(1) }).thenRefused({ _tag: 'ProfileExists' })
 })
 
-test('only the members sent change [R109]', (t) => {
+test('only the sent members change [R109]', (t) => {
   const { given } = specify(t, profilesDecider)
   given(added(1))
     .when(change(1, { max_chars: 40 }))
@@ -47,13 +47,13 @@ test('only the members sent change [R109]', (t) => {
   given(added(1)).when(change(1, {}, 'Lecture')).thenEvents(changed(1, DEFAULT_ENGINE_SETTINGS, 'Lecture'))
 })
 
-test('a change that changes nothing is nothing to do [R109]', (t) => {
+test('a change without a difference does nothing [R109]', (t) => {
   const { given } = specify(t, profilesDecider)
   given(added(1)).when(change(1, {})).thenNothing()
   given(added(1)).when(change(1, DEFAULT_ENGINE_SETTINGS, 'Default')).thenNothing()
 })
 
-test('a profile keeps what is expected; what is left out stays, and the same again is nothing to do [B44]', (t) => {
+test('a profile keeps its vocabulary; omitted members stay, and equal ones do nothing [B44]', (t) => {
   const { given } = specify(t, profilesDecider)
   const expecting = (vocabulary: GivenVocabulary): ProfilesCommand =>
     ({ type: 'ChangeProfile', profileId: 1, settings: {}, vocabulary, at })
@@ -87,13 +87,13 @@ const others: EngineSettings = {
   task: 'translate',
 }
 for (const member of Object.keys(others) as Array<keyof EngineSettings>)
-  test(`a change of ${member} alone is a change [R109]`, (t) => {
+  test(`a change of ${member} only is a change [R109]`, (t) => {
     const settings = { [member]: others[member] }
     const expected = changed(1, { ...DEFAULT_ENGINE_SETTINGS, ...settings })
     specify(t, profilesDecider).given(added(1)).when(change(1, settings)).thenEvents(expected)
   })
 
-test('the smallest buffer stays at most the largest, also where only one of them is sent', (t) => {
+test('the smallest buffer never exceeds the largest, even if only one of them is sent', (t) => {
   const { given } = specify(t, profilesDecider)
   const wide = { ...DEFAULT_ENGINE_SETTINGS, min_buffer: 12, max_buffer: 11 }
   given().when({ type: 'AddProfile', ...profile(1, { settings: wide }) }).thenRefused({ _tag: 'BuffersNotOrdered' })
@@ -113,7 +113,7 @@ test('the last profile cannot be removed, any other can', (t) => {
     .thenRefused({ _tag: 'LastProfile' })
 })
 
-test('a profile that is not there cannot be changed or removed', (t) => {
+test('an unknown profile cannot be changed or removed', (t) => {
   const { given } = specify(t, profilesDecider)
   given(added(1), added(2), removed(2)).when(change(2, {})).thenRefused({ _tag: 'ProfileUnknown' })
   given(added(1)).when({ type: 'RemoveProfile', profileId: 2, at }).thenRefused({ _tag: 'ProfileUnknown' })
@@ -130,7 +130,7 @@ test('the state is the list of profiles, each with its last change', (t) => {
   ])
 })
 
-test('once a user has a profile there is always one, and every stored one has its buffers in order', (t) => {
+test('a user with a profile always has one, and every stored one has its buffers in order', (t) => {
   const profileId = fc.integer({ min: 1, max: 4 })
   const seconds = fc.constantFrom(0.5, 1, 5, 10, 20)
   const command = fc.oneof(
@@ -161,7 +161,7 @@ test('once a user has a profile there is always one, and every stored one has it
   t.pass()
 })
 
-test('a user has a hundred profiles at most; a larger set of before is changed and made smaller', (t) => {
+test('a user has at most a hundred profiles; a larger older set can be changed and reduced', (t) => {
   const { given } = specify(t, profilesDecider)
   const many = (count: number) => Array.from({ length: count }, (_, index) => added(index + 1))
   const add = { type: 'AddProfile', ...profile(1000) } as const

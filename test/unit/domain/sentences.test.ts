@@ -25,7 +25,7 @@ for (const [language, text, sentences] of cases) {
   })
 }
 
-test('no letter is lost, whatever the text', (t) => {
+test('no letter is lost, for any text', (t) => {
   const plain = (text: string): string => text.replaceAll(/\s+/gu, '')
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.constantFrom('en', 'fr', 'ja', 'th'), (text, language) => {

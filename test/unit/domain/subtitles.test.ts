@@ -5,7 +5,7 @@ import { toSubRip, toWebVtt } from '../../../domain/transcript/subtitles.ts'
 const shape = { maxChars: 42, maxLines: 2 }
 const said = (start: number, end: number, text: string) => ({ start, end, text })
 
-test('SubRip numbers its cues and writes hours, minutes, seconds and milliseconds with a comma [R87]', (t) => {
+test('SubRip numbers its cues and writes times with a comma before the milliseconds [R87]', (t) => {
   const segments = [
     said(0, 1.5, 'Good morning.'),
     said(3599.9996, 3661.25, 'See you.'),
@@ -24,12 +24,12 @@ test('WebVTT begins with its name and a blank line and writes times with a full 
   )
 })
 
-test('nothing said is an empty SubRip file and a WebVTT file with its header alone [R87]', (t) => {
+test('an empty transcript is an empty SubRip file and a WebVTT file with only its header [R87]', (t) => {
   t.is(toSubRip([], shape), '')
   t.is(toWebVtt([said(0, 1, ' \t ')], shape), 'WEBVTT\n')
 })
 
-test('markup in the text is text: escaped in WebVTT, kept from being read as a tag in SubRip [R87]', (t) => {
+test('markup in the text stays text: escaped in WebVTT, neutralised in SubRip [R87]', (t) => {
   const tricky = [said(0, 1, 'a < b & c --> <i>d</i> {\\an8}')]
   t.is(toWebVtt(tricky, shape).split('\n')[3], 'a &lt; b &amp; c --&gt; &lt;i&gt;d&lt;/i&gt; {\\an8}')
   const line = toSubRip(tricky, shape).split('\n')[2] ?? ''
@@ -45,14 +45,14 @@ test('line breaks, blank lines and control characters in the text never end a cu
   )
 })
 
-test('text that is written from right to left comes out as it went in [R87]', (t) => {
+test('right-to-left text stays unchanged [R87]', (t) => {
   for (const text of ['שלום עולם, 123', '\u200Fمرحبا (abc) بالعالم؟\u200F']) {
     t.is(toSubRip([said(0, 1, text)], shape).split('\n')[2], text)
     t.is(toWebVtt([said(0, 1, text)], shape).split('\n')[3], text)
   }
 })
 
-test('a segment that is longer than a caption becomes several, each with its share of the time [R87]', (t) => {
+test('a segment longer than a caption becomes several cues, each with its share of the time [R87]', (t) => {
   t.is(
     toSubRip([said(10, 14, 'aaaa bbbb cccc dddd')], { maxChars: 4, maxLines: 2 }),
     '1\n00:00:10,000 --> 00:00:12,105\naaaa\nbbbb\n\n2\n00:00:12,105 --> 00:00:14,000\ncccc\ndddd\n',
@@ -77,7 +77,7 @@ const segment = fc.tuple(
 )
 const shapes = fc.record({ maxChars: fc.integer({ min: 1, max: 60 }), maxLines: fc.integer({ min: 1, max: 4 }) })
 
-test('whatever is said and whenever, cues are in order, never overlap, hold no blank line and all of the text [R87]', (t) => {
+test('for any text cues are in order, never overlap, have no blank line and contain all text [R87]', (t) => {
   fc.assert(
     fc.property(fc.array(segment), shapes, (drawn, chosen) => {
       const segments = drawn

@@ -7,7 +7,7 @@ import { after } from './samples.ts'
 const at = after(0)
 const modelSwitched = (active: boolean): CatalogueEvent => ({ type: 'ModelSwitched', data: { modelId: 6, active, at } })
 
-test('models, languages and pairs are switched apart, each by its own id', (t) => {
+test('models, languages and pairs are switched separately, each by its own id', (t) => {
   const { given } = specify(t, switchesDecider)
   given().when({ kind: 'model', id: 6, active: false, at }).thenEvents(modelSwitched(false))
   given(modelSwitched(false))
@@ -20,7 +20,7 @@ test('models, languages and pairs are switched apart, each by its own id', (t) =
     .thenEvents({ type: 'ModelSwitched', data: { modelId: 7, active: false, at } })
 })
 
-test('everything is on at first, and what is as it was is no event', (t) => {
+test('everything is on at first, and an unchanged switch makes no event', (t) => {
   const { given } = specify(t, switchesDecider)
   given().when({ kind: 'model', id: 6, active: true, at }).thenNothing()
   given(modelSwitched(false)).when({ kind: 'model', id: 6, active: false, at }).thenNothing()
@@ -28,7 +28,7 @@ test('everything is on at first, and what is as it was is no event', (t) => {
   given(modelSwitched(false), modelSwitched(true)).when({ kind: 'model', id: 6, active: true, at }).thenNothing()
 })
 
-test('what is listed in the same stream switches nothing', (t) => {
+test('listed items in the same stream switch nothing', (t) => {
   const { given } = specify(t, switchesDecider)
   const listed: CatalogueEvent = { type: 'ModelListed', data: { modelId: 6, name: 'demo-en', at } }
   given(listed).when({ kind: 'model', id: 6, active: true, at }).thenNothing()

@@ -37,7 +37,7 @@ test('a user is registered once', (t) => {
     .thenRefused({ _tag: 'AlreadyRegistered' })
 })
 
-test('each password change raises the generation by one, so that earlier JWTs end', (t) => {
+test('each password change raises the generation by one, so earlier JWTs end', (t) => {
   const { given } = specify(t, userDecider)
   given(registered)
     .when({ type: 'ChangePassword', passwordHash: 'second', at })
@@ -47,14 +47,14 @@ test('each password change raises the generation by one, so that earlier JWTs en
     .thenEvents(passwordChanged('third', 2, at))
 })
 
-test('a password that was shown to be known is changed only while it is still the password', (t) => {
+test('a password can be changed only while the verified password is still current', (t) => {
   const { given } = specify(t, userDecider)
   const change = { type: 'ChangePassword', passwordHash: 'third', generation: 0, at } as const
   given(registered).when(change).thenEvents(passwordChanged('third', 1, at))
   given(registered, passwordChanged('second', 1)).when(change).thenRefused({ _tag: 'PasswordOutdated' })
 })
 
-test('a log-out everywhere raises the generation and leaves the password', (t) => {
+test('a log-out everywhere raises the generation and keeps the password', (t) => {
   const { given } = specify(t, userDecider)
   const ended = (generation: number): UserEvent => ({ type: 'LoginsEnded', data: { userId: 3, generation, at } })
   given(registered).when({ type: 'EndLogins', at }).thenEvents(ended(1))
@@ -66,7 +66,7 @@ test('a log-out everywhere raises the generation and leaves the password', (t) =
   given().when({ type: 'EndLogins', at }).thenRefused({ _tag: 'UserUnknown' })
 })
 
-test('a password is hashed anew while the old hash still stands, and its generation stays [S12]', (t) => {
+test('a password is hashed again while the old hash is current, without a new generation [S12]', (t) => {
   const { given } = specify(t, userDecider)
   const rehash = { type: 'Rehash', oldHash: 'first', passwordHash: 'first, dearer', at } as const
   const rehashed: UserEvent = { type: 'PasswordRehashed', data: { userId: 3, passwordHash: 'first, dearer', at } }
@@ -79,7 +79,7 @@ test('a password is hashed anew while the old hash still stands, and its generat
   given().when(rehash).thenRefused({ _tag: 'UserUnknown' })
 })
 
-test('an administrator changes what differs, all of it in one step', (t) => {
+test('an administrator changes all differing members in one step', (t) => {
   const { given } = specify(t, userDecider)
   const limits: UserEvent = { type: 'UserLimitsChanged', data: { userId: 3, maxSessions: 2, maxTranslations: 5, at } }
   const permissions: UserEvent = { type: 'UserPermissionsChanged', data: { userId: 3, permissions: ['admin'], at } }
@@ -94,7 +94,7 @@ test('an administrator changes what differs, all of it in one step', (t) => {
     .thenEvents(limits, permissions, passwordChanged('second', 1, at), disabled(at))
 })
 
-test('what is as it was already is no change, but a password that is set again is one', (t) => {
+test('an unchanged member is no change, but a password set again is one', (t) => {
   const { given } = specify(t, userDecider)
   given(registered).when({ type: 'Change', changes: {}, at }).thenNothing()
   given(registered)
@@ -109,7 +109,7 @@ test('what is as it was already is no change, but a password that is set again i
     .thenEvents(passwordChanged('first', 1, at))
 })
 
-test('a user is disabled and enabled; repeating either is nothing to do', (t) => {
+test('a user is disabled and enabled; a repeat does nothing', (t) => {
   const { given } = specify(t, userDecider)
   given(registered).when({ type: 'Change', changes: { isActive: false }, at }).thenEvents(disabled(at))
   given(registered, disabled()).when({ type: 'Change', changes: { isActive: false }, at }).thenNothing()
@@ -118,14 +118,14 @@ test('a user is disabled and enabled; repeating either is nothing to do', (t) =>
   given(registered, disabled(), enabled()).when({ type: 'Change', changes: { isActive: true }, at }).thenNothing()
 })
 
-test('nothing can be asked of a user who was never registered', (t) => {
+test('commands on an unregistered user are refused', (t) => {
   const { given } = specify(t, userDecider)
   given().when({ type: 'ChangePassword', passwordHash: 'x', at }).thenRefused({ _tag: 'UserUnknown' })
   given().when({ type: 'Change', changes: { isActive: false }, at }).thenRefused({ _tag: 'UserUnknown' })
   given().when({ type: 'Change', changes: { isActive: true }, at }).thenRefused({ _tag: 'UserUnknown' })
 })
 
-test('the state holds the user as changed since', (t) => {
+test('the state holds the current user', (t) => {
   const { at: createdAt, ...facts } = registered.data
   t.deepEqual(fold(userDecider, [registered]), {
     ...facts,
@@ -158,7 +158,7 @@ test('the state holds the user as changed since', (t) => {
   })
 })
 
-test('where nobody else administers, an active administrator is not demoted, disabled or deleted; anybody else is', (t) => {
+test('the only administrator cannot be demoted, disabled or deleted; any other user can', (t) => {
   const { given } = specify(t, userDecider)
   const administrator: UserEvent = {
     type: 'UserPermissionsChanged',

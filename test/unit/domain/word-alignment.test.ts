@@ -14,7 +14,7 @@ test('a substitution, an insertion and a deletion are one error each', (t) => {
   t.is(wordErrorRate('one two', ''), 1)
 })
 
-test('against a prefix, what has not been said yet is no error and matches nothing', (t) => {
+test('against a prefix, text that was not spoken yet is no error and matches nothing', (t) => {
   const reference = comparableWords('the cat and the dog and the bird')
   t.deepEqual(alignWords(reference, ['the', 'cat'], 'prefix'), { errors: 0, matches: [[0, 0], [1, 1]] })
   t.deepEqual(alignWords(reference, ['the', 'bat', 'and', 'the'], 'prefix'), {
@@ -27,7 +27,7 @@ test('against a prefix, what has not been said yet is no error and matches nothi
   })
 })
 
-test('matches are equal words in order, and errors count all the rest', (t) => {
+test('matches are equal words in order, and all other words are errors', (t) => {
   const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 })
   fc.assert(
     fc.property(words, words, (reference, hypothesis) => {

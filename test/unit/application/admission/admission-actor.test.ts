@@ -49,7 +49,7 @@ const release = ({ actor, environment }: One, liveId: number) =>
     actor: 'service',
   })()
 
-test('200 admissions at once take a handful of appends, each with its own answer', async (t) => {
+test('200 simultaneous admissions take a handful of appends, each with its own answer', async (t) => {
   const memory = createMemoryEventStore()
   const { store, appendsTo } = createFailingStore(memory, {})
   const one = await actorOn(store)
@@ -63,7 +63,7 @@ test('200 admissions at once take a handful of appends, each with its own answer
   t.true(appendsTo('admission').length <= 4, `${appendsTo('admission').length} appends`)
 })
 
-test('a store that is late when the admissions are opened is told apart from a defect, and they open once it answers', async (t) => {
+test('a slow store delays the opening of admissions, a defect ends it', async (t) => {
   const store = createMemoryEventStore()
   const deps = {
     keyring: createMemoryKeyring(),
@@ -83,7 +83,7 @@ test('a store that is late when the admissions are opened is told apart from a d
   await t.throwsAsync(openAdmission({ ...deps, store: { ...store, read: broken } }), { message: 'a defect' })
 })
 
-test('of commands that are appended together each event has the correlation id of its own request [B15]', async (t) => {
+test('of commands in one append each event has the correlation id of its own request [B15]', async (t) => {
   const store = createMemoryEventStore()
   const { actor, environment } = await actorOn(store, 200, currentCorrelationId)
   await setCapacity(actor, environment, 150)
@@ -97,7 +97,7 @@ test('of commands that are appended together each event has the correlation id o
   t.deepEqual(admitted.map(({ metadata }) => metadata.correlationId), ['first', 'second', 'c'])
 })
 
-test('Two actors on one log never give more than there is', async (t) => {
+test('two actors on one log never reserve more than exists', async (t) => {
   const memory = createMemoryEventStore()
   const one = await actorOn(memory)
   const two = await actorOn(memory)
@@ -108,7 +108,7 @@ test('Two actors on one log never give more than there is', async (t) => {
   t.is(memory.allEvents().filter(({ type }) => type === 'Admitted').length, 40)
 })
 
-test('a refusal is decided on the newest state, whoever made room [R59]', async (t) => {
+test('a refusal uses the newest state, also when another process freed memory [R59]', async (t) => {
   const memory = createMemoryEventStore()
   const one = await actorOn(memory)
   await setCapacity(one.actor, one.environment, 4)
@@ -120,7 +120,7 @@ test('a refusal is decided on the newest state, whoever made room [R59]', async 
   t.like(await admit(two, 2, 1, 'd'), { left: { _tag: 'InsufficientVram', needed: 1, free: 0 } })
 })
 
-test('An append whose answers were lost is found, and nothing is admitted twice', async (t) => {
+test('an append with a lost answer is found, and nothing is admitted twice', async (t) => {
   const memory = createMemoryEventStore()
   const { store } = createFailingStore(memory, { admission: ['answered', 'lost-answer', 'lost-answer', 'lost-answer'] })
   const one = await actorOn(store)
@@ -130,7 +130,7 @@ test('An append whose answers were lost is found, and nothing is admitted twice'
   t.is(reservedVram(one.actor.state()), 4)
 })
 
-test('An append that was never made answers StoreUnavailable to everybody in it, and the next one goes through', async (t) => {
+test('an append that never happened answers StoreUnavailable to all its commands', async (t) => {
   const { store } = createFailingStore(createMemoryEventStore(), {
     admission: ['answered', 'not-made', 'not-made', 'not-made'],
   })
@@ -141,7 +141,7 @@ test('An append that was never made answers StoreUnavailable to everybody in it,
   right(await admit(one, 2, 1, 'c'))
 })
 
-test('Commands that move many lives fill the append: what comes behind them goes into the next one, all are answered', async (t) => {
+test('commands that move many sessions fill an append; later commands go into the next one', async (t) => {
   const { store, appendsTo } = createFailingStore(createMemoryEventStore(), {})
   const one = await actorOn(store)
   await setCapacity(one.actor, one.environment, 1000)
@@ -162,7 +162,7 @@ test('Commands that move many lives fill the append: what comes behind them goes
   t.is(reservedVram(one.actor.state()), 355)
 })
 
-test('A start from the newest snapshot reads only what came after, and knows the same', async (t) => {
+test('a start from the newest snapshot reads only the later events and reaches the same state', async (t) => {
   const memory = createMemoryEventStore()
   const one = await actorOn(memory, 20)
   await setCapacity(one.actor, one.environment, 1000)
@@ -184,7 +184,7 @@ test('A start from the newest snapshot reads only what came after, and knows the
   t.is(right(await memory.read('snapshot-admission')()).length, 2)
 })
 
-test('A defect in a snapshot is logged and hurts nobody', async (t) => {
+test('a damaged snapshot is logged and harmless', async (t) => {
   const memory = createMemoryEventStore()
   const store: EventStore = {
     ...memory,
@@ -199,7 +199,7 @@ test('A defect in a snapshot is logged and hurts nobody', async (t) => {
   t.true(one.logger.lines.every(({ level }) => level === 'error'))
 })
 
-test('while the admissions cannot be read every command is refused by a read, and none is written in the hope that it fits', async (t) => {
+test('while admissions are unreadable every command is refused, and none is appended blindly', async (t) => {
   const memory = createMemoryEventStore()
   const { store, appendsTo } = createFailingStore(memory, {})
   const environment = createTestEnvironment()

@@ -32,7 +32,7 @@ const distant = (store: EventStore, random: () => number): EventStore => ({
   },
 })
 
-test('processes that admit without pause on one log refuse nobody for it', async (t) => {
+test('processes that admit continuously on one log refuse no command because of conflicts', async (t) => {
   const chance = chanceOf(t)
   const store = distant(createMemoryEventStore(), chance.random('store'))
   const open = async (_: unknown, place: number) => {

@@ -67,7 +67,7 @@ const upgraded = async (t: ExecutionContext, name: string, vram: number) => {
 }
 
 for (const name of ['local', 'host-1'])
-  test(`a log of an older version goes on under the name ${name}: its lives are taken over, nothing of the old worker is left`, async (t) => {
+  test(`a log of an older version continues under the name ${name}: its sessions are taken over`, async (t) => {
     const { deps, store, admission } = await upgraded(t, name, 100)
     const { workers } = admission.state()
     t.deepEqual(
@@ -82,7 +82,7 @@ for (const name of ['local', 'host-1'])
     t.is(right(await store.read('snapshot-admission')()).length, 1, 'from now on in a stream of its own')
   })
 
-test('a create with a key that an older version began is found for as long as the key is known [R76]', async (t) => {
+test('a create with a key from an older version is found while the key is known [R76]', async (t) => {
   const { begin, store, admission, side } = await upgraded(t, 'local', 100)
   // The first of them was admitted before the snapshot, the last behind it; that one was not created any more.
   await begin('first', 1)
@@ -96,7 +96,7 @@ test('a create with a key that an older version began is found for as long as th
   t.deepEqual(right(await store.read(liveStream(3))()).map((event) => dataOf(event)['commandId']), ['command-3'])
 })
 
-test('an ended live of a key that an older version began is the answer, whatever its owner may do by now [R76]', async (t) => {
+test('the ended session of a key from an older version is the answer, whatever its owner may do [R76]', async (t) => {
   const { begin, side } = await upgraded(t, 'local', 100)
   const request = requestOf({ translations: ['es', 'de'] })
   await begin('first', 1, request)
@@ -105,7 +105,7 @@ test('an ended live of a key that an older version began is the answer, whatever
   t.is(right(await side.createLiveOnce(callerOf(1, { maxTranslations: 1 }), request, 'first')()).id, 1)
 })
 
-test('a worker that joins anew has all that it ran, more than one append moves', async (t) => {
+test('a worker that joins again holds all its earlier sessions, more than one append moves', async (t) => {
   const { deps, environment, admission } = await createWriteSide({ capacity: 1000 })
   for (let liveId = 1; liveId <= 450; liveId++) {
     const command = admitCommand({ commandId: `c-${liveId}`, instance: environment.instance, at: environment.now() })

@@ -34,7 +34,7 @@ const startMember = async (
 const placements = ({ admission }: Awaited<ReturnType<typeof startMember>>) =>
   admission.state().open.map(({ liveId, worker, term }) => [liveId, worker, term])
 
-test('a worker that is lost is given up by whoever hears of it, its lives go to others, and it drops them when it wakes', async (t) => {
+test('a lost worker is removed by any process, its sessions move, and it drops them when it returns', async (t) => {
   const on = stores()
   const first = await startMember(t, on, 'w1')
   const { id } = right(await first.side.createLive(me, requestOf(URL_LIVE))())
@@ -72,7 +72,7 @@ test('a worker that is lost is given up by whoever hears of it, its lives go to 
   t.deepEqual(await typesOf(on, `segments-${id}`), ['SegmentsFenced', 'SegmentsFenced', 'SegmentFinalised'])
 })
 
-test('who hears of a lost worker says so for as long as the log does not answer', async (t) => {
+test('a process that learns of a lost worker retries until the log answers', async (t) => {
   const on = stores()
   const first = await startMember(t, on, 'w1')
   let isAway = false
@@ -97,7 +97,7 @@ test('who hears of a lost worker says so for as long as the log does not answer'
   await eventually(async () => assert.equal((await typesOf(on, 'admission')).at(-1), 'WorkerLeft'))
 })
 
-test('a worker that no member is leaves after some looks, unless it is us who see nobody', async (t) => {
+test('a worker without a member leaves after several checks, unless this process sees no member at all', async (t) => {
   const on = stores()
   const first = await startMember(t, on, 'w1')
   const { id } = right(await first.side.createLive(me, requestOf(URL_LIVE))())
@@ -123,7 +123,7 @@ test('a worker that no member is leaves after some looks, unless it is us who se
   await eventually(() => assert.deepEqual(placements(second), [[id, 'w2', 2]]))
 })
 
-test('a live whose model nobody has waits, and is placed as soon as somebody offers it', async (t) => {
+test('a session whose model no worker has waits, and is placed once a worker offers it', async (t) => {
   const on = stores()
   const first = await startMember(t, on, 'w1')
   const { id } = right(await first.side.createLive(me, requestOf(URL_LIVE))())
@@ -145,7 +145,7 @@ test('a live whose model nobody has waits, and is placed as soon as somebody off
   t.deepEqual(placements(second), [[id, 'w2', 2]])
 })
 
-test('a worker drops what it has left although the admissions cannot be read when it hears of it', async (t) => {
+test('a worker drops sessions it lost even when admissions are unreadable', async (t) => {
   const on = stores()
   let isAway = false
   const store: EventStore = {

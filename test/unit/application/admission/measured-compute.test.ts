@@ -29,7 +29,7 @@ const world = (
 
 const pass = (seconds: number): PassTime => ({ usual: seconds, least: seconds })
 
-test('a session takes what its passes take at their cadence, which has a rest between them', (t) => {
+test('a session takes the time of its passes at their cadence, including rests', (t) => {
   const share = (time: PassTime): number => world({ pass: time }).forModel(BASE, 60).shareOf('base')
   t.is(share(pass(0.2)), 1.4 * 0.2)
   t.is(share(pass(4)), 0.7, 'a slow model is heard more rarely')
@@ -38,17 +38,17 @@ test('a session takes what its passes take at their cadence, which has a rest be
   t.is(share({ usual: 4, least: 0.2, busy: 0.2 }), 1.4 * 0.2, 'a pass that waits for other programs costs no more')
 })
 
-test('a model that nobody measured is estimated by its size, and never refused for that alone', (t) => {
+test('an unmeasured model is estimated by its size and never refused for the estimate only', (t) => {
   t.is(world().forModel(BASE, 5).shareOf('base'), 1.4 * 0.3)
   t.is(world().forModel(BASE, 5).shareOf('gone'), 0)
 })
 
-test('OVERCOMMIT gives the lanes away so many times', (t) => {
+test('OVERCOMMIT multiplies the lanes that sessions can use', (t) => {
   t.is(world().forModel(BASE, 5).deviceOf('base').lanes, 2)
   t.is(world({ overcommit: 1.5 }).forModel(BASE, 5).deviceOf('base').lanes, 3)
 })
 
-test('OVERCOMMIT=0 refuses none and warns of the sessions that are too many', (t) => {
+test('OVERCOMMIT=0 refuses no session and warns about too many', (t) => {
   const running = [1, 2]
   const enough = world({ overcommit: 0, running, pass: pass(0.2) })
   t.is(enough.forModel(BASE, 5).deviceOf('base').lanes, Infinity)
@@ -58,7 +58,7 @@ test('OVERCOMMIT=0 refuses none and warns of the sessions that are too many', (t
   t.like(few.lines, [{ level: 'warn', fields: { model: 'base', neededLanes: 0.7, freeLanes: 2 - 1.4 } }])
 })
 
-test('the log warns of a model whose passes take longer than max_delay', (t) => {
+test('the log warns about a model whose passes take longer than max_delay', (t) => {
   const slow = world({ pass: pass(6) })
   slow.forModel(BASE, 10)
   t.deepEqual(slow.lines, [])
@@ -66,7 +66,7 @@ test('the log warns of a model whose passes take longer than max_delay', (t) => 
   t.like(slow.lines, [{ level: 'warn', fields: { model: 'base', passSeconds: 6, maxDelay: 5 } }])
 })
 
-test('the metrics tell the lanes and what is taken of them', (t) => {
+test('the metrics show the lanes and their used part', (t) => {
   const { lanes, taken } = world({ running: [1], pass: pass(0.5) })
   t.is(lanes(), 2)
   t.is(taken(), 0.7)

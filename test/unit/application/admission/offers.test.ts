@@ -30,7 +30,7 @@ const namesAndRanks = (...given: Parameters<typeof candidatesFrom>) =>
 const engine = (changes: Partial<OffersDeps['engine']> = {}): OffersDeps['engine'] =>
   ({ deviceOf: (name) => ({ name: name === 'large' ? 'gpu' : 'cpu', lanes: 2 }), passTime: () => null, ...changes })
 
-test('a process offers what is installed, each model with its device, its part of a lane and whether it is in memory', (t) => {
+test('a process offers its installed models with device, lane share and load state', (t) => {
   const onDisk = [{ name: 'tiny', ships: true, bytes: 5, precision: null, source: null, measured: false }]
   const installed = {
     models: () => [plainModel('tiny'), plainModel('large', { active: false })],
@@ -52,7 +52,7 @@ test('a process offers what is installed, each model with its device, its part o
   t.deepEqual([offers.translations, offers.onDisk], [[PAIR], onDisk])
 })
 
-test('candidates are up, reach the log, and have the model and every translator', (t) => {
+test('candidates are running, reach the log, and have the model and every translator', (t) => {
   const both = offersWith([modelNamed('tiny')], { translations: [PAIR] })
   const members = [
     memberNamed('api', null),
@@ -74,7 +74,7 @@ test('candidates are up, reach the log, and have the model and every translator'
   )
 })
 
-test('who has the model in memory comes first, unless it could not keep up any more', (t) => {
+test('a worker with the loaded model comes first, unless it is overloaded', (t) => {
   const loaded = offersWith([modelNamed('tiny', { isLoaded: true })])
   const open = [1, 2, 3, 4].map((liveId) => reservation(liveId, { worker: 'w2' }))
   const members = [memberNamed('w1'), memberNamed('w2', loaded, { lives: [1, 2, 3, 4] })]
@@ -86,7 +86,7 @@ test('who has the model in memory comes first, unless it could not keep up any m
   t.is(candidatesFrom(members, { ...asked, overcommit: 1.5 })[1]?.compute?.deviceOf('tiny').lanes, 3)
 })
 
-test('of workers alike the one with most free compute is given the live, then the one with most memory', (t) => {
+test('of equal workers the one with most free compute gets the session, then the one with most memory', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [
     joined('w1', 12_000),
@@ -101,7 +101,7 @@ test('of workers alike the one with most free compute is given the live, then th
   given(...history.slice(0, 2)).when(admit(1, { candidates })).thenEvents(admitted(1, { worker: 'w1' }))
 })
 
-test('a process knows itself by its present figures, whatever it announced', (t) => {
+test('a process uses its own current figures instead of its announcement', (t) => {
   const { members } = scriptedMembers(memberNamed('w1', null), memberNamed('w2'))
   const compute = {
     forModel: () => ({ deviceOf: () => ({ name: 'mine', lanes: 9 }), shareOf: () => 0.1, active: new Set<number>() }),
@@ -125,7 +125,7 @@ test('a process knows itself by its present figures, whatever it announced', (t)
   t.deepEqual(candidatesAmong({ ...deps, own: null })(request).map(({ worker }) => worker), ['w2'])
 })
 
-test('a worker announces at once, and again when something of note has changed', (t) => {
+test('a worker announces immediately, and again after every notable change', (t) => {
   const { members, announced } = scriptedMembers(memberNamed('w1', null))
   const tasks: Array<() => void> = []
   const timers = { after: (_ms: number, task: () => void) => { tasks.push(task); return () => undefined } }
@@ -151,7 +151,7 @@ test('a worker announces at once, and again when something of note has changed',
   announcing.stop()
 })
 
-test('the catalogue of a process without engines is what workers offer together, as long as they were seen within ten minutes', (t) => {
+test('a process without engines lists the models of workers seen within ten minutes', (t) => {
   let clock = 0
   const environment = { monotonic: () => clock }
   const mine = memberNamed('api', null)

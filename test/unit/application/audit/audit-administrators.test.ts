@@ -43,7 +43,7 @@ const problemsOf = async (steps: ReadonlyArray<Step>, damaged = -1): Promise<Rea
 
 const comings = [registered, counted(0), uncounted(0), disabled, enabled, counted(2), uncounted(2), uncounted(2)]
 
-test('who is counted as an administrator is judged by their own stream, as far as that can be read', async (t) => {
+test('administrators are judged by their own streams, as far as these are readable', async (t) => {
   t.deepEqual(await problemsOf(comings), [])
   const notThere = ['user 3 is counted because of a missing event']
   t.deepEqual(await problemsOf([counted(0), registered]), notThere)

@@ -16,7 +16,7 @@ const moved = (liveId: number, name: string, term = 2): Step => [
   { type: 'Moved', data: { liveId, worker: name, term, at: after(0) } },
 ]
 
-test('lives that are moved between workers, before and after they were created, are in order', async (t) => {
+test('sessions that move between workers, before and after their creation, are in order', async (t) => {
   const taken = [capacity, admitted(1), left(worker, null), joined('other', 2 * vram), moved(1, 'other'), birth()]
   const waited = [
     admitted(2, { worker: 'other' }),

@@ -30,7 +30,7 @@ import {
 } from './audited-log.ts'
 import type { Step } from './audited-log.ts'
 
-test('a history that the rules made passes', async (t) => {
+test('a history that follows the rules passes', async (t) => {
   const whole = [
     capacity,
     admitted(1),
@@ -89,7 +89,10 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
   [/^order: revision 1 of live-1: LiveAborted although the session exists$/, [...begun, aborted]],
   [/^order: revision 2 of live-1: the session was started twice$/, [...begun, on('LiveStarted'), on('LiveStarted')]],
   [/^order: revision 2 of live-1: LiveStarted after the end of the session$/, [...begun, finished, on('LiveStarted')]],
-  [/^order: revision 1 of live-1: LiveCreated after the end of the session$/, [capacity, admitted(1), aborted, birth()]],
+  [
+    /^order: revision 1 of live-1: LiveCreated after the end of the session$/,
+    [capacity, admitted(1), aborted, birth()],
+  ],
   [/^order: revision 1 of live-1: sender 2 connected after sender 0$/, [...begun, attached(2)]],
   [
     /^order: revision 1 of live-1: sender 1 left but was not connected$/,
@@ -149,12 +152,12 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
 ]
 
 for (const [expected, steps] of broken)
-  test(`what no rule made is named: ${expected.source}`, async (t) => {
+  test(`a violation is reported: ${expected.source}`, async (t) => {
     const found = await problemsOf(steps, [], ['user-3', 'live-1', 'text-1'])
     t.true(found.some((problem) => expected.test(problem)), found.join('\n'))
   })
 
-test('a deletion that is still at work is no fault', async (t) => {
+test('a running deletion is not a fault', async (t) => {
   const late: Step = ['user-3', { type: 'UserDeleted', data: { userId: 3, usernameHash: 'h', at: after(950_000) } }]
   t.deepEqual(
     (await problemsOf([registered, late], [], ['user-3'])).filter((problem) => problem.startsWith('erasure')),
@@ -162,7 +165,7 @@ test('a deletion that is still at work is no fault', async (t) => {
   )
 })
 
-test('what this version cannot read is named, and what stands behind it is judged', async (t) => {
+test('unreadable events are reported, and the events after them are checked', async (t) => {
   const raw: ReadonlyArray<Step> = [
     ['live-1', { type: 'LiveStarted', data: { ...about(1), at: 'yesterday' } }],
     ['live-1', { type: 'LiveSang', data: {} }],
@@ -175,7 +178,7 @@ test('what this version cannot read is named, and what stands behind it is judge
   t.deepEqual(found.filter((problem) => problem.startsWith('order: ')), [])
 })
 
-test('an envelope whose key was never made is named, one whose key was erased is not', async (t) => {
+test('an envelope whose key never existed is reported, one with an erased key is not', async (t) => {
   const store = createMemoryEventStore()
   const [one, other] = [createMemoryKeyring(), createMemoryKeyring()]
   const [sealed] = right(await sealEvents(one, 'segments-1')([segment(1)[1]])())
@@ -191,7 +194,7 @@ test('an envelope whose key was never made is named, one whose key was erased is
   t.deepEqual((await checkLog({ store, keyring: one, keyNames: () => [], now: null })).problems, [])
 })
 
-test('a log that cannot be read is no clean log', async (t) => {
+test('an unreadable log is not a clean log', async (t) => {
   const store = {
     ...createMemoryEventStore(),
     head: () => async () => E.left({ _tag: 'StoreUnavailable' as const, reason: 'gone' }),
@@ -201,7 +204,7 @@ test('a log that cannot be read is no clean log', async (t) => {
   })
 })
 
-test('behind a row that is not what was written all is judged that can be, and the rest is said', async (t) => {
+test('after a damaged row everything checkable is checked, and the rest is reported', async (t) => {
   const steps = [
     capacity,
     admitted(1),
@@ -264,7 +267,7 @@ const numbersOf = (steps: ReadonlyArray<Step>, isMeant: (stream: string) => bool
 const subsets = ([first, ...others]: ReadonlyArray<number>): ReadonlyArray<ReadonlyArray<number>> =>
   first === undefined ? [[]] : subsets(others).flatMap((rest) => [rest, [first, ...rest]])
 
-test('whatever a scavenge discards of segments that were forgotten, all but the last event, the log is right', async (t) => {
+test('a log is right whatever a scavenge removes of forgotten segments, except the last event', async (t) => {
   const lines = [
     segment(1),
     segment(2),
@@ -279,7 +282,7 @@ test('whatever a scavenge discards of segments that were forgotten, all but the 
   for (const gone of choices) t.deepEqual(await problemsOf(steps, [], [], [], gone), [], `without ${gone.join()}`)
 })
 
-test('of streams of which only the newest events are kept, what is discarded is no fault', async (t) => {
+test('removed events of streams that keep only their newest events are not a fault', async (t) => {
   const used = (second: number): Step => [
     'token-use-1',
     { type: 'ApiTokenUsed', data: { tokenId: 1, userId: 3, at: after(second) } },
@@ -293,7 +296,7 @@ test('of streams of which only the newest events are kept, what is discarded is 
   t.deepEqual(problems, [])
 })
 
-test('what stands behind a gap is judged by what is left: a segment that came before another one is named', async (t) => {
+test('events after a gap are checked by what is left: a segment out of order is reported', async (t) => {
   const late = [...begun, segment(1), segment(2), segment(3, 'translation'), segment(3), segment(2)]
   const [, , , one, two] = late.keys()
   const found = await problemsOf(late, [], [], [], [one ?? 0, two ?? 0])

@@ -7,7 +7,7 @@ import { after, liveCreated } from '../../domain/samples.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
 
-test('what was deleted up to the moment that is asked for must be gone, what was deleted after it need not', async (t) => {
+test('data deleted up to the requested moment must be gone, later deletions need not be complete', async (t) => {
   const { data: created } = liveCreated()
   const at = after(100)
   const rules = createErasureRules()
@@ -23,7 +23,7 @@ test('what was deleted up to the moment that is asked for must be gone, what was
   t.deepEqual(await leftAt(Date.parse(at) + 1), left)
 })
 
-test('a log that ends in an error is no clean log', async (t) => {
+test('a log that ends in an error is not a clean log', async (t) => {
   const memory = createMemoryEventStore()
   const store: EventStore = {
     ...memory,

@@ -58,7 +58,7 @@ const open = async (t: ExecutionContext, store = createMemoryEventStore()) => {
 const active = (rows: ReadonlyArray<{ readonly id: number; readonly active: boolean }>): ReadonlyArray<number> =>
   rows.filter((row) => row.active).map(({ id }) => id)
 
-test('what is switched off is listed as inactive with the time of the change, also after a restart', async (t) => {
+test('a switched-off model is listed as inactive with the time of the change, also after a restart', async (t) => {
   const { store, catalogue, switchModel, switchLanguage } = await open(t)
   const off = right(await switchModel(admin, 6, false)())
   t.false(off.active)
@@ -74,14 +74,14 @@ test('what is switched off is listed as inactive with the time of the change, al
   ])
 })
 
-test('switching on what is not installed makes nothing active', async (t) => {
+test('switching on a model that is not installed activates nothing', async (t) => {
   const { catalogue, switchModel, store } = await open(t)
   t.false(right(await switchModel(admin, 1, true)()).active)
   t.deepEqual(active(catalogue.models()), [6])
   t.deepEqual(store.allEvents(), [])
 })
 
-test('what nobody listed cannot be switched', async (t) => {
+test('an unlisted id cannot be switched', async (t) => {
   const { store, switchModel, switchLanguage, switchTranslation } = await open(t)
   t.deepEqual(await switchModel(admin, 99, false)(), E.left({ _tag: 'ModelNotFound' }))
   t.deepEqual(await switchLanguage(admin, 99, false)(), E.left({ _tag: 'LanguageNotFound' }))
@@ -89,7 +89,7 @@ test('what nobody listed cannot be switched', async (t) => {
   t.deepEqual(store.allEvents(), [])
 })
 
-test('of several translators of a pair the next one takes over when the active one is switched off', async (t) => {
+test('when the active translator of a pair is switched off, the next one becomes active', async (t) => {
   const { catalogue, switchTranslation } = await open(t)
   t.deepEqual(active(catalogue.translations()), [2, 4])
   t.false(right(await switchTranslation(admin, 2, false)()).active)
@@ -102,14 +102,14 @@ test('of several translators of a pair the next one takes over when the active o
   t.deepEqual(active(catalogue.translations()), [2, 4])
 })
 
-test('of switches that come together none is lost', async (t) => {
+test('simultaneous switches are all kept', async (t) => {
   const { catalogue, store, switchTranslation } = await open(t)
   await Promise.all([1, 2, 3, 4].map((id) => switchTranslation(admin, id, false)()))
   t.deepEqual(active(catalogue.translations()), [])
   t.deepEqual((await open(t, store)).catalogue.translations(), catalogue.translations())
 })
 
-test('what another process switches is heard from the log', async (t) => {
+test('switches of other processes are read from the log', async (t) => {
   const { store, catalogue } = await open(t)
   const other = await open(t, store)
   right(await other.switchModel(admin, 6, false)())

@@ -40,7 +40,7 @@ const start = ({ isUsedMeanwhile = false, isStoreAway = false } = {}) => {
   return { did, store, remove: () => remove(callerOf(1), 6)() }
 }
 
-test('a model goes out of sight, then for good, and that is an event [R172]', async (t) => {
+test('a model is hidden, then removed, and the removal is an event [R172]', async (t) => {
   const { did, store, remove } = start()
   right(await remove())
   t.deepEqual(did, ['hide', 'rescan', 'destroy'])
@@ -50,13 +50,13 @@ test('a model goes out of sight, then for good, and that is an event [R172]', as
   )
 })
 
-test('a model that a live begins to use meanwhile comes back [R172]', async (t) => {
+test('a model that a session begins to use meanwhile returns [R172]', async (t) => {
   const { did, remove } = start({ isUsedMeanwhile: true })
   t.deepEqual(await remove(), E.left({ _tag: 'ModelInUse', lives: 1 }))
   t.deepEqual(did, ['hide', 'rescan', 'restore', 'rescan'])
 })
 
-test('a model whose removal is broken off by a store that is away comes back [R172]', async (t) => {
+test('a model whose removal a store outage interrupts returns [R172]', async (t) => {
   const { did, remove } = start({ isStoreAway: true })
   t.deepEqual(await remove(), E.left({ _tag: 'StoreUnavailable', reason: 'the store is away' }))
   t.deepEqual(did, ['hide', 'restore'])

@@ -57,7 +57,7 @@ const untilOver = (jobs: Jobs, id: number) =>
     return job
   })
 
-test('a job tells its progress and its result, one of a kind at a time [R170]', async (t) => {
+test('a job reports its progress and its result, and one job of a kind runs at a time [R170]', async (t) => {
   const { runner, finish } = waiting()
   const jobs = await open(runner)
   t.deepEqual(
@@ -82,7 +82,7 @@ test('a job tells its progress and its result, one of a kind at a time [R170]', 
   t.deepEqual(await jobs.get(4711)(), E.left({ _tag: 'JobNotFound' }))
 })
 
-test('a job is cancelled, and one that is over stays as it is [R171]', async (t) => {
+test('a job can be cancelled, and an ended job stays unchanged [R171]', async (t) => {
   const jobs = await open(waiting().runner)
   const { id } = right(await jobs.start(admin, order('pull', 'base'))())
   right(await jobs.cancel(id)())
@@ -92,7 +92,7 @@ test('a job is cancelled, and one that is over stays as it is [R171]', async (t)
   t.deepEqual(await jobs.cancel(4711)(), E.left({ _tag: 'JobNotFound' }))
 })
 
-test('what a stop or a kill breaks off has failed, and the next process knows of all jobs [R171]', async (t) => {
+test('a job interrupted by a stop or a kill has failed, and the next process knows all jobs [R171]', async (t) => {
   const store = createMemoryEventStore()
   const before = await open(waiting().runner, store)
   const stopped = right(await before.start(admin, order('pull', 'base'))())
@@ -106,7 +106,7 @@ test('what a stop or a kill breaks off has failed, and the next process knows of
   t.true(E.isRight(await after.start(admin, order('check'))()), 'another one may begin')
 })
 
-test('an end that the store did not take is told again before another job of the kind begins', async (t) => {
+test('an end that the store refused is recorded before another job of the kind begins', async (t) => {
   const store = createMemoryEventStore()
   let isAway = false
   const append: EventStore['append'] = (...asked) =>

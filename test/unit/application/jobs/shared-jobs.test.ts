@@ -68,9 +68,13 @@ const world = () => {
     return {
       self,
       replaced: new Promise(() => undefined),
-      ownershipProblem: () => Promise.resolve(cutOff.has(self.incarnation) || !present.has(self.incarnation) ? 'cut off' : null),
-      all: () => [...present.values()].filter(({ incarnation }) =>
-        incarnation === self.incarnation || (!cutOff.has(self.incarnation) && !cutOff.has(incarnation))),
+      ownershipProblem: () =>
+        Promise.resolve(cutOff.has(self.incarnation) || !present.has(self.incarnation) ? 'cut off' : null),
+      all: () =>
+        [...present.values()].filter(
+          ({ incarnation }) =>
+            incarnation === self.incarnation || (!cutOff.has(self.incarnation) && !cutOff.has(incarnation)),
+        ),
       onChange: (hear) => {
         own.change.add(hear)
         return () => void own.change.delete(hear)
@@ -125,7 +129,7 @@ const world = () => {
 
 const jobOf = async (jobs: Jobs, id: number) => right(await jobs.get(id)())
 
-test('every process shows a job at once, how far it is while it runs, and what became of it [R170]', async (t) => {
+test('every process shows a job immediately, its progress and its result [R170]', async (t) => {
   const { start, pass } = world()
   const { runner, goesOn, finish } = scripted()
   const [one, other] = [await start('one', runner), await start('other')]
@@ -157,7 +161,7 @@ test('every process shows a job at once, how far it is while it runs, and what b
   t.true(E.isRight(await other.jobs.start(admin, PULL)()), 'another one may begin, here')
 })
 
-test('a job is cancelled by whichever process is asked, and what is over stays [R171]', async (t) => {
+test('any process can cancel a job, and an ended job stays unchanged [R171]', async (t) => {
   const { start, pass, types, present } = world()
   const { runner, isAborted } = scripted()
   const [one, other] = [await start('one', runner), await start('other')]
@@ -175,7 +179,7 @@ test('a job is cancelled by whichever process is asked, and what is over stays [
   t.deepEqual([...present.values()].map(({ jobs }) => jobs), [one, other].map(() => ({ doing: [], cancelling: [] })))
 })
 
-test('a process that starts ends what an earlier run of it did, and nothing that others do', async (t) => {
+test('a starting process ends the jobs of its earlier run and no others', async (t) => {
   const { start, pass, gone } = world()
   const { runner, isAborted } = scripted()
   const [one, other] = [await start('one', runner), await start('other')]
@@ -193,7 +197,7 @@ test('a process that starts ends what an earlier run of it did, and nothing that
   t.deepEqual(await again.jobs.start(admin, PULL)(), E.left({ _tag: 'ModelsElsewhere' }))
 })
 
-test('the job of a process that is lost has failed, once, and the process breaks it off when it comes back', async (t) => {
+test('the job of a lost process has failed once, and the process stops it when it returns', async (t) => {
   const { start, pass, lose, cut, mend, types } = world()
   const { runner, isAborted, goesOn } = scripted()
   const [one, ...others] = [await start('one', runner), await start('two'), await start('three')]
@@ -216,7 +220,7 @@ test('the job of a process that is lost has failed, once, and the process breaks
   t.is((await jobOf(one.jobs, id)).status, 'failed')
 })
 
-test('a job whose process is no member any more has failed after some looks, of those who are sure of their own place alone', async (t) => {
+test('the job of a removed member fails after several checks by members sure of their own place', async (t) => {
   const { start, pass, gone, cut, mend, types } = world()
   const [one, other] = [await start('one'), await start('other')]
   const { id } = right(await one.jobs.start(admin, PULL)())
@@ -233,7 +237,7 @@ test('a job whose process is no member any more has failed after some looks, of 
   t.is((await jobOf(other.jobs, id)).status, 'failed')
 })
 
-test('what an older version began has failed once no member is left that may be doing it', async (t) => {
+test('a job of an older version fails once no member can be running it', async (t) => {
   const { store, start, pass, present, gone } = world()
   const older = memberNamed('older', null)
   present.set(older.incarnation, older)

@@ -36,7 +36,7 @@ const chosen = (
 ) => chooseModels(catalogue, { model, language, translations, config: task === undefined ? {} : { task } })
 const pairsOf = (...asked: Parameters<typeof chosen>) => right(chosen(...asked)).pairs.map(({ model }) => model)
 
-test('auto takes every active pair that leads from what the model hears to a target, and pays for each [B32]', (t) => {
+test('auto takes every active pair from a recognised language to a target and reserves memory for each [B32]', (t) => {
   t.deepEqual(pairsOf('auto', ['es']), ['en-es', 'fr-es'])
   t.deepEqual(pairsOf('auto', ['es', 'en']), ['en-es', 'fr-es', 'fr-en'])
   t.is(right(chosen('auto', ['es'])).vram, 3)
@@ -44,7 +44,7 @@ test('auto takes every active pair that leads from what the model hears to a tar
   t.deepEqual(pairsOf('en', ['es']), ['en-es'], 'a language that is given has one pair a target')
 })
 
-test('only a model that finds languages is asked for one; codes of three letters are those of the model [B32]', (t) => {
+test('only a model that detects languages gets auto; three-letter codes are those of the model [B32]', (t) => {
   t.deepEqual(
     chosen('auto', [], undefined, 'm2'),
     E.left({ _tag: 'LanguageNotSupported', model: 'm2', language: 'auto' }),
@@ -64,7 +64,7 @@ test('only a model that finds languages is asked for one; codes of three letters
   t.true(E.isRight(chooseModels(knowing, { model: 'm1', language: 'yue', translations: [], config: {} })))
 })
 
-test('the text of translate is English, and translations begin there, whatever is spoken [B45]', (t) => {
+test('the text of translate is English, and translations begin from English [B45]', (t) => {
   t.deepEqual(pairsOf('fr', ['es', 'fr'], 'translate'), ['en-es', 'en-fr'])
   t.deepEqual(pairsOf('auto', ['es'], 'translate'), ['en-es'])
   t.deepEqual(chosen('fr', ['en'], 'translate'), E.left({ _tag: 'TranslationNotFound', from: 'en', to: 'en' }))

@@ -14,7 +14,7 @@ const owner = callerOf(1, { permissions: ['user_retention'] })
 const refused = (_tag: string) => ({ left: { _tag } })
 const request = requestOf({ listenerToken: 'hall' })
 
-test('a repeated request gets the first answer, whatever became of the live; without a key each makes one [R76]', async (t) => {
+test('a repeated request gets the first answer; without a key each request creates a session [R76]', async (t) => {
   const { createLiveOnce, finishLive, log } = await createWriteSide()
   const first = right(await createLiveOnce(owner, requestOf(), 'key-1')())
   right(await finishLive(owner, first.id)())
@@ -26,7 +26,7 @@ test('a repeated request gets the first answer, whatever became of the live; wit
   t.false(JSON.stringify(log()).includes('key-1'))
 })
 
-test('another body with the same key is refused, and so is the same while the first still runs [R76]', async (t) => {
+test('another body with the same key is refused, and so is a repeat while the first still runs [R76]', async (t) => {
   const { createLiveOnce, log } = await createWriteSide()
   const answers = await Promise.all([
     createLiveOnce(owner, requestOf(), 'key-1')(),
@@ -41,7 +41,7 @@ test('another body with the same key is refused, and so is the same while the fi
   t.is(log().filter(({ type }) => type === 'LiveCreated').length, 2)
 })
 
-test('what was refused runs again with the same key, and what changed since does not touch the first answer [R76]', async (t) => {
+test('a refused request runs again with the same key, unaffected by later changes [R76]', async (t) => {
   const { createLiveOnce, finishLive } = await createWriteSide({ capacity: 1 })
   const first = right(await createLiveOnce(owner, requestOf(), 'key-1')())
   t.like(await createLiveOnce(owner, requestOf(), 'key-2')(), refused('InsufficientVram'))
@@ -57,21 +57,21 @@ test('what was refused runs again with the same key, and what changed since does
   )
 })
 
-test('a lower limit of translations does not touch the first answer [R76]', async (t) => {
+test('a lower limit of translations does not affect the first answer [R76]', async (t) => {
   const { createLiveOnce } = await createWriteSide()
   const request = requestOf({ translations: ['es', 'de'] })
   const first = right(await createLiveOnce(owner, request, 'key-1')())
   t.deepEqual(right(await createLiveOnce(callerOf(1, { maxTranslations: 1 }), request, 'key-1')()), first)
 })
 
-test('a deleted live is not found again by its key, and not made anew [R76 R86]', async (t) => {
+test('a deleted session is neither found by its key nor created again [R76 R86]', async (t) => {
   const { createLiveOnce, deleteLive } = await createWriteSide()
   const { id } = right(await createLiveOnce(owner, requestOf(), 'key-1')())
   right(await deleteLive(owner, id)())
   t.like(await createLiveOnce(owner, requestOf(), 'key-1')(), refused('LiveNotFound'))
 })
 
-test('a repeated request finds its live by its key for 24 hours, when the command is long forgotten [R76]', async (t) => {
+test('a repeated request finds its session by the key for 24 hours [R76]', async (t) => {
   let minutes = 0
   const environment = { ...createTestEnvironment(), now: () => after(minutes * 60_000) }
   const { createLiveOnce, admission } = await createWriteSide({ environment })
@@ -86,7 +86,7 @@ test('a repeated request finds its live by its key for 24 hours, when the comman
   t.true(right(await createLiveOnce(owner, request, 'key-1')()).id > first.id)
 })
 
-test('a live that came to nothing is made anew under its key, also when the command is long forgotten [R76]', async (t) => {
+test('a session that was undone is created again under its key [R76]', async (t) => {
   let at = after(0)
   const environment = { ...createTestEnvironment(), now: () => at }
   const { deps, log } = await createWriteSide({ environment })
@@ -112,7 +112,7 @@ test('a live that came to nothing is made anew under its key, also when the comm
 })
 
 for (const when of ['before', 'after'] as const)
-  test(`whatever step a process dies at, ${when} it takes effect, the repeated request finds the one live or makes it [R76]`, async (t) => {
+  test(`after a crash at any step, effective ${when}, a repeat finds or creates one session [R76]`, async (t) => {
     for (let last = 0; ; last++) {
       const { deps, log } = await createWriteSide({ capacity: 1 })
       const dying = createDyingProcess(deps, last, when)

@@ -7,7 +7,7 @@ import { right } from '../../../support/tools/right.ts'
 const tagOf = (answer: E.Either<{ readonly _tag: string }, unknown>): string =>
   E.isLeft(answer) ? answer.left._tag : 'created'
 
-test('50 creates at once with room for one: one succeeds, 49 are refused and leave no trace [R57 R58]', async (t) => {
+test('of 50 simultaneous creates with room for one, one succeeds and 49 leave no trace [R57 R58]', async (t) => {
   const { createLive, log } = await createWriteSide({ capacity: 4 })
   const create = (_: unknown, index: number) =>
     createLive(callerOf(index + 1), requestOf({ model: 'm4', listenerToken: `hall-${index}` }))()
@@ -17,7 +17,7 @@ test('50 creates at once with room for one: one succeeds, 49 are refused and lea
   t.deepEqual(log().map(({ type }) => type), ['WorkerJoined', 'Admitted', 'ListenerTokenClaimed', 'LiveCreated'])
 })
 
-test('50 creates at once of a user with room for three make three; a finished live frees one place [R60]', async (t) => {
+test('50 simultaneous creates of a user with room for three make three; an end frees a place [R60]', async (t) => {
   const { createLive, finishLive } = await createWriteSide()
   const caller = callerOf(1, { maxSessions: 3 })
   const answers = await Promise.all(Array.from({ length: 50 }, () => createLive(caller, requestOf())()))
@@ -28,7 +28,7 @@ test('50 creates at once of a user with room for three make three; a finished li
   t.is(tagOf(await createLive(caller, requestOf())()), 'created')
 })
 
-test('a taken token comes before what is not found, that before the quotas, and the quota before the memory [R62]', async (t) => {
+test('refusals come in order: token, not found, quotas, memory [R62]', async (t) => {
   const { createLive } = await createWriteSide({ capacity: 1 })
   const none = callerOf(2, { maxSessions: 0, maxTranslations: 0 })
   right(await createLive(callerOf(1), requestOf({ listenerToken: 'hall' }))())
@@ -54,7 +54,7 @@ test('duplicate targets count once, for the limit and for the memory [R61 R55]',
   t.is(live.vram, 4)
 })
 
-test('tokens have 256 random bits and differ from each other and from all others [R63]', async (t) => {
+test('tokens have 256 random bits and are all different [R63]', async (t) => {
   const { createLive } = await createWriteSide()
   const lives = [
     right(await createLive(callerOf(1), requestOf())()),
@@ -82,7 +82,7 @@ test('retention needs the permission; raw has neither URL nor auto_start [D19 R6
   })
 })
 
-test('a custom token belongs to who used it first, who may use it again [D15]', async (t) => {
+test('a custom token belongs to its first user, who may use it again [D15]', async (t) => {
   const { createLive } = await createWriteSide()
   const request = requestOf({ listenerToken: 'hall' })
   t.is(right(await createLive(callerOf(1), request)()).listenerToken, 'hall')
@@ -97,7 +97,7 @@ test('a custom token may not equal a sender token [D15]', async (t) => {
   t.is(tagOf(await createLive(callerOf(1), requestOf({ listenerToken: senderToken }))()), 'ListenerTokenTaken')
 })
 
-test('of two users who use a new token at once one gets it; the other live is fenced off and its memory is free [D15]', async (t) => {
+test('of two users of a new token one gets it; the other session is fenced and its memory free [D15]', async (t) => {
   const { createLive, typesOf, admission } = await createWriteSide()
   const answers = await Promise.all(
     [1, 2].map((userId) => createLive(callerOf(userId), requestOf({ listenerToken: 'hall' }))()),
@@ -107,7 +107,7 @@ test('of two users who use a new token at once one gets it; the other live is fe
   t.is(admission.state().open.length, 1)
 })
 
-test('The same command again answers the live that it made; one that was fenced off is made anew', async (t) => {
+test('a repeated command answers its session; a fenced session is created again', async (t) => {
   const { createLive, log, admission, deps, reconcile } = await createWriteSide()
   const first = right(await createLive(callerOf(1), requestOf(), 'command-1')())
   t.deepEqual(right(await createLive(callerOf(1), requestOf(), 'command-1')()), first)
@@ -121,7 +121,7 @@ test('The same command again answers the live that it made; one that was fenced 
   t.is(log().filter(({ type }) => type === 'LiveCreated').length, 2)
 })
 
-test('a live that finds its language keeps the pairs by the language that they begin with [B32]', async (t) => {
+test('a session with language detection keeps the pairs by their source language [B32]', async (t) => {
   const { createLive, lifecycle } = await createWriteSide()
   const request = requestOf({ language: 'auto', translations: ['es', 'es'] })
   const created = right(await createLive(callerOf(1, { maxTranslations: 1 }), request)())

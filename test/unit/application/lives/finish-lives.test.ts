@@ -10,7 +10,7 @@ const me = callerOf(1)
 const page = { skip: 0, limit: 100 }
 const pulled = (audioUrl: string) => requestOf({ audioFormat: 'hls', audioUrl })
 
-test('only the owner finishes a live; unknown ones and those of others are not found [R36 R85]', async (t) => {
+test('only the owner finishes a session; any other session is not found [R36 R85]', async (t) => {
   const { createLive, finishLive, typesOf } = await createWriteSide()
   const { id } = right(await createLive(me, requestOf())())
   for (const [caller, liveId] of [[callerOf(2), id], [me, 99], [me, 0], [me, -1]] as const) {
@@ -19,7 +19,7 @@ test('only the owner finishes a live; unknown ones and those of others are not f
   t.deepEqual(typesOf('live-1'), ['LiveCreated'])
 })
 
-test('finish flushes, ends, releases, waits for the read models, then answers; a terminal live stays as it is [R83 R85 R92]', async (t) => {
+test('finish flushes, ends, releases, waits for the read models and answers [R83 R85 R92]', async (t) => {
   const steps: Array<string> = []
   const side = await createWriteSide({
     endByWorker: async (liveId, { limitMs, cause, origin }) => {
@@ -46,7 +46,7 @@ test('finish flushes, ends, releases, waits for the read models, then answers; a
   t.is(side.log().length, before)
 })
 
-test('all open lives of the caller with exactly this URL end, newest first; the page cuts the answer [R90 R91 R94 R96 D27]', async (t) => {
+test('all open sessions with exactly this URL end, newest first, in pages [R90 R91 R94 R96 D27]', async (t) => {
   const { createLive, finishLive, finishLivesByAudioUrl, admission } = await createWriteSide()
   const create = async (userId: number, url: string) => right(await createLive(callerOf(userId), pulled(url))()).id
   const [ended, one, two, other, slash, upper] = [
@@ -74,7 +74,7 @@ test('all open lives of the caller with exactly this URL end, newest first; the 
   t.deepEqual(right(await finishLivesByAudioUrl(me, 'http://h/a', page)()), { items: [], total: 0 })
 })
 
-test('Of two calls at once each live is in exactly one answer', async (t) => {
+test('of two simultaneous calls each session is in exactly one answer', async (t) => {
   const { createLive, finishLivesByAudioUrl } = await createWriteSide()
   for (let count = 0; count < 5; count++) right(await createLive(me, pulled('rtmp://h/a'))())
   const answers = await Promise.all([1, 2].map(() => finishLivesByAudioUrl(me, 'rtmp://h/a', page)()))

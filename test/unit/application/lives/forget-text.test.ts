@@ -23,7 +23,7 @@ const until = (holds: () => boolean | Promise<boolean>): Promise<void> =>
 const secondsOf = (count: number): string =>
   new Date(Date.parse('2026-11-21T09:30:00Z') + count * 1000).toISOString().replace('Z', '000+00:00')
 
-test('a minute after the end unretained text is gone from the log and from every copy; retained text stays [R88]', async (t) => {
+test('unretained text is gone from the log and all copies a minute after the end [R88]', async (t) => {
   let clock = 0
   const environment = { ...createTestEnvironment(), now: () => secondsOf(clock) }
   const side = await createWriteSide({ environment })
@@ -82,7 +82,7 @@ test('a minute after the end unretained text is gone from the log and from every
   await forgetting.stop()
 })
 
-test('a live whose log is corrupted keeps its text, which is logged, and holds up no later one; a store that is away does', async (t) => {
+test('a session with a damaged log keeps its text and delays no later session', async (t) => {
   const { createLive, lifecycle, deps, store, documents } = await createWriteSide()
   for (const liveId of [1, 2]) {
     right(await createLive(callerOf(1), requestOf())())
@@ -124,7 +124,7 @@ test('a live whose log is corrupted keeps its text, which is logged, and holds u
   await forgetting.stop()
 })
 
-test('no text outlives the longest retention because its live cannot be read', async (t) => {
+test('unreadable sessions do not keep text beyond the longest retention', async (t) => {
   const { createLive, lifecycle, deps, store, documents } = await createWriteSide()
   right(await createLive(callerOf(1, { permissions: ['user_retention'] }), requestOf({ retention: true }))())
   right(
@@ -157,7 +157,7 @@ test('no text outlives the longest retention because its live cannot be read', a
   t.pass()
 })
 
-test('a store whose subscriptions end at once is asked again after a while, not in a circle', async (t) => {
+test('a store whose subscriptions end immediately is retried after a pause', async (t) => {
   const { deps, documents, store } = await createWriteSide()
   const timers = createManualTimers()
   let subscriptions = 0

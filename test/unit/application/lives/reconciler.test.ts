@@ -26,7 +26,7 @@ const orphan = async ({ admission, environment }: WriteSide, instance = environm
 const restarted = (side: WriteSide) =>
   writeSideOf({ ...side.deps, environment: { ...side.environment, instance: 'restarted' } }, side.admission)
 
-test('at start raw lives that ran are finished, pending ones stay, and what ended holds no memory [D53 R104]', async (t) => {
+test('at start running raw sessions finish, pending ones stay, and ended ones hold no memory [D53 R104]', async (t) => {
   const side = await createWriteSide()
   const create = async (changes: Parameters<typeof requestOf>[0] = {}) =>
     right(await side.createLive(callerOf(1), requestOf(changes))()).id
@@ -61,7 +61,7 @@ test('at start raw lives that ran are finished, pending ones stay, and what ende
   t.is(side.log().length, before)
 })
 
-test('a live that was created while its owner was being disabled ends in the next round, others stay [A4]', async (t) => {
+test('a session created while its owner was disabled ends in the next round [A4]', async (t) => {
   const side = await createWriteSide()
   const { id } = right(await side.createLive(callerOf(1), requestOf())())
   const other = right(await side.createLive(callerOf(2), requestOf())()).id
@@ -80,7 +80,7 @@ test('a live that was created while its owner was being disabled ends in the nex
   )
 })
 
-test('Memory of a live whose release was lost is given back', async (t) => {
+test('the memory of a session with a lost release is released', async (t) => {
   const side = await createWriteSide()
   const { id } = right(await side.createLive(callerOf(1), requestOf())())
   const broken = {
@@ -93,7 +93,7 @@ test('Memory of a live whose release was lost is given back', async (t) => {
   t.is(side.admission.state().open.length, 0)
 })
 
-test('an admission of a process that is there is not taken from it for a minute, one of a process that nobody sees after 10 s, one that is gone at once', async (t) => {
+test('an orphan is fenced after 10 s, after 60 s while its process runs, at once when it left', async (t) => {
   const side = await createWriteSide()
   await orphan(side, 'gone')
   await orphan(side, 'slow')
@@ -120,14 +120,14 @@ test('an admission of a process that is there is not taken from it for a minute,
   t.false(isWatching())
 })
 
-test('a process knows who of the creators is there by the members, and where it is alone who is not', (t) => {
+test('a process knows running creators by the members; without members it knows only itself', (t) => {
   const { members } = scriptedMembers(memberNamed('api'), memberNamed('api-2', null))
   const [many, alone] = [creatorStateAmong(members, false), creatorStateAmong(members, true)]
   t.deepEqual(['api-1', 'api-2-1', 'another'].map(many), ['unseen', 'alive', 'unseen'])
   t.deepEqual(['api-1', 'another'].map(alone), ['unseen', 'gone'])
 })
 
-test('a live for which no worker has room waits for the grace by our own clock, and begins to wait anew when it lost another worker', async (t) => {
+test('an unplaced session waits for the grace by the local clock, and again after another lost worker', async (t) => {
   let clock = 0
   const environment = { ...createTestEnvironment(), monotonic: () => clock }
   const side = await createWriteSide({ environment, takeoverGrace: 60_000 })
@@ -156,7 +156,7 @@ test('a live for which no worker has room waits for the grace by our own clock, 
   t.deepEqual(side.admission.state().open, [])
 })
 
-test('Every 30 s: an admission is fenced once it was watched for 10 s; failures are logged and tried again', async (t) => {
+test('every 30 s an admission is fenced after 10 s of watching; failures are logged and retried', async (t) => {
   let clock = 0
   let isAway = false
   const memory = createMemoryEventStore()

@@ -19,7 +19,7 @@ const start = (isFull: boolean) => {
   return { ask, going, write: () => (last += 1) }
 }
 
-test('who asks for a page that can grow while it is read gets what came since that began, all who do by one more read', async (t) => {
+test('readers of a growing page share one more read with everything written before', async (t) => {
   const { ask, going, write } = start(false)
   const first = ask()
   write()
@@ -37,7 +37,7 @@ test('who asks for a page that can grow while it is read gets what came since th
   t.is(going.length, 3)
 })
 
-test('a full page is the same for all, whoever asks while it is read', async (t) => {
+test('a full page is shared by all readers during its read', async (t) => {
   const { ask, going } = start(true)
   const all = [ask(), ask(), ask()]
   going[0]?.()

@@ -37,7 +37,7 @@ const takenOver = async (
   return { first, second, timers, ids }
 }
 
-test('a live whose sender was at another worker loads its model at once, waits for the sender and goes on with it', async (t) => {
+test('a taken-over session loads its model immediately, waits for its sender and continues', async (t) => {
   const on = stores()
   const {
     second,
@@ -68,7 +68,7 @@ test('a live whose sender was at another worker loads its model at once, waits f
   )
 })
 
-test('without its sender it ends when the grace is over, and is given back', async (t) => {
+test('without its sender a taken-over session ends after the grace and is released', async (t) => {
   const on = stores()
   const { second, timers, ids: [id = 0] } = await takenOver(t, on, [{}])
   await eventually(() => assert.equal(second.pipelines.all.length, 1))
@@ -83,7 +83,7 @@ test('without its sender it ends when the grace is over, and is given back', asy
   t.true(E.isLeft(await second.sessions.attachSender(id)()))
 })
 
-test('a URL that a sender started waits for the sender as well, and is pulled on from where it stopped', async (t) => {
+test('a source that a sender started also waits for the sender and continues at its position', async (t) => {
   const on = stores()
   const { second, ids: [id = 0] } = await takenOver(t, on, [URL_OF_SENDER])
   await eventually(() => assert.equal(second.pipelines.all.length, 1))
@@ -93,7 +93,7 @@ test('a URL that a sender started waits for the sender as well, and is pulled on
   await eventually(() => assert.equal(second.pullers.all.length, 1))
 })
 
-test('a live that waits for its sender is dropped when it moves on, and ends nothing', async (t) => {
+test('a waiting session that moves on is dropped and ends nothing', async (t) => {
   const on = stores()
   const { second, timers, ids: [id = 0] } = await takenOver(t, on, [{}])
   await eventually(() => assert.equal(second.pipelines.all.length, 1))

@@ -20,7 +20,7 @@ const speakOut =
     return { position: right(await endInTerm(deps)(liveId, { cause, origin, term: 1 })()) }
   }
 
-test('the reconciler finishes lives that have reached a limit, speaks them out, and gives their memory back [R105]', async (t) => {
+test('the reconciler finishes sessions at a limit and releases their memory [R105]', async (t) => {
   let clock = Date.parse('2026-11-21T09:30:00Z')
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
   const side = await createWriteSide({ environment: { ...createTestEnvironment(), now } })
@@ -76,7 +76,7 @@ test('the reconciler finishes lives that have reached a limit, speaks them out, 
   await reconciler.stop()
 })
 
-test('a sender that comes at the last moment keeps its live [R105]', async (t) => {
+test('a sender that comes at the last moment keeps its session [R105]', async (t) => {
   const { deps, lifecycle, createLive, typesOf, admission } = await createWriteSide()
   right(await createLive(callerOf(1), requestOf())())
   const expiry = expireLives({ ...deps, limits: { pendingTimeout: 1, maxDuration: 0 } })
@@ -95,7 +95,7 @@ test('a sender that comes at the last moment keeps its live [R105]', async (t) =
   t.is(admission.state().open.length, 1)
 })
 
-test('open lives are looked at often enough for the shortest limit', (t) => {
+test('open sessions are checked often enough for the shortest limit', (t) => {
   const every = (pendingTimeout: number, maxDuration: number) => expiryCheckMs({ pendingTimeout, maxDuration })
   t.deepEqual(
     [every(3_600_000, 86_400_000), every(0, 0), every(2000, 0), every(0, 100), every(60_000, 10_000)],
@@ -103,7 +103,7 @@ test('open lives are looked at often enough for the shortest limit', (t) => {
   )
 })
 
-test('lives that expire together speak out side by side, a bounded number at a time, and fences do not wait for them', async (t) => {
+test('expiring sessions finish in parallel with a bound, and fences do not wait for them', async (t) => {
   let clock = Date.parse('2026-11-21T09:30:00Z')
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
   const timers = createManualTimers()
@@ -175,7 +175,7 @@ test('lives that expire together speak out side by side, a bounded number at a t
   await reconciler.stop()
 })
 
-test('who stops the reconciler waits for the ends that have begun, and for no others', async (t) => {
+test('stopping the reconciler waits for the ends that have begun', async (t) => {
   let clock = Date.parse('2026-11-21T09:30:00Z')
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
   const side = await createWriteSide({ environment: { ...createTestEnvironment(), now }, capacity: 1000 })

@@ -33,7 +33,7 @@ const start = async (options: {
   return { ...side, getTranscript: getTranscript({ ...side.deps, retentionMax }) }
 }
 
-test('the transcript is all that was recorded, by segment, the speaker before the translators [R87]', async (t) => {
+test('the transcript contains all recorded text by segment, the speaker before the translators [R87]', async (t) => {
   const { lifecycle, getTranscript } = await start({ retention: true })
   t.deepEqual(right(await getTranscript(owner, 1)()), [])
   for (const [segment, language] of [
@@ -50,7 +50,7 @@ test('the transcript is all that was recorded, by segment, the speaker before th
   t.deepEqual(right(await getTranscript(owner, 1)()), expected)
 })
 
-test('words are sealed with the text, are told with it, and are gone with it [B43]', async (t) => {
+test('words are encrypted with the text, returned with it and erased with it [B43]', async (t) => {
   const { lifecycle, getTranscript, deps } = await start({ retention: true })
   const words = [{ start: 1, end: 2, text: 'secretly', confidence: 0.5 }]
   right(await lifecycle.recordSegment({ ...said(1, 'en'), text: 'secretly', words })())
@@ -61,7 +61,7 @@ test('words are sealed with the text, are told with it, and are gone with it [B4
   t.deepEqual(right(await missed.next())?.[0]?.words, words, 'for who comes back too')
 })
 
-test('a long transcript is whole [R87]', async (t) => {
+test('a long transcript is complete [R87]', async (t) => {
   const { lifecycle, getTranscript } = await start({ retention: true })
   for (let segment = 1; segment <= 1001; segment++) right(await lifecycle.recordSegment(said(segment, 'en'))())
   t.deepEqual(
@@ -70,7 +70,7 @@ test('a long transcript is whole [R87]', async (t) => {
   )
 })
 
-test('no transcript of a live that keeps none, of another user, of a deleted or an unknown live [R36 R86 R87]', async (t) => {
+test('there is no transcript without retention, for other users, after a deletion [R36 R86 R87]', async (t) => {
   const { lifecycle, getTranscript, createLive, deleteLive } = await start({ retention: false })
   right(await lifecycle.recordSegment(said(1, 'en'))())
   t.deepEqual(await getTranscript(owner, 1)(), NO_TRANSCRIPT, 'not even while it runs')
@@ -81,7 +81,7 @@ test('no transcript of a live that keeps none, of another user, of a deleted or 
   t.deepEqual(await getTranscript(owner, 2)(), NOT_FOUND)
 })
 
-test('RETENTION_MAX: that long after its end a kept text is no longer told, and is erased', async (t) => {
+test('after RETENTION_MAX a retained text is no longer returned, and is erased', async (t) => {
   let clock = Date.parse('2026-11-21T09:30:00Z')
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
   const { lifecycle, getTranscript, deps, store, documents } = await start({
@@ -112,7 +112,7 @@ test('RETENTION_MAX: that long after its end a kept text is no longer told, and 
   t.like(await deps.keyring.seal('text-1', plainMembers(['again']))(), { left: { _tag: 'KeyErased' } })
 })
 
-test('whoever comes back within a minute after the end gets the stored finals, page by page; later, or of a deleted live, none [R88 D58]', async (t) => {
+test('within a minute after the end stored finals are returned by page, later none [R88 D58]', async (t) => {
   let clock = Date.parse('2026-11-21T09:30:00Z')
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
   const { lifecycle, deleteLive } = await start({ retention: true, now })
@@ -148,7 +148,7 @@ test('whoever comes back within a minute after the end gets the stored finals, p
   t.deepEqual(await told({ kind: 'after', segment: 0 }), [])
 })
 
-test('who asks again behind the last stored final gets what was stored since [D58]', async (t) => {
+test('a query after the last stored final returns the finals stored since [D58]', async (t) => {
   const { lifecycle } = await start({ retention: true })
   right(await lifecycle.recordSegment(said(1, 'en'))())
   const { next } = right(await lifecycle.storedFinals(1, { kind: 'after', segment: 0 })())
@@ -158,7 +158,7 @@ test('who asks again behind the last stored final gets what was stored since [D5
   t.deepEqual([await segments(), await segments()], [[1, 2], null])
 })
 
-test('finals of the log tell in which term they were stored', async (t) => {
+test('finals from the log carry their term', async (t) => {
   const { lifecycle } = await start({ retention: true })
   right(await lifecycle.recordSegment(said(1, 'en'))())
   right(await lifecycle.recordSegment({ ...said(2, 'en'), term: 3 })())
@@ -166,7 +166,7 @@ test('finals of the log tell in which term they were stored', async (t) => {
   t.deepEqual(right(await next())?.map(({ term }) => term), [1, 3], 'those of the first versions have one alone')
 })
 
-test('a crowd that wants the past of a live costs little more than one of them', async (t) => {
+test('many listeners that read the past of a session cost little more than one', async (t) => {
   const inner = createMemoryEventStore()
   let events = 0
   const store: EventStore = {

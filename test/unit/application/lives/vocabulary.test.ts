@@ -8,7 +8,7 @@ const owner = callerOf(1)
 const ASKED = { prompt: 'Zebra crossing', hotwords: ['Okapi', 'Quagga'] }
 const LATER = { prompt: 'Zebra crossing', hotwords: ['Gerenuk'] }
 
-test('what is expected is sealed with the live, shown to its owner, masked in its history [B44 D59]', async (t) => {
+test('a vocabulary is encrypted, shown to its owner and masked in the history [B44 D59]', async (t) => {
   const side = await createWriteSide()
   const created = right(await side.createLive(owner, requestOf({ vocabulary: ASKED }))())
   t.deepEqual(created.vocabulary, ASKED)
@@ -19,10 +19,13 @@ test('what is expected is sealed with the live, shown to its owner, masked in it
   for (const secret of ['Zebra', 'Okapi', 'Gerenuk']) t.false(JSON.stringify(stored).includes(secret))
   t.deepEqual(right(await side.deps.viewOf(stored)()).vocabulary, LATER)
   const { items } = right(await getHistory(side.deps)(owner, 1, { skip: 0, limit: 10 })())
-  t.deepEqual(items.map(({ data }) => data['vocabulary']), ['***', '***'])
+  t.deepEqual(
+    items.map(({ data }) => data['vocabulary']),
+    ['***', '***'],
+  )
 })
 
-test('another worker that takes the live over expects the same; one of an older term changes nothing [B44]', async (t) => {
+test('the next worker of a session uses the same vocabulary; an older term cannot change it [B44]', async (t) => {
   const side = await createWriteSide()
   right(await side.createLive(owner, requestOf({ vocabulary: ASKED }))())
   right(await side.lifecycle.changeVocabulary(1, { vocabulary: LATER, term: 1 })())
@@ -30,7 +33,7 @@ test('another worker that takes the live over expects the same; one of an older 
   t.like(await side.lifecycle.changeVocabulary(1, { vocabulary: ASKED, term: 1 })(), { left: { _tag: 'Superseded' } })
 })
 
-test('with the live it is erased for good [B44 D59]', async (t) => {
+test('a deleted session erases its vocabulary [B44 D59]', async (t) => {
   const side = await createWriteSide()
   right(await side.createLive(owner, requestOf({ vocabulary: ASKED }))())
   right(await side.lifecycle.changeVocabulary(1, { vocabulary: LATER, term: 1 })())
@@ -39,7 +42,7 @@ test('with the live it is erased for good [B44 D59]', async (t) => {
   t.deepEqual(right(await side.deps.viewOf(stored)()).vocabulary, {})
 })
 
-test('a live of which nobody said what to expect has no such member, in the log as before', async (t) => {
+test('a session without a vocabulary has no such member, in the log too', async (t) => {
   const side = await createWriteSide()
   const created = right(await side.createLive(owner, requestOf())())
   const [first] = right(await side.store.read('live-1')())

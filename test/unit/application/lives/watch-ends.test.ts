@@ -11,7 +11,7 @@ const eventAt = (n: number, type: string, data: Readonly<Record<string, unknown>
 const about = (liveId: number) => ({ liveId, userId: 1, at })
 const released = (n: number, liveId: number) => eventAt(n, 'Released', { liveId, at })
 
-test('an end is complete once it is released; what has not ended, or cannot be read, never', (t) => {
+test('an end is complete once it is released; an open or unreadable session never is', (t) => {
   const completedBy = watchEnds()
   const told = [
     eventAt(1, 'LiveStarted', about(1)),

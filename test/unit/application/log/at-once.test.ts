@@ -19,7 +19,7 @@ const createGates = () => {
   return { task, end, begun, haveBegun }
 }
 
-test('so many tasks run at a time, the others in the order in which they came, also behind one that breaks', async (t) => {
+test('a limited number of tasks runs at a time, the others in order, also after a failed task', async (t) => {
   const { task, end, haveBegun } = createGates()
   const inSlot = createSlots(2)
   const [first, second, third, fourth] = [1, 2, 3, 4].map((item) => inSlot(() => task(item)))
@@ -38,7 +38,7 @@ test('so many tasks run at a time, the others in the order in which they came, a
   t.deepEqual(await late, E.right(50), 'its places are free again')
 })
 
-test('all items have their turn although one breaks, which is told when all are over', async (t) => {
+test('all items run although one fails, which is reported at the end', async (t) => {
   const { task, end, haveBegun } = createGates()
   let over = false
   const mapped = mapConcurrently(2, [1, 2, 3], task).finally(() => { over = true })
@@ -52,7 +52,7 @@ test('all items have their turn although one breaks, which is told when all are 
   await t.throwsAsync(mapped, { message: 'defect of 1' })
 })
 
-test('after a failure no further task begins, and the results come in the order of the items', async (t) => {
+test('after a failure no further task begins, and the results are in the order of the items', async (t) => {
   const failing = createGates()
   const failed = traverseConcurrently(2, [1, 2, 3, 4], failing.task)
   await failing.haveBegun(1, 2)

@@ -40,7 +40,7 @@ const createWorld = () => {
   return { store, documents, leases, done, start }
 }
 
-test('a duty is done in one process at a time, and by the next one from where the checkpoint stands', async (t) => {
+test('a duty runs in one process at a time, and the next one continues at its checkpoint', async (t) => {
   const { store, documents, leases, done, start } = createWorld()
   const duties = [start('a'), start('b')]
   await advanceLive(store, 1)
@@ -53,7 +53,7 @@ test('a duty is done in one process at a time, and by the next one from where th
   await Promise.all(duties.map(({ stop }) => stop()))
 })
 
-test('who was frozen when another took the duty over moves its checkpoint no more', async (t) => {
+test('a frozen holder of a duty moves its checkpoint no more after a takeover', async (t) => {
   const { store, documents, leases, done, start } = createWorld()
   const frozen = Promise.withResolvers<void>()
   const outcomes: Array<string> = []
@@ -83,7 +83,7 @@ test('who was frozen when another took the duty over moves its checkpoint no mor
   await Promise.all([late.stop(), other.stop()])
 })
 
-test('an older copy of the log makes a duty begin anew in the process that does it', async (t) => {
+test('an older copy of the log restarts a duty in its process', async (t) => {
   const { store, documents, done, start } = createWorld()
   await advanceLive(store, 1)
   right(await documents.commit(named(NAME), [], checkpointAt(right(await createLater())))())
@@ -100,7 +100,7 @@ const createLater = async () => {
   return await store.head()()
 }
 
-test('who takes over the reconciler watches anew, by its own clock, which admission is an orphan', async (t) => {
+test('the next reconciler watches admissions again by its own clock', async (t) => {
   const timers = createManualTimers()
   const environment = { ...createTestEnvironment(), monotonic: timers.monotonic }
   const side = await createWriteSide({ environment })

@@ -37,7 +37,7 @@ const withFates = (...fates: ReadonlyArray<Fate>) => {
   return { memory, claim: claiming(failing.store), appends: () => failing.appendsTo(STREAM) }
 }
 
-test('A command is appended with who, why and when', async (t) => {
+test('a command is appended with its actor, reason and time', async (t) => {
   const { memory, claim } = withFates()
   const handled = right(await claim(7, 'command-1'))
   const [event] = memory.allEvents()
@@ -46,7 +46,7 @@ test('A command is appended with who, why and when', async (t) => {
   t.like(event?.metadata, { correlationId: 'request-1', causationId: 'command-1', actor: 'user:7' })
 })
 
-test('an event that a request caused has the correlation id of the request [B15]', async (t) => {
+test('an event of a request has its correlation id [B15]', async (t) => {
   const store = createMemoryEventStore()
   const environment = { ...createTestEnvironment(), correlationId: () => 'the request' }
   right(await claiming(store, environment)(7, 'command-1'))
@@ -60,7 +60,7 @@ test('an event that a request caused has the correlation id of the request [B15]
   t.deepEqual(store.allEvents().map(({ metadata }) => metadata.correlationId), ['the request', 'the request'])
 })
 
-test('An append that was not made is repeated with the same ids', async (t) => {
+test('an append that did not happen is repeated with the same ids', async (t) => {
   const { memory, claim, appends } = withFates('not-made', 'not-made')
   right(await claim(7))
   t.is(memory.allEvents().length, 1)
@@ -68,27 +68,27 @@ test('An append that was not made is repeated with the same ids', async (t) => {
   t.is(new Set(appends().flatMap(({ ids }) => ids)).size, 1)
 })
 
-test('An append whose answers were all lost is found in the stream and not made again', async (t) => {
+test('an append with lost answers is found in the stream and not repeated', async (t) => {
   const { memory, claim } = withFates('lost-answer', 'lost-answer', 'lost-answer')
   const handled = right(await claim(7))
   t.is(memory.allEvents().length, 1)
   t.deepEqual(handled.stored, memory.allEvents())
 })
 
-test('A store that stays away gives StoreUnavailable and nothing is written', async (t) => {
+test('an unavailable store gives StoreUnavailable and nothing is written', async (t) => {
   const { memory, claim } = withFates('not-made', 'not-made', 'not-made')
   t.like(await claim(7), { left: { _tag: 'StoreUnavailable' } })
   t.deepEqual(memory.allEvents(), [])
 })
 
-test('A repeated command finds its events', async (t) => {
+test('a repeated command finds its events', async (t) => {
   const { memory, claim } = withFates()
   const first = right(await claim(7, 'command-1'))
   t.deepEqual(right(await claim(7, 'command-1')), first)
   t.is(memory.allEvents().length, 1)
 })
 
-test('A lost race is decided again on what won it', async (t) => {
+test('a command that lost a race is decided again on the new state', async (t) => {
   const memory = createMemoryEventStore()
   const other = claiming(memory)
   let raced = false
@@ -104,7 +104,7 @@ test('A lost race is decided again on what won it', async (t) => {
   t.is(memory.allEvents().length, 1)
 })
 
-test('After the first decision and four more it is Contended', async (t) => {
+test('after the first decision and four retries the answer is Contended', async (t) => {
   let appends = 0
   const claim = claiming({
     ...createMemoryEventStore(),
@@ -117,7 +117,7 @@ test('After the first decision and four more it is Contended', async (t) => {
   t.is(appends, 5)
 })
 
-test('A deleted stream goes on numbering', async (t) => {
+test('a deleted stream continues its numbering', async (t) => {
   const { memory, claim } = withFates()
   right(await claim(7))
   right(await memory.deleteStream(STREAM)())
@@ -125,14 +125,14 @@ test('A deleted stream goes on numbering', async (t) => {
   t.is(right(await claim(8)).stored[0]?.revision, 1)
 })
 
-test('So does a stream whose events have all expired', async (t) => {
+test('a stream whose events have all expired continues its numbering', async (t) => {
   const { memory, claim } = withFates()
   right(await claim(7))
   right(await memory.setMetadata(STREAM, { maxAgeSeconds: -1 })())
   t.is(right(await claim(8)).stored[0]?.revision, 1)
 })
 
-test('personal members are sealed on the way in, opened on the way out, and unreadable once their key is erased [D59]', async (t) => {
+test('personal members are encrypted in the log and unreadable without their key [D59]', async (t) => {
   const keyring = createMemoryKeyring()
   const event = liveCreated({ audioUrl: 'rtsp://camera/secret', senderToken: 'the-sender-token' })
   const sealed = storedEvents(right(await sealEvents(keyring, `live-${event.data.liveId}`)([event])()))
@@ -144,7 +144,7 @@ test('personal members are sealed on the way in, opened on the way out, and unre
   t.like(opened?.data, { audioUrl: ERASED, senderToken: ERASED, vram: event.data.vram })
 })
 
-test('a stored event that does not fit its codec, or of a type of a newer version, refuses the decision', async (t) => {
+test('a stored event with a wrong shape or an unknown type refuses the decision', async (t) => {
   const open = openEvents(createMemoryKeyring())
   t.like(await open(storedEvents([{ type: 'Released', data: { liveId: 'seven' } }]))(), {
     left: { _tag: 'LogCorrupted' },

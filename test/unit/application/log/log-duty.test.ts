@@ -85,19 +85,19 @@ const dutyThatFails = async (failuresBefore: ReadonlyMap<number, number>, waitsW
   return { waits, done }
 }
 
-test('a duty that keeps failing is tried again later and later, at most half a minute apart', async (t) => {
+test('a failing duty is retried with growing pauses of at most half a minute', async (t) => {
   const { waits, done } = await dutyThatFails(new Map([[1, 1000]]), 9)
   t.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000])
   t.deepEqual(done, [])
 })
 
-test('a duty that gets on waits briefly again after its next failure, and does nothing twice', async (t) => {
+test('a duty that makes progress resets its pause and does nothing twice', async (t) => {
   const { waits, done } = await dutyThatFails(new Map([[1, 3], [2, 2]]), 6)
   t.deepEqual(waits.slice(0, 5), [500, 1000, 2000, 500, 1000])
   t.deepEqual(done, [1, 2, 3])
 })
 
-test('what concerns nobody moves the checkpoint every 500 events or 5 s, so that a restart passes little again', async (t) => {
+test('irrelevant events advance the checkpoint every 500 events or 5 s', async (t) => {
   const saved: Array<string> = []
   let clock = 0
   const passed = Promise.withResolvers<void>()

@@ -28,7 +28,7 @@ const openStream = (most = 10) => {
 
 const settled = async (): Promise<void> => { for (let turn = 0; turn < 5; turn++) await Promise.resolve() }
 
-test('who asks at once shares one load, and who asks later none', async (t) => {
+test('simultaneous queries share one load, later ones need none', async (t) => {
   const stream = openStream()
   const asked = [stream.ask(), stream.ask()]
   t.is(stream.waiting(), 1)
@@ -37,7 +37,7 @@ test('who asks at once shares one load, and who asks later none', async (t) => {
   t.deepEqual(await stream.ask(), E.right(0))
 })
 
-test('a change that is heard of during a load forbids keeping the result, and who asks from then on reads anew', async (t) => {
+test('a change during a load forbids caching its result, and later queries read again', async (t) => {
   const stream = openStream()
   const early = stream.ask()
   stream.change(1)
@@ -49,7 +49,7 @@ test('a change that is heard of during a load forbids keeping the result, and wh
   t.deepEqual(await stream.ask(), E.right(1))
 })
 
-test('a result that was read before a change was heard of is kept by nobody, also where nobody asked since', async (t) => {
+test('a result read before a known change is never cached, even without a query since', async (t) => {
   const stream = openStream()
   const early = stream.ask()
   stream.change(1)
@@ -61,7 +61,7 @@ test('a result that was read before a change was heard of is kept by nobody, als
   t.deepEqual(await late, E.right(1))
 })
 
-test('what is not worth keeping, or could not be loaded, is loaded each time', async (t) => {
+test('an uncacheable or failed result is loaded each time', async (t) => {
   const answers = [E.left('away' as const), E.right(-1), E.right(7), E.right(8)]
   const load = () => async () => answers.shift() ?? E.left('away' as const)
   const { get: of } = createStreamCache({ maxStreams: 1, load, isWorthKeeping: (value) => value > 0 })
@@ -70,7 +70,7 @@ test('what is not worth keeping, or could not be loaded, is loaded each time', a
   t.deepEqual(asked, [E.left('away'), E.right(-1), E.right(7), E.right(7)])
 })
 
-test('a defect of a load is told to who asked, and the next one loads again', async (t) => {
+test('a defect of a load is reported to its caller, and the next query loads again', async (t) => {
   let isBroken = true
   const load = () => async () => {
     if (isBroken) throw new Error('broken')
@@ -82,7 +82,7 @@ test('a defect of a load is told to who asked, and the next one loads again', as
   t.deepEqual(await of('stream')(), E.right(1))
 })
 
-test('in whatever order is asked, changed, heard and answered: nobody is told what was over before they asked', async (t) => {
+test('for any order of queries, changes and answers no query gets a state older than itself', async (t) => {
   const steps = fc.array(fc.constantFrom('ask', 'change', 'hear', 'answer'), { maxLength: 40 })
   await fc.assert(
     fc.asyncProperty(steps, async (order) => {
@@ -114,7 +114,7 @@ test('in whatever order is asked, changed, heard and answered: nobody is told wh
   t.pass()
 })
 
-test('what was used last stays, so many as there are places', (t) => {
+test('the cache keeps the most recently used entries up to its size', (t) => {
   const recent = createLruCache<string, number>(2)
   recent.set('a', 1)
   recent.set('b', 2)

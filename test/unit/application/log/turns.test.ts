@@ -1,7 +1,7 @@
 import test from 'ava'
 import { createTurns } from '../../../../application/turns.ts'
 
-test('tasks of one key run one after another, also after one that failed; other keys wait for none of it', async (t) => {
+test('tasks of one key run one after another, also after a failure, independent of other keys', async (t) => {
   const inTurn = createTurns()
   const told: Array<string> = []
   const gate = Promise.withResolvers<void>()

@@ -10,7 +10,7 @@ import { requestOf } from '../write-side.ts'
 
 const MINUTES = 600_000
 
-test('at a planned stop each live speaks out and goes on at another worker, and the worker leaves', async (t) => {
+test('at a planned stop each session finishes its audio and moves, and the worker leaves', async (t) => {
   const on = stores()
   // A worker whose pipelines have something left to say.
   const first = await startWorker(t, on, { drainTimeout: MINUTES, script: { tail: () => 'last words' } })
@@ -58,7 +58,7 @@ test('at a planned stop each live speaks out and goes on at another worker, and 
   t.is(sender.audio(AUDIO), 'over')
 })
 
-test('what no other worker can run stays until DRAIN_TIMEOUT, and waits for one that can when the worker leaves', async (t) => {
+test('sessions without another worker stay until DRAIN_TIMEOUT and then wait for a worker', async (t) => {
   const on = stores()
   const offering = () =>
     new Map([
@@ -95,7 +95,7 @@ test('what no other worker can run stays until DRAIN_TIMEOUT, and waits for one 
   )
 })
 
-test('alone it says nothing to the log: its lives are its own again when it starts again', async (t) => {
+test('a single process writes nothing to the log and keeps its sessions for the next start', async (t) => {
   const on = stores()
   const environment = createTestEnvironment()
   const only = await startWorker(t, on, { environment, drainTimeout: 200, script: { tail: () => null } })
@@ -108,7 +108,7 @@ test('alone it says nothing to the log: its lives are its own again when it star
   t.is(only.pipelines.all[0]?.finishes.length, 1)
 })
 
-test('DRAIN_TIMEOUT=0 waits for nothing: all lives move as the worker leaves', async (t) => {
+test('DRAIN_TIMEOUT=0 moves all sessions as the worker leaves', async (t) => {
   const on = stores()
   const first = await startWorker(t, on)
   right(await first.side.createLive(me, requestOf(URL_LIVE))())

@@ -37,7 +37,7 @@ const damagedAt = (store: EventStore, damage: string): EventStore => ({
   },
 })
 
-test('who follows the log goes on behind what cannot be read, and each stream is told once', async (t) => {
+test('a log follower continues after unreadable events and reports each stream once', async (t) => {
   const memory = createMemoryEventStore()
   const logger = createRecordingLogger()
   const watched = watchLog(damagedAt(memory, 'Damaged'), logger)
@@ -64,7 +64,7 @@ test('who follows the log goes on behind what cannot be read, and each stream is
   t.is(logger.lines.filter(({ level }) => level === 'error').length, 4)
 })
 
-test('an older copy of the log under a running service is told once and stays told, and no feed goes on', async (t) => {
+test('an older copy of the log is reported once and stays reported, and no feed continues', async (t) => {
   const [memory, copy, logger] = [createMemoryEventStore(), createMemoryEventStore(), createRecordingLogger()]
   let current = memory
   const watched = watchLog({ ...memory, subscribe: (...asked) => current.subscribe(...asked) }, logger)
@@ -83,7 +83,7 @@ test('an older copy of the log under a running service is told once and stays to
   t.true(watched.isOlder())
 })
 
-test('a damaged row that a store hands out again and again ends the subscription', async (t) => {
+test('a damaged row that a store repeats endlessly ends the subscription', async (t) => {
   const row = { stream: 'user-1', position: '0001' as Position }
   const subscribe = async function* (): AsyncGenerator<SubscriptionMessage> {
     yield { kind: 'checkpoint', position: '0000' as Position }
@@ -98,7 +98,7 @@ test('a damaged row that a store hands out again and again ends the subscription
   t.is(hurt().length, 1)
 })
 
-test('what a read meets is told as well', async (t) => {
+test('damage found by a read is reported too', async (t) => {
   const memory = createMemoryEventStore()
   const { store, unreadable: hurt } = watchLog(
     {
@@ -124,7 +124,7 @@ test('what a read meets is told as well', async (t) => {
   ])
 })
 
-test('beyond the thousand streams that are described, it is still known which are damaged and of what kind', async (t) => {
+test('beyond a thousand described streams the number and kinds of damaged streams are still known', async (t) => {
   const read: EventStore['read'] = () => async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
   const {
     store,
@@ -154,7 +154,7 @@ const abandoned = async () => {
   return side
 }
 
-test('at start a live that cannot be read is left alone, and the others do not wait for it', async (t) => {
+test('at start an unreadable session is skipped, and the others do not wait for it', async (t) => {
   const side = await abandoned()
   const restarted = writeSideOf(
     { ...side.deps, environment: { ...side.environment, instance: 'restarted' } },
@@ -166,16 +166,19 @@ test('at start a live that cannot be read is left alone, and the others do not w
   t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [1], 'who may still run keeps the memory')
 })
 
-test('lives of a process that died end also where the admissions cannot be read, and keep their memory', async (t) => {
+test('sessions of a dead process end even with unreadable admissions, and keep their memory', async (t) => {
   const side = await abandoned()
   await append(side.store, 'admission', 'InventedLater')
-  const restarted = writeSideOf({ ...side.deps, environment: { ...side.environment, instance: 'restarted' } }, side.admission)
+  const restarted = writeSideOf(
+    { ...side.deps, environment: { ...side.environment, instance: 'restarted' } },
+    side.admission,
+  )
   right(await restarted.start())
   t.is(side.typesOf('live-2').at(-1), 'LiveFinished')
   t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [1, 2])
 })
 
-test('a live that cannot be read keeps no other of its owner from being ended, by its URL or because the owner is disabled', async (t) => {
+test('an unreadable session does not prevent ending the other sessions of its owner', async (t) => {
   const side = await createWriteSide()
   const audioUrl = 'https://example.org/audio.m3u8'
   for (const _ of [1, 2, 3]) right(await side.createLive(callerOf(1), requestOf({ audioUrl, audioFormat: 'hls' }))())
@@ -194,7 +197,7 @@ test('a live that cannot be read keeps no other of its owner from being ended, b
   )
 })
 
-test('a live that cannot be read does not hide that the store is away for another', async (t) => {
+test('an unreadable session does not hide an unavailable store for another session', async (t) => {
   const side = await abandoned()
   const store: EventStore = {
     ...side.deps.store,
@@ -210,7 +213,7 @@ test('a live that cannot be read does not hide that the store is away for anothe
   t.like(await restarted.start(), { left: { _tag: 'StoreUnavailable' } })
 })
 
-test('a duty passes over what asks for data that cannot be read, and tries again what a store refused', async (t) => {
+test('a duty skips work on unreadable data and retries work that a store refused', async (t) => {
   const store = createMemoryEventStore()
   const documents = createMemoryDocuments()
   const logger = createRecordingLogger()
@@ -244,7 +247,7 @@ test('a duty passes over what asks for data that cannot be read, and tries again
 })
 
 for (const what of ['a damaged row', 'an event of a newer version', 'data that cannot be read'] as const)
-  test(`a duty that has passed over ${what} does all behind it, and at the next start that and all behind it again`, async (t) => {
+  test(`a duty that skipped ${what} does everything after it, and all of it again at the next start`, async (t) => {
     const memory = createMemoryEventStore()
     const documents = createMemoryDocuments()
     const logger = createRecordingLogger()

@@ -6,7 +6,7 @@ import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 const STARTED: LiveSignal = { kind: 'started' }
 const ENDED: LiveSignal = { kind: 'ended', cause: { status: 'finished', reason: 'finish_message' } }
 
-test('subscribers of a live hear its signals in the order in which they subscribed, others do not', (t) => {
+test('subscribers of a session receive its signals in the order of their subscriptions', (t) => {
   const bus = createLiveBus({ logger: createRecordingLogger() })
   const heard: string[] = []
   bus.subscribe(1, () => heard.push('first'))
@@ -16,7 +16,7 @@ test('subscribers of a live hear its signals in the order in which they subscrib
   t.deepEqual(heard, ['first', 'second'])
 })
 
-test('who leaves while a signal is published, itself or another, is safe and hears no more', (t) => {
+test('a subscriber may leave during a signal, itself or another one, and receives no more', (t) => {
   const bus = createLiveBus({ logger: createRecordingLogger() })
   const heard: string[] = []
   const leaveFirst = bus.subscribe(1, () => {
@@ -31,7 +31,7 @@ test('who leaves while a signal is published, itself or another, is safe and hea
   t.deepEqual(heard, ['first', 'third', 'third'])
 })
 
-test('a subscriber that throws is logged and does not keep the signal from the next', (t) => {
+test('a throwing subscriber is logged and does not block the next one', (t) => {
   const logger = createRecordingLogger()
   const bus = createLiveBus({ logger })
   const heard: string[] = []
@@ -44,7 +44,7 @@ test('a subscriber that throws is logged and does not keep the signal from the n
   t.is(logger.lines[0]?.level, 'error')
 })
 
-test('a live ends once, and who subscribes after its end hears it at once', (t) => {
+test('a session ends once, and a later subscriber receives the end immediately', (t) => {
   const bus = createLiveBus({ logger: createRecordingLogger() })
   const early: string[] = []
   const late: string[] = []

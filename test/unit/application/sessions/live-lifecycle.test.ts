@@ -20,7 +20,7 @@ const segment = (number: number, text = 'hello', language = 'en') => ({
   liveId: 1, segment: number, start: number, end: number + 1, text, kind: 'transcription' as const, language,
 })
 
-test('Senders count up, whether the one before left or not: the place is given out by the worker alone', async (t) => {
+test('senders are numbered upwards; only the worker assigns the place', async (t) => {
   const { createLive, lifecycle, typesOf } = await createWriteSide()
   const { id } = right(await createLive(callerOf(1), requestOf())())
   t.like(right(await lifecycle.attachSender(id)()), {
@@ -43,7 +43,7 @@ test('Senders count up, whether the one before left or not: the place is given o
   ])
 })
 
-test('A sender comes to the worker that has the live, and to no other', async (t) => {
+test('a sender is admitted only by the worker that has the session', async (t) => {
   const { createLive, deps, admission } = await createWriteSide()
   const { id } = right(await createLive(callerOf(1), requestOf())())
   const elsewhere = attachSender({ ...deps, worker: { name: 'worker-2', incarnation: null } })
@@ -59,7 +59,7 @@ test('A sender comes to the worker that has the live, and to no other', async (t
   t.like(await attachSender(deps)(id)(), { left: { _tag: 'Superseded' } }, 'nobody has it')
 })
 
-test('an end releases the memory before it answers, whoever ends it again changes nothing [R83 R85]', async (t) => {
+test('an end releases the memory before it answers, and a repeated end changes nothing [R83 R85]', async (t) => {
   const { createLive, lifecycle, admission, typesOf } = await createWriteSide()
   const { id } = right(await createLive(callerOf(1), requestOf({ model: 'm4' }))())
   right(await lifecycle.startLive(id)())
@@ -73,7 +73,7 @@ test('an end releases the memory before it answers, whoever ends it again change
     t.like(answer, { left: { _tag: 'LiveOver' } })
 })
 
-test('Segments are appended in order and sealed', async (t) => {
+test('segments are appended in order and encrypted', async (t) => {
   const { createLive, lifecycle, store } = await createWriteSide()
   right(await createLive(callerOf(1), requestOf())())
   await Promise.all([1, 2, 3].map((number) => lifecycle.recordSegment(segment(number, 'the secret text'))()))
@@ -82,7 +82,7 @@ test('Segments are appended in order and sealed', async (t) => {
   t.notRegex(JSON.stringify(stored), /secret/)
 })
 
-test('Finals of a live that began are stored while the keyring cannot be reached', async (t) => {
+test('finals of a running session are stored while the keyring is unavailable', async (t) => {
   const { createLive, deps } = await createWriteSide()
   for (const _ of [1, 2]) right(await createLive(callerOf(1), requestOf())())
   let isReachable = true
@@ -94,7 +94,7 @@ test('Finals of a live that began are stored while the keyring cannot be reached
   t.like(await record({ ...segment(1), liveId: 2 })(), { left: { _tag: 'KeyringUnavailable' } })
 })
 
-test('a process after a kill pulls on behind the last final, of whatever language the newest line is [D53]', async (t) => {
+test('after a kill a process continues to pull after the last final, in whatever language it is [D53]', async (t) => {
   const { createLive, lifecycle, deps } = await createWriteSide()
   right(
     await createLive(
@@ -116,7 +116,7 @@ test('a process after a kill pulls on behind the last final, of whatever languag
   t.deepEqual(await pointOf(), { sampleOffset: 48_000, nextSegment: 3, mediaSequence: 5 })
 })
 
-test('A segment whose append had an unknown outcome is not written twice when it is recorded again', async (t) => {
+test('a segment with an unknown append outcome is not written twice', async (t) => {
   const memory = createMemoryEventStore()
   const fates = ['answered', 'lost-answer', 'answered', 'lost-answer', 'lost-answer', 'lost-answer'] as const
   const { store } = createFailingStore(memory, { 'segments-1': fates })
@@ -133,7 +133,7 @@ test('A segment whose append had an unknown outcome is not written twice when it
   )
 })
 
-test('A second writer of the segments in one term is told', async (t) => {
+test('a second writer of the segments in one term is detected', async (t) => {
   const { lifecycle, deps, admission } = await createWriteSide()
   const other = writeSideOf(deps, admission).lifecycle
   right(await lifecycle.recordSegment(segment(1))())
@@ -141,7 +141,7 @@ test('A second writer of the segments in one term is told', async (t) => {
   t.like(await lifecycle.recordSegment(segment(3))(), { left: { _tag: 'Contended' } })
 })
 
-test('Equal numbers of two terms are two segments; behind a fence no lower term writes, nor a final of an earlier run of this very process', async (t) => {
+test('equal numbers of two terms are two segments; after a fence no lower term writes', async (t) => {
   const { lifecycle, deps, admission, store } = await createWriteSide()
   const other = writeSideOf(deps, admission).lifecycle
   right(await lifecycle.recordSegment({ ...segment(1), term: 1 })())
@@ -166,7 +166,7 @@ test('Equal numbers of two terms are two segments; behind a fence no lower term 
   )
 })
 
-test('a token opens its own live only; without an id the newest open one, else the newest [D15]', async (t) => {
+test('a token opens its own session; without an id the newest open one, else the newest [D15]', async (t) => {
   const { createLive, lifecycle, project } = await createWriteSide()
   const lives = []
   for (let count = 0; count < 3; count++)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/session-world.ts'
 
-test('FINISH lets the pipeline speak out for at most 30 s, then the live finishes; repeats and audio after it do nothing [R144]', async (t) => {
+test('FINISH gives the pipeline at most 30 s, then the session finishes; repeats do nothing [R144]', async (t) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
@@ -24,7 +24,7 @@ test('FINISH lets the pipeline speak out for at most 30 s, then the live finishe
 })
 
 for (const reason of ['sender_closed', 'audio_too_fast', 'rate_limited', 'bad_frames'] as const) {
-  test(`a sender that is gone (${reason}) leaves 10 s for what arrived, then the live finishes [R145]`, async (t) => {
+  test(`after a lost sender (${reason}) the session finishes the received audio within 10 s [R145]`, async (t) => {
     const { lifecycle, pipelines, attach, sessions } = startSessions(t)
     const live = lifecycle.add()
     const session = await attach(live.id)
@@ -38,7 +38,7 @@ for (const reason of ['sender_closed', 'audio_too_fast', 'rate_limited', 'bad_fr
   })
 }
 
-test('a pipeline that never finishes does not keep its live open', async (t) => {
+test('a pipeline that never finishes does not keep its session open', async (t) => {
   const { lifecycle, attach, timers } = startSessions(t, {
     beforeTail: async () => Promise.withResolvers<void>().promise,
   })
@@ -54,7 +54,7 @@ test('a pipeline that never finishes does not keep its live open', async (t) => 
   t.deepEqual(live.cause, { status: 'finished', reason: 'sender_closed' })
 })
 
-test('a sender that leaves an auto-started live only detaches, and the next one gets the same pipeline (D55) [R145]', async (t) => {
+test('the next sender of an auto-started session gets the same pipeline [R145 D55]', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t)
   const live = lifecycle.add({ audioFormat: 'hls', autoStart: true })
   const first = await attach(live.id)
@@ -69,7 +69,7 @@ test('a sender that leaves an auto-started live only detaches, and the next one 
   await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'finish_message' }))
 })
 
-test('a handshake that never completed gives the place back and leaves no trace', async (t) => {
+test('an incomplete handshake releases the place and leaves no trace', async (t) => {
   const { lifecycle, attach, sessions } = startSessions(t)
   const live = lifecycle.add()
   const lost = await attach(live.id)
@@ -80,7 +80,7 @@ test('a handshake that never completed gives the place back and leaves no trace'
   t.is(next.configure({}), 'ok')
 })
 
-test('a model that does not load and an engine that fails are errors of the live [R102]', async (t) => {
+test('a model that does not load and a failing engine are errors of the session [R102]', async (t) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t, { loads: false })
   const [unloadable, broken] = [lifecycle.add(), lifecycle.add()]
   const first = await attach(unloadable.id)
@@ -104,7 +104,7 @@ test('a model that does not load and an engine that fails are errors of the live
   await eventually(() => assert.partialDeepStrictEqual(broken.cause, { status: 'error', code: 'engine_failed' }))
 })
 
-test('an end by another process is told once and stops the pipeline [R93]', async (t) => {
+test('an end by another process is reported once and stops the pipeline [R93]', async (t) => {
   const { lifecycle, pipelines, attach, listen, sessions, finish } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
@@ -123,7 +123,7 @@ test('an end by another process is told once and stops the pipeline [R93]', asyn
   t.deepEqual(heard.at(-1), { kind: 'ended', cause: { status: 'finished', reason: 'finish_route' } })
 })
 
-test('a route that has two seconds does not wait for the thirty of a FINISH', async (t) => {
+test('a route with a limit of two seconds does not wait for the thirty of FINISH', async (t) => {
   const { lifecycle, pipelines, attach, finish, timers } = startSessions(t, {
     beforeTail: () => new Promise(() => undefined),
   })
@@ -141,7 +141,7 @@ test('a route that has two seconds does not wait for the thirty of a FINISH', as
   })
 })
 
-test('an end of our own is told without the subscription too, and once when that comes back', async (t) => {
+test('an own end is reported without the subscription, and once when the subscription returns', async (t) => {
   const { lifecycle, attach, listen, timers, sessions } = startSessions(t)
   const live = lifecycle.add()
   lifecycle.setDeliversEnds(false)
@@ -158,7 +158,7 @@ test('an end of our own is told without the subscription too, and once when that
   t.is(sessions.count(), 0)
 })
 
-test('an end that the store does not take is tried until it does; who speaks to the live hears of it within 2 s, and nobody is let in', async (t) => {
+test('a refused end is retried until it is stored; clients learn of it within 2 s', async (t) => {
   const { lifecycle, attach, listen, timers, logger, sessions } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
@@ -185,7 +185,7 @@ test('an end that the store does not take is tried until it does; who speaks to 
   t.deepEqual(kindsOf(heard), ['started', 'ended'])
 })
 
-test('a live that others end is told as over while the store is away, and ends once it is back', async (t) => {
+test('a session that others end counts as ended during a store outage, and ends once it is over', async (t) => {
   const { lifecycle, attach, listen, timers, sessions, finish } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
@@ -210,7 +210,7 @@ test('a live that others end is told as over while the store is away, and ends o
   t.is(live.status, 'finished')
 })
 
-test('200 lives come and go and leave nothing behind', async (t) => {
+test('200 sessions come and go and leave nothing behind', async (t) => {
   const { lifecycle, pipelines, attach, sessions, timers } = startSessions(t)
   const lives = Array.from({ length: 200 }, () => lifecycle.add())
   for (const [index, { id }] of lives.entries()) {

@@ -25,7 +25,7 @@ const start = async (t: Parameters<typeof startSessions>[0], facts: Partial<Atta
   return { live, session, pipeline: pipelines.of(live.id), translator, languages }
 }
 
-test('lines tell the language that was heard, und while none is known, in the log too [B32]', async (t) => {
+test('lines carry the detected language, and und while none is known, in the log too [B32]', async (t) => {
   const { live, pipeline, languages } = await start(t, { language: 'auto' })
   t.is(pipeline.language, 'auto')
   pipeline.partial(1, 'bon')
@@ -35,13 +35,13 @@ test('lines tell the language that was heard, und while none is known, in the lo
   t.deepEqual(live.segments.map(({ language }) => language), ['fr', 'und'])
 })
 
-test('a language that is given is told, whatever was heard [B32]', async (t) => {
+test('a given language is reported whatever is detected [B32]', async (t) => {
   const { pipeline, languages } = await start(t, { language: 'yue' })
   await pipeline.final(1, '你好')
   t.deepEqual([pipeline.language, ...languages()], ['yue', 'transcription 1 yue'])
 })
 
-test('each line is translated by the pair of its language; what is heard in the target or in none stays as it is [B32]', async (t) => {
+test('each line uses the pair of its language; target or unknown languages are not translated [B32]', async (t) => {
   const { live, pipeline, translator, languages } = await start(t, { language: 'auto', translations: TO_SPANISH })
   t.deepEqual(translator.loads, [], 'which is needed is not yet known')
   for (const [index, language] of ['fr', 'es', 'de', 'en'].entries()) await pipeline.final(index + 1, 'x', { language })
@@ -60,7 +60,7 @@ test('each line is translated by the pair of its language; what is heard in the 
   )
 })
 
-test('what is translated while it is heard is English, and goes on from there [B45]', async (t) => {
+test('text that is translated during recognition is English, and further translations use it [B45]', async (t) => {
   const translations = [{ model: 'en-es', from: 'en', to: 'es' }]
   for (const language of ['fr', 'auto']) {
     const { pipeline, translator, languages } = await start(t, { language, config: TRANSLATE, translations })
@@ -71,7 +71,7 @@ test('what is translated while it is heard is English, and goes on from there [B
   }
 })
 
-test('the task is that of the session: a config frame cannot change it [B45]', async (t) => {
+test('the task belongs to the session: a config frame cannot change it [B45]', async (t) => {
   const { lifecycle, attach, pipelines } = startSessions(t)
   const plain = await attach(lifecycle.add().id)
   t.is(plain.configure({ task: 'translate' }), 'invalid')

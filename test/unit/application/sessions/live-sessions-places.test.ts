@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { AUDIO, startSessions } from '../../../support/worlds/session-world.ts'
 
-test('of two senders one is given the place; who was refused by a store that is away leaves it free', async (t) => {
+test('of two senders one gets the place; a sender refused by an unavailable store leaves it free', async (t) => {
   const { lifecycle, sessions } = startSessions(t)
   const live = lifecycle.add()
   lifecycle.setUnavailable(true)
@@ -23,7 +23,7 @@ test('of two senders one is given the place; who was refused by a store that is 
   t.true(sessions.runs.hasSender(live.id))
 })
 
-test('a live that moved to another worker is dropped: its sockets are told, and nothing is written of it', async (t) => {
+test('a session that moved to another worker is dropped: its sockets are told, and nothing is written', async (t) => {
   const { lifecycle, attach, listen, sessions, pipelines, finish } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)

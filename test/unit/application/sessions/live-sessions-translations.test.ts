@@ -10,7 +10,7 @@ const TARGETS = [{ model: 'en-es', from: 'en', to: 'es' }, { model: 'en-fr', fro
 const linesOf = (heard: ReadonlyArray<LiveSignal>, kind: 'transcription' | 'translation') =>
   heard.filter((signal) => signal.kind === kind)
 
-test('a final is followed by one translation a target, with its segment and times, stored as it is and sent wrapped [R151]', async (t) => {
+test('a final is followed by one translation for each target, with its segment and times [R151]', async (t) => {
   const translator = createScriptedTranslator({ answers: true })
   const { lifecycle, pipelines, attach, listen } = startSessions(t, {}, translator)
   const live = lifecycle.add({ translations: TARGETS })
@@ -48,7 +48,7 @@ test('a final is followed by one translation a target, with its segment and time
   )
 })
 
-test('a live without translations asks for none [R151]', async (t) => {
+test('a session without translations requests none [R151]', async (t) => {
   const translator = createScriptedTranslator({ answers: true })
   const { lifecycle, pipelines, attach, listen } = startSessions(t, {}, translator)
   const live = lifecycle.add()
@@ -61,7 +61,7 @@ test('a live without translations asks for none [R151]', async (t) => {
   t.deepEqual([translator.jobs, translator.loads], [[], []])
 })
 
-test('punctuation false leaves none in a translation either [R158]', async (t) => {
+test('punctuation false applies to translations too [R158]', async (t) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t)
   const live = lifecycle.add({ translations: [{ model: 'en-es', from: 'en', to: 'es' }] })
   const session = await attach(live.id)
@@ -73,7 +73,7 @@ test('punctuation false leaves none in a translation either [R158]', async (t) =
   t.like(linesOf(heard, 'translation')[0], { text: '[es well hello]' })
 })
 
-test('a translator that is slow holds up no final, and FINISH waits for it before the live ends', async (t) => {
+test('a slow translator delays no final, and FINISH waits for it', async (t) => {
   const translator = createScriptedTranslator()
   const { lifecycle, pipelines, attach, listen } = startSessions(t, { tail: () => 'last words' }, translator)
   const live = lifecycle.add({ translations: [{ model: 'en-es', from: 'en', to: 'es' }] })
@@ -97,7 +97,7 @@ test('a translator that is slow holds up no final, and FINISH waits for it befor
   t.deepEqual(linesOf(heard, 'translation').map((signal) => 'segment' in signal && signal.segment), [1, 2, 3])
 })
 
-test('a translator that never answers costs the live its translations, not its end', async (t) => {
+test('a translator that never answers costs the session its translations only', async (t) => {
   const translator = createScriptedTranslator()
   const { lifecycle, pipelines, attach, listen, timers, translations } = startSessions(
     t,
@@ -120,7 +120,7 @@ test('a translator that never answers costs the live its translations, not its e
   t.like(translations.figures(), { dropped: 2, waiting: 0 })
 })
 
-test('a translator that fails leaves the live as it is', async (t) => {
+test('a failing translator leaves the session unchanged', async (t) => {
   const translator = createScriptedTranslator()
   const { lifecycle, pipelines, attach, listen } = startSessions(t, { tail: () => null }, translator)
   const live = lifecycle.add({ translations: TARGETS })

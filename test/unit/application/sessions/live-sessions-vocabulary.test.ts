@@ -3,7 +3,7 @@ import test from 'ava'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { AUDIO, startSessions } from '../../../support/worlds/session-world.ts'
 
-test('what a config expects is there from the first pass on, and is put on record [B44]', async (t) => {
+test('the vocabulary of a config applies from the first pass and is recorded [B44]', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
@@ -12,7 +12,7 @@ test('what a config expects is there from the first pass on, and is put on recor
   await eventually(() => assert.deepEqual(live.vocabularies, [{ prompt: 'Ada speaks.', hotwords: ['Babbage'] }]))
 })
 
-test('after the first audio a config with prompt or hotwords alone counts, any other is too late as ever [B44]', async (t) => {
+test('after the first audio a config may only change prompt and hotwords [B44]', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
@@ -29,7 +29,7 @@ test('after the first audio a config with prompt or hotwords alone counts, any o
   t.is(pipelines.all.length, 1)
 })
 
-test('a source that began by itself is told as well [B44]', async (t) => {
+test('an auto-started source gets the vocabulary too [B44]', async (t) => {
   const { lifecycle, pipelines, pullers, attach, pull } = startSessions(t)
   const live = lifecycle.add({ audioFormat: 'hls', audioUrl: 'https://media.example/a.m3u8', autoStart: true })
   pull(live.id)
@@ -40,7 +40,7 @@ test('a source that began by itself is told as well [B44]', async (t) => {
   t.deepEqual(pipelines.of(live.id).expected.at(-1), { prompt: '', hotwords: ['Babbage'] })
 })
 
-test('of many changes within a second the log is told the first and the last, and the same again never [B44]', async (t) => {
+test('of many changes within a second the log gets the first and the last, without repeats [B44]', async (t) => {
   const { lifecycle, pipelines, attach, timers } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)

@@ -33,7 +33,7 @@ const toldAfter = async (
   return { frames, segments: live.segments }
 }
 
-test('a session that asks for words gets those of each final, in its frame and in the log, to the thousandth [B43]', async (t) => {
+test('a session with words gets the words of each final, in frame and log, to the millisecond [B43]', async (t) => {
   const { frames, segments } = await toldAfter(t, { words: true })
   t.deepEqual(
     frames.map(({ final, words }) => [final, words]),
@@ -52,12 +52,12 @@ test('a session that asks for words gets those of each final, in its frame and i
   )
 })
 
-test('words stand on the clock of the live, as their final does [B43]', async (t) => {
+test('words use the clock of the session, like their final [B43]', async (t) => {
   const { frames } = await toldAfter(t, { words: true }, 16_000 * 60)
   t.deepEqual(frames[1]?.words?.map(({ start, end }) => [start, end]), [[60.1, 60.25], [60.25, 60.5]])
 })
 
-test('who does not ask gets none [B43]', async (t) => {
+test('a session without words gets none [B43]', async (t) => {
   for (const config of [{}, { words: false }]) {
     const { frames, segments } = await toldAfter(t, config)
     for (const one of [...frames, ...segments]) t.false('words' in one)

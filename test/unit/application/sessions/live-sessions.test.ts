@@ -19,7 +19,7 @@ test('every accepted config is followed by one started, once the model is ready 
   t.is(pipelines.all.length, 1)
 })
 
-test('a config is laid over the settings of the live, not over an earlier config; crossed buffers are invalid [R138]', async (t) => {
+test('a config overlays the settings of the session, not those of an earlier config [R138]', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t)
   const { id } = lifecycle.add()
   const session = await attach(id)
@@ -34,7 +34,7 @@ test('a config is laid over the settings of the live, not over an earlier config
   )
 })
 
-test('the first accepted audio starts the live exactly once, without waiting for the store; config is too late then', async (t) => {
+test('the first audio starts the session once, without waiting for the store', async (t) => {
   const { lifecycle, pipelines, attach, timers } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
@@ -52,7 +52,7 @@ test('the first accepted audio starts the live exactly once, without waiting for
   })
 })
 
-test('audio that comes before the model is ready reaches the pipeline [R141]', async (t) => {
+test('audio from before the model is ready reaches the pipeline [R141]', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t, { loads: false })
   const { id } = lifecycle.add()
   const session = await attach(id)
@@ -61,7 +61,7 @@ test('audio that comes before the model is ready reaches the pipeline [R141]', a
   t.is(pipelines.of(id).samples(), AUDIO.length)
 })
 
-test('audio on a live with a URL is not expected, before and after its config [R148]', async (t) => {
+test('audio for a session with a URL is refused, before and after its config [R148]', async (t) => {
   const { lifecycle, pipelines, attach } = startSessions(t)
   const live = lifecycle.add({ audioFormat: 'hls' })
   const session = await attach(live.id)
@@ -72,7 +72,7 @@ test('audio on a live with a URL is not expected, before and after its config [R
   t.is(live.status, 'pending')
 })
 
-test('a final is stored unwrapped, then sent as caption; a partial is only sent', async (t) => {
+test('a final is stored without line breaks and sent as caption; a partial is only sent', async (t) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
@@ -92,7 +92,7 @@ test('a final is stored unwrapped, then sent as caption; a partial is only sent'
   )
 })
 
-test('while the store is away a final waits a second, those after it do not wait, and all are recorded in order later', async (t) => {
+test('in a store outage only the first final waits, and all are recorded in order', async (t) => {
   const { lifecycle, pipelines, attach, listen, timers } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)

@@ -6,7 +6,7 @@ import { AUDIO, autoStarted, startSessions, URL_LIVE } from '../../../support/wo
 
 const COMPLETE = { kind: 'complete' } as const
 
-test('an auto-started live is active as soon as its process has a pid, and pulls its URL once [R67 D24]', async (t) => {
+test('an auto-started session is active once its process has a pid, and pulls its URL once [R67 D24]', async (t) => {
   const { live, pullers, pull } = await autoStarted(t)
   t.is(live.status, 'active')
   t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: null }])
@@ -14,7 +14,7 @@ test('an auto-started live is active as soon as its process has a pid, and pulls
   t.is(pullers.all.length, 1)
 })
 
-test('without auto_start the config starts the source, its first audio the live; no pid is told [R139]', async (t) => {
+test('without auto_start the config starts the source, and its first audio the session [R139]', async (t) => {
   const { lifecycle, pullers, pipelines, attach } = startSessions(t)
   const live = lifecycle.add({ ...URL_LIVE, autoStart: false })
   const session = await attach(live.id)
@@ -34,7 +34,7 @@ test('without auto_start the config starts the source, its first audio the live;
   t.true(pullers.latest().stopped)
 })
 
-test('no socket owns an auto-started source; FINISH ends it all the same [D55]', async (t) => {
+test('no socket owns an auto-started source; FINISH still ends it [D55]', async (t) => {
   const { live, pullers, attach } = await autoStarted(t)
   const first = await attach(live.id)
   first.closed('sender_closed')
@@ -46,7 +46,7 @@ test('no socket owns an auto-started source; FINISH ends it all the same [D55]',
   t.true(pullers.latest().stopped)
 })
 
-test('a source that is over finishes the live, after its last words; the process is stopped [D56]', async (t) => {
+test('an ended source finishes the session after its last words, and the process stops [D56]', async (t) => {
   const { live, pullers, pipelines } = await autoStarted(t)
   pullers.latest().events.audio(AUDIO, null)
   pullers.latest().events.ended(COMPLETE)
@@ -55,7 +55,7 @@ test('a source that is over finishes the live, after its last words; the process
   t.is(pipelines.of(live.id).samples(), AUDIO.length)
 })
 
-test('a stream that said it was over finishes the live when nothing comes back, and fails it when audio came back in between [D56]', async (t) => {
+test('an ended stream finishes the session when nothing returns, and fails it when audio returned [D56]', async (t) => {
   for (const [heard, cause] of [
     [false, { status: 'finished', reason: 'source_ended' }],
     [true, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }],
@@ -76,7 +76,7 @@ test('a stream that said it was over finishes the live when nothing comes back, 
   }
 })
 
-test('retries after 1, 2, 4, 8, 16 s by the same process, then source_failed [D56]', async (t) => {
+test('retries come after 1, 2, 4, 8, 16 s by the same process, then source_failed [D56]', async (t) => {
   const { live, pullers, timers } = await autoStarted(t)
   const { targets, events } = pullers.latest()
   for (const [index, seconds] of [1, 2, 4, 8, 16].entries()) {
@@ -98,7 +98,7 @@ test('retries after 1, 2, 4, 8, 16 s by the same process, then source_failed [D5
   t.is(pullers.all.length, 1)
 })
 
-test('whether a port is open, closed or silent is for the log: the owner is told the same of each', async (t) => {
+test('open, closed and silent ports look the same to the owner and differ in the log', async (t) => {
   for (const code of [
     'unreachable',
     'timeout',
@@ -129,7 +129,7 @@ test('whether a port is open, closed or silent is for the log: the owner is told
   }
 })
 
-test('what another attempt cannot change is not tried again, and told', async (t) => {
+test('permanent failures are not retried, and are reported', async (t) => {
   const { live, pullers } = await autoStarted(t)
   pullers.latest().events.ended({ kind: 'failed', code: 'address_forbidden', retry: false })
   await eventually(() =>
@@ -142,7 +142,7 @@ test('what another attempt cannot change is not tried again, and told', async (t
   t.is(pullers.latest().targets.length, 1)
 })
 
-test('after 60 s of audio the count of failures starts anew [D56]', async (t) => {
+test('after 60 s of audio the count of failures restarts [D56]', async (t) => {
   const { live, pullers, timers } = await autoStarted(t)
   const { targets, events } = pullers.latest()
   for (let round = 0; round < 4; round += 1) {
@@ -156,7 +156,7 @@ test('after 60 s of audio the count of failures starts anew [D56]', async (t) =>
   t.is(live.cause, undefined)
 })
 
-test('without audio for 10 s, or three segments, the process is replaced and goes on where it was [F9 S8]', async (t) => {
+test('without audio for 10 s, or three segments, the process is replaced and continues [F9 S8]', async (t) => {
   const { live, pullers, timers } = await autoStarted(t)
   const first = pullers.latest()
   first.events.targetDuration(6)
@@ -177,7 +177,7 @@ test('without audio for 10 s, or three segments, the process is replaced and goe
   t.true(pullers.latest().stopped, 'once they run there are ten seconds again')
 })
 
-test('a puller that dies is started again, and counts as a failure', async (t) => {
+test('a dead puller is restarted and counts as a failure', async (t) => {
   const { live, pullers, timers } = await autoStarted(t)
   for (const seconds of [1, 2, 4, 8, 16]) {
     pullers.latest().events.died('SIGKILL')
@@ -188,7 +188,7 @@ test('a puller that dies is started again, and counts as a failure', async (t) =
   await eventually(() => assert.equal(live.cause?.status, 'error'))
 })
 
-test('no more audio is taken than 30 s, and the watchdog waits meanwhile [F10]', async (t) => {
+test('at most 30 s of audio are buffered, and the watchdog pauses meanwhile [F10]', async (t) => {
   const { live, pullers, pipelines, timers } = await autoStarted(t, { consumes: false })
   const puller = pullers.latest()
   puller.events.audio(new Int16Array(30 * 16_000 - 1), null)
@@ -203,7 +203,7 @@ test('no more audio is taken than 30 s, and the watchdog waits meanwhile [F10]',
   t.true(puller.stopped)
 })
 
-test('an end by another road stops the process, also between two attempts [R92]', async (t) => {
+test('any other end stops the process, also between two attempts [R92]', async (t) => {
   const { live, lifecycle, pullers, timers, sessions } = await autoStarted(t)
   pullers.latest().events.ended(PULL_FAILED)
   lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'finish_route' })
@@ -213,7 +213,7 @@ test('an end by another road stops the process, also between two attempts [R92]'
   t.is(pullers.latest().targets.length, 1)
 })
 
-test('a later process goes on with the clock, the segments and the media sequence of the earlier one [D53]', async (t) => {
+test('a later process continues the clock, the segments and the media sequence [D53]', async (t) => {
   const { lifecycle, pullers, pipelines, pull, listen } = startSessions(t)
   const live = lifecycle.add(URL_LIVE)
   live.point = { sampleOffset: 160_000, nextSegment: 7, mediaSequence: 12 }
@@ -227,7 +227,7 @@ test('a later process goes on with the clock, the segments and the media sequenc
   t.like(live.segments.at(-1), { segment: 7, start: 16, mediaSequence: 12 })
 })
 
-test('each final keeps what of an HLS source was heard by its end, for the process after a kill [D53]', async (t) => {
+test('each final records the position of its HLS source, for a restart after a kill [D53]', async (t) => {
   const { live, pullers, pipelines } = await autoStarted(t)
   const { events } = pullers.latest()
   const second = new Int16Array(16_000)
@@ -240,7 +240,7 @@ test('each final keeps what of an HLS source was heard by its end, for the proce
   t.deepEqual(live.segments.map(({ mediaSequence }) => mediaSequence), [undefined, 41, 42])
 })
 
-test('where a source begins in its playlist is recorded at once, once: for a worker that takes over before any final', async (t) => {
+test('the start position in a playlist is recorded at once and once, for a takeover before any final', async (t) => {
   const { live, pullers } = await autoStarted(t)
   const { events } = pullers.latest()
   events.audio(AUDIO, null)

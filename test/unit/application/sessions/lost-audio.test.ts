@@ -16,7 +16,7 @@ const play = (events: PullerEvents, timers: ManualTimers, seconds: number, from:
 
 const UNTOLD = { lost: null, newClock: false } as const
 
-test('audio that is missing counts for finals and who goes on; the pipeline hears little silence [D61]', async (t) => {
+test('missing audio counts for finals and later processes; the pipeline gets little silence [D61]', async (t) => {
   const { live, pullers, pipelines, timers, sessions } = await autoStarted(t)
   const { events } = pullers.latest()
   events.stretch(UNTOLD)
@@ -37,7 +37,7 @@ test('audio that is missing counts for finals and who goes on; the pipeline hear
   await eventually(() => assert.equal(live.writes.at(-1), `source 1001 at ${252 * 16_000} after 30`))
 })
 
-test('without times a reconnect leaves the gap that passed, and none where the source catches up [D61]', async (t) => {
+test('without times a reconnect leaves the elapsed gap, and none when the source catches up [D61]', async (t) => {
   const { pullers, sessions, timers } = await autoStarted(t)
   const { events } = pullers.latest()
   events.stretch(UNTOLD)
@@ -54,7 +54,7 @@ test('without times a reconnect leaves the gap that passed, and none where the s
   t.is(sessions.lostSeconds(), 6)
 })
 
-test('however often the clock of a source jumps, little silence is heard, and a day at most put in [S8]', async (t) => {
+test('however often the clock of a source jumps, the inserted silence is bounded [S8]', async (t) => {
   const { live, pullers, pipelines, sessions, timers } = await autoStarted(t)
   const { events } = pullers.latest()
   const crumbs = 20_000

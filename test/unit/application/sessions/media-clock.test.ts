@@ -33,19 +33,19 @@ const gapsOf = (heard: ReadonlyArray<Heard>): ReadonlyArray<number> => {
   })
 }
 
-test('the first audio is second 0, whatever time it bears; what follows it by its times leaves no gap', (t) => {
+test('the first audio is second 0 for any timestamp; consecutive times leave no gap', (t) => {
   const times = [5000, 5001, 5002.09, null, 5003.95]
   t.deepEqual(gapsOf(times.map((time) => ({ time }))), [0, 0, 0, 0, 0])
   t.deepEqual(gapsOf([{ time: 7, follows: { lost: 30, newClock: false } }]), [0], 'nothing can be lost before it')
 })
 
-test('times that jump ahead leave a gap as long, in a stretch and between two [D61]', (t) => {
+test('times that jump ahead leave an equal gap, within and between stretches [D61]', (t) => {
   t.deepEqual(gapsOf([{ time: 10 }, { time: 15 }, { time: 16 }]), [0, 4, 0])
   t.deepEqual(gapsOf([{ time: 10 }, { time: 17, follows: { lost: 6, newClock: false } }, { time: 18 }]), [0, 6, 0])
   t.deepEqual(gapsOf([{ time: 10 }, { time: null }, { time: 15 }]), [0, 0, 3], 'audio without a time goes on')
 })
 
-test('a discontinuity, a clock that goes back and one that jumps by hours tell no gap: others do [D61]', (t) => {
+test('a discontinuity or an implausible clock gives no gap of its own [D61]', (t) => {
   t.deepEqual(gapsOf([{ time: 10 }, { time: 500, follows: { lost: 0, newClock: true } }, { time: 501 }]), [0, 0, 0])
   const chance = gapsOf([{ time: 10 }, { time: 16, follows: { lost: 0, newClock: true } }])
   t.deepEqual(chance, [0, 0], 'by chance a little later')
@@ -60,7 +60,7 @@ test('a discontinuity, a clock that goes back and one that jumps by hours tell n
   }
 })
 
-test('behind a break without a word the clock is believed where the time here allows it', (t) => {
+test('after an unreported break the clock is trusted when the elapsed time allows it', (t) => {
   const back = (time: number, arrived: number) =>
     gapsOf([{ time: 1000, arrived: 50 }, { time, arrived, follows: SAME }, { time: time + 1 }])
   t.deepEqual(back(1008, 57), [0, 7, 0], 'less passed than is missing: the server had buffered')
@@ -70,7 +70,7 @@ test('behind a break without a word the clock is believed where the time here al
   t.deepEqual(gapsOf([{ arrived: 50 }, { arrived: 59, follows: SAME }]), [0, 8], 'without any clock')
 })
 
-test('what a server sends at once is not missed, and what was repeated is taken off the next gap', (t) => {
+test('audio sent at once is not missing, and repeated audio reduces the next gap', (t) => {
   // Eight seconds at once at each connection, five of which are not heard from anybody.
   const burst = { length: 8, arrived: 100 }
   const brokenUntil = (arrived: number) =>
@@ -79,20 +79,20 @@ test('what a server sends at once is not missed, and what was repeated is taken 
   t.deepEqual(gapsOf([{ time: 50 }, { time: 49, follows: { lost: 0, newClock: false } }, { time: 60 }]), [0, 0, 8])
 })
 
-test('how long a decoder takes to begin is neither missed nor ahead', (t) => {
+test('the start-up time of a decoder is neither missing nor early', (t) => {
   const slow = { length: 2, began: 10, arrived: 12, follows: SAME }
   t.deepEqual(gapsOf([slow, { arrived: 13 }, { arrived: 14 }, { began: 18, follows: SAME }]), [0, 0, 0, 4])
   const slowAgain = { began: 8, arrived: 11, length: 3, follows: SAME }
   t.deepEqual(gapsOf([{ began: 0, follows: SAME }, { arrived: 2 }, slowAgain]), [0, 0, 6])
 })
 
-test('of a stretch that began and was never heard it is remembered that its clock is new', (t) => {
+test('an unheard stretch still marks its clock as new', (t) => {
   const { clock: begun } = advanceClock(INITIAL_CLOCK, { length: 1, time: 10, arrived: 0 })
   const clock = startStretch(startStretch(begun, { lost: 0, newClock: true }, 0), SAME, 0)
   t.is(advanceClock(clock, { length: 1, time: 13, arrived: 1 }).gap, 0)
 })
 
-test('a gap that is due too soon behind another waits for a second of audio, and is not forgotten', (t) => {
+test('a gap soon after another waits for a second of audio and is kept', (t) => {
   const cut = { time: 0, length: 0.3, follows: { lost: 6, newClock: true } }
   const crumbs = [{ time: 10 }, { time: 15, length: 0.2 }, { time: 17, length: 0.3 }, cut]
   t.deepEqual(gapsOf([...crumbs, { time: 0.3, length: 0.3 }, { time: 0.6 }, { time: 1.6 }]), [0, 4, 0, 0, 0, 6, 0])
@@ -107,7 +107,7 @@ const JUMPY = fc.record({
   follows: fc.option(fc.record({ lost: fc.option(between(0, 1e12)), newClock: fc.boolean() })),
 })
 
-test('whatever a source tells, a gap is bounded, all together are, and audio lies between them [S8]', (t) => {
+test('for any source each gap and their sum are bounded, and audio lies between them [S8]', (t) => {
   fc.assert(fc.property(fc.array(JUMPY, { maxLength: 200 }), (told) => {
     let [clock, arrived, sinceGap, lost]: [MediaClock, number, number, number] = [INITIAL_CLOCK, 0, Infinity, 0]
     for (const { length, time, wait, follows } of told) {
@@ -126,7 +126,7 @@ test('whatever a source tells, a gap is bounded, all together are, and audio lie
   }))
 })
 
-test('all gaps together are bounded', (t) => {
+test('the sum of all gaps is bounded', (t) => {
   const jumps = Array.from({ length: 400 }, (_, index) => ({ time: index * 500 }))
   t.is(gapsOf(jumps).reduce((sum, gap) => sum + gap, 0), MAX_LOST_SECONDS)
 })
@@ -136,7 +136,7 @@ const PIECES = fc.array(fc.record({
   length: between(1, 10), missing: fc.oneof(fc.constant(0), between(0, 60)), isCut: fc.boolean(),
 }), { minLength: 1, maxLength: 100 })
 
-test('with losses anywhere all audio stands where it was recorded, also where times begin anew [D61]', (t) => {
+test('with losses anywhere audio keeps its recorded place, also after time restarts [D61]', (t) => {
   fc.assert(fc.property(PIECES, between(WRAP_SECONDS - 100, WRAP_SECONDS), (pieces, origin) => {
     let [clock, recorded, placed, drift]: [MediaClock, number, number, number] = [INITIAL_CLOCK, 0, 0, 0]
     for (const [index, { length, missing, isCut }] of pieces.entries()) {
@@ -155,21 +155,21 @@ test('with losses anywhere all audio stands where it was recorded, also where ti
   }))
 })
 
-test('jitter is smoothed: however long it lasts, no more is put between than it is wide', (t) => {
+test('jitter is smoothed: it never adds more silence than its width', (t) => {
   fc.assert(fc.property(fc.array(between(0, 0.5), { minLength: 1, maxLength: 300 }), (jitter) => {
     const gaps = gapsOf(jitter.map((late, index) => ({ length: 0.02, time: index * 0.02 + late })))
     t.true(gaps.reduce((sum, gap) => sum + gap, 0) <= 0.5 + 0.001)
   }))
 })
 
-test(`a source may repeat ${MAX_REPEATED_SECONDS} s and is still on its clock; more is another clock`, (t) => {
+test(`a source may repeat ${MAX_REPEATED_SECONDS} s on its clock; more means another clock`, (t) => {
   const follows = { lost: 0, newClock: false }
   const behind = (step: number) => gapsOf([{ time: 100 }, { time: 101 + step, follows }, { time: 120 }]).at(-1)
   t.is(behind(-MAX_REPEATED_SECONDS + 0.5), 18)
   t.is(behind(-MAX_REPEATED_SECONDS - 0.5), 28.5)
 })
 
-test('a live’s clock is ahead of its pipeline’s by what was lost, from the middle of the silence on', (t) => {
+test('the session clock is ahead of the pipeline clock by the loss, from the middle of the silence', (t) => {
   const clock = createLiveClock(16_000)
   clock.received(32_000)
   t.deepEqual([0, 1.5, 3].map(clock.at), [1, 2.5, 4])

@@ -98,7 +98,7 @@ const times = (count: number, run: () => void): void => {
   for (let n = 0; n < count; n += 1) run()
 }
 
-test('finals that memory lets go of between the last page and the first told to a listener are read [D58]', async (t) => {
+test('finals that memory drops between the last page and the first sent final are read [D58]', async (t) => {
   let left = 2
   const live = startLive(4, (moment) => {
     if (moment !== 'end' || left === 0) return
@@ -110,7 +110,7 @@ test('finals that memory lets go of between the last page and the first told to 
   t.deepEqual(live.heard, live.all())
 })
 
-test('a final that was stored, not yet told when its page was read, and is told and let go of since, is not lost [D58]', async (t) => {
+test('a final stored before its page was read, then sent and dropped, is not lost [D58]', async (t) => {
   let sent = 0
   const live = startLive(1, (moment) => {
     if (moment !== 'sending') return
@@ -123,7 +123,7 @@ test('a final that was stored, not yet told when its page was read, and is told 
   t.deepEqual(live.heard, live.all())
 })
 
-test('what memory held when a listener came, and let go of before it listened, is not lost [D58]', async (t) => {
+test('finals that memory drops before the listener joins are not lost [D58]', async (t) => {
   for (const during of [1, 4, 20]) {
     let isOver = false
     const live = startLive(4, () => {
@@ -137,7 +137,7 @@ test('what memory held when a listener came, and let go of before it listened, i
   }
 })
 
-test('of a live that has not spoken yet a replay tells what was told since it was asked for [D58]', async (t) => {
+test('a replay of a silent session returns the finals sent since the request [D58]', async (t) => {
   const live = startLive(4, (moment) => {
     if (moment === 'end' && live.all().length < 3) live.speak()
   })
@@ -147,7 +147,7 @@ test('of a live that has not spoken yet a replay tells what was told since it wa
   t.true(live.heard.length > 1)
 })
 
-test('memory that lets go of nothing unseen has nothing read twice [D58]', async (t) => {
+test('without unseen drops in memory nothing is read twice [D58]', async (t) => {
   const live = startLive(4, (moment) => {
     if (moment === 'sending' && live.all().length < 12) live.speak()
   })
@@ -157,7 +157,7 @@ test('memory that lets go of nothing unseen has nothing read twice [D58]', async
   t.is(live.reads(), 4, 'three full pages and what came meanwhile')
 })
 
-test('whatever is told while a listener catches up, it hears each final once and in order [D58]', async (t) => {
+test('a listener that catches up receives each final once and in order [D58]', async (t) => {
   const anyPoint = fc.oneof(
     fc.record({ kind: fc.constant('after' as const), segment: fc.nat({ max: 6 }) }),
     fc.record({ kind: fc.constant('last' as const), count: fc.integer({ min: 1, max: 4 }) }),
@@ -174,8 +174,10 @@ test('whatever is told while a listener catches up, it hears each final once and
       times(2, () => live.speak())
       const all = live.all()
       t.deepEqual(live.heard, all.slice(all.length - live.heard.length))
-      const due = point.kind === 'last' ? all.slice(live.toldBefore()) : all.filter((key) =>
-        Number.parseInt(key, 10) > point.segment || key === `${point.segment} translation es`)
+      const due =
+        point.kind === 'last'
+          ? all.slice(live.toldBefore())
+          : all.filter((key) => Number.parseInt(key, 10) > point.segment || key === `${point.segment} translation es`)
       t.deepEqual(live.heard.slice(live.heard.length - due.length), due)
     }),
     { numRuns: 1000 },

@@ -16,7 +16,7 @@ const frame = (segment: number): TranscriptFrame => ({
 const segmentsOf = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyArray<number> =>
   frames.map(({ segment }) => segment)
 
-test('a final that no store took stays in memory, and keeps none of those behind it there', (t) => {
+test('an unstored final stays in memory without keeping later finals there', (t) => {
   const finals = createRecentFinals(createManualTimers(), 3).open(1, true)
   for (let segment = 1; segment <= 20; segment += 1) {
     const added = finals.add(frame(segment))
@@ -30,7 +30,7 @@ test('a final that no store took stays in memory, and keeps none of those behind
   t.not(finals.search({ kind: 'after', segment: 18 }), null)
 })
 
-test('of finals that no store takes the newest ten thousand are kept, also behind those that still wait', (t) => {
+test('of unstored finals the newest ten thousand are kept, also after waiting ones', (t) => {
   const finals = createRecentFinals(createManualTimers(), 3).open(1, true)
   for (let segment = 1; segment <= 5; segment += 1) finals.add(frame(segment)).sent()
   for (let segment = 6; segment <= 10_010; segment += 1) {

@@ -13,7 +13,7 @@ import { admitted, appendElsewhere, me, startWorker, stores, typesOf, URL_LIVE }
 import { startsAndStops } from './starts-and-stops.ts'
 import { requestOf } from '../write-side.ts'
 
-test('an admitted live that anybody creates is pulled, and stops when anybody finishes it; one without a reservation does not start', async (t) => {
+test('an admitted session is pulled when anybody creates it, and stops when anybody finishes it', async (t) => {
   await startsAndStops(t, stores())
 })
 
@@ -27,7 +27,7 @@ test('the same on SQLite', async (t) => {
   await startsAndStops(t, { ...stores(), store })
 })
 
-test('no create starts anything while the feed is held back; released, all start', async (t) => {
+test('no session starts while the feed is held back; after the release all start', async (t) => {
   const on = stores()
   let release: () => void = () => undefined
   const held = new Promise<void>((resolve) => { release = resolve })
@@ -43,7 +43,7 @@ test('no create starts anything while the feed is held back; released, all start
   await eventually(() => assert.equal(pullers.all.length, 5))
 })
 
-test('a subscription that breaks goes on behind what was heard', async (t) => {
+test('a broken subscription continues at its position', async (t) => {
   const on = stores()
   let broken = 0
   const subscribe: EventStore['subscribe'] = async function* (...from): AsyncGenerator<SubscriptionMessage> {
@@ -62,7 +62,7 @@ test('a subscription that breaks goes on behind what was heard', async (t) => {
   t.true(logger.lines.some(({ message }) => message === 'the subscription to sessions was lost'))
 })
 
-test('a process that starts again takes its lives over in the next term: URLs go on, raw ones that ran finish, others wait [D53]', async (t) => {
+test('a restarted process takes its sessions over in the next term [D53]', async (t) => {
   const on = stores()
   const first = await startWorker(t, on)
   const [pulled, spoken, waiting] = [
@@ -118,7 +118,7 @@ test('a process that starts again takes its lives over in the next term: URLs go
   t.deepEqual((await typesOf(on, `live-${spoken}`)).at(-1), 'LiveFinished')
 })
 
-test('a worker drops what moved to another one, and ends nothing of it', async (t) => {
+test('a worker drops moved sessions and ends none of them', async (t) => {
   const on = stores()
   const mine = await startWorker(t, on)
   const { id } = right(await mine.side.createLive(me, requestOf(URL_LIVE))())
@@ -132,7 +132,7 @@ test('a worker drops what moved to another one, and ends nothing of it', async (
   t.deepEqual((await typesOf(on, `live-${id}`)).slice(3, 4), ['LiveTakenOver'])
 })
 
-test('a live that cannot be read is left as it is, and the others do not wait for it', async (t) => {
+test('an unreadable session is skipped, and the others do not wait for it', async (t) => {
   const on = stores()
   const first = await startWorker(t, on)
   const ids = [

@@ -36,7 +36,7 @@ const start = (
   return { translator, timers, logger, translations, delivered, deliver, live, waitFor }
 }
 
-test('each final is a job for each target, one at a time for a target, delivered in order', async (t) => {
+test('each final is one job for each target, in order and one at a time', async (t) => {
   const { translator, delivered, live, waitFor } = start()
   live.add(segment(1), 'en')
   live.add(segment(2), 'en')
@@ -54,7 +54,7 @@ test('each final is a job for each target, one at a time for a target, delivered
   t.deepEqual(delivered, ['1 fr [fr: text 1]', '2 fr [fr: text 2]', '1 es [es: text 1]', '2 es [es: text 2]'])
 })
 
-test('two lives have a job each in the translator, however long the queue of one', async (t) => {
+test('two sessions each have a job in the translator, however long the queue of one', async (t) => {
   const { translator, translations, live, deliver } = start(1, [{ model: 'en-es', from: 'en', to: 'es' }])
   for (let number = 1; number <= 50; number += 1) live.add(segment(number), 'en')
   translations
@@ -63,7 +63,7 @@ test('two lives have a job each in the translator, however long the queue of one
   t.deepEqual(translator.open().map(({ text }) => text), ['text 1', 'text 99'])
 })
 
-test('a job that fails is left out and logged once until the translator works again', async (t) => {
+test('a failed job is skipped and logged once until the translator works again', async (t) => {
   const { translator, delivered, live, logger, translations, waitFor } = start(1, [
     { model: 'en-es', from: 'en', to: 'es' },
   ])
@@ -81,8 +81,10 @@ test('a job that fails is left out and logged once until the translator works ag
   t.deepEqual(translations.figures(), { done: 1, failed: 3, dropped: 0, skipped: 0, waiting: 0, lagSeconds: 0 })
 })
 
-test('a translator that falls behind skips the oldest segments that wait, counts them and says so once', async (t) => {
-  const { translator, delivered, live, logger, translations, waitFor } = start(1, [{ model: 'en-es', from: 'en', to: 'es' }])
+test('a slow translator skips the oldest waiting segments, counts them and says so once', async (t) => {
+  const { translator, delivered, live, logger, translations, waitFor } = start(1, [
+    { model: 'en-es', from: 'en', to: 'es' },
+  ])
   for (let number = 1; number <= 100; number += 1) live.add(segment(number), 'en')
   const { waiting, skipped } = translations.figures()
   t.is(waiting + skipped, 100)
@@ -98,7 +100,7 @@ test('a translator that falls behind skips the oldest segments that wait, counts
   t.deepEqual(translations.figures(), { done: 60, failed: 0, dropped: 0, skipped: 40, waiting: 0, lagSeconds: 0 })
 })
 
-test('a delivery that breaks costs its own segment only', async (t) => {
+test('a failed delivery costs only its own segment', async (t) => {
   const { translator, translations, waitFor } = start()
   const delivered: number[] = []
   const live = translations.ofLive({
@@ -117,7 +119,7 @@ test('a delivery that breaks costs its own segment only', async (t) => {
   t.deepEqual(delivered, [2])
 })
 
-test('a stop cancels what waits: nothing more is delivered, asked or waited for', async (t) => {
+test('a stop cancels all waiting work', async (t) => {
   const { translator, delivered, live, translations, timers } = start(1, [{ model: 'en-es', from: 'en', to: 'es' }])
   live.add(segment(1), 'en')
   timers.advance(1500)
@@ -134,7 +136,7 @@ test('a stop cancels what waits: nothing more is delivered, asked or waited for'
   t.deepEqual(translations.figures(), { done: 0, failed: 0, dropped: 2, skipped: 0, waiting: 0, lagSeconds: 0 })
 })
 
-test('prepare has each translator loaded; without targets there is nothing to do', async (t) => {
+test('prepare loads each translator; without targets it does nothing', async (t) => {
   const { translator, live, translations, deliver } = start()
   live.prepare()
   t.deepEqual(translator.loads, ['en-es', 'en-fr'])

@@ -6,7 +6,7 @@ import { eventually } from '../../../support/tools/eventually.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 
-test('a segment that cannot be written because of a defect does not keep its live from ending', async (t) => {
+test('a segment that a defect keeps from being written does not keep its session from ending', async (t) => {
   const timers = createManualTimers()
   const logger = createRecordingLogger()
   const closing = new AbortController()
@@ -36,7 +36,7 @@ test('a segment that cannot be written because of a defect does not keep its liv
   t.is(logger.lines.filter(({ fields }) => fields['write'] === 'segment' && fields['permanent'] === true).length, 1)
 })
 
-test('a write is durable only when the store took it: not when it was refused, found no room or was given up at close', async (t) => {
+test('a write is durable only when the store accepted it', async (t) => {
   const timers = createManualTimers()
   const closing = new AbortController()
   const options = {

@@ -109,7 +109,7 @@ const departure = fc.record({
 })
 const death = fc.record({ append: fc.integer({ min: 1, max: 12 }), isWritten: fc.boolean() })
 
-test('however two processes take administrators away, and wherever they die, somebody administers and nobody else is counted', async (t) => {
+test('for any removals and crashes in two processes somebody administers, and only administrators count', async (t) => {
   const runs = fc.asyncProperty(
     fc.scheduler(),
     fc.array(departure, { minLength: 1, maxLength: 6 }),
@@ -137,7 +137,7 @@ test('however two processes take administrators away, and wherever they die, som
   t.pass()
 })
 
-test('of a log without the stream it is made once, in one append, from all that users did', async (t) => {
+test('a log without the stream gets it once, in one append, from all user events', async (t) => {
   const log = await openLog([['admin'], ['admin'], [], ['admin'], [], ['admin'], ['admin']])
   const change = (userId: number, changes: Extract<UserCommand, { type: 'Change' }>['changes']) =>
     log.send(log.write, userId, { type: 'Change', changes, at: log.write.environment.now() })
@@ -166,7 +166,7 @@ test('of a log without the stream it is made once, in one append, from all that 
   t.is(appends, 2, 'one of each')
 })
 
-test('a log without users, or without an administrator, is not set up; whose users cannot be read, is', async (t) => {
+test('a log without users or administrators is not set up; with unreadable users it is', async (t) => {
   const log = await openLog([[]])
   right(await countAdministrators(log.write)())
   t.deepEqual(await log.counted(), [])
@@ -183,7 +183,7 @@ test('a log without users, or without an administrator, is not set up; whose use
   t.deepEqual(await asked(false), E.right(false), 'who does not administer is not counted')
 })
 
-test('an administrator whose registration or promotion was broken off is counted by the duty', async (t) => {
+test('the duty counts an administrator whose registration or promotion was interrupted', async (t) => {
   const store = createMemoryEventStore()
   const world = await startUserWorld(t, { store })
   right(await world.users.registerUser({ ...ada, permissions: ['admin'] }, 'setup')())

@@ -40,7 +40,7 @@ const ADDRESS = '192.0.2.1'
 const wrong = E.left({ _tag: 'WrongLogin' })
 const tokenOf = (token: E.Either<unknown, string>): string => right(token)
 
-test('the token of a login tells who is asking [R27]', async (t) => {
+test('the token of a login identifies the user [R27]', async (t) => {
   const { authentication, user } = await startWithAda(t)
   const token = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
   const { tokenId, expiresAt } = JSON.parse(token) as ShownJwt
@@ -51,7 +51,7 @@ test('the token of a login tells who is asking [R27]', async (t) => {
   t.deepEqual(await authentication.authenticate(token)(), E.right(O.some(expected)))
 })
 
-test('wrong names, wrong passwords and disabled users get the same answer at the same price [R28 S14]', async (t) => {
+test('unknown names, wrong passwords and disabled users get the same answer at the same cost [R28 S14]', async (t) => {
   const { authentication, credentials, change, at } = await startWithAda(t)
   t.deepEqual(await authentication.logIn('Ada', 'wrong', ADDRESS), wrong)
   t.deepEqual(await authentication.logIn('ada', ada.password, ADDRESS), wrong)
@@ -61,13 +61,13 @@ test('wrong names, wrong passwords and disabled users get the same answer at the
   t.is(credentials.verifications.length, 4, 'each of them cost a verification')
 })
 
-test('a name with an accent logs in however it is typed', async (t) => {
+test('a name with an accent logs in, however it is typed', async (t) => {
   const { authentication, users } = await startWithAda(t)
   right(await users.registerUser({ ...ada, username: 'Zoë' }, 'setup')())
   t.true(E.isRight(await authentication.logIn('Zoe\u0308', ada.password, ADDRESS)))
 })
 
-test('what is no token of ours is refused [R34]', async (t) => {
+test('foreign tokens are refused [R34]', async (t) => {
   const { authentication } = await startWithAda(t)
   t.deepEqual(await authentication.authenticate('no token')(), E.right(O.none))
   t.deepEqual(await authentication.authenticate(JSON.stringify({ userId: 999, generation: 0 }))(), E.right(O.none))
@@ -107,7 +107,7 @@ const startTwo = async (t: Parameters<typeof startUserWorld>[0]) => {
   }
 }
 
-test('a log-out ends its token alone, in another process and after a restart too, and is one event [R160]', async (t) => {
+test('a log-out ends only its token, in other processes and after a restart, and is one event [R160]', async (t) => {
   const world = await startTwo(t)
   const [ended, other] = [await world.login(), await world.login()]
   t.true(await world.isKnownThere(ended))
@@ -124,7 +124,7 @@ test('a log-out ends its token alone, in another process and after a restart too
   )
 })
 
-test('what is kept of a log-out goes ten minutes after the token would have [R160]', async (t) => {
+test('the record of a log-out expires ten minutes after its token [R160]', async (t) => {
   const kept: Array<readonly [string, StreamMetadata]> = []
   const setMetadata: EventStore['setMetadata'] = (stream, metadata) => {
     kept.push([stream, metadata])
@@ -141,7 +141,7 @@ test('what is kept of a log-out goes ten minutes after the token would have [R16
   t.is(metadata?.maxAgeSeconds, left + 600)
 })
 
-test('a log-out everywhere ends every login of the user and leaves the password [R161]', async (t) => {
+test('a log-out everywhere ends every login of the user and keeps the password [R161]', async (t) => {
   const world = await startTwo(t)
   const [one, two] = [await world.login(), await world.login()]
   await world.logOut(one, true)
@@ -150,7 +150,7 @@ test('a log-out everywhere ends every login of the user and leaves the password 
   t.true(await world.isKnownHere(await world.login()))
 })
 
-test('what cannot tell whether a token was logged out says so, and a damaged log-out counts', async (t) => {
+test('an undecidable log-out is reported as such, and a damaged log-out counts', async (t) => {
   const away = { _tag: 'StoreUnavailable', reason: 'the test says so' } as const
   const damaged = { _tag: 'LogCorrupted', reason: 'the test says so' } as const
   const { write, logger, environment } = await startWithAda(t)
@@ -172,7 +172,7 @@ test('what cannot tell whether a token was logged out says so, and a damaged log
   t.deepEqual(await answerOf(damaged), E.right(true))
 })
 
-test('a login with a hash of lower cost stores one of today, and every login goes on [S12]', async (t) => {
+test('a login with a cheaper hash stores a current one, and every login succeeds [S12]', async (t) => {
   const { authentication, change, at, store, user, directory, rehash, credentials } = await startWithAda(t)
   await change({ type: 'ChangePassword', passwordHash: 'old hash of another', at })
   const login = () => authentication.logIn('Ada', 'another', ADDRESS)
@@ -192,7 +192,7 @@ test('a login with a hash of lower cost stores one of today, and every login goe
   t.is((await types()).length, 3, 'once is enough')
 })
 
-test('a login waits for no new hash, and none that fails, or that is late, changes anything [S12]', async (t) => {
+test('a login does not wait for its new hash, and a failed or late hash changes nothing [S12]', async (t) => {
   const { change, at, store, keyring, user, environment, directory, credentials, logger, throttle } =
     await startWithAda(t)
   await change({ type: 'ChangePassword', passwordHash: 'old hash of another', at })
@@ -216,7 +216,7 @@ test('a login waits for no new hash, and none that fails, or that is late, chang
   t.deepEqual(types, ['UserRegistered', 'PasswordChanged', 'PasswordChanged'])
 })
 
-test('a disabled user is refused with a token that was good, until enabled again [R34]', async (t) => {
+test("a disabled user's valid token is refused until the user is enabled again [R34]", async (t) => {
   const { authentication, change, at } = await startWithAda(t)
   const token = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
   await change({ type: 'Change', changes: { isActive: false }, at })
@@ -225,7 +225,7 @@ test('a disabled user is refused with a token that was good, until enabled again
   t.true(O.isSome(right(await authentication.authenticate(token)())))
 })
 
-test('a user whose key was erased cannot log in after a restart', async (t) => {
+test('a user with an erased key cannot log in after a restart', async (t) => {
   const { store, keyring, stop, user } = await startWithAda(t)
   await stop()
   right(await keyring.erase([`user-${user.id}`])())

@@ -111,7 +111,7 @@ const start = async (t: ExecutionContext) => {
   return { ...side, owned, directory, register, readable, listed, deleting, hers }
 }
 
-test('a deleted user is gone: lives, tokens and keys too, nothing is listed, and the name is free', async (t) => {
+test('a deleted user is gone with sessions, tokens and keys, nothing is listed, and the name is free', async (t) => {
   const { deleting, directory, typesOf, admission, readable, listed, register, hers, store } = await start(t)
   t.true(hers.length >= 9)
   t.is(await readable(), hers.length)
@@ -140,7 +140,7 @@ test('a deleted user is gone: lives, tokens and keys too, nothing is listed, and
   t.is(await readable(), 0)
 })
 
-test('the last administrator cannot be deleted, not even by two who do so at once', async (t) => {
+test('the last administrator cannot be deleted, even by two simultaneous deletions', async (t) => {
   const { deleting, register, directory } = await start(t)
   const last = E.left({ _tag: 'LastAdministrator' } as const)
   const remove = deleting()
@@ -153,7 +153,7 @@ test('the last administrator cannot be deleted, not even by two who do so at onc
   t.is(left.filter(O.isSome).length, 2)
 })
 
-test('who cannot log in, or be read, is nobody to leave the administration to; who can is found behind them', async (t) => {
+test('administration cannot be left to users who cannot log in or be read', async (t) => {
   const { deps, store, register } = await start(t)
   for (const name of ['second', 'third', 'fourth']) await register(name, ['admin'])
   let missing = ['user-3']
@@ -185,7 +185,7 @@ test('who cannot log in, or be read, is nobody to leave the administration to; w
 })
 
 for (const when of ['before', 'after'] as const)
-  test(`whatever step a process dies at, ${when} it takes effect, the next one completes the deletion of the user`, async (t) => {
+  test(`after a crash at any step, effective ${when}, the next deletion completes`, async (t) => {
     for (let last = 0; ; last++) {
       const { deps, documents, owned, deleting, readable, listed, typesOf, hers, register } = await start(t)
       const dying = createDyingProcess(deps, last, when)
@@ -232,7 +232,7 @@ const nameStream = async (store: Awaited<ReturnType<typeof start>>['deps']['stor
   return `username-${String(registered && dataOf(registered)['usernameHash'])}`
 }
 
-test('a deletion erases also what cannot be read any more, and stops at none of it', async (t) => {
+test('a deletion also erases unreadable data and stops at none of it', async (t) => {
   const { deleting, readable, store, listed, deps } = await start(t)
   for (const stream of ['live-1', 'api-token-1']) {
     const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: deps.environment.now() }
@@ -249,7 +249,7 @@ test('a deletion erases also what cannot be read any more, and stops at none of 
   t.is(store.allEvents().filter(({ type }) => type === 'UsernameFreed').length, 1)
 })
 
-test('a user is erased also where the admissions cannot be read', async (t) => {
+test('a user is erased even with unreadable admissions', async (t) => {
   const { deleting, readable, listed, deps } = await start(t)
   const hurt = { refresh: async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const) }
   const admission = { ...deps.admission, ...hurt, send: () => hurt.refresh }

@@ -51,7 +51,7 @@ const createWorld = (store: EventStore = createMemoryEventStore()) => {
   return { attempt, attempts, pass, store, logger, verifications: () => verifications }
 }
 
-test('after five failures a name waits, each further failure twice as long, and nothing is verified meanwhile [S24]', async (t) => {
+test('after five failures a name waits, twice as long after each further failure [S24]', async (t) => {
   const { attempt, attempts, pass, verifications } = createWorld()
   t.deepEqual(await attempts(6), ['wrong', 'wrong', 'wrong', 'wrong', 'wrong', 'wait 1'])
   t.is(await attempt('right'), 'wait 1', 'also who knows the password')
@@ -64,7 +64,7 @@ test('after five failures a name waits, each further failure twice as long, and 
   t.is(await attempt('right'), 'in')
 })
 
-test('guesses leave nothing behind for longer than a day, where nobody ever logged in', async (t) => {
+test('guesses leave nothing behind after a day when nobody ever logged in', async (t) => {
   const inner = createMemoryEventStore()
   const kept = new Map<string, number | undefined>()
   const { attempt, attempts } = createWorld({
@@ -91,13 +91,13 @@ test('a success resets the count [S24]', async (t) => {
   t.deepEqual(await attempts(5), ['wrong', 'wrong', 'wrong', 'wrong', 'wrong'])
 })
 
-test('names are counted apart [S24]', async (t) => {
+test('names are counted separately [S24]', async (t) => {
   const { attempt, attempts } = createWorld()
   await attempts(6)
   t.is(await attempt('right', 'grace'), 'in')
 })
 
-test('an address that failed twenty times within a minute waits, whatever the names [S24]', async (t) => {
+test('an address with twenty failures within a minute waits, for any names [S24]', async (t) => {
   const { attempt, pass } = createWorld()
   for (let n = 0; n < 20; n += 1) {
     t.is(await attempt('guess', `user ${n}`), 'wrong')
@@ -109,12 +109,12 @@ test('an address that failed twenty times within a minute waits, whatever the na
   t.is(await attempt('right', 'grace'), 'in')
 })
 
-test('successes count for nothing [S24]', async (t) => {
+test('successes do not count [S24]', async (t) => {
   const { attempt } = createWorld()
   for (let n = 0; n < 60; n += 1) t.is(await attempt('right'), 'in')
 })
 
-test('guesses that come together are counted one by one [S24]', async (t) => {
+test('simultaneous guesses are counted one by one [S24]', async (t) => {
   const { attempt, verifications } = createWorld()
   const answers = await Promise.all(Array.from({ length: 50 }, () => attempt('guess')))
   t.is(answers.filter((answer) => answer === 'wrong').length, 5)
@@ -126,7 +126,7 @@ test('guesses that come together are counted one by one [S24]', async (t) => {
 
 const OFFICE = '198.51.100.7'
 
-test('guesses from elsewhere keep nobody out, however many they are', async (t) => {
+test('guesses from other networks lock nobody out, however many they are', async (t) => {
   const { attempt, attempts, pass } = createWorld()
   for (let n = 0; n < 30; n += 1) {
     await attempts(6)
@@ -137,7 +137,7 @@ test('guesses from elsewhere keep nobody out, however many they are', async (t) 
   t.is(await attempt('right', 'ada', '203.0.113.9'), 'in')
 })
 
-test('a network from which the name was logged in is judged by its own failures alone, also after a restart', async (t) => {
+test('a network with an earlier login is judged by its own failures, also after a restart', async (t) => {
   const first = createWorld()
   t.is(await first.attempt('right', 'ada', OFFICE), 'in')
   const attack = async ({ attempt }: ReturnType<typeof createWorld>): Promise<void> => {
@@ -152,7 +152,7 @@ test('a network from which the name was logged in is judged by its own failures 
   t.is(await second.attempt('right', 'ada', OFFICE), 'in')
 })
 
-test('one name is guessed at from many networks a bounded number of times', async (t) => {
+test('guesses at one name from many networks are bounded', async (t) => {
   const { attempt, pass, verifications } = createWorld()
   for (let minute = 0; minute < 60; minute += 1) {
     for (let n = 0; n < 50; n += 1) await attempt('guess', 'ada', `203.0.${minute}.${n}`)
@@ -163,7 +163,7 @@ test('one name is guessed at from many networks a bounded number of times', asyn
   t.is(await attempt('right', 'grace', '203.0.1.1'), 'in', 'another name')
 })
 
-test('a network that failed waits with the name, and only for so long', async (t) => {
+test('a network that failed waits with the name for a limited time', async (t) => {
   const { attempt, pass } = createWorld()
   for (let n = 0; n < 30; n += 1) t.is(await attempt('guess', 'ada', `203.0.113.${n}`), 'wrong')
   t.is(await attempt('right', 'ada', '203.0.113.1'), 'wait 900')
@@ -172,21 +172,21 @@ test('a network that failed waits with the name, and only for so long', async (t
   t.is(await attempt('right', 'ada', '203.0.113.1'), 'in')
 })
 
-test('the networks of a /48 are one', async (t) => {
+test('all networks of a /48 count as one', async (t) => {
   const { attempt } = createWorld()
   for (let n = 0; n < 5; n += 1) t.is(await attempt('guess', 'ada', `2001:db8:1:${n}::/64`), 'wrong')
   t.is(await attempt('right', 'ada', '2001:db8:1:ffff::/64'), 'wait 1')
   t.is(await attempt('right', 'ada', '2001:db8:2:0::/64'), 'in')
 })
 
-test('of a new password there are no wrong guesses yet', async (t) => {
+test('a new password has no wrong guesses', async (t) => {
   const { attempt, attempts } = createWorld()
   await attempts(6, throttledName('ada', 0))
   t.is(await attempt('right', throttledName('ada', 0)), 'wait 1')
   t.is(await attempt('right', throttledName('ada', 1)), 'in')
 })
 
-test('failures that were written down before networks were told apart count for the name', async (t) => {
+test('failures from before networks were recorded count for the name', async (t) => {
   const store = createMemoryEventStore()
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: after(0) }
   const old = {
@@ -203,7 +203,7 @@ test('failures that were written down before networks were told apart count for 
   t.is(await attempt('right'), 'in')
 })
 
-test('of more than a hundred attempts in hand the last are refused at once [S13]', async (t) => {
+test('beyond a hundred attempts in progress new ones are refused immediately [S13]', async (t) => {
   const { attempt } = createWorld()
   const answers = await Promise.all(Array.from({ length: 150 }, () => attempt('right')))
   t.deepEqual(
@@ -213,7 +213,7 @@ test('of more than a hundred attempts in hand the last are refused at once [S13]
   t.is(await attempt('right'), 'in')
 })
 
-test('a restart forgets no failure of a name, and one event a name is kept [S24]', async (t) => {
+test('a restart forgets no failure of a name, and each name keeps one event [S24]', async (t) => {
   const first = createWorld()
   await first.attempts(6)
   const { store } = first
@@ -222,7 +222,7 @@ test('a restart forgets no failure of a name, and one event a name is kept [S24]
   t.is(E.isRight(events) && events.right.length, 1)
 })
 
-test('while the store is away failures are counted in memory [S24]', async (t) => {
+test('in a store outage failures are counted in memory [S24]', async (t) => {
   const inner = createMemoryEventStore()
   let isAway = false
   const away = TE.left({ _tag: 'StoreUnavailable' as const, reason: 'the test says so' })

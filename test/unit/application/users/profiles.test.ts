@@ -21,7 +21,7 @@ const startWithUser = async (...given: Parameters<typeof startTokenWorld>) => {
   return { ...world, caller: callerOf(await world.register('Ada')) }
 }
 
-test('a new user has one profile, Default, as soon as the registration is answered [R106]', async (t) => {
+test('a new user has one profile, Default, when the registration is answered [R106]', async (t) => {
   const { profiles, caller } = await startWithUser(t)
   const page = right(await profiles.listProfiles(caller.userId, everything)())
   t.is(page.total, 1)
@@ -38,7 +38,7 @@ test('a registration waits until the read model has the profile [R106]', async (
   t.deepEqual(asked, [added?.position])
 })
 
-test('what is answered is what is read next [R15 R108 R109]', async (t) => {
+test('the answer equals the next read [R15 R108 R109]', async (t) => {
   const { profiles, caller } = await startWithUser(t)
   const made = right(await profiles.createProfile(caller, lecture)())
   t.like(made, { ...lecture, updatedAt: null })
@@ -58,7 +58,7 @@ test('what is answered is what is read next [R15 R108 R109]', async (t) => {
   t.is(right(await profiles.listProfiles(caller.userId, everything)()).total, 1)
 })
 
-test('a change that would turn the buffers round is refused, named after what was sent [R110]', async (t) => {
+test('a change that would cross the buffers is refused, naming the sent member [R110]', async (t) => {
   const { profiles, caller } = await startWithUser(t)
   const { id } = right(await profiles.createProfile(caller, lecture)())
   const refused = (member: string) => E.left({ _tag: 'BuffersNotOrdered', member })
@@ -70,7 +70,7 @@ test('a change that would turn the buffers round is refused, named after what wa
   )
 })
 
-test('profiles of another user are unknown, also to one who has a single one [R36 R111 R115]', async (t) => {
+test('profiles of another user are unknown, also to a user with a single profile [R36 R111 R115]', async (t) => {
   const { profiles, caller, register } = await startWithUser(t)
   const { id } = right(await profiles.createProfile(caller, lecture)())
   const other = callerOf(await register('Bob'))
@@ -80,7 +80,7 @@ test('profiles of another user are unknown, also to one who has a single one [R3
   t.is(right(await profiles.listProfiles(caller.userId, everything)()).total, 2)
 })
 
-test('the last profile stays, also when 50 are removed at once [R113]', async (t) => {
+test('the last profile stays, even when 50 are removed at once [R113]', async (t) => {
   const { profiles, caller, logger } = await startWithUser(t)
   for (let n = 0; n < 49; n++) right(await profiles.createProfile(caller, lecture)())
   const ids = right(await profiles.listProfiles(caller.userId, everything)()).items.map(({ id }) => id)
@@ -92,13 +92,13 @@ test('the last profile stays, also when 50 are removed at once [R113]', async (t
   t.deepEqual(logger.lines, [])
 })
 
-test('an erased name reads as such', async (t) => {
+test('an erased name reads as erased', async (t) => {
   const { profiles, caller, keyring } = await startWithUser(t)
   right(await keyring.erase([`user-${caller.userId}`])())
   t.deepEqual(right(await profiles.listProfiles(caller.userId, everything)()).items.map(({ name }) => name), [ERASED])
 })
 
-test('however many are created at once, a user has a hundred profiles in the end; others have their own', async (t) => {
+test('a user has at most a hundred profiles, for any number of simultaneous creates', async (t) => {
   const { profiles, caller, register } = await startWithUser(t)
   const answers = await Promise.all(Array.from({ length: 130 }, () => profiles.createProfile(caller, lecture)()))
   t.is(answers.filter(E.isRight).length, 99, 'beside Default')
@@ -111,7 +111,7 @@ test('however many are created at once, a user has a hundred profiles in the end
   t.true(E.isLeft(await profiles.createProfile(caller, lecture)()))
 })
 
-test('a change reads what came since the last one, not the whole history, and sees what others wrote', async (t) => {
+test('a change reads only the events since the last one and sees those of other writers', async (t) => {
   const memory = createMemoryEventStore()
   let readEvents = 0
   const store: EventStore = {
@@ -138,7 +138,7 @@ test('a change reads what came since the last one, not the whole history, and se
   t.deepEqual(await rename(profiles, 'gone'), notFound)
 })
 
-test('what is known of a history is thrown away when the log knows less of it', async (t) => {
+test('the cached history is dropped when the log has fewer events', async (t) => {
   const { store: whole, keyring, environment, caller } = await startWithUser(t)
   const older = createMemoryEventStore()
   let current: EventStore = whole
@@ -164,7 +164,7 @@ test('what is known of a history is thrown away when the log knows less of it', 
   t.like(changed, { name: lecture.name, settings: { ...lecture.settings, max_chars: 33 } })
 })
 
-test('a name that could not be read while its key was missing is not lost by a change once the key is back', async (t) => {
+test('a change does not lose a name whose key was missing and returned', async (t) => {
   const world = await startTokenWorld(t)
   const caller = callerOf(await world.register('Ada'))
   const { keyring } = world

@@ -32,7 +32,7 @@ const start = async (
   return { setup, issued, otherProcess, token: (await issued()) ?? '', clock, isSetUp, registerUser, authentication }
 }
 
-test('the token makes the first user an administrator who may do everything [B2]', async (t) => {
+test('the token makes the first user an administrator with all permissions [B2]', async (t) => {
   const { setup, token } = await start(t)
   const made = await setup.setUp(token, 'root', 'password')()
   if (E.isLeft(made)) return t.fail(made.left._tag)
@@ -52,7 +52,7 @@ test('a token works once', async (t) => {
   t.deepEqual(await setup.setUp(token, 'second', 'password')(), refused('used'))
 })
 
-test('of 20 redeems at the same time one wins', async (t) => {
+test('of 20 simultaneous uses one succeeds', async (t) => {
   const { setup, token } = await start(t)
   const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => setup.setUp(token, `root ${n}`, 'password')()))
   t.is(answers.filter(E.isRight).length, 1)
@@ -71,7 +71,7 @@ test('a wrong token is refused and changes nothing', async (t) => {
   t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
 })
 
-test('a token lives for 30 minutes', async (t) => {
+test('a token is valid for 30 minutes', async (t) => {
   const { setup, token, clock } = await start(t)
   clock.advance(30 * 60 * 1000)
   t.deepEqual(await setup.setUp(token, 'root', 'password')(), refused('expired'))
@@ -79,13 +79,13 @@ test('a token lives for 30 minutes', async (t) => {
   t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
 })
 
-test('any process of the installation takes the token, also after a restart, and none of them twice', async (t) => {
+test('any process of the installation accepts the token once, also after a restart', async (t) => {
   const { setup, otherProcess, token } = await start(t)
   t.true(E.isRight(await otherProcess.setUp(token, 'root', 'password')()))
   t.deepEqual(await setup.setUp(token, 'second', 'password')(), refused('used'))
 })
 
-test('a registration that fails does not burn the token', async (t) => {
+test('a failed registration keeps the token valid', async (t) => {
   const registration = { isAway: true }
   const { setup, token } = await start(t, registration)
   t.deepEqual(await setup.setUp(token, 'root', 'password')(), E.left(away))
@@ -93,7 +93,7 @@ test('a registration that fails does not burn the token', async (t) => {
   t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
 })
 
-test('with an administrator there is no token to redeem', async (t) => {
+test('with an administrator there is no set-up token', async (t) => {
   const { setup, token, issued, registerUser } = await start(t)
   const first = { username: 'first', password: 'password', maxSessions: 1, maxTranslations: 1 }
   await registerUser({ ...first, permissions: [] }, 'cli')()
@@ -103,7 +103,7 @@ test('with an administrator there is no token to redeem', async (t) => {
   t.deepEqual(await setup.setUp(token, 'root', 'password')(), refused('used'))
 })
 
-test('the settings make the first administrator once', async (t) => {
+test('the settings create the first administrator once', async (t) => {
   const { isSetUp, registerUser, authentication } = await start(t)
   const made = await registerFirstAdmin({ isSetUp, registerUser })('root', 'password')()
   t.like(made, { _tag: 'Right', right: { id: 1, permissions: ['admin', 'user_retention'] } })

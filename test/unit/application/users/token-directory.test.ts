@@ -85,7 +85,7 @@ const start = async (t: { teardown: (fn: () => void) => void }) => {
 
 const letsIn = (answer: E.Either<unknown, O.Option<unknown>>): boolean => E.isRight(answer) && O.isSome(answer.right)
 
-test('while the read model is behind, a token that it does not know yet is not told to be none', async (t) => {
+test('while the read model is behind, an unknown token is not reported as invalid', async (t) => {
   const { lets, first, readModelKnows } = await start(t)
   t.deepEqual(await lets(first.secret)(), E.left(behind))
   t.deepEqual(
@@ -99,7 +99,7 @@ test('while the read model is behind, a token that it does not know yet is not t
   t.deepEqual(await lets(`lt_${'0'.repeat(12)}_${'0'.repeat(43)}`)(), E.right(O.none))
 })
 
-test('a token that was used is let in while read models and log are away, one that was not is not told to be none', async (t) => {
+test('in an outage a used token is accepted, and an unused one is not reported as invalid', async (t) => {
   const { lets, first, readModelKnows, readModelIsBehind, logIsAway, asked } = await start(t)
   readModelKnows({ [first.prefix]: 1 })
   t.true(letsIn(await lets(first.secret)()))
@@ -110,14 +110,14 @@ test('a token that was used is let in while read models and log are away, one th
   t.is(asked.length, 1)
 })
 
-test('a token that was found and whose stream cannot be read now is not told to be none', async (t) => {
+test('a token whose stream is unreadable is not reported as invalid', async (t) => {
   const { lets, first, readModelKnows, logIsAway } = await start(t)
   readModelKnows({ [first.prefix]: 1 })
   logIsAway()
   t.deepEqual(await lets(first.secret)(), E.left(away))
 })
 
-test('what was issued since the start is known without the read model, and what ends is refused at once', async (t) => {
+test('tokens issued since the start are known without the read model, and ended ones refused at once', async (t) => {
   const { directory, lets, issue, send } = await start(t)
   const { secret, position } = await issue(2)
   if (position !== null) await directory.whenSeen(position)

@@ -13,7 +13,7 @@ import { callerOf, startTokenWorld, tokenCommands } from '../../../support/world
 const ci = { name: 'ci', expiresAt: null }
 
 for (const directory of ['that follow', 'that have heard of nothing yet'] as const)
-  test(`however many are issued at once, a user has a hundred API tokens in the end, with lists ${directory}`, async (t) => {
+  test(`a user has at most a hundred API tokens, with lists ${directory}`, async (t) => {
     const world = await startTokenWorld(t)
     const lists = directory === 'that follow' ? {} : { tokenIdsOf: () => TE.right([]) }
     const tokens = tokenCommands({ ...world, ...lists, timers: systemTimers, tokens: world.tokenDirectory })
@@ -29,7 +29,7 @@ for (const directory of ['that follow', 'that have heard of nothing yet'] as con
     t.deepEqual(await tokens.issueToken(caller, ci)(), E.left({ _tag: 'TooManyApiTokens', maximum: 100 }))
   })
 
-test('a set of API tokens that is larger than the limit can be used, changed and made smaller', async (t) => {
+test('a set of tokens above the limit can be used, changed and reduced', async (t) => {
   const world = await startTokenWorld(t)
   const { store, keyring, environment, tokens, tokenIdsOf, authenticateKey, credentials } = world
   const userId = await world.register('Ada')

@@ -37,12 +37,12 @@ const startWithToken = async (
   return { ...world, userId, caller, token, secret, usesInLog }
 }
 
-test('a token tells who is asking, with an API key, from the moment that it is answered [R30]', async (t) => {
+test('an API key identifies its user from the moment of the answer [R30]', async (t) => {
   const { authenticateKey, secret, userId } = await startWithToken(t)
   t.deepEqual(await authenticateKey(secret)(), E.right(O.some({ ...callerOf(userId), credential: 'api-key' as const })))
 })
 
-test('the log, the documents and the directory hold neither the secret nor, in clear, the name [R117]', async (t) => {
+test('log, documents and directory hold neither the secret nor the name in clear [R117]', async (t) => {
   const store = createMemoryEventStore()
   const { tokens, caller, documents, userId } = await startWithToken(t, { store })
   const { secret, token } = right(await tokens.issueToken(caller, { name: 'Quokka key', expiresAt: null })())
@@ -58,7 +58,7 @@ test('the log, the documents and the directory hold neither the secret nor, in c
   t.false(JSON.stringify(right(await tokens.listTokens(caller.userId, everything)())).includes('ash'))
 })
 
-test('guesses, other forms and secrets that share a public part are refused [R32 S25]', async (t) => {
+test('guesses, other forms and secrets with a shared public part are refused [R32 S25]', async (t) => {
   const { authenticateKey, secret } = await startWithToken(t)
   const turned = `${secret.slice(0, -1)}${secret.endsWith('0') ? '1' : '0'}`
   for (const bad of [
@@ -73,7 +73,7 @@ test('guesses, other forms and secrets that share a public part are refused [R32
     t.deepEqual(await authenticateKey(bad)(), E.right(O.none), bad)
 })
 
-test('a token that is switched off or revoked is refused as soon as that is answered, switched on it works again [R119 R120]', async (t) => {
+test('a switched-off or revoked token is refused immediately, a switched-on one works again [R119 R120]', async (t) => {
   const { authenticateKey, tokens, caller, token, secret } = await startWithToken(t)
   t.false(right(await tokens.changeToken(caller, token.id, { isActive: false })()).isActive)
   t.deepEqual(await authenticateKey(secret)(), E.right(O.none))
@@ -84,7 +84,7 @@ test('a token that is switched off or revoked is refused as soon as that is answ
   t.deepEqual(right(await tokens.listTokens(caller.userId, everything)()), { items: [], total: 0 })
 })
 
-test('the operator of the machine issues for a user and changes the tokens of anybody, on record as operator', async (t) => {
+test('the operator issues tokens for users and changes any token, recorded as operator', async (t) => {
   const store = createMemoryEventStore()
   const { tokens, userId, caller, token } = await startWithToken(t, { store })
   const operator = { ...caller, permissions: [], credential: 'operator' as const }
@@ -109,7 +109,7 @@ test('the operator of the machine issues for a user and changes the tokens of an
   ])
 })
 
-test('a write is answered when the directory knows of it, and not before [R32]', async (t) => {
+test('a write is answered once the directory knows it [R32]', async (t) => {
   const world = await startWithToken(t)
   const { caller, store, tokenDirectory, projector } = world
   let seen = Promise.withResolvers<void>()
@@ -135,7 +135,7 @@ test('a write is answered when the directory knows of it, and not before [R32]',
   right(await answersInTime(tokens.revokeToken(caller, token.id)))
 })
 
-test('a token is refused from the instant that it expires [R32]', async (t) => {
+test('a token is refused from the instant of its expiry [R32]', async (t) => {
   const { authenticateKey, tokens, caller, setClock } = await startWithToken(t)
   setClock(after(0))
   const { secret } = right(await tokens.issueToken(caller, { name: 'short', expiresAt: after(1000) })())
@@ -145,7 +145,7 @@ test('a token is refused from the instant that it expires [R32]', async (t) => {
   t.deepEqual(await authenticateKey(secret)(), E.right(O.none))
 })
 
-test('a token that would have expired is not issued [R118]', async (t) => {
+test('an already expired token is not issued [R118]', async (t) => {
   const { tokens, caller, setClock } = await startWithToken(t)
   setClock(after(0))
   for (const expiresAt of [after(0), after(-1)])
@@ -175,7 +175,7 @@ test("a disabled user's tokens are refused until the user is enabled again [R32 
   t.pass()
 })
 
-test("another user's token is unknown, and stays as it is [R36 R119]", async (t) => {
+test("another user's token is unknown and stays unchanged [R36 R119]", async (t) => {
   const { tokens, token, secret, caller, authenticateKey, register } = await startWithToken(t)
   const other = callerOf(await register('Bob'))
   const unknown = E.left({ _tag: 'ApiTokenNotFound' })
@@ -209,7 +209,7 @@ test('uses are recorded at most once a minute, and the token shows the last one 
   t.is(right(await tokens.changeToken(caller, token.id, { name: 'renamed' })()).lastUsedAt, after(60_000))
 })
 
-test('of a refused token no use is recorded [R33]', async (t) => {
+test('a refused token records no use [R33]', async (t) => {
   const { authenticateKey, tokens, caller, token, secret, uses, usesInLog } = await startWithToken(t)
   await authenticateKey(`${secret.slice(0, 16)}${'x'.repeat(43)}`)()
   right(await tokens.changeToken(caller, token.id, { isActive: false })())
@@ -218,7 +218,7 @@ test('of a refused token no use is recorded [R33]', async (t) => {
   t.deepEqual(await usesInLog(), [])
 })
 
-test('a use that cannot be recorded refuses nobody, and the next one is', async (t) => {
+test('a use that cannot be recorded refuses nobody, and the next one is recorded', async (t) => {
   const inner = createMemoryEventStore()
   let isAway = false
   const append: EventStore['append'] = (stream, ...rest) =>
@@ -237,7 +237,7 @@ test('a use that cannot be recorded refuses nobody, and the next one is', async 
   t.is((await usesInLog()).length, 1)
 })
 
-test('after a restart tokens, their states and uses are as they were [R14 R30]', async (t) => {
+test('after a restart tokens, their states and uses are unchanged [R14 R30]', async (t) => {
   const [store, keyring] = [createMemoryEventStore(), createMemoryKeyring()]
   const first = await startWithToken(t, { store, keyring })
   first.setClock(after(0))

@@ -19,7 +19,7 @@ const startWithAda = async (t: Parameters<typeof startUserWorld>[0]) => {
   return { ...world, store, user, logIn }
 }
 
-test('what an administrator changes is what the user, the list and the answer show next [D47]', async (t) => {
+test('a change by an administrator shows to the user, in the list and in the answer [D47]', async (t) => {
   const { changes, users, user } = await startWithAda(t)
   const request = { maxSessions: 2, permissions: ['admin' as const], isActive: false }
   const changed = right(await changes.changeUser(callerOf(9), user.id, request)())
@@ -36,7 +36,7 @@ test('what an administrator changes is what the user, the list and the answer sh
   t.deepEqual(right(await users.listUsers({ skip: 0, limit: 10 })()).items, [changed])
 })
 
-test('the events of a change name who made it, a user or the operator of the machine', async (t) => {
+test('the events of a change name the user or the operator who made it', async (t) => {
   const { changes, store, user } = await startWithAda(t)
   right(await changes.changeUser(callerOf(9), user.id, { maxSessions: 2 })())
   right(await changes.changeUser(callerOf(0, 'operator'), user.id, { maxSessions: 3 })())
@@ -44,14 +44,14 @@ test('the events of a change name who made it, a user or the operator of the mac
   t.deepEqual(actors, [['UserRegistered', 'setup'], ['UserLimitsChanged', 'user:9'], ['UserLimitsChanged', 'operator']])
 })
 
-test('nobody is changed who does not exist', async (t) => {
+test('an unknown user cannot be changed', async (t) => {
   const { changes, user } = await startWithAda(t)
   const notFound = E.left({ _tag: 'UserNotFound' })
   t.deepEqual(await changes.changeUser(callerOf(user.id), 4711, { maxSessions: 1 })(), notFound)
   t.deepEqual(await changes.whoAmI(callerOf(4711))(), notFound)
 })
 
-test('a password that an administrator sets ends the tokens of the old one [R35]', async (t) => {
+test('a password set by an administrator ends the tokens of the old one [R35]', async (t) => {
   const { changes, authentication, user, logIn } = await startWithAda(t)
   const token = right(await logIn(ada.password))
   right(await changes.changeUser(callerOf(9), user.id, { password: 'given by an admin' })())
@@ -60,7 +60,7 @@ test('a password that an administrator sets ends the tokens of the old one [R35]
   t.true(E.isRight(await logIn('given by an admin')))
 })
 
-test('users change their own password when they know it, and their tokens end [R35]', async (t) => {
+test('users who know their password can change it, and their tokens end [R35]', async (t) => {
   const { changes, authentication, user, logIn } = await startWithAda(t)
   const token = right(await logIn(ada.password))
   const change = (current: string) => changes.changeOwnPassword(callerOf(user.id), current, 'a second one', ADDRESS)()

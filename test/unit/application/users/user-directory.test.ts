@@ -57,7 +57,7 @@ const claimed = async (store: EventStore, userId: number): Promise<void> => {
 
 const away = { _tag: 'StoreUnavailable', reason: 'the test says so' } as const
 
-test('it finds users by id and by name in their own streams, reads nothing before somebody asks, and asks once', async (t) => {
+test('users are found by id and name in their own streams, which are read once and on demand', async (t) => {
   const inner = createMemoryEventStore()
   const keyring = createMemoryKeyring()
   const reads: Array<string> = []
@@ -92,7 +92,7 @@ test('it finds users by id and by name in their own streams, reads nothing befor
   t.deepEqual(await find(4711), O.none)
 })
 
-test('a change is known to who waited for it', async (t) => {
+test('a change is known to the caller that waited for it', async (t) => {
   const store = createMemoryEventStore()
   const keyring = createMemoryKeyring()
   const { directory, find } = await start(t, store, keyring)
@@ -106,7 +106,7 @@ test('a change is known to who waited for it', async (t) => {
   t.like(O.toNullable(await find(7)), { status: 'disabled' })
 })
 
-test('while log and keyring are away, who was asked for is known by the last known state, and of others that is said', async (t) => {
+test('in an outage known users keep their last state, and others are reported as undecided', async (t) => {
   const inner = createMemoryEventStore()
   const memoryKeyring = createMemoryKeyring()
   let isAway = false
@@ -142,7 +142,7 @@ test('while log and keyring are away, who was asked for is known by the last kno
   t.true(O.isSome(await find(2)))
 })
 
-test('a name that was freed and taken by another is the other one from the moment that the log tells', async (t) => {
+test('a name that was freed and taken again is the new user from that event on', async (t) => {
   const store = createMemoryEventStore()
   const keyring = createMemoryKeyring()
   for (const userId of [1, 2]) await write(store, keyring, registered(userId))
@@ -161,7 +161,7 @@ test('a name that was freed and taken by another is the other one from the momen
   t.like(O.toNullable(right(await directory.byUsernameHash('hash 1')())), { userId: 2 })
 })
 
-test('who cannot be opened is not told to be nobody, and is known once the keyring is back', async (t) => {
+test('a user that cannot be decrypted is not reported as unknown, and is known once the keyring is back', async (t) => {
   const store = createMemoryEventStore()
   const memoryKeyring = createMemoryKeyring()
   const failures = [
@@ -183,7 +183,7 @@ test('who cannot be opened is not told to be nobody, and is known once the keyri
   t.like(O.toNullable(await find(1)), { passwordHash: 'hash of password' }, 'what reads erased is not kept')
 })
 
-test('an event of a later version says nothing', async (t) => {
+test('an event of a later version changes nothing', async (t) => {
   const store = createMemoryEventStore()
   const keyring = createMemoryKeyring()
   await write(store, keyring, registered(1))
@@ -197,7 +197,7 @@ test('an event of a later version says nothing', async (t) => {
   t.true(O.isSome(await find(1)))
 })
 
-test('it stops at the signal', async (t) => {
+test('the directory stops at the signal', async (t) => {
   const { directory, stop } = await start(t, createMemoryEventStore(), createMemoryKeyring())
   stop.abort()
   await directory.stopped

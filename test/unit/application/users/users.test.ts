@@ -44,7 +44,7 @@ test('a user begins with one profile named Default [D30]', async (t) => {
   t.deepEqual(right(await keyring.open(profiles.flatMap(sealedIn))()), [E.right(FIRST_PROFILE_NAME)])
 })
 
-test('neither the name nor the password is anywhere in the log [D59]', async (t) => {
+test('the log contains neither the name nor the password [D59]', async (t) => {
   const store = createMemoryEventStore()
   const { users } = await startUserWorld(t, { store })
   right(await users.registerUser({ ...ada, username: 'Grace Hopper' }, 'setup')())
@@ -60,14 +60,14 @@ test('users are numbered from 1, each once [R14]', async (t) => {
   t.deepEqual(made.map((user) => right(user).id).toSorted((a, b) => a - b), names.map((_, n) => n + 1))
 })
 
-test('a name is taken in its exact case, however its accents are written', async (t) => {
+test('names are unique by exact case, in any spelling of accents', async (t) => {
   const { users } = await startUserWorld(t)
   right(await users.registerUser({ ...ada, username: 'Zoë' }, 'setup')())
   t.deepEqual(await users.registerUser({ ...ada, username: 'Zoe\u0308' }, 'setup')(), taken)
   t.true(E.isRight(await users.registerUser({ ...ada, username: 'zoë' }, 'setup')()))
 })
 
-test('of 20 registrations of one name at the same time exactly one wins', async (t) => {
+test('of 20 simultaneous registrations of one name exactly one succeeds', async (t) => {
   const store = createMemoryEventStore()
   const { users } = await startUserWorld(t, { store })
   const answers = await Promise.all(Array.from({ length: 20 }, () => users.registerUser(ada, 'setup')()))
@@ -77,7 +77,7 @@ test('of 20 registrations of one name at the same time exactly one wins', async 
   t.is(eventTypes(store).filter((type) => type === 'ProfileAdded').length, 1)
 })
 
-test('of 20 who take up an unfinished registration exactly one wins', async (t) => {
+test('of 20 simultaneous continuations of an unfinished registration exactly one succeeds', async (t) => {
   const store = createMemoryEventStore()
   const keyring = createMemoryKeyring()
   const first = await startUserWorld(t, { store: cutOff(store, 3, false), keyring })
@@ -126,7 +126,7 @@ const STEPS = ['the id', 'the claim', 'the user', 'the id of the profile', 'the 
 for (const [index, step] of STEPS.entries()) {
   for (const isWritten of [false, true]) {
     const where = `${step}, ${isWritten ? 'written but not answered' : 'not written'}`
-    test(`cut off at ${where}: the next registration and the next process complete it`, async (t) => {
+    test(`interrupted at ${where}: the next registration and the next process complete it`, async (t) => {
       const store = createMemoryEventStore()
       const keyring = createMemoryKeyring()
       const first = await startUserWorld(t, { store: cutOff(store, index + 1, isWritten), keyring })
@@ -149,7 +149,7 @@ for (const [index, step] of STEPS.entries()) {
   }
 }
 
-test('two processes that start at the same time add one first profile', async (t) => {
+test('two processes that start together add one first profile', async (t) => {
   const store = createMemoryEventStore()
   const keyring = createMemoryKeyring()
   const first = await startUserWorld(t, { store: cutOff(store, 4, false), keyring })
@@ -166,7 +166,7 @@ test('only the newest event of a sequence is kept', async (t) => {
   t.deepEqual(right(await store.read('seq-user')()).map(({ revision }) => revision), [2])
 })
 
-test('users are listed by id, with their true number on every page [R23]', async (t) => {
+test('users are listed by id, with the true total on every page [R23]', async (t) => {
   const { users } = await startUserWorld(t)
   for (let n = 1; n <= 12; n++) right(await users.registerUser({ ...ada, username: `user ${n}` }, 'setup')())
   const page = async (skip: number, limit: number) => {
