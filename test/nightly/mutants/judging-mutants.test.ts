@@ -40,7 +40,7 @@ test('only a test that runs to its end and fails counts as having caught a broke
   await project(path)
   const copy = brokenCopyAt(path, { patience: '10s' })
   const unbroken = await copy.run('test/product.test.ts', WORDS)
-  t.deepEqual(unbroken.results, [{ title: WORDS[0], outcome: 'passed' }], unbroken.told.join('\n'))
+  t.deepEqual(unbroken.results, [{ title: WORDS[0], outcome: 'passed' }], unbroken.output.join('\n'))
   for (const { what, before, after, verdict } of BREAKAGES) {
     const run = await copy.runBroken({ file: 'product.ts', before, after, rows: WORDS, test: 'test/product.test.ts' })
     t.is(verdictOf(run), verdict, `a line that ${what}: ${JSON.stringify(run)}`)

@@ -32,7 +32,7 @@ for (const [index, mutant] of mutants.entries()) {
   test.serial(`mutant ${index + 1} of ${mutants.length}: ${file} turns ${names} red: ${change}`, async (t) => {
     t.timeout(LIMIT)
     const run = await copy.runBroken(mutant)
-    t.is(verdictOf(run), 'caught', run.told.join('\n'))
+    t.is(verdictOf(run), 'caught', run.output.join('\n'))
     for (const { title, outcome } of run.results) if (outcome === 'failed') t.log(`red: ${title}`)
   })
 }

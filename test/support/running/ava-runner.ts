@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 export interface TestResult {
-  /** Folder and file without `test/` and ending, where files of several folders are run: `service › rest-lives › R46: …`. */
+  /** With the path of its file when several files run: `service › rest-lives › a session is created [R46]`. */
   readonly title: string
   readonly outcome: 'passed' | 'failed' | 'skipped'
 }
 
 const TEST_LINE = /^(ok|not ok) \d+ - (.*?)( # (SKIP|TODO).*)?$/
 
-/** A line of TAP as the result that it tells; undefined where it tells none. */
+/** Parses a line of TAP; undefined when it is not a test result. */
 const parseResult = (line: string): TestResult | undefined => {
   const [, outcome, title, , directive] = TEST_LINE.exec(line) ?? []
   if (outcome === undefined || title === undefined) return undefined
@@ -18,10 +18,10 @@ const parseResult = (line: string): TestResult | undefined => {
   return { title, outcome: outcome === 'ok' ? 'passed' : 'failed' }
 }
 
-/** A command as it is spawned. */
+/** Wraps a command in another one, such as `unshare`. */
 export type Wrap = (command: ReadonlyArray<string>) => ReadonlyArray<string>
 
-/** The command line of ava, with what its reporter lacks. */
+/** The command line of ava, with a fix for its reporter. */
 const AVA = [
   'node',
   `--import=${join(import.meta.dirname, 'tap-error-fix.ts')}`,
@@ -32,11 +32,11 @@ interface RunOptions {
   readonly cwd?: string
   readonly quiet?: boolean
   readonly wrap?: Wrap
-  /** Milliseconds without a word after which it is ended: a test that left something running keeps its file from ever ending. */
+  /** Milliseconds without output after which ava is killed, because a test that leaks something never ends its file. */
   readonly patience?: number
 }
 
-/** Everything that ava says in a run of these arguments: results, and the lines that are none; returns its exit code. */
+/** Runs ava with these arguments. Yields every line of its output, parsed if it is a result. Returns the exit code. */
 export async function* runAva(
   args: ReadonlyArray<string>,
   { cwd = process.cwd(), quiet = false, wrap = (command) => command, patience }: RunOptions = {},
@@ -47,14 +47,14 @@ export async function* runAva(
     child.once('error', reject)
     child.once('close', (code) => resolve(code ?? 1))
   })
-  const giveUp = patience === undefined ? undefined : setTimeout(() => {
-    console.log(`not ok - ava has said nothing for ${patience / 1000} seconds`)
+  const silence = patience === undefined ? undefined : setTimeout(() => {
+    console.log(`not ok - ava printed nothing for ${patience / 1000} seconds`)
     child.kill('SIGKILL')
   }, patience)
   for await (const line of createInterface({ input: child.stdout })) {
-    giveUp?.refresh()
+    silence?.refresh()
     yield { line, result: parseResult(line) }
   }
-  clearTimeout(giveUp)
+  clearTimeout(silence)
   return await exit
 }

@@ -8,53 +8,53 @@ import type { RowName } from './rows.ts'
 import { runAva } from './ava-runner.ts'
 import type { TestResult } from './ava-runner.ts'
 
-/** What a file's tests of some rows said. */
+/** The run of the tests of one file whose titles name one of the requested rows. */
 export interface Run {
   readonly results: ReadonlyArray<TestResult>
-  /** Titles of those among them that were given up: they never came to an end. */
-  readonly unended: ReadonlyArray<string>
-  /** The file was loaded, and all its tests came to an end or were given up one by one. */
-  readonly isWhole: boolean
-  /** What ava said of failures, for a person to read. */
-  readonly told: ReadonlyArray<string>
+  /** Titles of the tests that did not end. */
+  readonly timedOut: ReadonlyArray<string>
+  /** The file was loaded, and ava reported a result for each of its tests. */
+  readonly isComplete: boolean
+  /** ava's output about failures, for people. */
+  readonly output: ReadonlyArray<string>
 }
 
 /**
- * `caught`: a test ran to its end and failed. `survived`: all ran to their ends and passed. Everything else is `not judged`:
- * a file that does not load or a test that waits for ever shows that something is broken, and nothing of what tests assert.
+ * `caught`: a test ended and failed. `survived`: all tests ended and passed. `not judged`: everything else. A file that
+ * does not load or a test that never ends proves nothing about the assertions.
  */
 export type Verdict = 'caught' | 'survived' | 'not judged'
 
-export const verdictOf = ({ results, unended, isWhole }: Run): Verdict => {
-  if (results.some(({ title, outcome }) => outcome === 'failed' && !unended.includes(title))) return 'caught'
-  const areAllPassed = results.length > 0 && results.every(({ outcome }) => outcome === 'passed')
-  return isWhole && areAllPassed ? 'survived' : 'not judged'
+export const verdictOf = ({ results, timedOut, isComplete }: Run): Verdict => {
+  if (results.some(({ title, outcome }) => outcome === 'failed' && !timedOut.includes(title))) return 'caught'
+  const allPassed = results.length > 0 && results.every(({ outcome }) => outcome === 'passed')
+  return isComplete && allPassed ? 'survived' : 'not judged'
 }
 
-/** A copy of the working tree that may be broken. */
+/** A copy of the working tree, in which mutants are tested. */
 export interface BrokenCopy {
-  /** What those tests of a file say whose titles name one of the rows; the tree is as it was copied. */
+  /** Runs the tests of a file whose titles name one of the rows, without a mutant. */
   readonly run: (test: string, rows: ReadonlyArray<RowName>) => Promise<Run>
-  /** The same with the mutant's line broken. */
+  /** Runs the mutant's tests with its line broken. */
   readonly runBroken: (mutant: Mutant) => Promise<Run>
   readonly remove: () => Promise<void>
 }
 
-/** Linked, not copied: large, and nobody writes there. */
+/** Linked instead of copied, because they are large and never written. */
 const LINKED = new Set(['node_modules', 'models'])
 const LEFT_OUT = new Set(['.git', 'data'])
 
-/** What ava says of a test that it gave up: by the test's own `t.timeout`, or since nothing is left that could end it. */
-const GIVEN_UP = /^ +message: (Test timeout exceeded|Promise returned by test never resolved)$/
+/** ava's message for a test that exceeded `t.timeout`, or that can never end. */
+const TIMED_OUT = /^ +message: (Test timeout exceeded|Promise returned by test never resolved)$/
 
-/** The tests of a project in `root`; `patience` is ava's: how long no test may end before all are given up. */
+/** Uses the project in `root`. `patience`: ava's timeout without a finished test. */
 export const brokenCopyAt = (root: string, { patience = '2m' } = {}): BrokenCopy => {
   const run: BrokenCopy['run'] = async (test, rows) => {
     const results: Array<TestResult> = []
-    const unended: Array<string> = []
-    const told: Array<string> = []
+    const timedOut: Array<string> = []
+    const output: Array<string> = []
     const matches = [...new Set(rows)].map((row) => `--match=*${typeof row === 'number' ? `R${row}` : row}*`)
-    // --match knows no end of a number, and ranges do not name all their rows.
+    // --match selects too much (R1 also matches R12), and a range does not contain all its rows: namesRow decides.
     const args = [`--timeout=${patience}`, ...matches, '--match=*–R*', '--match=* to R*', test]
     let latest: TestResult | undefined
     let planned = 0
@@ -66,25 +66,25 @@ export const brokenCopyAt = (root: string, { patience = '2m' } = {}): BrokenCopy
       latest = result ?? latest
       if (result !== undefined) reported += 1
       if (result !== undefined && namesRow(result.title, rows)) results.push(result)
-      if (GIVEN_UP.test(line) && latest !== undefined) unended.push(latest.title)
+      if (TIMED_OUT.test(line) && latest !== undefined) timedOut.push(latest.title)
       planned = Number(/^1\.\.(\d+)/.exec(line)?.[1] ?? planned)
-      if (result?.outcome !== 'passed') told.push(line)
+      if (result?.outcome !== 'passed') output.push(line)
     }
-    // The plan stands last: ava's TAP gets there from no test that waits for ever, and what never loads is no part of it.
-    return { results, unended, isWhole: planned > 0 && planned === reported, told }
+    // ava prints the plan last, so it is missing when a test waits forever. A file that does not load is not in it.
+    return { results, timedOut, isComplete: planned > 0 && planned === reported, output }
   }
 
   return {
     run,
     runBroken: async ({ file, before, after, test, rows }) => {
       const path = join(root, file)
-      const whole = await readFile(path, 'utf8')
-      assert.equal(whole.split(before).length, 2, `${file} holds ${JSON.stringify(before)} not exactly once`)
-      await writeFile(path, whole.replace(before, () => after))
+      const original = await readFile(path, 'utf8')
+      assert.equal(original.split(before).length, 2, `${file} must contain ${JSON.stringify(before)} exactly once`)
+      await writeFile(path, original.replace(before, () => after))
       try {
         return await run(test, rows)
       } finally {
-        await writeFile(path, whole)
+        await writeFile(path, original)
       }
     },
     remove: () => rm(root, { recursive: true, force: true }),

@@ -1,27 +1,28 @@
-/** The number of a row R1–R172, another name (`D58`, `RECONNECT_GRACE`), or some words of a title as they stand there. */
+/** The number of a row (R1 to R172), another code (`D58`, `RECONNECT_GRACE`), or some words of a test's title. */
 export type RowName = number | string
 
 /** The codes in square brackets at the end of a test's title. */
 const bracketOf = (title: string): string => /\[([^[\]]*)\]$/.exec(title)?.[1] ?? ''
 
 /**
- * A word of its own that is a letter of a family and a number, or a range of such words: no escape of a URL (`%A4`), no
- * colour, and nothing that its maker calls so (NVIDIA A100, Amazon S3).
+ * A separate word of a family letter and a number, or a range of such words. Excludes URL escapes (`%A4`), colours, and
+ * product names (NVIDIA A100, Amazon S3).
  */
-const CODE = /(?<![\w%#]|(?:NVIDIA|Tesla|Amazon|AWS)\s)([ABDFRS])(\d{1,3})(?![\w%])(?:\s*(?:–|-|to)\s*\1(\d{1,3})(?!\w))?/g
+const CODE =
+  /(?<![\w%#]|(?:NVIDIA|Tesla|Amazon|AWS)\s)([ABDFRS])(\d{1,3})(?![\w%])(?:\s*(?:–|-|to)\s*\1(\d{1,3})(?!\w))?/g
 
-/** The codes of docs/requirements.md that a text cites; a range (`R49–R53`, `R16 to R18`) cites all between. */
+/** The codes of docs/requirements.md in a text. A range (`R49–R53`, `R16 to R18`) contains all codes between. */
 export const codesIn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(CODE)].flatMap(([, family = '', first, last]) => {
     const from = Number(first)
     return Array.from({ length: Number(last ?? from) - from + 1 }, (_, n) => `${family}${from + n}`)
   })
 
-/** The rows of the requirements that a test's title names in its brackets: `… [R57 R58]`, `… [R49–R53 D6]`. */
+/** The rows (R codes) in the brackets of a test's title: `… [R57 R58]`, `… [R49–R53 D6]`. */
 export const rowsOf = (title: string): ReadonlyArray<number> =>
   codesIn(bracketOf(title)).flatMap((code) => (code.startsWith('R') ? [Number(code.slice(1))] : []))
 
-/** Tells whether a test's title names one of the rows or codes, or contains one of the other words. */
+/** Returns whether a test's title names one of the rows or codes, or contains one of the other texts. */
 export const namesRow = (title: string, rows: ReadonlyArray<RowName>): boolean => {
   const words = title.split(/[^\w-]+/)
   return rows.some((row) => {
@@ -30,7 +31,7 @@ export const namesRow = (title: string, rows: ReadonlyArray<RowName>): boolean =
   })
 }
 
-/** What a test that ran says of a row: whether it passed, and how many rows its title names. */
+/** The outcome of a test whose title names a row. */
 export interface Claim {
   readonly title: string
   readonly outcome: 'passed' | 'failed' | 'skipped'
@@ -40,18 +41,22 @@ export interface Claim {
 export const STANDINGS = ['failed', 'missing', 'named in passing', 'claimed', 'defended'] as const
 export type Standing = (typeof STANDINGS)[number]
 
-/** A title that names more rows than this says of none of them what it asserts. */
-const MOST_ROWS = 4
+/** A title with more rows does not say what it asserts about each of them. */
+const MAX_ROWS = 4
 
 /**
- * How a row stands. `defended`: a test of it passed, and a broken line of test/mutants that names this row alone is there to
- * turn it red. `claimed`: a passing test names it among few, and nobody has seen that test fail for it. `named in passing`:
- * only titles of many rows name it. A skipped test says nothing.
+ * Rates how well the tests cover a row. `defended`: a test of the row passed, and a mutant names this row only.
+ * `claimed`: a passing test names the row and few others. `named in passing`: only titles with many rows name it.
+ * Skipped tests do not count.
  */
-export const standingOf = (row: number, claims: ReadonlyArray<Claim>, brokenLines: ReadonlyArray<ReadonlyArray<RowName>>): Standing => {
+export const standingOf = (
+  row: number,
+  claims: ReadonlyArray<Claim>,
+  brokenLines: ReadonlyArray<ReadonlyArray<RowName>>,
+): Standing => {
   if (claims.some(({ outcome }) => outcome === 'failed')) return 'failed'
   const passed = claims.filter(({ outcome }) => outcome === 'passed')
   if (passed.length === 0) return 'missing'
   if (brokenLines.some((rows) => rows.length === 1 && rows[0] === row)) return 'defended'
-  return passed.some(({ title }) => rowsOf(title).length <= MOST_ROWS) ? 'claimed' : 'named in passing'
+  return passed.some(({ title }) => rowsOf(title).length <= MAX_ROWS) ? 'claimed' : 'named in passing'
 }

@@ -5,25 +5,33 @@ import test from 'ava'
 import type { ExecutionContext, SkipFn } from 'ava'
 import { isSkippedHere } from './skipped-on-servers.ts'
 
-/** `test`, or `test.skip` where a path that the test needs is absent: the report then names it as skipped. */
-export const testWith = (...paths: ReadonlyArray<string>): SkipFn => (paths.every((path) => existsSync(path)) ? test : test.skip)
+const exist = (paths: ReadonlyArray<string>): boolean => paths.every((path) => existsSync(path))
 
-/** Where a program lies, or its name where it is not installed, for `testWith`. */
-export const programPath = (program: string): string =>
-  (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, program)).find((path) => existsSync(path)) ?? program
+/** Returns `test` when all paths exist, otherwise `test.skip`, so the report lists the test as skipped. */
+export const testWith = (...paths: ReadonlyArray<string>): SkipFn => (exist(paths) ? test : test.skip)
 
-/** The same for tests that run one after another. */
-export const serialTestWith = (...paths: ReadonlyArray<string>): SkipFn => (paths.every((path) => existsSync(path)) ? test.serial : test.serial.skip)
+/** Like `testWith`, for tests that run one after another. */
+export const serialTestWith = (...paths: ReadonlyArray<string>): SkipFn =>
+  exist(paths) ? test.serial : test.serial.skip
+
+/** Returns the path of a program for `testWith`, or its name when it is not installed. */
+export const programPath = (program: string): string => {
+  const paths = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, program))
+  return paths.find((path) => existsSync(path)) ?? program
+}
 
 type Body = (t: ExecutionContext) => Promise<void> | void
 
-const isDue = (title: string): boolean => !isSkippedHere(fileURLToPath(test.meta.file), title)
+const isListed = (title: string): boolean => isSkippedHere(fileURLToPath(test.meta.file), title)
 
-/** `test`, in suites that run on several kinds of stores; what this kind cannot run is skipped by its name. */
-export const testOnChosenStores = (title: string, body: Body): void => (isDue(title) ? test : test.skip)(title, body)
+/** `test` for suites that run on several kinds of stores. Skips the tests in skipped-on-servers.ts. */
+export const testOnChosenStores = (title: string, body: Body): void =>
+  (isListed(title) ? test.skip : test)(title, body)
 
-/** The same for tests that run one after another. */
-export const serialTestOnChosenStores = (title: string, body: Body): void => (isDue(title) ? test.serial : test.serial.skip)(title, body)
+/** Like `testOnChosenStores`, for tests that run one after another. */
+export const serialTestOnChosenStores = (title: string, body: Body): void =>
+  (isListed(title) ? test.serial.skip : test.serial)(title, body)
 
-/** Models that are not part of the project: STENOLOG_MODELS_DIR, or the folder beside the checkout. */
-export const sharedModel = (name: string): string => `${process.env['STENOLOG_MODELS_DIR'] ?? '../shared/models'}/${name}`
+/** The path of a model that is not part of the repository: in STENOLOG_MODELS_DIR, or in `../shared/models`. */
+export const sharedModel = (name: string): string =>
+  `${process.env['STENOLOG_MODELS_DIR'] ?? '../shared/models'}/${name}`

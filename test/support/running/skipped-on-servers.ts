@@ -1,15 +1,15 @@
 /**
- * Tests that a kind of stores cannot run, by name and with the reason, of suites that run on several kinds. This list is what
- * skips them (`testHere` of skip-unless.ts), and what a run of the suites is held to: nothing else may be skipped, and
- * nothing of this may run.
+ * Lists the tests that one kind of stores cannot run, with the reason. Their suites run on several kinds of stores.
+ * `testOnChosenStores` (skip-unless.ts) skips the listed tests. test/nightly/servers/suites-on-servers.test.ts fails
+ * when another test is skipped or when a listed test runs.
  */
 import { readFileSync } from 'node:fs'
 import { EVENTSTORE_FOLDER, isOnServers } from '../stores/chosen-stores.ts'
 
-/** Titles by suite: folder and file without `test/` and ending. */
+/** Titles by suite: the path of the file without `test/` and without its extension. */
 type Titles = Readonly<Record<string, ReadonlyArray<string>>>
 
-/** What is hurt is a byte or a row of the files of the embedded stores. */
+/** These tests damage a byte or a row in the files of the embedded stores. */
 const ONLY_EMBEDDED: Titles = {
   'e2e › service › hurt-data': [
     'a damaged row stops nothing but what needs its stream, wherever it stands, and the stream is named',
@@ -23,8 +23,8 @@ const ONLY_EMBEDDED: Titles = {
 }
 
 /**
- * A single call is answered late, wrongly or never, a scavenge comes between two calls, or connections break while the
- * server goes on: no order makes a real one do it.
+ * In these tests a single call is answered late, wrongly or never, a scavenge runs between two calls, or connections
+ * break while the server runs. A test cannot make a real server do this.
  */
 const ONLY_THE_DOUBLE: Titles = {
   'contract › eventstoredb › resumes': [
@@ -34,9 +34,11 @@ const ONLY_THE_DOUBLE: Titles = {
   ],
   'nightly › servers › eventstoredb-failures': [
     ...['no-stream', '1', 'any'].flatMap((expected) =>
-      ['unanswered', 'drop', 'hang'].map((kind) => `an append (${expected}) whose answer is lost (${kind}) is unavailable, and its retry stands once`)),
+      ['unanswered', 'drop', 'hang'].map((kind) =>
+        `an append (${expected}) whose answer is lost (${kind}) is unavailable, and its retry stands once`)),
     'an append with any finds its first try behind a restart and the appends of others',
-    ...['wrong', 'hang', 'drop'].map((kind) => `reads and appends that are answered wrongly or never (${kind}) are unavailable, then work`),
+    ...['wrong', 'hang', 'drop'].map((kind) =>
+      `reads and appends that are answered wrongly or never (${kind}) are unavailable, then work`),
     'a subscription that is cut off throws, and goes on from the last position without a gap or a repeat [F4]',
     ...['hang', 'wrong', 'drop'].map((kind) => `a subscription that begins with a fault (${kind}) throws`),
   ],
@@ -52,18 +54,20 @@ const skippedIn = (suite: string, onServers = isOnServers): ReadonlyArray<string
   ...(EVENTSTORE_FOLDER !== undefined ? (ONLY_THE_DOUBLE[suite] ?? []) : []),
 ]
 
-/** Does the list skip this test of a file on the stores that the environment asks for? */
+/** Returns whether the list skips this test on the stores that the environment selects. */
 export const isSkippedHere = (file: string, title: string): boolean => skippedIn(suiteOf(file)).includes(title)
 
-/** A machine may lack what these need. */
+/** Tests that need files or programs that a machine may lack. */
 const ALLOWED_ANYWHERE = readFileSync('.ci/allowed-skips', 'utf8').split('\n')
 
-/** What the run of a file on servers skipped and should not have, or ran and should not have; `skipped`: titles alone. */
+/** Compares the skipped titles of a file on servers with the list. Returns the differences. */
 export const wrongSkips = (file: string, skipped: ReadonlyArray<string>): ReadonlyArray<string> => {
   const suite = suiteOf(file)
-  const due = skippedIn(suite, true)
+  const listed = skippedIn(suite, true)
+  const isAllowed = (title: string): boolean =>
+    listed.includes(title) || ALLOWED_ANYWHERE.includes(`${suite} › ${title}`)
   return [
-    ...skipped.filter((title) => !due.includes(title) && !ALLOWED_ANYWHERE.includes(`${suite} › ${title}`)).map((title) => `skipped: ${title}`),
-    ...due.filter((title) => !skipped.includes(title)).map((title) => `not skipped: ${title}`),
+    ...skipped.filter((title) => !isAllowed(title)).map((title) => `skipped: ${title}`),
+    ...listed.filter((title) => !skipped.includes(title)).map((title) => `not skipped: ${title}`),
   ]
 }

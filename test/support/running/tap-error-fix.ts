@@ -1,6 +1,7 @@
 /**
- * Loaded into ava's own process. Its TAP is written as YAML by a library that throws at `undefined`, which an error
- * without a place in our code has for one: a failed `fetch` would end the run in place of one test, and name none.
+ * Loaded into ava's own process (`--import`). ava writes errors as YAML with a library that throws on `undefined`. An
+ * error without a position in our code, such as a failed `fetch`, has an `undefined` member. Without this fix it would
+ * end the whole run instead of one test.
  */
 import { createRequire } from 'node:module'
 
@@ -11,5 +12,5 @@ const yaml = createRequire(avasOwn.resolve('supertap'))('js-yaml') as { safeDump
 const { safeDump } = yaml
 yaml.safeDump = (value, options) => safeDump(value, { ...options, skipInvalid: true })
 
-// Not for the processes of the tests, nor for those that they start.
+// The processes of the tests do not need the fix.
 process.execArgv.splice(0)
