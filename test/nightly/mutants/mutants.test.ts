@@ -20,8 +20,8 @@ for (const file of files)
   test.serial(`unbroken, ${file} is green for every row that a mutant names`, async (t) => {
     t.timeout(LIMIT)
     const rows = mutants.filter((mutant) => mutant.test === file).flatMap((mutant) => mutant.rows)
-    const { results, told } = await copy.run(file, rows)
-    t.deepEqual(results.filter(({ outcome }) => outcome !== 'passed'), [], told.join('\n'))
+    const { results, output } = await copy.run(file, rows)
+    t.deepEqual(results.filter(({ outcome }) => outcome !== 'passed'), [], output.join('\n'))
     t.deepEqual(rows.filter((row) => !results.some(({ title }) => namesRow(title, [row]))), [])
   })
 

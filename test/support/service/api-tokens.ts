@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createClient } from './client.ts'
 import type { Answer, Client, Json, Listing, Single } from './client.ts'
 
-/** A record of an API token: the members that tests use by name. */
+/** An API token in a list: the members that tests use by name. */
 export interface TokenJson extends Json {
   readonly id: number
   readonly name: string
@@ -17,15 +17,21 @@ interface Issued extends TokenJson {
 
 export const TOKENS = '/tokens/'
 
-/** Makes an API token of the client's user. */
+/** Creates an API token of the client's user. */
 export const issueToken = async (client: Client, members: Json = { name: 'ci' }): Promise<Issued> => {
   const { status, body } = await client.post<Single<Issued>>(TOKENS, members)
   assert.equal(status, 200, JSON.stringify(body))
   return body.data
 }
 
-/** A request with an API key and nothing else. */
-export const withKey = <Body = Json>(url: string, key: string, path: string, method = 'GET', body?: Json): Promise<Answer<Body>> =>
+/** Sends a request with an API token (`x-api-key`) as its only credential. */
+export const withKey = <Body = Json>(
+  url: string,
+  key: string,
+  path: string,
+  method = 'GET',
+  body?: Json,
+): Promise<Answer<Body>> =>
   createClient(url).request<Body>(method, path, {
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -34,4 +40,5 @@ export const withKey = <Body = Json>(url: string, key: string, path: string, met
 export const revokeToken = (client: Client, id: number | string): Promise<Answer> =>
   client.request('DELETE', `${TOKENS}${id}`, { headers: { authorization: `Bearer ${client.token}` } })
 
-export const listTokens = async (client: Client): Promise<Listing<TokenJson>> => (await client.get<Listing<TokenJson>>(TOKENS)).body
+export const listTokens = async (client: Client): Promise<Listing<TokenJson>> =>
+  (await client.get<Listing<TokenJson>>(TOKENS)).body

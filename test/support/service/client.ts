@@ -8,7 +8,7 @@ import { eventually } from '../tools/eventually.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** A live as REST answers it. */
+/** A session as the REST interface returns it. */
 export type LiveJson = LiveSession & Json
 
 export interface Single<A> {
@@ -17,31 +17,38 @@ export interface Single<A> {
 
 export interface Listing<A> {
   readonly data: ReadonlyArray<A>
-  readonly pagination: { readonly total_items: number; readonly total_pages: number; readonly current_page: number; readonly per_page: number }
+  readonly pagination: Pagination
 }
 
-/** `body` is parsed JSON where the answer says so, else text. */
+interface Pagination {
+  readonly total_items: number
+  readonly total_pages: number
+  readonly current_page: number
+  readonly per_page: number
+}
+
+/** An HTTP answer. A JSON body is parsed; any other body is text. */
 export interface Answer<Body = Json> {
   readonly status: number
   readonly headers: Headers
   readonly body: Body
 }
 
-/** The caller names the shape that it expects; tests compare what they rely on. */
+/** Sends requests as one user. The type of the body is the caller's claim: tests check the members that they use. */
 export interface Client {
   readonly get: <Body = Json>(path: string) => Promise<Answer<Body>>
   readonly post: <Body = Json>(path: string, body: unknown) => Promise<Answer<Body>>
   readonly put: <Body = Json>(path: string, body?: unknown) => Promise<Answer<Body>>
   readonly form: <Body = Json>(path: string, fields: Readonly<Record<string, string>>) => Promise<Answer<Body>>
-  /** Creates a live with demo-en; throws unless that answered 200. */
+  /** Creates a session with the model demo-en; throws unless the answer is 200. */
   readonly createLive: (members?: Json) => Promise<LiveJson>
-  /** Opens a socket of a live with one of its tokens; its frames are compared with the description. */
+  /** Opens a socket with a token of the session. Its frames are compared with asyncapi.json. */
   readonly socket: (live: LiveJson, role: 'sender' | 'listener') => Promise<TestSocket>
-  /** Waits until a live has this status. */
+  /** Waits until the session has this status. */
   readonly untilStatus: (live: LiveJson, status: string) => Promise<void>
-  /** Any request, as it is given; the credential of the client is sent unless `headers` hold another. */
+  /** Sends any request. The client's credential is added unless `headers` contain another one. */
   readonly request: <Body = Json>(method: string, path: string, request?: RawRequest) => Promise<Answer<Body>>
-  /** The same by the operations of the description, typed by it. */
+  /** Calls the operations of openapi.json, with their types. */
   readonly api: ApiClient
   readonly url: string
   readonly token: string | undefined
@@ -52,17 +59,24 @@ export interface RawRequest {
   readonly body?: string | URLSearchParams
 }
 
-/** Asks, and fails for an answer that the service's own description does not declare. */
-const checkedFetch = async (url: string, path: string, init: RequestInit): Promise<{ readonly response: Response; readonly text: string }> => {
+interface ReadResponse {
+  readonly response: Response
+  readonly text: string
+}
+
+/** Sends a request. Throws when openapi.json does not declare the answer. */
+const checkedFetch = async (url: string, path: string, init: RequestInit): Promise<ReadResponse> => {
   const response = await fetch(url + path, init)
   const text = await response.text()
   const check = await answerCheckOf(url)
-  const problem = check({ method: init.method ?? 'GET', path, status: response.status, headers: response.headers, text })
+  const { status, headers } = response
+  const problem = check({ method: init.method ?? 'GET', path, status, headers, text })
   if (problem !== null) throw new Error(problem)
   return { response, text }
 }
 
-const rebuilt = ({ response, text }: { readonly response: Response; readonly text: string }): Response =>
+/** A response whose body can be read again. */
+const rebuilt = ({ response, text }: ReadResponse): Response =>
   new Response(text, { status: response.status, headers: response.headers })
 
 export const createClient = (url: string, token?: string): Client => {
@@ -80,7 +94,11 @@ export const createClient = (url: string, token?: string): Client => {
   }
   const sendJson = <Body>(method: string, path: string, body: unknown): Promise<Answer<Body>> =>
     call(method, path, { 'content-type': 'application/json' }, body === undefined ? undefined : JSON.stringify(body))
-  const api = createApiClient({ url, token, fetch: async (address, init) => rebuilt(await checkedFetch(url, address.slice(url.length), init)) })
+  const api = createApiClient({
+    url,
+    token,
+    fetch: async (address, init) => rebuilt(await checkedFetch(url, address.slice(url.length), init)),
+  })
   return {
     url,
     token,
@@ -88,7 +106,7 @@ export const createClient = (url: string, token?: string): Client => {
     untilStatus: ({ id }, status) =>
       eventually(async () => {
         const { data } = await api.call('getLive', { path: { id } })
-        if (data.status !== status) throw new Error(`live ${id} is ${data.status}, not ${status}`)
+        if (data.status !== status) throw new Error(`session ${id} is ${data.status}, not ${status}`)
       }),
     request: (method, path, { headers = {}, body } = {}) => call(method, path, headers, body),
     get: (path) => call('GET', path, {}),
@@ -118,24 +136,24 @@ interface Closed {
 }
 
 export interface TestSocket {
-  /** Frames so far, parsed. */
+  /** The parsed frames so far. */
   readonly frames: ReadonlyArray<Json>
-  /** Frames so far, as bytes came. */
+  /** The texts of the frames so far. */
   readonly texts: ReadonlyArray<string>
-  /** The first frame, already there or still to come, that fits; fails when the socket closes without it. */
+  /** Waits for the first frame that fits, also among earlier frames. Rejects when the socket closes without it. */
   readonly frame: (fits: (frame: Json) => boolean) => Promise<Json>
   readonly send: (message: unknown) => void
-  /** s16le samples as a binary frame. */
+  /** Sends s16le samples as a binary frame. */
   readonly sendAudio: (samples: Int16Array) => void
-  /** Code and reason of the close; fails when it has not come a while after it was asked for. */
+  /** The close code and reason. Rejects when the socket is still open 100 s after this is read. */
   readonly closed: Promise<Closed>
-  /** The same, however long it takes. */
+  /** The close code and reason, without a time limit. */
   readonly over: Promise<Closed>
   readonly close: () => void
   readonly terminate: () => void
 }
 
-/** How a handshake was answered: 101, or the HTTP answer instead. A socket that opens is cut. */
+/** Returns the answer to a handshake: status 101, or the refusal. A socket that opens is closed at once. */
 export const handshake = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer<unknown>> =>
   new Promise((resolve, reject) => {
     const socket = new WebSocket(url, { headers })
@@ -151,29 +169,34 @@ export const handshake = (url: string, headers: Readonly<Record<string, string>>
         request.destroy()
         const text = Buffer.concat(chunks).toString()
         const pairs = Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)])
-        resolve({ status: response.statusCode ?? 0, headers: new Headers(pairs), body: text === '' ? null : JSON.parse(text) })
+        const body: unknown = text === '' ? null : JSON.parse(text)
+        resolve({ status: response.statusCode ?? 0, headers: new Headers(pairs), body })
       })
     })
   })
 
-/** Milliseconds. Sooner than ava gives up, which does not say in which test. */
-const PATIENCE = 100_000
+/** Shorter than ava's timeout, whose message does not name the test. */
+const PATIENCE_MS = 100_000
 
-/** What `promise` gives, or a failure when that does not come. Who asks and does not wait is not told. */
-const impatient = <A>(promise: Promise<A>, what: () => string): Promise<A> => {
-  const late = Promise.withResolvers<never>()
-  const limit = setTimeout(() => late.reject(new Error(`${what()} within ${PATIENCE} ms`)), PATIENCE).unref()
-  const either = Promise.race([promise, late.promise]).finally(() => clearTimeout(limit))
-  either.catch(() => undefined)
-  return either
+/** Rejects when the promise does not settle in time. A caller that does not await the result causes no error. */
+const withTimeout = <A>(promise: Promise<A>, describe: () => string): Promise<A> => {
+  const timeout = Promise.withResolvers<never>()
+  const reject = (): void => timeout.reject(new Error(`${describe()} within ${PATIENCE_MS} ms`))
+  const timer = setTimeout(reject, PATIENCE_MS).unref()
+  const settled = Promise.race([promise, timeout.promise]).finally(() => clearTimeout(timer))
+  settled.catch(() => undefined)
+  return settled
 }
 
-/** `check` says what is wrong with a frame, or null; a wrong one fails the whole test file. */
-export const openSocket = async (url: string, check: (frame: Json) => string | null = () => null): Promise<TestSocket> => {
+/** Opens a socket. `check` returns the problem of a frame or null; a problem fails the whole test file. */
+export const openSocket = async (
+  url: string,
+  check: (frame: Json) => string | null = () => null,
+): Promise<TestSocket> => {
   const socket = new WebSocket(url)
   const frames: Array<Json> = []
   const texts: Array<string> = []
-  const waiting = new Set<() => void>()
+  const searches = new Set<() => void>()
   socket.on('message', (data) => {
     const text = (data as Buffer).toString()
     const frame = JSON.parse(text) as Json
@@ -181,12 +204,12 @@ export const openSocket = async (url: string, check: (frame: Json) => string | n
     if (problem !== null) throw new Error(problem)
     texts.push(text)
     frames.push(frame)
-    for (const look of waiting) look()
+    for (const search of searches) search()
   })
   const over = new Promise<Closed>((resolve) => {
     socket.once('close', (code, reason) => resolve({ code, reason: String(reason) }))
   })
-  const lately = (): string => JSON.stringify(frames.slice(-5))
+  const lastFrames = (): string => JSON.stringify(frames.slice(-5))
   socket.on('error', () => socket.terminate())
   await Promise.race([
     once(socket, 'open'),
@@ -196,14 +219,16 @@ export const openSocket = async (url: string, check: (frame: Json) => string | n
   ])
   const frame = (fits: (frame: Json) => boolean): Promise<Json> => {
     const found = Promise.withResolvers<Json>()
-    const look = (): void => {
-      const one = frames.find(fits)
-      if (one !== undefined) found.resolve(one)
+    const search = (): void => {
+      const match = frames.find(fits)
+      if (match !== undefined) found.resolve(match)
     }
-    waiting.add(look)
-    look()
-    void over.then(({ code }) => found.reject(new Error(`closed with ${code} before the frame came: ${lately()}`)))
-    return impatient(found.promise, () => `no such frame: ${lately()}`).finally(() => waiting.delete(look))
+    searches.add(search)
+    search()
+    void over.then(({ code }) => {
+      found.reject(new Error(`the socket closed with ${code} before the frame arrived: ${lastFrames()}`))
+    })
+    return withTimeout(found.promise, () => `no frame matched: ${lastFrames()}`).finally(() => searches.delete(search))
   }
   return {
     frames,
@@ -212,7 +237,7 @@ export const openSocket = async (url: string, check: (frame: Json) => string | n
     send: (message) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
     sendAudio: (samples) => socket.send(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)),
     get closed() {
-      return impatient(over, () => `not closed: ${lately()}`)
+      return withTimeout(over, () => `the socket was not closed: ${lastFrames()}`)
     },
     over,
     close: () => socket.close(),

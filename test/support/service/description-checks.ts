@@ -3,28 +3,30 @@ import type { ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 
 type Json = Readonly<Record<string, unknown>>
+type Named<A> = Readonly<Record<string, A>>
 
 interface Response {
-  readonly headers?: Readonly<Record<string, { readonly $ref: string }>>
-  readonly content?: Readonly<Record<string, { readonly schema: Json }>>
+  readonly headers?: Named<{ readonly $ref: string }>
+  readonly content?: Named<{ readonly schema: Json }>
 }
 
+/** The members of an OpenAPI document that the checks read. `paths`: by path and lower-case method. */
 interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>>>
-  readonly components: { readonly headers: Readonly<Record<string, { readonly required: boolean; readonly schema: Json }>> }
+  readonly paths: Named<Named<{ readonly responses: Named<Response> }>>
+  readonly components: { readonly headers: Named<{ readonly required: boolean; readonly schema: Json }> }
 }
 
-/** An answer as it came over the wire. */
+/** An answer of the service. */
 export interface Seen {
   readonly method: string
-  /** Behind the service's address: with prefix, slashes and query. */
+  /** The part of the URL after the address: with prefix, slashes and query. */
   readonly path: string
   readonly status: number
   readonly headers: Headers
   readonly text: string
 }
 
-/** The same schema without room for members that it does not name: an answer has exactly what is described. */
+/** The same schema without additional properties, because an answer must contain only described members. */
 const closed = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(closed)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -32,91 +34,104 @@ const closed = (schema: unknown): unknown => {
   return 'properties' in schema ? { ...members, additionalProperties: false } : members
 }
 
-const matcherOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/[.]/g, '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+const matcherOf = (path: string): RegExp => {
+  const pattern = path.replaceAll(/[.]/g, '\\.').replaceAll(/\{\w+\}/g, '[^/]+')
+  return new RegExp(`^${pattern}$`)
+}
 
-/** `/api/v1/lives/7/?x=1` as `/lives/7`. */
-const bare = (path: string): string => path.replace(/\?.*$/s, '').replace(/^\/api\/v1(?=\/)/, '').replace(/\/$/, '')
+/** Turns `/api/v1/lives/7/?x=1` into `/lives/7`. */
+const pathOnly = (path: string): string =>
+  path.replace(/\?.*$/s, '').replace(/^\/api\/v1(?=\/)/, '').replace(/\/$/, '')
 
-/** Compares answers with an OpenAPI document: returns what is wrong, or null. Only what no route took is left out. */
+/** Headers that may be in an answer only when the document declares them. */
+const DECLARED_HEADERS = ['retry-after', 'www-authenticate', 'link']
+
+/** Compares answers with an OpenAPI document. Returns the problem or null. Unknown routes are not checked. */
 export const createAnswerCheck = (document: Document): ((seen: Seen) => string | null) => {
   const ajv = new Ajv2020({ strict: false })
   addFormats.default(ajv)
   ajv.addSchema(closed({ $id: 'description', components: document.components }) as Json)
-  // The paths without a parameter come first: they win.
+  // Paths without parameters come first, because they take precedence.
   const paths = Object.keys(document.paths).toSorted((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
   const matchers = paths.map((path) => [path, matcherOf(path)] as const)
-
   const compiled = new Map<Json, ValidateFunction>()
 
-  /** What is wrong with a value, or null. */
-  const misfit = (schema: Json, value: unknown): string | null => {
-    const validate =
-      compiled.get(schema) ?? ajv.compile(JSON.parse(JSON.stringify(closed(schema)).replaceAll('"#/', '"description#/')) as Json)
+  const compile = (schema: Json): ValidateFunction =>
+    ajv.compile(JSON.parse(JSON.stringify(closed(schema)).replaceAll('"#/', '"description#/')) as Json)
+  const schemaProblem = (schema: Json, value: unknown): string | null => {
+    const validate = compiled.get(schema) ?? compile(schema)
     compiled.set(schema, validate)
     return validate(value) ? null : ajv.errorsText(validate.errors)
   }
 
-  const headerProblem = (declared: Response, headers: Headers): string | null => {
-    for (const [name, { $ref }] of Object.entries(declared.headers ?? {})) {
+  const headerProblem = (response: Response, headers: Headers): string | null => {
+    const declared = Object.entries(response.headers ?? {})
+    for (const [name, { $ref }] of declared) {
       const header = document.components.headers[$ref.split('/').at(-1) ?? '']
       const value = headers.get(name)
       if (value === null && header?.required !== true) continue
-      if (value === null || header === undefined || misfit(header.schema, value) !== null) return `header ${name} is ${String(value)}`
+      if (value === null || header === undefined || schemaProblem(header.schema, value) !== null)
+        return `header ${name} is ${String(value)}`
     }
-    const isDeclared = (name: string): boolean => Object.keys(declared.headers ?? {}).some((one) => one.toLowerCase() === name)
-    const odd = ['retry-after', 'www-authenticate', 'link'].find((name) => headers.has(name) && !isDeclared(name))
-    return odd === undefined ? null : `header ${odd} is not declared`
+    const names = declared.map(([name]) => name.toLowerCase())
+    const undeclared = DECLARED_HEADERS.find((name) => headers.has(name) && !names.includes(name))
+    return undeclared === undefined ? null : `header ${undeclared} is not declared`
   }
 
-  const bodyProblem = (declared: Response, { headers, text }: Seen): string | null => {
+  const bodyProblem = (response: Response, { headers, text }: Seen): string | null => {
     const type = headers.get('content-type')?.split(';', 1)[0] ?? 'none'
-    const media = declared.content?.[type]
+    const media = response.content?.[type]
     if (media === undefined) return `type ${type} is not declared`
     const body: unknown = type === 'application/json' ? JSON.parse(text) : text
-    const problem = misfit(media.schema, body)
+    const problem = schemaProblem(media.schema, body)
     return problem === null ? null : `${problem} in ${text.slice(0, 500)}`
   }
 
   return (seen) => {
-    const path = bare(seen.path)
-    const template = matchers.find(([name, matcher]) => matcher.test(path) && seen.method.toLowerCase() in (document.paths[name] ?? {}))?.[0]
-    if (template === undefined) return null
-    const declared = document.paths[template]?.[seen.method.toLowerCase()]?.responses[String(seen.status)]
-    const problem = declared === undefined ? 'the status is not declared' : (headerProblem(declared, seen.headers) ?? bodyProblem(declared, seen))
+    const path = pathOnly(seen.path)
+    const method = seen.method.toLowerCase()
+    const route = matchers.find(([name, matcher]) => matcher.test(path) && method in (document.paths[name] ?? {}))
+    if (route === undefined) return null
+    const response = document.paths[route[0]]?.[method]?.responses[String(seen.status)]
+    const problem =
+      response === undefined
+        ? 'the status is not declared'
+        : (headerProblem(response, seen.headers) ?? bodyProblem(response, seen))
     return problem === null ? null : `${seen.method} ${path} answered ${seen.status}, against /openapi.json: ${problem}`
   }
 }
 
+/** The members of an AsyncAPI document that the checks read. */
 interface SocketDocument {
-  readonly components: { readonly schemas: Json; readonly messages: Readonly<Record<string, { readonly payload: Json }>> }
-  readonly operations: Readonly<Record<string, { readonly messages: ReadonlyArray<{ readonly $ref: string }> }>>
+  readonly components: { readonly schemas: Json; readonly messages: Named<{ readonly payload: Json }> }
+  readonly operations: Named<{ readonly messages: ReadonlyArray<{ readonly $ref: string }> }>
 }
 
-/** Compares frames of the service with an AsyncAPI document: returns what is wrong, or null. */
+/** Compares frames of the service with an AsyncAPI document. Returns the problem or null. */
 export const createFrameCheck = (document: SocketDocument): ((frame: unknown) => string | null) => {
   const ajv = new Ajv2020({ strict: false })
   addFormats.default(ajv)
   const names = (document.operations['liveToSender']?.messages ?? []).map(({ $ref }) => $ref.split('/').at(-1) ?? '')
   const payloads = names.map((name) => document.components.messages[name]?.payload)
-  const fits = ajv.compile(closed({ anyOf: payloads, components: document.components }) as Json)
-  return (frame) => (fits(frame) ? null : `the frame ${JSON.stringify(frame)} is not in /asyncapi.json`)
+  const isDescribed = ajv.compile(closed({ anyOf: payloads, components: document.components }) as Json)
+  return (frame) => (isDescribed(frame) ? null : `the frame ${JSON.stringify(frame)} is not in /asyncapi.json`)
 }
 
-/** What a service says of itself; asked for once, because all services of a test are made of the same code. */
-const told = <A>(name: string, read: (document: unknown) => A): ((url: string) => Promise<A>) => {
-  let known: Promise<A> | null = null
+/** Reads a document of a service once. All services of a test run the same code, so they serve the same document. */
+const fetchOnce = <A>(name: string, read: (document: unknown) => A): ((url: string) => Promise<A>) => {
+  let result: Promise<A> | null = null
   return (url) => {
-    known ??= fetch(`${url}/${name}`).then(async (response) => read(await response.json()))
-    // A service that was killed meanwhile told nothing: the next one is asked.
-    known.catch(() => {
-      known = null
+    result ??= fetch(`${url}/${name}`).then(async (response) => read(await response.json()))
+    // When the service was killed during the request, the next service is asked.
+    result.catch(() => {
+      result = null
     })
-    return known
+    return result
   }
 }
 
-/** The check of answers, by the description that the service at `url` serves. */
-export const answerCheckOf = told('openapi.json', (document) => createAnswerCheck(document as Document))
+/** Returns the check of answers, made from the description that the service at `url` serves. */
+export const answerCheckOf = fetchOnce('openapi.json', (document) => createAnswerCheck(document as Document))
 
-/** The check of frames in the same way. */
-export const frameCheckOf = told('asyncapi.json', (document) => createFrameCheck(document as SocketDocument))
+/** Returns the check of frames, made from the description that the service at `url` serves. */
+export const frameCheckOf = fetchOnce('asyncapi.json', (document) => createFrameCheck(document as SocketDocument))

@@ -1,8 +1,9 @@
 import type { TestSocket } from './client.ts'
 
-/** `5en` is the final of segment 5, `5es` its translation. */
+/** The keys of the finals that the socket received: `5en` is segment 5, `5es` its Spanish translation. */
 export const finalKeysOf = ({ frames }: TestSocket): ReadonlyArray<string> =>
   frames.flatMap(({ segment, language, final }) => (final === true ? [`${String(segment)}${String(language)}`] : []))
 
-/** Its finals as they came. */
-export const finalTextsOf = ({ texts }: TestSocket): ReadonlyArray<string> => texts.filter((text) => text.includes('"final":true'))
+/** The texts of the final frames that the socket received. */
+export const finalTextsOf = ({ texts }: TestSocket): ReadonlyArray<string> =>
+  texts.filter((text) => text.includes('"final":true'))

@@ -2,29 +2,30 @@ import { join } from 'node:path'
 import { eventually } from '../tools/eventually.ts'
 import type { TestService } from './service.ts'
 
-/** What a process holds after everything that nobody holds was collected. */
+/** The memory and timers of a process after a garbage collection. */
 export interface Inspection {
-  /** That will fire, and those that something still refers to. */
+  /** Timers that will fire, and timers that are still referenced. */
   readonly timers: number
   readonly heapMb: number
   readonly externalMb: number
 }
 
-/** Services that this process starts from now on can be inspected. */
+/** Makes all services that this process starts later inspectable. */
 export const prepareInspection = (): void => {
-  process.execArgv.push('--disable-warning=ExperimentalWarning', '--import', join(import.meta.dirname, 'inspection-probe.ts'))
+  const probe = join(import.meta.dirname, 'inspection-probe.ts')
+  process.execArgv.push('--disable-warning=ExperimentalWarning', '--import', probe)
 }
 
-let asked = 0
+let inspections = 0
 
-/** Looks into a service that was started after `prepareInspection`. */
+/** Inspects a service that was started after `prepareInspection`. */
 export const inspect = (service: Pick<TestService, 'pid' | 'log'>): Promise<Inspection> => {
-  asked += 1
+  inspections += 1
   process.kill(service.pid(), 'SIGUSR2')
-  const pattern = new RegExp(`^\\{"inspection":${asked},.*\\}$`, 'm')
+  const pattern = new RegExp(`^\\{"inspection":${inspections},.*\\}$`, 'm')
   return eventually(() => {
     const line = pattern.exec(service.log())?.[0]
-    if (line === undefined) throw new Error('not inspected')
+    if (line === undefined) throw new Error('the service has not printed the inspection')
     return JSON.parse(line) as Inspection
   }, { timeoutMs: 120_000 })
 }

@@ -1,6 +1,6 @@
 /**
- * Loaded by processes that a test looks into: on SIGUSR2 they print what is left after everything that nobody holds was
- * collected, as one line of JSON on standard error.
+ * Loaded into inspectable processes (see inspect.ts). On SIGUSR2 the process collects garbage and prints its timers and
+ * memory to standard error, as one line of JSON.
  */
 import { queryObjects } from 'node:v8'
 
@@ -8,11 +8,12 @@ const anyTimer = setTimeout(() => undefined, 0)
 clearTimeout(anyTimer)
 const Timeout = anyTimer.constructor as typeof Object
 
-let asked = 0
+let inspections = 0
 process.on('SIGUSR2', () => {
-  // Counting collects first, so the figures of memory are taken after it. The one timer is ours.
+  // The count collects garbage, so memory is measured after it. One timer belongs to this file.
   const timers = queryObjects(Timeout, { format: 'count' }) - 1
   const { heapUsed, external } = process.memoryUsage()
-  asked += 1
-  process.stderr.write(`${JSON.stringify({ inspection: asked, timers, heapMb: heapUsed / 2 ** 20, externalMb: external / 2 ** 20 })}\n`)
+  inspections += 1
+  const report = { inspection: inspections, timers, heapMb: heapUsed / 2 ** 20, externalMb: external / 2 ** 20 }
+  process.stderr.write(`${JSON.stringify(report)}\n`)
 })

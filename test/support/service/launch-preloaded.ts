@@ -4,7 +4,7 @@ import type { Launched } from './launch.ts'
 import { ADMIN } from './service.ts'
 import { temporaryDirectory } from '../tools/temporary-directory.ts'
 
-/** Starts the server on a fresh data directory, with `code`, an ES module, loaded into every thread of it before its own. */
+/** Starts the service on an empty data directory. Each of its threads first loads `code`, an ES module. */
 export const launchPreloaded = async (
   t: ExecutionContext,
   code: string,

@@ -5,8 +5,10 @@ import type { Launched } from './launch.ts'
 import { ADMIN, passwordOf } from './service.ts'
 import { temporaryDirectory } from '../tools/temporary-directory.ts'
 
-/** What a directory of its own for each test gets as its data. */
-export const launchSettings = (dataDirectory: string, more: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> => ({
+type Variables = Readonly<Record<string, string>>
+
+/** The environment variables for `launch` on a data directory, with an administrator and without rate limits. */
+export const launchSettings = (dataDirectory: string, more: Variables = {}): Variables => ({
   STENOLOG_DATA_DIR: dataDirectory,
   STENOLOG_PORT: '0',
   STENOLOG_ADMIN_USERNAME: ADMIN.username,
@@ -18,13 +20,18 @@ export const launchSettings = (dataDirectory: string, more: Readonly<Record<stri
   ...more,
 })
 
+/** Creates a data directory that is removed with the test. */
 export const dataDirectoryFor = async (t: ExecutionContext): Promise<string> => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   return path
 }
 
-export const createUser = async (service: Launched, username: string): Promise<{ readonly admin: Client; readonly client: Client }> => {
+/** Logs in as the administrator, creates a user, and logs in as the user. */
+export const createUser = async (
+  service: Launched,
+  username: string,
+): Promise<{ readonly admin: Client; readonly client: Client }> => {
   const admin = await logIn(await service.url(), ADMIN.username, ADMIN.password)
   await admin.api.call('createUser', { body: { username, password: passwordOf(username), max_sessions: 100_000 } })
   return { admin, client: await logIn(admin.url, username, passwordOf(username)) }

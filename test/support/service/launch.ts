@@ -5,21 +5,21 @@ import { eventually } from '../tools/eventually.ts'
 
 const CHECKOUT = join(import.meta.dirname, '..', '..', '..')
 
-/** The server as a command: what it prints, how it ends. */
+/** A running service process: its output and its end. */
 export interface Launched {
   readonly stdout: () => string
   readonly stderr: () => string
   readonly pid: () => number
   readonly kill: (signal: NodeJS.Signals) => void
-  /** Exit code; null when a signal ended it. */
+  /** The exit code; null when a signal ended the process. */
   readonly exited: Promise<number | null>
-  /** Waits until it listens. */
+  /** Waits until the service listens. */
   readonly url: () => Promise<string>
 }
 
 /**
- * Starts the server with exactly these variables beside PATH; it ends with the test. `through` is a command that becomes
- * the one that it is given; `checkout` one of another version.
+ * Starts the service with PATH, the compile cache and these environment variables only. The process ends with the test.
+ * `through`: a command that runs the service, such as a container. `checkout`: the folder of another version.
  */
 export const launch = (
   t: Pick<ExecutionContext, 'teardown'>,
@@ -36,7 +36,7 @@ export const launch = (
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  // 'close' comes after all that it printed.
+  // 'close' follows the whole output; 'exit' may come earlier.
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
   t.teardown(async () => {
     child.kill('SIGKILL')
@@ -51,7 +51,7 @@ export const launch = (
     url: () =>
       eventually(() => {
         const url = /listens on (http:\S+)/.exec(stdout)?.[1]
-        if (url === undefined) throw new Error(`does not listen: ${stderr}`)
+        if (url === undefined) throw new Error(`the service does not listen: ${stderr}`)
         return url
       }, { timeoutMs: 60_000 }),
   }

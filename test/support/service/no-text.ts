@@ -4,10 +4,8 @@ import { startTestService } from './service.ts'
 import { sampleSentences, silence } from '../audio/speech.ts'
 
 /**
- * So many seconds of silence, noise and tones through the whole service give no frame; a sentence spoken after them, in
- * the same live, is heard.
- *
- * @param vad without it every second of them goes to the model
+ * Checks that silence, noise and tones of this length produce no text, and that a sentence after them is transcribed.
+ * Without `vad` all of the audio reaches the model.
  */
 export const assertNoText = async (t: ExecutionContext, seconds: number, vad = true): Promise<void> => {
   const service = await startTestService(t)
@@ -23,5 +21,5 @@ export const assertNoText = async (t: ExecutionContext, seconds: number, vad = t
   t.is((await sender.closed).code, 1000)
   const frames = sender.frames.filter((frame) => frame['type'] !== 'connection' && frame['status'] === undefined)
   t.deepEqual(frames.filter(({ start }) => Number(start) < seconds), [])
-  t.regex(String(frames.at(-1)?.['text']), /meeting/, 'what is spoken is heard')
+  t.regex(String(frames.at(-1)?.['text']), /meeting/, 'the sentence is transcribed')
 }

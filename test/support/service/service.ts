@@ -8,38 +8,38 @@ import type { Client } from './client.ts'
 import { createClient, logIn } from './client.ts'
 import { startTestStores } from '../stores/stores.ts'
 
-/** The password that `TestService.user` gives. */
+/** The password of the users that `TestService.user` creates. */
 export const passwordOf = (username: string): string => `password of ${username}`
 
 export const ADMIN = { username: 'root', password: 'correct horse battery staple' }
 
-/** The whole service as a process of its own, on a data directory that outlives its kills. */
+/** The whole service in a separate process. Its data directory outlives its kills. */
 export interface TestService {
   readonly url: () => string
   readonly pid: () => number
   readonly log: () => string
   readonly dataDirectory: string
-  /** What the tools need beside the directory to find its data: settings without their prefix. */
+  /** The settings (without prefix) with which a command-line tool finds the stores, in addition to the directory. */
   readonly stores: Readonly<Record<string, string>>
   readonly anonymous: () => Client
   readonly admin: () => Promise<Client>
-  /** Logs in as a user that `passwordOf` gives the password of. */
+  /** Logs in as a user that `user` created. */
   readonly logIn: (username: string) => Promise<Client>
-  /** Creates a user and logs in as it. */
+  /** Creates a user and logs in. */
   readonly user: (username: string, members?: Readonly<Record<string, unknown>>) => Promise<Client>
-  /** Ends the process, by default as `kill -9` does. */
+  /** Ends the process with a signal, by default SIGKILL. Returns the exit code. */
   readonly kill: (signal?: 'SIGTERM' | 'SIGINT' | 'SIGKILL') => Promise<number | null>
-  /** Starts it again on the same data, after a kill. */
+  /** Starts the service again on the same data, after a kill. */
   readonly start: () => Promise<void>
 }
 
-/** Settings as a process takes them. */
+/** Adds the prefix STENOLOG_ to the names of settings. */
 export const prefixed = (settings: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(settings).map(([name, value]) => [`STENOLOG_${name}`, value]))
 
 /**
- * Starts a service for as long as `dispose` is not called; `settings` without their prefix. With a `copied` directory, the
- * data of a service that has ended, it has not started yet. `others`: variables that are no settings.
+ * Starts a service that runs until `dispose`. `settings`: without prefix. `copied`: the data directory of an ended
+ * service; its data is copied, and the new service is not started. `others`: further environment variables.
  */
 export const runTestService = async (
   settings: Readonly<Record<string, string>> = {},
@@ -59,7 +59,7 @@ export const runTestService = async (
     DRAIN_TIMEOUT: '0s',
     VRAM_MB: '100000',
     OVERCOMMIT: '0',
-    // Whether a decoder can be confined here is tried at each start, by two processes: tests of sources ask for it.
+    // Each start tests with two processes whether a decoder can be isolated. Only tests of sources need that.
     SOURCE_ISOLATION: 'off',
     ...stores?.settings,
     ...settings,
@@ -73,7 +73,7 @@ export const runTestService = async (
     service = await startServiceProcess({ ...environment, ...others })
   }
   const running = (): ServiceProcess => {
-    if (service === undefined) throw new Error('it was not started')
+    if (service === undefined) throw new Error('the service was not started')
     return service
   }
   const begun = copied === undefined ? start() : cp(copied, dataDirectory, { recursive: true })
@@ -82,12 +82,12 @@ export const runTestService = async (
     throw error
   })
   const admin = () => logIn(running().url, ADMIN.username, ADMIN.password)
-  let maker: { readonly url: string; readonly client: Promise<Client> } | undefined
-  /** One log-in of the administrator makes all users. */
-  const makerOfUsers = (): Promise<Client> => {
+  let adminLogin: { readonly url: string; readonly client: Promise<Client> } | undefined
+  /** Logs the administrator in once per start of the service, because a log-in hashes a password. */
+  const sharedAdmin = (): Promise<Client> => {
     const { url } = running()
-    if (maker?.url !== url) maker = { url, client: admin() }
-    return maker.client
+    if (adminLogin?.url !== url) adminLogin = { url, client: admin() }
+    return adminLogin.client
   }
   return {
     url: () => running().url,
@@ -100,7 +100,7 @@ export const runTestService = async (
     logIn: (username) => logIn(running().url, username, passwordOf(username)),
     user: async (username, members = {}) => {
       const password = passwordOf(username)
-      await (await makerOfUsers()).api.call('createUser', { body: { username, password, ...members } })
+      await (await sharedAdmin()).api.call('createUser', { body: { username, password, ...members } })
       return logIn(running().url, username, password)
     },
     kill: (signal = 'SIGKILL') => running().end(signal),
@@ -112,7 +112,7 @@ export const runTestService = async (
   }
 }
 
-/** Starts a service and ends it with the test. */
+/** Starts a service that ends with the test. */
 export const startTestService = async (
   t: ExecutionContext,
   settings: Readonly<Record<string, string>> = {},

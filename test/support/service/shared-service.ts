@@ -2,26 +2,26 @@ import test from 'ava'
 import { runTestService } from './service.ts'
 import type { TestService } from './service.ts'
 
-let isAsked = false
+let isRequested = false
 let running: Awaited<ReturnType<typeof runTestService>> | undefined
 
 const shared = (): TestService => {
-  if (running === undefined) throw new Error('the shared service is there for tests and hooks alone')
+  if (running === undefined) throw new Error('use the shared service inside tests and hooks only')
   return running
 }
 
 /**
- * The one service of all files of a process that ask for it, for tests that leave it running, look only at what they made
- * themselves, and take names of users that no other file takes: a start costs more than the tests of most files.
+ * Returns one service for all test files of a process. Use it because a start costs more time than the tests of most
+ * files. Its tests must not stop the service, must look only at their own data, and need user names of their own.
  */
 export const sharedTestService = (): Omit<TestService, 'kill' | 'start'> => {
-  if (!isAsked) {
+  if (!isRequested) {
     test.serial.before('the shared service starts', async () => {
       running = await runTestService()
     })
     test.after.always('the shared service ends', () => running?.dispose())
   }
-  isAsked = true
+  isRequested = true
   return {
     url: () => shared().url(),
     pid: () => shared().pid(),

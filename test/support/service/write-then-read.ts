@@ -1,8 +1,12 @@
 import type { Client, Listing, LiveJson, Single } from './client.ts'
 
-/** Creates a live and ends it, `rounds` times, and reads after each write; in how many rounds every read showed the write (R15). */
+/**
+ * Creates and ends a session `rounds` times and reads after each write. Returns the number of rounds in which each read
+ * showed the write.
+ */
 export const roundsThatRead = async (client: Client, rounds: number): Promise<number> => {
-  const listed = async (query: string): Promise<Listing<LiveJson>> => (await client.get<Listing<LiveJson>>(`/lives/${query}`)).body
+  const listed = async (query: string): Promise<Listing<LiveJson>> =>
+    (await client.get<Listing<LiveJson>>(`/lives/${query}`)).body
   const first = async (query: string): Promise<number | undefined> => (await listed(query)).data[0]?.id
   let seen = 0
   for (let round = 0; round < rounds; round += 1) {
@@ -12,7 +16,8 @@ export const roundsThatRead = async (client: Client, rounds: number): Promise<nu
     const { status } = (await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data
     const ended = await first('?status=finished&limit=1')
     const { pagination } = await listed('?status=pending')
-    if ([...created, ended].every((shown) => shown === id) && status === 'finished' && pagination.total_items === 0) seen += 1
+    const areListed = [...created, ended].every((shown) => shown === id)
+    if (areListed && status === 'finished' && pagination.total_items === 0) seen += 1
   }
   return seen
 }

@@ -1,14 +1,15 @@
 const stores = process.env['STENOLOG_TEST_STORES'] ?? 'embedded'
-if (!['embedded', 'servers'].includes(stores)) throw new Error(`STENOLOG_TEST_STORES should be embedded or servers, not ${stores}`)
+if (!['embedded', 'servers'].includes(stores))
+  throw new Error(`STENOLOG_TEST_STORES must be embedded or servers, not ${stores}`)
 
-/** `STENOLOG_TEST_STORES=servers`: services of the tests keep their data in an EventStoreDB and a MongoDB of their own, not embedded. */
+/** Services of the tests store their data in EventStoreDB and MongoDB (STENOLOG_TEST_STORES=servers). */
 export const isOnServers = stores === 'servers'
 
-/** The folder of a real EventStoreDB, which takes the place of its double wherever that is used; undefined: there is none. */
+/** The folder of a real EventStoreDB, which the tests use instead of the double. Undefined: the double. */
 export const EVENTSTORE_FOLDER = process.env['STENOLOG_TEST_EVENTSTORE_BIN']
 
-/** A running MongoDB that takes the place of the double; undefined: the double. */
+/** The URL of a running MongoDB, which the tests use instead of the double. Undefined: the double. */
 export const MONGO_SERVER = process.env['STENOLOG_TEST_MONGO_URL']
 
-/** Nodes of a real EventStoreDB. */
+/** The number of nodes of the real EventStoreDB: 1 or 3. */
 export const EVENTSTORE_NODES = Number(process.env['STENOLOG_TEST_EVENTSTORE_NODES'] ?? 1)

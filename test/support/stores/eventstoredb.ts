@@ -3,21 +3,23 @@ import { startDouble, type EventStoreDbDouble } from '../doubles/eventstoredb/st
 import { startEventStoreServer } from './eventstoredb-server/start.ts'
 import type { EventStoreServer } from './eventstoredb-server/start.ts'
 
-/** The double or a real server: killed, frozen and started as a whole. */
+/** The double or a real server. All nodes of a real server are killed, frozen and started together. */
 export interface TestEventStoreDb extends Omit<EventStoreDbDouble, 'port'> {
-  /** Null: the double. */
+  /** The real server; null: the double. */
   readonly server: EventStoreServer | null
 }
 
-const onlyTheDouble = (): Promise<never> => Promise.reject(new Error('only the double does that: name the test in skipped-on-servers.ts'))
+const onlyTheDouble = (): Promise<never> =>
+  Promise.reject(new Error('only the double can inject faults: list the test in skipped-on-servers.ts'))
 
 const startReal = async (): Promise<TestEventStoreDb> => {
-  const servers = [await startEventStoreServer()]
-  const [{ url, directory, nodes, untilHealthy }] = servers as [Awaited<ReturnType<typeof startEventStoreServer>>]
+  const first = await startEventStoreServer()
+  const servers = [first]
+  const { url, directory, nodes, untilHealthy } = first
   return {
     url,
     directory,
-    server: servers[0] ?? null,
+    server: first,
     another: async () => {
       const server = await startEventStoreServer()
       servers.push(server)
@@ -36,6 +38,6 @@ const startReal = async (): Promise<TestEventStoreDb> => {
   }
 }
 
-/** Starts EventStoreDB with an empty log: the double, or where `STENOLOG_TEST_EVENTSTORE_BIN` is set a real one. */
+/** Starts an EventStoreDB with an empty log: the double, or a real server if STENOLOG_TEST_EVENTSTORE_BIN is set. */
 export const startEventStoreDb = (): Promise<TestEventStoreDb> =>
   EVENTSTORE_FOLDER !== undefined ? startReal() : startDouble().then((double) => ({ ...double, server: null }))

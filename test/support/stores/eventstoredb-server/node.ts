@@ -8,47 +8,52 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { eventually } from '../../tools/eventually.ts'
 
-/** Whom a fresh server knows. */
+/** The account of an empty server. */
 export const ADMIN = { username: 'admin', password: 'changeit' }
 
-/** One node of a server: a process on data that outlives its kills. */
+interface NodeAnswer {
+  readonly status: number
+  readonly text: string
+}
+
+/** One node of a server. Its data outlives its kills. */
 export interface EventStoreNode {
-  /** `127.0.0.1:port` of its clients. */
+  /** `127.0.0.1:port`, for clients. */
   readonly address: string
-  /** What it calls itself: `leader`, `follower`, `unknown` while it looks for the others …; null where it does not answer within a second. */
+  /** The state that the node reports (`leader`, `follower`, `unknown`, …); null when it does not answer within 1 s. */
   readonly state: () => Promise<string | null>
-  /** The last election that it knows of: the number grows with each, also where it chooses the same leader again. */
+  /** The number of the last election that the node knows. Every election raises it. */
   readonly epoch: () => Promise<number>
-  /** Asks it as its administrator, over HTTP; the status and the text that it answers. */
-  readonly ask: (method: 'GET' | 'POST', path: string) => Promise<{ readonly status: number; readonly text: string }>
-  /** The leader lets the others choose anew. */
+  /** Sends an HTTP request as the administrator. */
+  readonly ask: (method: 'GET' | 'POST', path: string) => Promise<NodeAnswer>
+  /** Makes the leader start an election. */
   readonly resign: () => Promise<void>
-  /** kill -9; it stays away until it is started. */
+  /** Sends SIGKILL. The node stays down until `start`. */
   readonly kill: () => Promise<void>
-  /** Starts it, after a kill, and waits until it answers, whatever it calls itself by then. */
+  /** Starts the node after a kill and waits until it answers, in any state. */
   readonly start: () => Promise<void>
-  /** Stops the process in its tracks: connections stay, nothing is answered. */
+  /** Stops the process with SIGSTOP: connections stay open, nothing is answered. */
   readonly freeze: () => void
   readonly thaw: () => void
-  /** How often it ended by itself and was started again: a leader that was deposed in its absence does. */
+  /** How often the node ended on its own and was started again, as a deposed leader does. */
   readonly restarts: () => number
 }
 
 interface NodeOptions {
-  /** The server's executable. */
+  /** The path of the server's executable. */
   readonly program: string
   readonly args: ReadonlyArray<string>
   readonly port: number
-  /** Of the authority whose word it shows; null: no TLS. */
+  /** The certificate of the authority; null: no TLS. */
   readonly authority: string | null
-  /** Of its data, its log and what it prints. */
+  /** The folder of its data, its log and its output. */
   readonly folder: string
 }
 
-/** One that cannot start ends; one among many on a busy machine takes its time. */
+/** Long, because a start takes minutes on a busy machine. A node that cannot start ends. */
 const START_MS = 240_000
-/** Ends of its own while it starts after which a node is given up. */
-const MOST_ENDS = 3
+/** A node may end on its own this often while it starts. */
+const MAX_ENDS = 3
 
 export const createNode = ({ program, args, port, authority, folder }: NodeOptions): EventStoreNode => {
   const printed = join(folder, 'printed')
@@ -57,19 +62,20 @@ export const createNode = ({ program, args, port, authority, folder }: NodeOptio
   let isFrozen = false
   let restarts = 0
 
-  const ask = (method: string, path: string, signal?: AbortSignal): Promise<{ readonly status: number; readonly text: string }> =>
+  const ask = (method: string, path: string, signal?: AbortSignal): Promise<NodeAnswer> =>
     new Promise((resolve, reject) => {
       const options = {
         host: '127.0.0.1', port, path, method, agent: false, auth: `${ADMIN.username}:${ADMIN.password}`,
         headers: { 'content-length': 0 }, ...(signal && { signal }),
       }
-      const asked = authority === null ? plainRequest(options) : tlsRequest({ ...options, ca: authority, servername: 'localhost' })
-      asked.once('error', reject).once('response', (response) => {
+      const tls = { ...options, ca: authority ?? '', servername: 'localhost' }
+      const request = authority === null ? plainRequest(options) : tlsRequest(tls)
+      request.once('error', reject).once('response', (response) => {
         let text = ''
         response.setEncoding('utf8').on('data', (part: string) => (text += part))
         response.once('error', reject).once('end', () => resolve({ status: response.statusCode ?? 0, text }))
       })
-      asked.end()
+      request.end()
     })
   const state = async (): Promise<string | null> => {
     if (isFrozen) return null
@@ -81,7 +87,7 @@ export const createNode = ({ program, args, port, authority, folder }: NodeOptio
     }
   }
 
-  /** A node that ends itself is started again by whoever runs it. */
+  /** Starts a node that ended on its own again, as a service manager does. */
   const startAgain = async (ended: ChildProcess): Promise<void> => {
     if (!isWanted || child !== ended) return
     await delay(500)
@@ -92,21 +98,21 @@ export const createNode = ({ program, args, port, authority, folder }: NodeOptio
   const run = (): ChildProcess => {
     mkdirSync(folder, { recursive: true })
     const out = openSync(printed, 'a')
-    // Dies with us, however we end.
-    const own = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], {
+    // setpriv makes the node die with the process of the test.
+    const node = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], {
       stdio: ['ignore', out, out],
       env: { ...process.env, EVENTSTORE_TELEMETRY_OPTOUT: 'true', DOTNET_gcServer: '0', DOTNET_EnableDiagnostics: '0' },
     })
     closeSync(out)
-    child = own
+    child = node
     isFrozen = false
-    own.once('exit', () => void startAgain(own))
-    return own
+    node.once('exit', () => void startAgain(node))
+    return node
   }
   const signal = (name: NodeJS.Signals): void => void child?.kill(name)
   const failure = async (): Promise<Error> => {
-    const said = await readFile(printed, 'utf8').catch(() => '')
-    return new Error(`EventStoreDB does not start at ${port}:\n${said.split('\n').slice(-20).join('\n')}`)
+    const output = await readFile(printed, 'utf8').catch(() => '')
+    return new Error(`EventStoreDB does not start on port ${port}:\n${output.split('\n').slice(-20).join('\n')}`)
   }
 
   return {
@@ -120,7 +126,7 @@ export const createNode = ({ program, args, port, authority, folder }: NodeOptio
     ask,
     resign: async () => {
       const { status, text } = await ask('POST', '/admin/node/resign')
-      if (status !== 200) throw new Error(`the resignation was answered ${status} ${text}`)
+      if (status !== 200) throw new Error(`the node answered the resignation with ${status} ${text}`)
     },
     kill: async () => {
       isWanted = false
@@ -133,14 +139,14 @@ export const createNode = ({ program, args, port, authority, folder }: NodeOptio
     },
     start: async () => {
       if (isWanted) throw new Error('the node runs already')
-      let own = run()
+      let node = run()
       let ends = 0
       await eventually(async () => {
-        // One that was deposed cuts off what nobody else has, ends itself, and is well when it is started again.
-        if (own.exitCode !== null && (ends += 1) <= MOST_ENDS) own = run()
-        if (own.exitCode === null && (await state()) === null) throw await failure()
+        // A deposed leader truncates its log and ends. After another start it works.
+        if (node.exitCode !== null && (ends += 1) <= MAX_ENDS) node = run()
+        if (node.exitCode === null && (await state()) === null) throw await failure()
       }, { timeoutMs: START_MS })
-      if (own.exitCode !== null) throw await failure()
+      if (node.exitCode !== null) throw await failure()
       isWanted = true
     },
     freeze: () => {

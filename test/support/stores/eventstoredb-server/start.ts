@@ -1,8 +1,4 @@
-/**
- * A real EventStoreDB for the tests, of one node or several: `STENOLOG_TEST_EVENTSTORE_BIN` names the folder of its
- * executable, which no part of the repository holds; `STENOLOG_TEST_EVENTSTORE_NODES` how many nodes (1). Several show
- * each other certificates and let their administrator in, one has neither TLS nor accounts.
- */
+/** Starts a real EventStoreDB of one or three nodes (see README.md). */
 import { randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
@@ -15,23 +11,24 @@ import { makeCertificates } from './certificates.ts'
 import { ADMIN, createNode, type EventStoreNode } from './node.ts'
 
 export interface EventStoreServer {
-  /** Connection string of all its nodes. */
+  /** The connection string of all nodes. */
   readonly url: string
   readonly nodes: ReadonlyArray<EventStoreNode>
-  /** Holds its data. */
+  /** The directory of its data. */
   readonly directory: string
-  /** The node that calls itself leader now; undefined while there is none. */
+  /** The node that reports to be the leader; undefined while there is none. */
   readonly leader: () => Promise<EventStoreNode | undefined>
-  /** Waits until there is one leader and all others follow it. */
+  /** Waits until one node leads and all others follow. */
   readonly untilHealthy: () => Promise<void>
-  /** Ends its nodes and removes their data. */
+  /** Ends the nodes and deletes their data. */
   readonly dispose: () => Promise<void>
 }
 
-/** As few resources as one test needs; the heartbeat is that of a machine that is short of processor time. */
-const MODEST = [
+/** Options for a small server on a busy machine: little memory, a slow heartbeat. */
+const SMALL_SERVER = [
   '--run-projections=None', '--stream-info-cache-capacity=10000', '--cached-chunks=-1', '--chunks-cache-size=67109120',
-  '--stream-existence-filter-size=10000', '--max-mem-table-size=100000', '--stats-period-sec=300', '--replication-heartbeat-timeout=2500',
+  '--stream-existence-filter-size=10000', '--max-mem-table-size=100000', '--stats-period-sec=300',
+  '--replication-heartbeat-timeout=2500',
 ]
 
 const isFree = (port: number): Promise<boolean> =>
@@ -40,7 +37,7 @@ const isFree = (port: number): Promise<boolean> =>
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 
-/** Below those that the kernel gives to connections, so that a node that was killed finds its own free. */
+/** Chooses ports below the range of outgoing connections, so the port of a killed node stays free. */
 const freePorts = async (count: number): Promise<ReadonlyArray<number>> => {
   const found = new Set<number>()
   while (found.size < count) {
@@ -56,33 +53,36 @@ interface ServerOptions {
   readonly args?: ReadonlyArray<string>
 }
 
-/** Starts a server of its own with an empty log. Throws what its nodes said last where it does not start. */
+/** Starts a separate server with an empty log. When it does not start, the error contains the output of its nodes. */
 export const startEventStoreServer = async ({
   nodes: count = EVENTSTORE_NODES,
   args = [],
 }: ServerOptions = {}): Promise<EventStoreServer> => {
   const program = join(EVENTSTORE_FOLDER ?? '', 'EventStore.ClusterNode')
-  if (!existsSync(program)) throw new Error(`STENOLOG_TEST_EVENTSTORE_BIN should be the folder of EventStore.ClusterNode, not ${EVENTSTORE_FOLDER}`)
+  if (!existsSync(program))
+    throw new Error(`STENOLOG_TEST_EVENTSTORE_BIN must be a folder with EventStore.ClusterNode: ${EVENTSTORE_FOLDER}`)
   const directory = await temporaryDirectory()
   await mkdir(join(directory.path, 'trusted'))
   const certificates = count === 1 ? null : await makeCertificates(directory.path)
   const authority = certificates && (await readFile(certificates.authority, 'utf8'))
   const ports = await freePorts(2 * count)
-  const ofClients = ports.slice(0, count)
+  const clientPorts = ports.slice(0, count)
 
-  const nodes = ofClients.map((port, index) => {
+  const nodes = clientPorts.map((port, index) => {
     const folder = join(directory.path, `node-${index + 1}`)
-    const others = ofClients.filter((other) => other !== port).map((other) => `127.0.0.1:${other}`)
+    const others = clientPorts.filter((other) => other !== port).map((other) => `127.0.0.1:${other}`)
     const security = certificates === null ? ['--insecure'] : [
       `--certificate-file=${certificates.certificate}`, `--certificate-private-key-file=${certificates.key}`,
       `--trusted-root-certificates-path=${join(directory.path, 'trusted')}`,
     ]
-    const cluster = count === 1 ? [] : [`--cluster-size=${count}`, '--discover-via-dns=false', `--gossip-seed=${others.join()}`]
+    const gossip = [`--cluster-size=${count}`, '--discover-via-dns=false', `--gossip-seed=${others.join()}`]
     const own = [
-      '--node-ip=127.0.0.1', `--node-port=${port}`, '--replication-ip=127.0.0.1', `--replication-port=${ports[count + index]}`,
+      '--node-ip=127.0.0.1', `--node-port=${port}`,
+      '--replication-ip=127.0.0.1', `--replication-port=${ports[count + index]}`,
       `--db=${join(folder, 'db')}`, `--log=${join(folder, 'log')}`,
     ]
-    return createNode({ program, port, authority, folder, args: [...own, ...security, ...cluster, ...MODEST, ...args] })
+    const options = [...own, ...security, ...(count === 1 ? [] : gossip), ...SMALL_SERVER, ...args]
+    return createNode({ program, port, authority, folder, args: options })
   })
   const dispose = async (): Promise<void> => {
     await Promise.all(nodes.map((node) => node.kill()))
@@ -97,10 +97,10 @@ export const startEventStoreServer = async ({
       const states = await Promise.all(nodes.map((node) => node.state()))
       const [leaders, followers] = ['leader', 'follower'].map((name) => states.filter((state) => state === name).length)
       if (leaders !== 1 || followers !== count - 1) throw new Error(`the nodes are ${states.join()}`)
-      // A fresh log has no accounts for a moment.
+      // An empty log has no accounts for a moment.
       for (const node of nodes) {
         const { status } = await node.ask('GET', '/info/options')
-        if (status !== 200) throw new Error(`the administrator is answered ${status}`)
+        if (status !== 200) throw new Error(`the administrator gets status ${status}`)
       }
     }, { timeoutMs: 240_000 })
   try {
