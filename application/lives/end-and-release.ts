@@ -12,7 +12,7 @@ import type { Position } from '../ports/event-store.ts'
 import { releaseLive } from './release-live.ts'
 import type { LiveWriteDeps } from './release-live.ts'
 
-/** An end of a session. `term` is the term of the worker that ends it; null when somebody else ends it. */
+/** An end of a session. `term` is the term of the worker that ends it; null for an end from outside the worker. */
 export interface Ending {
   readonly cause: EndCause
   readonly term: number | null

@@ -51,7 +51,10 @@ export const inspectLive = (deps: InspectLiveDeps): InspectLive => {
 
   /** Records the access before the data is returned. */
   const record = (caller: Caller, liveId: number, view: LiveViewed['data']['view']): TaskEither<Unavailable, void> =>
-    () => recordAdministration(deps, caller, { type: LiveViewed.type, data: { liveId, view, at: deps.environment.now() } })
+    () => {
+      const data = { liveId, view, at: deps.environment.now() }
+      return recordAdministration(deps, caller, { type: LiveViewed.type, data })
+    }
 
   const findFacts = (liveId: number): TaskEither<LiveNotFound | Unavailable, LiveFacts> =>
     pipe(deps.factsOfLive(liveId), TE.chainEitherKW(E.fromOption(() => notFound)))

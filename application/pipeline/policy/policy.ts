@@ -49,7 +49,7 @@ export interface PolicyProgress {
   readonly settled: number
 }
 
-/** The detector looks back by less than this while nobody speaks. */
+/** Audio that the detector may still need during silence. */
 export const LOOK_BACK_SAMPLES = SAMPLE_RATE
 
 /** `isOpen`: some words are not final yet, or some audio is doubtful. */

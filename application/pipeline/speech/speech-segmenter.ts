@@ -137,7 +137,7 @@ export const earliestEnd = (state: SegmenterState, phraseSilence: number): numbe
   return speechEnd + Math.min(HANGOVER_SAMPLES, phraseSilence)
 }
 
-/** The audio is over: whatever is open ends at `end`, in samples. */
+/** Ends the open region and phrase at sample `end`, the end of the audio. */
 export const endOfAudio = (state: SegmenterState, end: number): SegmenterState => {
   const closed = { ...state, clock: end, quietSince: state.quietSince ?? end, phrases: closeRegion(state, end) }
   return { ...closed, phrases: closePhrase(closed) }
@@ -152,7 +152,7 @@ export const markAllSpeech = (state: SegmenterState, clock: number): SegmenterSt
     : state.phrases,
 })
 
-/** Where somebody spoke before `sample`. */
+/** Returns the regions of all phrases that start before `sample`. */
 export const regionsBefore = ({ phrases }: SegmenterState, sample: number): ReadonlyArray<Region> =>
   phrases.flatMap(({ regions }) => regions).filter(({ start }) => start < sample)
 

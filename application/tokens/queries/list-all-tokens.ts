@@ -35,7 +35,8 @@ export const listAllTokens =
       )
     return pipe(
       pageOfTokens(userId, page),
-      TE.bindW('tokens', ({ items }) => () => traverseConcurrently(OWNERS_AT_ONCE, items, (token) => withOwner(token)())),
+      TE.bindW('tokens', ({ items }) => () =>
+        traverseConcurrently(OWNERS_AT_ONCE, items, (token) => withOwner(token)())),
       TE.map(({ tokens, total }) => ({ items: tokens, total })),
     )
   }

@@ -59,7 +59,7 @@ const hasNoWords = ({ words = [], isLoop }: Hypothesis): boolean =>
 const isLongPause = ({ clock }: SegmenterState, region: Region, end: number, limits: Limits): boolean =>
   region.end !== null && clock - end >= limits.phraseSilence / 2
 
-/** Whether somebody speaks at the end of a pass. */
+/** Whether speech continues at the end of a pass. */
 const isSpeakingAt = ({ phrases }: SegmenterState, at: number): boolean =>
   phrases.some(({ regions }) => regions.some(({ start, end }) => start < at && (end ?? Infinity) > at))
 

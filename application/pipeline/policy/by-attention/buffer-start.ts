@@ -15,7 +15,7 @@ export const skipSilence = (state: State, phrase: Phrase, limits: Limits): State
   const isOpen = isDoubted(state) || state.pending.length > 0 || openFixed(state).length > 0
   if (next === undefined || isOpen) return state
   const isLong = state.fixed.length === 0 || next.start - lastWordEnd(state) > HOLD_SAMPLES
-  // Keeps a region that ends shortly before, because a model takes the start of a word alone for noise.
+  // Keeps a region that ends shortly before, because models treat an isolated word start as noise.
   const isNear = ({ end }: Region): boolean => end === null || next.start - end < HOLD_SAMPLES
   const near = state.fixed.length > 0 ? next : (phrase.regions.find(isNear) ?? next)
   const start = Math.max(state.bufferStart, near.start - limits.buffer.preRoll)
