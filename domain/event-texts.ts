@@ -27,7 +27,7 @@ export const EVENT_TEXTS: Readonly<Record<EventType, EventText>> = {
   WorkerLeft: admission('A worker stopped, was lost or restarted. Its sessions wait for another worker.'),
   Admitted: admission('A session got its id, its memory, its place in the quota and its worker.'),
   Moved: admission('Another worker, or the restarted worker, took over the session.'),
-  Released: admission('The session no longer holds memory and quota.'),
+  Released: admission('The memory and the quota of the session were released.'),
   AdmissionSnapshotTaken: inStream('snapshot-admission')(
     'The state of `admission` was saved, so a start reads only the newest events.',
   ),

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Decider } from '../shared/decider.ts'
 import type { AdministratorsEvent } from './events.ts'
 
-/** Whether a user is an administrator, as of a revision of the user's own stream. */
+/** State of a user, as of a revision of the user's own stream. */
 interface Counted {
   readonly administers: boolean
   readonly revision: number

@@ -11,14 +11,14 @@ export interface Compute {
   readonly shareOf: (model: string) => number
   /** Ids of the sessions that have a sender or a source. */
   readonly active: ReadonlySet<number>
-  /** The engines of a worker that runs one for each GPU; a session fits only where one of them has room for it. */
+  /** The engines of a worker with an engine for each GPU. A session needs enough space on one engine. */
   readonly engines?: ReadonlyArray<EngineRoom>
 }
 
 /** A new session counts as active for this time, because its sender is about to connect. */
 const EXPECTED_SENDER_MS = 60_000
 
-/** Returns a function that names the model of a reservation; undefined for a reservation that takes no lanes. */
+/** Returns a function that names the model of a reservation, or undefined when the reservation takes no lanes. */
 const countedModel = (active: ReadonlySet<number>, now: string) => {
   // Instants are compared as text: parsing thousands of them with each create would take milliseconds.
   const since = new Date(Date.parse(now) - EXPECTED_SENDER_MS).toISOString()
@@ -52,17 +52,17 @@ export interface Lanes {
 
 const NOT_MEASURED: Lanes = { neededLanes: 0, freeLanes: Infinity }
 
-interface AskedWorker {
+interface CandidateWorker {
   readonly worker: string
   readonly compute?: Compute
-  /** Megabytes that the session reserves; engines with less memory left do not count. */
+  /** Megabytes that the session reserves. Engines with less free memory do not count. */
   readonly vram?: number
 }
 
-/** Lanes left on the engine that has the most of them, among those with room for `vram` megabytes. */
+/** Returns the free lanes of the engine with the most free lanes, among the engines with `vram` megabytes free. */
 const lanesOnOneEngine = (
   state: AdmissionState,
-  { worker, vram = 0 }: AskedWorker,
+  { worker, vram = 0 }: CandidateWorker,
   compute: Compute & { readonly engines: ReadonlyArray<EngineRoom> },
   model: string,
   now: string,
@@ -89,7 +89,7 @@ const lanesOnOneEngine = (
  */
 export const lanesFor = (
   state: AdmissionState,
-  candidate: AskedWorker | undefined,
+  candidate: CandidateWorker | undefined,
   model: string | undefined,
   now: string,
 ): Lanes => {

@@ -1,6 +1,6 @@
 import type { StoredUserEvent, UserEvent } from './events.ts'
 
-/** Whether a user is an administrator. It contains no personal data, so it can be read without any key. */
+/** Shows whether a user is an administrator. It contains no personal data, so it can be read without any key. */
 export interface AdminStatus {
   readonly isActive: boolean
   readonly isAdmin: boolean
