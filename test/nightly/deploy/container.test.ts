@@ -17,7 +17,7 @@ const MAIN = join(import.meta.dirname, '..', '..', '..', 'interfaces', 'main.ts'
 const hasCrun = spawnSync(CRUN, ['--version'], { stdio: 'ignore' }).status === 0
 const asRoot = process.getuid?.() === 0 && hasCrun ? test.serial : test.serial.skip
 
-asRoot('in a container without capabilities on a read-only root a plain user’s service pulls a source', async (t) => {
+asRoot('an unprivileged service in a read-only container pulls a source', async (t) => {
   const { path: data, remove } = await temporaryDirectory()
   t.teardown(remove)
   chownSync(data, USER, USER)
@@ -30,15 +30,19 @@ asRoot('in a container without capabilities on a read-only root a plain user’s
   const url = await service.url()
   t.is(statSync(join(data, 'master.key')).uid, USER)
   const client = await logIn(url, ADMIN.username, ADMIN.password)
-  const wanted = { audio_format: 'hls', audio_url: source.url('sample.flac'), auto_start: true, live_retention: true }
-  const live = await client.createLive(wanted)
+  const request = { audio_format: 'hls', audio_url: source.url('sample.flac'), auto_start: true, live_retention: true }
+  const live = await client.createLive(request)
   await client.untilStatus(live, 'finished')
-  t.regex((await client.get<string>(`/lives/${live.id}/transcript?format=txt`)).body, /\w+ \w+/, 'its words')
+  t.regex(
+    (await client.get<string>(`/lives/${live.id}/transcript?format=txt`)).body,
+    /\w+ \w+/,
+    'the transcript has words',
+  )
   t.regex((await createClient(url).get<string>('/metrics')).body, /^stenolog_source_isolation 1$/m)
   t.false(service.stderr().includes('not isolated'))
 })
 
-asRoot('in such a container a decoder can open no file and no socket either', async (t) => {
+asRoot('a decoder in a read-only container can open no file and no socket', async (t) => {
   const user = { uid: USER, gid: USER }
   const { places, directory, contacts } = await startForbiddenPlaces(t, user)
   // The first process of a container cannot end itself by a signal.
@@ -48,6 +52,6 @@ asRoot('in such a container a decoder can open no file and no socket either', as
   t.deepEqual(escapesOf(await runAttempts(await within(attemptingCommand(true, places)), {})), [])
   t.is(contacts(), 0)
   const { outcomes } = await runAttempts(await within(attemptingCommand(false, places)), {})
-  t.is(outcomes['FFmpeg reads the key'], `done: ${KEY_TEXT}`, 'without isolation it can')
+  t.is(outcomes['FFmpeg reads the key'], `done: ${KEY_TEXT}`, 'without isolation the decoder reads the file')
   t.true(contacts() >= 2)
 })

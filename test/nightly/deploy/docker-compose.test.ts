@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import test from 'ava'
 
-/** Whether a client is here that takes files with contents of their own: docker-compose 1 does not. */
+/** Needs Docker Compose 2: version 1 does not support inline file contents. */
 const hasClient = spawnSync('docker', ['compose', 'version'], { stdio: 'ignore' }).status === 0
 
-/** What the client makes of docker-compose.yml for profiles; null: for those that the checkout names. */
+/** The resolved docker-compose.yml for profiles; null uses the profiles of the checkout. */
 const configOf = (profiles: string | null, ...options: ReadonlyArray<string>): string => {
   const env = { ...process.env, ...(profiles !== null && { COMPOSE_PROFILES: profiles }) }
   const config = spawnSync('docker', ['compose', 'config', ...options], { env, encoding: 'utf8' })
@@ -37,7 +37,7 @@ const servicesOf = (profile: string | null): ReadonlyArray<string> =>
 const withClient = hasClient ? test : test.skip
 
 withClient(
-  'docker compose starts the service alone, the profiles `full` and `cluster` one on EventStoreDB and MongoDB, and several [B38]',
+  'docker compose starts one service by default, and more with the profiles full and cluster [B38]',
   (t) => {
     t.deepEqual(servicesOf(null), ['stenolog'])
     t.deepEqual(servicesOf('full'), ['eventstore', 'master-key', 'mongo', 'stenolog-full'])
@@ -45,7 +45,7 @@ withClient(
   },
 )
 
-withClient('our programs run without capabilities and gain none, and write to their volume and /tmp alone', (t) => {
+withClient('our containers have no capabilities and write only to their volume and /tmp', (t) => {
   const services = configOf('default,full,cluster')
     .split(/^(?=  [a-z0-9-]+:$)/m)
     .filter((text) => /^    image: stenolog$/m.test(text))
@@ -67,13 +67,13 @@ withClient('our programs run without capabilities and gain none, and write to th
   }
 })
 
-test('all that the image copies is there, and nothing else of the checkout reaches its build [B38]', (t) => {
+test('the image build gets exactly the files that the Dockerfile copies [B38]', (t) => {
   const copied = [...readFileSync('Dockerfile', 'utf8').matchAll(/^COPY (.*) \S+$/gm)].flatMap(([, paths = '']) =>
     paths.split(' '),
   )
-  const sent = readFileSync('.dockerignore', 'utf8')
+  const allowed = readFileSync('.dockerignore', 'utf8')
     .split('\n')
     .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []))
   t.deepEqual(copied.filter((path) => !existsSync(path)), [])
-  t.deepEqual(copied.toSorted(), sent.toSorted())
+  t.deepEqual(copied.toSorted(), allowed.toSorted())
 })

@@ -18,7 +18,7 @@ const HOST = 'captions.example.org'
 const OPENSSL = '/usr/bin/openssl'
 const run = promisify(execFile)
 
-/** The sample as docs/operate/reverse-proxy.md prints it. */
+/** The sample configuration in docs/operate/reverse-proxy.md. */
 const sample = async (language: string): Promise<string> => {
   const found = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(
     await readFile('docs/operate/reverse-proxy.md', 'utf8'),
@@ -27,11 +27,11 @@ const sample = async (language: string): Promise<string> => {
   return found
 }
 
-/** Replaces what is particular to a place, each of which must be there. */
-const placed = (text: string, places: Readonly<Record<string, string>>): string =>
-  Object.entries(places).reduce((so, [from, to]) => {
-    if (!so.includes(from)) throw new Error(`no ${from} in the sample`)
-    return so.replaceAll(from, to)
+/** Replaces the addresses and paths of a sample. Throws when one is missing. */
+const adapted = (text: string, replacements: Readonly<Record<string, string>>): string =>
+  Object.entries(replacements).reduce((result, [from, to]) => {
+    if (!result.includes(from)) throw new Error(`no ${from} in the sample`)
+    return result.replaceAll(from, to)
   }, text)
 
 const freePort = async (): Promise<number> => {
@@ -46,13 +46,13 @@ const freePort = async (): Promise<number> => {
 interface Place {
   readonly directory: string
   readonly port: number
-  /** Of the service, `host:port`. */
+  /** Address of the service, `host:port`. */
   readonly upstream: string
   readonly certificate: string
   readonly key: string
 }
 
-/** Starts a proxy in front of a service and holds it to what a client on another machine would see. */
+/** Starts a proxy in front of a service and asserts what clients on other machines see. Returns a listener token. */
 const check = async (t: ExecutionContext, start: (place: Place) => Promise<ReadonlyArray<string>>): Promise<string> => {
   const { path: directory, remove } = await temporaryDirectory()
   t.teardown(remove)
@@ -86,20 +86,20 @@ const check = async (t: ExecutionContext, start: (place: Place) => Promise<Reado
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], HOME: directory, XDG_DATA_HOME: directory },
   })
-  let said = ''
+  let output = ''
   for (const stream of [proxy.stdout, proxy.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (said += text))
-  const gone = once(proxy, 'exit')
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+  const exited = once(proxy, 'exit')
   t.teardown(async () => {
     proxy.kill('SIGTERM')
-    await gone
+    await exited
   })
 
-  /** Nothing but the address of the client and what it sends differs between clients; only 127.0.0.1 is trusted. */
+  /** Request options of a client with its own address; the service trusts only 127.0.0.1 as a proxy. */
   const from = (localAddress: string, headers: Readonly<Record<string, string>> = {}) => ({
     localAddress, servername: HOST, rejectUnauthorized: false, headers: { host: `${HOST}:${port}`, ...headers },
   })
-  const ask = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Json> => {
+  const getJson = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Json> => {
     const call = request(`https://127.0.0.1:${port}${path}`, from('127.0.0.2', headers)).end()
     const [response] = (await once(call, 'response')) as [AsyncIterable<Buffer>]
     const chunks: Array<Buffer> = []
@@ -120,12 +120,12 @@ const check = async (t: ExecutionContext, start: (place: Place) => Promise<Reado
       })
     })
 
-  await eventually(() => ask('/version')).catch((error: unknown) => {
-    throw new Error(`the proxy does not answer: ${said}`, { cause: error })
+  await eventually(() => getJson('/version')).catch((error: unknown) => {
+    throw new Error(`the proxy does not answer: ${output}`, { cause: error })
   })
   const client = await service.user('proxied')
   const live = await client.createLive({ size_text: 28 })
-  const { data } = (await ask(`/lives/${live.id}`, {
+  const { data } = (await getJson(`/lives/${live.id}`, {
     authorization: `Bearer ${client.token}`,
   })) as unknown as Single<LiveJson>
   t.is(data['base_url'], `wss://${HOST}:${port}`)
@@ -153,20 +153,20 @@ const check = async (t: ExecutionContext, start: (place: Place) => Promise<Reado
   t.deepEqual(
     answers,
     [...Array.from({ length: 30 }, () => '401'), '429'],
-    'S37: whatever a client writes, its failures are its own',
+    'S37: forged headers do not change the address that counts',
   )
-  t.is(await shakeHands('/ws/live/?token=guess', from('127.0.0.3')), '401', 'and nobody else’s')
-  t.false(said.includes(data.listener_token))
+  t.is(await shakeHands('/ws/live/?token=guess', from('127.0.0.3')), '401', 'another client is not limited')
+  t.false(output.includes(data.listener_token))
   return data.listener_token
 }
 
 testWith('/usr/sbin/nginx', OPENSSL)(
-  'the nginx sample of the documentation, with TLS and a socket [D22 S19 S37]',
+  'the nginx sample of the documentation works with TLS and WebSockets [D22 S19 S37]',
   async (t) => {
     let log = ''
     const token = await check(t, async ({ directory, port, upstream, certificate, key }) => {
       log = join(directory, 'access.log')
-      const server = placed(await sample('nginx'), {
+      const server = adapted(await sample('nginx'), {
         '127.0.0.1:8080': upstream,
         'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
         '/etc/ssl/captions.example.org.pem': certificate,
@@ -177,10 +177,8 @@ testWith('/usr/sbin/nginx', OPENSSL)(
         .map((name) => `${name}_temp_path ${directory}/${name};`)
         .join(' ')
       const file = join(directory, 'nginx.conf')
-      await writeFile(
-        file,
-        `daemon off; worker_processes 1; pid ${directory}/pid; error_log stderr;\nevents {}\nhttp { ${temporary}\n${server}}\n`,
-      )
+      const directives = `daemon off; worker_processes 1; pid ${directory}/pid; error_log stderr;`
+      await writeFile(file, `${directives}\nevents {}\nhttp { ${temporary}\n${server}}\n`)
       await run('/usr/sbin/nginx', ['-t', '-c', file])
       return ['/usr/sbin/nginx', '-c', file]
     })
@@ -191,10 +189,10 @@ testWith('/usr/sbin/nginx', OPENSSL)(
 )
 
 testWith('/usr/bin/caddy', OPENSSL)(
-  'the Caddy sample of the documentation, with TLS and a socket [D22 S19 S37]',
+  'the Caddy sample of the documentation works with TLS and WebSockets [D22 S19 S37]',
   async (t) => {
     await check(t, async ({ directory, port, upstream, certificate, key }) => {
-      const site = placed(await sample('caddy'), {
+      const site = adapted(await sample('caddy'), {
         'captions.example.org {': `https://${HOST}:${port} {\n    bind 127.0.0.1\n    tls ${certificate} ${key}`,
         '127.0.0.1:8080': upstream,
       })

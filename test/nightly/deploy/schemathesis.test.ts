@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path'
 import { passwordOf, startTestService } from '../../support/service/service.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
 
-/** Python's schemathesis (`pip install schemathesis`), by its path or from PATH. */
+/** The Python program schemathesis (`pip install schemathesis`): a path, or found in PATH. */
 const SCHEMATHESIS =
   process.env['STENOLOG_TEST_SCHEMATHESIS'] ??
   (process.env['PATH'] ?? '')
@@ -16,28 +16,28 @@ const SCHEMATHESIS =
     .find((path) => existsSync(path)) ??
   'schemathesis'
 
-/** Requests an operation; fewer for a first look. */
+/** Requests per operation. */
 const EXAMPLES = process.env['STENOLOG_TEST_EXAMPLES'] ?? '200'
 
-/** What it complains of and we mean: */
-const MEANT = new Set([
-  // These addresses are those of a resource with a parameter as well, and answer its methods.
+/** Findings that are intended. */
+const INTENDED = new Set([
+  // These paths also match a path with a parameter and answer its methods.
   'ST205 OPTIONS /lives/finish-by-audio_url',
   'ST205 OPTIONS /users/me',
   'ST204 GET /lives/finish-by-audio_url',
   'ST204 DELETE /lives/finish-by-audio_url',
   'ST204 PUT /users/me',
-  // Rules that no schema tells: the order of the buffers, a date in the future, what a job may be about, a key that stands for another request.
+  // Rules that a schema cannot express: order of buffers, future dates, subjects of jobs, reused idempotency keys.
   'ST202 POST /lives',
   'ST202 POST /tokens',
   'ST202 POST /admin/jobs',
   'ST202 POST /user-live-configs',
   'ST202 PUT /user-live-configs/{id}',
-  // A well-formed wrong password is 400, which is declared.
+  // A well-formed wrong password gets the declared 400.
   'ST202 PUT /users/me/password',
 ])
 
-/** Accounts that its changes of users may hit before the one that it asks as. */
+/** Extra accounts that its user changes may hit, so the account of the test survives. */
 const OTHERS = 12
 
 interface Report {
@@ -50,9 +50,9 @@ interface Report {
   }>
 }
 
-testWith(SCHEMATHESIS)('schemathesis finds no 5xx, and no status, header or shape that is not declared [R126]', async (t) => {
+testWith(SCHEMATHESIS)('schemathesis finds no 5xx and nothing undeclared in the answers [R126]', async (t) => {
   t.timeout(6 * 3600_000)
-  // Its pulls reach nobody.
+  // Model pulls of the test reach no hub.
   const service = await startTestService(t, { HUB_URL: 'http://127.0.0.1:9' })
   const admin = await service.admin()
   for (let index = 0; index < OTHERS; index += 1)
@@ -80,7 +80,7 @@ testWith(SCHEMATHESIS)('schemathesis finds no 5xx, and no status, header or shap
       '--continue-on-failure',
       '--report-json-path',
       'report.json',
-      // It would end the login that all other requests need.
+      // A logout would end the login of all other requests.
       '--exclude-operation-id',
       'logout',
     ],
@@ -95,8 +95,8 @@ testWith(SCHEMATHESIS)('schemathesis finds no 5xx, and no status, header or shap
   const found = failures.flatMap(({ code, title, operations }) =>
     operations.map((operation) => ({ name: `${code} ${operation}`, title })),
   )
-  const unmeant = found.filter(({ name }) => !MEANT.has(name))
-  t.deepEqual(unmeant, [], text.slice(-20_000))
+  const unintended = found.filter(({ name }) => !INTENDED.has(name))
+  t.deepEqual(unintended, [], text.slice(-20_000))
   t.deepEqual(errors, [], text.slice(-20_000))
   t.true(complete)
 })

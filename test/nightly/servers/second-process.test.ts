@@ -117,7 +117,7 @@ test.serial('beside a process on both servers another name joins, and its own na
     t,
     startIn(t, there, elsewhere),
     onBoth,
-    /the log of the event store belongs to the processes of another MongoDB, "alpha"/,
+    /the log of the event store belongs to the processes of another MongoDB, such as "alpha"/,
   )
   // Nor with a log of its own.
   await isRefused(

@@ -21,19 +21,22 @@ const CREATES_A_DAY = 50_000
 const VRAM = 1400
 const NEEDS = ['whisper-large-v3-turbo', 'opus-mt-en-es', 'opus-mt-en-fr']
 
-interface Bar {
+interface Limit {
+  /** Highest number of open sessions. */
   readonly open: number
-  /** Bytes that no append may have. */
-  readonly below: number
+  readonly maxAppendBytes: number
 }
 
-const BARS: ReadonlyArray<Bar> = [{ open: 100, below: 64 * KIB }, { open: 4000, below: 900 * KIB }]
+const LIMITS: ReadonlyArray<Limit> = [
+  { open: 100, maxAppendBytes: 64 * KIB },
+  { open: 4000, maxAppendBytes: 900 * KIB },
+]
 
-/** Twice as many at noon as on average, none at midnight. */
+/** Twice the average at noon, zero at midnight. */
 const shareOfDay = (at: number): number => 1 - Math.cos((2 * Math.PI * (at % DAY_MS)) / DAY_MS)
 
-for (const { open, below } of BARS)
-  test(`three days of 50,000 creates each, up to ${open} open: no append is above ${below / KIB} KiB, and a start reads little`, async (t) => {
+for (const { open, maxAppendBytes } of LIMITS)
+  test(`${open} open sessions over three days: appends stay under ${maxAppendBytes / KIB} KiB`, async (t) => {
     t.timeout(1_200_000)
     const random = chanceOf(t).random('creates')
     const memory = createMemoryEventStore()
@@ -43,7 +46,7 @@ for (const { open, below } of BARS)
     let clock = 0
     const now = (): string => new Date(midnight + clock).toISOString().replace('Z', '000+00:00')
 
-    /** A process: joins as it starts. */
+    /** Starts a process; `join` adds it as a worker. */
     const start = async (store: EventStore) => {
       const environment = { ...createTestEnvironment(), now }
       const actor = await createAdmissionActor({
@@ -71,15 +74,15 @@ for (const { open, below } of BARS)
       const atOnce = Math.floor(due) + (random() < due % 1 ? 1 : 0)
       const admitted = await Promise.all(Array.from({ length: atOnce }, () => {
         const [commandId, correlationId] = [environment.newId(), environment.newId()]
-        const asked = { commandId, userId: 1 + Math.floor(random() * 1e6), vram: VRAM, needs: NEEDS }
-        const command = admitCommand({ ...asked, instance: environment.instance, at: now() })
-        return actor.send({ command, commandId, correlationId, actor: `user:${asked.userId}` })()
+        const request = { commandId, userId: 1 + Math.floor(random() * 1e6), vram: VRAM, needs: NEEDS }
+        const command = admitCommand({ ...request, instance: environment.instance, at: now() })
+        return actor.send({ command, commandId, correlationId, actor: `user:${request.userId}` })()
       }))
       creates += atOnce
       refused += admitted.filter(E.isLeft).length
-      const over = actor.state().open.slice(0, Math.max(0, actor.state().open.length - open + Math.ceil(2 * due)))
+      const toRelease = actor.state().open.slice(0, Math.max(0, actor.state().open.length - open + Math.ceil(2 * due)))
       await Promise.all(
-        over.map(({ liveId }) =>
+        toRelease.map(({ liveId }) =>
           actor.send({
             command: { type: 'Release', liveId, at: now() },
             commandId: environment.newId(),
@@ -101,18 +104,19 @@ for (const { open, below } of BARS)
       if (stream === 'admission') reads.push(right(events).length)
       return events
     }
-    const began = performance.now()
+    const loadStart = performance.now()
     const cold = await start({ ...memory, read })
-    const took = performance.now() - began
+    const loadMs = performance.now() - loadStart
     t.deepEqual(cold.actor.state(), actor.state())
     t.is(reservedVram(cold.actor.state()), cold.actor.state().open.length * VRAM)
     t.true((reads[0] ?? Infinity) < 500, `${reads[0]} events read`)
 
     const largest = ['admission', 'snapshot-admission'].map((stream) => [stream, counted.largest(stream)] as const)
-    t.log(`${creates} creates, ${refused} refused, ${restarts} restarts, ${actor.state().open.length} open in the end`)
+    t.log(`${creates} creates, ${refused} refused, ${restarts} restarts, ${actor.state().open.length} open at the end`)
     t.log(
-      `a cold load took ${took.toFixed(1)} ms; largest appends: ${largest.map(([stream, bytes]) => `${stream} ${bytes} B`).join(', ')}`,
+      `a cold load took ${loadMs.toFixed(1)} ms; ` +
+        `largest appends: ${largest.map(([stream, bytes]) => `${stream} ${bytes} B`).join(', ')}`,
     )
     t.true(creates > 0.95 * DAYS * CREATES_A_DAY, `${creates} creates`)
-    for (const [stream, bytes] of largest) t.true(bytes > 0 && bytes <= below, `${bytes} bytes to ${stream}`)
+    for (const [stream, bytes] of largest) t.true(bytes > 0 && bytes <= maxAppendBytes, `${bytes} bytes to ${stream}`)
   })

@@ -19,32 +19,32 @@ const SESSIONS = Number(process.env['STENOLOG_TEST_SOAK_SESSIONS'] ?? 20)
 const LISTENERS = 10
 const MINUTE = 60_000
 const PATIENT = { timeoutMs: 3 * MINUTE }
-/** Words that a sender may have said in vain before its socket broke: those of an open phrase, and of what was still on its way. */
-const IN_VAIN = 40
+/** Words before a broken socket that may be lost: those of the open phrase and those still on their way. */
+const MAX_LOST_WORDS = 40
 
-/** Seconds that all cores were idle, and all there were. */
-const idleAndAll = (): readonly [number, number] => {
+/** Idle time and total time of all cores since boot, in milliseconds. */
+const idleAndTotalTime = (): readonly [number, number] => {
   const times = cpus().map(
     ({ times: { user, nice, sys, idle, irq } }) => [idle, user + nice + sys + idle + irq] as const,
   )
   return [times.reduce((sum, [idle]) => sum + idle, 0), times.reduce((sum, [, all]) => sum + all, 0)]
 }
 
-/** Objects of a log's lines with this message. */
+/** The log lines with this message, as objects. */
 const linesOf = (log: string, message: string): ReadonlyArray<Readonly<Record<string, unknown>>> =>
   log.split('\n').filter((line) => line.includes(message)).map((line) => JSON.parse(line) as Record<string, unknown>)
 
 interface Soak {
   readonly processes: ReadonlyArray<ClusterProcess>
-  /** Who is killed, in turn. */
+  /** Killed in turn. */
   readonly workers: ReadonlyArray<ClusterProcess>
-  /** Who has sockets. */
+  /** The processes that serve clients. */
   readonly fronts: readonly [ClusterProcess, ClusterProcess]
   readonly mongoUrl: string
 }
 
-/** Ends a worker as `kill -9` does and starts it again once all others know of it. */
-const killOnce = async (
+/** Kills a worker, waits until all others have noticed, starts it again. Returns its log. */
+const killAndRestart = async (
   victim: ClusterProcess,
   others: ReadonlyArray<ClusterProcess>,
   incarnation: string,
@@ -63,7 +63,7 @@ const killOnce = async (
 const longestGap = (times: ReadonlyArray<number>): number =>
   Math.max(...times.map((time, i) => time - (times[i - 1] ?? time)))
 
-/** Sessions of which every word that is told is stored, told once at each listener and in order, and none is missing. */
+/** Runs sessions while workers are killed. Asserts that listeners and the store have equal words, once and in order. */
 const soak = async (t: ExecutionContext, { processes, workers, fronts, mongoUrl }: Soak): Promise<void> => {
   const speaker = await speakerAt(fronts[0].url())
   const beats = await watchHeartbeats(mongoUrl)
@@ -81,63 +81,66 @@ const soak = async (t: ExecutionContext, { processes, workers, fronts, mongoUrl 
     for (const { listeners, sender } of sessions) for (const { stop } of [...listeners, sender]) stop()
     if (!t.passed) for (const { name, log } of processes) console.error(`${name}:\n${log()}`)
   })
-  const [idle, all] = idleAndAll()
+  const [idleBefore, totalBefore] = idleAndTotalTime()
   const killed = new Set<string>()
   const logs: Array<string> = []
-  const begun = performance.now()
+  const startedAt = performance.now()
   for (let minute = 0; minute < MINUTES; minute += 1) {
     const victim = workers[minute % workers.length] as ClusterProcess
-    // The soak's own pace, which no condition tells.
-    await delay(Math.max(0, begun + (minute + 0.3) * MINUTE - performance.now()))
+    // One kill a minute: this waits for time, not for a condition.
+    await delay(Math.max(0, startedAt + (minute + 0.3) * MINUTE - performance.now()))
     const incarnation = beats.incarnationOf(victim.name)
     killed.add(incarnation)
-    logs.push(await killOnce(victim, processes.filter((process) => process !== victim), incarnation))
-    await delay(Math.max(0, begun + (minute + 1) * MINUTE - performance.now()))
+    logs.push(await killAndRestart(victim, processes.filter((process) => process !== victim), incarnation))
+    await delay(Math.max(0, startedAt + (minute + 1) * MINUTE - performance.now()))
   }
-  const [stillIdle, inAll] = idleAndAll()
+  const [idleAfter, totalAfter] = idleAndTotalTime()
   const silences: Array<number> = []
-  // Who was killed is at another port.
+  // A restarted process has a new port.
   const reader = await speakerAt(fronts[0].url())
   for (const { live, listeners, sender } of sessions) {
-    const said = await sender.finish()
-    t.is(await sender.over, 1000, `live ${live.id}`)
+    const sentWords = await sender.finish()
+    t.is(await sender.over, 1000, `session ${live.id}`)
     const stored = await storedNumbers(reader, live)
     for (const listener of listeners) {
       await listener.over
-      t.deepEqual(listener.finals(), stored, `live ${live.id}: told and stored`)
+      t.deepEqual(listener.finals(), stored, `session ${live.id}: sent to listeners and stored`)
     }
-    const missing = upTo(said).filter((number) => !stored.includes(number))
+    const missing = upTo(sentWords).filter((number) => !stored.includes(number))
     t.deepEqual(
       stored,
-      upTo(said).filter((number) => !missing.includes(number)),
-      `live ${live.id}: once each, in order`,
+      upTo(sentWords).filter((number) => !missing.includes(number)),
+      `session ${live.id}: once each, in order`,
     )
     const unexplained = missing.filter(
-      (number) => !sender.breaks.some((back) => number < back && number >= back - IN_VAIN),
+      (number) => !sender.breaks.some((resumedAt) => number < resumedAt && number >= resumedAt - MAX_LOST_WORDS),
     )
-    t.deepEqual(unexplained, [], `live ${live.id}: missing, without a sender's break (${sender.breaks.join()})`)
+    t.deepEqual(unexplained, [], `session ${live.id}: missing without a broken sender socket (${sender.breaks.join()})`)
     silences.push(longestGap((listeners[0] as NumberedListener).times()))
   }
   logs.push(...processes.map(({ log }) => log()))
   const suspected = logs
     .flatMap((log) => linesOf(log, 'a member is lost'))
     .filter(({ incarnation }) => !killed.has(String(incarnation)))
-  t.deepEqual(suspected, [], 'healthy members that were suspected')
+  t.deepEqual(suspected, [], 'healthy members counted as lost')
   const stalls = logs.flatMap((log) => linesOf(log, 'the event loop was blocked')).map(({ ms }) => Number(ms))
-  const busy = 1 - (stillIdle - idle) / (inAll - all)
+  const busy = 1 - (idleAfter - idleBefore) / (totalAfter - totalBefore)
   t.log(
-    `${SESSIONS} sessions with ${LISTENERS} listeners each, ${MINUTES} minutes, ${killed.size} kills; machine ${Math.round(busy * 100)} % busy`,
+    `${SESSIONS} sessions with ${LISTENERS} listeners each, ${MINUTES} minutes, ${killed.size} kills; ` +
+      `machine ${Math.round(busy * 100)} % busy`,
   )
   t.log(
-    `between beats: p50 ${percentile(beats.gaps, 0.5)}, p99 ${percentile(beats.gaps, 0.99)}, most ${Math.max(...beats.gaps)} ms of ${beats.gaps.length}`,
+    `between heartbeats: p50 ${percentile(beats.gaps, 0.5)}, p99 ${percentile(beats.gaps, 0.99)}, ` +
+      `longest ${Math.max(...beats.gaps)} ms of ${beats.gaps.length}`,
   )
   t.log(
-    `longest stall of a loop: ${stalls.length === 0 ? 'below a second' : `${Math.max(...stalls)} ms, of ${stalls.length}`}`,
+    `longest blocked event loop: ` +
+      (stalls.length === 0 ? 'below a second' : `${Math.max(...stalls)} ms, of ${stalls.length}`),
   )
   t.log(`longest without text: ${(Math.max(...silences) / 1000).toFixed(1)} s`)
 }
 
-test.serial('two whole processes: sessions outlive a kill each minute (STENOLOG_TEST_SOAK_MINUTES)', async (t) => {
+test.serial('sessions of two processes survive a kill every minute', async (t) => {
   t.timeout((MINUTES + 20) * MINUTE)
   const { add, mongo } = await startCluster(t)
   const [one, two] = [await add('one'), await add('two')]
@@ -145,7 +148,7 @@ test.serial('two whole processes: sessions outlive a kill each minute (STENOLOG_
 })
 
 test.serial(
-  'five processes of three roles: sessions outlive a worker killed each minute (STENOLOG_TEST_SOAK_MINUTES)',
+  'sessions of five processes with three roles survive a killed worker every minute',
   async (t) => {
     t.timeout((MINUTES + 20) * MINUTE)
     const { add, mongo } = await startCluster(t)

@@ -16,7 +16,7 @@ prepareInspection()
 const service = await runTestService()
 test.after.always(() => service.dispose())
 
-/** Handshakes that are made at once. */
+/** Handshakes at the same time. */
 const AT_ONCE = 100
 
 interface Listener {
@@ -44,13 +44,13 @@ const open = async (url: string): Promise<Listener> => {
   }
 }
 
-/** As clients do, a handshake that a crowded machine did not answer is tried again. */
+/** Retries a handshake that the busy machine did not answer, as clients do. */
 const listen = (url: string): Promise<Listener> => eventually(() => open(url), { timeoutMs: 60_000 })
 
-const listeners = async (count: number, of: () => Promise<Listener>): Promise<ReadonlyArray<Listener>> => {
+const listeners = async (count: number, connect: () => Promise<Listener>): Promise<ReadonlyArray<Listener>> => {
   const all: Array<Listener> = []
   while (all.length < count)
-    all.push(...(await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - all.length) }, of))))
+    all.push(...(await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - all.length) }, connect))))
   return all
 }
 
@@ -61,22 +61,22 @@ const started = async (client: Client, live: LiveJson): Promise<TestSocket> => {
   return sender
 }
 
-const say = async (sender: TestSocket): Promise<void> => {
+const sendSentences = async (sender: TestSocket): Promise<void> => {
   for (const { samples } of (await sampleSentences()).slice(0, 2)) {
-    const spoken = sender.frames.filter(({ final }) => final === true).length
+    const finalsBefore = sender.frames.filter(({ final }) => final === true).length
     sender.sendAudio(samples)
     sender.sendAudio(silence(2))
-    await sender.frame(({ final, segment }) => final === true && Number(segment) > spoken)
+    await sender.frame(({ final, segment }) => final === true && Number(segment) > finalsBefore)
   }
 }
 
-test.serial('5,000 listeners of one live all get every frame in the same order [R133]', async (t) => {
+test.serial('all 5,000 listeners of one session get every frame in order [R133]', async (t) => {
   t.timeout(1_200_000)
   const client = await service.user('popular')
   const live = await client.createLive()
   const all = await listeners(5000, () => listen(urlOf(live, '')))
   const sender = await started(client, live)
-  await say(sender)
+  await sendSentences(sender)
   sender.send({ type: 'FINISH' })
   t.is((await sender.closed).code, 1000)
   t.deepEqual([...new Set(await Promise.all(all.map(({ closed }) => closed)))], [1000])
@@ -88,18 +88,18 @@ test.serial('5,000 listeners of one live all get every frame in the same order [
   t.is(all.filter(({ texts }) => texts.join('\n') !== expected).length, 0)
 })
 
-/** Of sorted values. */
+/** Seconds at a quantile of sorted milliseconds. */
 const quantile = (values: ReadonlyArray<number>, q: number): string =>
   ((values[Math.min(values.length - 1, Math.floor(values.length * q))] ?? Number.NaN) / 1000).toFixed(2)
 
-test.serial('10,000 listeners that come back after a restart, each after a random while, all get what they missed [F17]', async (t) => {
+test.serial('10,000 listeners reconnect after a restart and get all missed text [F17]', async (t) => {
   t.timeout(1_800_000)
   const LISTENERS = Number(process.env['STENOLOG_TEST_LISTENERS'] ?? 10_000)
   const restarting = await startTestService(t, { PORT: String(await freePort()) })
   const client = await restarting.user('storm')
   const live = await client.createLive()
   const sender = await started(client, live)
-  await say(sender)
+  await sendSentences(sender)
   const finals = sender.texts.filter((text) => text.includes('"final":true'))
   t.true(finals.length >= 2)
   const crowd = await gatherCrowd({
@@ -114,26 +114,30 @@ test.serial('10,000 listeners that come back after a restart, each after a rando
   await restarting.start()
   const startSeconds = (performance.now() - begin) / 1000
   const before = cpuSecondsOf(restarting.pid()) ?? Number.NaN
-  const { codes, listeners: back } = await crowd.returned
-  const [took, away] = [
-    back.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b),
-    back.map(({ backMs }) => backMs).toSorted((a, b) => a - b),
+  const { codes, listeners: returned } = await crowd.returned
+  const [handshakeMs, awayMs] = [
+    returned.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b),
+    returned.map(({ backMs }) => backMs).toSorted((a, b) => a - b),
   ]
+  const cpuMsPerListener = (((cpuSecondsOf(restarting.pid()) ?? Number.NaN) - before) / LISTENERS) * 1000
   t.log(
-    `the service was there again after ${startSeconds.toFixed(1)} s; all ${LISTENERS} were back ${quantile(away, 1)} s after their 1012, of which 5 to 30 are the random while; ` +
-      `a handshake took ${quantile(took, 0.5)} s in the median, ${quantile(took, 0.99)} s at p99, ${quantile(took, 1)} s at most; ` +
-      `${back.reduce((sum, { refused }) => sum + refused, 0)} were refused; ${((((cpuSecondsOf(restarting.pid()) ?? Number.NaN) - before) / LISTENERS) * 1000).toFixed(2)} ms of CPU a listener`,
+    `the service restarted in ${startSeconds.toFixed(1)} s; all ${LISTENERS} listeners were back ` +
+      `${quantile(awayMs, 1)} s after their 1012, including a random delay of 5 to 30 s; ` +
+      `a handshake took ${quantile(handshakeMs, 0.5)} s in the median, ${quantile(handshakeMs, 0.99)} s at p99, ` +
+      `${quantile(handshakeMs, 1)} s at most; ` +
+      `${returned.reduce((sum, { refused }) => sum + refused, 0)} were refused; ` +
+      `${cpuMsPerListener.toFixed(2)} ms of CPU per listener`,
   )
   t.deepEqual(codes, [1012])
-  t.is(back.length, LISTENERS)
-  t.is(back.filter(({ code }) => code !== 4410).length, 0)
+  t.is(returned.length, LISTENERS)
+  t.is(returned.filter(({ code }) => code !== 4410).length, 0)
   const ended = '{"type":"error","code":"session_finished"'
-  const wrong = back.filter(({ after, text }) => !text.startsWith([...finals.slice(after), ended].join('\n')))
+  const wrong = returned.filter(({ after, text }) => !text.startsWith([...finals.slice(after), ended].join('\n')))
   t.deepEqual(wrong.slice(0, 3), [])
   t.is((await restarting.anonymous().get('/health/ready')).status, 200)
 })
 
-test.serial('1,000,000 frames of every kind break nothing, change nothing for others, and leave nothing behind (STENOLOG_TEST_FUZZED_FRAMES) [S34]', async (t) => {
+test.serial('1,000,000 random frames break nothing, disturb no other session and leak no memory [S34]', async (t) => {
   t.timeout(7_200_000)
   const FRAMES = Number(process.env['STENOLOG_TEST_FUZZED_FRAMES'] ?? 1_000_000)
   const [client, bystander] = [
@@ -143,12 +147,12 @@ test.serial('1,000,000 frames of every kind break nothing, change nothing for ot
   const live = await bystander.createLive()
   const [listener, sender] = [await bystander.socket(live, 'listener'), await started(bystander, live)]
   const fuzzed = new AbortController()
-  const spoken = (async () => {
-    do await say(sender)
+  const speaking = (async () => {
+    do await sendSentences(sender)
     while (!fuzzed.signal.aborted)
   })()
   const begin = performance.now()
-  // What is compiled and kept once is there after some.
+  // Warms up code and caches.
   t.deepEqual((await fuzzFrames(client, FRAMES / 20)).surprises, [])
   const before = await inspect(service)
   let result: Awaited<ReturnType<typeof fuzzFrames>> | null = null
@@ -156,26 +160,27 @@ test.serial('1,000,000 frames of every kind break nothing, change nothing for ot
     result = await fuzzFrames(client, FRAMES)
   })
   fuzzed.abort()
-  await spoken
+  await speaking
   sender.send({ type: 'FINISH' })
   t.is((await sender.closed).code, 1000)
   t.is((await listener.closed).code, 1000)
   const { surprises = [], closes = {} } = result ?? {}
   const [own, engine] = [quartersOf(samples, 'own'), quartersOf(samples, 'children')]
-  // Thousands of lives within minutes leave garbage: what counts is what stays once the last are forgotten and it is collected.
+  // Thousands of sessions leave garbage; only the memory after they are forgotten and collected counts.
   const after = await eventually(
     async () => {
       const found = await inspect(service)
       if (found.externalMb > before.externalMb * 1.1 + 2)
-        throw new Error(`${before.externalMb} → ${found.externalMb} MB beside the heap`)
+        throw new Error(`${before.externalMb} → ${found.externalMb} MB outside the heap`)
       return found
     },
     { timeoutMs: 180_000 },
   )
   const finals = sender.frames.filter(({ final }) => final === true).map(({ text }) => String(text))
   t.log(
-    `${FRAMES} frames in ${((performance.now() - begin) / 1000).toFixed(0)} s, closes ${JSON.stringify(closes)}; service ${describeGrowth(own)} MB, engine ${describeGrowth(engine)} MB, ` +
-      `heap ${before.heapMb.toFixed(1)} → ${after.heapMb.toFixed(1)} MB; ${finals.length} finals of a bystander`,
+    `${FRAMES} frames in ${((performance.now() - begin) / 1000).toFixed(0)} s, closes ${JSON.stringify(closes)}; ` +
+      `service ${describeGrowth(own)} MB, engine ${describeGrowth(engine)} MB, ` +
+      `heap ${before.heapMb.toFixed(1)} → ${after.heapMb.toFixed(1)} MB; ${finals.length} finals of the other session`,
   )
   t.deepEqual(surprises, [])
   t.deepEqual(

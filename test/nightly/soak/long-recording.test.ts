@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 const HOURS = 3
 /** A minute of speech and nine of silence. */
 const PIECE_SECONDS = 600
-/** What a process may have more in the last quarter than in the second: garbage that is not collected yet. */
+/** Allowed growth from the second to the last quarter: garbage that is not collected yet. */
 const SLACK_MEGABYTES = 40
 
 const run = promisify(execFile)
@@ -28,7 +28,7 @@ const package3Hours = async (folder: string): Promise<void> => {
   })
 }
 
-/** Megabytes that a process has in memory; 0 once it is gone. */
+/** Resident memory of a process in megabytes; 0 after its end. */
 const memoryOf = (pid: number): number => {
   try {
     return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
@@ -44,7 +44,7 @@ const childrenOf = (pid: number): ReadonlyArray<number> =>
     .filter((child) => child !== '')
     .map(Number)
 
-withFfmpeg(`a recording of ${HOURS} hours is pulled to its end, and no process grows`, async (t) => {
+withFfmpeg(`a recording of ${HOURS} hours is pulled to its end without memory growth`, async (t) => {
   t.timeout(3_600_000)
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
@@ -56,27 +56,27 @@ withFfmpeg(`a recording of ${HOURS} hours is pulled to its end, and no process g
   const listener = await client.socket(live, 'listener')
   const pid = await eventually(async () => {
     const { auto_start_pid: puller } = (await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data
-    if (puller === null) throw new Error('it has not started')
+    if (puller === null) throw new Error('the puller has not started')
     return puller
   })
 
   const samples: Array<Readonly<Record<string, number>>> = []
-  const over = listener.over.then(() => true)
+  const ended = listener.over.then(() => true)
   do {
     const puller = processGroupOf(pid).map((member) => memoryOf(member))
     const engines = childrenOf(service.pid()).filter((child) => child !== pid).map((child) => memoryOf(child))
-    const sum = (values: ReadonlyArray<number>): number => values.reduce((all, one) => all + one, 0)
+    const sum = (values: ReadonlyArray<number>): number => values.reduce((total, value) => total + value, 0)
     if (puller.length === 2)
       samples.push({ service: memoryOf(service.pid()), puller: sum(puller), engine: sum(engines) })
-  } while (!(await Promise.race([over, delay(500, false)])))
+  } while (!(await Promise.race([ended, delay(500, false)])))
   t.is((await listener.closed).code, 1000)
 
   const ends = listener.frames.filter(({ final }) => final === true).map(({ end }) => Number(end))
-  t.true((ends.at(-1) ?? 0) > HOURS * 3600 - PIECE_SECONDS, 'the last piece was heard')
+  t.true((ends.at(-1) ?? 0) > HOURS * 3600 - PIECE_SECONDS, 'the last piece was transcribed')
   t.is(
     new Set(ends.map((end) => Math.floor(end / PIECE_SECONDS))).size,
     (HOURS * 3600) / PIECE_SECONDS,
-    'and so were all others',
+    'every piece was transcribed',
   )
   t.true(samples.length > 40, `${samples.length} samples`)
   const quarter = Math.floor(samples.length / 4)

@@ -12,7 +12,7 @@ import type { TestService } from '../../support/service/service.ts'
 
 const USERS = Number(process.env['STENOLOG_TEST_USERS'] ?? 100_000)
 const FIRST = 1_000_000
-/** What a hundred thousand users took of memory while all of them were in it was ten times as much. */
+/** A tenth of the memory that 100,000 users would take if all were loaded. */
 const SPARE_MB = 40
 
 const untilReady = (service: TestService): Promise<void> =>
@@ -21,7 +21,7 @@ const untilReady = (service: TestService): Promise<void> =>
     assert.equal(status, 200)
   }, { timeoutMs: 600_000 })
 
-/** Memory of a service that was started on its read models, a user and a token having asked. */
+/** Memory after a restart, one login and one request with an API token, in megabytes. */
 const memoryOf = async (service: TestService, secret: string): Promise<number> => {
   await service.kill('SIGTERM')
   await service.start()
@@ -34,7 +34,7 @@ const memoryOf = async (service: TestService, secret: string): Promise<number> =
 const statusWith = (service: TestService, secret: string) =>
   fetch(`${service.url()}/users/me`, { headers: { 'x-api-key': secret } })
 
-test(`${USERS} users: a start that makes the lists first answers 503 to a token that they find, never 401, and memory is as for one`, async (t) => {
+test(`${USERS} users take little memory, and a valid token gets 503, never 401, during a rebuild`, async (t) => {
   t.timeout(1_800_000)
   const service = await startTestService(t)
   const ada = await service.user('ada')
@@ -59,7 +59,7 @@ test(`${USERS} users: a start that makes the lists first answers 503 to a token 
     { timeoutMs: 600_000 },
   )
   t.false(statuses.has(401), [...statuses].join())
-  // A login needs no list.
+  // A login does not need the lists.
   t.is((await service.anonymous().form('/login', { username: 'ada', password: passwordOf('ada') })).status, 200)
   await untilReady(service)
   const users = await (await service.admin()).get<Listing<Json>>('/users/?limit=1')

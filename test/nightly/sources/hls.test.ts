@@ -41,7 +41,7 @@ const startEndless = async (t: ExecutionContext) => {
   return { service, client, server, url, live }
 }
 
-onLinux('auto_start pulls a recording in a process of its own, with words, and finishes at its end [R67 R68 R81 R82 S6 D60]', async (t) => {
+onLinux('auto_start transcribes a recording in a separate process [R67 R68 R81 R82 S6 D60]', async (t) => {
   const service = await startTestService(t, OPEN)
   const client = await service.user('puller')
   const folder = await packageSample(t, 'ts', 9)
@@ -53,7 +53,7 @@ onLinux('auto_start pulls a recording in a process of its own, with words, and f
     if (request.headers.authorization === undefined)
       return void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
     credentials.push(request.headers.authorization)
-    // The last segment waits until the process was looked at.
+    // Holds the last segment back until the process has been inspected.
     if (request.url === '/index4.ts') void gate.promise.then(() => files(request, response))
     else if (request.url?.startsWith('/index.m3u8') === true) response.end(playlist)
     else files(request, response)
@@ -85,22 +85,23 @@ onLinux('auto_start pulls a recording in a process of its own, with words, and f
     [...new Set(credentials)],
     [`Basic ${Buffer.from(`${SECRETS.user}:${SECRETS.password}`).toString('base64')}`],
   )
-  for (const secret of Object.values(SECRETS)) t.false(service.log().includes(secret), 'D60: in the log')
+  for (const secret of Object.values(SECRETS))
+    t.false(service.log().includes(secret), 'D60: the log contains the secret')
 })
 
-onLinux('finish-by-audio_url ends an endless source, its process and its decoder within 5 s [R92]', async (t) => {
+onLinux('finish-by-audio_url ends an endless source, its process and its decoder [R92]', async (t) => {
   const { client, url, live } = await startEndless(t)
   const pid = await pidOf(client, live.id)
   await eventually(() => assert.equal(processGroupOf(pid).length, 2))
-  const began = process.hrtime.bigint()
+  const startedAt = process.hrtime.bigint()
   const answer = await client.put<Listing<LiveJson>>('/lives/finish-by-audio_url', { audio_url: url })
   t.like(answer.body.data[0], { id: live.id, status: 'finished', vram: 0 })
   await eventually(() => assert.deepEqual(processGroupOf(pid), []))
-  t.log(`gone after ${Number((process.hrtime.bigint() - began) / 1_000_000n)} ms`)
+  t.log(`gone after ${Number((process.hrtime.bigint() - startedAt) / 1_000_000n)} ms`)
 })
 
 onLinux(
-  'kill -9 of the service leaves no process; the next one pulls on with a new pid, the clock goes on [D53]',
+  'kill -9 of the service leaves no process, and the next service continues the source [D53]',
   async (t) => {
     const { service, client, live } = await startEndless(t)
     const listener = await client.socket(live, 'listener')
@@ -108,22 +109,22 @@ onLinux(
     const last = await listener.frame(({ type, final }) => type === 'transcription' && final === true)
     const members = processGroupOf(pid)
     t.is(members.length, 2)
-    // A stopped decoder does not notice that its parents are gone: the kernel must.
+    // A stopped decoder cannot notice the death of its parent, so the kernel must end it.
     for (const member of members) if (member !== pid) process.kill(member, 'SIGSTOP')
     await service.kill('SIGKILL')
     await eventually(() => assert.deepEqual(members.filter(isRunning), []))
     await service.start()
     const again = await logIn(service.url(), 'puller', passwordOf('puller'))
-    // Until the process is there the list knows the one before.
+    // The list shows the old process until the new one has started.
     await eventually(async () => assert.notEqual(await pidOf(again, live.id), pid))
-    const heir = await again.socket(live, 'listener')
-    const next = await heir.frame(({ type, final }) => type === 'transcription' && final === true)
+    const laterListener = await again.socket(live, 'listener')
+    const next = await laterListener.frame(({ type, final }) => type === 'transcription' && final === true)
     t.true(Number(next['start']) >= Number(last['end']))
     t.true(Number(next['segment']) > Number(last['segment']))
   },
 )
 
-onLinux('kill -9 of the service in a recording: it goes on behind the last final and is not heard anew [D53]', async (t) => {
+onLinux('after kill -9 a recording continues after its last final [D53]', async (t) => {
   const service = await startTestService(t, OPEN)
   const client = await service.user('puller')
   const folder = await packageSample(t, 'ts', 24)
@@ -131,7 +132,7 @@ onLinux('kill -9 of the service in a recording: it goes on behind the last final
   const files = filesOf(folder)
   let killed = false
   const server = await serve(t, (request, response) => {
-    // The second half comes after the kill.
+    // The second half is served after the kill.
     if (request.url === '/index.m3u8') response.end(playlist)
     else if (killed || Number(/\d+/.exec(request.url ?? '')?.[0]) < 6) files(request, response)
   })
@@ -143,19 +144,19 @@ onLinux('kill -9 of the service in a recording: it goes on behind the last final
   const before = server.requests.length
   await service.start()
   const again = await logIn(service.url(), 'puller', passwordOf('puller'))
-  const heir = await again.socket(live, 'listener')
-  await heir.closed
+  const laterListener = await again.socket(live, 'listener')
+  await laterListener.closed
   t.like(await liveOf(again, live.id), { status: 'finished' })
   const segments = server.requests
     .slice(before)
     .flatMap((path) => /^\/index(\d+)\.ts/.exec(path)?.[1] ?? [])
     .map(Number)
-  t.log(`the last final ended at ${String(last['end'])} s; then segments ${segments.join(' ')} were asked for`)
+  t.log(`the last final ended at ${String(last['end'])} s; then segments ${segments.join(' ')} were requested`)
   t.true((segments[0] ?? 0) > 0 && (segments[0] ?? 99) <= Math.ceil(Number(last['end']) / 2))
-  t.is(segments.at(-1), playlist.toString().split('#EXTINF').length - 2, 'to its end')
+  t.is(segments.at(-1), playlist.toString().split('#EXTINF').length - 2, 'the last segment was requested')
 })
 
-onLinux('words behind lost segments and a discontinuity stand where they were spoken [D61]', async (t) => {
+onLinux('words after lost segments and a discontinuity keep their recorded times [D61]', async (t) => {
   const service = await startTestService(t, OPEN)
   const client = await service.user('puller')
   const folder = await packageSample(t, 'ts', 54)
@@ -171,13 +172,13 @@ onLinux('words behind lost segments and a discontinuity stand where they were sp
   const listener = await client.socket(live, 'listener')
   await listener.closed
   const finals = listener.frames.filter(({ type, final }) => type === 'transcription' && final === true)
-  const heard = finals.flatMap(({ text, start, end }) =>
+  const transcribed = finals.flatMap(({ text, start, end }) =>
     comparableWords(String(text)).map((word) => ({ word, start: Number(start), end: Number(end) })))
   const spoken = SENTENCES.flatMap(({ words }) => words).filter(([word]) => word !== '')
-  const { matches } = alignWords(spoken.map(([word]) => word.toLowerCase()), heard.map(({ word }) => word))
+  const { matches } = alignWords(spoken.map(([word]) => word.toLowerCase()), transcribed.map(({ word }) => word))
   const outside = matches.map(([truth, index]) => {
     const [, start, end] = spoken[truth] ?? ['', 0, 0]
-    const segment = heard[index] ?? { start: 0, end: 0 }
+    const segment = transcribed[index] ?? { start: 0, end: 0 }
     return Math.max(0, segment.start - start, end - segment.end)
   })
   const words = `${matches.length} of ${spoken.length} words, ${finals.length} segments`
@@ -190,7 +191,7 @@ onLinux('words behind lost segments and a discontinuity stand where they were sp
 })
 
 onLinux(
-  'without auto_start the config starts the source; audio is not expected; FINISH ends it [R139 R148]',
+  'without auto_start config starts the source, audio is refused and FINISH ends it [R139 R148]',
   async (t) => {
     const service = await startTestService(t, OPEN)
     const client = await service.user('puller')
@@ -210,7 +211,7 @@ onLinux(
 )
 
 onLinux(
-  'a forbidden literal is refused at once, a forbidden name when it is resolved; neither is contacted [R53 S1]',
+  'a forbidden address is refused at once, a forbidden host name after its lookup [R53 S1]',
   async (t) => {
     const service = await startTestService(t)
     const client = await service.user('puller')

@@ -15,13 +15,13 @@ import { serialTestWith } from '../../support/running/skip-unless.ts'
 import { flvAudio, serveRtmp } from '../../support/sources/rtmp-server.ts'
 import { aacAudio, serveRtsp } from '../../support/sources/rtsp-server.ts'
 
-/** One after another: each starts as many decoders at once as a small machine can take. */
+/** Serial, because each test starts many decoders at the same time. */
 const onLinux = process.platform === 'linux' ? serialTestWith(FFMPEG) : test.skip
 
 const ALLOWED = '127.0.0.2'
 const AT_ONCE = 6
 
-/** One attempt with a decoder that has a network, so that a contact by FFmpeg would be seen as well. */
+/** One attempt without isolation, so contacts by FFmpeg itself would be noticed too. */
 const attempt = async (
   url: string,
   allow: ReadonlyArray<string> = [`${ALLOWED}/32`],
@@ -35,7 +35,7 @@ const attempt = async (
   return { seconds: bytes / 32_000, end: end.kind === 'failed' ? end.code : end.kind }
 }
 
-/** How an attempt at each of the URLs ends. */
+/** The error code of an attempt for each URL. */
 const codesOf = async (urls: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> => {
   const waiting = [...urls]
   const codes = new Map<string, string>()
@@ -46,7 +46,7 @@ const codesOf = async (urls: ReadonlyArray<string>): Promise<ReadonlyMap<string,
   return codes
 }
 
-/** An attempt without decoder whose lookups have one answer. */
+/** An attempt without a decoder and with a fixed DNS answer. */
 const withLookup = async (url: string, address: string): Promise<string> => {
   const sink = {
     bytes: async () => undefined,
@@ -63,7 +63,7 @@ const withLookup = async (url: string, address: string): Promise<string> => {
   return done.then(() => 'complete', (error: unknown) => sourceErrorOf(error).code)
 }
 
-onLinux('a hostile site makes no contact with a forbidden address, in any position of any playlist [S3 S4 S7]', async (t) => {
+onLinux('no hostile playlist causes a contact with a forbidden address [S3 S4 S7]', async (t) => {
   t.timeout(600_000)
   const forbidden = await listenForbidden(t, '127.0.0.3')
   const folder = await packageSample(t, 'ts', 7)
@@ -76,9 +76,9 @@ onLinux('a hostile site makes no contact with a forbidden address, in any positi
   const ends = await codesOf(site.paths.map(urlOf))
   const codes = new Map(site.paths.map((path) => [path, ends.get(urlOf(path)) ?? '']))
   t.deepEqual(forbidden.contacts, [])
-  // A text between two stretches of audio is noise to the decoder.
+  // The decoder treats a text between two parts of audio as noise.
   const played = [...codes].filter(([, code]) => code === 'complete').map(([path]) => path)
-  t.deepEqual(played.filter((path) => !path.endsWith('/nested')), [], 'nothing hostile looks as if it had played')
+  t.deepEqual(played.filter((path) => !path.endsWith('/nested')), [], 'no hostile path plays')
   for (const path of [
     'second/http',
     'only/mapped',
@@ -112,17 +112,18 @@ onLinux('a hostile site makes no contact with a forbidden address, in any positi
   const plays = await serve(t, filesOf(folder), ALLOWED)
   const control = await attempt(plays.url('index.m3u8'))
   t.is(control.end, 'complete')
-  t.true(control.seconds > 5, 'the positive control plays')
+  t.true(control.seconds > 5, 'the harmless playlist plays')
   const late = await serve(t, filesOf(await packageSample(t, 'late', 7)), ALLOWED)
   const ranges = await attempt(late.url('audio.m4a'))
   t.is(ranges.end, 'complete')
-  t.true(ranges.seconds > 5, 'and so does the one whose index is asked for')
+  t.true(ranges.seconds > 5, 'a file with its index at the end plays')
   t.log(
-    `${site.paths.length} cases, ${forbidden.contacts.length} contacts; controls: ${control.seconds.toFixed(1)} s, ${ranges.seconds.toFixed(1)} s`,
+    `${site.paths.length} cases, ${forbidden.contacts.length} contacts; ` +
+      `harmless: ${control.seconds.toFixed(1)} s, ${ranges.seconds.toFixed(1)} s`,
   )
 })
 
-/** Spellings of a place that must not be reached, for any scheme. */
+/** Spellings of a forbidden address, for any scheme. */
 const spellings = (at: string, port: number): ReadonlyArray<string> => [
   at,
   `2130706435:${port}`,
@@ -139,14 +140,14 @@ const spellings = (at: string, port: number): ReadonlyArray<string> => [
   `localhost:${port}`,
 ]
 
-onLinux('hostile RTMP and RTSP servers make no contact with a forbidden address; the positive controls play in the same run [S5]', async (t) => {
+onLinux('no hostile RTMP or RTSP server causes a contact with a forbidden address [S5]', async (t) => {
   t.timeout(600_000)
   const forbidden = await listenForbidden(t, '127.0.0.3')
   const at = `127.0.0.3:${forbidden.port}`
   const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 7), 'audio.flv')))
-  const sound = aacAudio(messages)
+  const audio = aacAudio(messages)
   const rtmp = await serveRtmp(t, messages, { host: ALLOWED, elsewhere: `rtmp://${at}/live/x` })
-  const rtsp = await serveRtsp(t, sound, { host: ALLOWED, elsewhere: at })
+  const rtsp = await serveRtsp(t, audio, { host: ALLOWED, elsewhere: at })
   const hosts = spellings(at, forbidden.port)
   const urls = [
     ...HOSTILE_RTMP_PATHS.map(rtmp.url), ...hostileRtspPaths(forbidden).map(rtsp.url),
@@ -154,12 +155,16 @@ onLinux('hostile RTMP and RTSP servers make no contact with a forbidden address;
   ]
   const codes = await codesOf(urls)
   t.deepEqual(forbidden.contacts, [])
-  const heard = [...codes]
+  const played = [...codes]
     .filter(([, code]) => code === 'interrupted' || code === 'complete')
     .map(([url]) => url.replace(/^[^:]*:\/\/[^/]*\//, ''))
-    // Paths, which mean the same server.
+    // These are paths on the allowed server.
     .filter((path) => !/x\?(?:%2F(?!%2F)|subfile)/.test(path))
-  t.deepEqual(heard.toSorted(), ['bad-control', 'base', 'control', 'live/unpublished'], 'whose lies are never dialled')
+  t.deepEqual(
+    played.toSorted(),
+    ['bad-control', 'base', 'control', 'live/unpublished'],
+    'these servers play without contacting the named addresses',
+  )
   for (const host of hosts)
     for (const scheme of ['rtmp', 'rtsp'])
       t.true(
@@ -171,22 +176,22 @@ onLinux('hostile RTMP and RTSP servers make no contact with a forbidden address;
   for (const url of [rtmp.url('live/ok'), rtsp.url('ok')]) {
     const control = await attempt(url)
     t.is(control.end, 'interrupted')
-    t.true(control.seconds > 5, `the positive control ${url} plays ${control.seconds} s`)
+    t.true(control.seconds > 5, `the harmless stream ${url} plays ${control.seconds} s`)
   }
   t.log(`${urls.length} cases, ${forbidden.contacts.length} contacts`)
-  // Names are looked up once: what the second answer would be is never asked.
-  const answers = ['127.0.0.2', '127.0.0.3']
+  // A name is looked up once, so a second answer cannot matter.
+  const addresses = ['127.0.0.2', '127.0.0.3']
   for (const good of [rtmp, rtsp]) {
     const scheme = good === rtmp ? 'rtmp' : 'rtsp'
     const outcomes: string[] = []
-    for (const address of answers)
+    for (const address of addresses)
       outcomes.push(await withLookup(`${scheme}://rebinding.example:${good.port}/live/ok`, address))
     t.deepEqual(outcomes, ['stream_over', 'address_forbidden'])
   }
   t.deepEqual(forbidden.contacts, [])
 })
 
-onLinux('nothing but the six schemes is pulled, and no forbidden address by its own URL [S1 S5]', async (t) => {
+onLinux('only six schemes are pulled, and no forbidden address in any spelling [S1 S5]', async (t) => {
   const forbidden = await listenForbidden(t, '127.0.0.3')
   const at = `127.0.0.3:${forbidden.port}`
   const codeOf = async (url: string) => (await attempt(url)).end
@@ -214,10 +219,14 @@ onLinux('nothing but the six schemes is pulled, and no forbidden address by its 
     `httpproxy://${at}/x`,
   ])
     t.is(await codeOf(url), 'unsupported', url)
-  t.is(await codeOf(`http://localhost:${forbidden.port}/a`), 'address_forbidden', 'a name is judged by its addresses')
+  t.is(
+    await codeOf(`http://localhost:${forbidden.port}/a`),
+    'address_forbidden',
+    'a host name is checked by its addresses',
+  )
   t.deepEqual(forbidden.contacts, [])
   const own = await serve(t, (_request, response) => response.end('own'), ALLOWED)
   t.is((await attempt(own.url(''), ['127.0.0.0/8'], own.port)).end, 'address_forbidden')
   t.deepEqual(own.requests, [])
-  t.is((await attempt(own.url(''), ['127.0.0.0/8'])).end, 'not_audio', 'positive control')
+  t.is((await attempt(own.url(''), ['127.0.0.0/8'])).end, 'not_audio', 'another port is allowed')
 })

@@ -19,7 +19,7 @@ const SECONDS = 24
 const RATE = 16_000
 const run = promisify(execFile)
 
-/** Of second n tone n, as HLS with two seconds a segment; its times begin at `origin`. */
+/** HLS with tone n in second n and two seconds per segment; its media times begin at `origin`. */
 const packageTones = async (t: ExecutionContext, type: 'mpegts' | 'fmp4', origin: number): Promise<string> => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
@@ -30,68 +30,69 @@ const packageTones = async (t: ExecutionContext, type: 'mpegts' | 'fmp4', origin
   return path
 }
 
-/** What is heard in the middle of each second: the number of its tone, null for silence. */
-const heardIn = (samples: Int16Array): ReadonlyArray<number | null> =>
+/** The tone in the middle of each second; null for silence. */
+const tonesOfSeconds = (samples: Int16Array): ReadonlyArray<number | null> =>
   Array.from({ length: Math.floor(samples.length / RATE) }, (_, second) => {
     const [tone] = [...tonesIn(samples.subarray((second + 0.2) * RATE, (second + 0.8) * RATE)).keys()]
     return tone ?? null
   })
 
-const untilOver = async (t: ExecutionContext, url: string) => {
+const samplesUntilEnd = async (t: ExecutionContext, url: string) => {
   const listening = startRetryingSource(t, url)
   await eventually(() => assert.deepEqual(listening.ends, ['completed']), { timeoutMs: 60_000 })
   return listening.samples()
 }
 
-/** Seconds as they are, but silence where the lost segments were. */
-const without = (...segments: ReadonlyArray<number>): ReadonlyArray<number | null> =>
+/** The expected tones, with silence in the lost segments. */
+const expectedWithout = (...segments: ReadonlyArray<number>): ReadonlyArray<number | null> =>
   Array.from({ length: SECONDS }, (_, second) => (segments.includes(Math.floor(second / 2)) ? null : second))
 
 for (const type of ['mpegts', 'fmp4'] as const)
-  withFfmpeg(`${type}: lost segments are silence, and what follows stands where it was recorded`, async (t) => {
-    // In the middle of it the times of MPEG-TS begin anew.
+  withFfmpeg(`${type}: lost segments become silence, and later audio keeps its time`, async (t) => {
+    // The times of MPEG-TS wrap around in the middle.
     const files = filesOf(await packageTones(t, type, type === 'mpegts' ? 95_433 : 0))
     const server = await serve(t, (request, response) => {
       if (/\/index(?:3|7|8)\./.test(request.url ?? '')) response.writeHead(404).end()
       else files(request, response)
     })
-    t.deepEqual(heardIn(await untilOver(t, server.url('index.m3u8'))), without(3, 7, 8))
+    t.deepEqual(tonesOfSeconds(await samplesUntilEnd(t, server.url('index.m3u8'))), expectedWithout(3, 7, 8))
   })
 
-withFfmpeg('a discontinuity is no gap, whatever its times say; segments that are lost with it are', async (t) => {
-  const [before, behind] = [await packageTones(t, 'mpegts', 0), await packageTones(t, 'mpegts', 300)]
+withFfmpeg('a discontinuity is no gap, but segments lost at a discontinuity are', async (t) => {
+  const [before, after] = [await packageTones(t, 'mpegts', 0), await packageTones(t, 'mpegts', 300)]
   const lines = (await readFile(join(before, 'index.m3u8'), 'utf8')).split('\n')
   const playlist = lines.map((line) => {
     const number = Number(/^index(\d+)\.ts$/.exec(line)?.[1])
     if (Number.isNaN(number)) return line
     const tag = number === 4 || number === 8 ? '#EXT-X-DISCONTINUITY\n' : ''
-    return `${tag}${line}?${number >= 4 && number < 8 ? 'behind' : 'before'}`
+    return `${tag}${line}?${number >= 4 && number < 8 ? 'after' : 'before'}`
   })
-  const [first, second] = [filesOf(before), filesOf(behind)]
+  const [first, second] = [filesOf(before), filesOf(after)]
   const server = await serve(t, (request, response) => {
     if (request.url === '/index.m3u8') response.end(playlist.join('\n'))
     else if (request.url?.startsWith('/index8.') === true) response.writeHead(404).end()
-    else (request.url?.endsWith('behind') === true ? second : first)(request, response)
+    else (request.url?.endsWith('after') === true ? second : first)(request, response)
   })
-  t.true((await readdir(behind)).length > 10)
-  t.deepEqual(heardIn(await untilOver(t, server.url('index.m3u8'))), without(8))
+  t.true((await readdir(after)).length > 10)
+  t.deepEqual(tonesOfSeconds(await samplesUntilEnd(t, server.url('index.m3u8'))), expectedWithout(8))
 })
 
 withFfmpeg(
-  'rtmp: what was not sent between connections is silence where times go on, not where they restart',
+  'rtmp: a gap between connections is silence, unless the times restart',
   async (t) => {
     const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 5), 'audio.flv')))
-    const hears = async (seconds: number, again: number): Promise<void> => {
-      const timeOf = (connection: number, index: number): number => (connection === 0 ? 500_000 : again) + index * 64
+    const assertLength = async (seconds: number, secondOrigin: number): Promise<void> => {
+      const timeOf = (connection: number, index: number): number =>
+        (connection === 0 ? 500_000 : secondOrigin) + index * 64
       const server = await serveRtmp(t, messages, { timeOf })
       const listening = startRetryingSource(t, server.url('live/ok'))
       await eventually(() => assert.ok(listening.seconds() >= 9.9, `${listening.seconds()} s`), { timeoutMs: 60_000 })
       await listening.stop()
-      const stretch = listening.samples().length / RATE
-      t.true(Math.abs(stretch - seconds) < 0.3, `${stretch} s`)
+      const length = listening.samples().length / RATE
+      t.true(Math.abs(length - seconds) < 0.3, `${length} s`)
     }
-    // Five seconds, seven that are missing, five again.
-    await Promise.all([hears(17, 512_000), hears(10, 0)])
+    // Five seconds, then seven missing seconds, then five seconds.
+    await Promise.all([assertLength(17, 512_000), assertLength(10, 0)])
   },
 )
 
@@ -121,14 +122,14 @@ const opusOf = async (t: ExecutionContext, seconds: number): Promise<RtpAudio> =
 }
 
 for (const [codec, rate] of [['pcmu', 8000], ['opus', 48_000]] as const)
-  withFfmpeg(`rtsp: packets of ${codec} that never came are silence, also where timestamps begin anew`, async (t) => {
-    const sound = codec === 'pcmu' ? pcmuAudio(3) : await opusOf(t, 3)
-    const packets = sound.packets.slice(0, 150).map((packet, index) => {
-      const late = Buffer.from(packet)
-      late.writeUInt32BE((2 ** 32 - rate + index * (rate / 50) + (index < 100 ? 0 : 4 * rate)) % 2 ** 32, 4)
-      return late
+  withFfmpeg(`rtsp: lost ${codec} packets become silence, also when timestamps wrap around`, async (t) => {
+    const audio = codec === 'pcmu' ? pcmuAudio(3) : await opusOf(t, 3)
+    const packets = audio.packets.slice(0, 150).map((packet, index) => {
+      const shifted = Buffer.from(packet)
+      shifted.writeUInt32BE((2 ** 32 - rate + index * (rate / 50) + (index < 100 ? 0 : 4 * rate)) % 2 ** 32, 4)
+      return shifted
     })
-    const server = await serveRtsp(t, { ...sound, packets })
+    const server = await serveRtsp(t, { ...audio, packets })
     const listening = startRetryingSource(t, server.url('ok'))
     await eventually(() => assert.ok(listening.seconds() >= 2.9, `${listening.seconds()} s`), { timeoutMs: 60_000 })
     await listening.stop()
@@ -151,7 +152,7 @@ test('rtmp: the tags of an aggregate message keep their distance', async (t) => 
   t.deepEqual(timesOf(bytes), [0, 64])
 })
 
-withFfmpeg('rtsp: each unit of AAC has its own time, also where a packet holds several', async (t) => {
+withFfmpeg('rtsp: each AAC unit has its own time, also in a packet with several units', async (t) => {
   const flv = await readFile(join(await packageSample(t, 'flv', 1), 'audio.flv'))
   const server = await serveRtsp(t, aacAudio(flvAudio(flv)))
   const [config, ...units] = timesOf((await pullOnce(server.url('ok'))).bytes)

@@ -19,10 +19,10 @@ const ROOT = join(import.meta.dirname, '..', '..', '..')
 const REFUSING = [process.execPath, join(ROOT, 'test', 'support', 'refusing-machine.ts')]
 const WARNING = 'decoders of URL sources are not isolated'
 
-type Given = Readonly<Record<string, string>>
-type Words = ReadonlyArray<string>
+type Settings = Readonly<Record<string, string>>
+type CommandPrefix = ReadonlyArray<string>
 
-/** A WAV source that never ends: 100 ms of silence every 100 ms, after a second at once. */
+/** A WAV source that never ends: one second of silence at once, then 100 ms every 100 ms. */
 const serveEndless = (t: ExecutionContext) =>
   serve(t, (_request, response) => {
     const format = '\x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\0\x7d\0\0\x02\0\x10\0'
@@ -32,8 +32,8 @@ const serveEndless = (t: ExecutionContext) =>
     response.once('close', () => clearInterval(more))
   })
 
-/** The service on a data directory of its own, which a later one can take over; settings without their prefix. */
-const startHere = async (t: ExecutionContext, directory: string, settings: Given, through: Words = []) => {
+/** Starts a service on a data directory; settings without their prefix. */
+const startHere = async (t: ExecutionContext, directory: string, settings: Settings, through: CommandPrefix = []) => {
   const environment = {
     HOST: '127.0.0.1', PORT: '0', DATA_DIR: directory, ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password,
     VRAM_MB: '100000', AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32', DRAIN_TIMEOUT: '0', ...settings,
@@ -51,28 +51,28 @@ const isolationMetric = async (client: Client): Promise<string | undefined> => {
 const createPulled = (client: Client, url: string): Promise<LiveJson> =>
   client.createLive({ audio_format: 'hls', audio_url: url, auto_start: true })
 
-/** What the kernel says of a process, and of its threads. */
+/** A number in the kernel status of a process or thread. */
 const statusOf = (place: number | string, name: string): string | undefined =>
   new RegExp(`^${name}:\\s+(\\d+)$`, 'm').exec(readFileSync(`/proc/${place}/status`, 'utf8'))?.[1]
 
-/** Filters of system calls beside those that hold for this test as well. */
+/** Seccomp filters of a process in addition to those of this test. */
 const filtersOf = (place: number | string): number =>
   Number(statusOf(place, 'Seccomp_filters')) - Number(statusOf('self', 'Seccomp_filters'))
 
-/** The pid of the decoder of a live that is heard, once it has as many filters. */
+/** The pid of the decoder of an active session, as soon as it has this many filters. */
 const decoderOf = (client: Client, live: LiveJson, filters: number): Promise<number> =>
   eventually(async () => {
     const { body } = await client.get<Single<LiveJson>>(`/lives/${live.id}`)
     assert.equal(body.data.status, 'active')
     const group = processGroupOf(Number(body.data['auto_start_pid']))
-    const pid = group.find((one) => readFileSync(`/proc/${one}/cmdline`, 'utf8').includes('decoder-process.ts'))
+    const pid = group.find((member) => readFileSync(`/proc/${member}/cmdline`, 'utf8').includes('decoder-process.ts'))
     assert.ok(pid !== undefined)
     assert.equal(filtersOf(pid), filters)
     return pid
   }, { timeoutMs: 60_000 })
 
-/** What `stenolog doctor` finds of the decoders. */
-const examine = (settings: Given, through: Words = []) =>
+/** The exit code of `stenolog doctor` and its check of the decoders. */
+const examine = (settings: Settings, through: CommandPrefix = []) =>
   new Promise<{ readonly code: unknown; readonly check: unknown }>((resolve) => {
     const words = [...through, process.execPath, join(ROOT, 'interfaces', 'cli', 'main.ts'), 'doctor', '--json']
     const [command = '', ...args] = words as ReadonlyArray<string>
@@ -83,7 +83,7 @@ const examine = (settings: Given, through: Words = []) =>
     })
   })
 
-onLinux('a URL source is decoded by a process that holds its pipes and nothing else of the service', async (t) => {
+onLinux('the decoder of a URL source holds only its own pipes', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const { service, client } = await startHere(t, path, {})
@@ -93,9 +93,9 @@ onLinux('a URL source is decoded by a process that holds its pipes and nothing e
   const descriptors = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`))
   const harmless = /^(?:pipe|socket):|^anon_inode:\[(?:eventpoll|eventfd)\]$|^\/dev\/null$/
   const strange = descriptors.filter((place) => !harmless.test(place))
-  t.deepEqual(strange, [], 'an io_uring would open files behind the back of a filter')
+  t.deepEqual(strange, [], 'an io_uring could open files despite the filter')
   const sockets = descriptors.filter((place) => place.startsWith('socket:'))
-  t.is(sockets.length, 3, 'in, out and what it says; no other')
+  t.is(sockets.length, 3, 'only input, output and messages')
   t.is(statusOf(pid, 'NoNewPrivs'), '1')
   t.regex(readFileSync(`/proc/${pid}/limits`, 'utf8'), /^Max data size\s+1073741824 /m)
   const threads = readdirSync(`/proc/${pid}/task`)
@@ -107,7 +107,7 @@ onLinux('a URL source is decoded by a process that holds its pipes and nothing e
   t.like((await examine({})).check, { ok: true, detail: 'of URL sources can open no file and no socket' })
 })
 
-onLinux('a machine that refuses isolation is told of, and pulls URLs unless isolation is required', async (t) => {
+onLinux('without isolation the service warns, and pulls URLs unless isolation is required', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const source = await serveEndless(t)
@@ -122,22 +122,22 @@ onLinux('a machine that refuses isolation is told of, and pulls URLs unless isol
   t.like(found.check, { ok: false })
   first.service.kill('SIGKILL')
   await first.service.exited
-  const asked = source.requests.length
+  const requestsBefore = source.requests.length
 
   const second = await startHere(t, path, { SOURCE_ISOLATION: 'required' }, REFUSING)
   t.true(second.service.stderr().includes(WARNING))
   t.is(await isolationMetric(second.client), '0')
   await second.client.untilStatus(live, 'error')
-  const wanted = { model: 'demo-en', language: 'en', audio_format: 'hls', audio_url: source.url('radio') }
-  const refused = await second.client.post('/lives/', wanted)
+  const request = { model: 'demo-en', language: 'en', audio_format: 'hls', audio_url: source.url('radio') }
+  const refused = await second.client.post('/lives/', request)
   t.is(refused.status, 422)
   t.regex(JSON.stringify(refused.body), /"audio_url".*STENOLOG_SOURCE_ISOLATION is required/)
-  t.is(source.requests.length, asked, 'neither is its source asked')
-  t.is((await second.client.createLive()).status, 'pending', 'what is sent and not pulled needs no decoder')
+  t.is(source.requests.length, requestsBefore, 'the source is not contacted')
+  t.is((await second.client.createLive()).status, 'pending', 'a session with sent audio needs no decoder')
   t.like((await examine({ SOURCE_ISOLATION: 'required' }, REFUSING)).check, { ok: false })
 })
 
-onLinux('isolation that is switched off is told at start, by doctor and by the metric', async (t) => {
+onLinux('the start, the doctor and the metric report isolation that is off', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const { service, client } = await startHere(t, path, { SOURCE_ISOLATION: 'off' })

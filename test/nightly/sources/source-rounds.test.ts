@@ -16,7 +16,7 @@ const ROUNDS = 50
 
 const onLinux = serialTestWith('/proc/self/fd', FFMPEG)
 
-/** Sources of every kind, played from the beginning each time. */
+/** URLs of one RTMP, RTSP and HLS source; each starts from its beginning. */
 const sources = async (t: ExecutionContext): Promise<ReadonlyArray<string>> => {
   const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 20), 'audio.flv')))
   const files = await serve(t, filesOf(await packageSample(t, 'ts', 20)))
@@ -27,20 +27,20 @@ const sources = async (t: ExecutionContext): Promise<ReadonlyArray<string>> => {
   ]
 }
 
-onLinux(`${ROUNDS} rounds of starting and stopping sources leave no process and no descriptor`, async (t) => {
+onLinux(`${ROUNDS} rounds of starting and stopping sources leak no process and no descriptor`, async (t) => {
   t.timeout(900_000)
   const urls = await sources(t)
   const start = createPullers({ rules: () => ({ allow: ['127.0.0.1/32'], ownPort: null }), isolation: ISOLATED })
   const groups: Array<number> = []
 
-  /** One source, until it is heard, or stopped while it begins. */
+  /** Starts one source and stops it after its first audio; every fifth is stopped while it starts. */
   const round = async (index: number): Promise<void> => {
     let samples = 0
     const puller = start({
       began: () => undefined, stretch: () => undefined, audio: (pcm) => { samples += pcm.length },
       heard: () => undefined, targetDuration: () => undefined, ended: () => undefined, died: () => undefined,
     })
-    // Where a round fails it must not outlive the test.
+    // A failed round must not leave a puller.
     t.teardown(puller.stop)
     const pid = puller.pid ?? 0
     groups.push(pid)
@@ -49,15 +49,15 @@ onLinux(`${ROUNDS} rounds of starting and stopping sources leave no process and 
     else await eventually(() => assert.ok(samples > 0), { timeoutMs: 60_000 })
     await puller.stop()
   }
-  // Sockets of the servers, which are ours here, close when their clients are gone.
+  // The servers run in this process, so their sockets count too.
   const descriptors = (): number => readdirSync('/proc/self/fd').length
   await round(0)
   await round(1)
   await round(2)
   const before = await eventually(() => {
-    const [one, other] = [descriptors(), descriptors()]
-    assert.equal(one, other)
-    return one
+    const [first, second] = [descriptors(), descriptors()]
+    assert.equal(first, second)
+    return first
   })
   for (let index = 0; index < ROUNDS; index += 1) await round(index)
   await eventually(() => assert.ok(descriptors() <= before, `${descriptors()} descriptors after, ${before} before`))

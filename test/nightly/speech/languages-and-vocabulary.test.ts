@@ -17,7 +17,7 @@ const textOf = async (job: Omit<TranscribeJob, 'model'>): Promise<string> => {
   return (await transcribe({ beginning: NO_BEGINNING, ...job })).segments.map(({ text }) => text).join('').trim()
 }
 
-withBase('the language of each recording is found, alone and beside what is transcribed', async (t) => {
+withBase('the language of each recording is detected, alone and in a batch', async (t) => {
   const { transcribe, transcribeTogether } = await loadBase()
   for (const [file, code] of [
     ['jfk', 'en'],
@@ -45,10 +45,10 @@ withBase('the language of each recording is found, alone and beside what is tran
   const alone = await Promise.all(
     jobs.slice(1).map(async (job) => (await transcribe(job)).segments.map(({ text }) => text).join('')),
   )
-  t.deepEqual(together, ['pt', ...alone], 'rows of several languages stay apart')
+  t.deepEqual(together, ['pt', ...alone], 'languages of a batch do not mix')
 })
 
-withBase('a live in two languages is heard in both, and each segment tells its own', async (t) => {
+withBase('a session in two languages is transcribed in both, and each segment names its language', async (t) => {
   const engine = createSpeechEngine({
     models: new Map([['base', WHISPER_BASE]]),
     workers: 1,
@@ -68,7 +68,7 @@ withBase('a live in two languages is heard in both, and each segment tells its o
   t.true(finals.every(({ text, words = [] }) => words.map((word) => word.text).join('') === text))
 })
 
-withBase('German speech becomes English text where that is asked for', async (t) => {
+withBase('the task translate turns German speech into English text', async (t) => {
   const samples = await recording('guide-de-1.wav')
   const english = await textOf({ samples, language: 'de', task: 'translate' })
   t.log(english)
@@ -76,7 +76,7 @@ withBase('German speech becomes English text where that is asked for', async (t)
   t.notRegex(english, /\b(der|die|und|Sie)\b/)
 })
 
-withBase('a hotword is heard rather than what sounds alike', async (t) => {
+withBase('a hotword wins over a word that sounds alike', async (t) => {
   const samples = await recording('de.wav')
   const job = { samples, language: 'de' }
   const vocabulary = { prompt: '', hotwords: ['Leichenhalle'] }
@@ -87,7 +87,7 @@ withBase('a hotword is heard rather than what sounds alike', async (t) => {
   t.regex(segments.map(({ text }) => text).join(''), /Leichenhalle\b/, 'without word times, with a prompt')
 })
 
-withBase('a prompt stays before the audio however long the context is', async (t) => {
+withBase('a prompt is kept however long the context is', async (t) => {
   const { transcribe } = await loadBase()
   const samples = (await recording('jfk.wav')).subarray(0, 40_000)
   const { tokenizer, tokenizerConfig } = orThrow(await readTokenizer(WHISPER_BASE))
@@ -102,7 +102,7 @@ withBase('a prompt stays before the audio however long the context is', async (t
   )
 })
 
-withBase('a vocabulary makes no words of silence, noise and tones', async (t) => {
+withBase('a vocabulary produces no words for silence, noise and tones', async (t) => {
   const { transcribe } = await loadBase()
   const prompt = 'Minutes of the board of Northwind Traders. Present: Anna Kowalski, Peter Lindqvist, Quentin Dubois.'
   const vocabulary = {

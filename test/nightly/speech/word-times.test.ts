@@ -8,24 +8,24 @@ import { wordsOfTokens } from '../../../infrastructure/onnx/words/token-words.ts
 import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
 import { loadBase, NO_BEGINNING, SPEECH_RECORDINGS, withBase } from '../../support/models/whisper-base.ts'
 
-/** A head that looks at a span of frames for each token. */
-const looking = (
+/** An attention head that attends to one span of frames per token. */
+const headOf = (
   frames: number,
   spans: ReadonlyArray<readonly [from: number, to: number]>,
 ): ReadonlyArray<Float32Array> =>
   spans.map(([from, to]) => Float32Array.from({ length: frames }, (_, frame) => (frame >= from && frame < to ? 1 : 0)))
 
-test('a token begins in the frame where the heads begin to look at what it says', (t) => {
+test('a token starts at the first frame that the attention heads attend to', (t) => {
   const spans = [[0, 10], [10, 30], [30, 45], [45, 60]] as const
-  t.deepEqual(tokenStarts([looking(60, spans)], 60), [0, 10, 30, 45])
+  t.deepEqual(tokenStarts([headOf(60, spans)], 60), [0, 10, 30, 45])
   t.deepEqual(
-    tokenStarts([looking(80, spans), looking(80, spans)], 60),
+    tokenStarts([headOf(80, spans), headOf(80, spans)], 60),
     [0, 10, 30, 45],
-    'frames behind the audio do not count',
+    'frames after the audio do not count',
   )
 })
 
-test('times of tokens never go back and lie in the audio, whatever the heads look at', (t) => {
+test('token times never decrease and lie in the audio for any attention', (t) => {
   const noise = (tokens: number, frames: number): ReadonlyArray<Float32Array> =>
     Array.from({ length: tokens }, (_, i) =>
       Float32Array.from({ length: frames }, (__, j) => ((i * 7919 + j * 104729) % 1009) / 1009),
@@ -44,7 +44,7 @@ test('times of tokens never go back and lie in the audio, whatever the heads loo
   t.is(tokenStarts([noise(1, 50)], 50)[0], 0)
 })
 
-/** Words of pieces of text, a token each; what bytes give that are no character yet is for the last of them to say. */
+/** Words of text pieces with one token each; incomplete characters continue in the next piece. */
 const wordsIn = (...pieces: ReadonlyArray<string>) =>
   wordsOfTokens(
     pieces.map((_, i) => i),
@@ -52,7 +52,7 @@ const wordsIn = (...pieces: ReadonlyArray<string>) =>
   )
 const bytes = (text: string): string => Buffer.from(text).toString('latin1')
 
-test('a word begins with a space and takes the punctuation behind it along', (t) => {
+test('a word starts with a space and includes the following punctuation', (t) => {
   const found = wordsIn(' It', "'s", ' the', ' U', '.S', '.', ' twenty', '-', 'five', ',', ' "', 'Yes', '!"')
   t.deepEqual(found.map(({ text, spoken, tokens: { length } }) => [text, spoken, length]), [
     [" It's", 2, 2], [' the', 1, 1], [' U.S.', 2, 3], [' twenty-five,', 3, 4], [' "Yes!"', 2, 3],
@@ -60,12 +60,12 @@ test('a word begins with a space and takes the punctuation behind it along', (t)
   t.deepEqual(
     wordsIn('ever', '.', ' So').map(({ text }) => text),
     ['ever.', ' So'],
-    'the rest of a word before comes first',
+    'the rest of an earlier word comes first',
   )
   t.deepEqual(wordsIn(), [])
 })
 
-test('in scripts without spaces what a token says is a word; bytes that tokens share stay together', (t) => {
+test('without spaces each token is a word, and tokens that share a character stay together', (t) => {
   t.deepEqual(
     wordsIn(bytes('東京'), bytes('は'), bytes('、'), bytes('暑い')).map(({ text, spoken }) => [text, spoken]),
     [
@@ -85,7 +85,7 @@ test('in scripts without spaces what a token says is a word; bytes that tokens s
   t.is(wordsIn(' a', first).length, 1, 'bytes that never become a character make no word')
 })
 
-test('the same again and again is a loop: of one token eight times, of two five, of three four, of more three', (t) => {
+test('a repetition is a loop: 1 token 8 times, 2 tokens 5 times, 3 tokens 4 times, more 3 times', (t) => {
   const repeated = (length: number, times: number): ReadonlyArray<number> => [
     90,
     91,
@@ -101,10 +101,10 @@ test('the same again and again is a loop: of one token eight times, of two five,
 
 const tokensIn = ({ words = [] }: Hypothesis): ReadonlyArray<number> => words.flatMap(({ tokens }) => tokens)
 
-withBase('words of a real recording sound where faster-whisper says that they do', async (t) => {
+withBase('word times of a real recording match those of faster-whisper', async (t) => {
   const { transcribe, hasWordTimes } = await loadBase()
   t.true(hasWordTimes)
-  const { words: known } = (
+  const { words: reference } = (
     JSON.parse(readFileSync(join(SPEECH_RECORDINGS, 'manifest.json'), 'utf8')) as ReadonlyArray<{
       file: string
       words: ReadonlyArray<[number, number, string]>
@@ -118,11 +118,13 @@ withBase('words of a real recording sound where faster-whisper says that they do
       isDraft,
     })
     const form = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]/g, '')
-    t.deepEqual(words.map(({ text }) => form(text)), known.map(([, , text]) => form(text)))
-    const apart = words.map(({ start }, i) => Math.abs(start - (known[i]?.[0] ?? Infinity))).toSorted((a, b) => a - b)
-    t.log(`median ${apart[Math.floor(apart.length / 2)]} s, most ${apart.at(-1)} s`)
-    t.true((apart[Math.floor(apart.length / 2)] ?? Infinity) <= 0.15)
-    t.true((apart[Math.floor(apart.length * 0.95)] ?? Infinity) <= 0.4)
+    t.deepEqual(words.map(({ text }) => form(text)), reference.map(([, , text]) => form(text)))
+    const deviations = words
+      .map(({ start }, i) => Math.abs(start - (reference[i]?.[0] ?? Infinity)))
+      .toSorted((a, b) => a - b)
+    t.log(`median ${deviations[Math.floor(deviations.length / 2)]} s, most ${deviations.at(-1)} s`)
+    t.true((deviations[Math.floor(deviations.length / 2)] ?? Infinity) <= 0.15)
+    t.true((deviations[Math.floor(deviations.length * 0.95)] ?? Infinity) <= 0.4)
     t.true(
       words.every(
         ({ start, end, probability }, i) =>
@@ -133,13 +135,13 @@ withBase('words of a real recording sound where faster-whisper says that they do
 })
 
 withBase(
-  'what a job goes on from is taken as heard: the rest is what it would have said without it, alone and together',
+  'a job with a prefix continues it as without a prefix, alone and in a batch',
   async (t) => {
     const { transcribe, transcribeTogether } = await loadBase()
-    const [jfk, other] = await Promise.all(
+    const [jfk, quilter] = await Promise.all(
       ['jfk.wav', 'quilter.wav'].map((file) => readAudioFile(join(SPEECH_RECORDINGS, file))),
     )
-    if (jfk === undefined || other === undefined) throw new Error('no recordings')
+    if (jfk === undefined || quilter === undefined) throw new Error('no recordings')
     const whole = await transcribe({ samples: jfk, language: 'en', beginning: NO_BEGINNING })
     const prefix = (whole.words ?? []).slice(0, 8).flatMap(({ tokens }) => tokens)
     const job = { samples: jfk, language: 'en', beginning: { ...NO_BEGINNING, prefix } }
@@ -151,10 +153,10 @@ withBase(
       job,
       {
         ...job,
-        samples: other,
+        samples: quilter,
         beginning: {
           ...NO_BEGINNING,
-          prefix: tokensIn(await transcribe({ samples: other, language: 'en', beginning: NO_BEGINNING })).slice(
+          prefix: tokensIn(await transcribe({ samples: quilter, language: 'en', beginning: NO_BEGINNING })).slice(
             0,
             prefix.length,
           ),
@@ -167,7 +169,7 @@ withBase(
   },
 )
 
-withBase('of a context that is too long the end is read', async (t) => {
+withBase('only the end of a too long context is used', async (t) => {
   const { transcribe } = await loadBase()
   const samples = (await readAudioFile(join(SPEECH_RECORDINGS, 'jfk.wav'))).subarray(0, 40_000)
   const context = Array.from({ length: 2000 }, (_, i) => 400 + (i % 900))
@@ -182,7 +184,7 @@ withBase('of a context that is too long the end is read', async (t) => {
 })
 
 withBase(
-  'a job with a beginning is refused by a model of which nobody says which heads follow the audio',
+  'a model without known alignment heads refuses a job with a beginning',
   async (t) => {
     const { transcribe, hasWordTimes } = await loadBase((model) => ({ ...model, alignmentHeads: [] }))
     t.false(hasWordTimes)

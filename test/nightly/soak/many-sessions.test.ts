@@ -8,15 +8,15 @@ import { sampleSentences, silence } from '../../support/audio/speech.ts'
 
 const LIVES = 8
 const MAX_DELAY = 5
-/** Samples of a frame, and the milliseconds that it lasts. */
+/** One message: samples and milliseconds. */
 const CHUNK = 1600
 const CHUNK_MS = 100
 
 const service = await runTestService()
 test.after.always(() => service.dispose())
 
-/** A final and how long after its last word was sent it came. */
-interface Told {
+/** A final segment, and its delay in seconds after the audio of its end was sent. */
+interface FinalSegment {
   readonly text: string
   readonly delay: number
 }
@@ -27,56 +27,56 @@ const joined = (parts: ReadonlyArray<Int16Array>): Int16Array => {
   return all
 }
 
-/** Sends audio, in real time or as fast as it goes; the finals that came, in their order. */
+/** Sends audio in real time or at full speed. Returns the final segments in order. */
 const speak = async (
   client: Client,
   config: Json,
   audio: Int16Array,
   pace: 'real time' | 'at once' = 'real time',
-): Promise<ReadonlyArray<Told>> => {
+): Promise<ReadonlyArray<FinalSegment>> => {
   const sender: TestSocket = await client.socket(await client.createLive({ config }), 'sender')
   sender.send({ type: 'config' })
   await sender.frame(({ status }) => status === 'started')
   const begin = performance.now()
-  const told: Array<Told> = []
-  const note = (): void => {
-    for (const { text, end } of sender.frames.filter(({ final }) => final === true).slice(told.length))
-      told.push({ text: String(text).replaceAll('\n', ' '), delay: (performance.now() - begin) / 1000 - Number(end) })
+  const finals: Array<FinalSegment> = []
+  const collect = (): void => {
+    for (const { text, end } of sender.frames.filter(({ final }) => final === true).slice(finals.length))
+      finals.push({ text: String(text).replaceAll('\n', ' '), delay: (performance.now() - begin) / 1000 - Number(end) })
   }
   for (let at = 0; at < audio.length; at += CHUNK) {
     sender.sendAudio(audio.slice(at, at + CHUNK))
     if (pace === 'real time') await delay(Math.max(0, begin + (at / CHUNK + 1) * CHUNK_MS - performance.now()))
-    note()
+    collect()
   }
   sender.send({ type: 'FINISH' })
   const { code } = await sender.closed
   if (code !== 1000) throw new Error(`closed with ${code}: ${sender.texts.at(-1)}`)
-  note()
-  return told
+  collect()
+  return finals
 }
 
-const textOf = (finals: ReadonlyArray<Told>): string =>
+const textOf = (finals: ReadonlyArray<FinalSegment>): string =>
   comparableWords(finals.map(({ text }) => text).join(' ')).join(' ')
 
 const p95 = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[Math.ceil(0.95 * values.length) - 1] ?? Number.NaN
 
-/** The lag of the live that is furthest behind, four times a second, until the signal aborts. */
-const lags = async (client: Client, signal: AbortSignal): Promise<ReadonlyArray<number>> => {
-  const seen: Array<number> = []
+/** Samples the largest session lag four times a second until the signal aborts. */
+const sampleLags = async (client: Client, signal: AbortSignal): Promise<ReadonlyArray<number>> => {
+  const samples: Array<number> = []
   while (!signal.aborted) {
     const { body } = await client.get<string>('/metrics')
-    seen.push(Number(/^stenolog_live_lag_max_seconds (\S+)$/m.exec(body)?.[1]))
+    samples.push(Number(/^stenolog_live_lag_max_seconds (\S+)$/m.exec(body)?.[1]))
     await delay(250)
   }
-  return seen
+  return samples
 }
 
-test.serial('8 lives in real time beside one of garbage: every word comes, in its own live [F14 S6]', async (t) => {
+test.serial('8 sessions in real time get every word while another session sends noise [F14 S6]', async (t) => {
   t.timeout(1_200_000)
   const client = await service.user('speakers', { max_sessions: LIVES + 1 })
   const all = await sampleSentences()
-  // What the model mishears when it is alone says nothing about many.
+  // Sentences that the model mishears without load are left out.
   const alone = textOf(await speak(client, {}, joined(all.flatMap(({ samples }) => [samples, silence(1)])), 'at once'))
   const sentences = all.filter(({ text }) => alone.includes(comparableWords(text).join(' ')))
   t.true(sentences.length >= 12, alone)
@@ -88,21 +88,22 @@ test.serial('8 lives in real time beside one of garbage: every word comes, in it
   )
   const seconds = (speeches[0]?.length ?? 0) / 16_000
   const stop = new AbortController()
-  const watching = lags(service.anonymous(), stop.signal)
-  // Without a detector in front, all of it goes to the model.
-  const noisy = speak(client, { vad: false, max_delay: MAX_DELAY }, garbage(Math.ceil(seconds)))
-  const heard = await Promise.all(speeches.map((speech) => speak(client, { max_delay: MAX_DELAY }, speech)))
-  const rubbish = await noisy
+  const watching = sampleLags(service.anonymous(), stop.signal)
+  // Without the voice detector all noise reaches the model.
+  const noiseSession = speak(client, { vad: false, max_delay: MAX_DELAY }, garbage(Math.ceil(seconds)))
+  const transcripts = await Promise.all(speeches.map((speech) => speak(client, { max_delay: MAX_DELAY }, speech)))
+  const noiseFinals = await noiseSession
   stop.abort()
 
-  for (const [live, finals] of heard.entries()) {
+  for (const [live, finals] of transcripts.entries()) {
     const spoken = comparableWords((orders[live] ?? []).map((sentence) => sentence?.text).join(' ')).join(' ')
-    t.is(textOf(finals), spoken, `live ${live}`)
-    t.true(finals.length >= sentences.length, 'each sentence had its final')
+    t.is(textOf(finals), spoken, `session ${live}`)
+    t.true(finals.length >= sentences.length, 'each sentence has a final segment')
   }
   t.is((await client.get('/health/ready')).status, 200)
   t.log(
-    `${LIVES} lives of ${seconds.toFixed(0)} s: p95 of the lag ${p95(await watching).toFixed(2)} s (max_delay ${MAX_DELAY} s), ` +
-      `of the time from a segment's end to its final ${p95(heard.flat().map(({ delay: late }) => late)).toFixed(2)} s; garbage gave ${rubbish.length} finals`,
+    `${LIVES} sessions of ${seconds.toFixed(0)} s: p95 of the lag ${p95(await watching).toFixed(2)} s ` +
+      `(max_delay ${MAX_DELAY} s), p95 from the end of a segment to its final ` +
+      `${p95(transcripts.flat().map((final) => final.delay)).toFixed(2)} s; noise gave ${noiseFinals.length} finals`,
   )
 })
