@@ -3,7 +3,10 @@ import test from 'ava'
 import { MUTANTS } from '../../nightly/mutants/all.ts'
 import { codesIn } from '../../support/running/rows.ts'
 import { citingFiles, citingOf, misplacedRules, rulesOf, unknownCodes } from './codes.ts'
+import { LAYERS } from './imports.ts'
 
+/** Parsing all files takes seconds, so they are read once. */
+const citing = citingFiles()
 const rules = rulesOf(readFileSync('docs/requirements.md', 'utf8'))
 
 const LAST_ROW = rules.filter(({ family }) => family === 'R').length
@@ -12,13 +15,19 @@ const LAST_ROW = rules.filter(({ family }) => family === 'R').length
 const invented = (family: string): string => `${family}${'9'.repeat(3)}`
 
 test('every code in the repository is a rule of docs/requirements.md', (t) => {
-  const citing = citingFiles()
   const paths = new Set(citing.map(({ path }) => path))
   for (const path of ['test/nightly/mutants/sources.ts', '.ci/allowed-skips', 'docs/requirements.md'])
     t.true(paths.has(path), `${path} was read`)
   t.deepEqual(unknownCodes(citing, rules), [])
   const rows = MUTANTS.flatMap((mutant) => mutant.rows.flatMap((row) => (typeof row === 'number' ? [`R${row}`] : [])))
   t.deepEqual(unknownCodes([{ path: 'test/nightly/mutants', codes: [...new Set(rows)] }], rules), [])
+})
+
+test('comments of the product explain rules instead of citing their codes', (t) => {
+  const isProduct = ({ path }: { readonly path: string }): boolean => LAYERS.some((layer) => path.startsWith(`${layer}/`))
+  t.deepEqual(citing.filter(isProduct), [])
+  t.true(isProduct(citingOf('domain/x.ts', '// As R12 says.\n')))
+  t.deepEqual(citingOf('domain/x.ts', '// As R12 says.\n').codes, ['R12'])
 })
 
 test('each rule appears once, in its family, in order, as one sentence on one line', (t) => {
