@@ -92,7 +92,7 @@ test('a folder without known languages or with a missing file is reported and no
   )
   t.is(reasons.get('opus-mt-en-fr'), 'tokenizer.json is missing')
   t.regex(reasons.get('opus-mt-en-es') ?? '', /^config\.json: /)
-  for (const name of ['opus-mt-en-ROMANCE', 'translator']) t.regex(reasons.get(name) ?? '', /says which languages/)
+  for (const name of ['opus-mt-en-ROMANCE', 'translator']) t.regex(reasons.get(name) ?? '', /contains its languages/)
 })
 
 test('the tokenizer names the languages, before the folder name does', async (t) => {
