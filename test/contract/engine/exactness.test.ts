@@ -61,7 +61,10 @@ const differences = async (runner: WhisperRunner, expected: Expected): Promise<R
   const at = [...tokens, -1].findIndex((token, step) => token !== (expected.tokens[step] ?? -1))
   const apart = (name: string, ours: number, theirs: number, most: number): ReadonlyArray<string> =>
     Math.abs(ours - theirs) <= most ? [] : [`${name} ${ours}, not ${theirs}`]
-  const text = hypothesis.segments.map((segment) => segment.text).join('').trim()
+  const text = hypothesis.segments
+    .map((segment) => segment.text)
+    .join('')
+    .trim()
   const bytes = Buffer.byteLength(text)
   return [
     ...(at < 0 ? [] : [`token ${at} is ${tokens[at]}, not ${expected.tokens[at]} (gap ${expected.gaps[at]})`]),
@@ -95,7 +98,7 @@ for (const timestamps of [false, true])
     })
 
 for (const timestamps of [false, true])
-  test(`texts decoded together are the reference's too, whatever their number, length and language: timestamps ${timestamps}`, async (t) => {
+  test(`joined texts equal the reference for every number, length and language: timestamps ${timestamps}`, async (t) => {
     const found: string[] = []
     for (const shorter of [false, true]) {
       const runner = await runnerFor(timestamps, shorter)

@@ -32,7 +32,7 @@ const runner = async (folder: string, change = same): Promise<MarianRunner> => {
 }
 
 /** A copy of tiny-marian, changed and then removed. */
-const withCopy = async <A,>(
+const withCopy = async <A>(
   change: (folder: string) => Promise<void>,
   use: (folder: string) => Promise<A>,
 ): Promise<A> => {
@@ -62,7 +62,10 @@ const merged = (model: MarianModel): MarianModel => ({
   weights: { ...model.weights, decoder: { kind: 'merged', file: `${TINY_MARIAN}/onnx/decoder_model_merged.onnx` } },
 })
 
-for (const [what, change] of [['two decoder files', same], ['a merged decoder', merged]] as const) {
+for (const [what, change] of [
+  ['two decoder files', same],
+  ['a merged decoder', merged],
+] as const) {
   test(`with ${what} the tokens are those of the reference's greedy search, its bans and forced end included`, async (t) => {
     const { translate } = await runner(TINY_MARIAN, change)
     t.true(expected.length > 30)
@@ -87,7 +90,7 @@ for (const [what, change] of [['two decoder files', same], ['a merged decoder', 
   })
 }
 
-test('the target decides which token stands in front, by any spelling of its code; a language without one gets none', async (t) => {
+test('the first token selects the target by any spelling of its code; a language without a token gets none', async (t) => {
   const { translate } = await runner(TINY_MARIAN)
   const tokens = async (to: string): Promise<unknown> =>
     (await translate('the test', 'en', to)).pieces.map((piece) => piece.tokens)
@@ -97,19 +100,22 @@ test('the target decides which token stands in front, by any spelling of its cod
   t.deepEqual(await tokens('it'), none)
 })
 
-test('a text is translated sentence by sentence, and what has neither letter nor digit stays as it is', async (t) => {
+test('a text is translated sentence by sentence, and text without letters and digits stays unchanged', async (t) => {
   const { translate } = await runner(TINY_MARIAN)
   const alone = async (text: string) => (await translate(text, 'en', 'fr')).text
   const [first, second] = [await alone('the test.'), await alone('A winter song.')]
   const both = await translate('  the test.\n A winter song.  ', 'en', 'fr')
-  t.deepEqual(both.pieces.map(({ source }) => source), ['the test.', 'A winter song.'])
+  t.deepEqual(
+    both.pieces.map(({ source }) => source),
+    ['the test.', 'A winter song.'],
+  )
   t.is(both.text, `${first} ${second}`)
   t.deepEqual(await translate('', 'en', 'fr'), { text: '', pieces: [] })
   t.deepEqual(await translate(' \n', 'en', 'fr'), { text: '', pieces: [] })
   t.is(await alone('…'), '…')
 })
 
-test('a sentence that is longer than the model takes is cut at spaces, without them anywhere; all of it is translated', async (t) => {
+test('a sentence that is too long is split, if possible at spaces, and translated completely', async (t) => {
   const { translate } = await runner(TINY_MARIAN)
   const spoken = Array.from({ length: 400 }, (_, index) => ['why', 'the', 'winter', 'x', 'stones'][index % 5]).join(' ')
   t.true(spoken.length > 1600)
@@ -130,7 +136,7 @@ test('a sentence that is longer than the model takes is cut at spaces, without t
   t.truthy(await translate('日本語 ☃ \u{1F600} \u0000 \uD800', 'ja', 'fr'))
 })
 
-test('ids, bans and lengths come from the files, generation_config.json before config.json, which is enough alone', async (t) => {
+test('ids, bans and lengths come from generation_config.json, else from config.json', async (t) => {
   const model = await readMarianDirectory(TINY_MARIAN)
   t.like(E.isRight(model) ? model.right : null, {
     startToken: 43,
@@ -157,7 +163,7 @@ test('ids, bans and lengths come from the files, generation_config.json before c
   })
 })
 
-test('what is missing or does not fit is named', async (t) => {
+test('errors name missing and wrong members', async (t) => {
   t.regex(await reasonAfter(changed('config.json', { model_type: 'bart' })), /^config\.json: model_type /)
   t.regex(await reasonAfter(changed('config.json', { d_model: 15 })), /does not divide/)
   t.regex(

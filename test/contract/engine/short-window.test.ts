@@ -27,7 +27,7 @@ const encode = async (graph: Uint8Array, frames: number): Promise<Float32Array> 
   return encoded?.data as Float32Array
 }
 
-test('an encoder for full windows alone hears shorter ones as one for any window does', async (t) => {
+test('an encoder for full windows gives the results of an encoder for any window', async (t) => {
   const fixed = fixedTo(encoder, positions)
   await t.throwsAsync(encode(fixed, positions))
   const short = withShortWindows(fixed, positions)
@@ -36,13 +36,13 @@ test('an encoder for full windows alone hears shorter ones as one for any window
     t.deepEqual(await encode(short, frames), await encode(encoder, frames))
 })
 
-test('an encoder for any window stays as it is, and so does one that is made otherwise', async (t) => {
+test('encoders for any window and unknown encoders stay unchanged', async (t) => {
   t.is(withShortWindows(encoder, positions), null)
   t.is(withShortWindows(fixedTo(encoder, positions), positions + 1), null)
   t.is(withShortWindows(await readFile(`${FOLDER}/onnx/decoder_model.onnx`), positions), null)
 })
 
-test('drafts of a model that was exported for full windows alone are heard in short ones', async (t) => {
+test('drafts use short windows even if the model was exported for full windows', async (t) => {
   const copy = await hubShapedCopy(FOLDER)
   t.teardown(copy.remove)
   const load = async (folder: string): Promise<SpeechRunner> => {

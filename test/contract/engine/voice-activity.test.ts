@@ -37,7 +37,7 @@ const furthest = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): num
     ? one.reduce((most, value, i) => Math.max(most, Math.abs(value - (other[i] ?? Infinity))), 0)
     : Infinity
 
-test("frames heard together are judged as Silero's own graph judges them one by one", async (t) => {
+test("frames in one run get the probabilities of Silero's own graph", async (t) => {
   const { samples } = await demoSpeech()
   const frames = Math.floor((20 * SAMPLE_RATE) / VAD_FRAME)
   const one = await judge(await reference, samples, [frames])
@@ -49,7 +49,7 @@ test("frames heard together are judged as Silero's own graph judges them one by 
   t.true(furthest(await judge(detect, samples, [frames]), one) < NEAR)
 })
 
-test('how the frames are shared out between calls changes nothing', async (t) => {
+test('the split of frames between calls changes nothing', async (t) => {
   const { samples } = await demoSpeech()
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 8 }), async (shares) => {
@@ -63,7 +63,7 @@ test('how the frames are shared out between calls changes nothing', async (t) =>
   )
 })
 
-test('audio that is not a multiple of the frame length is refused, and a file that is no Silero is, too', async (t) => {
+test('audio with a partial frame and the file of another model are refused', async (t) => {
   await t.throwsAsync(detect(new Int16Array(VAD_FRAME + 1), null), { message: /not a multiple of the frame length/ })
   const other = await readFile('test/support/fixtures/engine/exact-whisper/onnx/encoder_model.onnx')
   t.throws(() => voiceGraph(other), { message: /voice activity model has no/ })

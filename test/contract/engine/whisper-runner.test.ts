@@ -43,7 +43,7 @@ test('demo-en transcribes synthetic speech, with times, on short and on full win
   }
 })
 
-test('two sentences come as two segments', async (t) => {
+test('two sentences are two segments', async (t) => {
   const { transcribe } = await runner(DEMO)
   const both = new Int16Array(simon.length + 8000 + sheep.length)
   both.set(simon)
@@ -59,7 +59,7 @@ test('without timestamps the text is one segment that spans the audio', async (t
   t.deepEqual(segments, [{ start: 0, end: sheep.length / 16000, text: ` ${SHEEP}` }])
 })
 
-test('the merged decoder gives what the two decoder files give, and weights that never end the text stop at the limit', async (t) => {
+test('a merged decoder equals two decoder files, and an endless text stops at the limit', async (t) => {
   const endless = (model: WhisperModel): WhisperModel => ({ ...model, suppressed: [model.endOfText] })
   const merged = { kind: 'merged', file: `${TINY}/onnx/decoder_model_merged.onnx` } as const
   for (const change of [(model: WhisperModel) => model, endless]) {
@@ -89,7 +89,7 @@ testWith(RANDOM)(
   },
 )
 
-test('audio longer than the window is refused; a full window and none at all are answered', async (t) => {
+test('audio longer than the window is refused; a full window and empty audio are not', async (t) => {
   const { transcribe } = await runner(DEMO)
   await t.throwsAsync(transcribe({ samples: new Int16Array(160_001), language: 'en' }), {
     message: /more than the window/,
@@ -98,7 +98,7 @@ test('audio longer than the window is refused; a full window and none at all are
   t.is((await transcribe({ samples: new Int16Array(0), language: 'en' })).segments.length, 0)
 })
 
-test('demo-en hears no words worth showing in 60 windows of silence, noise and tones', async (t) => {
+test('demo-en shows no words in 60 windows of silence, noise and tones', async (t) => {
   const { transcribe } = await runner(DEMO)
   let seed = 1
   const random = (): number => {

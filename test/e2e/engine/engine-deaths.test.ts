@@ -18,7 +18,7 @@ const open = (options: Options = {}) => {
   return createSpeechEngine({ models, workers: 2, logger: createRecordingLogger(), execArgv: STALL, ...options })
 }
 
-test('speech is detected while the tasks that a dead process had begun are tried one by one', async (t) => {
+test('detection works while the tasks of a dead process are tried separately', async (t) => {
   const engine = open()
   t.teardown(engine.close)
   await engine.load('demo-en')()
@@ -37,7 +37,7 @@ test('speech is detected while the tasks that a dead process had begun are tried
   t.true((await Promise.all(jobs)).every(E.isRight))
 })
 
-test('a model that its trial found slow is not killed for being slow', async (t) => {
+test('a model that was slow in its trial is not killed', async (t) => {
   const limits = { detect: 30_000, transcribe: SLOW_MS / 5, load: 30_000, unmeasured: SLOW_MS / 5 }
   const engine = open({ limits, measuredPass: () => SLOW_MS * 5 })
   t.teardown(engine.close)
@@ -48,7 +48,7 @@ test('a model that its trial found slow is not killed for being slow', async (t)
   t.is(engine.pid(), first)
 })
 
-test('the scheduler is told that fewer tasks run at a time after a kill for want of memory', async (t) => {
+test('the engine reports fewer lanes after a kill because of memory', async (t) => {
   const engine = open()
   t.teardown(engine.close)
   await engine.load('demo-en')()

@@ -80,13 +80,13 @@ test('the model that ships transcribes synthetic speech through the engine proce
   t.is(textOf(await hear(sharedEngine, sheep)), SHEEP)
 })
 
-test('jobs of different lives that run side by side do not mix', async (t) => {
+test('jobs of several sessions do not mix', async (t) => {
   const jobs = Array.from({ length: 8 }, (_, index) => hear(sharedEngine, index % 2 === 0 ? simon : sheep))
   const texts = (await Promise.all(jobs)).map(textOf)
   t.deepEqual(texts, texts.map((_, index) => (index % 2 === 0 ? SIMON : SHEEP)))
 })
 
-test('speech is told from silence, whether it comes whole or frame by frame, of two lives in turn', async (t) => {
+test('speech is detected in whole audio, frame by frame, and for two sessions in turn', async (t) => {
   const detect = async (samples: Int16Array, state: Float32Array | null) => {
     const outcome = await sharedEngine.detectSpeech(samples, state)()
     if (E.isLeft(outcome)) throw new Error(outcome.left.reason)
@@ -117,14 +117,14 @@ test('speech is told from silence, whether it comes whole or frame by frame, of 
   t.deepEqual(uneven, E.left({ _tag: 'JobFailed', reason: '500 samples are not a multiple of the frame length 512' }))
 })
 
-test('a job that cannot be done fails alone', async (t) => {
+test('an invalid job fails alone', async (t) => {
   const french = sharedEngine.transcribe({ model: 'demo-en', language: 'fr', samples: simon })
   const [wrong, right] = await Promise.all([french(), hear(sharedEngine, simon)])
   t.deepEqual(wrong, E.left({ _tag: 'JobFailed', reason: 'the model does not know the language fr' }))
   t.is(textOf(right), SIMON)
 })
 
-test('a job that is called off has no text, and those beside it have theirs', async (t) => {
+test('a cancelled job has no text, and other jobs have theirs', async (t) => {
   const callOff = new AbortController()
   const jobs = Array.from({ length: 4 }, () =>
     sharedEngine.transcribe({ model: 'demo-en', language: 'en', samples: simon }, callOff.signal)(),
@@ -136,7 +136,7 @@ test('a job that is called off has no text, and those beside it have theirs', as
   t.is(textOf(await beside), SIMON)
 })
 
-test('a truncated model or one that is missing fails to load, is tried again, and others run [F11]', async (t) => {
+test('a truncated or missing model fails to load and is tried again, and others run [F11]', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   await cp(DEMO, directory.path, { recursive: true })
@@ -165,7 +165,7 @@ test('a truncated model or one that is missing fails to load, is tried again, an
   t.is(textOf(await hear(engine, sheep, 'damaged')), SHEEP)
 })
 
-test('jobs in flight when the engine process dies are answered all the same [F13]', async (t) => {
+test('jobs in flight when the engine process dies get their text [F13]', async (t) => {
   const { engine, logger } = open(t)
   await engine.load('demo-en')()
   const first = engine.pid()
@@ -177,7 +177,7 @@ test('jobs in flight when the engine process dies are answered all the same [F13
   t.true(logger.lines.some(({ message, fields }) => message === 'engine process died' && fields['inFlight'] === 2))
 })
 
-test('a job that brings the process down alone fails, the others are answered [F13]', async (t) => {
+test('only the job that kills the process fails [F13]', async (t) => {
   const { engine } = open(t, { fixture: 'crash-on-poison' })
   await engine.load('demo-en')()
   const [before, crashed, after] = await Promise.all([hear(engine, simon), hear(engine, poison), hear(engine, sheep)])
@@ -217,7 +217,7 @@ for (const [what, mark, reason] of [
   })
 }
 
-test('the wait for a free thread does not count as a job that hangs', async (t) => {
+test('the wait for a free thread does not count towards the limit of a job', async (t) => {
   const limit = 4 * SLOW_MS
   const { engine, logger } = open(t, {
     fixture: 'stall',
@@ -230,7 +230,7 @@ test('the wait for a free thread does not count as a job that hangs', async (t) 
   t.is(engine.pid(), first, JSON.stringify(logger.lines))
 })
 
-test('an engine process that never comes up is told to those who wait, and closing ends the attempts', async (t) => {
+test('waiting jobs fail if the engine process never starts, and closing ends the attempts', async (t) => {
   const logger = createRecordingLogger()
   const engine = createSpeechEngine({ models: new Map(), workers: 1, logger, execArgv: ['--no-such-flag'] })
   const loaded = await engine.load('demo-en')()
@@ -240,7 +240,7 @@ test('an engine process that never comes up is told to those who wait, and closi
   t.is(engine.pid(), undefined)
 })
 
-test('a terminal’s Ctrl-C leaves the engine to its service; closing ends it and answers what was waiting', async (t) => {
+test('a terminal’s Ctrl-C does not end the engine; closing ends it and its waiting jobs', async (t) => {
   const { engine } = open(t)
   await engine.load('demo-en')()
   const pid = engine.pid() ?? 0
@@ -257,7 +257,7 @@ test('a terminal’s Ctrl-C leaves the engine to its service; closing ends it an
   t.deepEqual(await hear(engine, simon), E.left({ _tag: 'JobFailed', reason: 'the engine is closed' }))
 })
 
-test('onnxruntime tells its maker nothing: the engine process has none of the files in which it keeps what it would report', async (t) => {
+test('onnxruntime sends no telemetry: the engine process opens none of its telemetry files', async (t) => {
   const { engine } = open(t)
   await engine.load('demo-en')()
   const folder = `/proc/${engine.pid()}/fd`

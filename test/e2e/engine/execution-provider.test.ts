@@ -35,7 +35,7 @@ const choose = (answers: Readonly<Record<GpuProvider, ProbeAnswer | string>>) =>
   return chooseProvider({ obstacle, probe }).then((choice) => ({ ...choice, tried }))
 }
 
-test('the first provider that runs here and is faster than the CPU is taken; why no other before it is told', async (t) => {
+test('the first provider that works and is faster than the CPU is chosen, with the reasons', async (t) => {
   t.deepEqual(await choose({ cuda: FAST, webgpu: FAST }), {
     provider: 'cuda',
     why: '0.4 ms where the CPU takes 3.0',
@@ -65,7 +65,7 @@ test('the first provider that runs here and is faster than the CPU is taken; why
   t.regex(why, /^cuda: no device; webgpu: ….{130,}No supported adapters$/)
 })
 
-test('a provider is tried in a process of its own; one that onnxruntime cannot load has its reason, and doctor tells it', async (t) => {
+test('a provider is tried in a separate process, and doctor prints its reason', async (t) => {
   const answer = await probeProvider('no such provider' as GpuProvider)
   t.regex(E.isLeft(answer) ? answer.left : '', /no such provider/)
   const { provider, why } = await chooseProvider()
@@ -91,7 +91,7 @@ test('a provider is tried in a process of its own; one that onnxruntime cannot l
   else t.regex(why, /ms where the CPU takes/)
 })
 
-test('on a GPU 32-bit weights come before 16-bit ones, on the CPU 8-bit ones first; which of them are for the CPU alone is told', async (t) => {
+test('a GPU prefers 32-bit weights and the CPU 8-bit weights, which only the CPU runs', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   const put = async (suffix: string): Promise<void> => {
@@ -151,7 +151,7 @@ const rounded = (outcome: Outcome): Outcome => {
   return JSON.parse(JSON.stringify(outcome, comparable)) as Outcome
 }
 
-test('a pass that ran alone on a CPU tells how long it kept a processor busy', async (t) => {
+test('a pass on the CPU reports its processor time', async (t) => {
   stayAlive(t)
   const pool = createWorkerPool({ script: WORKER, size: 1, onDeath: (reason) => t.fail(reason) })
   const outcome = await pool.run(job(simon), () => undefined)
@@ -159,7 +159,7 @@ test('a pass that ran alone on a CPU tells how long it kept a processor busy', a
   t.true((heard?.busySeconds ?? 0) > 0)
 })
 
-test('a worker takes the jobs that wait for one model at once, and answers each as if it were alone; one that is wrong harms none', async (t) => {
+test('a worker joins the waiting jobs of a model, each with its own text; an invalid job harms no other', async (t) => {
   stayAlive(t)
   const deaths: Array<string> = []
   const begun: Array<number> = []
@@ -188,7 +188,7 @@ test('a worker takes the jobs that wait for one model at once, and answers each 
   t.deepEqual(deaths, [])
 })
 
-test('with a GPU a model of 8-bit weights runs on the CPU, and one that does not load on the GPU does too', async (t) => {
+test('models with 8-bit weights, and models that do not load on the GPU, run on the CPU', async (t) => {
   stayAlive(t)
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
@@ -216,7 +216,7 @@ test('with a GPU a model of 8-bit weights runs on the CPU, and one that does not
 const FAILING_WORKER = new URL('../../support/fixtures/engine/failing-worker.ts', import.meta.url)
 const OUT_OF_MEMORY = 'Allocation size too large: 2400000000'
 
-test('what a GPU has no memory for the CPU does, and goes on with until the model is next loaded', async (t) => {
+test('if a GPU lacks memory, the CPU runs the model until its next load', async (t) => {
   stayAlive(t)
   const warnings: Array<string> = []
   const lanes = createLanes({
@@ -242,7 +242,7 @@ test('what a GPU has no memory for the CPU does, and goes on with until the mode
   t.is(await heardOn(), 'webgpu', 'a job that is wrong says nothing of the GPU')
 })
 
-test('a pass that nobody waits for any more ends, whether it waits or runs', async (t) => {
+test('a cancelled pass ends, both waiting and running', async (t) => {
   stayAlive(t)
   const pool = createWorkerPool({ script: WORKER, size: 1, onDeath: (reason) => t.fail(reason) })
   const [running, waiting] = [new AbortController(), new AbortController()]

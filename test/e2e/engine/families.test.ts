@@ -48,7 +48,7 @@ const engineOf = (t: ExecutionContext, models: Readonly<Record<string, string>>,
   return { engine, hear }
 }
 
-test('a second family is opened by the layout of its folder and heard through the engine', async (t) => {
+test('the layout of a folder selects the second family, and the engine runs it', async (t) => {
   const { listed, other } = await install(t)
   const { engine, hear } = engineOf(t, { listed, other, 'demo-en': DEMO }, WITH_FAMILY)
   t.deepEqual(await engine.load('listed')(), E.right({ windowSeconds: 20 }))
@@ -59,7 +59,7 @@ test('a second family is opened by the layout of its folder and heard through th
   t.is(await hear('other', new Int16Array(SAMPLE_RATE)), ONLY)
 })
 
-test('without it the same folder is refused, and the families that are known are named', async (t) => {
+test('without the second family its folder is refused, and the error names the known families', async (t) => {
   const { listed } = await install(t)
   const translator = 'models/translate-en-es'
   const { hear } = engineOf(t, { listed, translator, gone: join(listed, 'gone') }, [])
@@ -80,7 +80,7 @@ test('the catalogue lists a model of a second family with its languages and memo
   t.deepEqual(logger.lines.map(({ fields }) => [fields['folder'], fields['reason']]), [[other, ONLY]])
 })
 
-test('a model of a second family is verified and tried, with as much audio as it hears at a time', async (t) => {
+test('a model of a second family is verified and tried with its longest audio', async (t) => {
   const { listed, other } = await install(t, { least_seconds: 20 })
   const trial = await tryModel(listed, WITH_FAMILY)
   t.true(E.isRight(trial) && trial.right.weights === WEIGHT_BYTES, JSON.stringify(trial))

@@ -10,7 +10,7 @@ import { readWav } from '../../support/audio/wav.ts'
 
 const simon = readWav('test/support/fixtures/engine/simon.wav')
 
-test('a run for which memory does not suffice fails alone, in a process that stays [F12]', async (t) => {
+test('a run without enough memory fails alone, and its process stays [F12]', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   await cp('test/support/fixtures/engine/tiny-whisper', directory.path, { recursive: true })
@@ -27,7 +27,7 @@ test('a run for which memory does not suffice fails alone, in a process that sta
   t.is(engine.pid(), pid)
 })
 
-test('an allocation that fails releases the sessions and is tried once more, not for ever', async (t) => {
+test('a failed allocation releases the sessions and is tried exactly once more', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   const events: Array<string> = []
@@ -54,7 +54,7 @@ test('an allocation that fails releases the sessions and is tried once more, not
   await t.throwsAsync(run(['another fault', 'text']), { message: 'another fault' })
 })
 
-test('a device that was lost is let go of by all models, and the run comes once more', async (t) => {
+test('after a lost device all models release it, and the run is repeated', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   let [opened, released] = [0, 0]
@@ -82,7 +82,7 @@ test('a device that was lost is let go of by all models, and the run comes once 
   }
 })
 
-test('a model whose folder was replaced is loaded anew, and one whose folder is gone serves those who have it', async (t) => {
+test('a model with a replaced folder is loaded again, and a model with a deleted folder still serves', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   const folder = join(directory.path, 'model')

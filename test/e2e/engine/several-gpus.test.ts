@@ -42,7 +42,12 @@ const start = async (t: ExecutionContext, vrams: ReadonlyArray<number>) => {
     assert(scheduler !== undefined)
     const { events, finals, failures } = collectEvents()
     const pipeline = createLivePipeline({ engine, scheduler, monotonic, timers: heldTimers(), onStop: release })({
-      liveId, model: 'demo-en', language: 'en', settings: DEFAULT_ENGINE_SETTINGS, nextSegment: 1, events,
+      liveId,
+      model: 'demo-en',
+      language: 'en',
+      settings: DEFAULT_ENGINE_SETTINGS,
+      nextSegment: 1,
+      events,
     })
     const started = pipeline.start()()
     pipeline.push(simon)
@@ -73,13 +78,20 @@ test('sessions spread over one engine for each GPU, and a killed engine disturbs
   }
 
   const sessions = [1, 2, 3, 4].map((liveId) => begin(liveId, 1000))
-  t.deepEqual(sessions.map(({ engine }) => engine), [0, 1, 2, 0])
+  t.deepEqual(
+    sessions.map(({ engine }) => engine),
+    [0, 1, 2, 0],
+  )
   process.kill(pids[1] ?? 0, 'SIGKILL')
   t.deepEqual(await Promise.all(sessions.map(({ finish }) => finish())), [TEXT, TEXT, TEXT, TEXT])
   t.deepEqual(deaths(logger.lines), ['GPU-b2'])
   await eventually(() => assert.notEqual(engines[1]?.pid() ?? pids[1], pids[1]))
   t.deepEqual([engines[0].pid(), engines[2]?.pid()], [pids[0], pids[2]])
-  t.deepEqual(pool.rooms()?.map((room) => room.sessions.size), [0, 0, 0], 'each session has freed its place')
+  t.deepEqual(
+    pool.rooms()?.map((room) => room.sessions.size),
+    [0, 0, 0],
+    'each session has freed its place',
+  )
 })
 
 test('a session begins on the GPU that has memory for it, and the next takes the place of one that has ended', async (t) => {

@@ -90,7 +90,7 @@ const scriptedProcesses = (t: ExecutionContext, options: ScriptedOptions = {}) =
 
 const DONE = E.right(null)
 
-test('only tasks that began are suspects: what waited for a thread when the process died runs on as if nothing had been', async (t) => {
+test('only tasks that had begun are suspects: waiting tasks run again', async (t) => {
   const { transcribe, begin, die, answer, until } = scriptedProcesses(t, { workers: 3 })
   const [deadly, ...bystanders] = ['deadly', 'bystander', 'other'].map(transcribe)
   await until('deadly', 'bystander', 'other')
@@ -106,7 +106,7 @@ test('only tasks that began are suspects: what waited for a thread when the proc
   t.deepEqual(await Promise.all(bystanders), [DONE, DONE])
 })
 
-test('suspects are tried in halves, so that one deadly task of eight is found by halving and costs no other', async (t) => {
+test('one deadly task of eight is found by halving, and no other task fails', async (t) => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
   const { transcribe, begin, die, answer, inFlight, started } = scriptedProcesses(t, { workers: 8 })
   const outcomes = Promise.all(names.map(transcribe))
@@ -149,7 +149,7 @@ test('detection goes on while suspects are tried', async (t) => {
   t.deepEqual([await one, await other], [DONE, DONE])
 })
 
-test('a detection that is in flight at two deaths fails, and the task on trial is tried once more', async (t) => {
+test('a detection in flight at two deaths fails, and the task on trial is tried again', async (t) => {
   const { transcribe, detect, begin, die, answer, until } = scriptedProcesses(t)
   const [task, detection] = [transcribe('task'), detect()]
   await until('task', 'detect')
@@ -163,7 +163,7 @@ test('a detection that is in flight at two deaths fails, and the task on trial i
   t.deepEqual(await task, DONE)
 })
 
-test('where detection takes too long it is the only suspect: the task on trial beside it runs on', async (t) => {
+test('an overdue detection is the only suspect, and the task on trial runs again', async (t) => {
   const { transcribe, detect, begin, die, answer, until, started } = scriptedProcesses(t, { limits: { detect: 30 } })
   const task = transcribe('task')
   await until('task')
@@ -179,7 +179,7 @@ test('where detection takes too long it is the only suspect: the task on trial b
   t.deepEqual(await task, DONE)
 })
 
-test('groups that were to be tried together are no larger than what a kill has left of the memory', async (t) => {
+test('after a kill, groups of suspects are no larger than the number of tasks at a time', async (t) => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
   const { transcribe, begin, die, answer, inFlight, started } = scriptedProcesses(t, { workers: 8 })
   const outcomes = Promise.all(names.map(transcribe))
@@ -202,7 +202,7 @@ test('groups that were to be tried together are no larger than what a kill has l
   t.true((await outcomes).every(E.isRight))
 })
 
-test('of tasks in flight the one that takes too long is the only suspect', async (t) => {
+test('an overdue task is the only suspect', async (t) => {
   const passes = createPassLimits({
     floor: 1,
     unmeasured: 60_000,
@@ -224,7 +224,7 @@ test('of tasks in flight the one that takes too long is the only suspect', async
   t.deepEqual(await other, DONE)
 })
 
-test('after a kill from outside half as many tasks run at a time, after the next a quarter, and one at least', async (t) => {
+test('after each kill from outside half as many tasks run at a time, at least one', async (t) => {
   const { runner, transcribe, die, inFlight, logger, started } = scriptedProcesses(t, { workers: 4 })
   const outcomes = ['a', 'b', 'c', 'd', 'e', 'f'].map(transcribe)
   await eventually(() => assert.equal(inFlight().length, 4))
@@ -240,7 +240,7 @@ test('after a kill from outside half as many tasks run at a time, after the next
   await Promise.all(outcomes)
 })
 
-test('a death that was no kill from outside leaves the number of tasks as it is', async (t) => {
+test('a death without a kill from outside does not change the number of tasks', async (t) => {
   const { runner, transcribe, die, inFlight } = scriptedProcesses(t, { workers: 4 })
   const outcome = transcribe('a')
   await eventually(() => assert.equal(inFlight().length, 1))
@@ -250,7 +250,7 @@ test('a death that was no kill from outside leaves the number of tasks as it is'
   await outcome
 })
 
-test('jobs that wait for the CPU hold up none that wait for the GPU, and take no place there', async (t) => {
+test('jobs for the CPU neither delay jobs for the GPU nor take their places', async (t) => {
   const { runner, transcribe, until, answer } = scriptedProcesses(t, { workers: 2, onGpu: 3 })
   const outcomes = ['a', 'b', 'c', 'd', 'gpu 1', 'gpu 2', 'gpu 3', 'gpu 4'].map(transcribe)
   await until('a', 'b', 'gpu 1', 'gpu 2', 'gpu 3')

@@ -27,7 +27,7 @@ const open = (
   return { engine, logger, translate }
 }
 
-test('nothing runs before the first job; then texts are translated in a process of their own, of lower priority', async (t) => {
+test('the first job starts the translation process, which has a lower priority', async (t) => {
   const { engine, translate } = open(t)
   t.is(engine.pid(), undefined)
   t.deepEqual(await engine.load('tiny')(), E.right(undefined))
@@ -50,7 +50,7 @@ test('nothing runs before the first job; then texts are translated in a process 
   t.is(getPriority(pid), Math.min(19, getPriority() + 5))
 })
 
-test('a translator that is missing, broken or unheard of fails its own jobs alone, and works once it is repaired', async (t) => {
+test('a missing, broken or unknown translator fails only its own jobs, and works after its repair', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   await cp(TINY_MARIAN, directory.path, { recursive: true })
@@ -71,7 +71,7 @@ test('a translator that is missing, broken or unheard of fails its own jobs alon
   t.deepEqual(await translate('the test', 'fr', 'damaged'), right)
 })
 
-test('jobs in flight when the process is killed are answered by the next one', async (t) => {
+test('jobs in flight when the process is killed run again in the next process', async (t) => {
   const { engine, logger, translate } = open(t)
   await engine.load('tiny')()
   const right = await translate('the test')
@@ -85,7 +85,7 @@ test('jobs in flight when the process is killed are answered by the next one', a
   )
 })
 
-test('a job that brings the process down alone fails, the others are answered', async (t) => {
+test('only the job that kills the process fails', async (t) => {
   const { engine, translate } = open(t, { tiny: TINY_MARIAN }, 'crash-on-poison')
   await engine.load('tiny')()
   const right = await translate('the test')
@@ -99,7 +99,7 @@ test('a job that brings the process down alone fails, the others are answered', 
   t.deepEqual(after, right)
 })
 
-test('closing ends the process, answers what was waiting and starts nothing again', async (t) => {
+test('closing ends the process and its waiting jobs, and starts nothing again', async (t) => {
   const { engine, translate } = open(t)
   await engine.load('tiny')()
   const pid = engine.pid() ?? 0

@@ -6,7 +6,7 @@ import { readWav } from '../../support/audio/wav.ts'
 const TINY = 'test/support/fixtures/engine/tiny-whisper'
 
 testWith(SWIFTSHADER)(
-  'on WebGPU texts are those of the CPU, alone and together, and what lies on the device is given back',
+  'WebGPU gives the texts of the CPU, separate and joined, and releases its buffers',
   async (t) => {
     const clips = ['simon', 'sheep'].map((name) => readWav(`test/support/fixtures/engine/${name}.wav`))
     const [cpu, gpu] = await Promise.all([

@@ -36,7 +36,7 @@ const poolOf = (t: ExecutionContext, keep: { readonly further: number; readonly 
   return { hear, begun, surely }
 }
 
-test('a task waits for the thread that has its model rather than load it in another, and holds up nobody else', async (t) => {
+test('a task waits for the thread that has its model, and does not delay other tasks', async (t) => {
   const { hear, begun, surely } = poolOf(t, FOREVER)
   const first = await hear('a')
   t.notDeepEqual(await hear('b'), first, 'a thread without models comes before one that has some')
@@ -49,7 +49,7 @@ test('a task waits for the thread that has its model rather than load it in anot
   t.deepEqual(begun.slice(4), ['a'])
 })
 
-test('a model has as many sets as tasks of it come at a time', async (t) => {
+test('a model has as many copies as tasks at a time', async (t) => {
   const { hear, begun, surely } = poolOf(t, FOREVER)
   for (const _ of [1, 2]) {
     const held = [hear('held a'), hear('held a')]
@@ -58,7 +58,7 @@ test('a model has as many sets as tasks of it come at a time', async (t) => {
   t.deepEqual(begun, ['held a loads', 'held a loads', 'held a', 'held a'])
 })
 
-test('a further set that is not used is unloaded, the only one later', async (t) => {
+test('an additional unused copy is unloaded, the only copy later', async (t) => {
   const pair = async ({ hear, surely }: ReturnType<typeof poolOf>): Promise<void> => {
     await Promise.all([hear('held a'), hear('held a')].map((one) => surely('held a', one)))
   }

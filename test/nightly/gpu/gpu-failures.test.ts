@@ -53,7 +53,7 @@ for (const { named, mode, device } of FAILURES)
     t.is(failing.engine.pid() === pid, mode !== 'once')
   })
 
-test('what a model takes of a GPU is what the driver says that it holds more', async (t) => {
+test('the GPU memory of a model is the increase that the driver reports', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const driver = `#!/bin/sh\nif [ -e ${path}/asked ]; then used=1600; else used=1000; fi\ntouch ${path}/asked\necho "A GPU, 8192, $used"\n`

@@ -26,31 +26,37 @@ const driverIn = async (folder: string, flag: string): Promise<string> => {
   return description
 }
 
-testWith(SWIFTSHADER, COMPILER)('after the loss of its device WebGPU goes on with a new one, and no text is lost [F12]', async (t) => {
-  t.timeout(300_000)
-  const directory = await temporaryDirectory()
-  t.teardown(directory.remove)
-  const flag = join(directory.path, 'flag')
-  const driver = await driverIn(directory.path, flag)
-  Object.assign(process.env, SWIFTSHADER_ENVIRONMENT, { VK_DRIVER_FILES: driver, [TEST_PROVIDER]: 'webgpu' })
-  const logger = createRecordingLogger()
-  const models = new Map([['tiny', 'test/support/fixtures/engine/tiny-whisper']])
-  const engine = createSpeechEngine({ models, workers: 1, logger })
-  t.teardown(engine.close)
-  t.true(E.isRight(await engine.load('tiny')()))
-  const pid = engine.pid()
+testWith(SWIFTSHADER, COMPILER)(
+  'after the loss of its device WebGPU goes on with a new one, and no text is lost [F12]',
+  async (t) => {
+    t.timeout(300_000)
+    const directory = await temporaryDirectory()
+    t.teardown(directory.remove)
+    const flag = join(directory.path, 'flag')
+    const driver = await driverIn(directory.path, flag)
+    Object.assign(process.env, SWIFTSHADER_ENVIRONMENT, { VK_DRIVER_FILES: driver, [TEST_PROVIDER]: 'webgpu' })
+    const logger = createRecordingLogger()
+    const models = new Map([['tiny', 'test/support/fixtures/engine/tiny-whisper']])
+    const engine = createSpeechEngine({ models, workers: 1, logger })
+    t.teardown(engine.close)
+    t.true(E.isRight(await engine.load('tiny')()))
+    const pid = engine.pid()
 
-  const transcribed = async () => {
-    const outcome = await engine.transcribe({ model: 'tiny', language: 'en', samples: simon })()
-    return E.isRight(outcome) ? outcome.right.segments : outcome.left.reason
-  }
-  const expected = await transcribed()
-  for (let loss = 0; loss < 2; loss += 1) {
-    await writeFile(flag, '')
-    t.deepEqual(await transcribed(), expected)
-    t.false(existsSync(flag), 'the device was lost')
-    t.is(engine.deviceOf('tiny').name, 'gpu')
-  }
-  t.is(engine.pid(), pid, 'the process still runs')
-  t.deepEqual(logger.lines.filter(({ level }) => level !== 'info'), [])
-})
+    const transcribed = async () => {
+      const outcome = await engine.transcribe({ model: 'tiny', language: 'en', samples: simon })()
+      return E.isRight(outcome) ? outcome.right.segments : outcome.left.reason
+    }
+    const expected = await transcribed()
+    for (let loss = 0; loss < 2; loss += 1) {
+      await writeFile(flag, '')
+      t.deepEqual(await transcribed(), expected)
+      t.false(existsSync(flag), 'the device was lost')
+      t.is(engine.deviceOf('tiny').name, 'gpu')
+    }
+    t.is(engine.pid(), pid, 'the process still runs')
+    t.deepEqual(
+      logger.lines.filter(({ level }) => level !== 'info'),
+      [],
+    )
+  },
+)

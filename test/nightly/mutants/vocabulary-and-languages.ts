@@ -84,13 +84,13 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
     file: HOTWORDS,
     before: 'if (likeliest.token >= endOfText) return likeliest',
     after: '',
-    rows: ['no hotword takes the place of the end of the text'], test: HOTWORDS_TEST,
+    rows: ['no hotword replaces the end of the text'], test: HOTWORDS_TEST,
   },
   {
     file: HOTWORDS,
     before: 'isBorder(text, from) ? [free, bound] : [free]',
     after: '[free, bound]',
-    rows: ['a spelling without a space begins only where no word goes on'], test: HOTWORDS_TEST,
+    rows: ['a spelling without a space begins only after the end of a word'], test: HOTWORDS_TEST,
   },
   {
     file: HOTWORDS,

@@ -11,13 +11,13 @@ const rehearsing = (timeOf: (texts: number) => number) => {
   }
 }
 
-test('texts are joined where a few together take clearly less time than one after another', async (t) => {
+test('texts are joined if a few together take clearly less time than separate ones', async (t) => {
   t.is(await measureBatch(rehearsing((texts) => 10 + texts), 8), 8)
   t.is(await measureBatch(rehearsing((texts) => 10 * texts), 8), 1)
   t.is(await measureBatch(rehearsing((texts) => 9 * texts), 8), 1, 'a tenth is none')
 })
 
-test('texts are heard one by one where no run holds several, or none has the memory', async (t) => {
+test('texts run separately if the model takes only one, or the memory suffices for only one', async (t) => {
   t.is(await measureBatch(undefined, 8), 1)
   const full = async (texts: number): Promise<number> => {
     if (texts > 1) throw new Error('Allocation size too large')

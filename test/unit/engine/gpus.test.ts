@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const none = (): Promise<string> => Promise.reject(new Error('spawn nvidia-smi ENOENT'))
 
-test('the memory of GPUs is what their drivers tell', async (t) => {
+test('the memory of GPUs comes from their drivers', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   for (const [card, total] of [['card0', 8 * 2 ** 30], ['card1', 0]] as const) {

@@ -23,20 +23,20 @@ const taken = (logits: Readonly<Record<number, number>>, text: ReadonlyArray<num
   return hotwords.prefer(chooseToken(all), all, text)
 }
 
-test('a hotword begins where it comes near to the likeliest token, and nowhere else', (t) => {
+test('a hotword begins only where it is almost as likely as the likeliest token', (t) => {
   t.is(taken({ 8: 0, 1: -2.5 }, [7]).token, 1)
   t.is(taken({ 8: 0, 1: -3.5 }, [7]).token, 8)
   t.is(taken({ 8: 0, 2: -1 }, [7]).token, 8, 'it is not begun in its middle')
 })
 
-test('a hotword that has begun goes on, token by token, also one that began with the text that was known', (t) => {
+test('a hotword continues token by token, also after a beginning in the known text', (t) => {
   t.is(taken({ 8: 0, 2: -4.5 }, [7, 1]).token, 2)
   t.is(taken({ 8: 0, 3: -4.5 }, [1, 2]).token, 3)
   t.is(taken({ 8: 0, 3: -4.5 }, [1, 7]).token, 8)
   t.is(taken({ 8: 0, 2: -4.5 }, [1, 2, 3]).token, 8, 'it is over')
 })
 
-test('a spelling without a space begins only where no word goes on', (t) => {
+test('a spelling without a space begins only after the end of a word', (t) => {
   t.is(taken({ 8: 0, 5: -1 }, []).token, 5)
   t.is(taken({ 8: 0, 5: -1 }, [9]).token, 5)
   t.is(taken({ 8: 0, 5: -1 }, [7]).token, 8)
@@ -44,11 +44,11 @@ test('a spelling without a space begins only where no word goes on', (t) => {
   t.is(taken({ 8: 0, 6: -4.5 }, [7, 5]).token, 8)
 })
 
-test('no hotword takes the place of the end of the text', (t) => {
+test('no hotword replaces the end of the text', (t) => {
   t.is(taken({ [END]: 0, 1: -0.1, 2: -0.1 }, [7, 1]).token, END)
 })
 
-test('a hotword that is taken is likelier by its bonus; what the model said alone of it is told beside', (t) => {
+test('a chosen hotword is likelier by its bonus, and its probability without the bonus is kept', (t) => {
   const { token, logprob, withoutBonus = 0 } = taken({ 8: 0, 1: -1 }, [])
   const odds = (log: number): number => log - Math.log(1 - Math.exp(log))
   t.is(token, 1)
@@ -68,7 +68,7 @@ const vocabularies = async () => {
   return { of: createVocabularies(tokenizer, decode, model.right.endOfText), encode, decode, vocabulary: model.right }
 }
 
-test('a prompt is the text before, as much of it as is read; what looks like a token of the model is text or nothing', async (t) => {
+test('a prompt is cut to its limit, and special tokens in it do not count', async (t) => {
   const { of, decode, vocabulary } = await vocabularies()
   t.is(decode(of({ prompt: 'the red car', hotwords: [] }).prompt), ' the red car')
   t.deepEqual(of({ prompt: '  ', hotwords: [' '] }), { prompt: [] })
@@ -82,7 +82,7 @@ test('a prompt is the text before, as much of it as is read; what looks like a t
   )
 })
 
-test('a hotword is heard as it is written and with a capital, with and without a space before it', async (t) => {
+test('a hotword has spellings with and without a capital and a space', async (t) => {
   const { of, encode, vocabulary } = await vocabularies()
   const { hotwords } = of({ prompt: '', hotwords: ['  red   car '] })
   for (const text of [' red car', ' Red car', 'red car', 'Red car']) {
@@ -97,7 +97,7 @@ test('a hotword is heard as it is written and with a capital, with and without a
   }
 })
 
-test('a vocabulary is made once', async (t) => {
+test('a vocabulary is encoded only once', async (t) => {
   const { of } = await vocabularies()
   t.is(of({ prompt: 'a', hotwords: ['b'] }), of({ prompt: 'a', hotwords: ['b'] }))
   t.not(of({ prompt: 'a', hotwords: ['b'] }), of({ prompt: 'a', hotwords: ['c'] }))

@@ -36,7 +36,7 @@ for (const { melBins, hopLength, features } of cases) {
   })
 }
 
-test('an odd number of frames has its last frame right', (t) => {
+test('the last frame of an odd number is correct', (t) => {
   const settings = { samplingRate: 16000, fftSize: 400, hopLength: 160, melBins: 80 }
   const whole = fixtureSignal().subarray(0, 3200)
   const even = createLogMel(settings)(whole)
@@ -49,7 +49,7 @@ test('an odd number of frames has its last frame right', (t) => {
   t.true(frame(odd, 18).every(Number.isFinite))
 })
 
-test('of an even number of frames the last one is heard, and silence is as silent as the reference has it', (t) => {
+test('the last frame of an even number counts, and silence equals the reference', (t) => {
   const settings = { samplingRate: 16000, fftSize: 400, hopLength: 160, melBins: 80 }
   const loud = createLogMel(settings)(fixtureSignal().subarray(0, 3200))
   t.is(loud.frames, 20)

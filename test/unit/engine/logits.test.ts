@@ -27,7 +27,7 @@ test('without timestamps only the suppress lists count, and the second list only
   t.deepEqual(allowed([0], rules), [0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])
 })
 
-test('the first token is a time, not later than the first one may be', (t) => {
+test('the first token is a timestamp up to its highest index', (t) => {
   t.deepEqual(allowed([]), [8, 9, 10, 11])
   const { timestamps } = RULES
   t.deepEqual(
@@ -36,24 +36,24 @@ test('the first token is a time, not later than the first one may be', (t) => {
   )
 })
 
-test('after the first time comes text, or the end', (t) => {
+test('text or the end follows the first timestamp', (t) => {
   t.deepEqual(allowed([9]), [0, 2, 3, 4, 5, END])
 })
 
-test('a time after text is answered by a time, not an earlier one, or by the end', (t) => {
+test('after text and a timestamp comes an equal or later timestamp, or the end', (t) => {
   t.deepEqual(allowed([9, 0, 12]), [END, 12, 13, 14, 15])
 })
 
-test('after a pair of times comes text', (t) => {
+test('text follows a pair of timestamps', (t) => {
   t.deepEqual(allowed([9, 0, 12, 12]), [0, 2, 3, 4, 5, END])
 })
 
-test('a segment ends after it began, and no-timestamps never comes', (t) => {
+test('a segment is not empty, and the no-timestamps token is forbidden', (t) => {
   t.deepEqual(allowed([9, 0]), [0, 2, 3, 4, 5, END, 10, 11, 12, 13, 14, 15])
   t.deepEqual(allowed([9, 0, 12, 13, 0]), [0, 2, 3, 4, 5, END, 14, 15])
 })
 
-test('times win when they are likelier together than any single text', (t) => {
+test('timestamps win if they are together likelier than each text token', (t) => {
   const logits = Float32Array.from({ length: 16 }, (_, token) => (token < TIME ? 0 : -1))
   applyRules(logits, [8, 0], RULES)
   t.deepEqual([...logits.keys()].filter((token) => logits[token] !== -Infinity), [9, 10, 11, 12, 13, 14, 15])
@@ -63,7 +63,7 @@ test('times win when they are likelier together than any single text', (t) => {
   t.is(chooseToken(quieter).token, 0)
 })
 
-test('the likeliest token is chosen, the first of equals, with its log probability', (t) => {
+test('the likeliest token is chosen with its log probability, and of equals the first', (t) => {
   const logits = Float32Array.of(0, 1, -Infinity, 1)
   const { token, logprob } = chooseToken(logits)
   t.is(token, 1)
@@ -72,7 +72,7 @@ test('the likeliest token is chosen, the first of equals, with its log probabili
   t.is(probabilityOf(logits, 2), 0)
 })
 
-test('log probabilities are those of plain arithmetic, however the logits lie', (t) => {
+test('log probabilities equal plain arithmetic for all ranges of logits', (t) => {
   const logit = fc.oneof(fc.float({ min: -60, max: 60, noNaN: true }), fc.constant(-Infinity))
   fc.assert(
     fc.property(fc.array(logit, { minLength: 1, maxLength: 300 }), (values) => {
@@ -97,7 +97,7 @@ interface Reference {
   }>
 }
 
-test('after random beginnings the rules leave and choose what the reference does', (t) => {
+test('after random beginnings, rules and choice equal the reference', (t) => {
   const { rules, cases } = JSON.parse(readFileSync('test/support/fixtures/engine/logits.json', 'utf8')) as Reference
   for (const { generated, logits, allowed: expected, token } of cases) {
     const ours = Float32Array.from(logits)

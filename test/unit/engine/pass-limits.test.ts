@@ -2,13 +2,13 @@ import test from 'ava'
 import { createPassLimits, LONGEST_TRIAL_MS } from '../../../infrastructure/onnx/process/pass-limits.ts'
 import { createWidth } from '../../../infrastructure/onnx/process/width.ts'
 
-test('a model that its trial found slow has five times as long for a pass as that took', (t) => {
+test('the limit of a pass is five times the pass of the trial', (t) => {
   const limits = createPassLimits({ floor: 120_000, measured: (model) => ({ slow: 300_000, quick: 900 })[model] })
   t.is(limits.of('slow'), 1_500_000)
   t.is(limits.of('quick'), 120_000)
 })
 
-test('a model that nobody measured has as long as a trial would give it, until its first pass is over', (t) => {
+test('an unmeasured model has the limit of a trial until its first pass has ended', (t) => {
   const limits = createPassLimits({ floor: 120_000 })
   t.is(limits.of('by hand'), LONGEST_TRIAL_MS)
   limits.seen('by hand', 2_000)
@@ -18,7 +18,7 @@ test('a model that nobody measured has as long as a trial would give it, until i
   t.is(limits.of('by hand'), 300_000, 'the slowest pass counts')
 })
 
-test('the usual time of a pass is the median of the last ones, before any that of the trial', (t) => {
+test('the usual time is the median of the last passes, or the trial before the first pass', (t) => {
   const limits = createPassLimits({ floor: 1, measured: (model) => ({ base: 700 })[model] })
   t.is(limits.timeOf('by hand'), null)
   t.deepEqual(limits.timeOf('base'), { usual: 0.7, least: 0.7 })
@@ -48,7 +48,7 @@ test('the number of tasks at a time doubles after ten minutes without a kill, la
   t.is(width.now(), 8, 'never more than all')
 })
 
-test('a process on other hardware takes as many tasks as that can, or fewer after a kill', (t) => {
+test('a process on other hardware runs as many tasks as it can, or fewer after a kill', (t) => {
   const width = createWidth(2, () => 0)
   width.resize(8)
   t.is(width.now(), 8)

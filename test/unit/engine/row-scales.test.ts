@@ -79,7 +79,7 @@ test('a convolution is computed in floats', async (t) => {
   t.true(Math.abs((y[ROWS - 3] ?? NaN) - exact) < 1e-6, `${y[ROWS - 3]} instead of ${exact}`)
 })
 
-test('what was not quantised so stays as it is, and what is no graph is refused', async (t) => {
+test('other graphs stay unchanged, and other bytes are refused', async (t) => {
   const graph = await readFile('test/support/fixtures/engine/exact-whisper/onnx/encoder_model.onnx')
   t.is(withRowScales(graph), null)
   t.is(withRowScales(quantised('MatMulInteger', [ROWS, COLUMNS], 1, 0)), null, 'its weights lie beside the file')

@@ -92,7 +92,7 @@ test('every language of the API reaches its token in a model that has those of W
   t.is(promptOf(model, 'jw'), null)
 })
 
-testWith(RANDOM)('the numbers of a foreign model come from its files', async (t) => {
+testWith(RANDOM)('the parameters of another model come from its files', async (t) => {
   const model = await open(RANDOM)
   t.is(model.windowSamples, 480_000)
   t.is(model.timePrecision, 0.02)
@@ -191,7 +191,7 @@ test('a model of several languages finds them, and translates where it has the t
   t.like(abilitiesOf(await open(DEMO)), { findsLanguage: false, translates: false })
 })
 
-test('what is missing or does not fit is named', async (t) => {
+test('errors name missing and wrong members', async (t) => {
   t.is(await reasonAfter(async (folder) => rm(join(folder, 'tokenizer.json'))), 'tokenizer.json is missing')
   t.is(await reasonAfter(async (folder) => writeFile(join(folder, 'config.json'), '{')), 'config.json is not JSON')
   t.regex(
