@@ -121,7 +121,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     file: 'domain/profiles/decider.ts',
     before: 'state.length >= MAX_PROFILES',
     after: 'state.length > MAX_PROFILES',
-    rows: ['a user has at most a hundred profiles; a larger older set can be changed and reduced'],
+    rows: ['a user has at most 100 profiles; a larger stored set can be changed and reduced'],
     test: DOMAIN_PROFILES,
   },
   {
@@ -183,6 +183,6 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     file: 'domain/login/decider.ts',
     before: 'const FIRST_WAIT_OF_NAME = 20',
     after: 'const FIRST_WAIT_OF_NAME = 21',
-    rows: ['a name waits for all networks after the twentieth failure'], test: LOGIN,
+    rows: ['a name waits from its twentieth failure, across all networks'], test: LOGIN,
   },
 ]

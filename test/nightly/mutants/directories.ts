@@ -25,14 +25,14 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
     file: 'domain/administrators/decider.ts',
     before: 'if (known.administers || revision <= known.revision) return E.right([])',
     after: 'if (known.administers) return E.right([])',
-    rows: ['a removed administrator is added again only after a return, not by stale information'],
+    rows: ['a removed administrator is added again only by a newer user event'],
     test: 'test/unit/domain/administrators.test.ts',
   },
   {
     file: 'domain/administrators/decider.ts',
     before: 'known.administers && revision >= known.revision ? [removed(revision)]',
     after: 'known.administers ? [removed(revision)]',
-    rows: ['stale information removes no returned administrator; a repeated departure says nothing new'],
+    rows: ['an outdated check does not remove an administrator who was added again later'],
     test: 'test/unit/domain/administrators.test.ts',
   },
   {

@@ -21,37 +21,41 @@ const count = (userId: number, administering: boolean, revision: number): Admini
 const leave = (userId: number, revision: number, remaining: number): AdministratorsCommand =>
   ({ type: 'Leave', userId, revision, remaining, at })
 
-const decided = (before: ReadonlyArray<AdministratorsEvent>, command: AdministratorsCommand) =>
+const decide = (before: ReadonlyArray<AdministratorsEvent>, command: AdministratorsCommand) =>
   administratorsDecider.decide(command, fold(administratorsDecider, before))
 
 test('a new administrator is added once', (t) => {
-  t.deepEqual(decided([], count(1, true, 0)), E.right([added(1, 0)]))
-  t.deepEqual(decided([added(1, 0)], count(1, true, 0)), E.right([]))
-  t.deepEqual(decided([added(1, 0)], count(1, true, 4)), E.right([]))
+  t.deepEqual(decide([], count(1, true, 0)), E.right([added(1, 0)]))
+  t.deepEqual(decide([added(1, 0)], count(1, true, 0)), E.right([]))
+  t.deepEqual(decide([added(1, 0)], count(1, true, 4)), E.right([]))
 })
 
-test('an administrator is removed while another one stays, and otherwise refused', (t) => {
-  t.deepEqual(decided([added(1, 0), added(2, 0)], leave(1, 3, 2)), E.right([removed(1, 3)]))
+test('an administrator can leave while another one remains; the last administrator cannot', (t) => {
+  t.deepEqual(decide([added(1, 0), added(2, 0)], leave(1, 3, 2)), E.right([removed(1, 3)]))
   t.deepEqual(
-    decided([added(1, 0), added(2, 0), removed(2, 0)], leave(1, 3, 2)),
+    decide([added(1, 0), added(2, 0), removed(2, 0)], leave(1, 3, 2)),
     E.left({ _tag: 'NoAdministratorRemains' }),
   )
-  t.deepEqual(decided([added(1, 0)], leave(1, 3, 2)), E.left({ _tag: 'NoAdministratorRemains' }))
+  t.deepEqual(decide([added(1, 0)], leave(1, 3, 2)), E.left({ _tag: 'NoAdministratorRemains' }))
 })
 
-test('a removed administrator is added again only after a return, not by stale information', (t) => {
-  const left = [added(1, 0), added(2, 0), removed(1, 3)]
-  t.deepEqual(decided(left, count(1, true, 0)), E.right([]))
-  t.deepEqual(decided(left, count(1, true, 3)), E.right([]))
-  t.deepEqual(decided(left, count(1, true, 5)), E.right([added(1, 5)]))
+test('a removed administrator is added again only by a newer user event', (t) => {
+  const departed = [added(1, 0), added(2, 0), removed(1, 3)]
+  t.deepEqual(decide(departed, count(1, true, 0)), E.right([]))
+  t.deepEqual(decide(departed, count(1, true, 3)), E.right([]))
+  t.deepEqual(decide(departed, count(1, true, 5)), E.right([added(1, 5)]))
 })
 
-test('stale information removes no returned administrator; a repeated departure says nothing new', (t) => {
-  t.deepEqual(decided([added(1, 5)], count(1, false, 4)), E.right([]))
-  t.deepEqual(decided([added(1, 5)], count(1, false, 6)), E.right([removed(1, 6)]))
-  t.deepEqual(decided([], count(1, false, 6)), E.right([]))
-  t.deepEqual(decided([added(2, 0), removed(1, 3)], leave(1, 3, 2)), E.right([]))
-  t.deepEqual(decided([added(2, 0), added(1, 5)], leave(1, 3, 2)), E.right([removed(1, 5)]), 'decided by an older look')
+test('an outdated check does not remove an administrator who was added again later', (t) => {
+  t.deepEqual(decide([added(1, 5)], count(1, false, 4)), E.right([]))
+  t.deepEqual(decide([added(1, 5)], count(1, false, 6)), E.right([removed(1, 6)]))
+  t.deepEqual(decide([], count(1, false, 6)), E.right([]))
+  t.deepEqual(decide([added(2, 0), removed(1, 3)], leave(1, 3, 2)), E.right([]))
+  t.deepEqual(
+    decide([added(2, 0), added(1, 5)], leave(1, 3, 2)),
+    E.right([removed(1, 5)]),
+    'the check is older than the addition',
+  )
 })
 
 const data = { userId: 1, at }
@@ -67,7 +71,7 @@ const userEvent: fc.Arbitrary<UserEvent> = fc.constantFrom<UserEvent>(
   { type: 'UserLimitsChanged', data: { ...data, maxSessions: 2, maxTranslations: 2 } },
 )
 
-test('the state derived without keys equals the state of the whole user', (t) => {
+test('the administrator status without decryption equals the status in the full user state', (t) => {
   fc.assert(fc.property(fc.array(userEvent, { maxLength: 12 }), fc.boolean(), (changes, isDeleted) => {
     const changed = changes.filter(({ type }) => type !== 'UserRegistered')
     const [first] = changes.filter(({ type }) => type === 'UserRegistered')
@@ -75,14 +79,14 @@ test('the state derived without keys equals the state of the whole user', (t) =>
     const ends: ReadonlyArray<UserEvent> = isDeleted
       ? [{ type: 'UserDeleted', data: { ...data, usernameHash: 'h' } }]
       : []
-    let is = NOT_REGISTERED
+    let status = NOT_REGISTERED
     let state: UserState = userDecider.initialState
     for (const [revision, event] of [first, ...changed, ...ends].entries()) {
-      const before = is
-      is = adminStatusAfter(before, event, revision)
+      const before = status
+      status = adminStatusAfter(before, event, revision)
       state = userDecider.evolve(state, event)
-      t.is(is.since !== null, administers(state))
-      if (is.since !== null) t.is(is.since, before.since ?? revision)
+      t.is(status.since !== null, administers(state))
+      if (status.since !== null) t.is(status.since, before.since ?? revision)
     }
   }))
 })

@@ -11,7 +11,7 @@ const compute = (lanes: number, active: ReadonlyArray<number> = []): Compute =>
   ({ deviceOf: () => ({ name: 'cpu', lanes }), shareOf: (model) => SHARES[model] ?? 0, active: new Set(active) })
 
 const candidate = (worker: string, lanes: number, rank = 0) => ({ worker, rank, compute: compute(lanes) })
-const onOne = (lanes: number, active: ReadonlyArray<number> = []) => ({
+const onOneWorker = (lanes: number, active: ReadonlyArray<number> = []) => ({
   candidates: [{ worker: 'gpu-0', rank: 0, compute: compute(lanes, active) }],
 })
 
@@ -20,42 +20,42 @@ const A_MINUTE_LATER = after(61_000)
 test('a session is admitted while its share of the lanes is free', (t) => {
   const { given } = specify(t, admissionDecider)
   const busy = [joined('gpu-0', 9000), admitted(1), admitted(2, { needs: ['base', 'mt-en-es'] })]
-  given(...busy).when(admit(3, onOne(1))).thenEvents(admitted(3))
+  given(...busy).when(admit(3, onOneWorker(1))).thenEvents(admitted(3))
   given(...busy)
-    .when(admit(3, onOne(0.99)))
+    .when(admit(3, onOneWorker(0.99)))
     .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0.24 })
   given(...busy)
-    .when(admit(3, onOne(0.5)))
+    .when(admit(3, onOneWorker(0.5)))
     .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 })
-  given(...busy).when(admit(3, onOne(Infinity))).thenEvents(admitted(3))
+  given(...busy).when(admit(3, onOneWorker(Infinity))).thenEvents(admitted(3))
   given(...busy).when(admit(3)).thenEvents(admitted(3))
 })
 
-test('a pending session counts for a minute, an active one while it has a sender', (t) => {
+test('a pending session occupies its share for one minute, an active session until its sender leaves', (t) => {
   const { given } = specify(t, admissionDecider)
   const waiting = [joined('gpu-0', 9000), admitted(1), admitted(2)]
   const refused = { _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 } as const
-  given(...waiting).when(admit(3, { ...onOne(0.5), at: after(60_999) })).thenRefused(refused)
+  given(...waiting).when(admit(3, { ...onOneWorker(0.5), at: after(60_999) })).thenRefused(refused)
   given(...waiting)
-    .when(admit(3, { ...onOne(0.5), at: A_MINUTE_LATER }))
+    .when(admit(3, { ...onOneWorker(0.5), at: A_MINUTE_LATER }))
     .thenEvents(admitted(3, { at: A_MINUTE_LATER }))
-  given(...waiting).when(admit(3, { ...onOne(0.5, [1, 2]), at: A_MINUTE_LATER })).thenRefused(refused)
+  given(...waiting).when(admit(3, { ...onOneWorker(0.5, [1, 2]), at: A_MINUTE_LATER })).thenRefused(refused)
   given(...waiting)
-    .when(admit(3, { ...onOne(0.5, [1, 7]), at: A_MINUTE_LATER }))
+    .when(admit(3, { ...onOneWorker(0.5, [1, 7]), at: A_MINUTE_LATER }))
     .thenEvents(admitted(3, { at: A_MINUTE_LATER }))
 })
 
 test('quota and memory are checked before compute', (t) => {
   const { given } = specify(t, admissionDecider)
   const full = [joined('gpu-0', 1999), admitted(1)]
-  given(...full).when(admit(2, { ...onOne(0), maxSessions: 1 })).thenRefused({ _tag: 'QuotaReached', maximum: 1 })
-  given(...full).when(admit(2, onOne(0))).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 999 })
-  given(joined('gpu-0', 2000), admitted(1)).when(admit(2, onOne(0)))
+  given(...full).when(admit(2, { ...onOneWorker(0), maxSessions: 1 })).thenRefused({ _tag: 'QuotaReached', maximum: 1 })
+  given(...full).when(admit(2, onOneWorker(0))).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 999 })
+  given(joined('gpu-0', 2000), admitted(1)).when(admit(2, onOneWorker(0)))
     .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 })
 })
 
-test('a model that needs more than a whole lane is refused, however many are free', (t) => {
-  specify(t, admissionDecider).given(joined('gpu-0', 9000)).when(admit(1, { needs: ['huge'], ...onOne(16) }))
+test('a model that is too slow for a whole lane is refused, no matter how many lanes are free', (t) => {
+  specify(t, admissionDecider).given(joined('gpu-0', 9000)).when(admit(1, { needs: ['huge'], ...onOneWorker(16) }))
     .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 1.25, freeLanes: 1 })
 })
 
@@ -74,7 +74,7 @@ test('a session goes to a worker with enough memory and lanes; other workers do 
 test('sessions that an older version admitted without a model take no compute', (t) => {
   specify(t, admissionDecider)
     .given(joined('gpu-0', 9000), admitted(1, { needs: null }))
-    .when(admit(2, onOne(0.25)))
+    .when(admit(2, onOneWorker(0.25)))
     .thenEvents(admitted(2))
 })
 

@@ -25,23 +25,25 @@ test('a session that fits no single GPU is refused, however much all GPUs have f
   given(empty).when(admit(1, { vram: 4001, ...onTwoEngines() }))
     .thenRefused({ _tag: 'InsufficientVram', needed: 4001, free: 4000 })
   given(empty).when(admit(1, { vram: 4000, ...onTwoEngines() })).thenEvents(admitted(1, { vram: 4000 }))
-  const two = [empty, admitted(1, { vram: 3000 }), admitted(2, { vram: 2500 })]
-  given(...two).when(admit(3, { vram: 1600, ...onTwoEngines([1], [2]) }))
+  const twoSessions = [empty, admitted(1, { vram: 3000 }), admitted(2, { vram: 2500 })]
+  given(...twoSessions).when(admit(3, { vram: 1600, ...onTwoEngines([1], [2]) }))
     .thenRefused({ _tag: 'InsufficientVram', needed: 1600, free: 1500 })
-  given(...two).when(admit(3, { vram: 2500, ...onTwoEngines([1, 2], []) })).thenEvents(admitted(3, { vram: 2500 }))
+  given(...twoSessions)
+    .when(admit(3, { vram: 2500, ...onTwoEngines([1, 2], []) }))
+    .thenEvents(admitted(3, { vram: 2500 }))
 })
 
 test('a session is refused when no GPU has both the memory and the lanes for it [R11]', (t) => {
   const { given } = specify(t, admissionDecider)
-  const one = [joined('gpu-0', 8000), admitted(1, { vram: 3500, needs: ['idle'] })]
-  const two = [...one, admitted(2, { vram: 100 })]
-  given(...two).when(admit(3, { vram: 1000, ...onTwoEngines([1], [2]) }))
+  const oneSession = [joined('gpu-0', 8000), admitted(1, { vram: 3500, needs: ['idle'] })]
+  const twoSessions = [...oneSession, admitted(2, { vram: 100 })]
+  given(...twoSessions).when(admit(3, { vram: 1000, ...onTwoEngines([1], [2]) }))
     .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.6, freeLanes: 0.4 })
-  given(...two).when(admit(3, { vram: 500, ...onTwoEngines([1], [2]) })).thenEvents(admitted(3, { vram: 500 }))
-  given(...one).when(admit(2, { vram: 1000, ...onTwoEngines([1]) })).thenEvents(admitted(2, { vram: 1000 }))
+  given(...twoSessions).when(admit(3, { vram: 500, ...onTwoEngines([1], [2]) })).thenEvents(admitted(3, { vram: 500 }))
+  given(...oneSession).when(admit(2, { vram: 1000, ...onTwoEngines([1]) })).thenEvents(admitted(2, { vram: 1000 }))
 })
 
-test('sessions that have not begun count on the GPU with most free memory, the largest first', (t) => {
+test('pending sessions are assigned to the GPU with the most free memory, largest session first', (t) => {
   const open = [[1, 1000], [2, 1500], [3, 3000]].map(([liveId = 0, vram = 0]) => reservation(liveId, { vram }))
   const rooms = [{ vram: 4000, sessions: new Set([1]) }, { vram: 4000, sessions: new Set<number>() }]
   const spaces = spacesOf({ ...initialState, open }, { worker: 'gpu-0', rooms, lanes: 2, lanesOf: () => 0.25 })

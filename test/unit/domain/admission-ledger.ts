@@ -4,14 +4,14 @@ import type { Offering } from '../../../domain/admission/placement.ts'
 
 export const WORKERS = ['gpu-0', 'gpu-1', 'gpu-2']
 
-export const ensure = (holds: boolean, what: string): void => {
-  if (!holds) throw new Error(what)
+export const ensure = (holds: boolean, message: string): void => {
+  if (!holds) throw new Error(message)
 }
 
-/** What the log says is reserved, counted again from the events alone. */
+/** The reservations, computed from the events independently of the decider. */
 interface Ledger {
   readonly workers: Map<string, { readonly vram: number; readonly isDraining: boolean }>
-  /** Who lost a worker stands behind all others. */
+  /** In order of waiting: sessions that lost their worker move to the end. */
   readonly held: Map<
     number,
     {
@@ -36,16 +36,16 @@ export const freeOn = (ledger: Ledger, among: ReadonlyArray<string> = WORKERS): 
 export const sessionsOf = (ledger: Ledger, userId: number): number =>
   [...ledger.held.values()].filter((entry) => entry.userId === userId).length
 
-const ableTo = (needs: ReadonlyArray<string> | null, offering: Offering | undefined): ReadonlyArray<string> =>
+const workersFor = (needs: ReadonlyArray<string> | null, offering: Offering | undefined): ReadonlyArray<string> =>
   WORKERS.filter((worker) => canRun(offering, worker, needs))
 
-/** Of those that wait longer none has room now. */
+/** Throws when a session that waits longer than `liveId` would fit a worker now. */
 const ensureNobodyWaitsLonger = (ledger: Ledger, liveId: number, offering: Offering | undefined): void => {
-  for (const [other, { worker, vram, needs }] of ledger.held) {
-    if (other === liveId) return
+  for (const [waitingId, { worker, vram, needs }] of ledger.held) {
+    if (waitingId === liveId) return
     ensure(
-      worker !== null || Math.max(-1, ...freeOn(ledger, ableTo(needs, offering))) < vram,
-      `live ${other} waits longer than live ${liveId}`,
+      worker !== null || Math.max(-1, ...freeOn(ledger, workersFor(needs, offering))) < vram,
+      `session ${waitingId} waits longer than session ${liveId}`,
     )
   }
 }
@@ -61,9 +61,9 @@ export const record = (ledger: Ledger, event: AdmissionEvent, offering?: Offerin
       break
     case 'WorkerLeft': {
       ensure(ledger.workers.delete(event.data.worker), `${event.data.worker} left twice`)
-      const its = [...ledger.held].filter(([, { worker }]) => worker === event.data.worker)
-      for (const [liveId] of its) ledger.held.delete(liveId)
-      for (const [liveId, entry] of its) ledger.held.set(liveId, { ...entry, worker: null })
+      const entries = [...ledger.held].filter(([, { worker }]) => worker === event.data.worker)
+      for (const [liveId] of entries) ledger.held.delete(liveId)
+      for (const [liveId, entry] of entries) ledger.held.set(liveId, { ...entry, worker: null })
       break
     }
     case 'Admitted':
@@ -72,21 +72,24 @@ export const record = (ledger: Ledger, event: AdmissionEvent, offering?: Offerin
     case 'Moved': {
       const { liveId, worker, term } = event.data
       const before = ledger.held.get(liveId)
-      if (before === undefined) throw new Error(`live ${liveId} was moved without a reservation`)
-      ensure(term === before.term + 1, `live ${liveId} went from term ${before.term} to ${term}`)
+      if (before === undefined) throw new Error(`session ${liveId} was moved without a reservation`)
+      ensure(term === before.term + 1, `session ${liveId} went from term ${before.term} to ${term}`)
       if (before.worker === null) ensureNobodyWaitsLonger(ledger, liveId, offering)
-      ensure(ableTo(before.needs, offering).includes(worker), `${worker} has not what live ${liveId} needs`)
+      ensure(
+        workersFor(before.needs, offering).includes(worker),
+        `${worker} lacks a model that session ${liveId} needs`,
+      )
       ledger.held.set(liveId, { ...before, worker, term })
       break
     }
     case 'Released':
-      ensure(ledger.held.delete(event.data.liveId), `live ${event.data.liveId} was released without a reservation`)
+      ensure(ledger.held.delete(event.data.liveId), `session ${event.data.liveId} was released without a reservation`)
   }
 }
 
 export const ensureFits = (ledger: Ledger, event: AdmissionEvent): void => {
   if (event.type !== 'Admitted' && event.type !== 'Moved') return
   const { worker } = event.data
-  ensure(ledger.workers.get(worker)?.isDraining === false, `${worker} takes no lives`)
+  ensure(ledger.workers.get(worker)?.isDraining === false, `${worker} accepts no sessions`)
   ensure(heldOn(ledger, worker) <= capacityOf(ledger, worker), `${worker} is over its capacity`)
 }

@@ -19,7 +19,7 @@ import { after } from './samples.ts'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-/** A command and the time since the one before, in milliseconds: mostly minutes, sometimes a clock that lags, or hours. */
+/** A command and the milliseconds since the previous one: usually below a minute, sometimes negative or hours. */
 interface Step {
   readonly command: (at: string) => AdmissionCommand
   readonly elapsed: number
@@ -52,10 +52,10 @@ const admit: AtTime<'Admit'> = fc.record({
   needs: fc.constantFrom(['tiny'], ['tiny', 'en-es']),
   candidates: fc
     .subarray(WORKERS, { minLength: 1 })
-    .map((some) => some.map((worker, index) => ({ worker, rank: index % 2 }))),
+    .map((names) => names.map((worker, index) => ({ worker, rank: index % 2 }))),
 })
 const release: AtTime<'Release'> = fc.record({ type: fc.constant('Release'), liveId })
-/** What the asker knows of the workers: nothing, or of some what they run. */
+/** Which models the workers run, as far as the caller knows: undefined, or known for some workers. */
 const offerings: fc.Arbitrary<Offering | undefined> = fc.option(
   fc
     .array(
@@ -64,7 +64,7 @@ const offerings: fc.Arbitrary<Offering | undefined> = fc.option(
         fc.subarray(['tiny', 'en-es']).map((names) => new Set(names)),
       ),
     )
-    .map((some) => new Map(some)),
+    .map((entries) => new Map(entries)),
   { nil: undefined },
 )
 const command: fc.Arbitrary<Step['command']> = fc
@@ -110,7 +110,7 @@ const run = (sequence: ReadonlyArray<Step>, initial = admissionDecider.initialSt
 const eventsOf = (decided: ReadonlyArray<Pick<Decided, 'decision'>>): ReadonlyArray<AdmissionEvent> =>
   decided.flatMap((step) => E.getOrElse((): ReadonlyArray<AdmissionEvent> => [])(step.decision))
 
-test('no worker or quota is exceeded, the longest waiting moves first, terms grow by one [R57 R60]', (t) => {
+test('capacities and quotas hold, the longest wait is placed first, and terms grow by one [R57 R60]', (t) => {
   const seen = { admitted: 0, moved: 0, quota: 0, vram: 0 }
   fc.assert(
     fc.property(steps, (sequence) => {
@@ -129,15 +129,16 @@ test('no worker or quota is exceeded, the longest waiting moves first, terms gro
         if (E.isLeft(decision) && command.type === 'Admit') {
           seen[decision.left._tag === 'QuotaReached' ? 'quota' : 'vram'] += 1
           const sessions = sessionsOf(ledger, command.userId)
-          const asked = command.candidates.map(({ worker }) => worker)
+          const candidateNames = command.candidates.map(({ worker }) => worker)
           if (decision.left._tag === 'QuotaReached') ensure(sessions >= command.maxSessions, 'refused below the quota')
-          else ensure(Math.max(-1, ...freeOn(ledger, asked)) < command.vram, 'refused although a worker had room')
+          else
+            ensure(Math.max(-1, ...freeOn(ledger, candidateNames)) < command.vram, 'refused although a worker had room')
         }
       }
     }),
     { numRuns: 1000 },
   )
-  t.true(seen.admitted > 0 && seen.moved > 0 && seen.quota > 0 && seen.vram > 0, 'all answers occur')
+  t.true(seen.admitted > 0 && seen.moved > 0 && seen.quota > 0 && seen.vram > 0, 'every kind of answer occurs')
 })
 
 test('the state agrees with the log: a release frees exactly its reservation [R104]', (t) => {
@@ -145,10 +146,13 @@ test('the state agrees with the log: a release frees exactly its reservation [R1
     const ledger = newLedger()
     for (const step of run(sequence)) {
       for (const event of eventsOf([step])) record(ledger, event, step.command.offering)
-      ensure(reservedVram(step.after) === sum([...ledger.held.values()].map((entry) => entry.vram)), 'the sum differs')
+      ensure(
+        reservedVram(step.after) === sum([...ledger.held.values()].map((entry) => entry.vram)),
+        'the reserved megabytes differ',
+      )
       ensure(
         String(step.after.open.map((held) => held.liveId)) === String([...ledger.held.keys()]),
-        'the open lives differ',
+        'the open sessions differ',
       )
       for (const [liveId, { worker, term }] of ledger.held)
         ensure(
@@ -156,7 +160,10 @@ test('the state agrees with the log: a release frees exactly its reservation [R1
           'the placement differs',
         )
       for (const worker of WORKERS)
-        ensure(ledger.workers.has(worker) || openOf(step.after, worker).length === 0, `${worker} left`)
+        ensure(
+          ledger.workers.has(worker) || openOf(step.after, worker).length === 0,
+          `${worker} left but still has sessions`,
+        )
     }
   }))
   t.pass()
@@ -167,9 +174,9 @@ test('a waiting session is placed as soon as there is room', (t) => {
   fc.assert(fc.property(steps, (sequence) => {
     for (const { command, decision, after } of run(sequence)) {
       if (after.open.some(({ worker }) => worker === null)) waited += 1
-      // Who changes nothing, or takes room away, need not look.
-      const looks = eventsOf([{ decision }]).length > 0 && !['Admit', 'Drain'].includes(command.type)
-      if (looks || command.type === 'Place')
+      // Only commands that can free room must place waiting sessions.
+      const mustPlace = eventsOf([{ decision }]).length > 0 && !['Admit', 'Drain'].includes(command.type)
+      if (mustPlace || command.type === 'Place')
         ensure(!isPlaceable(after, command.offering), `there is room after ${command.type}`)
     }
   }), { numRuns: 500 })
@@ -195,25 +202,34 @@ test('a command admitted within ten minutes is not admitted again, and finds its
       repeated += 1
       ensure(isDeepStrictEqual(admissionDecider.decide(command, admitted), E.right([])), 'admitted twice')
       const entry = toSnapshot(admitted, 0).commands.find(([commandId]) => commandId === command.commandId)
-      ensure(entry?.[1] === O.toNullable(known), 'another live')
+      ensure(entry?.[1] === O.toNullable(known), 'the snapshot names another session')
     }
   }))
   t.true(repeated > 0)
 })
 
-/** So many lives admitted and released one after another, two seconds apart: more creates than one chunk of them holds. */
-const crowd = (size: number): ReadonlyArray<AdmissionEvent> =>
+/** Sessions admitted and released one after another, two seconds apart; enough to fill several chunks of commands. */
+const shortSessions = (size: number): ReadonlyArray<AdmissionEvent> =>
   Array.from({ length: size }, (_, index) => index + 1).flatMap((liveId): ReadonlyArray<AdmissionEvent> => {
     const at = after((liveId - size) * 2000)
-    // Some of an older version, which did not write down what a live needs.
+    // An older version did not store the models that a session needs.
     const needs = liveId % 3 === 0 ? null : ['tiny']
-    const live = { liveId, userId: 9, worker: 'gpu-9', vram: 1, needs, instance: 'a', commandId: `crowd-${liveId}`, at }
-    return [{ type: 'Admitted', data: live }, { type: 'Released', data: { liveId, at } }]
+    const data = {
+      liveId,
+      userId: 9,
+      worker: 'gpu-9',
+      vram: 1,
+      needs,
+      instance: 'a',
+      commandId: `command-${liveId}`,
+      at,
+    }
+    return [{ type: 'Admitted', data }, { type: 'Released', data: { liveId, at } }]
   })
 
-test('a snapshot at any point, through JSON, folds on to the state of the whole log', (t) => {
+test('restoring a snapshot taken at any point and folding the rest equals folding the whole log', (t) => {
   fc.assert(fc.property(fc.nat({ max: 400 }), steps, fc.nat({ max: 100 }), (size, sequence, percent) => {
-    const history = crowd(size)
+    const history = shortSessions(size)
     const events = [...history, ...eventsOf(run(sequence, fold(admissionDecider, history)))]
     const cut = Math.round((events.length * percent) / 100)
     const json = JSON.stringify(toSnapshot(fold(admissionDecider, events.slice(0, cut)), cut))
@@ -229,11 +245,11 @@ test('folding changes no earlier state', (t) => {
   fc.assert(fc.property(steps, (sequence) => {
     let state = admissionDecider.initialState
     const versions = eventsOf(run(sequence)).map((event) => {
-      const version = { state, asItWas: JSON.stringify(toSnapshot(state, 0)) }
+      const version = { state, snapshot: JSON.stringify(toSnapshot(state, 0)) }
       state = admissionDecider.evolve(state, event)
       return version
     })
-    return versions.every((version) => JSON.stringify(toSnapshot(version.state, 0)) === version.asItWas)
+    return versions.every((version) => JSON.stringify(toSnapshot(version.state, 0)) === version.snapshot)
   }))
   t.pass()
 })

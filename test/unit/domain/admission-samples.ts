@@ -9,7 +9,7 @@ export const at = after(1000)
 export type AdmittedData = EventOf<typeof Admitted>['data']
 type LeaveReason = EventOf<typeof WorkerLeft>['data']['reason']
 
-/** What an older version set up. */
+/** The event with which an older version registered a worker. */
 export const capacity = (worker: string, vram: number): AdmissionEvent => ({
   type: 'CapacitySet',
   data: { worker, vram, at: after(0) },
@@ -52,7 +52,7 @@ export const released = (liveId: number, when = at): AdmissionEvent => ({
 })
 
 const candidates = ['gpu-0', 'gpu-1', 'gpu-2'].map((worker) => ({ worker, rank: 0 }))
-/** A create by user 3 for 1,000 MB that would become live `liveId`. */
+/** A create command of user 3 for 1,000 MB that would become session `liveId`. */
 export const admit = (
   liveId: number,
   changes: Partial<Extract<AdmissionCommand, { type: 'Admit' }>> = {},

@@ -45,14 +45,14 @@ test('an unchanged join does nothing; another capacity is recorded', (t) => {
     .thenEvents(joined('gpu-0', 500, 'first', at))
 })
 
-test('a worker that joins again takes its sessions into their next terms, in order of admission', (t) => {
+test('a restarted worker takes its sessions over in their next terms, earliest admission first', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [joined('gpu-0', 3000), admitted(1), admitted(2), admitted(3)]
-  const again = [left('gpu-0', 'rejoined'), joined('gpu-0', 3000, 'second', at)]
+  const rejoined = [left('gpu-0', 'rejoined'), joined('gpu-0', 3000, 'second', at)]
   given(...history)
     .when(join('gpu-0', 3000))
-    .thenEvents(...again, moved(1, 'gpu-0'), moved(2, 'gpu-0'), moved(3, 'gpu-0'))
-  given(...history, ...again, moved(1, 'gpu-0'), moved(2, 'gpu-0'), moved(3, 'gpu-0'))
+    .thenEvents(...rejoined, moved(1, 'gpu-0'), moved(2, 'gpu-0'), moved(3, 'gpu-0'))
+  given(...history, ...rejoined, moved(1, 'gpu-0'), moved(2, 'gpu-0'), moved(3, 'gpu-0'))
     .when(join('gpu-0', 3000, 'third'))
     .thenEvents(
       left('gpu-0', 'rejoined', 'second'),
@@ -86,7 +86,7 @@ test('the worker of an older version leaves as soon as one joins, and its sessio
     .thenEvents(left('local', 'lost', null), joined('host-1', 4000, 'first', at), moved(1, 'host-1'))
 })
 
-test('sessions of a left worker go to workers with room, and wait when there are none', (t) => {
+test('sessions of a lost worker move to workers with room; the others wait', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [
     joined('gpu-0', 9000),
@@ -103,7 +103,7 @@ test('sessions of a left worker go to workers with room, and wait when there are
   t.deepEqual(placementOf(after, 2), { worker: 'gpu-1', term: 2 })
   t.is(placementOf(after, 3), null)
   t.deepEqual(openOf(after, 'gpu-1').map(({ liveId }) => liveId), [2])
-  t.is(reservedVram(after), 4000, 'who waits holds its megabytes')
+  t.is(reservedVram(after), 4000, 'a waiting session keeps its reservation')
 })
 
 test('waiting sessions are placed by the next release or join with room, the longest waiting first', (t) => {
@@ -122,7 +122,7 @@ test('waiting sessions are placed by the next release or join with room, the lon
   given(...history).when(place).thenNothing()
 })
 
-test('a join moves 200 sessions at a time and reports whether more are left', (t) => {
+test('a join moves at most 200 sessions and reports that more remain', (t) => {
   const ids = Array.from({ length: 450 }, (_, index) => index + 1)
   let state = fold(admissionDecider, [joined('gpu-0', 9000), ...ids.map((liveId) => admitted(liveId, { vram: 10 }))])
   const sizes: Array<number> = []
@@ -177,9 +177,9 @@ test('a session goes only to a worker with its model and translators, and waits 
     moved(4, 'gpu-1'),
   ])
   t.false(isPlaceable(waiting, offering))
-  const more = new Map([...offering, ['gpu-2', new Set(['large'])]])
-  t.true(isPlaceable(waiting, more), 'as soon as one offers it')
-  t.deepEqual(admissionDecider.decide({ ...place, offering: more }, waiting), E.right([moved(3, 'gpu-2')]))
+  const extended = new Map([...offering, ['gpu-2', new Set(['large'])]])
+  t.true(isPlaceable(waiting, extended), 'as soon as a worker offers the model')
+  t.deepEqual(admissionDecider.decide({ ...place, offering: extended }, waiting), E.right([moved(3, 'gpu-2')]))
   given(...history).when({ ...move(1, 1), offering }).thenEvents(moved(1, 'gpu-2'))
   given(...history)
     .when({ ...move(1, 1, 'gpu-1'), offering })
@@ -189,17 +189,17 @@ test('a session goes only to a worker with its model and translators, and waits 
     .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
 })
 
-test('a worker removed by mistake joins again, and its sessions return in their next terms', (t) => {
+test('a worker that was declared lost joins again in the same incarnation, and sessions return in new terms', (t) => {
   const { given } = specify(t, admissionDecider)
   const history = [joined('gpu-0', 1000), admitted(1), joined('gpu-1', 1000), left('gpu-0'), moved(1, 'gpu-1')]
   given(...history)
     .when(join('gpu-0', 1000, 'first'))
     .thenEvents(joined('gpu-0', 1000, 'first', at))
-  const again = [...history, joined('gpu-0', 1000, 'first', at)]
-  given(...again)
+  const rejoined = [...history, joined('gpu-0', 1000, 'first', at)]
+  given(...rejoined)
     .when(leave('gpu-1'))
     .thenEvents(left('gpu-1'), moved(1, 'gpu-0', 3))
-  given(...again)
+  given(...rejoined)
     .when({ ...leave('gpu-1'), offering: new Map([['gpu-1', new Set(['tiny'])]]) })
     .thenEvents(left('gpu-1'))
 })

@@ -102,8 +102,8 @@ test('reserved and total megabytes are sums over open sessions and workers [R104
 
 test('a create is remembered for ten minutes of the log, one of an older version for 24 hours', (t) => {
   const remembered = (needs: AdmittedData['needs'], ms: number): boolean => {
-    const first = [joined('gpu-0', 9000), admitted(1, { needs, at: after(0) })]
-    return O.isSome(liveIdOfCommand(fold(admissionDecider, [...first, released(1, after(ms))]), 'create-1'))
+    const history = [joined('gpu-0', 9000), admitted(1, { needs, at: after(0) })]
+    return O.isSome(liveIdOfCommand(fold(admissionDecider, [...history, released(1, after(ms))]), 'create-1'))
   }
   t.true(remembered(['tiny'], 10 * MINUTE))
   t.false(remembered(['tiny'], 10 * MINUTE + 1))
@@ -111,23 +111,23 @@ test('a create is remembered for ten minutes of the log, one of an older version
   t.false(remembered(null, 24 * HOUR + 1))
 })
 
-test('creates in several chunks are all found, and all forgotten in time', (t) => {
+test('many create commands are all found, and all forgotten in time', (t) => {
   const ids = Array.from({ length: 500 }, (_, index) => index + 1)
   const state = fold(admissionDecider, ids.map((liveId) => admitted(liveId, { at: after(liveId * 1000) })))
   t.true(ids.every((liveId) => O.isSome(liveIdOfCommand(state, `create-${liveId}`))))
   const later = admissionDecider.evolve(state, released(1, after(10 * MINUTE + 300_500)))
   t.deepEqual(toSnapshot(later, 500).commands.map(([, liveId]) => liveId), ids.slice(300))
-  t.is(toSnapshot(state, 499).commands.length, 500, 'the earlier state still holds')
+  t.is(toSnapshot(state, 499).commands.length, 500, 'the earlier state is unchanged')
   t.deepEqual(toSnapshot(admissionDecider.evolve(state, released(1, after(HOUR))), 500).commands, [])
 })
 
-test('of a flood of creates the last 4,000 are remembered', (t) => {
+test('only the latest 4,000 create commands are remembered', (t) => {
   const ids = Array.from({ length: 4500 }, (_, index) => index + 1)
   const state = fold(admissionDecider, ids.flatMap((liveId) => [admitted(liveId), released(liveId)]))
   t.deepEqual(toSnapshot(state, 0).commands.map(([, liveId]) => liveId), ids.slice(500))
 })
 
-test('the lowest ranked candidate with room is taken', (t) => {
+test('the candidate with the lowest rank that has room is chosen', (t) => {
   const { given } = specify(t, admissionDecider)
   const workers = [joined('gpu-0', 9000), joined('gpu-1', 3000), joined('gpu-2', 500)]
   const ranked = (...ranks: ReadonlyArray<number>) =>
@@ -143,9 +143,9 @@ test('the lowest ranked candidate with room is taken', (t) => {
     .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
 })
 
-test('snapshots fit into an append: 64 KiB for 50,000 daily creates, 900 KiB with 4,000 open sessions', (t) => {
+test('a snapshot has at most 64 KiB in normal operation and 900 KiB with 4,000 sessions and commands', (t) => {
   const bytesOf = (open: number, commands: number): number => {
-    const lives = Array.from({ length: commands }, (_, index): AdmissionEvent =>
+    const admissions = Array.from({ length: commands }, (_, index): AdmissionEvent =>
       admitted(10_000_000 + index, {
         userId: 1_000_000 + index,
         commandId: v7(),
@@ -153,18 +153,18 @@ test('snapshots fit into an append: 64 KiB for 50,000 daily creates, 900 KiB wit
         needs: ['whisper-large-v3-turbo', 'opus-mt-en-es', 'opus-mt-en-fr'],
       }),
     )
-    const ended = lives.slice(open).map((_, index) => released(10_000_000 + index))
-    return JSON.stringify(toSnapshot(fold(admissionDecider, [...lives, ...ended]), 10_000_000)).length
+    const releases = admissions.slice(open).map((_, index) => released(10_000_000 + index))
+    return JSON.stringify(toSnapshot(fold(admissionDecider, [...admissions, ...releases]), 10_000_000)).length
   }
   t.true(bytesOf(100, Math.ceil(50_000 / 144)) <= 64 * 1024)
   t.true(bytesOf(4000, 4000) <= 900 * 1024)
 })
 
-test('no other stream name begins with `admission`, so followers by that prefix get no snapshots', (t) => {
+test('the snapshot stream does not match the prefix of the admission stream', (t) => {
   t.false(ADMISSION_SNAPSHOT_STREAM.startsWith(ADMISSION_STREAM))
 })
 
-test('a snapshot holds the whole state and each name once', (t) => {
+test('a snapshot holds the whole state and stores each name once', (t) => {
   const history = [
     joined('gpu-0', 4000),
     joined('gpu-1', 1000),
@@ -176,12 +176,12 @@ test('a snapshot holds the whole state and each name once', (t) => {
   ]
   const state = fold(admissionDecider, history)
   const snapshot = toSnapshot(state, 6)
-  const held = { userId: 3, term: 1, vram: 1000, needs: [1], instance: 2, at }
+  const reserved = { userId: 3, term: 1, vram: 1000, needs: [1], instance: 2, at }
   t.deepEqual(snapshot, {
     revision: 6,
     workers: [{ worker: 'gpu-0', incarnation: 'first', vram: 4000, isDraining: false }],
     names: ['gpu-0', 'tiny', 'api-1'],
-    open: [{ ...held, liveId: 2, worker: 0 }, { ...held, liveId: 3, worker: null }],
+    open: [{ ...reserved, liveId: 2, worker: 0 }, { ...reserved, liveId: 3, worker: null }],
     lastLiveId: 3,
     commands: [['create-2', 2, Date.parse(at)], ['create-3', 3, Date.parse(at)]],
     earlierCommands: [['create-1', 1, Date.parse(at)]],

@@ -8,13 +8,13 @@ import { envelope, ERASED, isFilled, textToSeal } from '../../../domain/shared/e
 
 type Members = Readonly<Record<string, unknown>>
 
-/** One stored shape: `<Type>.json`, or `<Type>.<variant>.json` where one example cannot show every member. */
+/** A golden file: `<Type>.json`, or `<Type>.<variant>.json` when one example cannot show every member. */
 interface Golden {
   readonly file: string
   readonly type: string
   readonly plain: Members
   readonly stored: Members
-  /** Members that may be left out; none unless told. */
+  /** Members that may be missing; none by default. */
   readonly optional?: ReadonlyArray<string>
 }
 
@@ -29,7 +29,7 @@ const goldenIn = (folder: URL): ReadonlyArray<Golden> =>
 
 const folder = new URL('./golden/', import.meta.url)
 const golden = goldenIn(folder)
-/** As older versions stored it, and what it reads as. */
+/** Forms that older versions stored, with the plain form after the upgrade. */
 const earlier = goldenIn(new URL('earlier/', folder))
 
 const definition = (type: string): AnyEventDefinition => {
@@ -38,7 +38,7 @@ const definition = (type: string): AnyEventDefinition => {
   return found
 }
 
-test('every event type has a golden file, and every golden file an event type [F24]', (t) => {
+test('every event type has a golden file, and every golden file has an event type [F24]', (t) => {
   const types = allEvents.map((event) => event.type)
   t.deepEqual([...new Set(golden.map((shape) => shape.type))].sort(), [...types].sort())
   t.is(new Set(types).size, types.length, 'no type is defined twice')
@@ -68,10 +68,10 @@ for (const { file, type, plain, stored, optional = [] } of golden) {
       if (optional.includes(member)) t.deepEqual(codec.decode(rest), E.right(rest), member)
       else t.true(E.isLeft(codec.decode(rest)), member)
     }
-    t.deepEqual(codec.decode({ ...plain, stranger: 1 }), E.right(plain))
+    t.deepEqual(codec.decode({ ...plain, unknownMember: 1 }), E.right(plain))
   })
 
-  test(`${file}: a number that JSON would lose is refused`, (t) => {
+  test(`${file}: NaN and Infinity are refused because JSON cannot store them`, (t) => {
     for (const [member, value] of Object.entries(plain))
       if (typeof value === 'number')
         for (const lost of [NaN, Infinity])
@@ -79,7 +79,7 @@ for (const { file, type, plain, stored, optional = [] } of golden) {
     t.true(E.isLeft(definition(type).codec.decode({})))
   })
 
-  test(`${file}: in the stored form exactly the personal members are envelopes, under the definition's key`, (t) => {
+  test(`${file}: the stored form encrypts exactly the personal members, with the key of the definition`, (t) => {
     const { personal, keyOf } = definition(type)
     for (const member of Object.keys(plain)) {
       if (!personal.includes(member) || plain[member] === null) t.deepEqual(stored[member], plain[member], member)
@@ -88,7 +88,7 @@ for (const { file, type, plain, stored, optional = [] } of golden) {
     t.deepEqual(Object.keys(stored), Object.keys(plain))
   })
 
-  test(`${file}: the stored form needs no upgrade and opens to the plain form`, (t) => {
+  test(`${file}: the stored form needs no upgrade and decrypts to the plain form`, (t) => {
     const { codec, personal } = definition(type)
     const current = upgrade(type, stored)
     const sealed = personal.filter((member) => isFilled(plain[member]))
@@ -124,7 +124,7 @@ test('names, URLs, tokens, passwords and text are personal everywhere [D59]', (t
   }
 })
 
-test('a personal member that is not a string is sealed as JSON, and is empty without its key', (t) => {
+test('a personal member that is not a string is encrypted as JSON and is empty once its key is erased', (t) => {
   const { codec } = definition('SegmentFinalised')
   const segment = golden.find(({ file }) => file === 'SegmentFinalised.words.json')?.plain ?? {}
   t.deepEqual(
@@ -135,7 +135,7 @@ test('a personal member that is not a string is sealed as JSON, and is empty wit
   t.true(E.isLeft(codec.decode({ ...segment, words: '{"start":1}' })))
 })
 
-test('a key is requested only with plain data of the right type', (t) => {
+test('the key name is derived only from data of the right event type', (t) => {
   t.throws(() => definition('LiveCreated').keyOf?.({ liveId: 7 }), { message: /LiveCreated/ })
   t.is(definition('LiveStarted').keyOf, undefined)
 })

@@ -8,7 +8,7 @@ import { specify } from '../../support/tools/specify.ts'
 import { after } from './samples.ts'
 
 const at = after(9000)
-const about = { tokenId: 4, userId: 3, at }
+const common = { tokenId: 4, userId: 3, at }
 const issued = {
   type: 'ApiTokenIssued',
   data: {
@@ -21,10 +21,10 @@ const issued = {
     at: after(0),
   },
 } satisfies ApiTokenEvent
-const renamed = (name: string): ApiTokenEvent => ({ type: 'ApiTokenRenamed', data: { ...about, name } })
-const deactivated: ApiTokenEvent = { type: 'ApiTokenDeactivated', data: about }
-const activated: ApiTokenEvent = { type: 'ApiTokenActivated', data: about }
-const revoked: ApiTokenEvent = { type: 'ApiTokenRevoked', data: about }
+const renamed = (name: string): ApiTokenEvent => ({ type: 'ApiTokenRenamed', data: { ...common, name } })
+const deactivated: ApiTokenEvent = { type: 'ApiTokenDeactivated', data: common }
+const activated: ApiTokenEvent = { type: 'ApiTokenActivated', data: common }
+const revoked: ApiTokenEvent = { type: 'ApiTokenRevoked', data: common }
 const change = (members: { readonly name?: string; readonly isActive?: boolean }, userId = 3): ApiTokenCommand => ({
   type: 'Change', userId, at, ...members,
 })
@@ -46,7 +46,7 @@ test('a token expires after it was issued, or never [R118]', (t) => {
   given().when({ type: 'Issue', data: until(after(-86_400_000)) }).thenRefused({ _tag: 'ExpiryNotInFuture' })
 })
 
-test('only sent and different members change, both in one event', (t) => {
+test('only members that are sent and differ change; several changes are one decision', (t) => {
   const { given } = specify(t, apiTokenDecider)
   given(issued).when(change({})).thenNothing()
   given(issued).when(change({ name: 'ci', isActive: true })).thenNothing()
@@ -72,14 +72,14 @@ test('a revoked token is gone for good [R119]', (t) => {
   given(issued, revoked, activated).when(change({ isActive: false })).thenRefused(unknown)
 })
 
-test("an unknown token and another user's token are equally unknown [R36]", (t) => {
+test('a token that was never issued and a token of another user are both unknown [R36]', (t) => {
   const { given } = specify(t, apiTokenDecider)
   for (const command of [revoke(3), change({ name: 'x' })]) given().when(command).thenRefused(unknown)
   for (const command of [revoke(8), change({ name: 'x' }, 8), change({}, 8)])
     given(issued).when(command).thenRefused(unknown)
 })
 
-test('the state is the current token', (t) => {
+test('the state holds the current values of the token', (t) => {
   const { at: createdAt, ...facts } = issued.data
   t.deepEqual(fold(apiTokenDecider, [issued, deactivated, renamed('x')]), {
     ...facts,
@@ -95,7 +95,7 @@ test('a use is recorded when the last recorded one is a minute old [R33]', (t) =
   const { given } = specify(t, tokenUseDecider)
   const used = (milliseconds: number): ApiTokenUsed => ({
     type: 'ApiTokenUsed',
-    data: { ...about, at: after(milliseconds) },
+    data: { ...common, at: after(milliseconds) },
   })
   given().when(used(0).data).thenEvents(used(0))
   given(used(0)).when(used(59_999).data).thenNothing()
@@ -111,7 +111,7 @@ test('a token has expired at its last instant [R32]', (t) => {
   t.true(hasExpired(after(8999), at))
 })
 
-test('the public part of a secret is its first 15 characters; other forms have none [D31]', (t) => {
+test('the public prefix of a secret has 15 characters; a malformed secret has no prefix [D31]', (t) => {
   const secret = `lt_${'a1B'.repeat(4)}_${'Z'.repeat(43)}`
   t.is(prefixOfSecret(secret), 'lt_a1Ba1Ba1Ba1B')
   for (const bad of [

@@ -4,7 +4,7 @@ import { newestCaption, splitIntoCaptions, withoutPunctuation } from '../../../d
 
 const letters = ['a', 'b', 'é', 'ß', '好', 'e\u0301', '👩‍👧', '🎧', '.', '7']
 const word = fc.array(fc.constantFrom(...letters), { minLength: 1, maxLength: 14 }).map((parts) => parts.join(''))
-const spoken = fc.array(word, { maxLength: 25 }).map((words) => words.join(' '))
+const sentence = fc.array(word, { maxLength: 25 }).map((words) => words.join(' '))
 const shape = fc.record({ maxChars: fc.integer({ min: 1, max: 30 }), maxLines: fc.integer({ min: 1, max: 4 }) })
 
 const fits = (caption: string, { maxChars, maxLines }: { maxChars: number; maxLines: number }): boolean => {
@@ -12,9 +12,9 @@ const fits = (caption: string, { maxChars, maxLines }: { maxChars: number; maxLi
   return lines.length <= maxLines && lines.every((line) => [...line].length <= maxChars)
 }
 
-test('no line of a caption exceeds max_chars and no caption max_lines [R157]', (t) => {
+test('no caption line is longer than max_chars, and no caption has more than max_lines lines [R157]', (t) => {
   fc.assert(
-    fc.property(spoken, shape, (text, room) => {
+    fc.property(sentence, shape, (text, room) => {
       t.true(fits(newestCaption(text, room), room))
       for (const { caption } of splitIntoCaptions(text, room)) t.true(fits(caption, room))
     }),
@@ -23,22 +23,23 @@ test('no line of a caption exceeds max_chars and no caption max_lines [R157]', (
 
 test('a final split into captions loses no word and no letter [R157]', (t) => {
   fc.assert(
-    fc.property(spoken, shape, (text, room) => {
+    fc.property(sentence, shape, (text, room) => {
       const captions = splitIntoCaptions(text, room)
       t.is(captions.map((caption) => caption.text).join('').replaceAll(' ', ''), text.replaceAll(' ', ''))
       t.true(
         captions.every(
-          ({ text: own, caption, from, to }) => own === text.slice(from, to) && own.trim() === own && caption !== '',
+          ({ text: part, caption, from, to }) =>
+            part === text.slice(from, to) && part.trim() === part && caption !== '',
         ),
       )
-      t.true(captions.every(({ text: own, caption }) => caption.replaceAll(/[\n ]/g, '') === own.replaceAll(' ', '')))
+      t.true(captions.every(({ text: part, caption }) => caption.replaceAll(/[\n ]/g, '') === part.replaceAll(' ', '')))
     }),
   )
 })
 
 test('words that fit a line are never broken [R157]', (t) => {
   fc.assert(
-    fc.property(spoken, fc.integer({ min: 1, max: 4 }), (text, maxLines) => {
+    fc.property(sentence, fc.integer({ min: 1, max: 4 }), (text, maxLines) => {
       const captions = splitIntoCaptions(text, { maxChars: 60, maxLines })
       const words = captions.flatMap(({ caption }) => caption.split(/[\n ]/))
       t.deepEqual(words.filter((part) => part !== ''), text.split(' ').filter((part) => part !== ''))
@@ -52,12 +53,12 @@ test('a partial keeps its newest lines [R157]', (t) => {
   t.is(newestCaption('a incomprehensibilities b', { maxChars: 10, maxLines: 9 }), 'a\nincomprehe\nnsibilitie\ns b')
 })
 
-test('a letter is separated from its accents only in lines of one character', (t) => {
+test('a letter and its accents stay together unless a line holds one character', (t) => {
   t.is(newestCaption('ae\u0301o', { maxChars: 2, maxLines: 9 }), 'a\ne\u0301\no')
   t.is(newestCaption('e\u0301', { maxChars: 1, maxLines: 9 }), 'e\n\u0301')
 })
 
-const BARE: ReadonlyArray<readonly [string, string]> = [
+const WITHOUT_PUNCTUATION: ReadonlyArray<readonly [string, string]> = [
   ['Wait, what? Yes! No; maybe: so.', 'Wait what Yes No maybe so'],
   ['At 10:30, 3.5 of 1,000.', 'At 10:30 3.5 of 1,000'],
   ['.5 and 7.', '.5 and 7'],
@@ -80,8 +81,8 @@ const BARE: ReadonlyArray<readonly [string, string]> = [
   ['', ''],
 ]
 
-test('punctuation is removed; numbers, names and abbreviations keep theirs [R158]', (t) => {
-  for (const [text, bare] of BARE) t.is(withoutPunctuation(text), bare)
+test('punctuation is removed, except inside numbers, names and abbreviations [R158]', (t) => {
+  for (const [text, bare] of WITHOUT_PUNCTUATION) t.is(withoutPunctuation(text), bare)
 })
 
 test('marks remain only between letters or before digits, and no letter is lost [R158]', (t) => {
@@ -92,7 +93,7 @@ test('marks remain only between letters or before digits, and no letter is lost 
       const bare = withoutPunctuation(text)
       t.notRegex(bare, /[.,?!;:…،。，](?![\p{L}\p{N}])|[,?!;…،。，](?!\p{N})/u)
       t.is(bare.replaceAll(marks, '').replaceAll(/\s/gu, ''), text.replaceAll(marks, '').replaceAll(/\s/gu, ''))
-      // Numbers, full stops, colons and brackets have rules of their own.
+      // Only texts without digits, full stops, colons and brackets: those follow separate rules.
       const words = text.split(/[,?!;…،。，\s]+/u).filter((word) => word !== '')
       if (words.every((word) => /^\p{L}+$/u.test(word)))
         t.deepEqual(

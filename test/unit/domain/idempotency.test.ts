@@ -34,16 +34,20 @@ test('another request with the same key is refused for 24 hours, then the key is
   given(used('a', 0), used('b', DAY)).when(use('a', DAY + 1)).thenRefused({ _tag: 'IdempotencyKeyReused' })
 })
 
-test('a key stands for the session of its request, and for a later one if that was undone [R76]', (t) => {
+test('a key refers to the session of its request, or to the session that replaced it [R76]', (t) => {
   const { given } = specify(t, idempotencyKeyDecider)
   given(used('a', 0)).when(admit(7, null)).thenEvents(admitted(7))
   given(used('a', 0), admitted(7)).when(admit(7, null)).thenNothing()
   given(used('a', 0), admitted(7)).when(admit(8, 7)).thenEvents(admitted(8))
   t.is(fold(idempotencyKeyDecider, [used('a', 0), admitted(7), admitted(8)])?.liveId, 8)
-  t.is(fold(idempotencyKeyDecider, [used('a', 0), admitted(7), used('b', DAY)])?.liveId, null, 'of another use')
+  t.is(
+    fold(idempotencyKeyDecider, [used('a', 0), admitted(7), used('b', DAY)])?.liveId,
+    null,
+    'a new use has no session yet',
+  )
 })
 
-test('of two requests with one key and own sessions, the second is refused [R76]', (t) => {
+test('when two requests with the same key both created a session, the second is refused [R76]', (t) => {
   specify(t, idempotencyKeyDecider)
     .given(used('a', 0), admitted(7))
     .when(admit(8, null))

@@ -5,22 +5,22 @@ import type { JobEvent, JobKind } from '../../../domain/jobs/events.ts'
 import { specify } from '../../support/tools/specify.ts'
 import { after } from './samples.ts'
 
-const begun = (jobId: number, kind: JobKind) => ({
+const startData = (jobId: number, kind: JobKind) => ({
   jobId,
   kind,
   subject: null,
   process: 'all-1',
-  incarnation: 'one',
+  incarnation: 'first',
   at: after(0),
 })
-const over = (jobId: number) =>
+const endData = (jobId: number) =>
   ({ jobId, status: 'done', done: 0, total: null, detail: '', result: null, at: after(1) }) as const
-const started = (jobId: number, kind: JobKind): JobEvent => ({ type: 'JobStarted', data: begun(jobId, kind) })
-const ended = (jobId: number): JobEvent => ({ type: 'JobEnded', data: over(jobId) })
-const start = (jobId: number, kind: JobKind): JobCommand => ({ type: 'Start', data: begun(jobId, kind) })
-const end = (jobId: number): JobCommand => ({ type: 'End', data: over(jobId) })
+const started = (jobId: number, kind: JobKind): JobEvent => ({ type: 'JobStarted', data: startData(jobId, kind) })
+const ended = (jobId: number): JobEvent => ({ type: 'JobEnded', data: endData(jobId) })
+const start = (jobId: number, kind: JobKind): JobCommand => ({ type: 'Start', data: startData(jobId, kind) })
+const end = (jobId: number): JobCommand => ({ type: 'End', data: endData(jobId) })
 
-test('one job of a kind runs at a time, next to other kinds [R170]', (t) => {
+test('one job of each kind runs at a time, next to jobs of other kinds [R170]', (t) => {
   const { given } = specify(t, jobsDecider)
   given().when(start(1, 'pull')).thenEvents(started(1, 'pull'))
   given(started(1, 'pull')).when(start(2, 'pull')).thenRefused({ _tag: 'KindRunning' })
@@ -28,7 +28,7 @@ test('one job of a kind runs at a time, next to other kinds [R170]', (t) => {
   given(started(1, 'pull'), ended(1)).when(start(2, 'pull')).thenEvents(started(2, 'pull'))
 })
 
-test('a job ends once, even if its beginning is no longer stored [R170]', (t) => {
+test('a job ends once, even when its start is no longer stored [R170]', (t) => {
   const { given } = specify(t, jobsDecider)
   given(started(1, 'pull')).when(end(1)).thenEvents(ended(1))
   given(started(1, 'pull'), ended(1)).when(end(1)).thenNothing()

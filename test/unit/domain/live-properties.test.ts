@@ -10,7 +10,7 @@ import { after, liveCreated } from './samples.ts'
 
 type Status = 'none' | 'pending' | 'active' | 'finished' | 'error' | 'aborted' | 'deleted'
 
-/** R98's changes, by the events that make them: written down again here, so that the decider cannot agree with itself. */
+/** The allowed status changes by event, written independently of the decider. */
 const transitions: Readonly<Record<Status, Partial<Record<LiveEvent['type'], Status>>>> = {
   none: { LiveCreated: 'pending', LiveAborted: 'aborted' },
   pending: {
@@ -108,7 +108,7 @@ interface Step {
   readonly events: ReadonlyArray<LiveEvent>
 }
 
-/** The commands decided one after another, with the events of each that was not refused. */
+/** Decides the commands one after another; a refused command has no events. */
 const run = (commands: ReadonlyArray<LiveCommand>): ReadonlyArray<Step> => {
   let state = liveDecider.initialState
   return commands.map((command) => {
@@ -120,7 +120,7 @@ const run = (commands: ReadonlyArray<LiveCommand>): ReadonlyArray<Step> => {
 
 const sequence = fc.array(command, { maxLength: 40 })
 
-test('commands make only allowed changes of state, and only a deletion follows a terminal event [R98]', (t) => {
+test('no command sequence causes a forbidden status change [R98]', (t) => {
   const reached = new Set<Status>()
   fc.assert(
     fc.property(sequence, (commands) => {
@@ -144,52 +144,54 @@ test('commands make only allowed changes of state, and only a deletion follows a
   )
 })
 
-test('terminal is final: only a deletion follows [R98]', (t) => {
+test('an ended session stays ended: only a deletion changes its status [R98]', (t) => {
   const anyEvents = sequence.map((commands) => run(commands).flatMap((step) => step.events))
   const endings = fc.constantFrom<LiveEvent>(
     { type: 'LiveFinished', data: { liveId: 7, userId: 3, at: after(0), reason: 'restart' } },
     { type: 'LiveFailed', data: { liveId: 7, userId: 3, at: after(0), code: 'source_failed', detail: '' } },
   )
   fc.assert(fc.property(endings, fc.array(anyEvents, { maxLength: 4 }), (ending, later) => {
-    const over = [liveCreated(), ending].reduce(liveDecider.evolve, liveDecider.initialState)
-    return later.flat().filter(({ type }) => type !== 'LiveDeleted').reduce(liveDecider.evolve, over) === over
+    const ended = [liveCreated(), ending].reduce(liveDecider.evolve, liveDecider.initialState)
+    return later.flat().filter(({ type }) => type !== 'LiveDeleted').reduce(liveDecider.evolve, ended) === ended
   }))
   t.pass()
 })
 
-test('one worker has a term: terms rise, lower terms change nothing, senders count up and leave once', (t) => {
-  let refused = 0
+test('terms rise, commands of a lower term make no event, and each sender attaches and detaches once', (t) => {
+  let takeovers = 0
   fc.assert(
     fc.property(sequence, (commands) => {
-      let [epoch, term] = [0, 1]
-      let holder: number | null = null
+      let epoch = 0
+      let term = 1
+      let sender: number | null = null
       for (const { command, events } of run(commands))
         for (const event of events) {
-          const by = 'term' in command ? command.term : null
-          if (by !== null && by < term) throw new Error(`${event.type} of term ${by} in term ${term}`)
+          const commandTerm = 'term' in command ? command.term : null
+          if (commandTerm !== null && commandTerm < term)
+            throw new Error(`${event.type} of term ${commandTerm} in term ${term}`)
           if (event.type === 'LiveTakenOver') {
             if (event.data.term <= term) throw new Error(`term ${event.data.term} after ${term}`)
             term = event.data.term
-            holder = null
+            sender = null
           }
           if (event.type === 'SenderAttached') {
             if (event.data.epoch !== epoch + 1) throw new Error(`epoch ${event.data.epoch} after ${epoch}`)
             epoch += 1
-            holder = epoch
+            sender = epoch
           }
           if (event.type === 'SenderDetached') {
-            if (event.data.epoch !== holder) throw new Error('a sender left that was not attached')
-            holder = null
+            if (event.data.epoch !== sender) throw new Error('a sender left that was not attached')
+            sender = null
           }
         }
-      if (term > 1) refused += 1
+      if (term > 1) takeovers += 1
     }),
     { numRuns: 1000 },
   )
-  t.true(refused > 0, 'the sequences take lives over')
+  t.true(takeovers > 0, 'the sequences contain takeovers')
 })
 
-test('a repeated command does nothing or is refused, except starting a source and attaching a sender', (t) => {
+test('repeating a command does nothing or is refused, except for StartSource and AttachSender', (t) => {
   fc.assert(
     fc.property(sequence, command, (commands, last) => {
       const repeated = run([...commands, last, last]).at(-1)
@@ -199,18 +201,18 @@ test('a repeated command does nothing or is refused, except starting a source an
   t.pass()
 })
 
-test('a session has the last vocabulary, and an event holds only the changes [B44]', (t) => {
+test('a session has the vocabulary of the last change, and every change is one event [B44]', (t) => {
   fc.assert(fc.property(sequence, (commands) => {
     let state = liveDecider.initialState
     for (const { command, events } of run(commands)) {
       const before = exists(state) ? state.vocabulary : null
       state = events.reduce(liveDecider.evolve, state)
       const after = exists(state) ? state.vocabulary : null
-      const asked = command.type === 'ChangeVocabulary' ? command.vocabulary : before
+      const expected = command.type === 'ChangeVocabulary' ? command.vocabulary : before
       const hasChanged = events.some(({ type }) => type === 'VocabularyChanged')
       if (before !== null && after !== null && hasChanged !== !isDeepStrictEqual(before, after))
         throw new Error('a change without an event')
-      if (hasChanged && !isDeepStrictEqual(after, asked)) throw new Error('another vocabulary')
+      if (hasChanged && !isDeepStrictEqual(after, expected)) throw new Error('the vocabulary differs')
     }
   }), { numRuns: 1000 })
   t.pass()

@@ -48,7 +48,7 @@ test('from the fifth failure on the wait doubles from 1 s to 15 minutes [S24]', 
   t.deepEqual(waits, [0, 0, 0, 1000, 2000, 4000, 512_000, 900_000, 900_000, 900_000])
 })
 
-test('the wait passes, and a clock that was set back ends it [S24]', (t) => {
+test('the wait passes, and ends when the clock is set back [S24]', (t) => {
   const failures = { failures: 6, at: after(10_000), succeededAt: null }
   t.is(networkWaitMs(failures, after(11_500)), 500)
   t.is(networkWaitMs(failures, after(12_000)), 0)
@@ -74,7 +74,7 @@ test('a success is recorded once a day, and a later failure does not erase it', 
     .thenEvents({ type: 'LoginFailed', data: { failures: 2, at: after(6), succeededAt: after(0) } })
 })
 
-test('after a day without a failure the count restarts', (t) => {
+test('after a day without a failure the count restarts at one', (t) => {
   const { given } = specify(t, loginFailuresDecider)
   const last = (at: number, failures: number): LoginFailuresEvent => ({
     type: 'LoginFailed',
@@ -84,14 +84,14 @@ test('after a day without a failure the count restarts', (t) => {
   given(failed(9)).when({ type: 'Fail', at: after(DAY) }).thenEvents(last(DAY, 1))
 })
 
-test('a name waits for all networks after the twentieth failure', (t) => {
+test('a name waits from its twentieth failure, across all networks', (t) => {
   const waits = [19, 20, 21, 30, 1000].map((failures) =>
     nameWaitMs({ failures, at: after(0), succeededAt: null }, after(0)),
   )
   t.deepEqual(waits, [0, 1000, 2000, 900_000, 900_000])
 })
 
-test('a network is trusted for thirty days after a success, and fresh 15 minutes after its last failure', (t) => {
+test('a network is trusted for 30 days after a success; a failure is recent for 15 minutes', (t) => {
   const state = { failures: 9, at: after(0), succeededAt: after(0) }
   t.deepEqual(
     [30 * DAY - 1, 30 * DAY].map((at) => isTrusted(state, after(at))),

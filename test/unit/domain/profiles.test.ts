@@ -53,7 +53,7 @@ test('a change without a difference does nothing [R109]', (t) => {
   given(added(1)).when(change(1, DEFAULT_ENGINE_SETTINGS, 'Default')).thenNothing()
 })
 
-test('a profile keeps its vocabulary; omitted members stay, and equal ones do nothing [B44]', (t) => {
+test('a vocabulary change replaces only the members sent; repeating it does nothing [B44]', (t) => {
   const { given } = specify(t, profilesDecider)
   const expecting = (vocabulary: GivenVocabulary): ProfilesCommand =>
     ({ type: 'ChangeProfile', profileId: 1, settings: {}, vocabulary, at })
@@ -73,7 +73,7 @@ test('a profile keeps its vocabulary; omitted members stay, and equal ones do no
     .thenEvents({ type: 'ProfileChanged', data: named } as ProfileEvent)
 })
 
-const others: EngineSettings = {
+const otherSettings: EngineSettings = {
   vad: false,
   mode: 'final',
   min_buffer: 2,
@@ -86,14 +86,14 @@ const others: EngineSettings = {
   words: true,
   task: 'translate',
 }
-for (const member of Object.keys(others) as Array<keyof EngineSettings>)
+for (const member of Object.keys(otherSettings) as Array<keyof EngineSettings>)
   test(`a change of ${member} only is a change [R109]`, (t) => {
-    const settings = { [member]: others[member] }
+    const settings = { [member]: otherSettings[member] }
     const expected = changed(1, { ...DEFAULT_ENGINE_SETTINGS, ...settings })
     specify(t, profilesDecider).given(added(1)).when(change(1, settings)).thenEvents(expected)
   })
 
-test('the smallest buffer never exceeds the largest, even if only one of them is sent', (t) => {
+test('min_buffer stays below or equal to max_buffer, even when only one of them is sent', (t) => {
   const { given } = specify(t, profilesDecider)
   const wide = { ...DEFAULT_ENGINE_SETTINGS, min_buffer: 12, max_buffer: 11 }
   given().when({ type: 'AddProfile', ...profile(1, { settings: wide }) }).thenRefused({ _tag: 'BuffersNotOrdered' })
@@ -119,7 +119,7 @@ test('an unknown profile cannot be changed or removed', (t) => {
   given(added(1)).when({ type: 'RemoveProfile', profileId: 2, at }).thenRefused({ _tag: 'ProfileUnknown' })
 })
 
-test('the state is the list of profiles, each with its last change', (t) => {
+test('the state is the list of profiles, each with the time of its last change', (t) => {
   const { at: createdAt, ...first } = profile(1)
   const faster = { ...DEFAULT_ENGINE_SETTINGS, max_delay: 2 }
   t.deepEqual(fold(profilesDecider, [added(1), added(2), removed(2)]), [
@@ -130,7 +130,7 @@ test('the state is the list of profiles, each with its last change', (t) => {
   ])
 })
 
-test('a user with a profile always has one, and every stored one has its buffers in order', (t) => {
+test('a user with a profile always keeps one, and every stored profile has ordered buffers', (t) => {
   const profileId = fc.integer({ min: 1, max: 4 })
   const seconds = fc.constantFrom(0.5, 1, 5, 10, 20)
   const command = fc.oneof(
@@ -147,13 +147,13 @@ test('a user with a profile always has one, and every stored one has its buffers
   fc.assert(fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
     let state = profilesDecider.initialState
     for (const next of commands) {
-      const hadOne = state.length > 0
+      const hadProfile = state.length > 0
       state = fold(
         profilesDecider,
         E.getOrElse((): ReadonlyArray<ProfileEvent> => [])(profilesDecider.decide(next, state)),
         state,
       )
-      if (hadOne && state.length === 0) return false
+      if (hadProfile && state.length === 0) return false
       if (!state.every((kept) => buffersAreOrdered(kept.settings))) return false
     }
     return true
@@ -161,7 +161,7 @@ test('a user with a profile always has one, and every stored one has its buffers
   t.pass()
 })
 
-test('a user has at most a hundred profiles; a larger older set can be changed and reduced', (t) => {
+test('a user has at most 100 profiles; a larger stored set can be changed and reduced', (t) => {
   const { given } = specify(t, profilesDecider)
   const many = (count: number) => Array.from({ length: count }, (_, index) => added(index + 1))
   const add = { type: 'AddProfile', ...profile(1000) } as const

@@ -2,13 +2,13 @@ import type { LiveCreated } from '../../../domain/live/events.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import type { EventOf } from '../../../domain/shared/event.ts'
 
-/** An instant that many milliseconds after the tests' midnight, in D23's form. */
+/** Returns the instant that many milliseconds after 2026-11-21 00:00 UTC, with microseconds. */
 export const after = (milliseconds: number): string =>
   new Date(Date.UTC(2026, 10, 21) + milliseconds).toISOString().replace('Z', '000+00:00')
 
 type LiveCreatedData = EventOf<typeof LiveCreated>['data']
 
-/** Live 7 of user 3, raw, created at the tests' midnight. */
+/** Session 7 of user 3 with raw audio, created at `after(0)`. */
 export const liveCreated = (
   changes: Partial<LiveCreatedData> = {},
 ): { readonly type: 'LiveCreated'; readonly data: LiveCreatedData } => ({

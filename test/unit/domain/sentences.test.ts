@@ -20,12 +20,12 @@ const cases: ReadonlyArray<readonly [language: string, text: string, sentences: 
 ]
 
 for (const [language, text, sentences] of cases) {
-  test(`sentences of ${JSON.stringify(text)}`, (t) => {
+  test(`splits ${JSON.stringify(text)} into sentences`, (t) => {
     t.deepEqual(sentencesOf(text, language), sentences)
   })
 }
 
-test('no letter is lost, for any text', (t) => {
+test('splitting any text into sentences loses no letter', (t) => {
   const plain = (text: string): string => text.replaceAll(/\s+/gu, '')
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.constantFrom('en', 'fr', 'ja', 'th'), (text, language) => {

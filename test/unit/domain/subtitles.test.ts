@@ -3,64 +3,66 @@ import fc from 'fast-check'
 import { toSubRip, toWebVtt } from '../../../domain/transcript/subtitles.ts'
 
 const shape = { maxChars: 42, maxLines: 2 }
-const said = (start: number, end: number, text: string) => ({ start, end, text })
+const segmentOf = (start: number, end: number, text: string) => ({ start, end, text })
 
 test('SubRip numbers its cues and writes times with a comma before the milliseconds [R87]', (t) => {
   const segments = [
-    said(0, 1.5, 'Good morning.'),
-    said(3599.9996, 3661.25, 'See you.'),
-    said(360_000, 360_001, 'Much later.'),
+    segmentOf(0, 1.5, 'Good morning.'),
+    segmentOf(3599.9996, 3661.25, 'See you.'),
+    segmentOf(360_000, 360_001, 'Much later.'),
   ]
   t.is(
     toSubRip(segments, shape),
-    '1\n00:00:00,000 --> 00:00:01,500\nGood morning.\n\n2\n01:00:00,000 --> 01:01:01,250\nSee you.\n\n3\n100:00:00,000 --> 100:00:01,000\nMuch later.\n',
+    '1\n00:00:00,000 --> 00:00:01,500\nGood morning.\n\n' +
+      '2\n01:00:00,000 --> 01:01:01,250\nSee you.\n\n' +
+      '3\n100:00:00,000 --> 100:00:01,000\nMuch later.\n',
   )
 })
 
 test('WebVTT begins with its name and a blank line and writes times with a full stop [R87]', (t) => {
   t.is(
-    toWebVtt([said(0, 1.5, 'Good morning.'), said(2, 3, 'Bye.')], shape),
+    toWebVtt([segmentOf(0, 1.5, 'Good morning.'), segmentOf(2, 3, 'Bye.')], shape),
     'WEBVTT\n\n00:00:00.000 --> 00:00:01.500\nGood morning.\n\n00:00:02.000 --> 00:00:03.000\nBye.\n',
   )
 })
 
 test('an empty transcript is an empty SubRip file and a WebVTT file with only its header [R87]', (t) => {
   t.is(toSubRip([], shape), '')
-  t.is(toWebVtt([said(0, 1, ' \t ')], shape), 'WEBVTT\n')
+  t.is(toWebVtt([segmentOf(0, 1, ' \t ')], shape), 'WEBVTT\n')
 })
 
 test('markup in the text stays text: escaped in WebVTT, neutralised in SubRip [R87]', (t) => {
-  const tricky = [said(0, 1, 'a < b & c --> <i>d</i> {\\an8}')]
-  t.is(toWebVtt(tricky, shape).split('\n')[3], 'a &lt; b &amp; c --&gt; &lt;i&gt;d&lt;/i&gt; {\\an8}')
-  const line = toSubRip(tricky, shape).split('\n')[2] ?? ''
-  t.is(line.replaceAll('\u200B', ''), 'a < b & c --> <i>d</i> {\\an8}', 'to the eye nothing has changed')
+  const markup = [segmentOf(0, 1, 'a < b & c --> <i>d</i> {\\an8}')]
+  t.is(toWebVtt(markup, shape).split('\n')[3], 'a &lt; b &amp; c --&gt; &lt;i&gt;d&lt;/i&gt; {\\an8}')
+  const line = toSubRip(markup, shape).split('\n')[2] ?? ''
+  t.is(line.replaceAll('\u200B', ''), 'a < b & c --> <i>d</i> {\\an8}', 'the visible text is unchanged')
   t.notRegex(line, /<[a-z/]|-->|\{\\/u)
-  t.true(line.startsWith('a < b & c'), 'what no player takes for markup is left alone')
+  t.true(line.startsWith('a < b & c'), 'characters that no player reads as markup are unchanged')
 })
 
 test('line breaks, blank lines and control characters in the text never end a cue [R87]', (t) => {
   t.is(
-    toSubRip([said(0, 1, 'one\r\n\r\ntwo\u0000\u0085three\u2028four')], shape),
+    toSubRip([segmentOf(0, 1, 'one\r\n\r\ntwo\u0000\u0085three\u2028four')], shape),
     '1\n00:00:00,000 --> 00:00:01,000\none two three four\n',
   )
 })
 
 test('right-to-left text stays unchanged [R87]', (t) => {
   for (const text of ['שלום עולם, 123', '\u200Fمرحبا (abc) بالعالم؟\u200F']) {
-    t.is(toSubRip([said(0, 1, text)], shape).split('\n')[2], text)
-    t.is(toWebVtt([said(0, 1, text)], shape).split('\n')[3], text)
+    t.is(toSubRip([segmentOf(0, 1, text)], shape).split('\n')[2], text)
+    t.is(toWebVtt([segmentOf(0, 1, text)], shape).split('\n')[3], text)
   }
 })
 
 test('a segment longer than a caption becomes several cues, each with its share of the time [R87]', (t) => {
   t.is(
-    toSubRip([said(10, 14, 'aaaa bbbb cccc dddd')], { maxChars: 4, maxLines: 2 }),
+    toSubRip([segmentOf(10, 14, 'aaaa bbbb cccc dddd')], { maxChars: 4, maxLines: 2 }),
     '1\n00:00:10,000 --> 00:00:12,105\naaaa\nbbbb\n\n2\n00:00:12,105 --> 00:00:14,000\ncccc\ndddd\n',
   )
 })
 
-test('a cue ends where the next one begins, and one without a length lasts a millisecond [R87]', (t) => {
-  const times = toWebVtt([said(0, 5, 'a'), said(4, 4, 'b'), said(4, 4, 'c')], shape)
+test('a cue ends at the start of the next cue; a cue without duration lasts a millisecond [R87]', (t) => {
+  const times = toWebVtt([segmentOf(0, 5, 'a'), segmentOf(4, 4, 'b'), segmentOf(4, 4, 'c')], shape)
     .split('\n')
     .filter((line) => line.includes('-->'))
   t.deepEqual(times, [
@@ -77,13 +79,13 @@ const segment = fc.tuple(
 )
 const shapes = fc.record({ maxChars: fc.integer({ min: 1, max: 60 }), maxLines: fc.integer({ min: 1, max: 4 }) })
 
-test('for any text cues are in order, never overlap, have no blank line and contain all text [R87]', (t) => {
+test('for any segments, cues are ordered, do not overlap, have no blank line and contain all text [R87]', (t) => {
   fc.assert(
-    fc.property(fc.array(segment), shapes, (drawn, chosen) => {
-      const segments = drawn
-        .map(([start, length, text]) => said(start, start + length, text))
+    fc.property(fc.array(segment), shapes, (inputs, shape) => {
+      const segments = inputs
+        .map(([start, length, text]) => segmentOf(start, start + length, text))
         .toSorted((a, b) => a.start - b.start)
-      const blocks = toSubRip(segments, chosen)
+      const blocks = toSubRip(segments, shape)
         .replace(/\n$/, '')
         .split('\n\n')
         .filter((block) => block !== '')
@@ -96,13 +98,13 @@ test('for any text cues are in order, never overlap, have no blank line and cont
         })
         if (number !== String(index + 1) || !(from >= last) || !(to > from))
           throw new Error(`cue ${index + 1}: ${block}`)
-        if (lines.length < 1 || lines.length > chosen.maxLines || lines.some((line) => line.trim() === ''))
+        if (lines.length < 1 || lines.length > shape.maxLines || lines.some((line) => line.trim() === ''))
           throw new Error(`lines of ${block}`)
         last = to
       }
       const words = (text: string): string => text.replaceAll(/[\s\u200B\p{Cc}]/gu, '')
-      const shown = blocks.map((block) => block.split('\n').slice(2).join('')).join('')
-      if (words(shown) !== words(segments.map(({ text }) => text).join(''))) throw new Error('text was lost')
+      const subtitleText = blocks.map((block) => block.split('\n').slice(2).join('')).join('')
+      if (words(subtitleText) !== words(segments.map(({ text }) => text).join(''))) throw new Error('text was lost')
     }),
   )
   t.pass()

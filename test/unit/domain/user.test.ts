@@ -47,7 +47,7 @@ test('each password change raises the generation by one, so earlier JWTs end', (
     .thenEvents(passwordChanged('third', 2, at))
 })
 
-test('a password can be changed only while the verified password is still current', (t) => {
+test('a user changes the password only if it is still the verified one', (t) => {
   const { given } = specify(t, userDecider)
   const change = { type: 'ChangePassword', passwordHash: 'third', generation: 0, at } as const
   given(registered).when(change).thenEvents(passwordChanged('third', 1, at))
@@ -61,15 +61,18 @@ test('a log-out everywhere raises the generation and keeps the password', (t) =>
   given(registered, passwordChanged('second', 1), ended(2)).when({ type: 'EndLogins', at }).thenEvents(ended(3))
   given(registered, ended(1)).when({ type: 'ChangePassword', passwordHash: 'second', generation: 1, at })
     .thenEvents(passwordChanged('second', 2, at))
-  given(registered, ended(1)).when({ type: 'Rehash', oldHash: 'first', passwordHash: 'dearer', at })
-    .thenEvents({ type: 'PasswordRehashed', data: { userId: 3, passwordHash: 'dearer', at } })
+  given(registered, ended(1)).when({ type: 'Rehash', oldHash: 'first', passwordHash: 'stronger hash', at })
+    .thenEvents({ type: 'PasswordRehashed', data: { userId: 3, passwordHash: 'stronger hash', at } })
   given().when({ type: 'EndLogins', at }).thenRefused({ _tag: 'UserUnknown' })
 })
 
-test('a password is hashed again while the old hash is current, without a new generation [S12]', (t) => {
+test('rehashing replaces the hash only while the old hash is current, and keeps the generation [S12]', (t) => {
   const { given } = specify(t, userDecider)
-  const rehash = { type: 'Rehash', oldHash: 'first', passwordHash: 'first, dearer', at } as const
-  const rehashed: UserEvent = { type: 'PasswordRehashed', data: { userId: 3, passwordHash: 'first, dearer', at } }
+  const rehash = { type: 'Rehash', oldHash: 'first', passwordHash: 'stronger hash of first', at } as const
+  const rehashed: UserEvent = {
+    type: 'PasswordRehashed',
+    data: { userId: 3, passwordHash: 'stronger hash of first', at },
+  }
   given(registered).when(rehash).thenEvents(rehashed)
   given(registered, rehashed).when(rehash).thenNothing()
   given(registered, passwordChanged('second', 1)).when(rehash).thenNothing()
@@ -94,7 +97,7 @@ test('an administrator changes all differing members in one step', (t) => {
     .thenEvents(limits, permissions, passwordChanged('second', 1, at), disabled(at))
 })
 
-test('an unchanged member is no change, but a password set again is one', (t) => {
+test('equal values are no change, but setting the same password again is one', (t) => {
   const { given } = specify(t, userDecider)
   given(registered).when({ type: 'Change', changes: {}, at }).thenNothing()
   given(registered)
@@ -125,7 +128,7 @@ test('commands on an unregistered user are refused', (t) => {
   given().when({ type: 'Change', changes: { isActive: true }, at }).thenRefused({ _tag: 'UserUnknown' })
 })
 
-test('the state holds the current user', (t) => {
+test('the state holds the user with all changes', (t) => {
   const { at: createdAt, ...facts } = registered.data
   t.deepEqual(fold(userDecider, [registered]), {
     ...facts,
@@ -137,9 +140,9 @@ test('the state holds the current user', (t) => {
   t.deepEqual(fold(userDecider, [registered, passwordChanged('second', 1), disabled(at)]), {
     ...facts, passwordHash: 'second', status: 'disabled', generation: 1, createdAt, updatedAt: at,
   })
-  const rehashed: UserEvent = { type: 'PasswordRehashed', data: { userId: 3, passwordHash: 'dearer', at } }
+  const rehashed: UserEvent = { type: 'PasswordRehashed', data: { userId: 3, passwordHash: 'stronger hash', at } }
   t.deepEqual(fold(userDecider, [registered, rehashed]), {
-    ...facts, passwordHash: 'dearer', status: 'active', generation: 0, createdAt, updatedAt: null,
+    ...facts, passwordHash: 'stronger hash', status: 'active', generation: 0, createdAt, updatedAt: null,
   })
   const limits: UserEvent = {
     type: 'UserLimitsChanged',
@@ -164,17 +167,20 @@ test('the only administrator cannot be demoted, disabled or deleted; any other u
     type: 'UserPermissionsChanged',
     data: { userId: 3, permissions: ['admin'], at: earlier },
   }
-  const alone = { nobodyElseAdministers: true, at } as const
-  const takingAway = [
-    { type: 'Change', changes: { permissions: [] }, ...alone },
-    { type: 'Change', changes: { permissions: ['user_retention'], maxSessions: 2 }, ...alone },
-    { type: 'Change', changes: { isActive: false }, ...alone },
-    { type: 'Change', changes: { permissions: ['admin'], isActive: false }, ...alone },
-    { type: 'Delete', ...alone },
+  const lastOne = { nobodyElseAdministers: true, at } as const
+  const removals = [
+    { type: 'Change', changes: { permissions: [] }, ...lastOne },
+    { type: 'Change', changes: { permissions: ['user_retention'], maxSessions: 2 }, ...lastOne },
+    { type: 'Change', changes: { isActive: false }, ...lastOne },
+    { type: 'Change', changes: { permissions: ['admin'], isActive: false }, ...lastOne },
+    { type: 'Delete', ...lastOne },
   ] as const
-  for (const command of takingAway) {
+  for (const command of removals) {
     given(registered, administrator).when(command).thenRefused({ _tag: 'LastAdministrator' })
-    t.true(E.isRight(userDecider.decide(command, fold(userDecider, [registered]))), 'who never administered')
+    t.true(
+      E.isRight(userDecider.decide(command, fold(userDecider, [registered]))),
+      'a user who never was an administrator',
+    )
     t.true(
       E.isRight(
         userDecider.decide(
@@ -185,10 +191,11 @@ test('the only administrator cannot be demoted, disabled or deleted; any other u
     )
     t.true(
       E.isRight(userDecider.decide(command, fold(userDecider, [registered, administrator, disabled()]))),
-      'who does not now',
+      'a disabled administrator',
     )
   }
-  const change = (changes: UserChanges) => given(registered, administrator).when({ type: 'Change', changes, ...alone })
+  const change = (changes: UserChanges) =>
+    given(registered, administrator).when({ type: 'Change', changes, ...lastOne })
   change({ permissions: ['admin'], isActive: true }).thenNothing()
   change({ permissions: ['admin', 'user_retention'] }).thenEvents({
     type: 'UserPermissionsChanged',

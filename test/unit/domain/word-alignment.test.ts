@@ -14,7 +14,7 @@ test('a substitution, an insertion and a deletion are one error each', (t) => {
   t.is(wordErrorRate('one two', ''), 1)
 })
 
-test('against a prefix, text that was not spoken yet is no error and matches nothing', (t) => {
+test('with a prefix, words not spoken yet count as no errors and match nothing', (t) => {
   const reference = comparableWords('the cat and the dog and the bird')
   t.deepEqual(alignWords(reference, ['the', 'cat'], 'prefix'), { errors: 0, matches: [[0, 0], [1, 1]] })
   t.deepEqual(alignWords(reference, ['the', 'bat', 'and', 'the'], 'prefix'), {
@@ -33,11 +33,11 @@ test('matches are equal words in order, and all other words are errors', (t) => 
     fc.property(words, words, (reference, hypothesis) => {
       const { errors, matches } = alignWords(reference, hypothesis)
       for (const [i, j] of matches) if (reference[i] !== hypothesis[j]) return false
-      const growing = matches.every(
+      const isOrdered = matches.every(
         ([i, j], k) => k === 0 || (i > (matches[k - 1]?.[0] ?? -1) && j > (matches[k - 1]?.[1] ?? -1)),
       )
       const atLeast = Math.max(reference.length, hypothesis.length) - matches.length
-      return growing && errors >= atLeast && errors <= Math.max(reference.length, hypothesis.length)
+      return isOrdered && errors >= atLeast && errors <= Math.max(reference.length, hypothesis.length)
     }),
   )
   t.pass()
