@@ -46,7 +46,7 @@ testWith(CHROMIUM)(
         await page.locator('#operations-Public-getVersion .execute').click()
         await page.locator('#operations-Public-getVersion .live-responses-table', { hasText: '0.6.2' }).waitFor()
       }
-      t.regex((await page.textContent('body')) ?? '', /Create a live session and reserve its memory/)
+      t.regex((await page.textContent('body')) ?? '', /Create a session and reserve its memory/)
       t.deepEqual(complaints, [], path)
       t.deepEqual(foreign, [], path)
       const policy = (await service.anonymous().get(path)).headers.get('content-security-policy') ?? ''

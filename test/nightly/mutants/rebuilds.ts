@@ -5,7 +5,7 @@ const STREAM_DIGEST = 'test/contract/sqlite/stream-digest.test.ts'
 const REBUILD_REQUESTS = 'test/unit/projections/rebuild-requests.test.ts'
 const REBUILD_RESUMED = 'test/nightly/crash/rebuild-resumed.test.ts'
 const REBUILD_INTERRUPTED = 'test/nightly/crash/rebuild-interrupted.test.ts'
-const BACKUP_BESIDE_SERVERS = 'test/nightly/servers/backup-beside-servers.test.ts'
+const BACKUP_BESIDE_SERVERS = 'test/nightly/servers/backup-on-servers.test.ts'
 
 /** The log on disk, rebuilds that go on where they were, backups beside servers. */
 export const rebuildMutants: ReadonlyArray<Mutant> = [

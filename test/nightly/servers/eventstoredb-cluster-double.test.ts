@@ -3,7 +3,7 @@ import test from 'ava'
 import { eventually } from '../../support/tools/eventually.ts'
 import { startCluster } from '../../support/doubles/eventstoredb/start-cluster.ts'
 
-// What no order makes real nodes do, so that no recording has it; the rest is in t24 of the transcripts.
+// Situations that cannot be forced on real nodes and so are not recorded; transcript t24 has the others.
 
 const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
   eventually(async () => {
@@ -12,7 +12,7 @@ const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
 
 const credentials = { username: 'admin', password: 'changeit' }
 
-test('a leader that is cut off from the others claims to lead, keeps its feeds silent and its writes open, then knows; back again it follows', async (t) => {
+test('an isolated leader stores no write, steps down and follows the new leader after its return', async (t) => {
   const cluster = await startCluster({
     delays: { electionAfterFreeze: 50, refusalAfterFreeze: 1500, electionAfterReturn: 20 },
   })
@@ -21,10 +21,10 @@ test('a leader that is cut off from the others claims to lead, keeps its feeds s
   if (old === undefined) return t.fail()
   const client = EventStoreDBClient.connectionString(`${old.url}&keepAliveInterval=-1`)
   t.teardown(() => client.dispose())
-  const heard: string[] = []
+  const received: string[] = []
   const feed = client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ prefixes: ['a'] }) })
   feed
-    .on('data', ({ event }) => heard.push(`${event?.streamId}@${event?.revision}`))
+    .on('data', ({ event }) => received.push(`${event?.streamId}@${event?.revision}`))
     .on('error', (error) => t.fail(error.message))
   await new Promise<void>((resolve) => feed.once('caughtUp', () => resolve()))
   const epoch = await old.epoch()
@@ -32,7 +32,7 @@ test('a leader that is cut off from the others claims to lead, keeps its feeds s
   old.isolate()
   const next = await eventually(() => {
     const found = cluster.leader()
-    if (found === undefined || found === old) throw new Error('nobody new leads')
+    if (found === undefined || found === old) throw new Error('there is no new leader')
     return found
   })
   t.true((await next.epoch()) > epoch)
@@ -44,18 +44,18 @@ test('a leader that is cut off from the others claims to lead, keeps its feeds s
     client.appendToStream('b', jsonEvent({ type: 'B', data: {} }), { credentials, deadline: 300 }),
   )
   t.is(open?.constructor.name, 'DeadlineExceededError')
-  t.deepEqual(heard, [])
+  t.deepEqual(received, [])
 
   await until(async () => (await old.state()) === 'unknown')
   const refused = await t.throwsAsync(client.appendToStream('b', jsonEvent({ type: 'B', data: {} }), { credentials }))
   t.true(refused instanceof UnavailableError, refused?.constructor.name)
   old.rejoin()
-  await until(() => heard.length > 0)
-  t.deepEqual(heard, ['a@0'])
+  await until(() => received.length > 0)
+  t.deepEqual(received, ['a@0'])
   t.deepEqual([await old.state(), await old.epoch()], ['follower', await next.epoch()])
 })
 
-test('an append that a leader took without its quorum is stored when it has one again, and forgotten when another leads', async (t) => {
+test('an append without quorum is stored when the quorum returns, and lost after another election', async (t) => {
   const delays = { electionAfterFreeze: 50, electionAfterReturn: 20, refusalAfterFreeze: 60_000, claim: 50 }
   const cluster = await startCluster({ delays })
   t.teardown(cluster.dispose)

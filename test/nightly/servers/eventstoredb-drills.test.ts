@@ -1,8 +1,8 @@
 /**
- * The service under load on three nodes of a real EventStoreDB, which fail in every way that a cluster outlasts. Each drill
- * begins with three healthy nodes. `STENOLOG_TEST_DRILLS=20` has 20 of each kind that takes the leader away (2 without it), and
- * a quarter as many losses of the quorum. `STENOLOG_TEST_DRILLS_FROM=17` begins with the 17th, `STENOLOG_TEST_SEED` repeats
- * its chance. Nothing acknowledged may be lost; how long everything took is told.
+ * The service under load on three nodes of a real EventStoreDB, with failures that a cluster survives. Acknowledged
+ * writes must not be lost. Each drill starts with three healthy nodes.
+ * `STENOLOG_TEST_DRILLS=20`: 20 drills of each kind that removes the leader (2), and five losses of the quorum.
+ * `STENOLOG_TEST_DRILLS_FROM=17` starts with drill 17, `STENOLOG_TEST_SEED` repeats the random choices.
  */
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -28,62 +28,62 @@ const FROM = Number(process.env['STENOLOG_TEST_DRILLS_FROM'] ?? 1)
 type Act = (leader: EventStoreNode, followers: ReadonlyArray<EventStoreNode>) => Promise<unknown>
 
 interface Drill {
-  readonly what: string
+  readonly event: string
   readonly begin: Act
   readonly lastsMs: number
   readonly end: Act
-  /** One node of three is left, and chooses a leader with the others when they are back. */
+  /** Leaves one node of three; the election follows when the others return. */
   readonly takesQuorum?: boolean
 }
 
-const both = (nodes: ReadonlyArray<EventStoreNode>, act: (node: EventStoreNode) => unknown): Promise<unknown> =>
+const onAll = (nodes: ReadonlyArray<EventStoreNode>, act: (node: EventStoreNode) => unknown): Promise<unknown> =>
   Promise.all(nodes.map(act))
 
-const LEADER_GONE: ReadonlyArray<Drill> = [
-  { what: 'the leader is killed', begin: (leader) => leader.kill(), lastsMs: 5000, end: (leader) => leader.start() },
+const LEADER_LOSSES: ReadonlyArray<Drill> = [
+  { event: 'the leader is killed', begin: (leader) => leader.kill(), lastsMs: 5000, end: (leader) => leader.start() },
   {
-    what: 'the leader is frozen',
+    event: 'the leader is frozen',
     begin: async (leader) => leader.freeze(),
     lastsMs: 30_000,
     end: async (leader) => leader.thaw(),
   },
-  { what: 'the leader resigns', begin: (leader) => leader.resign(), lastsMs: 0, end: async () => undefined },
+  { event: 'the leader resigns', begin: (leader) => leader.resign(), lastsMs: 0, end: async () => undefined },
 ]
-const QUORUM_GONE: ReadonlyArray<Drill> = [
+const QUORUM_LOSSES: ReadonlyArray<Drill> = [
   {
-    what: 'both followers are killed',
+    event: 'both followers are killed',
     takesQuorum: true,
     lastsMs: 20_000,
-    begin: (_, followers) => both(followers, (node) => node.kill()),
-    end: (_, followers) => both(followers, (node) => node.start()),
+    begin: (_, followers) => onAll(followers, (node) => node.kill()),
+    end: (_, followers) => onAll(followers, (node) => node.start()),
   },
   {
-    what: 'both followers are frozen',
+    event: 'both followers are frozen',
     takesQuorum: true,
     lastsMs: 20_000,
-    begin: (_, followers) => both(followers, (node) => node.freeze()),
-    end: (_, followers) => both(followers, (node) => node.thaw()),
+    begin: (_, followers) => onAll(followers, (node) => node.freeze()),
+    end: (_, followers) => onAll(followers, (node) => node.thaw()),
   },
 ]
 const rounds = (count: number, kinds: ReadonlyArray<Drill>): ReadonlyArray<Drill> =>
   Array.from({ length: count }, () => kinds).flat()
 const drills = [
-  ...rounds(EACH, LEADER_GONE),
-  ...rounds(EACH, QUORUM_GONE).slice(0, Math.max(QUORUM_GONE.length, Math.ceil(EACH / 4))),
+  ...rounds(EACH, LEADER_LOSSES),
+  ...rounds(EACH, QUORUM_LOSSES).slice(0, Math.max(QUORUM_LOSSES.length, Math.ceil(EACH / 4))),
 ]
 
-/** Far more than any of it should take: a cluster that is not well by then never will be. */
+/** Far more than any step should take. */
 const PATIENCE = { timeoutMs: 180_000 }
 
-const first = (what: string, find: () => number | null | undefined): Promise<number> =>
+const firstTime = (subject: string, find: () => number | null | undefined): Promise<number> =>
   eventually(() => {
     const at = find()
-    if (at === null || at === undefined) throw new Error(`not yet: ${what}`)
+    if (at === null || at === undefined) throw new Error(`not yet: ${subject}`)
     return at
   }, PATIENCE)
 
-/** When a node first calls itself leader by a later election than this one. */
-const elected = (nodes: ReadonlyArray<EventStoreNode>, epoch: number): Promise<number> =>
+/** When a node is first seen as leader of a later epoch. */
+const electedAt = (nodes: ReadonlyArray<EventStoreNode>, epoch: number): Promise<number> =>
   eventually(async () => {
     for (const node of nodes) {
       const state = await node.state()
@@ -93,7 +93,7 @@ const elected = (nodes: ReadonlyArray<EventStoreNode>, epoch: number): Promise<n
     throw new Error('no leader yet')
   }, PATIENCE)
 
-const nothingIsLost = async (
+const assertNothingLost = async (
   t: ExecutionContext,
   url: string,
   client: Client,
@@ -103,9 +103,9 @@ const nothingIsLost = async (
   try {
     for (const { id, isFinished } of sessions) {
       const types = (await right(log.read(`live-${id}`))).map(({ type }) => type)
-      t.is(types.filter((type) => type === 'LiveCreated').length, 1, `the create of live ${id}`)
+      t.is(types.filter((type) => type === 'LiveCreated').length, 1, `the create of session ${id}`)
       if (!isFinished) continue
-      t.is(types.filter((type) => type === 'LiveFinished').length, 1, `the end of live ${id}`)
+      t.is(types.filter((type) => type === 'LiveFinished').length, 1, `the end of session ${id}`)
       await client.untilStatus({ id } as LiveJson, 'finished')
     }
   } finally {
@@ -113,10 +113,10 @@ const nothingIsLost = async (
   }
 }
 
-const told = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
-/** Milliseconds, by the drill and what was waited for. */
-const measured = new Map<string, ReadonlyArray<number>>()
+/** Milliseconds by drill and awaited condition. */
+const durations = new Map<string, ReadonlyArray<number>>()
 
 if (EVENTSTORE_FOLDER === undefined) test.skip('drills on three nodes of a real EventStoreDB', (t) => t.fail())
 else {
@@ -134,52 +134,55 @@ else {
     client = await eventually(() => service.user('of the drills', { max_sessions: 1_000_000 }))
   })
 
-  for (const [index, { what, begin, lastsMs, end, takesQuorum = false }] of drills.entries())
-    (index + 1 < FROM ? test.serial.skip : test.serial)(`drill ${index + 1} of ${drills.length}: ${what}, and no acknowledged write is lost`, async (t) => {
+  for (const [index, { event, begin, lastsMs, end, takesQuorum = false }] of drills.entries())
+    (index + 1 < FROM ? test.serial.skip : test.serial)(`drill ${index + 1}: ${event}`, async (t) => {
       t.timeout(1_200_000)
       const random = chanceOf(t).random(`drill ${index + 1}`)
       await server.untilHealthy()
       const leader = await server.leader()
-      if (leader === undefined) throw new Error('the leader went')
+      if (leader === undefined) throw new Error('there is no leader')
       const followers = server.nodes.filter((node) => node !== leader)
       const epoch = await leader.epoch()
       const load = startSessionLoad(client)
-      await first('a session', () => load.sessions.at(0)?.seen)
-      // The moment within the load is what chance decides; nothing is waited for.
+      await firstTime('a session', () => load.sessions.at(0)?.seen)
+      // A random moment within the load.
       await delay(random() * 1000)
 
-      const took = (name: string, ms: number): void => {
-        t.log(`${name}: ${told(ms)}`)
-        measured.set(`${what}: ${name}`, [...(measured.get(`${what}: ${name}`) ?? []), ms])
+      const record = (name: string, ms: number): void => {
+        t.log(`${name}: ${seconds(ms)}`)
+        durations.set(`${event}: ${name}`, [...(durations.get(`${event}: ${name}`) ?? []), ms])
       }
-      const begun = performance.now()
+      const startedAt = performance.now()
       await begin(leader, followers)
       if (takesQuorum) {
-        const unready = await first(
+        const unready = await firstTime(
           'unready',
-          () => load.readiness.find(({ at, isReady }) => at >= begun && !isReady)?.at,
+          () => load.readiness.find(({ at, isReady }) => at >= startedAt && !isReady)?.at,
         )
-        took('unready', unready - begun)
-        await delay(Math.max(0, begun + lastsMs - performance.now()))
+        record('unready', unready - startedAt)
+        await delay(Math.max(0, startedAt + lastsMs - performance.now()))
       }
       const healed = performance.now()
-      const [, at] = await Promise.all([takesQuorum ? end(leader, followers) : undefined, elected(server.nodes, epoch)])
-      const ready = await first('ready', () => load.readiness.find((look) => look.at >= at && look.isReady)?.at)
-      const isNew = ({ created, begun: sent }: LoadedSession): boolean => sent >= begun && created >= at
-      const written = await first('a write', () => load.sessions.find(isNew)?.created)
-      const fed = await first(
-        'what was written is read',
+      const [, at] = await Promise.all([
+        takesQuorum ? end(leader, followers) : undefined,
+        electedAt(server.nodes, epoch),
+      ])
+      const ready = await firstTime('ready', () => load.readiness.find((look) => look.at >= at && look.isReady)?.at)
+      const isNew = ({ created, begun: sentAt }: LoadedSession): boolean => sentAt >= startedAt && created >= at
+      const written = await firstTime('a write', () => load.sessions.find(isNew)?.created)
+      const listed = await firstTime(
+        'a new session is listed',
         () => load.sessions.find((session) => isNew(session) && session.seen !== null)?.seen,
       )
-      took('election', at - (takesQuorum ? healed : begun))
+      record('election', at - (takesQuorum ? healed : startedAt))
       for (const [name, moment] of [
         ['ready', ready],
         ['writes', written],
-        ['feeds', fed],
+        ['feeds', listed],
       ] as const)
-        took(`${name} after it`, moment - at)
+        record(`${name} after it`, moment - at)
       if (!takesQuorum) {
-        await delay(Math.max(0, begun + lastsMs - performance.now()))
+        await delay(Math.max(0, startedAt + lastsMs - performance.now()))
         await end(leader, followers)
       }
       await server.untilHealthy()
@@ -187,17 +190,18 @@ else {
 
       t.true(service.pid() === pid && isRunning(pid), service.log())
       t.deepEqual(load.surprises, [])
-      await nothingIsLost(t, server.url, client, load.sessions)
+      await assertNothingLost(t, server.url, client, load.sessions)
       t.log(
-        `${load.sessions.length} creates and ${load.sessions.filter(({ isFinished }) => isFinished).length} ends acknowledged, all there`,
+        `${load.sessions.length} creates and ${load.sessions.filter(({ isFinished }) => isFinished).length} ends ` +
+          'acknowledged, all stored',
       )
     })
 
-  test.serial('what the drills took', (t) => {
-    for (const [what, all] of measured) {
-      const sorted = all.toSorted((one, other) => one - other)
+  test.serial('the drills caused no unexpected error', (t) => {
+    for (const [name, times] of durations) {
+      const sorted = times.toSorted((a, b) => a - b)
       const [middle = 0, longest = 0] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)]
-      t.log(`${what}: p50 ${told(middle)}, longest ${told(longest)} of ${all.length}`)
+      t.log(`${name}: p50 ${seconds(middle)}, longest ${seconds(longest)} of ${times.length}`)
     }
     t.false(service.log().includes('unexpected error'), service.log())
   })

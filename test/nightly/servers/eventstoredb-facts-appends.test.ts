@@ -14,20 +14,20 @@ import {
   until,
 } from '../../support/doubles/eventstoredb/facts.ts'
 
-// Facts about appends and positions from the recordings t2, t10 and t11, each by its title, on the double.
+// The double behaves as the real server in the recordings t2, t10 and t11: appends and positions.
 
 const CREDENTIALS = { username: 'x', password: 'y' }
 
 test.serial(
-  't2: while the server is down a call is refused at once: code 14 on the shared stream, UnavailableError with credentials',
+  't2: without a server, calls fail at once: code 14, or UnavailableError with credentials',
   async (t) => {
     const { own, client } = await startOwnDouble(t)
     await client.appendToStream('a', factEvent())
     await own.kill()
     const shared = await t.throwsAsync(client.appendToStream('a', factEvent()))
     t.like(shared, { code: 14 })
-    const alone = await t.throwsAsync(client.appendToStream('a', factEvent(), { credentials: CREDENTIALS }))
-    t.true(alone instanceof UnavailableError, alone?.constructor.name)
+    const withCredentials = await t.throwsAsync(client.appendToStream('a', factEvent(), { credentials: CREDENTIALS }))
+    t.true(withCredentials instanceof UnavailableError, withCredentials?.constructor.name)
     await own.start()
     t.is(
       (await eventually(() => client.appendToStream('a', factEvent(), { credentials: CREDENTIALS })))
@@ -37,12 +37,12 @@ test.serial(
   },
 )
 
-/** What became of appends that were sent together. */
-const together = async (appends: ReadonlyArray<Promise<AppendResult>>) => {
+/** The outcomes of appends that are sent together. */
+const outcomesOf = async (appends: ReadonlyArray<Promise<AppendResult>>) => {
   const settled = await Promise.allSettled(appends)
   return {
-    done: settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])),
-    failed: settled.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : [])),
+    done: settled.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : [])),
+    failed: settled.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : [])),
   }
 }
 
@@ -53,10 +53,10 @@ const revisionsOf = async (client: EventStoreDBClient, stream: string): Promise<
 }
 
 test.serial(
-  't10: of twenty that begin a stream at once one does, and nineteen hear WrongExpectedVersionError',
+  't10: of twenty appends that create a stream, nineteen fail with WrongExpectedVersionError',
   async (t) => {
     const client = await clientOfEmptyLog(t)
-    const { done, failed } = await together(
+    const { done, failed } = await outcomesOf(
       Array.from({ length: 20 }, () => client.appendToStream('race', factEvent(), { expectedRevision: NO_STREAM })),
     )
     t.is(done.length, 1)
@@ -72,20 +72,20 @@ for (const [path, credentials] of [
 ] as const)
   for (const expectedRevision of [NO_STREAM, ANY] as const)
     test.serial(
-      `t10, t11: twenty appends of one event at once (${path}, ${expectedRevision}) store it once, and a further retry succeeds`,
+      `t10, t11: twenty appends of one event store it once (${path}, ${expectedRevision})`,
       async (t) => {
         const client = await clientOfEmptyLog(t)
         const id = randomUUID()
         const append = (): Promise<AppendResult> =>
           client.appendToStream('race', factEvent(id), { expectedRevision, ...credentials })
-        const { done } = await together(Array.from({ length: 20 }, append))
+        const { done } = await outcomesOf(Array.from({ length: 20 }, append))
         t.true(done.length > 0)
         t.deepEqual(await revisionsOf(client, 'race'), [0n])
         for (const answer of [...done, await append()]) t.is(answer.nextExpectedRevision, 0n)
       },
     )
 
-/** Appends with each expectation; sent again they are retries. */
+/** Appends an event with each expected revision. Returns a function that retries them. */
 const retries = async (client: EventStoreDBClient): Promise<() => Promise<ReadonlyArray<bigint>>> => {
   const sent = ([ANY, STREAM_EXISTS, NO_STREAM] as const).map((expectedRevision) => ({
     expectedRevision,
@@ -105,12 +105,12 @@ const retries = async (client: EventStoreDBClient): Promise<() => Promise<Readon
 }
 
 test.serial(
-  't10: without an expected revision a retry is known behind 20,000 events and not behind many more, with one always',
+  't10: retries without expected revision are recognised after 20,000 events, not after 80,000',
   async (t) => {
     t.timeout(600_000)
     const client = await clientOfEmptyLog(t)
     const again = await retries(client)
-    // It remembers ids in 8 MB, which the names of their streams take up too.
+    // The server remembers ids and stream names in 8 MB.
     const padding = 'x'.repeat(60)
     const fill = async (count: number): Promise<void> => {
       const appends = Array.from({ length: 8 }, async (_, stream) => {
@@ -131,7 +131,7 @@ test.serial(
 )
 
 test.serial(
-  't10, t11: without an expected revision a retry is known until the server restarts, with one for ever',
+  't10, t11: a restart of the server forgets retries without expected revision only',
   async (t) => {
     const { own, client } = await startOwnDouble(t)
     const again = await retries(client)
@@ -144,27 +144,27 @@ test.serial(
 )
 
 test.serial(
-  't11: an append has the position of its last event, each event one of its own, and a subscription from there has none of them',
+  't11: an append returns the position of its last event, and a subscription from there skips it',
   async (t) => {
     const client = await clientOfEmptyLog(t)
     const { position } = await client.appendToStream('p', [factEvent(), factEvent(), factEvent()])
-    const ofStream: Array<Position | undefined> = []
-    for await (const resolved of client.readStream('p')) ofStream.push(resolved.event?.position)
-    t.deepEqual(ofStream.at(-1), position)
-    const ofAll: Array<Position | undefined> = []
-    for await (const { event } of client.readAll()) if (event?.streamId === 'p') ofAll.push(event.position)
-    t.deepEqual(ofAll, ofStream)
-    const commits = ofStream.map((each) => Number(each?.commit))
+    const streamPositions: Array<Position | undefined> = []
+    for await (const resolved of client.readStream('p')) streamPositions.push(resolved.event?.position)
+    t.deepEqual(streamPositions.at(-1), position)
+    const allPositions: Array<Position | undefined> = []
+    for await (const { event } of client.readAll()) if (event?.streamId === 'p') allPositions.push(event.position)
+    t.deepEqual(allPositions, streamPositions)
+    const commits = streamPositions.map((streamPosition) => Number(streamPosition?.commit))
     t.deepEqual(
       commits,
-      [...new Set(commits)].toSorted((one, other) => one - other),
+      [...new Set(commits)].toSorted((a, b) => a - b),
     )
     if (position === undefined) return t.fail()
-    const heard = listen(client.subscribeToAll({ fromPosition: position }))
-    await until(() => heard.told.includes('caughtUp'))
+    const received = listen(client.subscribeToAll({ fromPosition: position }))
+    await until(() => received.told.includes('caughtUp'))
     await client.appendToStream('q', factEvent())
-    await until(() => eventsOf(heard).length > 0)
-    t.deepEqual(eventsOf(heard), ['q 0'])
+    await until(() => eventsOf(received).length > 0)
+    t.deepEqual(eventsOf(received), ['q 0'])
   },
 )
 

@@ -18,10 +18,9 @@ import {
   until,
 } from '../../support/doubles/eventstoredb/facts.ts'
 
-// Facts about subscriptions and lost connections from the recordings t2 (with t2b, which went on from it), t10 and t11, each
-// by its title, on the double.
+// The double behaves as the real server in the recordings t2, t2b, t10 and t11: subscriptions and lost connections.
 
-/** The log of t2: 50 events of five streams, every other of another type, and 200 events beside them. */
+/** The log of t2: 50 events of two types in five streams, and 200 other events. */
 const fillAsT2 = async (client: EventStoreDBClient): Promise<void> => {
   for (let n = 0; n < 50; n++)
     await client.appendToStream(`acct-${n % 5}`, factEvent(undefined, n % 2 === 0 ? 'Even' : 'Odd'))
@@ -29,7 +28,7 @@ const fillAsT2 = async (client: EventStoreDBClient): Promise<void> => {
 }
 
 test.serial(
-  't2: every kind of subscription is confirmed, delivers what it asks for and has caught up once',
+  't2: every kind of subscription is confirmed, delivers its events and catches up once',
   async (t) => {
     const client = await clientOfEmptyLog(t)
     await fillAsT2(client)
@@ -39,48 +38,51 @@ test.serial(
       ['no system events', 250, client.subscribeToAll({ filter: excludeSystemEvents() })],
       ['stream', 10, client.subscribeToStream('acct-0')],
     ] as const
-    for (const [name, wanted, heard] of subscriptions.map(
+    for (const [name, wanted, received] of subscriptions.map(
       ([name, wanted, subscription]) => [name, wanted, listen(subscription)] as const,
     )) {
-      await until(() => heard.told.includes('caughtUp') && eventsOf(heard).length >= wanted)
-      t.is(eventsOf(heard).length, wanted, name)
-      t.is(heard.told[0], 'confirmation', name)
-      t.is(heard.told.filter((said) => said === 'caughtUp').length, 1, name)
-      t.deepEqual(heard.errors, [])
+      await until(() => received.told.includes('caughtUp') && eventsOf(received).length >= wanted)
+      t.is(eventsOf(received).length, wanted, name)
+      t.is(received.told[0], 'confirmation', name)
+      t.is(received.told.filter((message) => message === 'caughtUp').length, 1, name)
+      t.deepEqual(received.errors, [])
     }
   },
 )
 
-test.serial('t2: live events reach who asked for them, and a subscription from the end those alone', async (t) => {
-  const client = await clientOfEmptyLog(t)
-  await fillAsT2(client)
-  const filter = streamNameFilter({ prefixes: ['acct-'] })
-  const [all, fromEnd] = [
-    listen(client.subscribeToAll({ filter })),
-    listen(client.subscribeToAll({ fromPosition: 'end', filter })),
-  ]
-  await until(() => all.told.includes('caughtUp') && fromEnd.told.includes('caughtUp'))
-  t.deepEqual(fromEnd.told, ['confirmation', 'caughtUp'])
-  await client.appendToStream('noise-0', factEvent())
-  await client.appendToStream('acct-0', factEvent())
-  await until(() => eventsOf(all).length === 51 && eventsOf(fromEnd).length === 1)
-  t.is(eventsOf(all).at(-1), 'acct-0 10')
-  t.deepEqual(eventsOf(fromEnd), ['acct-0 10'])
-})
+test.serial(
+  't2: new events reach matching subscriptions, and a subscription from the end gets only them',
+  async (t) => {
+    const client = await clientOfEmptyLog(t)
+    await fillAsT2(client)
+    const filter = streamNameFilter({ prefixes: ['acct-'] })
+    const [all, fromEnd] = [
+      listen(client.subscribeToAll({ filter })),
+      listen(client.subscribeToAll({ fromPosition: 'end', filter })),
+    ]
+    await until(() => all.told.includes('caughtUp') && fromEnd.told.includes('caughtUp'))
+    t.deepEqual(fromEnd.told, ['confirmation', 'caughtUp'])
+    await client.appendToStream('noise-0', factEvent())
+    await client.appendToStream('acct-0', factEvent())
+    await until(() => eventsOf(all).length === 51 && eventsOf(fromEnd).length === 1)
+    t.is(eventsOf(all).at(-1), 'acct-0 10')
+    t.deepEqual(eventsOf(fromEnd), ['acct-0 10'])
+  },
+)
 
 test.serial(
-  't2: checkpoints come while catching up, with the prepare position 0, and live, where nothing matches',
+  't2: checkpoints arrive while catching up, with prepare position 0, and later without matching events',
   async (t) => {
     const client = await clientOfEmptyLog(t)
     await fillAsT2(client)
     const checkpoints: Position[] = []
     const checkpointReached = (_: unknown, position: Position): void => void checkpoints.push(position)
-    const heard = listen(
+    const received = listen(
       client.subscribeToAll({
         filter: streamNameFilter({ prefixes: ['acct-'], checkpointInterval: 1, checkpointReached }),
       }),
     )
-    await until(() => heard.told.includes('caughtUp'))
+    await until(() => received.told.includes('caughtUp'))
     t.true(checkpoints.some(({ prepare }) => prepare === 0n))
     const before = checkpoints.length
     t.true(before > 1)
@@ -90,38 +92,38 @@ test.serial(
     const commits = checkpoints.map(({ commit }) => commit)
     t.deepEqual(
       commits,
-      commits.toSorted((one, other) => Number(one - other)),
+      commits.toSorted((a, b) => Number(a - b)),
     )
-    t.is(eventsOf(heard).length, 50)
+    t.is(eventsOf(received).length, 50)
   },
 )
 
-test.serial('t2: who unsubscribes hears the end and the close, no error, and nothing more', async (t) => {
+test.serial('t2: unsubscribing causes end and close, no error and no more events', async (t) => {
   const client = await clientOfEmptyLog(t)
   await client.appendToStream('a', factEvent())
   const subscription = client.subscribeToAll({ filter: excludeSystemEvents() })
-  const heard = listen(subscription)
-  await until(() => heard.told.includes('caughtUp'))
+  const received = listen(subscription)
+  await until(() => received.told.includes('caughtUp'))
   await subscription.unsubscribe()
   await client.appendToStream('a', factEvent())
-  await until(() => heard.told.includes('close'))
+  await until(() => received.told.includes('close'))
   t.true(subscription.destroyed)
-  t.deepEqual(heard, { told: ['confirmation', 'a 0', 'caughtUp', 'end', 'close'], errors: [] })
+  t.deepEqual(received, { told: ['confirmation', 'a 0', 'caughtUp', 'end', 'close'], errors: [] })
 })
 
 test.serial(
-  't2: kill -9 ends subscriptions with UnavailableError, nothing reconnects, the same client works at once and resumes without a gap',
+  't2: kill -9 ends subscriptions with UnavailableError, and the client can resume without a gap',
   async (t) => {
     const { own, client } = await startOwnDouble(t)
     for (let n = 0; n < 10; n++) await client.appendToStream('a', factEvent())
     const all = client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['a'] }) })
     const last: Position[] = []
     all.on('data', ({ event: found }) => found?.position !== undefined && last.push(found.position))
-    const heard = [all, client.subscribeToStream('a')].map(listen)
-    await until(() => heard.every((each) => eventsOf(each).length === 10 && each.told.includes('caughtUp')))
+    const both = [all, client.subscribeToStream('a')].map(listen)
+    await until(() => both.every((received) => eventsOf(received).length === 10 && received.told.includes('caughtUp')))
     await own.kill()
-    await until(() => heard.every(({ errors }) => errors.length > 0))
-    for (const { errors } of heard)
+    await until(() => both.every(({ errors }) => errors.length > 0))
+    for (const { errors } of both)
       t.deepEqual(
         errors.map(({ constructor }) => constructor.name),
         ['UnavailableError'],
@@ -133,12 +135,12 @@ test.serial(
     )
     await until(() => resumed.told.includes('caughtUp') && eventsOf(resumed).length >= 3)
     t.deepEqual(eventsOf(resumed), ['a 10', 'a 11', 'a 12'])
-    for (const each of heard) t.is(eventsOf(each).length, 10)
+    for (const received of both) t.is(eventsOf(received).length, 10)
   },
 )
 
 test.serial(
-  't2: a subscription resumed from any checkpoint, or from any event, delivers the rest without a gap or a repeat',
+  't2: a subscription resumes from any checkpoint or event without a gap or a repeat',
   async (t) => {
     const client = await clientOfEmptyLog(t)
     for (let n = 0; n < 40; n++) {
@@ -157,12 +159,12 @@ test.serial(
       filter: streamNameFilter({ prefixes, checkpointInterval: 1, checkpointReached }),
     })
     whole.on('data', ({ event: found }) => found?.position !== undefined && seen.push(found.position))
-    const heard = listen(whole)
-    await until(() => heard.told.includes('caughtUp') && seen.length === 40)
+    const received = listen(whole)
+    await until(() => received.told.includes('caughtUp') && seen.length === 40)
     await whole.unsubscribe()
     t.true(checkpoints.length > 3)
-    const froms = [...checkpoints, ...seen.flatMap((position, n) => (n % 7 === 0 ? [{ position, after: n + 1 }] : []))]
-    for (const { position, after } of froms) {
+    const starts = [...checkpoints, ...seen.flatMap((position, n) => (n % 7 === 0 ? [{ position, after: n + 1 }] : []))]
+    for (const { position, after } of starts) {
       const rest = client.subscribeToAll({ fromPosition: position, filter: streamNameFilter({ prefixes }) })
       const delivered = listen(rest)
       await until(() => delivered.told.includes('caughtUp') && eventsOf(delivered).length >= 40 - after)
@@ -184,7 +186,7 @@ test.serial('t2: caughtUp can come while a slow consumer has events before it', 
   let taken = 0
   for await (const _ of subscription) {
     taken += 1
-    // The ten behind this one wait in the client's buffer, which holds sixteen.
+    // The other ten events wait in the buffer of the client, which holds sixteen.
     if (taken === 30) await caughtUp
     if (taken === 40) break
   }
@@ -192,7 +194,7 @@ test.serial('t2: caughtUp can come while a slow consumer has events before it', 
 })
 
 test.serial(
-  't2: a position behind the end is caught up; a stream that is followed from a revision begins after it, from its end with what comes',
+  't2: subscriptions from a position past the end, from a revision and from the end of a stream',
   async (t) => {
     const client = await clientOfEmptyLog(t)
     await client.appendToStream('a', [factEvent(), factEvent(), factEvent()])
@@ -216,7 +218,7 @@ for (const [name, position] of [
   ['inside a record', { commit: 31n, prepare: 31n }],
   ['no regular expression', null],
 ] as const)
-  test.serial(`t2: a subscription with what cannot be (${name}) ends with UnknownError`, async (t) => {
+  test.serial(`t2: an impossible subscription (${name}) ends with UnknownError`, async (t) => {
     const client = await clientOfEmptyLog(t)
     await client.appendToStream('p', factEvent())
     const subscription =
@@ -229,16 +231,16 @@ for (const [name, position] of [
   })
 
 test.serial(
-  't10: a subscription to a stream that does not exist yet is confirmed, and has caught up with its first event',
+  't10: a subscription to a missing stream is confirmed and catches up with its first event',
   async (t) => {
     const client = await clientOfEmptyLog(t)
-    const heard = listen(client.subscribeToStream('late'))
-    await until(() => heard.told.length === 1)
+    const received = listen(client.subscribeToStream('late'))
+    await until(() => received.told.length === 1)
     await client.appendToStream('late', factEvent())
-    await until(() => heard.told.length === 3)
+    await until(() => received.told.length === 3)
     await client.appendToStream('late', factEvent())
-    await until(() => heard.told.length === 4)
-    t.deepEqual(heard.told, ['confirmation', 'late 0', 'caughtUp', 'late 1'])
+    await until(() => received.told.length === 4)
+    t.deepEqual(received.told, ['confirmation', 'late 0', 'caughtUp', 'late 1'])
   },
 )
 
@@ -247,9 +249,9 @@ test.serial(
   async (t) => {
     const { own, client } = await startOwnDouble(t)
     await client.appendToStream('a', [factEvent(), factEvent()])
-    const left = client.subscribeToAll()
-    for await (const _ of left) break
-    await until(() => left.destroyed)
+    const abandoned = client.subscribeToAll()
+    for await (const _ of abandoned) break
+    await until(() => abandoned.destroyed)
     const waiting = (async () => {
       for await (const _ of client.subscribeToAll({ fromPosition: 'end' })) t.fail('nothing is appended')
     })()

@@ -16,10 +16,10 @@ import { startEventStoreDb, type TestEventStoreDb } from '../../support/stores/e
 import { serialTestOnChosenStores } from '../../support/running/skip-unless.ts'
 import { dataOf } from '../../support/events/stored-data.ts'
 
-/** Long enough for a busy machine to answer, short enough to be waited for. */
+/** Timeouts that suit a busy machine, in milliseconds. */
 const limits = { usual: 3000, short: 1000, suspicion: 0, confirmation: 3000 }
 
-/** The product's own deadlines are what a frozen store is about. */
+/** Starts the double, and a store with the given timeouts. */
 const start = async (
   t: ExecutionContext,
   own = limits,
@@ -34,7 +34,7 @@ const start = async (
 const tagOf = (answer: E.Either<{ readonly _tag: string }, unknown>): string =>
   E.isLeft(answer) ? answer.left._tag : 'right'
 
-/** One call of each kind, together. */
+/** One call of each kind at the same time. */
 const everyCall = async (store: EventStore): Promise<ReadonlyArray<string>> => {
   const answers = await Promise.all([
     store.append('a', 'no-stream', [newEvent()])(),
@@ -47,67 +47,67 @@ const everyCall = async (store: EventStore): Promise<ReadonlyArray<string>> => {
   return answers.map(tagOf)
 }
 
-const AWAY = Array.from({ length: 6 }, () => 'StoreUnavailable')
+const ALL_UNAVAILABLE = Array.from({ length: 6 }, () => 'StoreUnavailable')
 
 const numbers = async (store: EventStore): Promise<ReadonlyArray<unknown>> =>
   (await right(store.read('a'))).map((event) => dataOf(event)['n'])
 
-const answered = <A>(read: () => Promise<E.Either<unknown, A>>): Promise<A> =>
+const eventuallyRight = <A>(read: () => Promise<E.Either<unknown, A>>): Promise<A> =>
   eventually(async () => {
     const answer = await read()
-    if (E.isLeft(answer)) throw new Error(`still away: ${JSON.stringify(answer.left)}`)
+    if (E.isLeft(answer)) throw new Error(`still unavailable: ${JSON.stringify(answer.left)}`)
     return answer.right
   }, { timeoutMs: 300_000 })
 
 serialTestOnChosenStores(
-  'a store that is down is unavailable, keeps what it had acknowledged, and is used again once it is back',
+  'a killed store is unavailable, keeps its acknowledged events and is used again after its return',
   async (t) => {
     const { double, store } = await start(t)
     const events = newEvents(3)
     const { position } = await right(store.append('a', 'no-stream', events))
     await double.kill()
-    t.deepEqual(await everyCall(store), AWAY)
+    t.deepEqual(await everyCall(store), ALL_UNAVAILABLE)
     await double.start()
-    t.is(await answered(store.head()), position)
+    t.is(await eventuallyRight(store.head()), position)
     t.deepEqual(await numbers(store), [0, 1, 2])
-    t.is((await right(store.append('a', 'no-stream', events))).position, position, 'a retry of before the crash')
+    t.is((await right(store.append('a', 'no-stream', events))).position, position, 'a retry after the crash')
   },
 )
 
-serialTestOnChosenStores('a frozen store is unavailable to every call, and its late errors end nothing', async (t) => {
+serialTestOnChosenStores('a frozen store is unavailable to every call, and its late errors do no harm', async (t) => {
   const { double, store } = await start(t)
   await right(store.append('a', 'no-stream', newEvents(2)))
   double.freeze()
-  t.deepEqual(await everyCall(store), AWAY)
-  t.deepEqual(await everyCall(store), AWAY)
+  t.deepEqual(await everyCall(store), ALL_UNAVAILABLE)
+  t.deepEqual(await everyCall(store), ALL_UNAVAILABLE)
   double.thaw()
-  await answered(store.head())
+  await eventuallyRight(store.head())
   double.freeze()
   const waiting = everyCall(store)
   await double.kill()
-  t.deepEqual(await waiting, AWAY)
+  t.deepEqual(await waiting, ALL_UNAVAILABLE)
   await double.start()
-  await answered(store.head())
+  await eventuallyRight(store.head())
 })
 
 for (const expected of ['no-stream', 1, 'any'] as const)
   for (const kind of ['unanswered', 'drop', 'hang'] as const)
     serialTestOnChosenStores(
-      `an append (${expected}) whose answer is lost (${kind}) is unavailable, and its retry stands once`,
+      `an append (${expected}) with a lost answer (${kind}) is unavailable, and its retry is stored once`,
       async (t) => {
         const { double, store } = await start(t)
         if (expected !== 'no-stream') await right(store.append('a', 'no-stream', newEvents(2, 10)))
         const events = newEvents(2)
         await double.inject({ on: 'append', kind, times: 1 })
         t.is(tagOf(await store.append('a', expected, events)()), 'StoreUnavailable')
-        const first = await answered(store.append('a', expected, events))
+        const first = await eventuallyRight(store.append('a', expected, events))
         t.deepEqual(await right(store.append('a', expected, events)), first)
         t.deepEqual(await numbers(store), expected === 'no-stream' ? [0, 1] : [10, 11, 0, 1])
       },
     )
 
 serialTestOnChosenStores(
-  'an append with any finds its first try behind a restart and the appends of others',
+  'a retry with any finds its first attempt after a restart and other appends',
   async (t) => {
     const { double, store } = await start(t)
     const event = newEvent(1)
@@ -115,7 +115,7 @@ serialTestOnChosenStores(
     t.is(tagOf(await store.append('a', 'any', [event])()), 'StoreUnavailable')
     await double.kill()
     await double.start()
-    await answered(store.append('a', 'any', newEvents(3, 2)))
+    await eventuallyRight(store.append('a', 'any', newEvents(3, 2)))
     t.is((await right(store.append('a', 'any', [event]))).revision, 0)
     t.deepEqual(await numbers(store), [1, 2, 3, 4])
   },
@@ -123,7 +123,7 @@ serialTestOnChosenStores(
 
 for (const kind of ['wrong', 'hang', 'drop'] as const)
   serialTestOnChosenStores(
-    `reads and appends that are answered wrongly or never (${kind}) are unavailable, then work`,
+    `reads and appends with a wrong or missing answer (${kind}) are unavailable, then work`,
     async (t) => {
       const { double, store } = await start(t)
       await right(store.append('a', 'no-stream', [newEvent(7)]))
@@ -131,19 +131,22 @@ for (const kind of ['wrong', 'hang', 'drop'] as const)
       t.is(tagOf(await store.read('a')()), 'StoreUnavailable')
       await double.inject({ on: 'append', kind, times: 1 })
       t.is(tagOf(await store.append('b', 'no-stream', [newEvent()])()), 'StoreUnavailable')
-      t.deepEqual(await answered(store.read('a')).then((events) => events.map((event) => dataOf(event)['n'])), [7])
+      t.deepEqual(
+        await eventuallyRight(store.read('a')).then((events) => events.map((event) => dataOf(event)['n'])),
+        [7],
+      )
     },
   )
 
-serialTestOnChosenStores('killed six times under load: every append stands once, in order', async (t) => {
+serialTestOnChosenStores('after six kills under load every append is stored once and in order', async (t) => {
   const { double, store } = await start(t)
   const written = [0, 0, 0, 0]
-  const over = new AbortController()
+  const stopping = new AbortController()
   const write = async (writer: number): Promise<void> => {
-    while (!over.signal.aborted) {
+    while (!stopping.signal.aborted) {
       const n = written[writer] ?? 0
       const event = newEvent(n)
-      await answered(() => store.append(`w${writer}`, n === 0 ? 'no-stream' : n - 1, [event])())
+      await eventuallyRight(() => store.append(`w${writer}`, n === 0 ? 'no-stream' : n - 1, [event])())
       written[writer] = n + 1
     }
   }
@@ -157,7 +160,7 @@ serialTestOnChosenStores('killed six times under load: every append stands once,
     await double.kill()
     await double.start()
   }
-  over.abort()
+  stopping.abort()
   await writers
   for (const [writer, count] of written.entries())
     t.deepEqual(
@@ -166,7 +169,7 @@ serialTestOnChosenStores('killed six times under load: every append stands once,
     )
 })
 
-/** Consumes until the subscription throws; what it threw and where it stood. */
+/** Consumes a subscription until it throws. Returns the tag of its error. */
 const consume = async (
   messages: AsyncIterable<SubscriptionMessage>,
   taken: SubscriptionMessage[],
@@ -179,10 +182,10 @@ const consume = async (
   }
 }
 
-const placeOf = (message: SubscriptionMessage | undefined): Position =>
+const positionOf = (message: SubscriptionMessage | undefined): Position =>
   message === undefined ? BEGINNING : message.kind === 'event' ? message.event.position : message.position
 
-for (const [how, break_] of [
+for (const [fault, strike] of [
   [
     'killed',
     async (double: TestEventStoreDb) => {
@@ -190,10 +193,10 @@ for (const [how, break_] of [
       await double.start()
     },
   ],
-  ['cut off', (double: TestEventStoreDb) => double.drop()],
+  ['disconnected', (double: TestEventStoreDb) => double.drop()],
 ] as const)
   serialTestOnChosenStores(
-    `a subscription that is ${how} throws, and goes on from the last position without a gap or a repeat [F4]`,
+    `a ${fault} subscription throws, and resumes without a gap or a repeat [F4]`,
     async (t) => {
       const { double, store } = await start(t)
       const { signal } = new AbortController()
@@ -203,10 +206,10 @@ for (const [how, break_] of [
       await eventually(() => {
         if (!caughtUp(taken)) throw new Error('not caught up yet')
       })
-      await break_(double)
+      await strike(double)
       t.is(await consuming, 'StoreUnavailable')
-      await answered(store.append('a', 49, newEvents(50, 50)))
-      const rest = await take(store.subscribe(placeOf(taken.at(-1)), ['a'], signal), until(50))
+      await eventuallyRight(store.append('a', 49, newEvents(50, 50)))
+      const rest = await take(store.subscribe(positionOf(taken.at(-1)), ['a'], signal), until(50))
       t.deepEqual(
         [...delivered(taken), ...delivered(rest)],
         Array.from({ length: 100 }, (_, n) => n),
@@ -215,25 +218,28 @@ for (const [how, break_] of [
   )
 
 for (const kind of ['hang', 'wrong', 'drop'] as const)
-  serialTestOnChosenStores(`a subscription that begins with a fault (${kind}) throws`, async (t) => {
+  serialTestOnChosenStores(`a subscription that starts with a fault (${kind}) throws`, async (t) => {
     const { double, store } = await start(t)
     await double.inject({ on: 'subscribe', kind, times: 1 })
     t.is(await consume(store.subscribe(BEGINNING, ['a'], new AbortController().signal), []), 'StoreUnavailable')
   })
 
-serialTestOnChosenStores('a subscription of a frozen store throws: the looks at the leader notice [F4]', async (t) => {
-  const { double, store } = await start(t)
-  await right(store.append('a', 'no-stream', newEvents(5)))
-  const taken: SubscriptionMessage[] = []
-  const consuming = consume(store.subscribe(BEGINNING, ['a'], new AbortController().signal), taken)
-  await eventually(() => {
-    if (!caughtUp(taken)) throw new Error('not caught up yet')
-  })
-  double.freeze()
-  t.is(await consuming, 'StoreUnavailable')
-})
+serialTestOnChosenStores(
+  'a subscription of a frozen store throws, because the leader check notices [F4]',
+  async (t) => {
+    const { double, store } = await start(t)
+    await right(store.append('a', 'no-stream', newEvents(5)))
+    const taken: SubscriptionMessage[] = []
+    const consuming = consume(store.subscribe(BEGINNING, ['a'], new AbortController().signal), taken)
+    await eventually(() => {
+      if (!caughtUp(taken)) throw new Error('not caught up yet')
+    })
+    double.freeze()
+    t.is(await consuming, 'StoreUnavailable')
+  },
+)
 
-serialTestOnChosenStores('what no server takes is a defect: data that is no JSON, more than a megabyte', async (t) => {
+serialTestOnChosenStores('data that is not JSON or exceeds a megabyte throws a TypeError', async (t) => {
   const { store } = await start(t)
   await t.throwsAsync(store.append('a', 'no-stream', [{ ...newEvent(), data: { n: 1n } }]), { instanceOf: TypeError })
   await t.throwsAsync(store.append('a', 'no-stream', [{ ...newEvent(), data: { n: 'x'.repeat(1024 * 1024) } }]), {
@@ -242,7 +248,7 @@ serialTestOnChosenStores('what no server takes is a defect: data that is no JSON
   t.deepEqual(await right(store.read('a')), [])
 })
 
-serialTestOnChosenStores('an event that is none of ours is named, not guessed at', async (t) => {
+serialTestOnChosenStores('a foreign event is reported as damage', async (t) => {
   const { double, store } = await start(t)
   const client = EventStoreDBClient.connectionString(double.url)
   await client.appendToStream('a', jsonEvent({ type: 'Foreign', data: ['a', 'list'] }))
@@ -251,7 +257,7 @@ serialTestOnChosenStores('an event that is none of ours is named, not guessed at
 })
 
 serialTestOnChosenStores(
-  'who follows the log of the service goes on behind an event that is none of ours, and its stream is told',
+  'a watched subscription skips a foreign event and reports its stream',
   async (t) => {
     const { double, store } = await start(t)
     const client = EventStoreDBClient.connectionString(double.url)
@@ -273,7 +279,7 @@ serialTestOnChosenStores(
 )
 
 serialTestOnChosenStores(
-  'a server that cannot be reached at start, or whose name a cluster cannot give, is an error for people',
+  'an unreachable server or a missing certificate file ends the start with a readable error',
   async (t) => {
     const double = await startEventStoreDb()
     t.teardown(double.dispose)

@@ -1,6 +1,6 @@
 /**
- * What follows the log of a real EventStoreDB loses nothing by its scavenges, which take away the records at which
- * projections resume. Needs the folder with the server, STENOLOG_TEST_EVENTSTORE_BIN.
+ * Scavenges of a real EventStoreDB remove the records at which projections resume, but no projection loses an event.
+ * Needs the folder of the server: STENOLOG_TEST_EVENTSTORE_BIN.
  */
 import { Readable } from 'node:stream'
 import { EventStoreDBClient } from '@eventstore/db-client'
@@ -33,11 +33,11 @@ import { CHUNK, createWriter, environment, never, scavenge } from '../../support
 const serial = EVENTSTORE_FOLDER !== undefined ? test.serial : test.serial.skip
 
 const ROUNDS = 10
-/** Read models that are stopped and started, each by itself. */
+/** Read models that are stopped and started separately. */
 const READERS = 4
-/** Positions that are resumed at in each round. */
+/** Positions at which each round resumes. */
 const PLACES = 40
-/** Read models of all projections, which know how to be stopped and to go on. */
+/** Read models of all projections that can be stopped and resumed. */
 const createReader = (t: ExecutionContext, store: EventStore) => {
   const documents: Documents = createMemoryDocuments()
   let running: { readonly ending: AbortController; readonly projector: ReturnType<typeof startProjector> } | null = null
@@ -66,15 +66,15 @@ const createReader = (t: ExecutionContext, store: EventStore) => {
     },
     reached: (position: Position) =>
       eventually(() => {
-        const behind = running?.projector.lag().filter((lag) => lag.position < position)
-        if (behind === undefined || behind.length > 0) throw new Error(`not yet there: ${JSON.stringify(behind)}`)
+        const lagging = running?.projector.lag().filter((lag) => lag.position < position)
+        if (lagging === undefined || lagging.length > 0) throw new Error(`not reached yet: ${JSON.stringify(lagging)}`)
       }, { timeoutMs: 120_000 }),
   }
 }
 
 type Reader = ReturnType<typeof createReader>
 
-/** Where the read models are not what the log says. */
+/** Differences between the read models and a fold of the log. */
 const differences = async (
   store: EventStore,
   { documents }: Pick<Reader, 'documents'>,
@@ -97,13 +97,13 @@ const differences = async (
 
 const PREFIXES = [...new Set(allProjections.flatMap(({ prefixes }) => prefixes))]
 
-const hear = (store: EventStore, from: Position): Promise<ReadonlyArray<SubscriptionMessage>> =>
+const readUntilCaughtUp = (store: EventStore, from: Position): Promise<ReadonlyArray<SubscriptionMessage>> =>
   take(store.subscribe(from, PREFIXES, never), caughtUp)
 
-const placeOf = (message: SubscriptionMessage): Position =>
+const positionOf = (message: SubscriptionMessage): Position =>
   message.kind === 'event' ? message.event.position : message.position
 
-const placesOfEvents = (messages: ReadonlyArray<SubscriptionMessage>): ReadonlyArray<Position> =>
+const eventPositions = (messages: ReadonlyArray<SubscriptionMessage>): ReadonlyArray<Position> =>
   messages.flatMap((message) => (message.kind === 'event' ? [message.event.position] : []))
 
 const startServer = async (t: ExecutionContext) => {
@@ -114,75 +114,77 @@ const startServer = async (t: ExecutionContext) => {
   return { server, store }
 }
 
-serial('scavenges under load lose nothing to projections that are stopped and started anywhere', async (t) => {
+serial('projections that stop and start during scavenges lose no event', async (t) => {
   t.timeout(30 * 60_000)
   const chance = chanceOf(t)
   const { server, store } = await startServer(t)
   const writer = createWriter(store, chance.random('writer'))
   const readers = Array.from({ length: READERS }, () => createReader(t, store))
   const pick = chance.random('places')
-  let [writes, resumed, gone] = [0, 0, 0]
-  let over = new AbortController()
-  /** After so many further writes, as chance has it. */
-  const later = async (random: () => number): Promise<void> => {
+  let [writes, resumed, scavenged] = [0, 0, 0]
+  let writingEnd = new AbortController()
+  /** Waits for a random number of writes. */
+  const afterSomeWrites = async (random: () => number): Promise<void> => {
     const goal = writes + Math.floor(random() * 60)
     await eventually(() => {
-      if (writes < goal && !over.signal.aborted) throw new Error('the writer is slow')
+      if (writes < goal && !writingEnd.signal.aborted) throw new Error('the writer is slow')
     }, { timeoutMs: 120_000 })
   }
   const write = async (): Promise<void> => {
-    for (; !over.signal.aborted; writes++) await writer.write()
+    for (; !writingEnd.signal.aborted; writes++) await writer.write()
   }
   for (const [round, random] of Array.from({ length: ROUNDS }, (_, n) => [n, chance.random(`round ${n}`)] as const)) {
-    over = new AbortController()
+    writingEnd = new AbortController()
     const writing = write()
     for (const reader of readers) {
       reader.start()
-      await later(random)
+      await afterSomeWrites(random)
     }
-    const places = (await hear(store, BEGINNING)).map(placeOf)
+    const places = (await readUntilCaughtUp(store, BEGINNING)).map(positionOf)
     for (const reader of readers) {
-      await later(random)
+      await afterSomeWrites(random)
       await reader.stop()
     }
     await writer.fill()
     const scavenging = scavenge(server)
     for (const reader of readers) {
-      await later(random)
+      await afterSomeWrites(random)
       reader.start()
-      await later(random)
+      await afterSomeWrites(random)
       await reader.stop()
       reader.start()
     }
     await scavenging
-    over.abort()
+    writingEnd.abort()
     await writing
     const end = await writer.fill()
     await scavenge(server)
     for (const reader of readers) await reader.reached(end)
 
-    const whole = placesOfEvents(await hear(store, BEGINNING))
+    const whole = eventPositions(await readUntilCaughtUp(store, BEGINNING))
     for (let n = 0; n < PLACES; n++) {
       const place = places[Math.floor(pick() * places.length)] ?? BEGINNING
       t.deepEqual(
-        placesOfEvents(await hear(store, place)),
-        whole.filter((one) => one > place),
+        eventPositions(await readUntilCaughtUp(store, place)),
+        whole.filter((position) => position > place),
         `round ${round}, from ${place}`,
       )
       resumed += 1
-      if (!whole.includes(place)) gone += 1
+      if (!whole.includes(place)) scavenged += 1
     }
     for (const reader of readers) t.deepEqual(await differences(store, reader), [], `round ${round}`)
   }
   const streams = new Set<string>()
-  for (const message of await hear(store, BEGINNING)) if (message.kind === 'event') streams.add(message.event.stream)
+  for (const message of await readUntilCaughtUp(store, BEGINNING))
+    if (message.kind === 'event') streams.add(message.event.stream)
   t.is([...streams].filter((stream) => stream.startsWith('live-')).length, writer.lives())
   t.log(
-    `${writes} writes in ${streams.size} streams; resumed at ${resumed} positions, of which ${gone} had no record of ours any more`,
+    `${writes} writes in ${streams.size} streams; resumed at ${resumed} positions, ` +
+      `${scavenged} of them of removed records`,
   )
 })
 
-serial('a scavenge between the look back and the subscription loses nothing to projections', async (t) => {
+serial('a scavenge between the backward read and the subscription loses no event', async (t) => {
   t.timeout(5 * 60_000)
   const { server, store } = await startServer(t)
   const writer = createWriter(store, () => 0.9)
@@ -192,7 +194,7 @@ serial('a scavenge between the look back and the subscription loses nothing to p
   for (let n = 0; n < 5; n++) await writer.use(1)
   await reader.reached(await writer.use(1))
   await reader.stop()
-  // Directly behind two records that the scavenge takes: that of the checkpoint, and the one before it.
+  // The scavenge removes the record of the checkpoint and the record before it.
   await writer.rename(1)
   await writer.fill()
   await writer.use(1)
@@ -200,31 +202,31 @@ serial('a scavenge between the look back and the subscription loses nothing to p
   const client = EventStoreDBClient.connectionString(patient(server.url))
   t.teardown(() => client.dispose())
   let scavenging: Promise<void> | null = null
-  let looks = 0
-  /** Answers a look back once a scavenge has run since. */
-  const lookBack = (...asked: Parameters<EventStoreDBClient['readAll']>): unknown => {
-    looks += 1
+  let backwardReads = 0
+  /** Delays the answer of a backward read until a scavenge has run. */
+  const readBackwards = (...args: Parameters<EventStoreDBClient['readAll']>): unknown => {
+    backwardReads += 1
     const answer = async function* () {
-      const found: unknown[] = []
-      for await (const one of client.readAll(...asked) as AsyncIterable<unknown>) found.push(one)
+      const records: unknown[] = []
+      for await (const record of client.readAll(...args) as AsyncIterable<unknown>) records.push(record)
       await (scavenging ??= scavenge(server))
-      yield* found
+      yield* records
     }
     return Object.assign(Readable.from(answer()), { cancel: async () => undefined })
   }
-  const late = new Proxy(client, {
+  const slowClient = new Proxy(client, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name)
-      if (name === 'readAll') return lookBack
+      if (name === 'readAll') return readBackwards
       return typeof member === 'function' ? (member.bind(target) as unknown) : member
     },
   })
-  const connected = { client: () => late, lost: () => never }
+  const connected = { client: () => slowClient, lost: () => never }
   reader.start({
     ...store,
     subscribe: createSubscriptions({ connected, timeouts: createCallTimeouts(PATIENT_LIMITS), head: store.head }),
   })
   await reader.reached(await writer.issue())
-  t.true(looks > 1)
+  t.true(backwardReads > 1)
   t.deepEqual(await differences(store, reader), [])
 })

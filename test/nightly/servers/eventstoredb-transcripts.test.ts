@@ -17,7 +17,7 @@ const logs: string[] = []
 if (double !== null) while (logs.length < 4) logs.push(await double.another())
 test.after.always(() => double?.dispose())
 
-/** An empty log: one of the double's, or a real server of one node, as the recorded one was. */
+/** The URL of an empty log: of the double, or of a real server with one node, as in the recording. */
 const startLog = async (t: ExecutionContext, args: ReadonlyArray<string> = []): Promise<string> => {
   if (EVENTSTORE_FOLDER === undefined) return logs.pop() ?? ''
   const server = await startEventStoreServer({ nodes: 1, args })
@@ -25,8 +25,8 @@ const startLog = async (t: ExecutionContext, args: ReadonlyArray<string> = []): 
   return server.url
 }
 
-/** What a script prints when it runs against the double or a real server. */
-const printed = async (script: string, url: string, ...args: ReadonlyArray<string>): Promise<string> =>
+/** The output of a recording script. */
+const outputOf = async (script: string, url: string, ...args: ReadonlyArray<string>): Promise<string> =>
   (await promisify(execFile)(process.execPath, [join(TRANSCRIPTS, `${script}.ts`), url, ...args])).stdout
 
 const recorded = async (name: string): Promise<ReadonlyArray<string>> =>
@@ -34,22 +34,22 @@ const recorded = async (name: string): Promise<ReadonlyArray<string>> =>
 
 const SESSIONS = [['t1', ['']], ['t1b', ['47', '48', '49', '50', '51']], ['t3', ['']]] as const
 
-// At once, each on a log of its own: they wait most of the time.
+// In parallel on separate logs, because the scripts wait most of the time.
 for (const [name, cases] of SESSIONS)
-  test(`the double answers ${name} as server 23.10.6 did`, async (t) => {
+  test(`the double repeats the recording ${name} of server 23.10.6`, async (t) => {
     const url = await startLog(t)
     const parts: string[] = []
-    for (const part of cases) parts.push(await printed(name, url, part))
+    for (const part of cases) parts.push(await outputOf(name, url, part))
     t.deepEqual(normalise(parts.join('')), await recorded(name))
   })
 
-test('the double answers t20 as server 23.10.6 did', async (t) => {
-  // A real one scavenges full chunks alone.
+test('the double repeats the recording t20 of server 23.10.6', async (t) => {
+  // A real server scavenges only full chunks.
   const url = await startLog(t, ['--chunk-size=4194304'])
-  t.deepEqual(normalise(await printed('t20', url, ...(double === null ? ['100'] : []))), await recorded('t20'))
+  t.deepEqual(normalise(await outputOf('t20', url, ...(double === null ? ['100'] : []))), await recorded('t20'))
 })
 
-/** Shorter than real ones, long enough for a busy machine to see what lies between. */
+/** Shorter than in reality, but long enough to observe each step on a busy machine. */
 const DELAYS = {
   electionAfterKill: 4000, electionAfterFreeze: 2000, electionAfterResign: 20, electionAfterReturn: 20,
   refusalAfterKill: 4000, refusalAfterFreeze: 4000, claim: 1000, forwarding: 50,
@@ -72,7 +72,7 @@ const startNodes = async (): Promise<{
   }
 }
 
-test('the double of three nodes answers t24 as those of 23.10.6 did', async (t) => {
+test('the double of three nodes repeats the recording t24 of server 23.10.6', async (t) => {
   const { nodes, dispose } = await startNodes()
   t.teardown(dispose)
   const lines: string[] = []
@@ -82,17 +82,17 @@ test('the double of three nodes answers t24 as those of 23.10.6 did', async (t) 
   t.deepEqual(normalise(lines.join('\n')), await recorded('t24'))
 })
 
-test('the comparison leaves no line out and tells apart what differs', (t) => {
-  const told = [
+test('the comparison keeps every line and notices differences', (t) => {
+  const sample = [
     'idempotent retry of a truncated event? -> OK {"nextExpectedRevision":"2n"}',
     'first -> OK {"position":{"commit":"10n","prepare":"10n"}} 5ms',
     'second -> OK {"position":{"commit":"11n","prepare":"11n"}} 6ms',
   ]
-  t.is(normalise(told.join('\n')).length, 3)
+  t.is(normalise(sample.join('\n')).length, 3)
   t.deepEqual(
-    normalise(told.join('\n')),
-    normalise(told.join('\n').replaceAll('10n', '70n').replaceAll('11n', '80n').replaceAll('5ms', '9ms')),
+    normalise(sample.join('\n')),
+    normalise(sample.join('\n').replaceAll('10n', '70n').replaceAll('11n', '80n').replaceAll('5ms', '9ms')),
   )
   for (const [before, after] of [['11n', '10n'], ['second', '2nd'], ['"2n"', '"3n"']] as const)
-    t.notDeepEqual(normalise(told.join('\n').replaceAll(before, after)), normalise(told.join('\n')))
+    t.notDeepEqual(normalise(sample.join('\n').replaceAll(before, after)), normalise(sample.join('\n')))
 })

@@ -6,7 +6,7 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { DURABLE, startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 import type { MongoDouble } from '../../support/doubles/mongodb/process.ts'
 
-// What the double makes of a replica set, seen by the real driver.
+// The replica set of the double, seen by the real driver.
 
 interface Numbered {
   readonly _id: number
@@ -15,8 +15,8 @@ interface Numbered {
 }
 
 const POLLING = { ...DURABLE, heartbeatFrequencyMS: 500, serverMonitoringMode: 'poll' } as const
-const LATE = { writeConcern: { w: 'majority', journal: true, wtimeoutMS: 50 } } as const
-const ALONE = { writeConcern: { w: 1, journal: true } } as const
+const WITH_TIMEOUT = { writeConcern: { w: 'majority', journal: true, wtimeoutMS: 50 } } as const
+const LOCAL_WRITE = { writeConcern: { w: 1, journal: true } } as const
 
 const started = async (t: ExecutionContext, isLenient = false): Promise<MongoDouble> => {
   const double = await startMongoDouble({ replicaSet: 'rs0', isLenient })
@@ -34,7 +34,7 @@ const numbersAt = async (
   return client.db('test').collection<Numbered>('numbers')
 }
 
-/** A client that speaks to one member alone, whatever that takes itself for. */
+/** A client of one member, whatever its state. */
 const directly = (
   t: ExecutionContext,
   double: MongoDouble,
@@ -50,15 +50,15 @@ const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
     if (!(await condition())) throw new Error(`not yet: ${String(condition)}`)
   }, { timeoutMs: 60_000 })
 
-const primaryMoves = (double: MongoDouble, from: number): Promise<void> =>
+const untilPrimaryMoves = (double: MongoDouble, from: number): Promise<void> =>
   until(async () => ![null, from].includes((await double.state()).primary))
 
 const set = (numbers: Collection<Numbered>, a: number, options: object = {}) =>
   numbers.updateOne({ _id: 1 }, { $set: { a } }, { upsert: true, ...options })
 
-test('the driver finds all members, learns of an election as it happens, and makes what it writes meanwhile once', async (t) => {
+test('the driver finds all members, notices elections and repeats no write', async (t) => {
   const double = await started(t)
-  // Nothing but what is told unasked would be known within the hour.
+  // With an hour between heartbeats only messages of the server can announce the election.
   const client = await new MongoClient(double.url('test'), { ...DURABLE, heartbeatFrequencyMS: 3_600_000 }).connect()
   t.teardown(() => client.close())
   const types: Array<ReadonlyArray<string>> = []
@@ -81,21 +81,21 @@ test('the driver finds all members, learns of an election as it happens, and mak
   t.deepEqual(types.at(-1)?.toSorted(), ['RSPrimary', 'RSSecondary', 'RSSecondary'])
 })
 
-test('a deposed primary reads and writes alone, acknowledges no majority, and loses what it wrote when it steps down', async (t) => {
+test('a deposed primary acknowledges no majority and loses its writes when it steps down', async (t) => {
   const double = await started(t, true)
   const numbers = await numbersAt(t, double.url('test'))
   await set(numbers, 1)
   const deposed = await directly(t, double, 0)
   await double.turn({ turn: 'depose', electionMs: 0 })
-  await primaryMoves(double, 0)
+  await untilPrimaryMoves(double, 0)
   t.deepEqual((await double.state()).deposed, [0])
 
-  await set(deposed, 2, ALONE)
-  const late = await t.throwsAsync(set(deposed, 3, LATE))
+  await set(deposed, 2, LOCAL_WRITE)
+  const late = await t.throwsAsync(set(deposed, 3, WITH_TIMEOUT))
   t.regex(String(late), /replication timed out/)
   t.is((await deposed.findOne({ _id: 1 }))?.a, 3)
   t.is((await deposed.findOne({ _id: 1 }, { readConcern: 'majority' }))?.a, 1)
-  // Before it has looked its client writes to the deposed one, and waits for good.
+  // The client waits for ever on the deposed primary until it has noticed the election.
   await until(async () => (await numbers.findOne({ _id: 1 }))?.a === 1)
   await until(async () => (await set(numbers, 4)).matchedCount === 1)
   t.is((await deposed.findOne({ _id: 1 }))?.a, 3)
@@ -106,16 +106,16 @@ test('a deposed primary reads and writes alone, acknowledges no majority, and lo
   t.true([10107, 11602].includes(Number((await waits)?.code)))
   t.deepEqual((await double.state()).deposed, [])
   t.is((await deposed.findOne({ _id: 1 }, { readPreference: 'secondary' }))?.a, 4)
-  t.is((await t.throwsAsync(set(deposed, 6, ALONE), { instanceOf: MongoServerError }))?.code, 10107)
+  t.is((await t.throwsAsync(set(deposed, 6, LOCAL_WRITE), { instanceOf: MongoServerError }))?.code, 10107)
 })
 
-test('nobody is elected without most members, and of a cut that ends in time nothing is lost', async (t) => {
+test('an election needs a majority, and a short cut loses no write', async (t) => {
   const double = await started(t, true)
   const numbers = await numbersAt(t, double.url('test'))
   await set(numbers, 1)
   const { term } = await double.state()
   for (const member of [1, 2]) await double.turn({ turn: 'stop', member, electionMs: 0 })
-  await t.throwsAsync(set(numbers, 2, LATE))
+  await t.throwsAsync(set(numbers, 2, WITH_TIMEOUT))
   t.is((await numbers.findOne({ _id: 1 }, { readConcern: 'majority' }))?.a, 1)
   await double.turn({ turn: 'start', member: 2 })
   t.is((await numbers.findOne({ _id: 1 }, { readConcern: 'majority' }))?.a, 2)
@@ -130,32 +130,35 @@ test('nobody is elected without most members, and of a cut that ends in time not
 
   const last = await double.state()
   await double.turn({ turn: 'stop', member: last.primary ?? -1, electionMs: 0 })
-  // Its election is due at once.
-  for (let look = 0; look < 5; look += 1) t.is((await double.state()).term, last.term, 'one alone elects nobody')
+  // The election would be due at once.
+  for (let look = 0; look < 5; look += 1) t.is((await double.state()).term, last.term, 'one member elects no primary')
   await double.turn({ turn: 'start', member: 2 })
   await until(async () => (await double.state()).term > last.term)
 })
 
-test('a primary that was frozen wakes, takes itself for one, and what it is asked then comes to nothing', async (t) => {
+test('a frozen primary that wakes still claims to be primary, and its writes are lost', async (t) => {
   const double = await started(t, true)
-  // Who has asked the frozen one asks anew.
+  // Requests to the frozen member time out and are repeated.
   const numbers = await numbersAt(t, double.url('test'), { ...POLLING, socketTimeoutMS: 1000, connectTimeoutMS: 1000 })
   await set(numbers, 1)
   const patient = { ...DURABLE, serverMonitoringMode: 'poll', retryWrites: false, connectTimeoutMS: 300_000 } as const
   const frozen = await directly(t, double, 0, patient)
   await frozen.findOne({ _id: 1 })
   await double.turn({ turn: 'freeze', member: 0, electionMs: 0 })
-  const asked = [set(frozen, 2, ALONE), t.throwsAsync(set(frozen, 3), { instanceOf: MongoServerError })] as const
-  await primaryMoves(double, 0)
+  const requests = [
+    set(frozen, 2, LOCAL_WRITE),
+    t.throwsAsync(set(frozen, 3), { instanceOf: MongoServerError }),
+  ] as const
+  await untilPrimaryMoves(double, 0)
   await until(async () => (await set(numbers, 4)).matchedCount === 1)
   await double.turn({ turn: 'thaw', member: 0, claimMs: 100 })
-  t.is((await asked[0]).modifiedCount, 1)
-  t.is((await asked[1])?.code, 11602)
+  t.is((await requests[0]).modifiedCount, 1)
+  t.is((await requests[1])?.code, 11602)
   await until(async () => (await double.state()).deposed.length === 0)
   t.is((await frozen.findOne({ _id: 1 }, { readPreference: 'secondary' }))?.a, 4)
 })
 
-test('a term never goes back, also when the whole set is killed', async (t) => {
+test('the term never decreases, also after a kill of the whole set', async (t) => {
   const double = await started(t)
   const numbers = await numbersAt(t, double.url('test'))
   await set(numbers, 1)
@@ -170,7 +173,7 @@ test('a term never goes back, also when the whole set is killed', async (t) => {
   t.is((await numbers.findOne({ _id: 1 }))?.a, 3)
 })
 
-test('each member has a clock of its own, and dates are compared', async (t) => {
+test('each member has its own clock, and filters compare dates', async (t) => {
   const double = await started(t)
   const numbers = await numbersAt(t, double.url('test'))
   const hour = 3_600_000
@@ -198,7 +201,7 @@ test('each member has a clock of its own, and dates are compared', async (t) => 
   t.deepEqual(await found({ at: late }), [1])
 })
 
-test('a write that need not be durable is told apart: the position that projections tell may be lost, nothing else', async (t) => {
+test('the double reports weak writes, except the displayed position of projections', async (t) => {
   for (const isLenient of [false, true]) {
     const double = await started(t, isLenient)
     const numbers = await numbersAt(t, double.url('test'))
@@ -224,7 +227,7 @@ test('a write that need not be durable is told apart: the position that projecti
   }
 })
 
-test('a client behind a door of its own is cut off alone, from all members or from some', async (t) => {
+test('a client behind its own proxy can be cut off from all or some members', async (t) => {
   const double = await started(t)
   const other = await numbersAt(t, double.url('test'))
   const door = await double.door('worker-1')
@@ -241,7 +244,7 @@ test('a client behind a door of its own is cut off alone, from all members or fr
   await door.line('closed', [1, 2])
   await set(numbers, 5)
   await double.turn({ turn: 'step-down', electionMs: 0 })
-  await primaryMoves(double, 0)
+  await untilPrimaryMoves(double, 0)
   await t.throwsAsync(set(numbers, 6))
   await set(other, 7)
   await door.line('open')

@@ -7,22 +7,22 @@ interface Numbered {
   readonly a?: number
 }
 
-test('the double refuses what it does not know in the words of a server', async (t) => {
+test('the double refuses unknown commands with the error codes of a server', async (t) => {
   const double = await startMongoDouble()
   t.teardown(double.dispose)
   const client = await new MongoClient(double.url('test'), DURABLE).connect()
   t.teardown(() => client.close())
   const database = client.db('test')
-  const refused = async (command: BSON.Document): Promise<unknown> => {
+  const refusalCode = async (command: BSON.Document): Promise<unknown> => {
     const error = await t.throwsAsync(database.command(command), { instanceOf: MongoServerError })
     return error?.code
   }
-  t.is(await refused({ mapReduce: 'x' }), 59)
-  t.is(await refused({ find: 'x', unheard: 1 }), 40415)
-  t.is(await refused({ find: 'x', filter: { a: { $near: 1 } } }), 2)
-  t.is(await refused({ find: 'x', filter: { $where: '1' } }), 2)
-  t.is(await refused({ ping: 1, txnNumber: BSON.Long.fromNumber(1) }), 20)
-  t.is(await refused({ getMore: BSON.Long.fromNumber(99), collection: 'x' }), 43)
+  t.is(await refusalCode({ mapReduce: 'x' }), 59)
+  t.is(await refusalCode({ find: 'x', unheard: 1 }), 40415)
+  t.is(await refusalCode({ find: 'x', filter: { a: { $near: 1 } } }), 2)
+  t.is(await refusalCode({ find: 'x', filter: { $where: '1' } }), 2)
+  t.is(await refusalCode({ ping: 1, txnNumber: BSON.Long.fromNumber(1) }), 20)
+  t.is(await refusalCode({ getMore: BSON.Long.fromNumber(99), collection: 'x' }), 43)
   for (const [update, code] of [
     [{ $push: { a: 1 } }, 9],
     [{ a: 1, $set: { b: 1 } }, 52],
@@ -31,11 +31,11 @@ test('the double refuses what it does not know in the words of a server', async 
   ] as const) {
     const query = { _id: 1 }
     await database.collection<Numbered>('x').updateOne(query, { $set: { a: 0 } }, { upsert: true })
-    t.is(await refused({ findAndModify: 'x', query, update, writeConcern: { w: 'majority', j: true } }), code)
+    t.is(await refusalCode({ findAndModify: 'x', query, update, writeConcern: { w: 'majority', j: true } }), code)
   }
 })
 
-test('the double keeps unique keys, compares as BSON does, and pages through cursors', async (t) => {
+test('the double keeps unique keys, sorts as BSON and pages through cursors', async (t) => {
   const double = await startMongoDouble()
   t.teardown(double.dispose)
   const client = await new MongoClient(double.url('test'), DURABLE).connect()
@@ -64,7 +64,7 @@ test('the double keeps unique keys, compares as BSON does, and pages through cur
   t.deepEqual(await client.db('test').listCollections().toArray(), [])
 })
 
-test('what the double acknowledged survives kill -9', async (t) => {
+test('acknowledged writes of the double survive kill -9', async (t) => {
   const double = await startMongoDouble({ replicaSet: 'rs0' })
   t.teardown(double.dispose)
   const client = await new MongoClient(double.url('test'), { ...DURABLE, heartbeatFrequencyMS: 500 }).connect()
@@ -87,7 +87,7 @@ test('what the double acknowledged survives kill -9', async (t) => {
   t.deepEqual(acknowledged.filter((id) => !stored.has(id)), [])
 })
 
-test('the double takes no write that may be acknowledged before it is durable, unless it is lenient', async (t) => {
+test('the double refuses writes without durable acknowledgement, unless it is lenient', async (t) => {
   for (const isLenient of [false, true]) {
     const double = await startMongoDouble({ replicaSet: 'rs0', isLenient })
     t.teardown(double.dispose)
@@ -105,7 +105,7 @@ test('the double takes no write that may be acknowledged before it is durable, u
   }
 })
 
-test('what the primary of the double alone has is read by a local concern only, waits for a majority, and is rolled back', async (t) => {
+test('only local reads of the double see writes without a majority, and a rollback removes them', async (t) => {
   const double = await startMongoDouble({ replicaSet: 'rs0', isLenient: true })
   t.teardown(double.dispose)
   const client = await new MongoClient(double.url('test'), DURABLE).connect()
@@ -122,7 +122,7 @@ test('what the primary of the double alone has is read by a local concern only, 
   await double.cutOff()
   await set(2, { writeConcern: { w: 1 } })
   t.deepEqual(await seen(), [2, 1, 1])
-  // Also a write that changes nothing: it was decided by what the primary alone has.
+  // Includes a write without changes, because it depends on data of the primary only.
   for (const a of [2, 3])
     await t.throwsAsync(set(a, { writeConcern: { w: 'majority', j: true, wtimeoutMS: 50 } }), {
       message: /replication timed out/,

@@ -19,8 +19,8 @@ const LIVES = { name: 'lives', indexes: [['id']] }
 const MODEL = { projection: 'lives', collection: 'lives' }
 const at = (n: number): Position => String(n).padStart(20, '0') as Position
 
-/** What reads of the document `1` and of the checkpoint see: one and the same number where they agree. */
-const seen = async (documents: Documents): Promise<ReadonlyArray<unknown>> => {
+/** The number that each kind of read sees for document 1, and that of the checkpoint. */
+const numbersSeen = async (documents: Documents): Promise<ReadonlyArray<unknown>> => {
   const page = { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 10 } as const
   const [listed] = await right(documents.page('lives', page))
   const [scanned] = await right(documents.scan('lives', null, 10))
@@ -34,11 +34,11 @@ const seen = async (documents: Documents): Promise<ReadonlyArray<unknown>> => {
   ]
 }
 
-/** Reads until it is what is wanted. */
-const until = (what: () => Promise<unknown>, wanted: unknown): Promise<void> =>
+/** Waits until the value equals the wanted value. */
+const until = (read: () => Promise<unknown>, wanted: unknown): Promise<void> =>
   eventually(async () => {
-    const found = await what()
-    if (found !== wanted) throw new Error(`${String(what)} is ${String(found)}, not ${String(wanted)}`)
+    const found = await read()
+    if (found !== wanted) throw new Error(`${String(read)} is ${String(found)}, not ${String(wanted)}`)
   })
 
 const accepted = async (outcome: Promise<E.Either<unknown, unknown>>): Promise<boolean> => E.isRight(await outcome)
@@ -50,7 +50,7 @@ interface World {
   readonly put: (n: number, id?: string) => ReturnType<ReturnType<Documents['commit']>>
 }
 
-/** A replica set in which every member has the document `1` of position 1. */
+/** A replica set whose members all have document 1 of position 1. */
 const openWorld = async (t: ExecutionContext, query = '', limitMs = 500): Promise<World> => {
   const double = await startMongoDouble({ replicaSet: 'rs0' })
   t.teardown(double.dispose)
@@ -73,32 +73,32 @@ const openWorld = async (t: ExecutionContext, query = '', limitMs = 500): Promis
 const URLS = ['', '&w=1&journal=false&readPreference=secondary&readConcernLevel=local']
 
 for (const query of URLS) {
-  const whatever = query === '' ? '' : ', whatever the connection string asks for'
+  const condition = query === '' ? '' : ', despite the connection string'
 
-  test.serial(`nothing is read that a new primary may not have${whatever}`, async (t) => {
+  test.serial(`reads see no data that an election can remove${condition}`, async (t) => {
     const { double, documents, put } = await openWorld(t, query)
     await double.cutOff()
     t.true(E.isLeft(await put(2)))
-    t.deepEqual(await seen(documents), [1, 1, 1, 1])
+    t.deepEqual(await numbersSeen(documents), [1, 1, 1, 1])
     await double.rollBack()
-    t.deepEqual(await seen(documents), [1, 1, 1, 1])
+    t.deepEqual(await numbersSeen(documents), [1, 1, 1, 1])
     await until(() => accepted(put(3)), true)
-    t.deepEqual(await seen(documents), [3, 3, 3, 3])
+    t.deepEqual(await numbersSeen(documents), [3, 3, 3, 3])
   })
 
-  test.serial(`what was acknowledged is read at once, however far a secondary is behind${whatever}`, async (t) => {
+  test.serial(`reads see acknowledged writes at once, despite a lagging secondary${condition}`, async (t) => {
     const { double, documents, put } = await openWorld(t, query)
     await double.lag()
     await until(() => accepted(put(2)), true)
-    t.deepEqual(await seen(documents), [2, 2, 2, 2])
+    t.deepEqual(await numbersSeen(documents), [2, 2, 2, 2])
   })
 }
 
-test.serial('a document that only a lost primary had is not taken for stored', async (t) => {
+test.serial('a document of a lost primary does not count as stored', async (t) => {
   const { double, documents, put } = await openWorld(t, '', 5000)
   await double.cutOff()
   const hasFailed = put(2, '2')
-  // The document is inserted, and waits for its majority; then its writer asks again, and stops at its checkpoint.
+  // The insert waits for its majority. Then the writer tries again and is held at its checkpoint.
   await until(async () => (await double.state()).waiting, 1)
   await double.inject({ command: 'update', effect: 'hold', times: 1 })
   const again = put(2, '2')
@@ -114,7 +114,7 @@ test.serial('a document that only a lost primary had is not taken for stored', a
   t.like(await right(documents.get('lives', '2')), { value: { n: 2 } })
 })
 
-test.serial('a writer that was overtaken between its read and its write leaves what is newer', async (t) => {
+test.serial('an overtaken writer does not overwrite newer data', async (t) => {
   const { double, documents, put } = await openWorld(t, '', 20_000)
   await double.inject({ command: 'update', effect: 'hold', times: 1 })
   const overtaken = put(2)
@@ -122,11 +122,11 @@ test.serial('a writer that was overtaken between its read and its write leaves w
   t.deepEqual(await put(3), E.right(undefined))
   await double.heal()
   t.deepEqual(await overtaken, E.right(undefined))
-  t.deepEqual(await seen(documents), [3, 3, 3, 3])
+  t.deepEqual(await numbersSeen(documents), [3, 3, 3, 3])
 })
 
 test.serial(
-  'a server that is only slow gives up itself what nobody waits for, and no connection is lost',
+  'a slow server cancels abandoned requests, and no connection is lost',
   async (t) => {
     const { double, connection, documents, put } = await openWorld(t)
     const keyring = await openMongoKeyring(connection, randomBytes(32))
@@ -137,7 +137,7 @@ test.serial(
       await until(async () => (await double.state()).held, 0)
       await double.heal()
     }
-    // The first ones make as many connections as there may be.
+    // The first requests open the maximum number of connections.
     await slowReads()
     const before = await double.state()
     await slowReads()
@@ -154,13 +154,13 @@ test.serial(
   },
 )
 
-test.serial('what may take long is waited for: an index longer than a request, a document not', async (t) => {
+test.serial('creating an index may take longer than other requests', async (t) => {
   const { double, documents } = await openWorld(t)
   await double.inject({ command: 'createIndexes', effect: 'hold', times: 1 })
   const ensured = documents.ensure([{ ...LIVES, indexes: [['id'], ['userId']] }])()
   await until(async () => (await double.state()).held, 1)
   await double.inject({ command: 'find', effect: 'hold', times: 1_000_000 })
-  // Each of these takes the limit of a request and longer.
+  // Each request runs into its timeout.
   for (let request = 0; request < 4; request += 1) t.true(E.isLeft(await documents.get('lives', '1')()))
   await until(async () => (await double.state()).held, 1)
   await double.heal()

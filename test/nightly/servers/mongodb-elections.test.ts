@@ -13,7 +13,7 @@ import { right } from '../../contract/event-store-support.ts'
 import { keyringContract } from '../../contract/keyring.contract.ts'
 import { checkpointAt } from '../../support/read-models/checkpoints.ts'
 import { eventually } from '../../support/tools/eventually.ts'
-import { sealedMembers as standing, plainMembers } from '../../support/events/sealed-texts.ts'
+import { sealedMembers, plainMembers } from '../../support/events/sealed-texts.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 import type { MongoDouble } from '../../support/doubles/mongodb/process.ts'
 import { createDisturbances, disturbDouble, disturbServer } from '../../support/worlds/mongodb-elections.ts'
@@ -21,9 +21,9 @@ import type { Disturbances } from '../../support/worlds/mongodb-elections.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 
 /**
- * The contracts of read models and keys while the replica set comes to no rest: elections, deposed primaries, rollbacks.
- * Whoever is refused asks again; what was acknowledged stays. STENOLOG_TEST_MONGO_URL names a real set of three, whose
- * primary steps down again and again, in the double's place.
+ * The contracts of read models and keys during elections, deposed primaries and rollbacks. Refused requests are
+ * repeated; acknowledged writes stay. STENOLOG_TEST_MONGO_URL uses a real set of three instead of
+ * the double; its primary steps down repeatedly.
  */
 const REAL = process.env['STENOLOG_TEST_MONGO_URL']
 const LIMIT_MS = 1500
@@ -33,23 +33,23 @@ const TURNS = Number(process.env['STENOLOG_TEST_TURNS'] ?? 12)
 const position = (n: number): Position => String(n).padStart(20, '0') as Position
 
 let double: MongoDouble | undefined
-let unrest: Disturbances | undefined
+let disturbances: Disturbances | undefined
 
 test.before(async (t) => {
   const { random } = chanceOf(t)
-  if (REAL !== undefined) unrest = createDisturbances(disturbServer(REAL))
+  if (REAL !== undefined) disturbances = createDisturbances(disturbServer(REAL))
   else {
     double = await startMongoDouble({ replicaSet: 'rs0' })
-    unrest = createDisturbances(disturbDouble(double, random('fate')))
+    disturbances = createDisturbances(disturbDouble(double, random('fate')))
   }
 })
 test.after.always(async (t) => {
-  t.log(`turns: ${unrest?.turns()}`)
-  await unrest?.stop()
+  t.log(`turns: ${disturbances?.turns()}`)
+  await disturbances?.stop()
   await double?.dispose()
 })
 
-/** On a database of its own; it may take more than one attempt. */
+/** A connection to a new database; retries until it succeeds. */
 const connected = async (database = `stenolog_test_${v7().replaceAll('-', '')}`): Promise<MongoConnection> => {
   const url =
     double?.url(database) ?? (REAL ?? '').replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${database}`)
@@ -57,8 +57,8 @@ const connected = async (database = `stenolog_test_${v7().replaceAll('-', '')}`)
 }
 
 const insistent = <Port extends object>(port: Port): Port => {
-  if (unrest === undefined) throw new Error('not begun yet')
-  return unrest.insistent(port)
+  if (disturbances === undefined) throw new Error('the disturbances have not started')
+  return disturbances.insistent(port)
 }
 
 documentsContract('mongodb in elections', async () => {
@@ -73,28 +73,28 @@ keyringContract('mongodb in elections', async () => {
   return { keyring: insistent(keyring), close: connection.close }
 }, test.serial)
 
-test.serial('what was acknowledged in a time of elections is there when they are over: documents, checkpoints, keys, erasures', async (t) => {
+test.serial('acknowledged documents, checkpoints, keys and erasures survive elections', async (t) => {
   t.timeout(20 * 60_000)
-  const until = (unrest?.turns() ?? 0) + TURNS
+  const until = (disturbances?.turns() ?? 0) + TURNS
   const database = `stenolog_test_${v7().replaceAll('-', '')}`
   const masterKey = randomBytes(32)
   const lives = [{ name: 'lives', indexes: [['id']] }]
-  const [firstOf, stored, sealed, erased] = [
+  const [setup, stored, sealed, erased] = [
     await connected(database),
     new Map<string, number>(),
     new Map<string, Envelope>(),
     new Set<string>(),
   ]
-  t.teardown(firstOf.close)
-  await right(insistent(createMongoDocuments(firstOf)).ensure(lives))
+  t.teardown(setup.close)
+  await right(insistent(createMongoDocuments(setup)).ensure(lives))
 
-  const writer = async (own: number): Promise<void> => {
+  const writer = async (index: number): Promise<void> => {
     const connection = await connected(database)
     const documents = insistent(createMongoDocuments(connection))
     const keyring = insistent(await eventually(() => openMongoKeyring(connection, masterKey), { timeoutMs: 120_000 }))
-    for (let n = 1; (unrest?.turns() ?? until) < until; n += 1) {
-      // All write the same documents, so that each is overtaken by others.
-      const [id, v] = [String(n % 7), n * WRITERS + own]
+    for (let n = 1; (disturbances?.turns() ?? until) < until; n += 1) {
+      // All writers write equal documents, so they overtake each other.
+      const [id, v] = [String(n % 7), n * WRITERS + index]
       const put = {
         kind: 'put',
         collection: 'lives',
@@ -102,10 +102,12 @@ test.serial('what was acknowledged in a time of elections is there when they are
         document: { id: Number(id), v },
         position: position(v),
       } as const
-      await right(documents.commit({ projection: `writer ${own}`, collection: null }, [put], checkpointAt(position(v))))
+      await right(
+        documents.commit({ projection: `writer ${index}`, collection: null }, [put], checkpointAt(position(v))),
+      )
       stored.set(id, Math.max(stored.get(id) ?? 0, v))
-      stored.set(`writer ${own}`, v)
-      const key = `user-${own}-${n}`
+      stored.set(`writer ${index}`, v)
+      const key = `user-${index}-${n}`
       const [envelope] = await right(keyring.seal(key, plainMembers([key])))
       if (envelope !== undefined) sealed.set(key, envelope)
       if (n % 3 !== 0) continue
@@ -114,7 +116,7 @@ test.serial('what was acknowledged in a time of elections is there when they are
     }
     await connection.close()
   }
-  await Promise.all(Array.from({ length: WRITERS }, (_, own) => writer(own)))
+  await Promise.all(Array.from({ length: WRITERS }, (_, index) => writer(index)))
 
   const connection = await connected(database)
   t.teardown(connection.close)
@@ -126,11 +128,12 @@ test.serial('what was acknowledged in a time of elections is there when they are
   }
   const keyring = insistent(await eventually(() => openMongoKeyring(connection, masterKey), { timeoutMs: 120_000 }))
   const keys = [...sealed.keys()]
-  const opened = await right(keyring.open(standing([...sealed.values()])))
+  const opened = await right(keyring.open(sealedMembers([...sealed.values()])))
   const expected = keys.map((key) => (erased.has(key) ? E.left({ _tag: 'KeyErased', key }) : E.right(key)))
   t.deepEqual(opened, expected)
   t.log(
-    `${keys.length} keys, ${erased.size} of them erased, ${[...stored.values()].reduce((sum, v) => Math.max(sum, v), 0) / WRITERS} documents a writer`,
+    `${keys.length} keys, ${erased.size} of them erased, ` +
+      `${Math.max(0, ...stored.values()) / WRITERS} documents per writer`,
   )
   if (double !== undefined) t.deepEqual((await double.state()).weakWrites, [])
 })

@@ -14,7 +14,7 @@ import { eventually } from '../../support/tools/eventually.ts'
 import type { Fault } from '../../support/doubles/mongodb/faults.ts'
 import { DURABLE, startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 import type { MongoDouble } from '../../support/doubles/mongodb/process.ts'
-import { sealedMembers as standing, plainMembers } from '../../support/events/sealed-texts.ts'
+import { sealedMembers, plainMembers } from '../../support/events/sealed-texts.ts'
 import { checkpointAt, duty } from '../../support/read-models/checkpoints.ts'
 
 const LIVES = { name: 'lives', indexes: [['userId', 'id'], ['id']] }
@@ -25,7 +25,7 @@ interface World {
   readonly double: MongoDouble
   readonly connection: MongoConnection
   readonly documents: Documents
-  /** Puts the document `id` of `position` and the checkpoint. */
+  /** Commits the document `id` with `position` and the checkpoint. */
   readonly put: (id: string, position: number) => ReturnType<ReturnType<Documents['commit']>>
   readonly positions: () => Promise<ReadonlyArray<unknown>>
 }
@@ -66,11 +66,11 @@ const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
     if (!(await condition())) throw new Error(`still not: ${String(condition)}`)
   })
 
-const isUnavailable = (t: ExecutionContext, outcome: E.Either<unknown, unknown>): void => {
+const assertUnavailable = (t: ExecutionContext, outcome: E.Either<unknown, unknown>): void => {
   t.like(outcome, { _tag: 'Left', left: { _tag: 'DocumentsUnavailable' } })
 }
 
-test.serial('while the server is frozen everything fails, and nothing waits for its thaw [F6]', async (t) => {
+test.serial('requests to a frozen server fail without waiting for its return [F6]', async (t) => {
   const { double, connection, documents, put, positions } = await openWorld(t)
   const keyring = await openMongoKeyring(connection, randomBytes(32))
   const [sealed] = await right(keyring.seal('user-1', plainMembers(['Alice'])))
@@ -84,11 +84,11 @@ test.serial('while the server is frozen everything fails, and nothing waits for 
     keyring.erase(['user-3'])(),
   ])
   t.log(`four requests of a frozen server failed after ${Math.round(performance.now() - begin)} ms`)
-  isUnavailable(t, got)
-  isUnavailable(t, committed)
+  assertUnavailable(t, got)
+  assertUnavailable(t, committed)
   for (const outcome of [created, erased]) t.like(outcome, { _tag: 'Left', left: { _tag: 'KeyringUnavailable' } })
-  // Keys in memory go on.
-  t.deepEqual(await right(keyring.open(standing(sealed === undefined ? [] : [sealed]))), [E.right('Alice')])
+  // Cached keys still work.
+  t.deepEqual(await right(keyring.open(sealedMembers(sealed === undefined ? [] : [sealed]))), [E.right('Alice')])
   t.true(E.isRight(await keyring.seal('user-1', plainMembers(['again']))()))
   await until(() => !connection.isReachable())
   double.thaw()
@@ -97,14 +97,14 @@ test.serial('while the server is frozen everything fails, and nothing waits for 
   await until(() => connection.isReachable())
 })
 
-test.serial('a server that is away when a read model is first made is asked again once it is back', async (t) => {
+test.serial('a read model can be created after its server returns', async (t) => {
   const double = await startMongoDouble()
   t.teardown(double.dispose)
   const connection = await connectMongo(double.url('test'))
   t.teardown(connection.close)
   const documents = createMongoDocuments(connection)
   await double.kill()
-  isUnavailable(t, await documents.ensure([LIVES])())
+  assertUnavailable(t, await documents.ensure([LIVES])())
   await double.start()
   await until(async () => E.isRight(await documents.ensure([LIVES])()))
 })
@@ -113,7 +113,7 @@ const EFFECTS: ReadonlyArray<Fault['effect']> = ['drop-before', 'drop-after', 'h
 
 for (const replicaSet of ['', 'rs0']) {
   test.serial(
-    `whatever goes wrong with a request, a commit is there or fails, and its repetition adds nothing${replicaSet === '' ? '' : ' (replica set)'} [F5 F6]`,
+    `a commit with a faulty request fails, and its retry is stored once (${replicaSet || 'standalone'}) [F5 F6]`,
     async (t) => {
       const { double, documents, put, positions } = await openWorld(t, replicaSet)
       let position = 0
@@ -124,8 +124,8 @@ for (const replicaSet of ['', 'rs0']) {
           if (command === 'update') await until(async () => E.isRight(await put(id, position - 1)))
           await double.inject({ command, effect, times: 50 })
           const failed = await put(id, position)
-          if (E.isRight(failed)) t.fail(`${command} with ${effect} was answered as if nothing had happened`)
-          else isUnavailable(t, failed)
+          if (E.isRight(failed)) t.fail(`${command} with ${effect} succeeded despite the fault`)
+          else assertUnavailable(t, failed)
           await double.heal()
           await until(async () => E.isRight(await put(id, position)))
           t.deepEqual(await put(id, position - 1), E.right(undefined))
@@ -139,7 +139,7 @@ for (const replicaSet of ['', 'rs0']) {
   )
 }
 
-test.serial('a write whose answer was lost once is found done by the driver (replica set)', async (t) => {
+test.serial('the driver recognises a write whose answer was lost once (replica set)', async (t) => {
   const { double, put, positions } = await openWorld(t, 'rs0')
   for (const command of ['insert', 'update']) {
     await double.inject({ command, effect: 'drop-after', times: 1 })
@@ -148,7 +148,7 @@ test.serial('a write whose answer was lost once is found done by the driver (rep
   t.deepEqual(await positions(), [2])
 })
 
-test.serial('two who write the same documents at once leave the latest of each', async (t) => {
+test.serial('two writers of equal documents leave the latest version of each', async (t) => {
   const { double, documents, positions } = await openWorld(t)
   const second = await connectMongo(double.url('test'), { limitMs: 60_000 })
   const other = createMongoDocuments(second)
@@ -164,7 +164,7 @@ test.serial('two who write the same documents at once leave the latest of each',
   t.is((await right(documents.checkpoint(duty('writer 60')))).position, at(60))
 })
 
-test.serial('a read model is flipped by its pointer, and indexes are there from the start', async (t) => {
+test.serial('the pointer of a read model selects its collection, and new collections have all indexes', async (t) => {
   const { double, documents, put, positions } = await openWorld(t)
   await put('1', 1)
   const client = new MongoClient(double.url('test'), DURABLE)
@@ -186,7 +186,7 @@ test.serial('a read model is flipped by its pointer, and indexes are there from 
   t.deepEqual(await positions(), [7])
 })
 
-test('hosts, credentials, TLS and the database come from the connection string, and no message holds the credentials', async (t) => {
+test('connection errors of MongoDB contain no credentials', async (t) => {
   const error = await t.throwsAsync(
     connectMongo('mongodb://us%40er:pa%3Ass@127.0.0.1:1/other?tls=true&authSource=admin'),
   )

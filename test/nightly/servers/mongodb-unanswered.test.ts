@@ -14,12 +14,12 @@ import { checkpointAt } from '../../support/read-models/checkpoints.ts'
 const MODEL = { projection: 'lives', collection: 'lives' }
 const at = (n: number): Position => String(n).padStart(20, '0') as Position
 
-/** More than the driver has connections. */
+/** More than the connections of the driver. */
 const MANY = 40
 
 for (const replicaSet of ['', 'rs0'])
   for (const command of ['find', 'insert', 'update', 'findAndModify'])
-    test.serial(`${replicaSet || 'standalone'}: unanswered ${command} commands take no connection away for good`, async (t) => {
+    test.serial(`${replicaSet || 'standalone'}: unanswered ${command} commands leak no connection`, async (t) => {
       const double = await startMongoDouble({ replicaSet })
       t.teardown(double.dispose)
       const connection = await connectMongo(double.url('test'), { limitMs: 500 })
@@ -36,7 +36,7 @@ for (const replicaSet of ['', 'rs0'])
         )()
       }
       await eventually(async () => {
-        if (E.isLeft(await put('old', 1))) throw new Error('still not put')
+        if (E.isLeft(await put('old', 1))) throw new Error('the put fails')
       })
 
       await double.inject({ command, effect: 'hang', times: 1_000_000 })

@@ -21,7 +21,7 @@ interface Mark {
   readonly release?: number
 }
 
-test('data of a newer version on EventStoreDB or MongoDB ends the start and every tool with one message, and stays; unmarked data is used [F24]', async (t) => {
+test('newer data on EventStoreDB or MongoDB stops the service and every command [F24]', async (t) => {
   t.timeout(600_000)
   const keys = await temporaryDirectory()
   t.teardown(keys.remove)
@@ -46,7 +46,7 @@ test('data of a newer version on EventStoreDB or MongoDB ends the start and ever
     read: async (): Promise<unknown> => (await marksOf(name).findOne({ _id: 'stenolog' }))?.format,
     write: async (format: number): Promise<unknown> =>
       marksOf(name).updateOne({ _id: 'stenolog' }, { $set: { format, release: 9_008_007 } }),
-    // As before there were marks.
+    // Data of early versions has no mark.
     remove: async (): Promise<unknown> => marksOf(name).drop(),
   })
   const marks = {
@@ -61,25 +61,27 @@ test('data of a newer version on EventStoreDB or MongoDB ends the start and ever
   }
   const end = async (): Promise<unknown> => {
     let last: unknown
-    // To its end: a call that is left behind would keep the client from closing.
+    // Reads to the end, because an abandoned call would keep the client open.
     for await (const { event } of events.readAll({ direction: 'backwards', fromPosition: 'end', maxCount: 1 }))
       last = event?.position
     return last
   }
 
-  for (const [what, mark] of Object.entries(marks)) {
-    t.is(await mark.read(), FORMAT, what)
+  for (const [store, mark] of Object.entries(marks)) {
+    t.is(await mark.read(), FORMAT, store)
     await mark.write(FORMAT + 1)
     const before = await end()
-    const told = `${what} was written by a newer version of Stenolog (format ${FORMAT + 1}, this version knows ${FORMAT}): use version 9.8.7 or a later one, or restore a backup of this one`
+    const formats = `(format ${FORMAT + 1}, this version knows ${FORMAT})`
+    const advice = 'use version 9.8.7 or a later one, or restore a backup of this one'
+    const message = `${store} was written by a newer version of Stenolog ${formats}: ${advice}`
     const newer = launch(t, prefixed({ DATA_DIR: service.dataDirectory, PORT: '0', ...settings }))
-    t.is(await newer.exited, 1, what)
-    t.true(newer.stderr().endsWith(`Stenolog cannot start: ${told}\n`), newer.stderr())
+    t.is(await newer.exited, 1, store)
+    t.true(newer.stderr().endsWith(`Stenolog cannot start: ${message}\n`), newer.stderr())
     t.is(newer.stdout(), '')
     for (const args of [['check'], ['replay', '1'], ['users', 'list']]) {
       const tool = await stenolog(service.dataDirectory, args, settings)
-      t.is(tool.code, 1, `${what}: ${args[0]}`)
-      t.true((tool.stdout + tool.stderr).includes(told), `${args[0]}: ${tool.stdout}${tool.stderr}`)
+      t.is(tool.code, 1, `${store}: ${args[0]}`)
+      t.true((tool.stdout + tool.stderr).includes(message), `${args[0]}: ${tool.stdout}${tool.stderr}`)
     }
     t.deepEqual(await end(), before)
     t.is(await mark.read(), FORMAT + 1)
@@ -90,7 +92,7 @@ test('data of a newer version on EventStoreDB or MongoDB ends the start and ever
   await service.start()
   const again = await eventually(() => logIn(service.url(), 'ada', passwordOf('ada')))
   t.like((await again.get<Listing<LiveJson>>('/lives/')).body.data, [{ id: live.id, status: 'finished' }])
-  for (const [what, { read }] of Object.entries(marks)) t.is(await read(), FORMAT, what)
+  for (const [store, { read }] of Object.entries(marks)) t.is(await read(), FORMAT, store)
   const rebuilt = await stenolog(service.dataDirectory, ['rebuild', 'lives', '--json'], settings)
   t.is(rebuilt.code, 0, rebuilt.stderr)
   t.like((await again.get<Listing<LiveJson>>('/lives/')).body.data, [{ id: live.id, status: 'finished' }])

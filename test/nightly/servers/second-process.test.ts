@@ -22,7 +22,7 @@ const folder = async (t: ExecutionContext): Promise<string> => {
   return path
 }
 
-/** Servers of both kinds, and a master key. */
+/** Starts both kinds of servers. Returns settings with a master key. */
 const servers = async (t: ExecutionContext) => {
   const file = join(await folder(t), 'master.key')
   await writeFile(file, randomBytes(32))
@@ -38,7 +38,7 @@ const servers = async (t: ExecutionContext) => {
   }
 }
 
-/** A service in a data directory. */
+/** Starts a service in a data directory. */
 const startIn = (t: ExecutionContext, dataDirectory: string, settings: Settings): Launched =>
   launch(t, prefixed({
     DATA_DIR: dataDirectory, PORT: '0', LEASE_TTL: '3s', DRAIN_TIMEOUT: '0s',
@@ -53,37 +53,45 @@ const endOf = async (settings: Settings): Promise<string> => {
   return head.right
 }
 
-/** A process that is not let in, and appends nothing. */
-const isRefused = async (t: ExecutionContext, run: Launched, settings: Settings, told: RegExp): Promise<void> => {
+/** Asserts that a process is refused and appends nothing. */
+const assertRefused = async (
+  t: ExecutionContext,
+  run: Launched,
+  settings: Settings,
+  message: RegExp,
+): Promise<void> => {
   const before = await endOf(settings)
   t.is(await run.exited, 1, run.stdout())
-  t.regex(run.stderr(), told)
+  t.regex(run.stderr(), message)
   t.is(run.stdout(), '')
   t.is(await endOf(settings), before)
 }
 
-test.serial('without MongoDB the log is the data directory\'s that took it; another one is refused until it takes it over', async (t) => {
+test.serial('without MongoDB a log belongs to one data directory until another takes it over', async (t) => {
   t.timeout(300_000)
   const { onLog } = await servers(t)
   const [here, there] = [await folder(t), await folder(t)]
   const first = startIn(t, here, onLog)
   await first.url()
-  const refused =
-    /^error: Stenolog cannot start: the log of the event store belongs to another data directory, used by "node-[0-9a-f]{16}" \(process \d+ on \S+, since [^)]+\)\. .*stenolog log take-over.*\n$/m
-  await isRefused(t, startIn(t, there, onLog), onLog, refused)
-  await isRefused(t, startIn(t, there, { ...onLog, NODE_NAME: 'another' }), onLog, refused)
+  const refused = new RegExp(
+    '^error: Stenolog cannot start: the log of the event store belongs to another data directory, ' +
+      String.raw`used by "node-[0-9a-f]{16}" \(process \d+ on \S+, since [^)]+\)\. .*stenolog log take-over.*\n$`,
+    'm',
+  )
+  await assertRefused(t, startIn(t, there, onLog), onLog, refused)
+  await assertRefused(t, startIn(t, there, { ...onLog, NODE_NAME: 'another' }), onLog, refused)
   const tool = await stenolog(there, ['users', 'list'], onLog)
   t.is(tool.code, 1)
   t.regex(tool.stderr, refused)
 
-  // Where the first one was killed, too: nobody but its own directory can know that.
+  // Also after a kill of the first process: other directories cannot know that it is dead.
   first.kill('SIGKILL')
   await first.exited
-  await isRefused(t, startIn(t, there, onLog), onLog, refused)
+  await assertRefused(t, startIn(t, there, onLog), onLog, refused)
   const again = startIn(t, here, { ...onLog, NODE_NAME: 'renamed' })
   await again.url()
 
-  // The one that is replaced hears of it.
+  // The replaced process ends.
   const taken = await stenolog(there, ['log', 'take-over'], onLog)
   t.is(taken.code, 0, taken.stderr)
   t.is(await again.exited, 1)
@@ -91,36 +99,41 @@ test.serial('without MongoDB the log is the data directory\'s that took it; anot
     again.stderr(),
     /^error: Stenolog stops: the process "node-[0-9a-f]{16}" .* has taken over the log of the event store$/m,
   )
-  await isRefused(t, startIn(t, here, onLog), onLog, /belongs to another data directory/)
+  await assertRefused(t, startIn(t, here, onLog), onLog, /belongs to another data directory/)
 })
 
-test.serial('beside a process on both servers another name joins, and its own name is refused while it beats, let in at once in its directory, and after ten looks elsewhere', async (t) => {
+test.serial('on both servers a process with a new name joins, and a used name is refused', async (t) => {
   t.timeout(300_000)
   const { onBoth, elsewhere } = await servers(t)
   const [here, there] = [await folder(t), await folder(t)]
   const first = startIn(t, here, { ...onBoth, NODE_NAME: 'alpha' })
   await first.url()
-  // Whose log is its own.
-  const refused =
-    /^error: Stenolog cannot start: MongoDB is in use by the process "alpha"\. Stop that process: with an embedded event log only one may run\n$/m
-  const taken =
-    /^error: Stenolog cannot start: the name of this process is taken by "alpha" \(process \d+ on \S+, since [^)]+\): stop that process, or set a different NODE_NAME\n$/m
-  await isRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: 'alpha' }), onBoth, taken)
-  await isRefused(
+  const refused = new RegExp(
+    String.raw`^error: Stenolog cannot start: MongoDB is in use by the process "alpha"\. ` +
+      String.raw`Stop that process: with an embedded event log only one may run\n$`,
+    'm',
+  )
+  const taken = new RegExp(
+    '^error: Stenolog cannot start: the name of this process is taken by ' +
+      String.raw`"alpha" \(process \d+ on \S+, since [^)]+\): stop that process, or set a different NODE_NAME\n$`,
+    'm',
+  )
+  await assertRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: 'alpha' }), onBoth, taken)
+  await assertRefused(
     t,
     startIn(t, there, { ...onBoth, NODE_NAME: 'beta', LEASE_TTL: '4s' }),
     onBoth,
     /LEASE_TTL is 4000 ms here and 3000 ms in the process "alpha"/,
   )
-  // Nor with read models of its own: whose the log is, the log says.
-  await isRefused(
+  // Refused with another MongoDB.
+  await assertRefused(
     t,
     startIn(t, there, elsewhere),
     onBoth,
     /the log of the event store belongs to the processes of another MongoDB, such as "alpha"/,
   )
-  // Nor with a log of its own.
-  await isRefused(
+  // Refused with an embedded log.
+  await assertRefused(
     t,
     startIn(t, there, { MONGO_URL: onBoth.MONGO_URL, MASTER_KEY_FILE: onBoth.MASTER_KEY_FILE }),
     onBoth,
@@ -130,7 +143,7 @@ test.serial('beside a process on both servers another name joins, and its own na
   t.is(tool.code, 1)
   t.regex(tool.stderr, /LEASE_TTL is 5000 ms here and 3000 ms in the process "alpha"/)
 
-  // Both serve, and one that leaves takes nothing along.
+  // Both processes serve, and the end of one does not affect the other.
   const beta = startIn(t, await folder(t), { ...onBoth, NODE_NAME: 'beta' })
   await logIn(await beta.url(), ADMIN.username, ADMIN.password)
   beta.kill('SIGTERM')
@@ -148,7 +161,7 @@ test.serial('beside a process on both servers another name joins, and its own na
   await third.url()
   t.regex(third.stderr(), /waiting to see whether another process that uses MongoDB is running/)
 
-  // A clean stop leaves nothing to wait for.
+  // After a clean stop the next start does not wait.
   third.kill('SIGTERM')
   t.is(await third.exited, 0, third.stderr())
   const fourth = startIn(t, here, { ...onBoth, NODE_NAME: 'beta' })
@@ -156,7 +169,7 @@ test.serial('beside a process on both servers another name joins, and its own na
   t.notRegex(fourth.stderr(), /waiting to see/)
 })
 
-test.serial('of two that start at once on a log without MongoDB one is let in', async (t) => {
+test.serial('of two processes that start at once on a log without MongoDB one is refused', async (t) => {
   t.timeout(300_000)
   const { onLog } = await servers(t)
   const start = async () => startIn(t, await folder(t), onLog)
@@ -166,7 +179,7 @@ test.serial('of two that start at once on a log without MongoDB one is let in', 
   for (const run of both) if (run !== loser) await run.url()
 })
 
-test.serial('two that start at once on both servers are let in', async (t) => {
+test.serial('two processes that start at once on both servers both join', async (t) => {
   t.timeout(300_000)
   const { onBoth } = await servers(t)
   const start = async () => startIn(t, await folder(t), onBoth)
@@ -175,7 +188,7 @@ test.serial('two that start at once on both servers are let in', async (t) => {
   t.pass()
 })
 
-test.serial('a process that was frozen while another took its place ends when it wakes, without a drain', async (t) => {
+test.serial('a frozen process that was replaced ends as soon as it wakes', async (t) => {
   t.timeout(300_000)
   const { onBoth } = await servers(t)
   const [here, there] = [await folder(t), await folder(t)]
@@ -185,12 +198,12 @@ test.serial('a process that was frozen while another took its place ends when it
   first.kill('SIGSTOP')
   const second = startIn(t, there, { ...onBoth, NODE_NAME: name })
   await second.url()
-  // They wait in its socket. Until terms fence it off, what it still does of them counts.
+  // The requests wait in the socket of the frozen process; it may still serve some before it ends.
   const waiting = Array.from({ length: 20 }, () => client.createLive().then(() => true, () => false))
   first.kill('SIGCONT')
   t.is(await first.exited, 1)
   t.log(
-    `${(await Promise.all(waiting)).filter(Boolean).length} of 20 creates were done by the process that had been replaced`,
+    `${(await Promise.all(waiting)).filter(Boolean).length} of 20 creates were done by the replaced process`,
   )
   t.regex(first.stderr(), /^error: Stenolog stops: the process "alpha" .* has taken its place in MongoDB$/m)
   await eventually(async () => {

@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 const TURNS = Number(process.env['STENOLOG_TEST_TURNS'] ?? 12)
 const WORKERS = 3
 
-/** A whole service at a door of its own of a replica set of three. */
+/** A whole service with its own proxy to a replica set of three. */
 const openWorld = async (t: ExecutionContext) => {
   const double = await startMongoDouble({ replicaSet: 'rs0' })
   t.teardown(double.dispose)
@@ -40,16 +40,16 @@ const listed = async (client: Client): Promise<ReadonlyMap<number, string>> => {
   return new Map(body.data.map((live) => [live.id, live.status]))
 }
 
-test.serial('through elections and rollbacks of MongoDB the service stays, no acknowledged create or end is lost, and none ends by itself', async (t) => {
+test.serial('the service loses no acknowledged create or end in elections of MongoDB', async (t) => {
   t.timeout(20 * 60_000)
   const { double, service } = await openWorld(t)
   const client = await service.user('load', { max_sessions: 1_000_000 })
   const pid = service.pid()
-  const unrest = createDisturbances(disturbDouble(double, chanceOf(t).random('fate')))
+  const disturbances = createDisturbances(disturbDouble(double, chanceOf(t).random('fate')))
   const [created, finished] = [new Set<number>(), new Set<number>()]
   let refused = 0
   const work = async (): Promise<void> => {
-    while (unrest.turns() < TURNS) {
+    while (disturbances.turns() < TURNS) {
       const live = await client.post<{ readonly data: LiveJson }>('/lives', { model: 'demo-en', language: 'en' })
       if (live.status === 503) {
         refused += 1
@@ -58,28 +58,30 @@ test.serial('through elections and rollbacks of MongoDB the service stays, no ac
       t.is(live.status, 200)
       const { id } = live.body.data
       created.add(id)
-      unrest.answered()
+      disturbances.answered()
       if (id % 2 === 0) continue
       t.is((await client.put(`/lives/${id}/finish`)).status, 200)
       finished.add(id)
     }
   }
   await Promise.all(Array.from({ length: WORKERS }, work))
-  await unrest.stop()
+  await disturbances.stop()
 
   await untilReady(client, 200)
   await eventually(async () => {
     const statuses = await listed(client)
     const wrong = [...created].filter((id) => statuses.get(id) !== (finished.has(id) ? 'finished' : 'pending'))
     if (wrong.length > 0)
-      throw new Error(`${wrong.length} of ${created.size} are not as acknowledged: ${wrong.slice(0, 5).join(' ')}`)
+      throw new Error(
+        `${wrong.length} of ${created.size} differ from the acknowledged status: ${wrong.slice(0, 5).join(' ')}`,
+      )
   }, { timeoutMs: 120_000 })
-  t.log(`${created.size} creates, ${finished.size} ends, ${refused} creates refused, ${unrest.turns()} turns`)
+  t.log(`${created.size} creates, ${finished.size} ends, ${refused} creates refused, ${disturbances.turns()} turns`)
   t.is(service.pid(), pid)
   t.deepEqual((await double.state()).weakWrites, [])
 })
 
-test.serial('a process at a door of its own is cut off from MongoDB while others are not', async (t) => {
+test.serial('a service that is cut off from MongoDB is not ready until the connection returns', async (t) => {
   t.timeout(10 * 60_000)
   const { double, door, service } = await openWorld(t)
   const client = await service.user('alice')

@@ -52,11 +52,11 @@ test.before(async () => {
   client = await eventually(() => service.user('of the event store', { max_sessions: 1_000_000 }))
 })
 
-for (const [how, leave, comeBack] of [
+for (const [state, leave, comeBack] of [
   ['down', () => double.kill(), () => double.start()],
   ['frozen', () => Promise.resolve(double.freeze()), () => Promise.resolve(double.thaw())],
 ] as const)
-  test.serial(`while the event store is ${how}, writes answer 503 and reads 200, readiness says so, and it recovers by itself [F3]`, async (t) => {
+  test.serial(`while the event store is ${state}, writes answer 503 and reads 200 [F3]`, async (t) => {
     const before = await create(client)
     const admin = await service.admin()
     const pid = service.pid()
@@ -71,7 +71,7 @@ for (const [how, leave, comeBack] of [
     for (const answer of await Promise.all([
       timed(client.post('/lives', LIVE)),
       timed(client.put(`/lives/${before.id}/finish`)),
-      timed(admin.post('/users/', { username: `new while ${how}`, password: 'a long password' })),
+      timed(admin.post('/users/', { username: `new while ${state}`, password: 'a long password' })),
     ])) {
       t.is(answer.status, 503)
       t.is(typeof answer.body['detail'], 'string')
@@ -82,9 +82,9 @@ for (const [how, leave, comeBack] of [
     t.is((await client.get('/health/live')).status, 200)
 
     await comeBack()
-    const back = performance.now()
+    const returnedAt = performance.now()
     await untilReady(client)
-    const recovery = performance.now() - back
+    const recovery = performance.now() - returnedAt
     const after = await create(client)
     t.true(after.id > before.id)
     await eventually(async () => {
@@ -96,7 +96,7 @@ for (const [how, leave, comeBack] of [
     t.log(`503 after ${times.join(', ')} ms, recovery ${Math.round(recovery)} ms`)
   })
 
-test.serial('a running live goes on captioning while the event store is frozen, and its events are there once and in order afterwards [F3]', async (t) => {
+test.serial('a session sends text while the event store is frozen, and stores it once and in order [F3]', async (t) => {
   const admin = await service.admin()
   await admin.api.call('createUser', {
     body: { username: 'speaker', password: passwordOf('speaker'), permissions: ['user_retention'] },
@@ -126,16 +126,16 @@ test.serial('a running live goes on captioning while the event store is frozen, 
   sender.send({ type: 'FINISH' })
   t.is((await sender.closed).code, 1000)
   await listener.closed
-  const heard = finals().map(({ text }) => text)
-  t.true(heard.length >= 3)
+  const texts = finals().map(({ text }) => text)
+  t.true(texts.length >= 3)
   const { transcript } = (
     await speaker.get<Single<{ readonly transcript: ReadonlyArray<Json> }>>(`/lives/${live.id}/transcript`)
   ).body.data
-  t.deepEqual(transcript.map(({ text }) => text), heard)
+  t.deepEqual(transcript.map(({ text }) => text), texts)
 })
 
 serialTestOnChosenStores(
-  'while the log cannot be followed the lag shows it, and once it can be the read models catch up by themselves [F4]',
+  'broken subscriptions show as lag, and the read models catch up afterwards [F4]',
   async (t) => {
     const lag = async (): Promise<number> => {
       const text = (await client.get<string>('/metrics')).body
@@ -154,7 +154,7 @@ serialTestOnChosenStores(
     await double.inject({ on: 'subscribe', kind: 'wrong', times: 60 })
     await double.drop()
     await eventually(async () => {
-      if ((await lag()) === 0) throw new Error('no lag is told')
+      if ((await lag()) === 0) throw new Error('the metric shows no lag')
     })
     const live = await create(client)
     await eventually(() => listed(live.id), { timeoutMs: 100_000 })
@@ -164,22 +164,22 @@ serialTestOnChosenStores(
   },
 )
 
-test.serial('the event store is killed six times under load: every acknowledged write is there once, in order [F3]', async (t) => {
+test.serial('after six kills of the event store every acknowledged write is stored once [F3]', async (t) => {
   t.timeout(1_800_000)
   const created = new Set<number>()
   const finished = new Set<number>()
   let refused = 0
-  const over = new AbortController()
+  const stopping = new AbortController()
 
   const work = async (): Promise<void> => {
-    while (!over.signal.aborted) {
-      const made = await client.post<Single<LiveJson>>('/lives', LIVE)
-      t.true(made.status === 200 || made.status === 503, `a create is answered ${made.status}`)
-      if (made.status !== 200) {
+    while (!stopping.signal.aborted) {
+      const response = await client.post<Single<LiveJson>>('/lives', LIVE)
+      t.true(response.status === 200 || response.status === 503, `a create is answered ${response.status}`)
+      if (response.status !== 200) {
         refused += 1
         continue
       }
-      const { id } = made.body.data
+      const { id } = response.body.data
       created.add(id)
       const { status } = await client.put(`/lives/${id}/finish`)
       t.true(status === 200 || status === 503, `a finish is answered ${status}`)
@@ -200,7 +200,7 @@ test.serial('the event store is killed six times under load: every acknowledged 
     })
     await double.start()
   }
-  over.abort()
+  stopping.abort()
   await workers
   await untilReady(client)
 
@@ -210,12 +210,12 @@ test.serial('the event store is killed six times under load: every acknowledged 
   const admissions = (await right(store.read('admission')))
     .filter(({ type }) => type === 'Admitted')
     .map((event) => dataOf(event)['liveId'])
-  t.is(new Set(admissions).size, admissions.length, 'no live was admitted twice')
+  t.is(new Set(admissions).size, admissions.length, 'no session was admitted twice')
   for (const id of created) {
     const types = typesOf(await right(store.read(`live-${id}`)))
-    t.is(types[0], 'LiveCreated', `live ${id}`)
+    t.is(types[0], 'LiveCreated', `session ${id}`)
     t.is(types.filter((type) => type === 'LiveCreated').length, 1)
-    if (finished.has(id)) t.is(types.filter((type) => type === 'LiveFinished').length, 1, `live ${id}`)
+    if (finished.has(id)) t.is(types.filter((type) => type === 'LiveFinished').length, 1, `session ${id}`)
     t.true(admissions.includes(id))
   }
   await eventually(async () => {
@@ -228,7 +228,7 @@ test.serial('the event store is killed six times under load: every acknowledged 
 })
 
 test.serial(
-  'an event store that cannot be reached ends the start with one message, and nothing embedded takes its place [F23]',
+  'an unreachable event store stops the start, without an embedded store as a substitute [F23]',
   async (t) => {
     const { path, remove } = await temporaryDirectory()
     t.teardown(remove)

@@ -42,10 +42,10 @@ const statuses = async (client: Client): Promise<ReadonlyArray<readonly [number,
   return body.data.map(({ id, status }) => [id, status] as const)
 }
 
-const AWAY = { status: 503, body: { detail: 'Service temporarily unavailable' } }
+const UNAVAILABLE = { status: 503, body: { detail: 'Service temporarily unavailable' } }
 
-/** What F6 promises for as long as MongoDB is away; ends `live`. */
-const holdsWhileAway = async (
+/** Asserts the answers while MongoDB is away (rule F6). Finishes the given session. */
+const assertUnavailable = async (
   t: ExecutionContext,
   service: TestService,
   alice: Client,
@@ -54,15 +54,15 @@ const holdsWhileAway = async (
   await untilReady(alice, 503)
   t.like(await alice.get('/health/ready'), { status: 503, body: { checks: { readModels: 'unavailable' } } })
   const begin = performance.now()
-  t.like(await alice.get('/lives/'), AWAY)
-  t.like(await alice.get(`/lives/${live.id}`), AWAY)
+  t.like(await alice.get('/lives/'), UNAVAILABLE)
+  t.like(await alice.get(`/lives/${live.id}`), UNAVAILABLE)
   const listed = performance.now()
-  // More often than the user may have lives: what is refused must not count.
+  // More than the session quota of the user: refused creates must not count.
   for (let create = 0; create < 5; create += 1)
-    t.like(await alice.post('/lives', { model: 'demo-en', language: 'en' }), AWAY)
+    t.like(await alice.post('/lives', { model: 'demo-en', language: 'en' }), UNAVAILABLE)
   t.like(
     await (await service.admin()).post('/users/', { username: `late-${live.id}`, password: 'a long password' }),
-    AWAY,
+    UNAVAILABLE,
   )
   const created = performance.now()
   t.is((await alice.put(`/lives/${live.id}/finish`)).status, 200)
@@ -71,7 +71,7 @@ const holdsWhileAway = async (
   t.log(`while MongoDB was away: a read took ${ms[0]} ms, a create ${ms[1]} ms, a finish ${ms[2]} ms`)
 }
 
-test.serial('with MongoDB down or frozen reads and creates answer 503, other writes 200; when it is back all is there, without a restart [F6]', async (t) => {
+test.serial('without MongoDB reads and creates answer 503 until it returns, without a restart [F6]', async (t) => {
   t.timeout(180_000)
   const double = await startDouble(t)
   const service = await startOn(t, double)
@@ -81,13 +81,13 @@ test.serial('with MongoDB down or frozen reads and creates answer 503, other wri
   const pid = service.pid()
 
   await double.kill()
-  await holdsWhileAway(t, service, alice, first)
+  await assertUnavailable(t, service, alice, first)
   await double.start()
   await untilReady(alice, 200)
   await alice.untilStatus(first, 'finished')
 
   double.freeze()
-  await holdsWhileAway(t, service, alice, second)
+  await assertUnavailable(t, service, alice, second)
   double.thaw()
   await untilReady(alice, 200)
   await alice.untilStatus(second, 'finished')
@@ -102,7 +102,7 @@ test.serial('with MongoDB down or frozen reads and creates answer 503, other wri
   for (const embedded of ['documents.sqlite', 'keyring.sqlite'])
     await t.throwsAsync(access(join(service.dataDirectory, embedded)))
 
-  // All of it is in MongoDB: another process on the same log opens what this one sealed.
+  // Keys and lists are in MongoDB, so a new process can open them.
   await service.kill()
   await service.start()
   const again = await service.admin()
@@ -113,16 +113,16 @@ test.serial('with MongoDB down or frozen reads and creates answer 503, other wri
 })
 
 test.serial(
-  'a MongoDB that greets but answers nothing else is unavailable; once it answers all goes on, without a restart',
+  'a MongoDB that only answers handshakes is unavailable, and the service recovers without a restart',
   async (t) => {
     const double = await startDouble(t)
     const service = await startOn(t, double)
     const alice = await service.user('alice', { max_sessions: 3 })
     const pid = service.pid()
     for (const command of ['find', 'update']) await double.inject({ command, effect: 'hang', times: 1_000_000 })
-    // More than the driver has connections.
+    // More than the connections of the driver.
     const refused = await Promise.all(Array.from({ length: 30 }, () => alice.get('/lives/')))
-    for (const answer of refused) t.like(answer, AWAY)
+    for (const answer of refused) t.like(answer, UNAVAILABLE)
     await double.heal()
     await eventually(async () => {
       const { status } = await alice.get('/lives/')
@@ -134,7 +134,7 @@ test.serial(
   },
 )
 
-test.serial('MongoDB killed with -9 and started again under load, six times: every acknowledged create and end is listed once [F6]', async (t) => {
+test.serial('after six kills of MongoDB every acknowledged create and end is listed once [F6]', async (t) => {
   t.timeout(1_800_000)
   const double = await startDouble(t)
   const service = await startOn(t, double)
@@ -158,7 +158,7 @@ test.serial('MongoDB killed with -9 and started again under load, six times: eve
   const untilCreated = (more: number): Promise<void> => {
     const enough = created.size + more
     return eventually(() => {
-      if (created.size < enough) throw new Error('no creates get through')
+      if (created.size < enough) throw new Error('no create succeeds')
     }, { timeoutMs: 300_000 })
   }
   const workers = Promise.all([work(), work(), work()])
@@ -167,7 +167,7 @@ test.serial('MongoDB killed with -9 and started again under load, six times: eve
     const before = refused
     await double.kill()
     await eventually(() => {
-      if (refused === before) throw new Error('nobody was refused')
+      if (refused === before) throw new Error('no request was refused yet')
     })
     await double.start()
   }
@@ -201,7 +201,7 @@ test.serial('MongoDB killed with -9 and started again under load, six times: eve
 })
 
 test.serial(
-  'a MongoDB that cannot be used ends the start with one message, without secrets, and nothing embedded takes its place [F23]',
+  'an unusable MongoDB stops the start with one message and without secrets [F23]',
   async (t) => {
     const { path, remove } = await temporaryDirectory()
     t.teardown(remove)
@@ -221,7 +221,7 @@ test.serial(
         /^error: Stenolog cannot start: cannot connect to the MongoDB of STENOLOG_MONGO_URL: .*\n$/,
       ],
     ] as const
-    for (const [url, told] of cases) {
+    for (const [url, message] of cases) {
       const service = launch(t, {
         STENOLOG_DATA_DIR: path,
         STENOLOG_PORT: '0',
@@ -229,7 +229,7 @@ test.serial(
         STENOLOG_MASTER_KEY_FILE: file,
       })
       t.is(await service.exited, 1, url)
-      t.regex(service.stderr(), told)
+      t.regex(service.stderr(), message)
       t.false(service.stderr().includes('s3cret'))
       t.is(service.stdout(), '')
     }

@@ -4,46 +4,46 @@ import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../../support/stores/chosen
 import { wrongSkips } from '../../support/running/skipped-on-servers.ts'
 import { runAva } from '../../support/running/ava-runner.ts'
 
-/** By a variable of their own, how often or with what; and what was recorded on a server of one node, where there are more. */
-const APART = [
+/** Suites that need their own variable; and recordings of one node, if there are more nodes. */
+const EXCLUDED = [
   'eventstoredb-drills.test.ts',
   'upgrade.test.ts',
   ...(EVENTSTORE_NODES > 1 ? ['eventstoredb-facts-appends.test.ts'] : []),
 ]
 
 /**
- * The HTTP and WebSocket suites of the whole service, unchanged, with its data in EventStoreDB and MongoDB: each service of
- * theirs has servers of its own (test/support/stores/stores.ts). One file alone: `STENOLOG_TEST_STORES=servers ava test/e2e/service/…`.
- * Where a real EventStoreDB is at hand it takes the double's place, here and in every suite that is about EventStoreDB.
+ * Runs the suites of the whole service with their data in EventStoreDB and MongoDB; every service gets its own servers.
+ * One file: `STENOLOG_TEST_STORES=servers npx ava test/e2e/service/FILE`.
+ * STENOLOG_TEST_EVENTSTORE_BIN replaces the double with a real EventStoreDB and adds all suites about EventStoreDB.
  */
-const ofTheService = globSync('test/e2e/service/*.test.ts').toSorted()
-const ofEventStoreDb = globSync('test/{contract,nightly}/**/*.test.ts').toSorted().filter((file) =>
+const serviceSuites = globSync('test/e2e/service/*.test.ts').toSorted()
+const eventStoreSuites = globSync('test/{contract,nightly}/**/*.test.ts').toSorted().filter((file) =>
   /support\/(?:service\/eventstoredb(?:\.ts|-server\/)|doubles\/eventstoredb\/facts)/.test(readFileSync(file, 'utf8'))
-  && !APART.some((name) => file.endsWith(name)))
+  && !EXCLUDED.some((name) => file.endsWith(name)))
 const isReal = EVENTSTORE_FOLDER !== undefined
-const files = [...ofTheService, ...(isReal ? ofEventStoreDb : [])]
-const where = isReal ? `a real EventStoreDB (nodes: ${EVENTSTORE_NODES})` : 'EventStoreDB'
+const files = [...serviceSuites, ...(isReal ? eventStoreSuites : [])]
+const eventStore = isReal ? `a real EventStoreDB (nodes: ${EVENTSTORE_NODES})` : 'EventStoreDB'
 
-test('the suites are found', (t) => {
+test('the lists of suites contain known suites', (t) => {
   for (const suite of ['rest-lives', 'rest-users', 'websocket-frames', 'websocket-captions'])
     t.true(files.includes(`test/e2e/service/${suite}.test.ts`))
   for (const suite of [
-    'nightly/servers/eventstoredb-failures', 'nightly/servers/tools-on-servers', 'contract/eventstoredb-server',
+    'nightly/servers/eventstoredb-failures', 'nightly/servers/commands-on-servers', 'contract/eventstoredb-server',
     'nightly/servers/eventstoredb-facts-subscriptions',
   ])
-    t.true(ofEventStoreDb.includes(`test/${suite}.test.ts`))
+    t.true(eventStoreSuites.includes(`test/${suite}.test.ts`))
   const startsTheDouble = (file: string): boolean => /doubles\/eventstoredb\/start\.ts/.test(readFileSync(file, 'utf8'))
-  const elsewhere = globSync('test/**/*.test.ts').filter((file) => !ofEventStoreDb.includes(file))
-  t.deepEqual(elsewhere.filter(startsTheDouble), [])
+  const otherSuites = globSync('test/**/*.test.ts').filter((file) => !eventStoreSuites.includes(file))
+  t.deepEqual(otherSuites.filter(startsTheDouble), [])
 })
 
 for (const file of files)
-  test.serial(`on ${where} and MongoDB: ${file}`, async (t) => {
+  test.serial(`on ${eventStore} and MongoDB: ${file}`, async (t) => {
     t.timeout(60 * 60_000)
     const lines: Array<string> = []
     const outcomes = { passed: 0, failed: 0 }
     const skipped: Array<string> = []
-    // Several nodes for each of several services would be too much for a machine.
+    // Serial, because several nodes for each of several services overload a machine.
     const args = ['--timeout', '10m', ...(EVENTSTORE_NODES > 1 ? ['--serial'] : []), file]
     const run = runAva(args, { wrap: (command) => ['env', 'STENOLOG_TEST_STORES=servers', ...command] })
     let step = await run.next()

@@ -18,23 +18,23 @@ import type { ServiceData, Settings } from '../../support/older-data/upgrade.ts'
 const withOlder = OLDER_CHECKOUT === undefined ? test.skip : withFfmpeg
 const withOlderOnServer = EVENTSTORE_FOLDER === undefined ? test.skip : withOlder
 
-/** The older version ends at once, with its sentence about the store that it meets first. */
-const refusesOlder = async (t: ExecutionContext, data: ServiceData, store: string): Promise<void> => {
+/** Asserts that the older version refuses the data and names a store. */
+const assertOlderRefuses = async (t: ExecutionContext, data: ServiceData, store: string): Promise<void> => {
   const older = startOlder(t, data)
   t.is(await older.exited, 1, older.stdout())
-  const why = `${store} was written by a newer version of Stenolog \\(format ${FORMAT}, this version knows 1\\)`
-  const told = `^stenolog cannot start: ${why}: use that version, or restore a backup of this one$`
-  t.regex(older.stderr(), new RegExp(told, 'm'))
+  const reason = `${store} was written by a newer version of Stenolog \\(format ${FORMAT}, this version knows 1\\)`
+  const message = `^stenolog cannot start: ${reason}: use that version, or restore a backup of this one$`
+  t.regex(older.stderr(), new RegExp(message, 'm'))
   t.is(older.stdout(), '')
 }
 
-/** The log with nothing beside it that would keep an older version from it. */
-const logAlone = async (t: ExecutionContext, { dataDirectory, stores }: ServiceData): Promise<ServiceData> => {
-  const alone = await emptyFolder(t)
+/** A copy of only the log and the master key. */
+const copyOfLog = async (t: ExecutionContext, { dataDirectory, stores }: ServiceData): Promise<ServiceData> => {
+  const folder = await emptyFolder(t)
   for (const name of await readdir(dataDirectory))
-    if (/^(master\.key|events\.sqlite.*)$/.test(name)) await copyFile(join(dataDirectory, name), join(alone, name))
+    if (/^(master\.key|events\.sqlite.*)$/.test(name)) await copyFile(join(dataDirectory, name), join(folder, name))
   const { MONGO_URL: _, ...others } = stores
-  return { dataDirectory: alone, stores: others }
+  return { dataDirectory: folder, stores: others }
 }
 
 const eventsIn = (file: string): number => {
@@ -44,8 +44,8 @@ const eventsIn = (file: string): number => {
   return Number(row?.['count'])
 }
 
-/** A module that ends its process, as a `kill -9` would, with the first append behind so many events. */
-const dyingBehind = (events: number): string => `
+/** A module that kills its process at the first append after this many events. */
+const dyingAfter = (events: number): string => `
   import { DatabaseSync } from 'node:sqlite'
   const { exec } = DatabaseSync.prototype
   DatabaseSync.prototype.exec = function (sql) {
@@ -55,22 +55,22 @@ const dyingBehind = (events: number): string => `
     if (count > ${events}) process.kill(process.pid, 'SIGKILL')
   }`
 
-withOlder('what 1f99de3 left, killed with sessions of every kind, goes on in embedded stores [D53 R104]', async (t) => {
+withOlder('sessions of a killed version 1f99de3 continue in embedded stores [D53 R104]', async (t) => {
   t.timeout(600_000)
   const data = { dataDirectory: await emptyFolder(t), stores: {} }
   const left = await fillAndKill(t, data)
   const file = join(data.dataDirectory, 'events.sqlite')
   const events = eventsIn(file)
-  const code = encodeURIComponent(dyingBehind(events))
+  const code = encodeURIComponent(dyingAfter(events))
   const dying = startToday(t, data, { NODE_OPTIONS: `--import=data:text/javascript,${code}` })
   t.is(await dying.exited, null, dying.stderr())
   t.true(eventsIn(file) > events)
-  // The mark was there before the event.
-  await refusesOlder(t, await logAlone(t, data), 'events.sqlite')
+  // The format mark was written before the event.
+  await assertOlderRefuses(t, await copyOfLog(t, data), 'events.sqlite')
 
   const { workers, open } = await upgradeAndCheck(t, left)
   for (const { worker } of [...workers, ...open]) t.is(worker, 'local')
-  await refusesOlder(t, data, '(documents|events|keyring).sqlite')
+  await assertOlderRefuses(t, data, '(documents|events|keyring).sqlite')
 })
 
 interface Written {
@@ -78,7 +78,7 @@ interface Written {
   readonly data: unknown
 }
 
-/** What services wrote into the log, its mark too, in order. */
+/** All events of services in the log, and its format mark, in order. */
 const logOf = async (url: string): Promise<ReadonlyArray<Written>> => {
   const client = EventStoreDBClient.connectionString(url)
   const written: Array<Written> = []
@@ -90,7 +90,7 @@ const logOf = async (url: string): Promise<ReadonlyArray<Written>> => {
 }
 
 for (const lists of ['embedded', 'in MongoDB'])
-  withOlderOnServer(`the same in a real EventStoreDB, with lists ${lists} [D53 R104]`, async (t) => {
+  withOlderOnServer(`sessions of version 1f99de3 continue in EventStoreDB, lists ${lists} [D53 R104]`, async (t) => {
     t.timeout(600_000)
     const keyFile = join(await emptyFolder(t), 'master.key')
     await writeFile(keyFile, randomBytes(32))
@@ -109,7 +109,11 @@ for (const lists of ['embedded', 'in MongoDB'])
     t.is(workers.length, 1)
     t.not(workers[0]?.worker, 'local')
     for (const { worker } of open) t.is(worker, workers[0]?.worker ?? null)
-    await refusesOlder(t, data, '(the log of the event store|(documents|keyring).sqlite|the database \\S+ of MongoDB)')
-    await refusesOlder(t, await logAlone(t, data), 'the log of the event store')
+    await assertOlderRefuses(
+      t,
+      data,
+      '(the log of the event store|(documents|keyring).sqlite|the database \\S+ of MongoDB)',
+    )
+    await assertOlderRefuses(t, await copyOfLog(t, data), 'the log of the event store')
     t.is((await logOf(log.url)).length, after.length)
   })

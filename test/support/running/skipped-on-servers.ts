@@ -35,15 +35,15 @@ const ONLY_THE_DOUBLE: Titles = {
   'nightly › servers › eventstoredb-failures': [
     ...['no-stream', '1', 'any'].flatMap((expected) =>
       ['unanswered', 'drop', 'hang'].map((kind) =>
-        `an append (${expected}) whose answer is lost (${kind}) is unavailable, and its retry stands once`)),
-    'an append with any finds its first try behind a restart and the appends of others',
+        `an append (${expected}) with a lost answer (${kind}) is unavailable, and its retry is stored once`)),
+    'a retry with any finds its first attempt after a restart and other appends',
     ...['wrong', 'hang', 'drop'].map((kind) =>
-      `reads and appends that are answered wrongly or never (${kind}) are unavailable, then work`),
-    'a subscription that is cut off throws, and goes on from the last position without a gap or a repeat [F4]',
-    ...['hang', 'wrong', 'drop'].map((kind) => `a subscription that begins with a fault (${kind}) throws`),
+      `reads and appends with a wrong or missing answer (${kind}) are unavailable, then work`),
+    'a disconnected subscription throws, and resumes without a gap or a repeat [F4]',
+    ...['hang', 'wrong', 'drop'].map((kind) => `a subscription that starts with a fault (${kind}) throws`),
   ],
   'nightly › servers › service-on-eventstoredb': [
-    'while the log cannot be followed the lag shows it, and once it can be the read models catch up by themselves [F4]',
+    'broken subscriptions show as lag, and the read models catch up afterwards [F4]',
   ],
 }
 

@@ -19,15 +19,15 @@ interface Checked {
   readonly checks: ReadonlyArray<{ readonly name: string; readonly problems: ReadonlyArray<unknown> }>
 }
 
-/** A service with such settings and a user, the tool with the same, and a place for backups. */
+/** A service with a user, the command line with equal settings, and a folder for backups. */
 const withUser = async (t: ExecutionContext, servers: Settings) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const settings = { ...servers, MASTER_KEY_FILE: join(path, 'master.key') }
   await writeFile(settings.MASTER_KEY_FILE, randomBytes(32))
   const service = await startTestService(t, settings)
-  const run = (args: ReadonlyArray<string>, others: Settings = {}) =>
-    stenolog(service.dataDirectory, args, { ...settings, ...others })
+  const run = (args: ReadonlyArray<string>, overrides: Settings = {}) =>
+    stenolog(service.dataDirectory, args, { ...settings, ...overrides })
   const succeed = async (...args: ReadonlyArray<string>): Promise<string> => {
     const { code, stdout, stderr } = await run(args)
     t.is(code, 0, `${args.join(' ')}: ${stdout}${stderr}`)
@@ -41,23 +41,23 @@ const withUser = async (t: ExecutionContext, servers: Settings) => {
 const count = async (client: Client): Promise<number> =>
   (await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items
 
-/** A start gives up on a server that is slow to answer; whoever watches it starts it again. */
+/** A start may time out on a slow server, so it is repeated, as a supervisor does. */
 const restart = (service: Pick<TestService, 'start'>): Promise<void> =>
   eventually(() => service.start(), { timeoutMs: 60_000 })
 
-const mayNotLogIn = (t: ExecutionContext, logIn: () => Promise<Client>) =>
+const assertCannotLogIn = (t: ExecutionContext, logIn: () => Promise<Client>) =>
   t.throwsAsync(logIn, undefined, 'the deleted user is back')
 
-test('beside a log on EventStoreDB a backup holds keys and read models, and who was deleted since stays deleted', async (t) => {
+test('with a log on EventStoreDB a backup holds keys and read models, and deletions survive a restore', async (t) => {
   const log = await startEventStoreDb()
   t.teardown(log.dispose)
   const { service, backup, run, succeed } = await withUser(t, { EVENTSTORE_URL: log.url })
   const bob = await service.user('bob')
   await bob.createLive()
-  const said = await succeed('backup', backup)
-  t.regex(said, /^the keys and read models are in /)
+  const output = await succeed('backup', backup)
+  t.regex(output, /^the keys and read models are in /)
   t.regex(
-    said,
+    output,
     /^The data in EventStoreDB are not included\. Keep a copy of EventStoreDB that is older than this backup\.$/m,
   )
   t.deepEqual((await readdir(backup)).toSorted(), ['backup.json', 'documents.sqlite', 'keyring.sqlite'])
@@ -71,48 +71,48 @@ test('beside a log on EventStoreDB a backup holds keys and read models, and who 
   t.regex(embedded.stderr, /belongs to a service with EventStoreDB, but these settings use no server/)
   const again = await succeed('restore', backup, '--replace')
   t.regex(again, /^\d+ keys that were erased after the backup were erased again$/m)
-  const unstarted = `${backup}-of-what-was-restored`
-  await succeed('backup', unstarted)
+  const secondBackup = `${backup}-after-restore`
+  await succeed('backup', secondBackup)
   await restart(service)
   await eventually(async () => t.is(await count(await service.logIn('ada')), 1))
-  await mayNotLogIn(t, () => service.logIn('bob'))
+  await assertCannotLogIn(t, () => service.logIn('bob'))
   const { checks } = JSON.parse((await run(['check', '--json'])).stdout) as Checked
   const aboutKeys = checks.filter(({ name }) => ['files', 'keys', 'decoding', 'erasure'].includes(name))
   t.deepEqual(aboutKeys.map(({ problems }) => problems), [[], [], [], []])
 
-  // The machine is lost, the server is not.
+  // The machine is lost, but EventStoreDB is not.
   await service.kill()
   for (const name of await readdir(service.dataDirectory))
     await rm(join(service.dataDirectory, name), { recursive: true })
-  await succeed('restore', unstarted)
+  await succeed('restore', secondBackup)
   const toErase = JSON.parse(
     await readFile(join(service.dataDirectory, 'erase-again.json'), 'utf8'),
   ) as ReadonlyArray<string>
-  t.true(toErase.some((name) => name.startsWith('user-')), 'who was to be deleted again still is')
-  // The log cannot know that: to it this is another data directory.
+  t.true(toErase.some((name) => name.startsWith('user-')), 'the pending erasure of the user is in the backup')
+  // For the log this is another data directory.
   await succeed('log', 'take-over')
   await restart(service)
   await eventually(async () => assert.equal(await count(await service.logIn('ada')), 1))
 })
 
-test('beside lists and keys on MongoDB a backup holds the log, and who was deleted since is deleted again', async (t) => {
+test('with lists and keys on MongoDB a backup holds the log, and deletions survive a restore', async (t) => {
   const lists = await startMongoDouble()
   t.teardown(lists.dispose)
   const { service, backup, run, succeed } = await withUser(t, { MONGO_URL: lists.url('stenolog') })
   await (await service.user('bob')).createLive()
-  const said = await succeed('backup', backup)
-  t.regex(said, /^\d+ rows of the log are in /)
-  t.regex(said, /^The data in MongoDB are not included\. Keep a copy of MongoDB that is newer than this backup\.$/m)
+  const output = await succeed('backup', backup)
+  t.regex(output, /^\d+ rows of the log are in /)
+  t.regex(output, /^The data in MongoDB are not included\. Keep a copy of MongoDB that is newer than this backup\.$/m)
   t.deepEqual((await readdir(backup)).toSorted(), ['backup.json', 'events.sqlite'])
   await succeed('users', 'delete', 'bob')
   await service.kill('SIGTERM')
-  const others = await run(['restore', backup, '--replace'], { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' })
-  t.regex(others.stderr, /these settings store all data in EventStoreDB and MongoDB\./)
+  const otherStores = await run(['restore', backup, '--replace'], { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' })
+  t.regex(otherStores.stderr, /these settings store all data in EventStoreDB and MongoDB\./)
   await succeed('restore', backup, '--replace')
   await restart(service)
   await eventually(async () => assert.equal(await count(await service.logIn('ada')), 1))
-  await mayNotLogIn(t, () => service.logIn('bob'))
-  // The deletion may still be on its way into the lists.
+  await assertCannotLogIn(t, () => service.logIn('bob'))
+  // The lists may show the deletion a moment later.
   await eventually(async () => {
     const { code, stdout } = await run(['check'])
     assert.equal(code, 0, stdout)

@@ -4,7 +4,7 @@ import { startsAndStops } from '../../unit/application/sessions/starts-and-stops
 import { stores } from '../../unit/application/one-worker.ts'
 import { startEventStoreDb } from '../../support/stores/eventstoredb.ts'
 
-test('an admitted live that anybody creates on EventStoreDB is pulled, and stops when anybody finishes it', async (t) => {
+test('a session in EventStoreDB starts its puller, and its end stops the puller', async (t) => {
   const { url, dispose } = await startEventStoreDb()
   const store = await openEventStoreDb({ url })
   t.teardown(async () => {
