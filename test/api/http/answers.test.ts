@@ -35,7 +35,7 @@ const MEMBERS = [
 ]
 const AT = '2026-11-21T09:30:00.123456+00:00'
 
-test('a live has exactly the 19 members, in the order of the normative example, nested objects included [R47 R48 R78]', (t) => {
+test('a session has exactly its 19 members in the documented order, nested objects included [R47 R48 R78]', (t) => {
   const live = presentLive(liveView(7), catalogue, { baseUrl: 'wss://host', pagesUrl: 'https://host', strict: false })
   t.deepEqual(Object.keys(live), MEMBERS)
   t.deepEqual(JSON.parse(JSON.stringify(live)), {
@@ -82,7 +82,7 @@ test('a live has exactly the 19 members, in the order of the normative example, 
   })
 })
 
-test('answers tell what was asked beyond the interface, and nothing of it with COMPAT_STRICT [B43 B44 B45]', (t) => {
+test('answers contain the optional settings that were requested, except with COMPAT_STRICT [B43 B44 B45]', (t) => {
   const vocabulary = { hotwords: ['Babbage'] }
   const live = liveView(7, { config: { ...DEFAULT_ENGINE_SETTINGS, words: true, task: 'translate' }, vocabulary })
   const profile = { ...profileView(1, 'Lecture'), settings: live.config, vocabulary }
@@ -98,7 +98,7 @@ test('answers tell what was asked beyond the interface, and nothing of it with C
 
 const SNIPPET_LOOK = { background_color: '00000080', color_text: null, size_text: 40 }
 
-test('a live with display fields has a snippet: one iframe, quoted, escaped, with the listener token in the fragment [R72 R74 D21]', (t) => {
+test('display settings produce one escaped iframe with the listener token in its fragment [R72 R74 D21]', (t) => {
   const snippetOf = (members: Parameters<typeof liveView>[1], pagesUrl = 'https://host/steno') =>
     presentLive(liveView(7, members), catalogue, { baseUrl: '', pagesUrl, strict: false }).iframe_html
   t.is(snippetOf({}), null)
@@ -119,7 +119,7 @@ test('a live with display fields has a snippet: one iframe, quoted, escaped, wit
   t.false(snippetOf({ display })?.includes('sender-secret'))
 })
 
-test('a live whose model and pair are gone shows them as they were, inactive', (t) => {
+test('a session shows a removed model and translation pair as they were, but inactive', (t) => {
   const empty: Catalogue = {
     models: () => [],
     languages: catalogue.languages,
@@ -157,7 +157,7 @@ test('skip and limit outside their bounds are 422 at their place, on every list 
       }
 })
 
-test('defaults are 0 and 100; a limit above 1000 counts as 1000 and per_page says so [R17 R18]', async (t) => {
+test('skip defaults to 0 and limit to 100; a limit over 1000 becomes 1000 [R17 R18]', async (t) => {
   const http = await startHttp(t)
   const cases = [
     ['', 0, 100], ['?limit=1', 0, 1], ['?limit=1000&skip=2147483647', 2147483647, 1000], ['?limit=1001', 0, 1000],
@@ -171,7 +171,7 @@ test('defaults are 0 and 100; a limit above 1000 counts as 1000 and per_page say
   }
 })
 
-test('pages of reference data add up to the whole, totals respect filters [R16 R20–R22]', async (t) => {
+test('pages of languages add up to the whole list, and totals respect filters [R16 R20–R22]', async (t) => {
   const many = Array.from({ length: 250 }, (_, index) => language(index + 1, `x${index}`, `Language ${index}`))
   const http = await startHttp(t, {}, { catalogue: { ...catalogue, languages: () => many } })
   const page = async (query: string): Promise<Listing> =>
@@ -245,7 +245,7 @@ test('the version of the interface is in the body, that of the product in a head
   t.deepEqual([await response.json(), response.headers.get('x-service-version')], [{ version: '0.6.2' }, '1.2.3'])
 })
 
-test('users are shown without anything secret', async (t) => {
+test('the list of users contains no secret', async (t) => {
   const http = await startHttp(t, {
     listUsers: () => TE.right({ items: [{ ...userView(1, 'root'), permissions: ['admin'] }], total: 1 }),
   })
@@ -264,7 +264,7 @@ test('users are shown without anything secret', async (t) => {
   ])
 })
 
-test('health: alive is alive, ready says what is missing', async (t) => {
+test('/health/live always answers ok; /health/ready answers 503 with the failed checks', async (t) => {
   const http = await startHttp(t, {}, { readiness: () => ({ ready: false, checks: { projections: 'behind' } }) })
   t.deepEqual(await (await http.send('GET', '/health/live')).json(), { status: 'ok' })
   const response = await http.send('GET', '/health/ready')

@@ -22,40 +22,43 @@ const exchange = async (url: string, bytes: string): Promise<string> => {
   return answer
 }
 
-test('requests whose length can be read in two ways are refused, and nothing behind them is taken for a request [S21]', async (t) => {
-  const http = await startHttp(t)
-  const head = 'POST /lives HTTP/1.1\r\nHost: localhost\r\n'
-  const hidden = 'GET /users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer admin\r\n\r\n'
-  const smuggling = [
-    `${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`,
-    `${head}Content-Length: 5\r\nContent-Length: 50\r\n\r\nhello${hidden}`,
-    `${head}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n${hidden}`,
-    `${head}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${hidden}`,
-    `${head}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n${hidden}`,
-    `${head}Transfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n${hidden}`,
-    `${head}Content-Length: -1\r\n\r\n${hidden}`,
-    `${head}Content-Length: +5\r\n\r\nhello${hidden}`,
-    `${head} X: folded\r\nContent-Length: 0\r\n\r\n${hidden}`,
-    `GET /version HTTP/1.1\r\nHost: localhost\r\nX: a\0b\r\n\r\n${hidden}`,
-    `GET /version HTTP/9.9\r\nHost: localhost\r\n\r\n${hidden}`,
-    `GET /version HTTP/1.1\r\n\r\n${hidden}`,
-  ]
-  for (const bytes of smuggling) {
-    const answer = await exchange(http.url, bytes)
-    t.regex(answer, /^HTTP\/1\.1 400 /, bytes.slice(head.length, head.length + 40))
-    t.is(answer.match(/HTTP\/1\.1 \d/g)?.length, 1)
-    t.false(answer.includes('"root"'), 'the list of users')
-  }
-  t.is((await http.send('GET', '/version')).status, 200)
-})
+test(
+  'a request with an ambiguous length is refused, and the bytes after it are not parsed as a request [S21]',
+  async (t) => {
+    const http = await startHttp(t)
+    const head = 'POST /lives HTTP/1.1\r\nHost: localhost\r\n'
+    const hidden = 'GET /users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer admin\r\n\r\n'
+    const smuggling = [
+      `${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`,
+      `${head}Content-Length: 5\r\nContent-Length: 50\r\n\r\nhello${hidden}`,
+      `${head}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n${hidden}`,
+      `${head}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${hidden}`,
+      `${head}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n${hidden}`,
+      `${head}Transfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n${hidden}`,
+      `${head}Content-Length: -1\r\n\r\n${hidden}`,
+      `${head}Content-Length: +5\r\n\r\nhello${hidden}`,
+      `${head} X: folded\r\nContent-Length: 0\r\n\r\n${hidden}`,
+      `GET /version HTTP/1.1\r\nHost: localhost\r\nX: a\0b\r\n\r\n${hidden}`,
+      `GET /version HTTP/9.9\r\nHost: localhost\r\n\r\n${hidden}`,
+      `GET /version HTTP/1.1\r\n\r\n${hidden}`,
+    ]
+    for (const bytes of smuggling) {
+      const answer = await exchange(http.url, bytes)
+      t.regex(answer, /^HTTP\/1\.1 400 /, bytes.slice(head.length, head.length + 40))
+      t.is(answer.match(/HTTP\/1\.1 \d/g)?.length, 1)
+      t.false(answer.includes('"root"'), 'the list of users')
+    }
+    t.is((await http.send('GET', '/version')).status, 200)
+  },
+)
 
-test('a server with our limits gives a head 15 s and a request 30 s [S20]', (t) => {
+test('the server allows 15 s for the headers and 30 s for a whole request [S20]', (t) => {
   const server = createServer(SERVER_LIMITS)
   t.deepEqual([server.headersTimeout, server.requestTimeout, SERVER_LIMITS.maxHeaderSize], [15_000, 30_000, 16_384])
   t.true(SERVER_LIMITS.connectionsCheckingInterval <= 5000)
 })
 
-test('every route answers with the policy of the interface, pages of ours with their own; none but the embedded one may be framed, none sniffed [S41]', async (t) => {
+test('every route sends a content security policy, and only the embed page may be framed [S41]', async (t) => {
   const http = await startHttp(t)
   for (const { method, path, response } of ROUTES) {
     const { headers } = await http.send(
@@ -101,7 +104,7 @@ const textOf = (value: unknown): string =>
     ? `{${(value.text as ReadonlyArray<readonly [string, unknown]>).map(([name, inner]) => `${JSON.stringify(name)}:${textOf(inner)}`).join(',')}}`
     : JSON.stringify(value)
 
-test('no body changes a prototype, and none is a 5xx [S16]', async (t) => {
+test('no request body changes a prototype or causes a 5xx [S16]', async (t) => {
   const http = await startHttp(t)
   const before = Object.getOwnPropertyNames(Object.prototype)
   await fc.assert(

@@ -5,12 +5,12 @@ import { clientAddress } from '../../../interfaces/http/clients/client-address.t
 import { createArrivalReader } from '../../../interfaces/http/clients/forwarded.ts'
 import { HTTP_SETTINGS, liveView, startHttp } from './http-service.ts'
 
-test('an IPv4 address is one client, however it is written [S24]', (t) => {
+test('both notations of an IPv4 address count as one client [S24]', (t) => {
   t.is(clientAddress('192.0.2.1'), '192.0.2.1')
   t.is(clientAddress('::ffff:192.0.2.1'), '192.0.2.1')
 })
 
-test('a /64 of IPv6 is one client [S24]', (t) => {
+test('all IPv6 addresses of a /64 count as one client [S24]', (t) => {
   t.is(clientAddress('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64')
   t.is(clientAddress('2001:DB8:1:2:ffff::1'), '2001:db8:1:2::/64')
   t.is(clientAddress('2001:0db8:0001:0002::'), '2001:db8:1:2::/64')
@@ -20,7 +20,7 @@ test('a /64 of IPv6 is one client [S24]', (t) => {
   t.not(clientAddress('2001:db8:1:3::1'), clientAddress('2001:db8:1:2::1'))
 })
 
-test('a connection that is gone has no address', (t) => {
+test('a closed connection has no client address', (t) => {
   t.is(clientAddress(undefined), '')
 })
 
@@ -40,7 +40,7 @@ const ALL = {
   'x-forwarded-prefix': '/steno/',
 }
 
-test('forwarding headers count only on a connection from a trusted proxy [D22 S19]', (t) => {
+test('forwarding headers are trusted only on a connection from a trusted proxy [D22 S19]', (t) => {
   const believed = { address: '192.0.2.9', encrypted: true, host: 'captions.example', prefix: '/steno' }
   t.deepEqual(arrive(ALL), believed)
   t.deepEqual(arrive(ALL, '::ffff:127.0.0.1'), believed)
@@ -91,7 +91,7 @@ const ADDRESSES: ReadonlyArray<readonly [string, Readonly<Record<string, string>
   ['both, one without a client', { 'x-forwarded-for': '192.0.2.9', forwarded: 'proto=https' }, '192.0.2.9'],
 ]
 
-test('behind trusted proxies the client is the first address from the right that is none of them [S24]', (t) => {
+test('behind trusted proxies the client is the rightmost address that is not a trusted proxy [S24]', (t) => {
   for (const [what, headers, address] of ADDRESSES) t.is(arrive(headers).address, address, what)
 })
 
@@ -129,11 +129,11 @@ const FACTS: ReadonlyArray<readonly [string, Readonly<Record<string, string>>, R
   ['a deep prefix', { 'x-forwarded-prefix': '/a/b' }, { prefix: '/a/b' }],
 ]
 
-test('scheme, host and prefix are what the outermost trusted proxy says [D22]', (t) => {
+test('scheme, host and prefix come from the outermost trusted proxy [D22]', (t) => {
   for (const [what, headers, facts] of FACTS) t.like(arrive(headers), facts, what)
 })
 
-test('behind a trusted proxy the links of an answer are those that its client reaches [D22 R77]', async (t) => {
+test('behind a trusted proxy an answer links to the public address [D22 R77]', async (t) => {
   const addresses: Array<string> = []
   const logIn = async (_username: string, _password: string, address: string) => {
     addresses.push(address)

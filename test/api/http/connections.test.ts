@@ -63,18 +63,21 @@ const several = async (
   return connections
 }
 
-test('of the connections that keep the service waiting the longest waiting are given up, so that everybody gets in [S20 S38]', async (t) => {
-  const { url, send } = await startHttp(t, {}, { waiting: WAITING })
-  const silent = await several(t, url, 5, '')
-  await areOpen(t, silent, [false, false, true, true, true])
-  t.regex(silent[0]?.answers() ?? '', /^HTTP\/1\.1 429 [^]*"detail":"Too many requests"/)
-  const [served] = await several(t, url, 1, WHOLE)
-  t.deepEqual(served?.statuses(), [200])
-  t.is((await send('GET', '/health/ready')).status, 200, 'from the same address')
-})
+test(
+  'too many silent connections close the longest-waiting ones, so other clients still connect [S20 S38]',
+  async (t) => {
+    const { url, send } = await startHttp(t, {}, { waiting: WAITING })
+    const silent = await several(t, url, 5, '')
+    await areOpen(t, silent, [false, false, true, true, true])
+    t.regex(silent[0]?.answers() ?? '', /^HTTP\/1\.1 429 [^]*"detail":"Too many requests"/)
+    const [served] = await several(t, url, 1, WHOLE)
+    t.deepEqual(served?.statuses(), [200])
+    t.is((await send('GET', '/health/ready')).status, 200, 'from the same address')
+  },
+)
 
 for (const [what, half] of [['head', HALF_HEAD], ['body', HALF_BODY]] as const)
-  test(`half of a ${what} counts on a connection that has sent whole requests before [S20 S38]`, async (t) => {
+  test(`half a ${what} counts as waiting even after whole requests on the same connection [S20 S38]`, async (t) => {
     const { url, send } = await startHttp(t, {}, { waiting: WAITING })
     const halves = await several(t, url, 6, WHOLE, half)
     await eventually(() => {
@@ -85,7 +88,7 @@ for (const [what, half] of [['head', HALF_HEAD], ['body', HALF_BODY]] as const)
     t.deepEqual(cut?.statuses(), [200, 429])
   })
 
-test('connections that wait for their next request count no more [S20 S38]', async (t) => {
+test('idle connections between two requests do not count as waiting [S20 S38]', async (t) => {
   const url = await startBare(t, WAITING)
   const idle = await several(t, url, 6, WHOLE)
   const busy = await several(t, url, 4, '')
@@ -96,7 +99,7 @@ test('connections that wait for their next request count no more [S20 S38]', asy
   t.deepEqual(idle.flatMap(({ statuses }) => statuses()), Array.from({ length: 12 }, () => 200))
 })
 
-test('behind a trusted proxy each client counts for itself, and the proxy for nothing [S20 S38]', async (t) => {
+test('behind a trusted proxy the limit applies to each client, not to the proxy [S20 S38]', async (t) => {
   const { url } = await startHttp(t, {}, { waiting: WAITING, trustedProxies: ['127.0.0.1/32'] })
   const from = (client: string, request: string): string =>
     request.replace('\r\n\r\n', `\r\nX-Forwarded-For: ${client}\r\n\r\n`)
@@ -112,7 +115,7 @@ test('behind a trusted proxy each client counts for itself, and the proxy for no
   t.deepEqual(same?.statuses(), [200], 'the same client, with a whole request')
 })
 
-test('connections that have become sockets count no more [S38]', async (t) => {
+test('connections that became WebSockets do not count as waiting [S38]', async (t) => {
   const url = await startBare(t, WAITING)
   const sockets = await several(
     t,
@@ -125,14 +128,14 @@ test('connections that have become sockets count no more [S38]', async (t) => {
   t.true(sockets.every(isOpen))
 })
 
-test('beyond the most connections of an address its idle ones make room, those in use stay [S38]', async (t) => {
+test('an address over its connection limit loses its idle connections, not those in use [S38]', async (t) => {
   const url = await startBare(t, { ...WAITING, maxOpen: 3 })
   const connections = await several(t, url, 5, WHOLE)
   await areOpen(t, connections, [false, false, true, true, true])
   t.deepEqual(connections.flatMap(({ statuses }) => statuses()), [200, 200, 200, 200, 200])
 })
 
-test('connections that come at once are given time to ask, however many have yet to [S20 S38]', async (t) => {
+test('many new connections at once all get time to send their requests [S20 S38]', async (t) => {
   const url = await startBare(t, { ...WAITING, checkEveryMs: 600_000 })
   const storm = await several(t, url, 30, '')
   const [other] = await several(t, url, 1, WHOLE)
@@ -142,7 +145,7 @@ test('connections that come at once are given time to ask, however many have yet
   t.deepEqual(new Set(storm.flatMap(({ statuses }) => statuses())), new Set([200]))
 })
 
-test('beyond the most connections of an address one that has asked nothing yet makes room where none is idle [S38]', async (t) => {
+test('an address over its connection limit without idle connections loses a silent one [S38]', async (t) => {
   const url = await startBare(t, { ...WAITING, maxOpen: 3, checkEveryMs: 600_000 })
   const silent = await several(t, url, 3, '')
   const [served] = await several(t, url, 1, WHOLE)
@@ -154,7 +157,7 @@ test('beyond the most connections of an address one that has asked nothing yet m
   await areOpen(t, [...silent, ...(served === undefined ? [] : [served])], [false, true, true, false])
 })
 
-test('too many requests ahead of their answers end the connection after those that were taken', async (t) => {
+test('a connection with too many pipelined requests is closed after the accepted ones are answered', async (t) => {
   const { url } = await startHttp(t)
   const eager = await openRaw(t, url)
   eager.write(WHOLE.repeat(40))

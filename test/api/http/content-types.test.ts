@@ -17,7 +17,7 @@ const OTHER_TYPES = [
   '',
 ]
 
-test('a body that is not declared as JSON is 415 on every route that takes JSON, and nothing is done', async (t) => {
+test('every JSON route answers 415 to a body of another content type and changes nothing', async (t) => {
   const http = await startHttp(t, {
     changeUser: () => TE.left({ _tag: 'UserNotFound' }),
     changeOwnPassword: () => TE.left({ _tag: 'WrongPassword' }),
@@ -48,7 +48,7 @@ test('a body that is not declared as JSON is 415 on every route that takes JSON,
     t.is((await http.send('POST', '/lives', { as: 'user', body, headers: { 'content-type': type } })).status, 200, type)
 })
 
-test('a request without a body says nothing of its type: its members are left out', async (t) => {
+test('a request without a body needs no content type and counts as an empty object', async (t) => {
   const http = await startHttp(t)
   t.is((await http.send('PUT', '/user-live-configs/7', { as: 'user' })).status, 200)
   t.is(

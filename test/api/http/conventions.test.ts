@@ -43,23 +43,26 @@ const lastingHeaders = (response: Response) =>
     ),
   )
 
-test('every route answers the same at every prefix, with and without a trailing slash, without redirect [R1 R2]', async (t) => {
-  const http = await startHttp(t, {}, { settings: { ...HTTP_SETTINGS, basePath: '/base' } })
-  t.deepEqual(prefixes('/base'), ['', '/api/v1', '/base'])
-  for (const route of ROUTES) {
-    const forms = prefixes('/base').flatMap((prefix) => [`${prefix}${pathOf(route)}`, `${prefix}${pathOf(route)}/`])
-    const answers = await Promise.all(
-      forms.map(async (path) => {
-        const response = await request(http, route, path)
-        return { status: response.status, headers: lastingHeaders(response), body: await response.text() }
-      }),
-    )
-    t.is(answers[0]?.status, 200, `${route.method} ${route.path}`)
-    for (const answer of answers) t.deepEqual(answer, answers[0], `${route.method} ${route.path}`)
-  }
-})
+test(
+  'every route answers equally under every prefix and with a trailing slash, without a redirect [R1 R2]',
+  async (t) => {
+    const http = await startHttp(t, {}, { settings: { ...HTTP_SETTINGS, basePath: '/base' } })
+    t.deepEqual(prefixes('/base'), ['', '/api/v1', '/base'])
+    for (const route of ROUTES) {
+      const forms = prefixes('/base').flatMap((prefix) => [`${prefix}${pathOf(route)}`, `${prefix}${pathOf(route)}/`])
+      const answers = await Promise.all(
+        forms.map(async (path) => {
+          const response = await request(http, route, path)
+          return { status: response.status, headers: lastingHeaders(response), body: await response.text() }
+        }),
+      )
+      t.is(answers[0]?.status, 200, `${route.method} ${route.path}`)
+      for (const answer of answers) t.deepEqual(answer, answers[0], `${route.method} ${route.path}`)
+    }
+  },
+)
 
-test('JSON answers are what the table of routes promises, to the last member [R3 R4]', async (t) => {
+test('every JSON answer has exactly the members that the route table declares [R3 R4]', async (t) => {
   const http = await startHttp(t)
   for (const route of ROUTES) {
     const response = await request(http, route, pathOf(route))
@@ -77,7 +80,7 @@ test('JSON answers are what the table of routes promises, to the last member [R3
   }
 })
 
-test('another method on a known path is 405 with Allow, whatever the prefix; OPTIONS and DELETE too [R9]', async (t) => {
+test('an unsupported method on a known path is 405 with an Allow header [R9]', async (t) => {
   const http = await startHttp(t)
   for (const path of new Set(ROUTES.map(pathOf))) {
     const known = ROUTES.filter((route) => pathOf(route) === path).map(({ method }) => method)
@@ -108,7 +111,7 @@ test('an unknown path is 404 [R9]', async (t) => {
   }
 })
 
-test('HEAD answers as GET does, without the body', async (t) => {
+test('HEAD answers like GET, but without the body', async (t) => {
   const http = await startHttp(t)
   for (const route of ROUTES.filter(({ method }) => method === 'GET')) {
     const get = await request(http, route, pathOf(route))
@@ -118,7 +121,7 @@ test('HEAD answers as GET does, without the body', async (t) => {
   }
 })
 
-test('without credentials every private route is 401 before anything of the request is looked at [R25 R62]', async (t) => {
+test('every private route answers 401 without valid credentials before it checks the request [R25 R62]', async (t) => {
   const http = await startHttp(t)
   for (const route of ROUTES.filter(({ access }) => access !== 'public'))
     for (const path of [pathOf(route), `${pathOf(route)}/?limit=none`, route.path.replace(':id', 'x')]) {
@@ -144,7 +147,7 @@ test('without credentials every private route is 401 before anything of the requ
     }
 })
 
-test('routes for admins are 403 for other users and for API keys, before the body is looked at [R62]', async (t) => {
+test('admin routes answer 403 to other users and to API keys before they check the body [R62]', async (t) => {
   const http = await startHttp(t)
   for (const route of ROUTES.filter(({ access }) => access === 'admin')) {
     const body = route.method === 'GET' ? {} : { body: '{"broken' }
@@ -155,7 +158,7 @@ test('routes for admins are 403 for other users and for API keys, before the bod
   }
 })
 
-test('routes for logins only are 403 for API keys, however they are sent, before the body is looked at [R121]', async (t) => {
+test('login-only routes answer 403 to API keys in either header before they check the body [R121]', async (t) => {
   const http = await startHttp(t)
   const routes = ROUTES.filter(({ access }) => access === 'login')
   const names = ['POST /logout', 'PUT /users/me/password', 'POST /tokens', 'PUT /tokens/:id']
@@ -170,25 +173,28 @@ test('routes for logins only are 403 for API keys, however they are sent, before
     }
 })
 
-test('an API key opens every other private route in either header, and Authorization alone decides where it is sent [R30 R31]', async (t) => {
-  const http = await startHttp(t)
-  const withHeaders = async (route: Route, headers: Record<string, string>): Promise<number> =>
-    (
-      await http.send(route.method, pathOf(route), {
-        headers,
-        ...(route.body === undefined ? {} : { body: bodyOf(route) }),
-      })
-    ).status
-  for (const route of ROUTES.filter(({ access }) => access === 'private')) {
-    const name = `${route.method} ${route.path}`
-    t.is(await withHeaders(route, { 'x-api-key': 'lt_key' }), 200, name)
-    t.is(await withHeaders(route, { authorization: 'Bearer lt_key' }), 200, name)
-    t.is(await withHeaders(route, { authorization: 'Bearer lt_key', 'x-api-key': 'bad' }), 200, name)
-    t.is(await withHeaders(route, { authorization: 'Bearer bad', 'x-api-key': 'lt_key' }), 401, name)
-    t.is(await withHeaders(route, { authorization: '', 'x-api-key': 'lt_key' }), 401, name)
-    t.is(await withHeaders(route, { 'x-api-key': 'user' }), 401, `${name}: a JWT is no API key`)
-  }
-})
+test(
+  'an API key opens every other private route in either header; Authorization takes precedence [R30 R31]',
+  async (t) => {
+    const http = await startHttp(t)
+    const withHeaders = async (route: Route, headers: Record<string, string>): Promise<number> =>
+      (
+        await http.send(route.method, pathOf(route), {
+          headers,
+          ...(route.body === undefined ? {} : { body: bodyOf(route) }),
+        })
+      ).status
+    for (const route of ROUTES.filter(({ access }) => access === 'private')) {
+      const name = `${route.method} ${route.path}`
+      t.is(await withHeaders(route, { 'x-api-key': 'lt_key' }), 200, name)
+      t.is(await withHeaders(route, { authorization: 'Bearer lt_key' }), 200, name)
+      t.is(await withHeaders(route, { authorization: 'Bearer lt_key', 'x-api-key': 'bad' }), 200, name)
+      t.is(await withHeaders(route, { authorization: 'Bearer bad', 'x-api-key': 'lt_key' }), 401, name)
+      t.is(await withHeaders(route, { authorization: '', 'x-api-key': 'lt_key' }), 401, name)
+      t.is(await withHeaders(route, { 'x-api-key': 'user' }), 401, `${name}: a JWT is no API key`)
+    }
+  },
+)
 
 test('bad credentials on a public route are ignored [R24]', async (t) => {
   const http = await startHttp(t)
@@ -222,6 +228,6 @@ test('the literal path wins over the path with an id [R89]', async (t) => {
   t.is(response.status, 200)
 })
 
-test('every refusal that a route names has a status of an error', (t) => {
+test('every declared refusal of a route has an error status', (t) => {
   for (const route of ROUTES) for (const tag of route.refusals) t.true(exampleResponse(tag).status >= 400)
 })

@@ -7,7 +7,7 @@ import type { HandMade } from './http-service.ts'
 
 const PASSWORDS = { current_password: 'the old one', new_password: 'a new password' }
 
-test('an API key changes no password and administers nothing, even that of an administrator [D32 S23]', async (t) => {
+test('even an administrator’s API key cannot change a password or use admin routes [D32 S23]', async (t) => {
   const http = await startHttp(t)
   const routes = [
     ['POST', '/logout'],
@@ -43,14 +43,14 @@ test('an API key changes no password and administers nothing, even that of an ad
   t.is((await http.send('GET', '/users/me', { as: 'lt_key' })).status, 200)
 })
 
-test('every user changes the own password with a login, no permission is needed [D32]', async (t) => {
+test('every user can change their own password with a login and without a permission [D32]', async (t) => {
   const http = await startHttp(t)
   const answer = await http.send('PUT', '/users/me/password', { as: 'user', body: PASSWORDS })
   t.is(answer.status, 200)
   t.deepEqual(await answer.json(), { message: 'Password changed; log in again' })
 })
 
-test('the operator acts as a named user on the tokens alone, and only through the socket in the data directory [S23]', async (t) => {
+test('the operator can act for a user only on tokens and only through the control socket [S23]', async (t) => {
   const asked: Array<Pick<Caller, 'userId' | 'credential' | 'permissions'>> = []
   const listed: Array<number> = []
   const services: Partial<HandMade> = {
@@ -87,7 +87,7 @@ test('the operator acts as a named user on the tokens alone, and only through th
   ])
 })
 
-test('who has to wait is told for how long [D14 S13 S24]', async (t) => {
+test('a 429 answer contains Retry-After [D14 S13 S24]', async (t) => {
   const http = await startHttp(t, {
     logIn: async () => E.left({ _tag: 'TooManyRequests', seconds: 64 }),
     changeOwnPassword: () => TE.left({ _tag: 'TooBusy' }),
@@ -101,7 +101,7 @@ test('who has to wait is told for how long [D14 S13 S24]', async (t) => {
   t.deepEqual([busy.status, busy.headers.get('retry-after')], [429, '1'])
 })
 
-test('who asks while nobody can tell who that is hears so, and is not told to be nobody', async (t) => {
+test('credentials that cannot be checked at the moment are answered with 503, not 401', async (t) => {
   const unknown = { _tag: 'DocumentsUnavailable', reason: 'the read model is behind' } as const
   const cannotTell: Partial<HandMade> = {
     authenticate: () => TE.left(unknown), authenticateKey: () => TE.left(unknown), whoAmI: () => TE.left(unknown),

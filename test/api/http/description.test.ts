@@ -65,7 +65,7 @@ test('the description is OpenAPI 3.1.0 of version 0.6.2, valid against the meta-
   t.true(valid, JSON.stringify(errors))
 })
 
-test('the description of the WebSocket is valid AsyncAPI 3.0', (t) => {
+test('the WebSocket description is valid AsyncAPI 3.0', (t) => {
   const require = createRequire(import.meta.url)
   const schema = require('@asyncapi/specs/schemas/3.0.0-without-$id.json') as object
   const ajv = new Ajv({ strict: false, allErrors: false, logger: false })
@@ -78,7 +78,7 @@ test('the description of the WebSocket is valid AsyncAPI 3.0', (t) => {
   t.like(servers, { server2: { host: 'captions.example', protocol: 'wss', pathname: '/steno' } })
 })
 
-test('every operation is Public or Private; private ones take credentials and declare 401, single resources 404 [R125]', (t) => {
+test('every operation is Public or Private; private ones declare credentials, 401 and, with an id, 404 [R125]', (t) => {
   for (const { name, operation } of OPERATIONS) {
     const isPrivate = operation.tags[0] === 'Private'
     t.deepEqual(operation.tags, [isPrivate ? 'Private' : 'Public'], name)
@@ -89,7 +89,7 @@ test('every operation is Public or Private; private ones take credentials and de
   }
 })
 
-test('the credentials that a route is described with, and no others, open it [R125]', async (t) => {
+test('exactly the described credentials open a route [R125]', async (t) => {
   const http = await startHttp(t, { changeOwnPassword: () => TE.right(undefined) })
   const credentials = { bearer: { authorization: 'Bearer admin' }, apiKey: { 'x-api-key': 'lt_key' } } as const
   for (const { name, operation } of OPERATIONS) {
@@ -112,7 +112,7 @@ test('the credentials that a route is described with, and no others, open it [R1
   }
 })
 
-test('every route is described but the files of pages, by a name and a sentence of its own', (t) => {
+test('every route except page files has its own operation id and summary', (t) => {
   const isFile = (mediaType: string | undefined): boolean => /^text\/(javascript|css)/.test(mediaType ?? '')
   const described = ROUTES.filter(({ response }) => !isFile(response.mediaType))
   for (const { method, path, operationId, summary } of described)
@@ -124,7 +124,7 @@ test('every route is described but the files of pages, by a name and a sentence 
   t.is(new Set(OPERATIONS.map(({ operation }) => operation.operationId)).size, OPERATIONS.length)
 })
 
-test('creating a live declares what may refuse it, with headers [R75]', (t) => {
+test('creating a session declares every possible refusal and its headers [R75]', (t) => {
   const create = OPERATIONS.find(({ name }) => name === 'POST /lives')
   const headers = Object.entries(create?.operation.responses ?? {}).map(([status, response]) => [
     Number(status),
@@ -145,7 +145,7 @@ test('creating a live declares what may refuse it, with headers [R75]', (t) => {
   ])
 })
 
-test('what access and handlers refuse is declared [R126]', (t) => {
+test('the description declares every refusal of access checks and handlers [R126]', (t) => {
   for (const { operationId, refusals, access } of ROUTES.filter((route) => route.operationId !== undefined)) {
     const found = OPERATIONS.find(({ operation }) => operation.operationId === operationId)
     const declared = new Set(Object.keys(found?.operation.responses ?? {}))
@@ -154,7 +154,7 @@ test('what access and handlers refuse is declared [R126]', (t) => {
   }
 })
 
-test('every example fits its schema and is complete', (t) => {
+test('every example matches its schema and has no undefined value', (t) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema({ $id: 'description', components: DOCUMENT.components })
@@ -176,7 +176,7 @@ test('every example fits its schema and is complete', (t) => {
       }
 })
 
-test('codecs become schemas: bounds, patterns, lists, what may be null or left out, and its default', (test) => {
+test('a codec becomes a schema with bounds, patterns, lists, null, optional members and defaults', (test) => {
   const schemas = createSchemas()
   const body = members({
     name: boundedString(1, 5, /^[a-z]+$/),
@@ -206,7 +206,7 @@ test('codecs become schemas: bounds, patterns, lists, what may be null or left o
   test.throws(() => schemas.of(new t.Type('odd', t.string.is, t.string.validate, t.identity)), { message: /odd/ })
 })
 
-test('a new route is described by its line in the table alone', (test) => {
+test('a line in the route table is enough to describe a new route', (test) => {
   const spec = {
     method: 'GET',
     path: '/things/:id',
@@ -228,12 +228,12 @@ test('a new route is described by its line in the table alone', (test) => {
   test.deepEqual(Object.keys(remove?.responses ?? {}), ['200', '400', '401', '403', '429', '500', '503'])
 })
 
-test('the typed client is the one that the description makes: node tools/client/make.ts', (t) => {
+test('the typed client is up to date with the description (node tools/client/make.ts)', (t) => {
   const file = readFileSync(new URL('../../../interfaces/client/operations.ts', import.meta.url), 'utf8')
   t.is(file, generateClient(describeInterface(ROUTES)))
 })
 
-test('the description names its servers as they are reached [D48]', async (t) => {
+test('the description lists the servers by their public addresses [D48]', async (t) => {
   const settings = { ...HTTP_SETTINGS, basePath: '/base' }
   const http = await startHttp(t, {}, { settings })
   const { servers, ...document } = (await (await http.send('GET', '/openapi.json')).json()) as OpenApi
@@ -257,7 +257,7 @@ test('the description names its servers as they are reached [D48]', async (t) =>
   )
 })
 
-test('the check of answers sees a status, header, type or member that is not declared, and one that is missing', (t) => {
+test('the answer check finds an undeclared status, header, type or member, and a missing one', (t) => {
   const check = createAnswerCheck(DOCUMENT as never)
   const standard = { 'content-type': 'application/json', 'x-request-id': 'a', 'x-service-version': '1' }
   const answer = (members: Partial<Seen>, headers: Readonly<Record<string, string>> = {}): Seen => ({
@@ -279,7 +279,7 @@ test('the check of answers sees a status, header, type or member that is not dec
   t.regex(check(answer({ headers: new Headers({ 'content-type': 'application/json' }) })) ?? '', /X-Request-ID is null/)
 })
 
-test('the check of frames sees one that is not described', (t) => {
+test('the frame check finds an undescribed frame', (t) => {
   const check = createFrameCheck(describeSocket([]) as never)
   t.is(check({ status: 'started' }), null)
   t.is(check({ type: 'translation', start: 0, end: 1, text: 'hola', language: 'es', segment: 1, final: true }), null)

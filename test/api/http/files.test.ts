@@ -22,7 +22,7 @@ const get = async (url: string, headers: Readonly<Record<string, string>>): Prom
   return { response, body: await buffer(response) }
 }
 
-test('files of pages come compressed as the client can read them, and not at all to whoever has them', async (t) => {
+test('page files are compressed as the client accepts, and a cached copy is answered with 304', async (t) => {
   const { url } = await startHttp(t)
   const paths = ROUTES.filter(({ response }) => response.isFile === true)
     .map(({ path }) => path.replace(/\{[^}]*\}/, '').replace(':build', BUILD).replace('*file', 'console/console.css'))

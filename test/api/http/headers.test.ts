@@ -10,7 +10,7 @@ import { HTTP_SETTINGS, startHttp } from './http-service.ts'
 
 const SETTINGS: LinkSettings = { host: '127.0.0.1', publicUrl: null, basePath: null, allowedHosts: null }
 
-test('a link is built from an allowed Host only [R77 S19]', (t) => {
+test('a link is built only from an allowed Host [R77 S19]', (t) => {
   for (const [host, base] of [
     ['localhost:8080', 'ws://localhost:8080'],
     ['LOCALHOST', 'ws://localhost'],
@@ -32,7 +32,7 @@ test('a link is built from an allowed Host only [R77 S19]', (t) => {
     t.is(webSocketBase(SETTINGS, host, false), base, host)
 })
 
-test('no Host whatever gives another link than the Host itself, and only an allowed one [R77]', (t) => {
+test('every Host gives either no link or a link to an allowed host [R77]', (t) => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string(), fc.webAuthority({ withPort: true, withUserInfo: true }), fc.constantFrom('[::1]:80')),
@@ -45,7 +45,7 @@ test('no Host whatever gives another link than the Host itself, and only an allo
   t.pass()
 })
 
-test('PUBLIC_URL decides where it is set; BASE_PATH is added once; ALLOWED_HOSTS may name a port [D22]', (t) => {
+test('PUBLIC_URL overrides Host; BASE_PATH is added once; ALLOWED_HOSTS may contain a port [D22]', (t) => {
   const base = (settings: Partial<LinkSettings>, host = 'evil.com', encrypted = false) =>
     webSocketBase({ ...SETTINGS, ...settings }, host, encrypted)
   t.is(base({ publicUrl: 'https://captions.example.org' }), 'wss://captions.example.org')
@@ -58,7 +58,7 @@ test('PUBLIC_URL decides where it is set; BASE_PATH is added once; ALLOWED_HOSTS
   t.is(base({ host: '::' }, '[::]:8080'), 'ws://[::]:8080')
 })
 
-test('Host and X-Forwarded-* of a request do not get into base_url [S19]', async (t) => {
+test('base_url ignores a foreign Host and X-Forwarded-* headers [S19]', async (t) => {
   const http = await startHttp(t)
   const baseUrl = async (headers: Record<string, string>): Promise<unknown> => {
     const call = request(`${http.url}/lives/7`, { headers: { authorization: 'Bearer user', ...headers } }).end()
@@ -73,7 +73,7 @@ test('Host and X-Forwarded-* of a request do not get into base_url [S19]', async
   t.is(await baseUrl({ 'x-forwarded-host': 'evil.com', 'x-forwarded-proto': 'https' }), http.url.replace('http', 'ws'))
 })
 
-test('every answer carries the protective headers, errors too [S41]', async (t) => {
+test('every answer, including errors, has the security headers [S41]', async (t) => {
   const http = await startHttp(t)
   for (const path of ['/version', '/nothing', '/lives', '/metrics', '/languages?limit=0']) {
     const { headers } = await http.send('GET', path)
@@ -91,7 +91,7 @@ const embedPolicy = (ancestors: string): string =>
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws: wss:; " +
   `frame-ancestors ${ancestors}; base-uri 'none'; form-action 'self'`
 
-test('the page to embed, and it alone, may be framed: by anybody, or by whom FRAME_ANCESTORS names [S41 S42]', async (t) => {
+test('only the embed page may be framed: by any site, or by the FRAME_ANCESTORS [S41 S42]', async (t) => {
   const http = await startHttp(t)
   const page = await http.send('GET', '/embed/live/7?background_color=000000&color_text=ffff&size_text=28&language=fr')
   t.is(page.status, 200)
@@ -129,7 +129,7 @@ test('the page to embed, and it alone, may be framed: by anybody, or by whom FRA
   }
 })
 
-test('the page takes no colour, size or language that is none [S40]', async (t) => {
+test('the embed page refuses an invalid colour, size or language [S40]', async (t) => {
   const http = await startHttp(t)
   const bad = {
     background_color: ['%23fff', 'ff', 'fffff', 'red', 'red;x:url()', '"><script>', ''],
@@ -148,7 +148,7 @@ test('the page takes no colour, size or language that is none [S40]', async (t) 
     }
 })
 
-test('CORS_ORIGINS: only listed origins are allowed; a preflight names the methods', async (t) => {
+test('CORS_ORIGINS allows only the listed origins, and a preflight lists the methods', async (t) => {
   const settings = { ...HTTP_SETTINGS, corsOrigins: ['https://a.example'] }
   const http = await startHttp(t, {}, { settings })
   const allowed = async (origin: string) => {
@@ -169,7 +169,7 @@ test('CORS_ORIGINS: only listed origins are allowed; a preflight names the metho
   t.true(preflight.headers.get('access-control-allow-methods')?.includes('POST'))
 })
 
-test('a request id is taken over when it is a plain one, else made', async (t) => {
+test('a plain X-Request-ID is kept, and any other is replaced by a generated one', async (t) => {
   const http = await startHttp(t)
   const idOf = async (sent: string) => {
     const { headers } = await http.send('GET', '/version', { headers: { 'x-request-id': sent } })
@@ -184,7 +184,7 @@ test('a request id is taken over when it is a plain one, else made', async (t) =
   for (const id of ['has space', 'x'.repeat(65), 'a"b', 'ä']) t.regex((await idOf(id)) ?? '', /^[0-9a-f-]{36}$/)
 })
 
-test('a request is the cause of events by its id if that is a UUID, else by one that the log tells [B15]', async (t) => {
+test('events are correlated by the request id if it is a UUID, else by a generated id in the log [B15]', async (t) => {
   const causes: string[] = []
   const http = await startHttp(
     t,
@@ -210,7 +210,7 @@ test('a request is the cause of events by its id if that is a UUID, else by one 
   )
 })
 
-test('no value of a query that may be a secret reaches the log [S26]', async (t) => {
+test('no possibly secret query value reaches the log [S26]', async (t) => {
   t.is(loggableUrl('/ws/live/', 'token=s3cret&after=4'), '/ws/live/?token=***&after=4')
   t.is(loggableUrl('/ws/live', 'token_sender=a&token_sender=b'), '/ws/live?token_sender=***&token_sender=***')
   t.is(loggableUrl('/lives', ''), '/lives')

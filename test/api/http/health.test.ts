@@ -40,7 +40,7 @@ const retrying = (error: string | null, { isOlder = false, hasCaughtUp = true } 
     cluster: null,
   }) as unknown as Observed
 
-test('readiness tells that a projection tries again and not after what: that is for the log alone', async (t) => {
+test('readiness reports that a projection is retrying, without the error text', async (t) => {
   const { readiness } = createHealth(retrying(RAW))
   const http = await startHttp(t, {}, { readiness })
   const answer = await http.send('GET', '/health/ready')
@@ -58,23 +58,23 @@ test('readiness tells that a projection tries again and not after what: that is 
   })
 })
 
-test('readiness of one of several processes tells how many take sessions, and does not need any', (t) => {
+test('readiness in a cluster reports the number of workers and does not require one', (t) => {
   const cluster = { workers: () => 0 } as unknown as Observed['cluster']
   t.like(createHealth({ ...retrying(null), cluster }).readiness?.(), { ready: true, checks: { workers: 0 } })
   t.false('workers' in (createHealth(retrying(null)).readiness?.().checks ?? {}))
 })
 
-test('a service under which an older copy of the log was put is not ready, and says so', (t) => {
+test('a service whose event log was replaced by an older copy is not ready', (t) => {
   const { readiness } = createHealth(retrying(null, { isOlder: true }))
   t.like(readiness?.(), { ready: false, checks: { eventStore: 'older' } })
 })
 
-test('a service whose lists are behind since its start is not ready', async (t) => {
+test('a service whose projections have not caught up since its start is not ready', async (t) => {
   const http = await startHttp(t, {}, { readiness: createHealth(retrying(null, { hasCaughtUp: false })).readiness })
   t.is((await http.send('GET', '/health/ready')).status, 503)
 })
 
-test('with METRICS_TOKEN metrics, and the checks of readiness, are shown to who has it alone', async (t) => {
+test('METRICS_TOKEN protects the metrics and the readiness checks', async (t) => {
   const token = 'a-token-of-createObserverCheck'
   const http = await startHttp(t, {}, { mayObserve: createObserverCheck(token) })
   const metrics = async (headers: Record<string, string>) => (await http.send('GET', '/metrics', { headers })).status

@@ -7,7 +7,7 @@ const body = (total_items: number, per_page: number) => ({
 })
 const here = { webSocketBase: 'wss://captions.example/steno', prefix: '/api/v1', path: '/lives/' }
 
-test('links lead to the public address, whatever form the request had; where nobody knows it, to the same host [B20]', (t) => {
+test('links point to the public address, or to the same host when it is unknown [B20]', (t) => {
   const lone = (address: Parameters<typeof linkHeader>[0]) =>
     linkHeader(address, { skip: 0 }, body(1, 100))?.split('?')[0]
   t.is(lone(here), '<https://captions.example/steno/lives')
@@ -15,7 +15,7 @@ test('links lead to the public address, whatever form the request had; where nob
   t.is(lone({ ...here, webSocketBase: '' }), '</api/v1/lives')
 })
 
-test('only pages that exist are told [B20]', (t) => {
+test('the Link header lists only existing pages [B20]', (t) => {
   const relations = (skip: number, total: number) =>
     [...(linkHeader(here, { skip }, body(total, 10)) ?? '').matchAll(/skip=(\d+)&limit=10>; rel="(\w+)"/g)].map(
       ([, from, relation]) => `${relation} ${from}`,
@@ -28,7 +28,7 @@ test('only pages that exist are told [B20]', (t) => {
   t.deepEqual(relations(0, 0), [])
 })
 
-test('what the route has understood is kept, repeated values too, and nothing is told of what is no list [R5 B20]', (t) => {
+test('links keep the decoded query parameters, and only lists have links [R5 B20]', (t) => {
   t.is(
     linkHeader(here, { skip: 0, limit: 5000, status: ['pending', 'a b'], name: null }, body(1, 10)),
     ['first', 'last']

@@ -54,7 +54,7 @@ const MALFORMED: ReadonlyArray<readonly [string, number, string, string]> = [
 ]
 
 for (const [what, status, detail, bytes] of MALFORMED)
-  test(`${what} is answered ${status} with a body like that of every error, also behind answers that are due [R6 S21]`, async (t) => {
+  test(`${what}: answered ${status} with a standard error body, also after earlier answers [R6 S21]`, async (t) => {
     const { url, calls } = await startHttp(t)
     const first = await openRaw(t, url)
     first.write(bytes)
@@ -89,7 +89,7 @@ for (const [what, status, detail, bytes] of MALFORMED)
     t.deepEqual(calls.created, [])
   })
 
-test('what stands behind a request that ends its connection is neither answered nor done [S21]', async (t) => {
+test('bytes after a request that closes its connection are ignored [S21]', async (t) => {
   const { url, calls } = await startHttp(t)
   const body = '{"model":"tiny","language":"en"}'
   const create = `${HEAD}Content-Length: ${body.length}\r\n\r\n${body}`
@@ -106,7 +106,7 @@ test('what stands behind a request that ends its connection is neither answered 
   t.is(calls.created.length, 1)
 })
 
-test('a request that does not come in time is answered 408 with a body, amid its head and amid its body [R6 S20]', async (t) => {
+test('a request that stalls in its headers or body is answered 408 with a body [R6 S20]', async (t) => {
   const log = createRecordingLogger()
   const server = createHttpServer((request) => void request.resume(), {
     logger: log,
@@ -128,7 +128,7 @@ test('a request that does not come in time is answered 408 with a body, amid its
   }
 })
 
-test('nothing is written behind the beginning of an answer, whatever its request turns into', async (t) => {
+test('an error later in a request does not corrupt an answer that has begun', async (t) => {
   const LONG = 'x'.repeat(2 ** 20)
   const { url } = await startHttp(t, {
     listLives: () => TE.right({ items: [liveView(1, { audioUrl: LONG })], total: 1 }),
@@ -148,7 +148,7 @@ test('nothing is written behind the beginning of an answer, whatever its request
   )
 })
 
-test('what a malformed request holds stays out of the log, of which Node’s error has all [S12]', async (t) => {
+test('the content of a malformed request stays out of the log [S12]', async (t) => {
   const secret = 'hunter2-and-more'
   // What is feared: the error that Node makes of it.
   const bare = createServer((request) => void request.resume())

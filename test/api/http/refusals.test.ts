@@ -17,7 +17,7 @@ const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
 )
 
-test('hostile bodies never give a 5xx, and no answer repeats what was sent [R7]', async (t) => {
+test('hostile bodies never cause a 5xx, and no answer repeats the submitted values [R7]', async (t) => {
   const http = await startHttp(t)
   const secret = 'hunter2-secret'
   await fc.assert(
@@ -53,7 +53,7 @@ test('at most 20 issues are told [S17]', async (t) => {
   t.is(((await response.json()) as Errors).detail.length, 20)
 })
 
-test('refusals of the application become their status, text and headers [R11 D12]', async (t) => {
+test('each application error becomes its status, text and headers [R11 D12]', async (t) => {
   const refusals = [
     [{ _tag: 'ModelNotFound' }, 404, 'Model not found', null],
     [{ _tag: 'LanguageNotFound' }, 404, 'Language not found', null],
@@ -101,7 +101,7 @@ test('refusals of the application become their status, text and headers [R11 D12
   )
 })
 
-test('a defect is a 500 that tells nothing, and is logged with the id of the request', async (t) => {
+test('an unexpected error is a 500 without details and is logged with the request id', async (t) => {
   const http = await startHttp(t, {
     getLive: () => async () => {
       throw new Error('inner detail')

@@ -20,7 +20,7 @@ const start = (perSecond: number, maxKnown?: number) => {
   return { ...limits, advance, passing }
 }
 
-test('a hundred requests at once, then fifty a second, each credential and address for itself [D57]', (t) => {
+test('each client may send 100 requests at once, then 50 a second [D57]', (t) => {
   const { passing, advance, take } = start(50)
   t.is(passing('user 1', 150), 100)
   t.is(passing('user 2', 100), 100, 'others notice nothing')
@@ -35,14 +35,14 @@ test('a hundred requests at once, then fifty a second, each credential and addre
   t.is(passing('user 1', 150), 100, 'an hour saves up no more than a burst')
 })
 
-test('any number is a limit, and 0 is none [D57]', (t) => {
+test('any positive number is a limit, and 0 means unlimited [D57]', (t) => {
   t.is(start(1).passing('user 1', 10), 2)
   t.is(start(3).passing('user 1', 10), 6)
   t.is(start(7).passing('user 1', 20), 14)
   t.is(start(0).passing('user 1', 5000), 5000)
 })
 
-test('nobody ever gets more than the burst and the rate allow [D57]', (t) => {
+test('no client gets more requests than burst and rate allow [D57]', (t) => {
   const step = fc.record({ wait: fc.integer({ min: 0, max: 700 }), count: fc.integer({ min: 1, max: 40 }) })
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.array(step, { maxLength: 40 }), (perSecond, steps) => {
@@ -60,7 +60,7 @@ test('nobody ever gets more than the burst and the rate allow [D57]', (t) => {
   t.pass()
 })
 
-test('of more clients than are remembered those who asked last keep their count [D57]', (t) => {
+test('the least recently active client is forgotten first [D57]', (t) => {
   const { passing } = start(1, 3)
   t.is(passing('a', 5), 2)
   for (const other of ['b', 'a', 'c', 'a', 'd']) passing(other, 1)
@@ -94,7 +94,7 @@ const startLimited = async (t: Parameters<typeof startHttp>[0]) => {
   return { ...http, statuses, advance }
 }
 
-test('who asks too often is told in the form of every refusal; logins, keys, the nameless and probes count apart [D57 B48]', async (t) => {
+test('users, API keys, anonymous addresses, probes and page files have separate limits [D57 B48]', async (t) => {
   const http = await startLimited(t)
   const user = { authorization: 'Bearer user' }
   t.deepEqual(new Set(await http.statuses(100, '/users/me', user)), new Set([200]))
@@ -137,7 +137,7 @@ test('who asks too often is told in the form of every refusal; logins, keys, the
   t.deepEqual(await http.statuses(1, '/version'), [200])
 })
 
-test('after thirty wrong API keys in a minute their address gets 429, however they are sent; right ones pass [S25]', async (t) => {
+test('after 30 wrong API keys in a minute the address gets 429; valid keys still pass [S25]', async (t) => {
   const http = await startLimited(t)
   const guess = (n: number): Record<string, string> =>
     n % 2 === 0 ? { 'x-api-key': `lt_guess${n}` } : { authorization: `Bearer lt_guess${n}` }

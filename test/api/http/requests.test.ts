@@ -104,46 +104,49 @@ test('NaN, Infinity and 1e999 are no numbers of a setting [R71 S17]', async (t) 
     ])
 })
 
-test('what was left out is filled in, null is left out, raw has no URL, a target counts once [R46 R52 R55 R67 R70]', async (t) => {
-  const http = await startHttp(t)
-  const given = {
-    ...MINIMAL,
-    audio_url: 'ignored',
-    auto_start: true,
-    config: { mode: 'final', vad: null, unknown: 1 },
-    translations: ['fr', 'es', 'fr'],
-    size_text: null,
-    background_color: null,
-    unknown: true,
-  }
-  t.is((await http.send('POST', '/lives', { as: 'user', body: given })).status, 200)
-  t.deepEqual(http.calls.created, [
-    {
-      model: 'tiny',
-      language: 'en',
-      audioFormat: 'raw',
-      audioUrl: null,
-      translations: ['fr', 'es'],
-      autoStart: false,
-      retention: false,
-      config: {
-        vad: true,
-        mode: 'final',
-        min_buffer: 1,
-        max_buffer: 10,
-        buffer_timeout: 1,
-        max_delay: 5,
-        max_chars: 80,
-        max_lines: 2,
-        punctuation: true,
+test(
+  'omitted and null members get their defaults, raw has no URL, and a target counts once [R46 R52 R55 R67 R70]',
+  async (t) => {
+    const http = await startHttp(t)
+    const given = {
+      ...MINIMAL,
+      audio_url: 'ignored',
+      auto_start: true,
+      config: { mode: 'final', vad: null, unknown: 1 },
+      translations: ['fr', 'es', 'fr'],
+      size_text: null,
+      background_color: null,
+      unknown: true,
+    }
+    t.is((await http.send('POST', '/lives', { as: 'user', body: given })).status, 200)
+    t.deepEqual(http.calls.created, [
+      {
+        model: 'tiny',
+        language: 'en',
+        audioFormat: 'raw',
+        audioUrl: null,
+        translations: ['fr', 'es'],
+        autoStart: false,
+        retention: false,
+        config: {
+          vad: true,
+          mode: 'final',
+          min_buffer: 1,
+          max_buffer: 10,
+          buffer_timeout: 1,
+          max_delay: 5,
+          max_chars: 80,
+          max_lines: 2,
+          punctuation: true,
+        },
+        display: null,
+        listenerToken: null,
       },
-      display: null,
-      listenerToken: null,
-    },
-  ])
-})
+    ])
+  },
+)
 
-test('what is asked beyond the interface reaches the application only where it was sent [B43 B44 B45]', async (t) => {
+test('optional settings reach the application only when they were sent [B43 B44 B45]', async (t) => {
   const http = await startHttp(t)
   const asked = { words: false, task: 'transcribe', prompt: '', hotwords: ['Analytical Engine'] }
   for (const config of [asked, { words: null, task: null, prompt: null, hotwords: null }])
@@ -155,7 +158,7 @@ test('what is asked beyond the interface reaches the application only where it w
   t.false('vocabulary' in (second ?? {}))
 })
 
-test('URL, look and token of a live reach the application as they were sent [D15 D21 R53]', async (t) => {
+test('URL, display settings and token of a session reach the application unchanged [D15 D21 R53]', async (t) => {
   const http = await startHttp(t)
   const urls = [
     ['hls', 'HTTPS://user:pw@Host:8080/a b%20?x#y'.replace(' ', '%20')],
@@ -232,7 +235,7 @@ test('bodies above the limits are 413, declared or not [R10]', async (t) => {
   t.deepEqual([form.status, await form.json()], [413, tooLarge])
 })
 
-test('a body without a declared length is given up at the limit, not when it ends [R10]', async (t) => {
+test('a body without a declared length is refused as soon as it passes the limit [R10]', async (t) => {
   const http = await startHttp(t)
   const upload = request(`${http.url}/lives`, {
     method: 'POST',
@@ -283,7 +286,7 @@ test('finish-by-audio_url wants a string [R95]', async (t) => {
     ])
 })
 
-test('a user is created from checked members, with the quotas of D11 where none are given [D47]', async (t) => {
+test('creating a user validates every member and applies the default quotas [D47]', async (t) => {
   const http = await startHttp(t)
   const bad: ReadonlyArray<readonly [Readonly<Record<string, unknown>>, string]> = [
     [{ username: '' }, 'username'],

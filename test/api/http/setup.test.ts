@@ -9,7 +9,7 @@ const POLICY =
 
 const BODY = { token: 'good', username: 'root', password: 'long enough' }
 
-test('the set-up link makes the first administrator', async (t) => {
+test('the set-up link creates the first administrator', async (t) => {
   const http = await startHttp(t, { isSetUp: () => TE.right(false) })
   const response = await http.send('POST', '/setup', { body: BODY })
   t.is(response.status, 200)
@@ -17,7 +17,7 @@ test('the set-up link makes the first administrator', async (t) => {
   t.deepEqual([data['id'], data['username']], [1, 'root'])
 })
 
-test('a token that is not the one is 403; what is typed badly is 422 at its place', async (t) => {
+test('a wrong set-up token is 403; an invalid member is 422 with its location', async (t) => {
   const http = await startHttp(t, { isSetUp: () => TE.right(false) })
   const refused = await http.send('POST', '/setup', { body: { ...BODY, token: 'guess' } })
   t.deepEqual(
@@ -38,7 +38,7 @@ test('a token that is not the one is 403; what is typed badly is 422 at its plac
   }
 })
 
-test('once there is an administrator, set-up is over: the page says so and a request is 403', async (t) => {
+test('set-up is closed once an administrator exists: the page says so and a request is 403', async (t) => {
   const http = await startHttp(t, {
     isSetUp: () => TE.right(true),
     setUp: () => TE.left({ _tag: 'SetupRefused', reason: 'used' }),
@@ -49,7 +49,7 @@ test('once there is an administrator, set-up is over: the page says so and a req
   t.is((await http.send('POST', '/setup', { body: BODY })).status, 403)
 })
 
-test('pages work under their own policy: no inline code, and every file that they name is served [S41]', async (t) => {
+test('pages contain no inline code, and every file they reference is served [S41]', async (t) => {
   const http = await startHttp(t, { isSetUp: () => TE.right(false) })
   const pages = ['/setup', '/embed/live/7'].flatMap((path) => [path, `${path}/`, `/api/v1${path}`, `/api/v1${path}/`])
   for (const base of [...pages, '/', '/api/v1', '/api/v1/']) {
@@ -76,7 +76,7 @@ test('pages work under their own policy: no inline code, and every file that the
   }
 })
 
-test('files of the console are kept for ever at their address, and another build has another', async (t) => {
+test('console files are cacheable without limit, and every build has its own addresses', async (t) => {
   const http = await startHttp(t)
   const [, file = ''] = /src="([^"]+)"/.exec(await (await http.send('GET', '/')).text()) ?? []
   const kept = await http.send('GET', `/${file}`)
@@ -89,7 +89,7 @@ test('files of the console are kept for ever at their address, and another build
     t.is((await http.send('GET', `/${path}`)).status, 404, path)
 })
 
-test('the page names its files in full where its path is known: below BASE_PATH, a PUBLIC_URL or what a proxy takes off', async (t) => {
+test('the page references its files by absolute path when PUBLIC_URL is set', async (t) => {
   const http = await startHttp(t, {}, { settings: { ...HTTP_SETTINGS, publicUrl: 'https://captions.example/steno' } })
   t.regex(await (await http.send('GET', '/')).text(), /src="\/steno\/console\/[\w-]{16}\/console\/main\.ts"/)
 })

@@ -16,7 +16,7 @@ const longList = (mebibytes: number) => {
 }
 const LIST = 'GET /lives HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer user\r\n\r\n'
 
-test('a client that takes nothing of its answer is cut off, whatever it sends; one that takes it slowly gets all of it', async (t) => {
+test('a client that reads nothing is disconnected; a client that reads slowly gets the whole answer', async (t) => {
   const { url } = await startHttp(t, { listLives: longList(40) }, { unreadTimeoutMs: 6000 })
   const stuck = await openRaw(t, url)
   stuck.socket.pause()
@@ -58,7 +58,7 @@ const held = (url: string): readonly [bytes: number, connections: number] => {
 const onLinux = process.platform === 'linux' ? test : test.skip
 
 onLinux(
-  'what the system holds of whole answers is given up with their connection, not offered on for minutes',
+  'unread answer bytes of a disconnected client are released from the kernel at once',
   async (t) => {
     const { url } = await startHttp(t, { listLives: longList(2) }, { unreadTimeoutMs: 1000 })
     const stuck = await openRaw(t, url)
@@ -78,7 +78,7 @@ onLinux(
   },
 )
 
-test('of the answers that a client does not take only so many are held', async (t) => {
+test('a client with too many unread answers is disconnected', async (t) => {
   const { url, send } = await startHttp(t, { listLives: longList(24) }, { waiting: WAITING })
   const stuck: Array<RawConnection> = []
   for (let n = 0; n < 5; n += 1) {
@@ -96,7 +96,7 @@ test('of the answers that a client does not take only so many are held', async (
   t.is((await send('GET', '/version')).status, 200)
 })
 
-test('a connection whose answer was taken late goes on with its next request', async (t) => {
+test('a connection whose answer was read late can send its next request', async (t) => {
   const { url } = await startHttp(t, { listLives: longList(24) }, { waiting: WAITING })
   const late = await openRaw(t, url)
   late.socket.pause()
@@ -116,7 +116,7 @@ test('a connection whose answer was taken late goes on with its next request', a
   t.deepEqual(second.statuses(), [200, 200])
 })
 
-test('the requests of a connection are worked on one after another, as far as its client takes the answers', async (t) => {
+test('pipelined requests run one after another, and wait while their client does not read', async (t) => {
   let asked = 0
   const list = longList(8)
   const listLives = () => {

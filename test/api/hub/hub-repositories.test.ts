@@ -6,7 +6,7 @@ import { modelNameOf, repositoriesOf } from '../../../infrastructure/catalogue/m
 import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
 import { startHubWithModels, HUB_MODEL, pullInto } from '../../support/models/pulls-from-hub.ts'
 
-test('of several repositories the first that the hub has is pulled; one that it cannot tell of at the moment is not passed over', async (t) => {
+test('the first existing repository is pulled; a repository that answers 5xx stops the pull', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
   const http = createHubHttp(hub.url)
   const from = (ids: ReadonlyArray<string>, name: string) =>
@@ -26,7 +26,7 @@ test('of several repositories the first that the hub has is pulled; one that it 
   t.regex(E.isLeft(pulled) ? pulled.left : '', /answered 500/)
 })
 
-test('models known by name are pulled with the times of their words where there is such an export, and keep their names', (t) => {
+test('a model name maps first to its export with word timestamps and keeps its name', (t) => {
   t.deepEqual(repositoriesOf('base'), ['onnx-community/whisper-base_timestamped', 'Xenova/whisper-base'])
   t.deepEqual(repositoriesOf('Xenova/whisper-base'), [])
   t.deepEqual(['whisper-base_timestamped', 'whisper-large-v3_timestamped', 'mine_timestamped'].map(modelNameOf), [

@@ -38,7 +38,7 @@ const entries = (directory: string): Promise<ReadonlyArray<string>> =>
     () => [],
   )
 
-test('a pulled model is the export of the hub: what the engine needs, with hashes and where it came from', async (t) => {
+test('a pulled model has exactly the files the engine needs, with their hashes and source', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t, {
     'onnx/encoder_model_fp16.onnx': SMALL,
     'README.md': SMALL,
@@ -78,7 +78,7 @@ test('a pulled model is the export of the hub: what the engine needs, with hashe
   t.is(steps.at(-1)?.[0], steps.at(-1)?.[1])
 })
 
-test('a body that breaks off, ends early or falls silent for good is gone on with by ranges: no byte comes twice', async (t) => {
+test('an interrupted download resumes with range requests and downloads no byte twice', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
   const size = (await readFile(join(HUB_MODEL_FOLDER, ENCODER))).length
   hub.faults.push(
@@ -97,7 +97,7 @@ test('a body that breaks off, ends early or falls silent for good is gone on wit
   t.is(waits.length, 5)
 })
 
-test('a body that breaks off again and again is fetched to its end as long as each attempt brings something', async (t) => {
+test('a repeatedly interrupted download continues as long as each attempt makes progress', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
   hub.faults.push({ path: /^onnx\/encoder/, times: 12, kind: { truncatedTo: 200 } })
   const { pulled, waits } = await pullInto(modelsDir, hub)
@@ -110,7 +110,7 @@ test('a body that breaks off again and again is fetched to its end as long as ea
   )
 })
 
-test('a part that is longer than its file is begun anew', async (t) => {
+test('a partial file that is longer than the original is downloaded again', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
   const content = await readFile(join(HUB_MODEL_FOLDER, ENCODER))
   const staging = await openStaging(modelsDir, 'mine')
@@ -125,7 +125,7 @@ test('a part that is longer than its file is begun anew', async (t) => {
   t.deepEqual([hub.asked.filter((line) => line.startsWith(`storage ${ENCODER}`)), waits], [[`storage ${ENCODER}`], []])
 })
 
-test('a storage that knows no ranges is begun anew; an address that has expired is asked for again', async (t) => {
+test('a storage without ranges restarts the download; an expired address is requested again', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
   hub.faults.push(
     { path: /^onnx\/encoder/, times: 1, kind: { truncatedTo: 300 } },
@@ -145,7 +145,7 @@ test('a storage that knows no ranges is begun anew; an address that has expired 
   )
 })
 
-test('content that is not what the hub vouches for is fetched once more, and never installed', async (t) => {
+test('content with a wrong hash or length is downloaded again and never installed', async (t) => {
   // Of the content alone: a fault that also fits the redirect to it would be spent there.
   const contents = [
     [/^onnx\/encoder/, 'corrupt'],
@@ -174,7 +174,7 @@ test('content that is not what the hub vouches for is fetched once more, and nev
   t.regex(E.isLeft(pulled) ? pulled.left : '', /sends another onnx\/encoder_model\.onnx than it lists/)
 })
 
-test('the hub is waited for as long as it says, and what it does not have is said at once', async (t) => {
+test('a pull waits as long as the hub asks, and fails at once for an unknown model', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
   hub.faults.push({ path: /\/api\/models.*revision/, times: 1, kind: { status: 429, headers: { 'retry-after': '7' } } })
   hub.faults.push({ path: /\/tree\//, times: 1, kind: { status: 429, headers: { ratelimit: '"api";r=0;t=55' } } })
@@ -203,7 +203,7 @@ test('the hub is waited for as long as it says, and what it does not have is sai
   t.deepEqual(await entries(join(modelsDir, 'other')), [], 'what brought nothing leaves nothing')
 })
 
-test('Retry-After is seconds or a date, and none of them is waited for without end', (t) => {
+test('Retry-After is read as seconds or a date and has an upper limit', (t) => {
   const now = Date.parse('2026-11-22T00:00:00Z')
   t.is(retryAfterMs({ 'retry-after': '3' }, now), 3000)
   t.is(retryAfterMs({ 'retry-after': 'Sun, 22 Nov 2026 00:00:09 GMT' }, now), 9000)
@@ -213,7 +213,7 @@ test('Retry-After is seconds or a date, and none of them is waited for without e
   t.is(retryAfterMs({}, now), null)
 })
 
-test('a pull that was interrupted goes on with what is there, and only one goes on at a time', async (t) => {
+test('an interrupted pull resumes from its finished files, and only one pull of a model runs at a time', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
   hub.faults.push({ path: /with_past/, times: Infinity, kind: { status: 404 } })
   const first = await pullInto(modelsDir, hub)
@@ -234,7 +234,7 @@ test('a pull that was interrupted goes on with what is there, and only one goes 
   t.false((await entries(join(modelsDir, 'mine'))).includes('notes.txt'))
 })
 
-test('what is installed is replaced only where that is asked for, and only by what is whole', async (t) => {
+test('an installed model is replaced only with --force, and only by a complete model', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
   await mkdir(modelsDir, { recursive: true })
   await cp('models/demo-en', join(modelsDir, 'mine'), { recursive: true })
@@ -252,7 +252,7 @@ test('what is installed is replaced only where that is asked for, and only by wh
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
 })
 
-test('a model that no disk holds, or of a kind that nothing runs, costs no download', async (t) => {
+test('a model that is too large for the disk or of an unsupported type is not downloaded', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
   hub.change('config.json', Buffer.from('{"model_type":"bart"}'))
   const bart = await pullInto(modelsDir, hub)
@@ -278,7 +278,7 @@ test('a model that no disk holds, or of a kind that nothing runs, costs no downl
   t.is(large.hub.sent.size, 0)
 })
 
-test('a directory is copied as the hub is fetched', async (t) => {
+test('a local directory is copied under the same rules as a download', async (t) => {
   const { hub, modelsDir } = await startHubWithModels(t)
   const { pulled } = await pullInto(modelsDir, hub, { source: { kind: 'directory', path: HUB_MODEL_FOLDER } })
   t.true(E.isRight(pulled), JSON.stringify(pulled))
@@ -293,7 +293,7 @@ test('a directory is copied as the hub is fetched', async (t) => {
   )
 })
 
-test('without a mirror only https to public addresses, whatever a redirect or a name says [S1 S3]', async (t) => {
+test('without a mirror only https to public addresses is allowed [S1 S3]', async (t) => {
   const http = createHubHttp()
   t.is(http.url('/x').origin, 'https://huggingface.co')
   const refused = (url: string) => http.open(new URL(url)).then(() => '', (error: unknown) => String(error))

@@ -11,7 +11,7 @@ import {
   SELF, KEY, timers, openWorker, dialWorker, until, untilClosed, openRawLink,
 } from '../../support/worlds/internal-port.ts'
 
-test('a message of an unknown kind is passed over with a warning, a malformed one closes its link alone', async (t) => {
+test('an unknown message is ignored with a warning; a malformed message closes only its own link', async (t) => {
   const { server, peer, logger, messages, ends } = await openWorker(t)
   const other = dialWorker(t, peer)
   const socket = await openRawLink(t, server.port)
@@ -40,7 +40,7 @@ for (const junk of [
   '{"kind":"hello"}',
   '{"kind":"sender","requestId":"","from":null}',
 ]) {
-  test(`no message: ${junk}`, async (t) => {
+  test(`a link closes after the invalid message '${junk}'`, async (t) => {
     const { server, messages, ends } = await openWorker(t)
     const socket = await openRawLink(t, server.port)
     await once(socket, 'open')
@@ -52,7 +52,7 @@ for (const junk of [
   })
 }
 
-test('a message longer than 8 MiB ends the link, on either side; a frame of 512 KiB of controls does not', async (t) => {
+test('a message over 8 MiB ends the link on either side; an escaped frame of 512 KiB passes', async (t) => {
   const { server, peer, messages, ends, opened } = await openWorker(t)
   const near = dialWorker(t, peer)
   const text = '\u0001'.repeat(512 * 1024)
@@ -70,7 +70,7 @@ test('a message longer than 8 MiB ends the link, on either side; a frame of 512 
   t.is(messages.length, 1)
 })
 
-test('a peer that does not read makes what waits grow, and loses its link when that is too much', async (t) => {
+test('a peer that does not read loses its link when too many bytes are waiting', async (t) => {
   const { server, opened, ends, logger } = await openWorker(t)
   const socket = await openRawLink(t, server.port)
   await once(socket, 'open')
@@ -117,7 +117,7 @@ test('a handler that throws ends its own link', async (t) => {
   t.is((await links.end(peer, { liveId: 7, end: {} }, 60_000))._tag, 'Left')
 })
 
-test('what is asked in another way is answered with its status', async (t) => {
+test('an invalid request to the internal port gets its error status', async (t) => {
   const { server } = await openWorker(t)
   const ask = (method: string, path: string, body: string): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
@@ -143,7 +143,7 @@ test('what is asked in another way is answered with its status', async (t) => {
   t.regex(error.message, /404/)
 })
 
-test('an address that nobody can dial closes the link once', async (t) => {
+test('an unreachable address closes the link exactly once', async (t) => {
   for (const address of ['', 'nowhere', '127.0.0.1:0', '[::1', 'a b:80', '127.0.0.1:99999']) {
     const { ends, link, links } = dialWorker(t, { ...SELF, address })
     t.deepEqual(ends, [])
@@ -153,7 +153,7 @@ test('an address that nobody can dial closes the link once', async (t) => {
   }
 })
 
-test('a port that is taken, and a URL that is no address, are refused at once', async (t) => {
+test('an occupied port and an invalid URL are refused at start', async (t) => {
   const { server } = await openWorker(t)
   const handler: LinkHandler = {
     open: () => ({ message: () => undefined, closed: () => undefined }),
@@ -178,7 +178,7 @@ const spawned = async (
 }
 
 for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
-  test(`a worker that gets ${signal} is noticed`, async (t) => {
+  test(`the loss of a worker by ${signal} is detected`, async (t) => {
     const child = await spawned(t, 'serve', KEY.toString('hex'))
     await until(() => child.said().includes('\n'))
     const { messages, ends } = dialWorker(t, { ...SELF, address: child.said().trim() })
@@ -188,7 +188,7 @@ for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
     t.is(ends.length, 1)
   })
 
-  test(`a process that dialled and gets ${signal} is noticed by its worker`, async (t) => {
+  test(`a worker detects the loss of a dialling process by ${signal}`, async (t) => {
     const { peer, ends } = await openWorker(t)
     const child = await spawned(t, 'dial', KEY.toString('hex'), peer.address)
     await until(() => child.said().includes('open'))

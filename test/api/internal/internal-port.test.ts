@@ -17,7 +17,7 @@ import {
   SELF, KEY, PATH, openWorker, dialWorker, until, untilClosed, assertServing,
 } from '../../support/worlds/internal-port.ts'
 
-test('who has another master key gets in nowhere, and is told of once', async (t) => {
+test('a peer with another master key is refused everywhere and logged once', async (t) => {
   const { peer, logger, opened } = await openWorker(t)
   const stranger = randomBytes(32)
   for (let n = 0; n < 5; n += 1) {
@@ -54,7 +54,7 @@ const REFUSED: ReadonlyArray<readonly [string, ConnectionOptions]> = [
   ['the master key itself', { pskCallback: () => ({ psk: KEY, identity: 'stenolog' }) }],
 ]
 for (const [what, options] of REFUSED) {
-  test(`no way in: ${what}`, async (t) => {
+  test(`the internal port refuses ${what}`, async (t) => {
     const { server, peer, opened } = await openWorker(t)
     const socket = connectTls({
       port: server.port,
@@ -71,7 +71,7 @@ for (const [what, options] of REFUSED) {
   })
 }
 
-test('the key itself gets in, so that the refusals above mean something', async (t) => {
+test('the internal port accepts the right key', async (t) => {
   const { server } = await openWorker(t)
   const socket = connectTls({
     port: server.port,
@@ -86,7 +86,7 @@ test('the key itself gets in, so that the refusals above mean something', async 
   t.deepEqual(socket.getPeerCertificate(), {} as never)
 })
 
-test('plain HTTP and junk are refused, in any number, while members get in', async (t) => {
+test('any number of plain HTTP or junk connections is refused while members connect', async (t) => {
   const { server, peer, logger, opened } = await openWorker(t)
   const asking = request({ port: server.port, host: '127.0.0.1', path: PATH })
   asking.on('error', () => undefined).end()
@@ -107,7 +107,7 @@ test('plain HTTP and junk are refused, in any number, while members get in', asy
   t.true(logger.lines.filter(({ level }) => level !== 'info').length <= 2)
 })
 
-test('of those that prove no key the oldest makes room; who has proved it counts no more', async (t) => {
+test('the oldest unauthenticated connection makes room; authenticated connections do not count', async (t) => {
   const server = createTlsServer({ ...preSharedKey(KEY).server, handshakeTimeout: 600_000 }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   let dropped = 0
@@ -134,7 +134,7 @@ test('of those that prove no key the oldest makes room; who has proved it counts
   server.close()
 })
 
-test('a handshake that was recorded gives nothing when it is played again', async (t) => {
+test('a replayed handshake opens no link', async (t) => {
   const { server, peer, opened, messages } = await openWorker(t)
   const proxy = await openTcpProxy(() => server.port, { isRecording: true })
   t.teardown(proxy.close)
@@ -153,7 +153,7 @@ test('a handshake that was recorded gives nothing when it is played again', asyn
   t.is(messages.length, 1)
 })
 
-test('who answers without the key hears nothing', async (t) => {
+test('a server without the key receives no message', async (t) => {
   const heard: Array<Buffer> = []
   const stranger = createTcpServer((socket) => void socket.on('error', () => undefined).on('data', (data: Buffer) => {
     heard.push(data)
@@ -167,7 +167,7 @@ test('who answers without the key hears nothing', async (t) => {
   t.false(Buffer.concat(heard).includes('secret words'))
 })
 
-test('warnings of one kind: the first at once, the others once a minute as a number', (t) => {
+test('the first warning of a kind is logged at once, the following ones as a count each minute', (t) => {
   const clock = createManualTimers()
   const logger = createRecordingLogger()
   const warnings = createThrottledWarnings(logger, clock)

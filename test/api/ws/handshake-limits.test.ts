@@ -15,7 +15,7 @@ const statusOf = async ({ origin }: SocketFixture, token: string, query = ''): P
 const start = (t: Parameters<typeof startSockets>[0], settings: Parameters<typeof startSockets>[2] = {}) =>
   startSockets(t, {}, settings)
 
-test('a right token gets in from an address that failed too often; wrong ones from there get 429', async (t) => {
+test('an address with too many failures gets 429 for wrong tokens, but a right token connects', async (t) => {
   const fixture = await start(t, { failedHandshakesPerMinute: 3 })
   const live = fixture.lifecycle.add({}, { listenerToken: 'l'.repeat(32), senderToken: 's'.repeat(32) })
   for (let n = 0; n < 3; n += 1) t.is(await statusOf(fixture, GUESS), 401)
@@ -26,7 +26,7 @@ test('a right token gets in from an address that failed too often; wrong ones fr
   t.is(await statusOf(fixture, live.senderToken), 101)
 })
 
-test('a token short enough to be guessed is not tried for an address that failed too often, unless it was right from there', async (t) => {
+test('a guessable token gets 429 from a blocked address, unless it connected from there before', async (t) => {
   const fixture = await start(t, { failedHandshakesPerMinute: 3 })
   const [known, fresh] = [fixture.lifecycle.add(), fixture.lifecycle.add()]
   t.is(await statusOf(fixture, known.listenerToken), 101)
@@ -37,7 +37,7 @@ test('a token short enough to be guessed is not tried for an address that failed
   t.is(await statusOf(fixture, fresh.listenerToken), 101)
 })
 
-test('of short tokens that are tried together no more are answered than one by one', async (t) => {
+test('parallel guesses of short tokens get no more answers than sequential ones', async (t) => {
   const inner = createMemoryLifecycle()
   const live = inner.add()
   const asked: Array<string> = []
@@ -64,7 +64,7 @@ test('of short tokens that are tried together no more are answered than one by o
   t.is(await right, 429)
 })
 
-test('an address shakes hands with a live two thousand times at once, then a hundred times a second; others go on', async (t) => {
+test('an address may open 2,000 handshakes to a session at once, then 100 a second', async (t) => {
   const fixture = await start(t, { failedHandshakesPerMinute: 30, trustedProxies: ['127.0.0.0/8'] })
   const [busy, other] = [fixture.lifecycle.add(), fixture.lifecycle.add()]
   const shake = async (token: string, from: string) =>
@@ -84,7 +84,7 @@ test('an address shakes hands with a live two thousand times at once, then a hun
   t.is(later.filter(({ status }) => status === 101).length, 5)
 })
 
-test('listeners leave places free, in which senders still find room; a sender that is sent away takes none of them', async (t) => {
+test('listeners cannot use the places kept for senders, and a refused sender frees its place', async (t) => {
   const fixture = await start(t, { maxSockets: 3, senderSlots: 1 })
   const live = fixture.lifecycle.add()
   const [first] = [await fixture.listener(live), await fixture.listener(live)]
@@ -97,7 +97,7 @@ test('listeners leave places free, in which senders still find room; a sender th
   await eventually(async () => assert.equal(await statusOf(fixture, live.senderToken), 101))
 })
 
-test('a sender that comes second finds no place among those kept for senders', async (t) => {
+test('a second sender of a session cannot use the places kept for senders', async (t) => {
   const fixture = await start(t, { maxSockets: 4, senderSlots: 2 })
   const live = fixture.lifecycle.add()
   await Promise.all([fixture.listener(live), fixture.listener(live)])
@@ -109,7 +109,7 @@ test('a sender that comes second finds no place among those kept for senders', a
   t.pass()
 })
 
-test('a handshake that is refused or malformed gives its place back', async (t) => {
+test('a refused or malformed handshake frees its place', async (t) => {
   const fixture = await start(t, { maxSockets: 2, senderSlots: 1 })
   const live = fixture.lifecycle.add()
   for (const token of [live.senderToken, live.listenerToken])
@@ -121,7 +121,7 @@ test('a handshake that is refused or malformed gives its place back', async (t) 
   t.pass()
 })
 
-test('RATE_LIMIT=0 switches the limits on handshakes off', async (t) => {
+test('RATE_LIMIT=0 turns the handshake limits off', async (t) => {
   const fixture = await start(t, { failedHandshakesPerMinute: 3, rateLimits: false })
   const live = fixture.lifecycle.add()
   for (let n = 0; n < 10; n += 1) t.is(await statusOf(fixture, `guess-${n}`), 401)

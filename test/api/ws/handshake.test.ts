@@ -7,7 +7,7 @@ import { audioOf, shakeHands, startSockets } from '../../support/worlds/socket-w
 const hello = (role: string, id: number, state = 'pending'): string =>
   `{"type":"connection","status":"connected","role":"${role}","session_id":${id},"state":"${state}"}`
 
-test('four paths under every prefix and both parameters serve both roles [R128]', async (t) => {
+test('all four paths, every prefix and both parameters accept both roles [R128]', async (t) => {
   const { origin, lifecycle } = await startSockets(t)
   for (const prefix of ['', '/api/v1']) {
     for (const parameter of ['token', 'token_sender']) {
@@ -25,7 +25,7 @@ test('four paths under every prefix and both parameters serve both roles [R128]'
   }
 })
 
-test('the same token under both names, or twice, is one token [R128]', async (t) => {
+test('the same token in both parameters, or twice in one, counts as one token [R128]', async (t) => {
   const { origin, lifecycle } = await startSockets(t)
   const { listenerToken } = lifecycle.add()
   t.is((await shakeHands(`${origin}/ws/live?token=${listenerToken}&token_sender=${listenerToken}`)).status, 101)
@@ -38,7 +38,7 @@ test('the same token under both names, or twice, is one token [R128]', async (t)
     t.is((await shakeHands(`${origin}/ws/live?${query}`)).status, 101, `an empty token is none: ${query}`)
 })
 
-test('the log tells by the id of the handshake, which the answer has too, how a socket was refused or closed [B15]', async (t) => {
+test('the log and the answer identify a handshake by the same request id [B15]', async (t) => {
   const { origin, lifecycle, logger } = await startSockets(t)
   const url = `${origin}/ws/live?token=${lifecycle.add().listenerToken}`
   const loggedFor = (message: string) =>
@@ -52,7 +52,7 @@ test('the log tells by the id of the handshake, which the answer has too, how a 
   t.deepEqual(loggedFor('socket refused'), ['refused'])
 })
 
-test('without one valid token of that live there is no 101, only 401 with a detail [R129]', async (t) => {
+test('a handshake without a valid token of the session is 401 with a detail [R129]', async (t) => {
   const { origin, lifecycle, logger } = await startSockets(t)
   const [live, other] = [lifecycle.add(), lifecycle.add()]
   const refused = [
@@ -84,7 +84,7 @@ test('without one valid token of that live there is no 101, only 401 with a deta
   t.notRegex(JSON.stringify(logger.lines), /sender-1|listener-1/, 'S26: no token is logged')
 })
 
-test('an unknown path answers 404', async (t) => {
+test('a handshake on an unknown path answers 404', async (t) => {
   const { origin, lifecycle } = await startSockets(t)
   const { senderToken } = lifecycle.add()
   for (const path of [
@@ -103,7 +103,7 @@ test('an unknown path answers 404', async (t) => {
   }
 })
 
-test('an Origin outside the list is refused, one on it and none at all connect [S27]', async (t) => {
+test('an unlisted Origin is refused; a listed Origin and a missing Origin connect [S27]', async (t) => {
   const { origin, lifecycle } = await startSockets(t, {}, { origins: ['https://captions.example'] })
   const url = `${origin}/ws/live?token=${lifecycle.add().listenerToken}`
   t.is((await shakeHands(url, { Origin: 'https://elsewhere.example' })).status, 403)
@@ -119,7 +119,7 @@ test('an Origin outside the list is refused, one on it and none at all connect [
   )
 })
 
-test('behind a trusted proxy failed handshakes are those of the client, not of the proxy [S37 D22]', async (t) => {
+test('behind a trusted proxy failed handshakes count for the client, not for the proxy [S37 D22]', async (t) => {
   const { origin } = await startSockets(t, {}, { failedHandshakesPerMinute: 2, trustedProxies: ['127.0.0.0/8'] })
   const guess = async (client: string): Promise<number> =>
     (await shakeHands(`${origin}/ws/live?token=guess`, { 'X-Forwarded-For': client })).status
@@ -139,7 +139,7 @@ test('behind a trusted proxy failed handshakes are those of the client, not of t
   t.deepEqual([await pretend('192.0.2.1'), await pretend('192.0.2.2'), await pretend('192.0.2.3')], [401, 401, 429])
 })
 
-test('while the service drains, and while the store is away, the handshake answers 503', async (t) => {
+test('a handshake is 503 while the service drains or the store is unavailable', async (t) => {
   const { origin, lifecycle, setDraining } = await startSockets(t)
   const url = `${origin}/ws/live?token=${lifecycle.add().senderToken}`
   setDraining(true)
@@ -151,7 +151,7 @@ test('while the service drains, and while the store is away, the handshake answe
   t.is((await shakeHands(url)).status, 101)
 })
 
-test('too many failed handshakes of one address answer 429 for the rest of the minute; valid tokens never count [S37]', async (t) => {
+test('too many failed handshakes of an address are 429 for a minute; valid tokens never count [S37]', async (t) => {
   const { origin, lifecycle, timers } = await startSockets(t, {}, { failedHandshakesPerMinute: 3 })
   const good = `${origin}/ws/live?token=${lifecycle.add().listenerToken}`
   for (let i = 0; i < 5; i += 1) t.is((await shakeHands(good)).status, 101)
@@ -161,22 +161,25 @@ test('too many failed handshakes of one address answer 429 for the rest of the m
   t.is((await shakeHands(good)).status, 101)
 })
 
-test('beyond the number of sockets that the process can hold the handshake answers 429; those that are open stay, and a place that is left is free [S38]', async (t) => {
-  const { origin, lifecycle, listener } = await startSockets(t, {}, { maxSockets: 2 })
-  const live = lifecycle.add()
-  const [first, second] = [await listener(live), await listener(live)]
-  t.is((await shakeHands(`${origin}/ws/live?token=${live.listenerToken}`)).status, 429)
-  first.close()
-  await first.closed
-  const third = await listener(live)
-  for (const socket of [second, third]) {
-    socket.send({ type: 'ping' })
-    await socket.frame(({ type }) => type === 'pong')
-  }
-  t.pass()
-})
+test(
+  'a handshake over the socket limit is 429; open sockets stay, and a closed socket frees its place [S38]',
+  async (t) => {
+    const { origin, lifecycle, listener } = await startSockets(t, {}, { maxSockets: 2 })
+    const live = lifecycle.add()
+    const [first, second] = [await listener(live), await listener(live)]
+    t.is((await shakeHands(`${origin}/ws/live?token=${live.listenerToken}`)).status, 429)
+    first.close()
+    await first.closed
+    const third = await listener(live)
+    for (const socket of [second, third]) {
+      socket.send({ type: 'ping' })
+      await socket.frame(({ type }) => type === 'pong')
+    }
+    t.pass()
+  },
+)
 
-test('a sender whose handshake is malformed gives its place back', async (t) => {
+test('a malformed handshake of a sender leaves the session free for the next sender', async (t) => {
   const { origin, lifecycle, sender } = await startSockets(t)
   const live = lifecycle.add()
   t.is(
@@ -190,7 +193,7 @@ test('a sender whose handshake is malformed gives its place back', async (t) => 
 })
 
 for (const role of ['sender', 'listener'] as const) {
-  test(`the ${role} of a live that is over hears so and is closed with 4410 [R135]`, async (t) => {
+  test(`a ${role} of an ended session gets session_finished and is closed with 4410 [R135]`, async (t) => {
     const fixture = await startSockets(t)
     const live = fixture.lifecycle.add()
     fixture.lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'finish_route' })
@@ -202,7 +205,7 @@ for (const role of ['sender', 'listener'] as const) {
   })
 }
 
-test('a listener whose token was looked up before the end is told, although the read model lags [R135]', async (t) => {
+test('a listener of a session that just ended gets 4410 although the read model lags [R135]', async (t) => {
   const { bus, lifecycle, listener } = await startSockets(t)
   const live = lifecycle.add()
   bus.publish(live.id, { kind: 'ended', cause: { status: 'finished', reason: 'finish_route' } })
@@ -211,7 +214,7 @@ test('a listener whose token was looked up before the end is told, although the 
   t.is(socket.texts[0], hello('listener', live.id, 'finished'))
 })
 
-test('what breaks while one handshake or one socket is served ends that one alone, with 500 or 1011, and is logged [F20]', async (t) => {
+test('an unexpected error ends only its own handshake (500) or socket (1011) and is logged [F20]', async (t) => {
   const broken = () => async () => {
     throw new Error('inner detail')
   }

@@ -22,7 +22,7 @@ const beat = () => {
   return { timers, counted, heartbeat }
 }
 
-test('a ping goes out every 25 s, and who answers within 10 s stays', (t) => {
+test('a ping is sent every 25 s, and a pong within 10 s keeps the connection', (t) => {
   const { timers, counted, heartbeat } = beat()
   for (let i = 1; i <= 5; i += 1) {
     timers.advance(25_000)
@@ -33,7 +33,7 @@ test('a ping goes out every 25 s, and who answers within 10 s stays', (t) => {
   t.is(counted.lost, 0)
 })
 
-test('no pong within 10 s of a ping is a loss, once [S32]', (t) => {
+test('a missing pong is reported as a loss once, 10 s after the ping [S32]', (t) => {
   const { timers, counted, heartbeat } = beat()
   timers.advance(34_999)
   t.is(counted.lost, 0)
@@ -43,7 +43,7 @@ test('no pong within 10 s of a ping is a loss, once [S32]', (t) => {
   t.is(timers.size(), 0)
 })
 
-test('while we do not read the socket the time for its pong stands still [D44]', (t) => {
+test('the time limit for a pong pauses while the socket is not read [D44]', (t) => {
   const { timers, counted, heartbeat } = beat()
   timers.advance(25_000 + 4000)
   heartbeat.setPaused(true)
@@ -56,7 +56,7 @@ test('while we do not read the socket the time for its pong stands still [D44]',
   t.is(counted.lost, 1)
 })
 
-test('a pong that came while the event loop stood still is read before its socket counts as lost [F19]', (t) => {
+test('a pong that arrived during an event loop stall is read before the socket counts as lost [F19]', (t) => {
   const due: Array<() => void> = []
   let lost = 0
   const heartbeat = startHeartbeat({
@@ -82,7 +82,7 @@ test('a pong that came while the event loop stood still is read before its socke
   t.is(lost, 0)
 })
 
-test('a sender that no longer answers is cut off and its live finishes [R100]', async (t) => {
+test('a sender that stops answering pings is disconnected and its session finishes [R100]', async (t) => {
   const { origin, lifecycle, timers } = await startSockets(t)
   const live = lifecycle.add()
   const silent = new WebSocket(`${origin}/ws/live?token=${live.senderToken}`, { autoPong: false })
@@ -92,7 +92,7 @@ test('a sender that no longer answers is cut off and its live finishes [R100]', 
   t.is(live.status, 'finished')
 })
 
-test('a client that answers pings stays', async (t) => {
+test('a client that answers pings stays connected', async (t) => {
   const { lifecycle, listener, timers, sockets } = await startSockets(t)
   const socket = await listener(lifecycle.add())
   for (let passed = 0; passed < 90_000; passed += 5000) {

@@ -36,7 +36,7 @@ const frame: TranscriptFrame = {
   language: 'en',
 }
 
-test('a frame is serialised once for all members of a live [S31]', (t) => {
+test('a frame is serialised once for all sockets of a session [S31]', (t) => {
   const bus = createLiveBus({ logger: createRecordingLogger() })
   const hub = createHub({ bus, strict: false })
   const [first, second] = [fakeConnection(), fakeConnection()]
@@ -47,7 +47,7 @@ test('a frame is serialised once for all members of a live [S31]', (t) => {
   t.is(first.sent[0], second.sent[0], 'the same bytes, not a copy')
 })
 
-test('a listener with more than 1 MiB untaken is closed with 1013, a sender only misses captions, others get every frame [S31]', (t) => {
+test('a listener with over 1 MiB unread is closed with 1013; a sender only misses captions [S31]', (t) => {
   const bus = createLiveBus({ logger: createRecordingLogger() })
   const hub = createHub({ bus, strict: false })
   const limit = 1024 * 1024
@@ -66,7 +66,7 @@ test('a listener with more than 1 MiB untaken is closed with 1013, a sender only
   t.is(good.sent.length, 3)
 })
 
-test('a live without sockets leaves nothing in the hub', (t) => {
+test('a session without sockets leaves nothing in the hub', (t) => {
   const bus = createLiveBus({ logger: createRecordingLogger() })
   const hub = createHub({ bus, strict: false })
   for (let liveId = 1; liveId <= 200; liveId += 1) {
@@ -80,7 +80,7 @@ test('a live without sockets leaves nothing in the hub', (t) => {
   t.is(hub.size(), 0)
 })
 
-test('a frame made beforehand is one that every client reads, whatever its length', async (t) => {
+test('clients can read prepared frames of every length', async (t) => {
   const { lifecycle, configured, listener, pipelines } = await startSockets(t)
   const live = lifecycle.add()
   await configured(live)
@@ -91,7 +91,7 @@ test('a frame made beforehand is one that every client reads, whatever its lengt
   t.deepEqual(listening.frames.slice(1).map(({ text }) => text), lengths)
 })
 
-test('the sockets of a live that moved are sent away to come anew, and nobody who comes is told that it ended', (t) => {
+test('a moved session closes its sockets with server_restart, and new sockets are not told that it ended', (t) => {
   const bus = createLiveBus({ logger: createRecordingLogger() })
   const hub = createHub({ bus, strict: false })
   const [sender, listener] = [fakeConnection(), fakeConnection()]

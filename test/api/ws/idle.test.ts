@@ -22,29 +22,32 @@ const pass = async (
   }
 }
 
-test('an active raw live without any frame for IDLE_TIMEOUT ends: session_idle and 4408 for its sender, finished for listeners [R105]', async (t) => {
-  const { lifecycle, configured, listener, timers, pipelines } = await startSockets(t, {}, { idleTimeout: LIMIT })
-  const live = lifecycle.add()
-  const [sender, listening] = [await configured(live), await listener(live)]
-  const heard = async (): Promise<void> => {
-    const before = pipelines.of(live.id).pushed.length
-    sender.sendAudio(audioOf(0.1))
-    await eventually(() => assert.equal(pipelines.of(live.id).pushed.length, before + 1))
-  }
-  await pass(2 * LIMIT, { timers, sockets: [listening] })
-  await heard()
-  await pass(LIMIT - 1, { timers, sockets: [listening] })
-  await heard()
-  await pass(LIMIT - 1, { timers, sockets: [listening] })
-  t.deepEqual(errorCodesOf(sender.frames), [])
-  timers.advance(1)
-  t.deepEqual(await sender.closed, { code: 4408, reason: 'session_idle' })
-  t.deepEqual(errorCodesOf(sender.frames), ['session_idle'])
-  t.deepEqual(await listening.closed, { code: 1000, reason: '' })
-  t.deepEqual(live.cause, { status: 'finished', reason: 'idle' })
-})
+test(
+  'an active session without a frame for IDLE_TIMEOUT ends: 4408 for the sender, 1000 for listeners [R105]',
+  async (t) => {
+    const { lifecycle, configured, listener, timers, pipelines } = await startSockets(t, {}, { idleTimeout: LIMIT })
+    const live = lifecycle.add()
+    const [sender, listening] = [await configured(live), await listener(live)]
+    const heard = async (): Promise<void> => {
+      const before = pipelines.of(live.id).pushed.length
+      sender.sendAudio(audioOf(0.1))
+      await eventually(() => assert.equal(pipelines.of(live.id).pushed.length, before + 1))
+    }
+    await pass(2 * LIMIT, { timers, sockets: [listening] })
+    await heard()
+    await pass(LIMIT - 1, { timers, sockets: [listening] })
+    await heard()
+    await pass(LIMIT - 1, { timers, sockets: [listening] })
+    t.deepEqual(errorCodesOf(sender.frames), [])
+    timers.advance(1)
+    t.deepEqual(await sender.closed, { code: 4408, reason: 'session_idle' })
+    t.deepEqual(errorCodesOf(sender.frames), ['session_idle'])
+    t.deepEqual(await listening.closed, { code: 1000, reason: '' })
+    t.deepEqual(live.cause, { status: 'finished', reason: 'idle' })
+  },
+)
 
-test('any frame counts, so a ping keeps a silent live; with IDLE_TIMEOUT 0 nothing is needed [R105]', async (t) => {
+test('a ping keeps a silent session open, and IDLE_TIMEOUT=0 turns the limit off [R105]', async (t) => {
   for (const idleTimeout of [LIMIT, 0]) {
     const { lifecycle, configured, timers, pipelines } = await startSockets(t, {}, { idleTimeout })
     const live = lifecycle.add()
@@ -57,7 +60,7 @@ test('any frame counts, so a ping keeps a silent live; with IDLE_TIMEOUT 0 nothi
   }
 })
 
-test('frames that came while the service stood still are read before their live counts as idle [F19]', async (t) => {
+test('frames that arrived during an event loop stall are read before the session counts as idle [F19]', async (t) => {
   const { lifecycle, configured, timers, pipelines } = await startSockets(t, {}, { idleTimeout: LIMIT })
   const live = lifecycle.add()
   const sender = await configured(live)
@@ -71,7 +74,7 @@ test('frames that came while the service stood still are read before their live 
   t.is(live.cause, undefined)
 })
 
-test('while the server itself does not read, nobody is idle [R105]', async (t) => {
+test('a session is never idle while the server itself has paused reading [R105]', async (t) => {
   const { lifecycle, configured, listener, timers, pipelines } = await startSockets(
     t,
     { consumes: false },

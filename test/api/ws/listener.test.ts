@@ -11,7 +11,7 @@ const attempts = {
 }
 
 for (const [type, message] of Object.entries(attempts)) {
-  test(`a listener that sends ${type} is told that it may not, the fourth time closes with 4403, the live goes on [R146]`, async (t) => {
+  test(`a listener that sends ${type} gets forbidden and is closed with 4403 at the fourth time [R146]`, async (t) => {
     const { lifecycle, configured, listener } = await startSockets(t)
     const live = lifecycle.add()
     const [sending, listening] = [await configured(live), await listener(live)]
@@ -24,7 +24,7 @@ for (const [type, message] of Object.entries(attempts)) {
   })
 }
 
-test('a binary frame of a listener is forbidden [R149]', async (t) => {
+test('a listener may not send binary frames [R149]', async (t) => {
   const { lifecycle, configured, listener, pipelines } = await startSockets(t)
   const live = lifecycle.add()
   await configured(live)
@@ -34,7 +34,7 @@ test('a binary frame of a listener is forbidden [R149]', async (t) => {
   t.is(pipelines.of(live.id).samples(), 0)
 })
 
-test('a listener survives ten bad messages, the eleventh closes with 1008; the live goes on [R147]', async (t) => {
+test('the eleventh bad message closes a listener with 1008, and the session continues [R147]', async (t) => {
   const { lifecycle, configured, listener } = await startSockets(t)
   const live = lifecycle.add()
   await configured(live)
@@ -47,7 +47,7 @@ test('a listener survives ten bad messages, the eleventh closes with 1008; the l
   t.is(live.status, 'pending')
 })
 
-test('a frame over 4 KiB closes a listener with 1009; R101: its leaving changes nothing [S29]', async (t) => {
+test('a frame over 4 KiB closes a listener with 1009, and the session continues [S29]', async (t) => {
   const { lifecycle, configured, listener, sockets } = await startSockets(t)
   const live = lifecycle.add()
   await configured(live)
@@ -59,26 +59,29 @@ test('a frame over 4 KiB closes a listener with 1009; R101: its leaving changes 
   t.is(live.status, 'pending')
 })
 
-test('200 listeners that came while the live was pending and its sender get the same frames in the same order [R133 R134 R152]', async (t) => {
-  const { lifecycle, listener, sender, pipelines } = await startSockets(t)
-  const live = lifecycle.add()
-  const listening = await Promise.all(Array.from({ length: 200 }, async () => listener(live)))
-  const sending = await sender(live)
-  sending.send({ type: 'config' })
-  await sending.frame(({ status }) => status === 'started')
-  sending.sendAudio(audioOf(0.1))
-  await eventually(() => assert.equal(live.status, 'active'))
-  for (let segment = 1; segment <= 20; segment += 1) {
-    pipelines.of(live.id).partial(segment, 'par')
-    await pipelines.of(live.id).final(segment, `partial no more: ${segment}`)
-  }
-  sending.send({ type: 'FINISH' })
-  await Promise.all(listening.map(async ({ closed }) => closed))
-  await sending.closed
-  const expected = sending.texts.slice(2)
-  t.is(expected.length, 1 + 20 * 2 + 1 + 1)
-  for (const { texts } of listening) t.deepEqual(texts.slice(1), expected)
-})
+test(
+  'the sender and 200 listeners of a pending session get equal frames in equal order [R133 R134 R152]',
+  async (t) => {
+    const { lifecycle, listener, sender, pipelines } = await startSockets(t)
+    const live = lifecycle.add()
+    const listening = await Promise.all(Array.from({ length: 200 }, async () => listener(live)))
+    const sending = await sender(live)
+    sending.send({ type: 'config' })
+    await sending.frame(({ status }) => status === 'started')
+    sending.sendAudio(audioOf(0.1))
+    await eventually(() => assert.equal(live.status, 'active'))
+    for (let segment = 1; segment <= 20; segment += 1) {
+      pipelines.of(live.id).partial(segment, 'par')
+      await pipelines.of(live.id).final(segment, `partial no more: ${segment}`)
+    }
+    sending.send({ type: 'FINISH' })
+    await Promise.all(listening.map(async ({ closed }) => closed))
+    await sending.closed
+    const expected = sending.texts.slice(2)
+    t.is(expected.length, 1 + 20 * 2 + 1 + 1)
+    for (const { texts } of listening) t.deepEqual(texts.slice(1), expected)
+  },
+)
 
 test('with COMPAT_STRICT a transcription has exactly the members of the interface [R150 R153]', async (t) => {
   const { lifecycle, configured, listener, pipelines } = await startSockets(t, {}, { strict: true })
@@ -90,7 +93,7 @@ test('with COMPAT_STRICT a transcription has exactly the members of the interfac
   t.is(listening.texts[1], '{"type":"transcription","start":0,"end":0.5,"text":"Hello","language":"en"}')
 })
 
-test('a partial is replaced by the final of the same segment, and says so [R154]', async (t) => {
+test('a partial frame is followed by a final frame with the same segment number [R154]', async (t) => {
   const { lifecycle, configured, listener, pipelines } = await startSockets(t)
   const live = lifecycle.add()
   await configured(live)
@@ -107,7 +110,7 @@ test('a partial is replaced by the final of the same segment, and says so [R154]
   )
 })
 
-test('a listener that comes after started gets what follows only', async (t) => {
+test('a late listener gets only the frames after it connected', async (t) => {
   const { lifecycle, configured, listener, pipelines } = await startSockets(t)
   const live = lifecycle.add()
   await configured(live)

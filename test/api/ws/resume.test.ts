@@ -32,37 +32,40 @@ const spoken = async (
 }
 
 for (const [where, keptFinals] of [['memory', 100], ['the store', 2]] as const) {
-  test(`after=N and replay=N tell the finals of the past from ${where}, then those to come, in one order and the same bytes [D58]`, async (t) => {
-    const { live, unbroken, listen, pipelines } = await spoken(t, 5, {}, {}, { keptFinals })
-    const cases = [
-      ['&after=3', ['3es', '4en', '4es', '5en', '5es']],
-      ['&after=5', ['5es']],
-      ['&after=0', ['1en', '1es', '2en', '2es', '3en', '3es', '4en', '4es', '5en', '5es']],
-      ['&after=999999999999999', []],
-      ['&replay=2', ['4en', '4es', '5en', '5es']],
-      ['&replay=0', []],
-      ['&replay=1000', ['1en', '1es', '2en', '2es', '3en', '3es', '4en', '4es', '5en', '5es']],
-      ['&after=4&replay=5', ['4es', '5en', '5es']],
-      ['&after=4&after=4', ['4es', '5en', '5es']],
-      ['', []],
-    ] as const
-    const sockets = await Promise.all(cases.map(([query]) => listen(query)))
-    for (const socket of sockets) await awaitPongs(socket)
-    pipelines.of(live.id).partial(6, 'segm')
-    await pipelines.of(live.id).final(6, 'segment 6')
-    await eventually(() => assert.equal(finalKeysOf(unbroken).length, 12))
-    for (const [index, [query, past]] of cases.entries()) {
-      const socket = sockets[index]
-      assert.ok(socket !== undefined)
-      await eventually(() => assert.ok(finalKeysOf(socket).includes('6es')))
-      t.deepEqual(finalKeysOf(socket), [...past, '6en', '6es'], query)
-      t.is(socket.frames[0]?.['type'], 'connection', 'R131')
-      t.deepEqual(finalTextsOf(socket), finalTextsOf(unbroken).slice(-finalTextsOf(socket).length), query)
-    }
-  })
+  test(
+    `after=N and replay=N send past finals from ${where}, then new ones, as equal bytes in equal order [D58]`,
+    async (t) => {
+      const { live, unbroken, listen, pipelines } = await spoken(t, 5, {}, {}, { keptFinals })
+      const cases = [
+        ['&after=3', ['3es', '4en', '4es', '5en', '5es']],
+        ['&after=5', ['5es']],
+        ['&after=0', ['1en', '1es', '2en', '2es', '3en', '3es', '4en', '4es', '5en', '5es']],
+        ['&after=999999999999999', []],
+        ['&replay=2', ['4en', '4es', '5en', '5es']],
+        ['&replay=0', []],
+        ['&replay=1000', ['1en', '1es', '2en', '2es', '3en', '3es', '4en', '4es', '5en', '5es']],
+        ['&after=4&replay=5', ['4es', '5en', '5es']],
+        ['&after=4&after=4', ['4es', '5en', '5es']],
+        ['', []],
+      ] as const
+      const sockets = await Promise.all(cases.map(([query]) => listen(query)))
+      for (const socket of sockets) await awaitPongs(socket)
+      pipelines.of(live.id).partial(6, 'segm')
+      await pipelines.of(live.id).final(6, 'segment 6')
+      await eventually(() => assert.equal(finalKeysOf(unbroken).length, 12))
+      for (const [index, [query, past]] of cases.entries()) {
+        const socket = sockets[index]
+        assert.ok(socket !== undefined)
+        await eventually(() => assert.ok(finalKeysOf(socket).includes('6es')))
+        t.deepEqual(finalKeysOf(socket), [...past, '6en', '6es'], query)
+        t.is(socket.frames[0]?.['type'], 'connection', 'R131')
+        t.deepEqual(finalTextsOf(socket), finalTextsOf(unbroken).slice(-finalTextsOf(socket).length), query)
+      }
+    },
+  )
 }
 
-test('a replay holds a hundred segments at most [D58]', async (t) => {
+test('a replay contains at most 100 segments [D58]', async (t) => {
   const { listen } = await spoken(t, 101)
   const late = await listen('&replay=1000')
   await awaitPongs(late)
@@ -70,7 +73,7 @@ test('a replay holds a hundred segments at most [D58]', async (t) => {
   t.is(finalKeysOf(late)[0], '2en')
 })
 
-test('values that are no whole numbers from 0 are told after the upgrade, and close with 1008; the live does not notice [D58]', async (t) => {
+test('an invalid after or replay value closes only that socket, with 1008 after the upgrade [D58]', async (t) => {
   const { live, listen, sending, origin } = await spoken(t, 1)
   for (const query of [
     '&after=',
@@ -95,31 +98,34 @@ test('values that are no whole numbers from 0 are told after the upgrade, and cl
   t.is(live.status, 'active')
 })
 
-test('who comes back within a minute after the end is told what it missed, then session_finished [A4 D58]', async (t) => {
-  const { live, sending, unbroken, listen, timers } = await spoken(t, 2)
-  sending.send({ type: 'FINISH' })
-  await unbroken.closed
-  const late = await listen('&after=1')
-  t.deepEqual(await late.closed, { code: 4410, reason: 'session_finished' })
-  t.deepEqual(finalKeysOf(late), ['1es', '2en', '2es', '3en', '3es'])
-  t.deepEqual(late.frames[0], {
-    type: 'connection',
-    status: 'connected',
-    role: 'listener',
-    session_id: live.id,
-    state: 'finished',
-  })
-  t.deepEqual(finalTextsOf(late), finalTextsOf(unbroken).slice(1))
-  live.segments.length = 0
-  timers.advance(60_000)
-  t.deepEqual(
-    finalKeysOf(await listen('&after=1').then(async (socket) => socket.closed.then(() => socket))),
-    [],
-    'R88: memory forgets too',
-  )
-})
+test(
+  'a client that resumes within a minute after the end gets the missed finals, then session_finished [A4 D58]',
+  async (t) => {
+    const { live, sending, unbroken, listen, timers } = await spoken(t, 2)
+    sending.send({ type: 'FINISH' })
+    await unbroken.closed
+    const late = await listen('&after=1')
+    t.deepEqual(await late.closed, { code: 4410, reason: 'session_finished' })
+    t.deepEqual(finalKeysOf(late), ['1es', '2en', '2es', '3en', '3es'])
+    t.deepEqual(late.frames[0], {
+      type: 'connection',
+      status: 'connected',
+      role: 'listener',
+      session_id: live.id,
+      state: 'finished',
+    })
+    t.deepEqual(finalTextsOf(late), finalTextsOf(unbroken).slice(1))
+    live.segments.length = 0
+    timers.advance(60_000)
+    t.deepEqual(
+      finalKeysOf(await listen('&after=1').then(async (socket) => socket.closed.then(() => socket))),
+      [],
+      'R88: memory forgets too',
+    )
+  },
+)
 
-test('of a live that was deleted memory tells nothing more, not even within that minute [R86 D58]', async (t) => {
+test('the finals of a deleted session are forgotten at once [R86 D58]', async (t) => {
   const { live, lifecycle, unbroken, listen } = await spoken(t, 1)
   lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'deleted' })
   await unbroken.closed
@@ -129,7 +135,7 @@ test('of a live that was deleted memory tells nothing more, not even within that
   t.deepEqual(finalKeysOf(late), [])
 })
 
-test('a final that was told while the store was away is remembered for who comes back before it is stored [D58]', async (t) => {
+test('a final sent during a store outage is kept for clients that resume before it is stored [D58]', async (t) => {
   const { live, unbroken, listen, pipelines, lifecycle, timers } = await spoken(t, 1, {}, {}, { keptFinals: 0 })
   lifecycle.setUnavailable(true)
   const told = pipelines.of(live.id).final(2, 'segment 2')
@@ -148,7 +154,7 @@ test('a final that was told while the store was away is remembered for who comes
   timers.advance(60_000)
 })
 
-test('a final that is stored and not yet told is heard once by who comes back in between [D58]', async (t) => {
+test('a client that resumes between storing and sending a final gets it once [D58]', async (t) => {
   const store = Promise.withResolvers<void>()
   const stored: Array<number> = []
   const recordSegment: LiveLifecycle['recordSegment'] = ({ segment }) => async () => {
@@ -193,7 +199,7 @@ test('a final that is stored and not yet told is heard once by who comes back in
   t.deepEqual(finalKeysOf(back), ['1en', '2en', '3en'])
 })
 
-test('what has to be read from a store that is away is refused with 503; who wants nothing of the past comes in [D36 D58]', async (t) => {
+test('a resume that needs the unavailable store is 503; a connection without resume opens [D36 D58]', async (t) => {
   const { live, origin } = await spoken(
     t,
     8,
@@ -206,7 +212,7 @@ test('what has to be read from a store that is away is refused with 503; who wan
   t.is((await shakeHands(at)).status, 101)
 })
 
-test('with COMPAT_STRICT the past has exactly the five members as well [R153]', async (t) => {
+test('with COMPAT_STRICT resent transcriptions have exactly the five members [R153]', async (t) => {
   const { origin, pipelines, lifecycle, configured } = await startSockets(t, {}, { strict: true })
   await configured(lifecycle.add())
   await pipelines.of(1).final(1, 'Hello')
@@ -215,12 +221,12 @@ test('with COMPAT_STRICT the past has exactly the five members as well [R153]', 
   t.deepEqual(Object.keys(frame), ['type', 'start', 'end', 'text', 'language'])
 })
 
-test('a client that drops its socket 20 times and resumes ends with the finals of one that stays [D58]', (t) =>
+test('a client that drops and resumes its socket 20 times gets every final once [D58]', (t) =>
   dropAndResume(t, createMemoryEventStore(), 20))
 
 const GRACE = { reconnectGrace: 10_000 }
 
-test('RECONNECT_GRACE: a sender that was lost comes back and goes on; what it had set holds, nobody else notices', async (t) => {
+test('RECONNECT_GRACE: a lost sender reconnects, its settings still hold, and listeners notice nothing', async (t) => {
   const { lifecycle, configured, sender, listener, pipelines, timers } = await startSockets(t, {}, {}, GRACE)
   const live = lifecycle.add()
   const first = await sender(live)
@@ -256,26 +262,29 @@ test('RECONNECT_GRACE: a sender that was lost comes back and goes on; what it ha
   t.deepEqual(live.cause, { status: 'finished', reason: 'sender_closed' }, 'a clean close is the end')
 })
 
-test('RECONNECT_GRACE: when nobody comes back what was heard is transcribed, then the live finishes', async (t) => {
-  const { lifecycle, configured, sender, listener, sessions, timers } = await startSockets(t, {}, {}, GRACE)
-  const [spoken, silent] = [lifecycle.add(), lifecycle.add()]
-  const [lost, early] = [await configured(spoken), await sender(silent)]
-  lost.sendAudio(audioOf(0.1))
-  await awaitPongs(lost)
-  const [listening, waiting] = [await listener(spoken), await listener(silent)]
-  for (const socket of [lost, early]) socket.terminate()
-  for (const live of [spoken, silent]) await eventually(() => assert.ok(live.writes.includes('detach')))
-  timers.advance(9999)
-  await awaitPongs(listening)
-  t.is(spoken.status, 'active')
-  timers.advance(1)
-  for (const socket of [listening, waiting]) t.deepEqual(await socket.closed, { code: 1000, reason: '' })
-  t.deepEqual(finalKeysOf(listening), ['1en'])
-  for (const live of [spoken, silent]) t.deepEqual(live.cause, { status: 'finished', reason: 'sender_closed' })
-  t.is(sessions.count(), 0)
-})
+test(
+  'RECONNECT_GRACE: without a new sender the received audio is transcribed, then the session finishes',
+  async (t) => {
+    const { lifecycle, configured, sender, listener, sessions, timers } = await startSockets(t, {}, {}, GRACE)
+    const [spoken, silent] = [lifecycle.add(), lifecycle.add()]
+    const [lost, early] = [await configured(spoken), await sender(silent)]
+    lost.sendAudio(audioOf(0.1))
+    await awaitPongs(lost)
+    const [listening, waiting] = [await listener(spoken), await listener(silent)]
+    for (const socket of [lost, early]) socket.terminate()
+    for (const live of [spoken, silent]) await eventually(() => assert.ok(live.writes.includes('detach')))
+    timers.advance(9999)
+    await awaitPongs(listening)
+    t.is(spoken.status, 'active')
+    timers.advance(1)
+    for (const socket of [listening, waiting]) t.deepEqual(await socket.closed, { code: 1000, reason: '' })
+    t.deepEqual(finalKeysOf(listening), ['1en'])
+    for (const live of [spoken, silent]) t.deepEqual(live.cause, { status: 'finished', reason: 'sender_closed' })
+    t.is(sessions.count(), 0)
+  },
+)
 
-test('RECONNECT_GRACE: a client that broke the protocol was not lost, and a live that ends meanwhile waits for nobody', async (t) => {
+test('RECONNECT_GRACE does not apply to a protocol violation or to a session that ends meanwhile', async (t) => {
   const { lifecycle, configured, listener, timers } = await startSockets(t, {}, {}, GRACE)
   const [broken, ended] = [lifecycle.add(), lifecycle.add()]
   const [bulky, lost] = [await configured(broken), await configured(ended)]

@@ -5,7 +5,7 @@ import { audioOf, awaitPongs, errorCodesOf, startSockets } from '../../support/w
 
 const PONG = '{"type":"pong"}'
 
-test('with 30 s held the socket is no longer read, nothing is lost, and it goes on when the backlog shrinks [D41]', async (t) => {
+test('a backlog of 30 s pauses reading, loses nothing, and reading resumes when it shrinks [D41]', async (t) => {
   const { lifecycle, configured, pipelines, timers } = await startSockets(t, { consumes: false })
   const live = lifecycle.add()
   const socket = await configured(live)
@@ -28,7 +28,7 @@ test('with 30 s held the socket is no longer read, nothing is lost, and it goes 
   t.is(errorCodesOf(socket.frames).length, 0)
 })
 
-test('a full backlog from which nothing is consumed for 60 s ends the live: audio_too_fast, 1008 [D41]', async (t) => {
+test('a full backlog without progress for 60 s ends the session with audio_too_fast and 1008 [D41]', async (t) => {
   const { lifecycle, configured, listener, pipelines, timers } = await startSockets(t, { consumes: false })
   const live = lifecycle.add()
   const [socket, listening] = [await configured(live), await listener(live)]
@@ -47,7 +47,7 @@ test('a full backlog from which nothing is consumed for 60 s ends the live: audi
   t.deepEqual(live.cause, { status: 'finished', reason: 'audio_too_fast' })
 })
 
-test('a full backlog that moves right after the service stood still ends nothing [F19]', async (t) => {
+test('a full backlog that progresses right after an event loop stall ends nothing [F19]', async (t) => {
   const { lifecycle, configured, pipelines, timers } = await startSockets(t, { consumes: false })
   const live = lifecycle.add()
   const socket = await configured(live)
@@ -59,7 +59,7 @@ test('a full backlog that moves right after the service stood still ends nothing
   t.deepEqual(errorCodesOf(socket.frames), [])
 })
 
-test('more than 20 control frames in a second are too many; 20 are not [A4]', async (t) => {
+test('20 control frames in a second are accepted, and the 21st closes with rate_limited [A4]', async (t) => {
   const { lifecycle, sender, timers } = await startSockets(t)
   const live = lifecycle.add()
   const socket = await sender(live)
@@ -73,7 +73,7 @@ test('more than 20 control frames in a second are too many; 20 are not [A4]', as
   await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'rate_limited' }))
 })
 
-test('frames of 8 ms are welcome in any number, 1,001 crumbs within 5 s are not [A4]', async (t) => {
+test('any number of 8 ms audio frames is accepted, but not 1,001 shorter ones within 5 s [A4]', async (t) => {
   const { lifecycle, configured, pipelines, timers } = await startSockets(t)
   const [good, bad] = [lifecycle.add(), lifecycle.add()]
   const [welcome, crumbling] = [await configured(good), await configured(bad)]
@@ -87,7 +87,7 @@ test('frames of 8 ms are welcome in any number, 1,001 crumbs within 5 s are not 
   await eventually(() => assert.equal(pipelines.of(good.id).pushed.length, 1003))
 })
 
-test('a frame over 512 KiB closes the sender with 1009 and finishes the live, not as an error [S29]', async (t) => {
+test('a frame over 512 KiB closes the sender with 1009, and the session finishes without an error [S29]', async (t) => {
   const { lifecycle, configured } = await startSockets(t)
   const live = lifecycle.add()
   const socket = await configured(live)

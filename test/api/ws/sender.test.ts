@@ -7,28 +7,31 @@ const ASR_STARTED = '{"status":"ASR process started"}'
 const STARTED = '{"status":"started"}'
 const FINISHED = '{"status":"finished"}'
 
-test('of 20 racing senders exactly one wins, the others hear why and are closed with 4409, the winner is undisturbed [R132]', async (t) => {
-  const { lifecycle, sender, pipelines } = await startSockets(t)
-  const live = lifecycle.add()
-  const sockets = await Promise.all(Array.from({ length: 20 }, async () => sender(live)))
-  await eventually(() => {
-    assert.equal(sockets.filter(({ frames }) => errorCodesOf(frames).includes('sender_already_connected')).length, 19)
-  })
-  const winner = sockets.find(({ frames }) => errorCodesOf(frames).length === 0)
-  t.truthy(winner)
-  for (const socket of sockets) {
-    t.is(socket.frames[0]?.['type'], 'connection')
-    if (socket !== winner) t.deepEqual(await socket.closed, { code: 4409, reason: 'sender_already_connected' })
-  }
-  winner?.send({ type: 'config' })
-  await winner?.frame(({ status }) => status === 'started')
-  winner?.sendAudio(audioOf(0.1))
-  await eventually(() => assert.equal(pipelines.of(live.id).samples(), 1600))
-  winner?.send({ type: 'FINISH' })
-  t.deepEqual(await winner?.closed, { code: 1000, reason: '' })
-})
+test(
+  'of 20 simultaneous senders exactly one stays; the others are closed with 4409 and the reason [R132]',
+  async (t) => {
+    const { lifecycle, sender, pipelines } = await startSockets(t)
+    const live = lifecycle.add()
+    const sockets = await Promise.all(Array.from({ length: 20 }, async () => sender(live)))
+    await eventually(() => {
+      assert.equal(sockets.filter(({ frames }) => errorCodesOf(frames).includes('sender_already_connected')).length, 19)
+    })
+    const winner = sockets.find(({ frames }) => errorCodesOf(frames).length === 0)
+    t.truthy(winner)
+    for (const socket of sockets) {
+      t.is(socket.frames[0]?.['type'], 'connection')
+      if (socket !== winner) t.deepEqual(await socket.closed, { code: 4409, reason: 'sender_already_connected' })
+    }
+    winner?.send({ type: 'config' })
+    await winner?.frame(({ status }) => status === 'started')
+    winner?.sendAudio(audioOf(0.1))
+    await eventually(() => assert.equal(pipelines.of(live.id).samples(), 1600))
+    winner?.send({ type: 'FINISH' })
+    t.deepEqual(await winner?.closed, { code: 1000, reason: '' })
+  },
+)
 
-test('a config is answered to the sender, then started goes to the sender and to who listens [R137]', async (t) => {
+test('a config is acknowledged to the sender, then sender and listeners get started [R137]', async (t) => {
   const { lifecycle, sender, listener, pipelines } = await startSockets(t, { loads: false })
   const live = lifecycle.add()
   const [sending, listening] = [await sender(live), await listener(live)]
@@ -48,7 +51,7 @@ test('a config is answered to the sender, then started goes to the sender and to
   })
 })
 
-test('an empty config takes the settings of the live; bad values can be corrected [R138]', async (t) => {
+test('an empty config uses the settings of the session, and an invalid config can be corrected [R138]', async (t) => {
   const { lifecycle, sender, pipelines } = await startSockets(t)
   const live = lifecycle.add()
   const socket = await sender(live)
@@ -64,24 +67,27 @@ test('an empty config takes the settings of the live; bad values can be correcte
   t.is(pipelines.of(live.id).settings().min_buffer, 1)
 })
 
-test('audio before config is dropped with a message once a second, and the connection goes on [R140]', async (t) => {
-  const { lifecycle, sender, pipelines, timers } = await startSockets(t)
-  const live = lifecycle.add()
-  const socket = await sender(live)
-  for (let i = 0; i < 15; i += 1) socket.sendAudio(audioOf(0.1))
-  socket.send({ type: 'ping' })
-  await socket.frame(({ type }) => type === 'pong')
-  t.deepEqual(errorCodesOf(socket.frames), ['config_required'])
-  timers.advance(1000)
-  socket.sendAudio(audioOf(0.1))
-  await eventually(() => assert.deepEqual(errorCodesOf(socket.frames), ['config_required', 'config_required']))
-  socket.send({ type: 'config' })
-  socket.send({ type: 'audio', data: base64Of(audioOf(0.2)) })
-  await eventually(() => assert.equal(pipelines.of(live.id).samples(), 3200))
-  t.is(live.status, 'active')
-})
+test(
+  'audio before config is dropped with at most one error a second, and the connection stays open [R140]',
+  async (t) => {
+    const { lifecycle, sender, pipelines, timers } = await startSockets(t)
+    const live = lifecycle.add()
+    const socket = await sender(live)
+    for (let i = 0; i < 15; i += 1) socket.sendAudio(audioOf(0.1))
+    socket.send({ type: 'ping' })
+    await socket.frame(({ type }) => type === 'pong')
+    t.deepEqual(errorCodesOf(socket.frames), ['config_required'])
+    timers.advance(1000)
+    socket.sendAudio(audioOf(0.1))
+    await eventually(() => assert.deepEqual(errorCodesOf(socket.frames), ['config_required', 'config_required']))
+    socket.send({ type: 'config' })
+    socket.send({ type: 'audio', data: base64Of(audioOf(0.2)) })
+    await eventually(() => assert.equal(pipelines.of(live.id).samples(), 3200))
+    t.is(live.status, 'active')
+  },
+)
 
-test('connecting and config leave the live pending [R99]', async (t) => {
+test('connecting and sending a config leave the session pending [R99]', async (t) => {
   const { lifecycle, configured } = await startSockets(t)
   const live = lifecycle.add()
   const socket = await configured(live)
@@ -101,7 +107,7 @@ test('a config after the first audio is too late and changes nothing', async (t)
   t.is(pipelines.of(live.id).settings().max_chars, 80)
 })
 
-test('prompt and hotwords may change after the first audio, and are answered as a config is [B44]', async (t) => {
+test('prompt and hotwords may change after the first audio and are acknowledged like a config [B44]', async (t) => {
   const { lifecycle, configured, pipelines } = await startSockets(t)
   const live = lifecycle.add()
   const socket = await configured(live)
@@ -117,7 +123,7 @@ test('prompt and hotwords may change after the first audio, and are answered as 
   t.deepEqual(pipelines.of(live.id).expected.at(-1), { prompt: '', hotwords: ['Babbage'] })
 })
 
-test('audio sent before the model is ready is heard [R141]', async (t) => {
+test('audio that arrives before the model is ready is transcribed [R141]', async (t) => {
   const { lifecycle, sender, pipelines } = await startSockets(t, { loads: false })
   const live = lifecycle.add()
   const socket = await sender(live)
@@ -130,32 +136,35 @@ test('audio sent before the model is ready is heard [R141]', async (t) => {
   t.is((await socket.frame(({ type }) => type === 'transcription'))['text'], 'heard 8000')
 })
 
-test('bad audio is refused and reaches nobody; good audio after it does, in base64 and binary (R149) [R143]', async (t) => {
-  const { lifecycle, configured, pipelines } = await startSockets(t)
-  const live = lifecycle.add()
-  const socket = await configured(live)
-  for (const data of ['AA AA', '_-_-', 'AAA', 'data:,AAAA', 'AAAA', 7, null]) socket.send({ type: 'audio', data })
-  socket.sendAudio(audioOf(10.1))
-  socket.send({ type: 'audio', data: base64Of(Int16Array.from([1, 2])) })
-  socket.sendAudio(Int16Array.from([3, -4]))
-  await eventually(() =>
-    assert.deepEqual(
-      pipelines.of(live.id).pushed.map((samples) => [...samples]),
-      [
-        [1, 2],
-        [3, -4],
-      ],
-    ),
-  )
-  await awaitPongs(socket)
-  t.deepEqual(
-    errorCodesOf(socket.frames),
-    Array.from({ length: 8 }, () => 'invalid_audio'),
-  )
-})
+test(
+  'invalid audio is refused, and valid audio after it is accepted as base64 and as binary [R143 R149]',
+  async (t) => {
+    const { lifecycle, configured, pipelines } = await startSockets(t)
+    const live = lifecycle.add()
+    const socket = await configured(live)
+    for (const data of ['AA AA', '_-_-', 'AAA', 'data:,AAAA', 'AAAA', 7, null]) socket.send({ type: 'audio', data })
+    socket.sendAudio(audioOf(10.1))
+    socket.send({ type: 'audio', data: base64Of(Int16Array.from([1, 2])) })
+    socket.sendAudio(Int16Array.from([3, -4]))
+    await eventually(() =>
+      assert.deepEqual(
+        pipelines.of(live.id).pushed.map((samples) => [...samples]),
+        [
+          [1, 2],
+          [3, -4],
+        ],
+      ),
+    )
+    await awaitPongs(socket)
+    t.deepEqual(
+      errorCodesOf(socket.frames),
+      Array.from({ length: 8 }, () => 'invalid_audio'),
+    )
+  },
+)
 
 for (const type of ['FINISH', '__FINISH__']) {
-  test(`${type} flushes, sends the last segments and finished, and closes with 1000 [R144]`, async (t) => {
+  test(`${type} sends the last segments and finished, then closes with 1000 [R144]`, async (t) => {
     const { lifecycle, configured, listener, sessions } = await startSockets(t)
     const live = lifecycle.add()
     const [sending, listening] = [await configured(live), await listener(live)]
@@ -180,7 +189,7 @@ for (const type of ['FINISH', '__FINISH__']) {
 }
 
 for (const how of ['close', 'terminate'] as const) {
-  test(`a sender that goes away (${how}) finishes the live with what it had said [R145]`, async (t) => {
+  test(`a sender that leaves by ${how} finishes the session, and its audio is still transcribed [R145]`, async (t) => {
     const { lifecycle, configured, listener } = await startSockets(t)
     const live = lifecycle.add()
     const [sending, listening] = [await configured(live), await listener(live)]
@@ -194,7 +203,7 @@ for (const how of ['close', 'terminate'] as const) {
   })
 }
 
-test('ten bad messages of any kind are survived, the eleventh closes with 1008 and finishes the live [R147]', async (t) => {
+test('the eleventh bad message of a sender closes it with 1008 and finishes the session [R147]', async (t) => {
   const { lifecycle, configured, pipelines } = await startSockets(t, {}, { rateLimits: false })
   const live = lifecycle.add()
   const socket = await configured(live)
@@ -222,7 +231,7 @@ test('ten bad messages of any kind are survived, the eleventh closes with 1008 a
   t.is(live.status, 'finished', 'R103: never an error')
 })
 
-test('audio on a live with a URL is not expected [R148]', async (t) => {
+test('a session with a URL refuses audio from a sender [R148]', async (t) => {
   const { lifecycle, configured } = await startSockets(t)
   const live = lifecycle.add({ audioFormat: 'hls' })
   const socket = await configured(live)
@@ -233,7 +242,7 @@ test('audio on a live with a URL is not expected [R148]', async (t) => {
   t.is(live.status, 'pending')
 })
 
-test('a malformed client changes nothing for the live beside it', async (t) => {
+test('a misbehaving client does not affect another session', async (t) => {
   const { lifecycle, configured, listener, pipelines } = await startSockets(t, {}, { rateLimits: false })
   const [good, bad] = [lifecycle.add(), lifecycle.add()]
   const [sending, malformed, listening] = [await configured(good), await configured(bad), await listener(good)]

@@ -10,7 +10,7 @@ const told = (configs: ReadonlyArray<readonly [body: object, isAfterAudio: boole
   return JSON.parse(config.text() ?? 'null')
 }
 
-test('one frame says what all that were taken said: the last settings before audio, and what is expected since', (t) => {
+test('accepted configs merge into one frame: the last settings before audio and the newest vocabulary', (t) => {
   t.is(told([]), null)
   t.deepEqual(told([[{ max_chars: 40, prompt: 'a' }, false]]), { type: 'config', max_chars: 40, prompt: 'a' })
   t.deepEqual(
@@ -31,7 +31,7 @@ test('one frame says what all that were taken said: the last settings before aud
   )
 })
 
-test('what was refused, or not answered, is not in it', (t) => {
+test('the merged config contains no refused or unanswered config', (t) => {
   const config = createAcceptedConfig()
   config.passed({ number: 1, body: { max_chars: 40 }, isAfterAudio: false })
   config.passed({ number: 2, body: { max_chars: 50 }, isAfterAudio: true })

@@ -10,7 +10,7 @@ for (const [path, name, more, refusal] of [
   ['/user-live-configs/', 'profiles', 99, 'Maximum number of profiles reached (100)'],
   ['/tokens/', 'tokens', 100, 'Maximum number of API tokens reached (100)'],
 ] as const)
-  test(`${path}: of creates at once as many succeed as a user may have, the others are told so; what is deleted makes room`, async (t) => {
+  test(`a user may have 100 ${name}, also when created at once, and a deletion makes room`, async (t) => {
     const member = await service.user(`collector of ${name}`)
     const create = (): Promise<Answer<Single<{ readonly id: number }> & Json>> =>
       member.post(path, { name: 'one of many' })

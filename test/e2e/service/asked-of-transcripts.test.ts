@@ -24,7 +24,7 @@ const furtherOf = (settings: Json): Json =>
 const configOf = (live: Json): Json => live['config'] as Json
 
 test.serial(
-  'what was asked of a session or a profile is told to its owner, exactly as it was sent [B43 B44 B45]',
+  'the owner sees the optional settings of a session or profile exactly as sent [B43 B44 B45]',
   async (t) => {
     const client = await service.user('asking')
     const live = await client.createLive({ model: MULTILINGUAL, config: { ...ASKED, task: 'translate' } })
@@ -49,7 +49,7 @@ test.serial(
   },
 )
 
-test.serial('an Idempotency-Key is another request with other hotwords [B44]', async (t) => {
+test.serial('an Idempotency-Key with other hotwords is another request [B44]', async (t) => {
   const client = await service.user('repeating')
   const create = async (hotwords: ReadonlyArray<string>): Promise<number> => {
     const body = JSON.stringify({ model: 'demo-en', language: 'en', config: { hotwords } })
@@ -59,7 +59,7 @@ test.serial('an Idempotency-Key is another request with other hotwords [B44]', a
   t.deepEqual([await create(['a']), await create(['a']), await create(['b'])], [200, 200, 422])
 })
 
-test.serial('a sender changes prompt and hotwords while it speaks, and a restart forgets nothing of it [B44]', async (t) => {
+test.serial('a sender can change prompt and hotwords during a session, and they survive a restart [B44]', async (t) => {
   const client = await service.user('changing', { permissions: ['user_retention'] })
   const live = await client.createLive({ live_retention: true, config: ASKED })
   const sender = await client.socket(live, 'sender')
@@ -89,7 +89,7 @@ test.serial('a sender changes prompt and hotwords while it speaks, and a restart
 })
 
 test.serial(
-  'auto and translate are for models of several languages, and the list of languages stays as it is [B32 B45]',
+  'only multilingual models accept auto and translate, and the list of languages is unchanged [B32 B45]',
   async (t) => {
     const client = await service.user('polyglot')
     const live = await client.createLive({ model: MULTILINGUAL, language: 'auto' })
@@ -111,7 +111,7 @@ test.serial(
   },
 )
 
-test.serial('with COMPAT_STRICT nothing of it is told [B43 B44 B45]', async (t) => {
+test.serial('with COMPAT_STRICT no answer contains the optional settings [B43 B44 B45]', async (t) => {
   const strict = await startTestService(t, { COMPAT_STRICT: '1', MODELS_DIR: modelsDir.path })
   const client = await strict.user('strict')
   const live = await client.createLive({ model: MULTILINGUAL, config: { ...ASKED, task: 'translate' } })

@@ -67,7 +67,7 @@ const belongings = async (): Promise<unknown> =>
   )
 
 test.serial(
-  "another user's things are 404 on every route that takes an id, and nothing of them is listed or ended [S22]",
+  'every route with an id answers 404 for another user’s data, and no list shows it [S22]',
   async (t) => {
     const before = await belongings()
     const owned = ROUTES.filter(({ access, path }) => access !== 'public' && access !== 'admin' && path.includes(':id'))
@@ -99,7 +99,7 @@ test.serial(
 )
 
 test.serial(
-  'administration is 403 for users and for API keys, and what a body claims to be is ignored [S22 S23]',
+  'admin routes answer 403 to users and API keys, and claimed privileges in a body are ignored [S22 S23]',
   async (t) => {
     const admin = ROUTES.filter(({ access }) => access === 'admin')
     t.true(admin.length >= 8, 'the routes were found')
@@ -132,7 +132,7 @@ test.serial(
 )
 
 test.serial(
-  'operators of a query language are no values: refused in bodies and paths, plain names in queries and forms [S15]',
+  'query operators are refused in bodies and paths and are plain names in queries and forms [S15]',
   async (t) => {
     const operators: ReadonlyArray<unknown> = [{ $ne: 1 }, { $gt: '' }, { $regex: '.*' }, ['$ne'], { toString: 1 }]
     for (const operator of operators) {
@@ -176,7 +176,7 @@ test.serial(
   },
 )
 
-test.serial('bodies that reach for prototypes change nothing but what they name [S16]', async (t) => {
+test.serial('a body with __proto__ or constructor members cannot change a prototype [S16]', async (t) => {
   for (const name of ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString', 'valueOf']) {
     const text = `{"${name}":{"model":"x","is_admin":true,"max_sessions":99},"model":"demo-en","language":"en","config":{"${name}":{"vad":false}}}`
     const answer = await eve.request<Single<LiveJson>>('POST', '/lives', {
@@ -199,7 +199,7 @@ test.serial('bodies that reach for prototypes change nothing but what they name 
   t.is((await anonymous.get('/languages/?__proto__=x&constructor=y&name=French')).status, 200)
 })
 
-test.serial('numbers, lists and depths without measure are 422 and harm nobody [S17 S18]', async (t) => {
+test.serial('excessive numbers, lists and nesting are 422, and the service stays up [S17 S18]', async (t) => {
   const post = (text: string) =>
     eve.request<{ readonly detail: ReadonlyArray<unknown> }>('POST', '/lives', {
       headers: { 'content-type': 'application/json' },
@@ -221,7 +221,7 @@ test.serial('numbers, lists and depths without measure are 422 and harm nobody [
   t.is((await anonymous.get('/health/live')).status, 200)
 })
 
-test.serial('foreign text starts no line of the log: every line is JSON of its own [S43]', async (t) => {
+test.serial('client text cannot inject log lines: every line is a complete JSON object [S43]', async (t) => {
   const forged = 'x\r\n{"level":30,"msg":"forged"}\u2028\u001b[2J'
   await anonymous.form('/login', { username: forged, password: forged })
   await eve.get(`/lives/?status=${encodeURIComponent(forged)}&name=${encodeURIComponent(forged)}`)
@@ -249,7 +249,7 @@ const descendants = (pid: number): ReadonlyArray<number> =>
     .flatMap((child) => [child, ...descendants(child)])
 
 test.serial(
-  'what lies in the data directory is for its owner alone, and no process shows a secret in its arguments [S45]',
+  'only the owner can read the data directory, and no process has a secret in its arguments [S45]',
   async (t) => {
     const modes = readdirSync(service.dataDirectory, { withFileTypes: true, recursive: true }).map((entry) => {
       const path = join(entry.parentPath, entry.name)

@@ -74,7 +74,7 @@ testWith(CHROMIUM)('the example page shows captions with the client that npm run
 
 const hasPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status === 0
 
-;(hasPython ? test : test.skip)('the program of the guide for Python prints captions', async (t) => {
+;(hasPython ? test : test.skip)('the program of the Python guide prints captions', async (t) => {
   const client = await service.user('monty')
   const { body } = await client.post<Single<Json>>('/tokens/', { name: 'python' })
   const [, program = ''] = /```python\n([^]*?)```/.exec(await readFile('docs/guides/client-in-python.md', 'utf8')) ?? []

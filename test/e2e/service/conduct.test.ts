@@ -15,34 +15,37 @@ const directoryFor = async (t: ExecutionContext): Promise<string> => {
   return path
 }
 
-test.serial('SIGTERM takes nothing new, lets senders finish, and ends with 0 [R159 F16]', async (t) => {
-  const service = await startTestService(t, { DRAIN_TIMEOUT: '60s' })
-  const client = await service.user('draining')
-  const [live, idle] = [await client.createLive(), await client.createLive()]
-  const sender = await client.socket(live, 'sender')
-  sender.send({ type: 'config' })
-  await sender.frame(({ status }) => status === 'started')
-  sender.sendAudio((await sampleSentences())[0]?.samples ?? silence(1))
-  const listener = await client.socket(live, 'listener')
-  const ended = service.kill('SIGTERM')
-  await eventually(async () => {
-    if ((await client.get('/health/ready')).status !== 503) throw new Error('still ready')
-  })
-  t.is((await client.get('/health/live')).status, 200)
-  const refused = await client.post('/lives', { model: 'demo-en', language: 'en' })
-  t.is(refused.status, 503)
-  t.is(typeof refused.body['detail'], 'string')
-  t.is((await handshake(`${service.url().replace('http', 'ws')}/ws/live?token=${idle.listener_token}`)).status, 503)
-  t.is((await client.get<Listing<LiveJson>>('/lives/')).body.data.length, 2, 'what is there can be read')
-  sender.send({ type: 'FINISH' })
-  t.deepEqual(await sender.closed, { code: 1000, reason: '' })
-  t.true(sender.frames.some(({ final }) => final === true))
-  t.is((await listener.closed).code, 1000)
-  t.is(await ended, 0)
-})
+test.serial(
+  'after SIGTERM the service refuses new sessions, lets senders finish and exits with 0 [R159 F16]',
+  async (t) => {
+    const service = await startTestService(t, { DRAIN_TIMEOUT: '60s' })
+    const client = await service.user('draining')
+    const [live, idle] = [await client.createLive(), await client.createLive()]
+    const sender = await client.socket(live, 'sender')
+    sender.send({ type: 'config' })
+    await sender.frame(({ status }) => status === 'started')
+    sender.sendAudio((await sampleSentences())[0]?.samples ?? silence(1))
+    const listener = await client.socket(live, 'listener')
+    const ended = service.kill('SIGTERM')
+    await eventually(async () => {
+      if ((await client.get('/health/ready')).status !== 503) throw new Error('still ready')
+    })
+    t.is((await client.get('/health/live')).status, 200)
+    const refused = await client.post('/lives', { model: 'demo-en', language: 'en' })
+    t.is(refused.status, 503)
+    t.is(typeof refused.body['detail'], 'string')
+    t.is((await handshake(`${service.url().replace('http', 'ws')}/ws/live?token=${idle.listener_token}`)).status, 503)
+    t.is((await client.get<Listing<LiveJson>>('/lives/')).body.data.length, 2, 'what is there can be read')
+    sender.send({ type: 'FINISH' })
+    t.deepEqual(await sender.closed, { code: 1000, reason: '' })
+    t.true(sender.frames.some(({ final }) => final === true))
+    t.is((await listener.closed).code, 1000)
+    t.is(await ended, 0)
+  },
+)
 
 test.serial(
-  'without time to drain, sockets are told server_restart; after the restart what ran is finished [R159 F16 D53]',
+  'without drain time sockets get server_restart, and running sessions are finished after the restart [R159 F16 D53]',
   async (t) => {
     const service = await startTestService(t, { DRAIN_TIMEOUT: '0s' })
     const client = await service.user('restarting')
@@ -78,7 +81,7 @@ test.serial(
 )
 
 test.serial(
-  'after kill -9 an active live is finished and its listener is told when it comes back [R159 D53]',
+  'after kill -9 an active session is finished, and a returning listener gets 4410 [R159 D53]',
   async (t) => {
     const service = await startTestService(t)
     const client = await service.user('killed')
@@ -107,7 +110,7 @@ test.serial(
   },
 )
 
-test.serial('a second signal ends a drain at once [F16]', async (t) => {
+test.serial('a second signal stops a draining service at once [F16]', async (t) => {
   const directory = await directoryFor(t)
   const stores = await startTestStores()
   t.teardown(stores.dispose)

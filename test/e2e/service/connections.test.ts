@@ -36,7 +36,7 @@ const isReady = async (t: ExecutionContext, from: string, request: string): Prom
 }
 
 test.serial(
-  'clients that begin requests and do not end them shut out nobody, not even their own address [S20 S38]',
+  'clients with unfinished requests do not block other clients, not even of their address [S20 S38]',
   async (t) => {
     const served = await openMany(t, MOST + 60, DIRECT)
     for (const connection of served) connection.write(WHOLE)
@@ -52,7 +52,7 @@ test.serial(
 )
 
 test.serial(
-  'behind a trusted proxy that passes bodies on as they come, one client shuts out nobody [S20 S38]',
+  'behind a streaming trusted proxy one client with unfinished requests does not block others [S20 S38]',
   async (t) => {
     const halves = await openMany(t, MOST + 60, PROXY)
     for (const connection of halves) connection.write(forClient('203.0.113.9', HALF))
@@ -66,7 +66,7 @@ test.serial(
   },
 )
 
-test.serial('what the parser refuses has a body like every error, and nothing of it is in the log [R6]', async (t) => {
+test.serial('a malformed request gets a standard error body, and its content stays out of the log [R6]', async (t) => {
   const secret = 'hunter2-and-more'
   const login = `POST /login HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/x-www-form-urlencoded\r\n`
   const bad = [
@@ -88,7 +88,7 @@ test.serial('what the parser refuses has a body like every error, and nothing of
   t.false(service.log().includes(secret))
 })
 
-test.serial('listeners behind one address that come back all at once get in', async (t) => {
+test.serial('1,500 listeners of one address can reconnect at once', async (t) => {
   const { id, listener_token: token } = await (await service.user('lecturer')).createLive()
   const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
   const ask = `GET /ws/live/${id}?token=${token} HTTP/1.1\r\nHost: localhost\r\n${upgrade}Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`

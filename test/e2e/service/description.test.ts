@@ -35,7 +35,7 @@ const operationsOf = ({ paths }: Description): ReadonlyArray<Asked> =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
   )
 
-test('the service describes itself in valid OpenAPI 3.1.0: tags, credentials, and what may refuse [R75 R124 R125]', async (t) => {
+test('/openapi.json is valid OpenAPI 3.1.0 and declares tags, credentials and refusals [R75 R124 R125]', async (t) => {
   const document = await describe()
   t.deepEqual([document.openapi, document.info.version], ['3.1.0', '0.6.2'])
   const { valid, errors } = await new Validator().validate(structuredClone(document) as never)
@@ -54,7 +54,7 @@ test('the service describes itself in valid OpenAPI 3.1.0: tags, credentials, an
 /** One takes long, the other ends the login that all others need. */
 const SKIPPED: ReadonlySet<string> = new Set(['rescanModels', 'logout'])
 
-test('whatever is wrong with a request, the description declares the answer [R126]', async (t) => {
+test('the description declares every answer to a wrong request [R126]', async (t) => {
   const admin = await service.admin()
   const clients = [service.anonymous(), createClient(service.url(), 'nobody'), admin]
   // The client compares each answer with the description, and fails when its status or shape is not there.
@@ -115,48 +115,51 @@ const ask = ({ client }: Owned, operation: Asked, path: string) => {
   })
 }
 
-test('of 20 users each gets 404 for what another owns and 403 for what is an administrator’s, on every route of the description [R36]', async (t) => {
-  const operations = operationsOf(await describe())
-  const forAdmins = operations.filter(isForAdmins)
-  const ofOwners = operations.filter(
-    (one) => one.tags.includes('Private') && one.path.includes('{id}') && !isForAdmins(one),
-  )
-  t.true(forAdmins.length >= 8 && ofOwners.length >= 10, `${forAdmins.length} and ${ofOwners.length} operations`)
+test(
+  'each of 20 users gets 404 for another user’s data and 403 on admin routes, on every described route [R36]',
+  async (t) => {
+    const operations = operationsOf(await describe())
+    const forAdmins = operations.filter(isForAdmins)
+    const ofOwners = operations.filter(
+      (one) => one.tags.includes('Private') && one.path.includes('{id}') && !isForAdmins(one),
+    )
+    t.true(forAdmins.length >= 8 && ofOwners.length >= 10, `${forAdmins.length} and ${ofOwners.length} operations`)
 
-  const admin = await service.admin()
-  const names = Array.from({ length: USERS }, (_, index) => `user${index}`)
-  await Promise.all(
-    names.map((username) => admin.api.call('createUser', { body: { username, password: passwordOf(username) } })),
-  )
-  const users = await Promise.all(names.map(async (username) => ownedBy(await service.logIn(username))))
+    const admin = await service.admin()
+    const names = Array.from({ length: USERS }, (_, index) => `user${index}`)
+    await Promise.all(
+      names.map((username) => admin.api.call('createUser', { body: { username, password: passwordOf(username) } })),
+    )
+    const users = await Promise.all(names.map(async (username) => ownedBy(await service.logIn(username))))
 
-  for (const [index, user] of users.entries()) {
-    const other = users[(index + 1) % users.length] ?? user
-    const answers = await Promise.all(
-      [...ofOwners, ...forAdmins].map(async (operation) => {
-        const id = other.ids[operation.path.split('/')[1] ?? ''] ?? other.ids['lives']
-        const { status } = await ask(
-          user,
-          operation,
-          operation.path.replace('{id}', String(id)).replace('{entry}', '1'),
-        )
-        return { name: `${operation.method} ${operation.path}`, status, wanted: isForAdmins(operation) ? 403 : 404 }
-      }),
-    )
-    t.deepEqual(
-      answers.filter(({ status, wanted }) => status !== wanted),
-      [],
-      `user ${index}`,
-    )
-  }
-  for (const { client, ids } of users) {
-    const lists = [await client.api.call('listLives'), await client.api.call('listTokens')]
-    t.deepEqual(
-      lists.map(({ data }) => data.map(({ id }) => id)),
-      [[ids['lives']], [ids['tokens']]],
-      'nobody lost anything',
-    )
-    const profiles = (await client.api.call('listProfiles')).data
-    t.deepEqual(profiles.map(({ name }) => name).toSorted(), ['Default', 'Lecture'])
-  }
-})
+    for (const [index, user] of users.entries()) {
+      const other = users[(index + 1) % users.length] ?? user
+      const answers = await Promise.all(
+        [...ofOwners, ...forAdmins].map(async (operation) => {
+          const id = other.ids[operation.path.split('/')[1] ?? ''] ?? other.ids['lives']
+          const { status } = await ask(
+            user,
+            operation,
+            operation.path.replace('{id}', String(id)).replace('{entry}', '1'),
+          )
+          return { name: `${operation.method} ${operation.path}`, status, wanted: isForAdmins(operation) ? 403 : 404 }
+        }),
+      )
+      t.deepEqual(
+        answers.filter(({ status, wanted }) => status !== wanted),
+        [],
+        `user ${index}`,
+      )
+    }
+    for (const { client, ids } of users) {
+      const lists = [await client.api.call('listLives'), await client.api.call('listTokens')]
+      t.deepEqual(
+        lists.map(({ data }) => data.map(({ id }) => id)),
+        [[ids['lives']], [ids['tokens']]],
+        'nobody lost anything',
+      )
+      const profiles = (await client.api.call('listProfiles')).data
+      t.deepEqual(profiles.map(({ name }) => name).toSorted(), ['Default', 'Lecture'])
+    }
+  },
+)

@@ -11,7 +11,7 @@ const browserTest = testWith(CHROMIUM)
 
 const LOOK_OF_TEXT = `(({ color, fontSize }) => ({ color, fontSize }))(getComputedStyle(document.querySelector('#captions')))`
 
-browserTest('with controls=1 an audience chooses language, size and contrast, and shows it on the full screen [B49 B46]', async (t) => {
+browserTest('controls=1 lets viewers choose language, size, contrast and full screen [B49 B46]', async (t) => {
   const { service, browser } = await start()
   const page = await browser.newPage({ viewport: { width: 800, height: 400 } })
   const refused = watchPolicy(page)
@@ -50,7 +50,7 @@ browserTest('with controls=1 an audience chooses language, size and contrast, an
 
 const CONNECTION = '{"type":"connection","status":"connected","role":"listener","session_id":7,"state":"'
 
-browserTest('an audience is told in words how it stands, from connecting to the end; over a picture only trouble is told [B8 B46]', async (t) => {
+browserTest('the page shows the connection state in words; an overlay shows only problems [B8 B46]', async (t) => {
   const { service, browser } = await start()
   const page = await browser.newPage({ viewport: { width: 800, height: 400 } })
   const refused = watchPolicy(page)
@@ -118,7 +118,7 @@ browserTest('an audience is told in words how it stands, from connecting to the 
   t.deepEqual(refused, [])
 })
 
-browserTest('a second screen that comes late shows what was said before, with its translations [B8 B24]', async (t) => {
+browserTest('a page that opens late shows the earlier captions and their translations [B8 B24]', async (t) => {
   const { service, browser } = await start()
   const client = await service.user('late')
   const live = await client.createLive({ translations: ['es'] })

@@ -65,129 +65,148 @@ const WITHOUT_WAITING = `{
 
 const LOOK = { background_color: '000080', color_text: 'ffff00', size_text: 40 }
 
-embedTest('captions come to a sandboxed frame of another origin while they are spoken, and come again after a cut [B8 R74 D21 S41 S42]', async (t) => {
-  const { service, browser } = await start()
-  const proxy = await openHttpProxy(service.url())
-  closing.push(proxy.close)
-  const { token = '' } = await service.user('speaker')
-  const client = createClient(proxy.url, token)
-  const live = await client.createLive({ translations: ['es'], ...LOOK })
-  const snippet = String(live['iframe_html'])
-  const embedder = createHttpServer((_request, response) =>
-    response.setHeader('Content-Type', 'text/html').end(`<!doctype html><p>A page</p>${snippet}`),
-  )
-  const port = await portOf(embedder)
+embedTest(
+  'a sandboxed frame of another origin shows live captions and resumes after a lost connection [B8 R74 D21 S41 S42]',
+  async (t) => {
+    const { service, browser } = await start()
+    const proxy = await openHttpProxy(service.url())
+    closing.push(proxy.close)
+    const { token = '' } = await service.user('speaker')
+    const client = createClient(proxy.url, token)
+    const live = await client.createLive({ translations: ['es'], ...LOOK })
+    const snippet = String(live['iframe_html'])
+    const embedder = createHttpServer((_request, response) =>
+      response.setHeader('Content-Type', 'text/html').end(`<!doctype html><p>A page</p>${snippet}`),
+    )
+    const port = await portOf(embedder)
 
-  const page = await browser.newPage()
-  const refused = watchPolicy(page)
-  await page.goto(`http://localhost:${port}/`)
-  const captions = page.frameLocator('iframe')
-  await captions.getByText('The captions have not begun yet.').waitFor()
-  const spanish = await browser.newPage()
-  await spanish.goto(`${proxy.url}/api/v1/embed/live/${live.id}/?language=es#token=${live.listener_token}`)
+    const page = await browser.newPage()
+    const refused = watchPolicy(page)
+    await page.goto(`http://localhost:${port}/`)
+    const captions = page.frameLocator('iframe')
+    await captions.getByText('The captions have not begun yet.').waitFor()
+    const spanish = await browser.newPage()
+    await spanish.goto(`${proxy.url}/api/v1/embed/live/${live.id}/?language=es#token=${live.listener_token}`)
 
-  const [first, second] = await sampleSentences()
-  const sender = await createClient(service.url(), token).socket(live, 'sender')
-  const finals = (type: string): ReadonlyArray<unknown> =>
-    sender.frames.filter((frame) => frame['type'] === type && frame['final'] === true).map(({ text }) => text)
-  const shown = (): Promise<ReadonlyArray<string>> =>
-    captions.locator('#lines p').evaluateAll((lines) => lines.map(({ textContent }) => textContent ?? ''))
-  sender.send({ type: 'config' })
-  await sender.frame(({ status }) => status === 'started')
-  sender.sendAudio(first?.samples ?? silence(0))
-  sender.sendAudio(silence(1.5))
-  await captions.locator('#lines p').first().waitFor()
-  t.deepEqual(await shown(), finals('transcription'))
-  t.regex((await shown())[0] ?? '', /meeting/)
-  await spanish.locator('#lines p').first().waitFor()
-  const style = await page.frames().at(-1)?.evaluate(LOOK_OF)
-  t.deepEqual(style, { color: 'rgb(255, 255, 0)', fontSize: '40px', textShadow: 'none', background: 'rgb(0, 0, 128)' })
+    const [first, second] = await sampleSentences()
+    const sender = await createClient(service.url(), token).socket(live, 'sender')
+    const finals = (type: string): ReadonlyArray<unknown> =>
+      sender.frames.filter((frame) => frame['type'] === type && frame['final'] === true).map(({ text }) => text)
+    const shown = (): Promise<ReadonlyArray<string>> =>
+      captions.locator('#lines p').evaluateAll((lines) => lines.map(({ textContent }) => textContent ?? ''))
+    sender.send({ type: 'config' })
+    await sender.frame(({ status }) => status === 'started')
+    sender.sendAudio(first?.samples ?? silence(0))
+    sender.sendAudio(silence(1.5))
+    await captions.locator('#lines p').first().waitFor()
+    t.deepEqual(await shown(), finals('transcription'))
+    t.regex((await shown())[0] ?? '', /meeting/)
+    await spanish.locator('#lines p').first().waitFor()
+    const style = await page.frames().at(-1)?.evaluate(LOOK_OF)
+    t.deepEqual(style, {
+      color: 'rgb(255, 255, 0)',
+      fontSize: '40px',
+      textShadow: 'none',
+      background: 'rgb(0, 0, 128)',
+    })
 
-  const handshakes = (): ReadonlyArray<string> => proxy.requests().filter((head) => head.includes('/ws/live/'))
-  t.is(handshakes().length, 2)
-  proxy.reset()
-  await eventually(() => assertAtLeast(handshakes().length, 4))
-  t.true(
-    handshakes()
-      .slice(2)
-      .every((head) => head.endsWith(`?token=${live.listener_token}&after=1`)),
-    handshakes().join('\n'),
-  )
-  sender.sendAudio(second?.samples ?? silence(0))
-  sender.sendAudio(silence(1.5))
-  await captions.locator('#lines p').nth(1).waitFor()
-  sender.send({ type: 'FINISH' })
-  t.is((await sender.closed).code, 1000)
-  await captions.getByText('The captions have ended.').waitFor()
-  await spanish.getByText('The captions have ended.').waitFor()
-  t.deepEqual(await shown(), finals('transcription'))
-  t.is(finals('transcription').length, 2)
-  const spanishLines = await spanish
-    .locator('#lines p')
-    .evaluateAll((lines) => lines.map(({ textContent, lang }) => [textContent, lang]))
-  t.deepEqual<unknown, unknown>(spanishLines, finals('translation').map((text) => [text, 'es']))
+    const handshakes = (): ReadonlyArray<string> => proxy.requests().filter((head) => head.includes('/ws/live/'))
+    t.is(handshakes().length, 2)
+    proxy.reset()
+    await eventually(() => assertAtLeast(handshakes().length, 4))
+    t.true(
+      handshakes()
+        .slice(2)
+        .every((head) => head.endsWith(`?token=${live.listener_token}&after=1`)),
+      handshakes().join('\n'),
+    )
+    sender.sendAudio(second?.samples ?? silence(0))
+    sender.sendAudio(silence(1.5))
+    await captions.locator('#lines p').nth(1).waitFor()
+    sender.send({ type: 'FINISH' })
+    t.is((await sender.closed).code, 1000)
+    await captions.getByText('The captions have ended.').waitFor()
+    await spanish.getByText('The captions have ended.').waitFor()
+    t.deepEqual(await shown(), finals('transcription'))
+    t.is(finals('transcription').length, 2)
+    const spanishLines = await spanish
+      .locator('#lines p')
+      .evaluateAll((lines) => lines.map(({ textContent, lang }) => [textContent, lang]))
+    t.deepEqual<unknown, unknown>(spanishLines, finals('translation').map((text) => [text, 'es']))
 
-  t.deepEqual(refused, [])
-  const secrets = proxy.requests().filter((head) => head.includes(live.listener_token))
-  t.deepEqual(secrets, handshakes(), 'the token is sent in handshakes and nowhere else')
-  t.false(service.log().includes(live.listener_token))
-})
+    t.deepEqual(refused, [])
+    const secrets = proxy.requests().filter((head) => head.includes(live.listener_token))
+    t.deepEqual(secrets, handshakes(), 'the token is sent in handshakes and nowhere else')
+    t.false(service.log().includes(live.listener_token))
+  },
+)
 
 const assertAtLeast = (count: number, least: number): void => {
   if (count < least) throw new Error(`${count} and not ${least}`)
 }
 
-embedTest('whatever is said is text; partials give way to finals; lines are bounded; the background of an overlay is none [S39 S40 B8]', async (t) => {
-  const { service, browser } = await start()
-  const page = await browser.newPage({ viewport: { width: 400, height: 300 } })
-  const refused = watchPolicy(page)
-  const socket = await openEmbedPage(page, `${service.url()}/embed/live/7#token=any`)
-  const lines = page.locator('#lines p')
-  const partial = page.locator('#partial')
+embedTest(
+  'captions are shown as plain text in at most 50 lines, and finals replace partials [S39 S40 B8]',
+  async (t) => {
+    const { service, browser } = await start()
+    const page = await browser.newPage({ viewport: { width: 400, height: 300 } })
+    const refused = watchPolicy(page)
+    const socket = await openEmbedPage(page, `${service.url()}/embed/live/7#token=any`)
+    const lines = page.locator('#lines p')
+    const partial = page.locator('#partial')
 
-  socket.send('{"type":"connection","status":"connected","role":"listener","session_id":7,"state":"active"}')
-  socket.send(captionFrame(1, 'hel', { final: false }))
-  socket.send(captionFrame(1, 'hello\nwor', { final: false }))
-  await partial.filter({ hasText: 'wor' }).waitFor()
-  t.is(await lines.count(), 0)
-  socket.send(captionFrame(1, 'Hello\nworld.'))
-  await lines.first().waitFor()
-  t.deepEqual([await lines.allTextContents(), await partial.textContent()], [['Hello\nworld.'], ''])
-  socket.send(captionFrame(1, 'Hello\nworld.'))
-  socket.send(captionFrame(9, 'Bonjour', { type: 'translation', language: 'fr' }))
+    socket.send('{"type":"connection","status":"connected","role":"listener","session_id":7,"state":"active"}')
+    socket.send(captionFrame(1, 'hel', { final: false }))
+    socket.send(captionFrame(1, 'hello\nwor', { final: false }))
+    await partial.filter({ hasText: 'wor' }).waitFor()
+    t.is(await lines.count(), 0)
+    socket.send(captionFrame(1, 'Hello\nworld.'))
+    await lines.first().waitFor()
+    t.deepEqual([await lines.allTextContents(), await partial.textContent()], [['Hello\nworld.'], ''])
+    socket.send(captionFrame(1, 'Hello\nworld.'))
+    socket.send(captionFrame(9, 'Bonjour', { type: 'translation', language: 'fr' }))
 
-  const hostile = [
-    '<script>window.hacked = 1</script>',
-    '<img src=x onerror="window.hacked=1">',
-    '</p></div><style>*{display:none}</style>',
-    '&lt;b&gt;',
-    '\u202Etxet desrever\u202E',
-    'שלום, world',
-    'x'.repeat(1e6),
-    'javascript:alert(1)',
-  ]
-  for (const [index, text] of hostile.entries()) socket.send(captionFrame(index + 2, text, { language: '"><script>' }))
-  await lines.nth(hostile.length).waitFor()
-  const texts = await lines.allTextContents()
-  t.deepEqual(
-    texts.slice(1).map((text) => text.slice(0, 100)),
-    hostile.map((text) => text.slice(0, 100)),
-    'once each, and only what was asked for',
-  )
-  const seen = await page.evaluate<Json>(WHAT_IS_THERE)
-  t.deepEqual<unknown, unknown>(seen, {
-    hacked: false, scripts: 1, elements: 0, directions: ['ltr', 'ltr', 'ltr', 'ltr', 'ltr', 'ltr', 'rtl', 'ltr', 'ltr'],
-    isTooWide: false, background: 'rgba(0, 0, 0, 0)', hasShadow: true, announced: 'polite', stored: 0,
-  })
+    const hostile = [
+      '<script>window.hacked = 1</script>',
+      '<img src=x onerror="window.hacked=1">',
+      '</p></div><style>*{display:none}</style>',
+      '&lt;b&gt;',
+      '\u202Etxet desrever\u202E',
+      'שלום, world',
+      'x'.repeat(1e6),
+      'javascript:alert(1)',
+    ]
+    for (const [index, text] of hostile.entries())
+      socket.send(captionFrame(index + 2, text, { language: '"><script>' }))
+    await lines.nth(hostile.length).waitFor()
+    const texts = await lines.allTextContents()
+    t.deepEqual(
+      texts.slice(1).map((text) => text.slice(0, 100)),
+      hostile.map((text) => text.slice(0, 100)),
+      'once each, and only what was asked for',
+    )
+    const seen = await page.evaluate<Json>(WHAT_IS_THERE)
+    t.deepEqual<unknown, unknown>(seen, {
+      hacked: false,
+      scripts: 1,
+      elements: 0,
+      directions: ['ltr', 'ltr', 'ltr', 'ltr', 'ltr', 'ltr', 'rtl', 'ltr', 'ltr'],
+      isTooWide: false,
+      background: 'rgba(0, 0, 0, 0)',
+      hasShadow: true,
+      announced: 'polite',
+      stored: 0,
+    })
 
-  for (let segment = 100; segment < 200; segment += 1) socket.send(captionFrame(segment, `line ${segment}`))
-  await page.getByText('line 199').waitFor()
-  t.is(await lines.count(), 50)
-  t.true(await page.evaluate<boolean>(IS_NEWEST_IN_SIGHT))
-  t.deepEqual(refused, [])
-})
+    for (let segment = 100; segment < 200; segment += 1) socket.send(captionFrame(segment, `line ${segment}`))
+    await page.getByText('line 199').waitFor()
+    t.is(await lines.count(), 50)
+    t.true(await page.evaluate<boolean>(IS_NEWEST_IN_SIGHT))
+    t.deepEqual(refused, [])
+  },
+)
 
-embedTest('COMPAT_STRICT: frames without number replace what they overlap [B8]', async (t) => {
+embedTest('with COMPAT_STRICT a frame replaces the captions that overlap it in time [B8]', async (t) => {
   const { service, browser } = await start()
   const page = await browser.newPage()
   const socket = await openEmbedPage(page, `${service.url()}/embed/live/7#token=any`)
@@ -208,37 +227,40 @@ embedTest('COMPAT_STRICT: frames without number replace what they overlap [B8]',
   t.deepEqual(await page.locator('#lines p').allTextContents(), ['one two', 'three four'])
 })
 
-embedTest('a wrong token, none, and a live that is over are told plainly; a refusal is tried again later and later, and not for ever [S22]', async (t) => {
-  const { service, browser } = await start()
-  const client = await service.user('host')
-  const [open, over]: ReadonlyArray<LiveJson> = [await client.createLive(), await client.createLive()]
-  await client.put(`/lives/${over?.id}/finish`)
-  const page = await browser.newPage()
-  const address = (live: LiveJson | undefined, token: string): string =>
-    `${service.url()}/embed/live/${live?.id}#token=${token}`
-  await page.goto(address(over, over?.listener_token ?? ''))
-  await page.getByText('The captions have ended.').waitFor()
-  await page.goto(`${service.url()}/embed/live/${open?.id}`)
-  await page.getByText('This link is incomplete: its token is missing.').waitFor()
+embedTest(
+  'the page explains a wrong or missing token and an ended session, and retries a refusal twice with growing delays [S22]',
+  async (t) => {
+    const { service, browser } = await start()
+    const client = await service.user('host')
+    const [open, over]: ReadonlyArray<LiveJson> = [await client.createLive(), await client.createLive()]
+    await client.put(`/lives/${over?.id}/finish`)
+    const page = await browser.newPage()
+    const address = (live: LiveJson | undefined, token: string): string =>
+      `${service.url()}/embed/live/${live?.id}#token=${token}`
+    await page.goto(address(over, over?.listener_token ?? ''))
+    await page.getByText('The captions have ended.').waitFor()
+    await page.goto(`${service.url()}/embed/live/${open?.id}`)
+    await page.getByText('This link is incomplete: its token is missing.').waitFor()
 
-  const strangers = await browser.newPage()
-  const delays: Array<number> = []
-  let [attempts, asked] = [0, 0]
-  strangers.on('websocket', () => (attempts += 1))
-  strangers.on('requestfinished', (request) => (asked += Number(request.url().endsWith('/embed/ready'))))
-  await strangers.exposeFunction('note', (delay: number) => delays.push(delay))
-  await strangers.addInitScript({ content: WITHOUT_WAITING })
-  await strangers.goto(address(open, over?.listener_token ?? ''))
-  await strangers.getByText('These captions cannot be shown: the link is wrong or no longer valid.').waitFor()
-  await eventually(() => assertAtLeast(attempts, 3))
-  await eventually(() => assertAtLeast(asked, 3))
-  // When this has been answered, what the page does after its own last question has been done.
-  await strangers.evaluate("fetch('/embed/ready').then((response) => response.text())")
-  await eventually(() => assertAtLeast(service.log().split(`/ws/live/${open?.id}`).length - 1, 3))
-  t.is(attempts, 3)
-  t.is(delays.length, 2)
-  for (const [index, delay] of delays.entries()) {
-    const longest = 1000 * 2 ** index
-    t.true(delay >= longest / 2 && delay <= longest, String(delays))
-  }
-})
+    const strangers = await browser.newPage()
+    const delays: Array<number> = []
+    let [attempts, asked] = [0, 0]
+    strangers.on('websocket', () => (attempts += 1))
+    strangers.on('requestfinished', (request) => (asked += Number(request.url().endsWith('/embed/ready'))))
+    await strangers.exposeFunction('note', (delay: number) => delays.push(delay))
+    await strangers.addInitScript({ content: WITHOUT_WAITING })
+    await strangers.goto(address(open, over?.listener_token ?? ''))
+    await strangers.getByText('These captions cannot be shown: the link is wrong or no longer valid.').waitFor()
+    await eventually(() => assertAtLeast(attempts, 3))
+    await eventually(() => assertAtLeast(asked, 3))
+    // When this has been answered, what the page does after its own last question has been done.
+    await strangers.evaluate("fetch('/embed/ready').then((response) => response.text())")
+    await eventually(() => assertAtLeast(service.log().split(`/ws/live/${open?.id}`).length - 1, 3))
+    t.is(attempts, 3)
+    t.is(delays.length, 2)
+    for (const [index, delay] of delays.entries()) {
+      const longest = 1000 * 2 ** index
+      t.true(delay >= longest / 2 && delay <= longest, String(delays))
+    }
+  },
+)

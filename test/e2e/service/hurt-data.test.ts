@@ -14,7 +14,7 @@ import { openLogOf } from '../../support/stores/stores.ts'
 
 test.after.always(disposeServices)
 
-test('an event of a newer version stops nothing but what needs its stream, and the stream is named', async (t) => {
+test('an unknown event type blocks only writes to its stream, and the stream is reported', async (t) => {
   const { service, live, tokenId } = await stoppedService(t)
   const streams = [
     `live-${live.id}`,
@@ -66,7 +66,7 @@ test('an event of a newer version stops nothing but what needs its stream, and t
 })
 
 testOnChosenStores(
-  'a damaged row stops nothing but what needs its stream, wherever it stands, and the stream is named',
+  'a damaged row blocks only writes to its stream, and the stream is reported',
   async (t) => {
     const { service, live, tokenId } = await stoppedService(t)
     // Ahead of every checkpoint, and in streams that are read when somebody asks.
@@ -95,7 +95,7 @@ testOnChosenStores(
   },
 )
 
-test('an envelope that was sealed for another place is damage, and shows nothing of its text', async (t) => {
+test('a sealed value that was copied to another place counts as damaged and is not shown', async (t) => {
   const { service, tokenId } = await stoppedService(t)
   const log = await openLogOf(service)
   const [registered] = await right(log.read('user-2'))
@@ -117,7 +117,7 @@ test('an envelope that was sealed for another place is damage, and shows nothing
 })
 
 testOnChosenStores(
-  'a key that the keyring never made reads as erased and is named as missing; everybody else goes on',
+  'a lost key makes its user’s data read as erased and is reported as missing; other users are unaffected',
   async (t) => {
     const { service } = await stoppedService(t)
     const keyring = new DatabaseSync(join(service.dataDirectory, 'keyring.sqlite'))

@@ -43,7 +43,7 @@ const administrators = async (by: Client): Promise<ReadonlyArray<unknown>> =>
     .map((user) => user['id'])
 
 test.serial(
-  'the last active administrator is not demoted, deactivated or deleted, by nobody and in no way, and nothing is half done',
+  'nobody can demote, deactivate or delete the last active administrator',
   async (t) => {
     const admin = await service.admin()
     const before = (await admin.get('/users/me')).body
@@ -74,7 +74,7 @@ test.serial(
 )
 
 test.serial(
-  'of two administrators who take each other, or themselves, away at once exactly one succeeds',
+  'of two administrators who remove each other or themselves at once, exactly one succeeds',
   async (t) => {
     const root = await service.admin()
     let [one, two] = [await newAdministrator(root), await newAdministrator(root)]

@@ -12,7 +12,7 @@ test.after.always(() => service.dispose())
 
 const TOO_MANY = { detail: 'Too many requests' }
 
-test.serial('RECONNECT_GRACE: a live outlasts the loss of its sender and goes on with the next one', async (t) => {
+test.serial('RECONNECT_GRACE: a session survives the loss of its sender and continues with the next one', async (t) => {
   const client = await service.user('lossy')
   const live = await client.createLive()
   const lost = await client.socket(live, 'sender')
@@ -31,7 +31,7 @@ test.serial('RECONNECT_GRACE: a live outlasts the loss of its sender and goes on
 })
 
 test.serial(
-  'after 30 failed handshakes, or wrong API keys, in a minute the address gets 429; REST goes on [S25]',
+  'after 30 failed handshakes or wrong API keys in a minute the address gets 429; REST still works [S25]',
   async (t) => {
     const url = `${service.url().replace('http', 'ws')}/ws/live?token=guess`
     const statuses: Array<number> = []
@@ -60,7 +60,7 @@ test.serial(
 )
 
 test.serial(
-  'a credential that asks too often gets 429 with Retry-After; others and the address notice nothing [D57]',
+  'a credential over its request rate gets 429 with Retry-After; other credentials are unaffected [D57]',
   async (t) => {
     // So few that any machine answers more.
     const limited = await startTestService(t, { RATE_LIMIT: '5' })
@@ -80,38 +80,41 @@ test.serial(
   },
 )
 
-test.serial('a name that was guessed at waits with Retry-After, known or not, also after a restart; a success resets it [S24]', async (t) => {
-  const member = await service.user('target')
-  const attempt = (username: string, password: string) => service.anonymous().form('/login', { username, password })
-  for (const username of ['target', 'nobody']) {
-    for (let n = 0; n < 5; n += 1) {
-      const wrong = await attempt(username, 'a guess')
-      t.is(wrong.status, 401)
-      t.deepEqual(wrong.body, { detail: 'Incorrect username or password' })
+test.serial(
+  'five failed logins lock a username with Retry-After, also after a restart; a success resets the count [S24]',
+  async (t) => {
+    const member = await service.user('target')
+    const attempt = (username: string, password: string) => service.anonymous().form('/login', { username, password })
+    for (const username of ['target', 'nobody']) {
+      for (let n = 0; n < 5; n += 1) {
+        const wrong = await attempt(username, 'a guess')
+        t.is(wrong.status, 401)
+        t.deepEqual(wrong.body, { detail: 'Incorrect username or password' })
+      }
+      const refused = await attempt(username, passwordOf('target'))
+      t.is(refused.status, 429, username)
+      t.deepEqual(refused.body, TOO_MANY)
+      t.regex(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
     }
-    const refused = await attempt(username, passwordOf('target'))
-    t.is(refused.status, 429, username)
-    t.deepEqual(refused.body, TOO_MANY)
-    t.regex(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
-  }
-  t.is((await member.get('/users/me')).status, 200, 'who is logged in notices nothing')
-  t.is((await logIn(service.url(), ADMIN.username, ADMIN.password)).url, service.url(), 'nor do others')
+    t.is((await member.get('/users/me')).status, 200, 'who is logged in notices nothing')
+    t.is((await logIn(service.url(), ADMIN.username, ADMIN.password)).url, service.url(), 'nor do others')
 
-  await service.kill('SIGKILL')
-  await service.start()
-  const [wrong, refused] = await eventually(async () => {
-    const answers = await Promise.all([attempt('target', 'a guess'), attempt('target', passwordOf('target'))])
-    if (answers[0].status !== 401) throw new Error('the wait is not over')
-    return answers
-  }, { timeoutMs: 60_000 })
-  t.is(wrong.status, 401)
-  t.is(refused.status, 429, 'the sixth failure and not the first')
-  t.is(refused.headers.get('retry-after'), '2')
-  const token = await eventually(() => logIn(service.url(), 'target', passwordOf('target')), { timeoutMs: 60_000 })
-  t.is((await token.get('/users/me')).status, 200, 'never shut out for good')
-  t.is((await attempt('target', 'a guess')).status, 401)
-  t.is((await attempt('target', passwordOf('target'))).status, 200, 'the success has reset the count')
-})
+    await service.kill('SIGKILL')
+    await service.start()
+    const [wrong, refused] = await eventually(async () => {
+      const answers = await Promise.all([attempt('target', 'a guess'), attempt('target', passwordOf('target'))])
+      if (answers[0].status !== 401) throw new Error('the wait is not over')
+      return answers
+    }, { timeoutMs: 60_000 })
+    t.is(wrong.status, 401)
+    t.is(refused.status, 429, 'the sixth failure and not the first')
+    t.is(refused.headers.get('retry-after'), '2')
+    const token = await eventually(() => logIn(service.url(), 'target', passwordOf('target')), { timeoutMs: 60_000 })
+    t.is((await token.get('/users/me')).status, 200, 'never shut out for good')
+    t.is((await attempt('target', 'a guess')).status, 401)
+    t.is((await attempt('target', passwordOf('target'))).status, 200, 'the success has reset the count')
+  },
+)
 
 /** A log-in from another address of this machine. */
 const logInFrom = async (localAddress: string, username: string, password: string): Promise<number> => {
@@ -124,7 +127,7 @@ const logInFrom = async (localAddress: string, username: string, password: strin
 }
 
 test.serial(
-  'guesses at a name keep nobody out who comes from elsewhere, and a new password ends the wait everywhere',
+  'a login lock applies to one address only, and a new password ends it everywhere',
   async (t) => {
     const member = await service.user('victim')
     const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data

@@ -24,7 +24,7 @@ const wavOf = (samples: Int16Array): Buffer => {
   return Buffer.concat([header, Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)])
 }
 
-test('the example that the README leads to prints captions', async (t) => {
+test('the example of the README prints captions', async (t) => {
   const service = await startTestService(t)
   await service.user('ada')
   const [sentence] = await sampleSentences()

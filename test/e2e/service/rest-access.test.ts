@@ -13,7 +13,7 @@ const service = sharedTestService()
 const NOT_AUTHENTICATED = { detail: 'Not authenticated' }
 const NOT_VALID = { detail: 'Could not validate credentials' }
 
-test('every private route is 401 before its body is looked at, with and without credentials that are bad [R25 R62]', async (t) => {
+test('private routes answer 401 to missing and bad credentials before they check the body [R25 R62]', async (t) => {
   const routes = [
     ['GET', '/lives/'],
     ['POST', '/lives'],
@@ -49,7 +49,7 @@ test('every private route is 401 before its body is looked at, with and without 
   }
 })
 
-test('a login answers exactly two members, ignores further OAuth2 fields, and wants a form [R26 R29]', async (t) => {
+test('a login takes a form, answers exactly two members and ignores further OAuth2 fields [R26 R29]', async (t) => {
   const { status, body } = await service.anonymous().form('/login', {
     ...ADMIN, grant_type: 'password', scope: '', client_id: 'x', client_secret: 'y',
   })
@@ -90,7 +90,7 @@ test('the token of a login works on every private route, whatever the case of th
       )
 })
 
-test('only a whole, current token that this service signed is one [R34]', async (t) => {
+test('only a complete, unexpired token signed by this service is valid [R34]', async (t) => {
   const key = deriveKey(
     await loadMasterKey(service.stores['MASTER_KEY_FILE'] ?? join(service.dataDirectory, 'master.key')),
     'jwt',
@@ -139,7 +139,7 @@ test('only a whole, current token that this service signed is one [R34]', async 
   }
 })
 
-test('/users is for admins; a member cannot raise itself [R62 S23]', async (t) => {
+test('only admins may use /users, and a request body cannot grant privileges [R62 S23]', async (t) => {
   const member = await service.user('member')
   t.is((await member.get('/users/')).status, 403)
   const refused = await member.post('/users/', 'not even an object')
@@ -155,7 +155,7 @@ test('/users is for admins; a member cannot raise itself [R62 S23]', async (t) =
   t.false(JSON.stringify(created.body).includes('long enough'))
 })
 
-test('lives of others are not listed, not found by id, and not ended by their URL [R36 R84 R85 R91]', async (t) => {
+test('another user’s sessions cannot be listed, read or finished [R36 R84 R85 R91]', async (t) => {
   const [owner, other] = [await service.user('owner'), await service.user('other')]
   const url = { audio_format: 'hls', audio_url: 'https://example.com/shared.m3u8' }
   const [raw, pulled] = [await owner.createLive(), await owner.createLive(url)]
@@ -188,7 +188,7 @@ test('an id that is no integer is 422, one that does not exist 404 [R11]', async
     }
 })
 
-test('bodies that are no objects are 422, those too large 413, never 500 [R8 R10]', async (t) => {
+test('a body that is not an object is 422, and a body that is too large is 413 [R8 R10]', async (t) => {
   const { token } = await service.user('hostile')
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   for (const body of [
@@ -215,7 +215,7 @@ test('bodies that are no objects are 422, those too large 413, never 500 [R8 R10
   t.is((await service.anonymous().form('/login', { username: 'x'.repeat(9000), password: 'x' })).status, 413)
 })
 
-test('no refusal repeats what was sent [R7]', async (t) => {
+test('no refusal repeats the submitted values [R7]', async (t) => {
   const client = await service.user('secretive')
   const secret = 'hunter2-hunter2'
   for (const body of [

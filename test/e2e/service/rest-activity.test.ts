@@ -11,7 +11,7 @@ const activityOf = async (client: Client, { id }: LiveJson): Promise<Json> =>
 
 const NOTHING = { lag: null, listeners: 0, sender_connected: false, audio_seconds: 0, segments: 0, text_until: null }
 
-test.serial('the activity of a live tells who is there, its audio, its finals and until when its text is kept [R162]', async (t) => {
+test.serial('the activity of a session shows its sockets, audio, finals and text retention [R162]', async (t) => {
   t.timeout(300_000)
   const client = await service.user('active')
   const live = await client.createLive()
@@ -54,7 +54,7 @@ test.serial('the activity of a live tells who is there, its audio, its finals an
   }
 })
 
-test.serial('the capacity tells memory in all and what the caller uses of the own quotas [R163]', async (t) => {
+test.serial('the capacity shows the total memory and the caller’s use of their quotas [R163]', async (t) => {
   const client = await service.user('planner', { max_sessions: 3, max_translations: 2 })
   const capacity = async (of: Client): Promise<Json> => (await of.get<Single<Json>>('/capacity')).body.data
   const before = await capacity(client)
@@ -68,7 +68,7 @@ test.serial('the capacity tells memory in all and what the caller uses of the ow
   t.is((await service.anonymous().get('/capacity')).status, 401)
 })
 
-test.serial('languages can be asked for by the model that hears them [R164]', async (t) => {
+test.serial('languages can be filtered by model [R164]', async (t) => {
   const anonymous = service.anonymous()
   const codes = async (query: string): Promise<ReadonlyArray<unknown>> =>
     (await anonymous.get<Listing<Json>>(`/languages${query}`)).body.data.map((row) => row['iso_639_1'])
@@ -78,7 +78,7 @@ test.serial('languages can be asked for by the model that hears them [R164]', as
   t.deepEqual([unknown.status, unknown.body], [404, { detail: 'Model not found' }])
 })
 
-test.serial('an administrator sees the load of the last minutes [R169]', async (t) => {
+test.serial('an administrator can read the load of the last minutes [R169]', async (t) => {
   const admin = await service.admin()
   const { data } = (await admin.get<Single<Record<string, ReadonlyArray<number>>>>('/admin/load')).body
   t.deepEqual(Object.keys(data), ['since', 'step', 'lag_max', 'lag_p95', 'vram_reserved', 'sessions', 'listeners'])

@@ -15,7 +15,7 @@ const NO_KEYS = { detail: 'API keys are not accepted here' }
 const service = sharedTestService()
 const url = (): string => service.url()
 
-test('an API key opens the private routes as its user [R30]', async (t) => {
+test('an API key gives its user’s access to the private routes [R30]', async (t) => {
   const client = await service.user('caller')
   const { token } = await issueToken(client)
   const live = await withKey<Single<{ readonly id: number }>>(url(), token, '/lives', 'POST', {
@@ -34,7 +34,7 @@ test('an API key opens the private routes as its user [R30]', async (t) => {
   t.is((await withKey<Listing<TokenJson>>(url(), token, TOKENS)).body.data.length, 1)
 })
 
-test('Authorization alone decides where it is sent; an API token is good as Bearer [R31]', async (t) => {
+test('Authorization takes precedence over X-API-Key, and accepts an API token as Bearer [R31]', async (t) => {
   const client = await service.user('bearer')
   const { token } = await issueToken(client)
   const statusWith = async (headers: Record<string, string>) =>
@@ -47,7 +47,7 @@ test('Authorization alone decides where it is sent; an API token is good as Bear
   t.is(await statusWith({ 'x-api-key': client.token ?? '' }), 401, 'a JWT is no API key')
 })
 
-test('what is not exactly an issued token is refused [R32]', async (t) => {
+test('a token that differs from an issued one in any character is refused [R32]', async (t) => {
   const client = await service.user('guesser')
   const { token } = await issueToken(client)
   const turned = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`
@@ -70,7 +70,7 @@ test('what is not exactly an issued token is refused [R32]', async (t) => {
   t.is((await withKey(url(), token, '/lives/')).status, 200)
 })
 
-test('a token that is switched off is refused in the very next request, and works again once switched on [R32 R120]', async (t) => {
+test('a disabled token is refused in the next request and works again when enabled [R32 R120]', async (t) => {
   const client = await service.user('switcher')
   const { id, token } = await issueToken(client)
   for (let round = 0; round < 10; round++) {
@@ -86,7 +86,7 @@ test('a token that is switched off is refused in the very next request, and work
   }
 })
 
-test('a token is refused once its date has come [R32]', async (t) => {
+test('a token is refused after its expiry date [R32]', async (t) => {
   const client = await service.user('short')
   const expiry = Date.now() + 12_000
   const expiresAt = new Date(expiry).toISOString()
@@ -101,7 +101,7 @@ test('a token is refused once its date has come [R32]', async (t) => {
   }, { timeoutMs: 120_000 })
 })
 
-test('an API key can neither make keys nor change them, whatever it sends; it may list and revoke [R121]', async (t) => {
+test('an API key may list and revoke tokens, but not create or change them [R121]', async (t) => {
   const client = await service.user('leaked')
   const { id, token } = await issueToken(client)
   for (const headers of [{ 'x-api-key': token }, { authorization: `Bearer ${token}` }])
@@ -124,13 +124,13 @@ test('an API key can neither make keys nor change them, whatever it sends; it ma
   t.is((await withKey(url(), token, TOKENS)).status, 401)
 })
 
-test("an admin's API key opens no admin route [R121]", async (t) => {
+test('an admin’s API key opens no admin route [R121]', async (t) => {
   const { token } = await issueToken(await service.admin())
   t.deepEqual((await withKey(url(), token, '/users/')).body, NO_KEYS)
   t.is((await withKey(url(), token, '/lives/')).status, 200)
 })
 
-test('a token shows null until it is used, then when [R33]', async (t) => {
+test('last_used_at of a token is null until its first use [R33]', async (t) => {
   const client = await service.user('user')
   const [used, unused] = [await issueToken(client), await issueToken(client)]
   const before = new Date().toISOString()
@@ -143,7 +143,7 @@ test('a token shows null until it is used, then when [R33]', async (t) => {
   t.is((await last()).get(unused.id), null)
 })
 
-test('tokens and profiles outlive a kill: good ones work, ended ones do not [R14 R32]', async (t) => {
+test('tokens and profiles survive a kill, and disabled and revoked tokens stay refused [R14 R32]', async (t) => {
   const own = await startTestService(t)
   const client = await own.user('survivor')
   const [good, off, gone] = [await issueToken(client), await issueToken(client), await issueToken(client)]

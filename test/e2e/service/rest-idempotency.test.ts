@@ -17,7 +17,7 @@ const total = async (client: Client): Promise<number> =>
   (await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items
 
 test.serial(
-  'the same key and body give the same live, to the last byte, also after its end and after a kill -9 [R76]',
+  'a repeated key and body return the same session, also after its end and after kill -9 [R76]',
   async (t) => {
     const client = await service.user('repeater')
     const first = await create(client, 'order 66')
@@ -41,7 +41,7 @@ test.serial(
   },
 )
 
-test.serial('another body with the same key is 422, and the key is its user’s own [R76]', async (t) => {
+test.serial('a reused key with another body is 422, and each user has their own keys [R76]', async (t) => {
   const [client, other] = [await service.user('mixer'), await service.user('neighbour')]
   const { id } = (await create(client, 'k')).body.data
   const refused = await create(client, 'k', { ...MINIMAL, live_retention: true })
@@ -69,7 +69,7 @@ test.serial('another body with the same key is 422, and the key is its user’s 
 })
 
 test.serial(
-  'twenty requests with one key at once make one live; those that come too early are 409 [R76]',
+  'twenty requests at once with one key create one session; requests during the create are 409 [R76]',
   async (t) => {
     const client = await service.user('hasty')
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(client, 'at once')))
@@ -87,7 +87,7 @@ test.serial(
   },
 )
 
-test.serial('a deleted live does not come back by its key; a refused create runs again [R76 R86]', async (t) => {
+test.serial('a key does not restore its deleted session, and a refused create can be retried [R76 R86]', async (t) => {
   const client = await service.user('undoer', { max_sessions: 1 })
   const { id } = (await create(client, 'first')).body.data
   t.is((await create(client, 'second')).status, 403)

@@ -10,7 +10,7 @@ const MINIMAL = { model: 'demo-en', language: 'en' }
 const total = async (client: Client): Promise<number> =>
   (await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items
 
-test('the quota of open sessions, and which refusal comes first [R60 R62]', async (t) => {
+test('a user over the session quota gets 403, after the checks of the token and the model [R60 R62]', async (t) => {
   const client = await service.user('limited', { max_sessions: 2 })
   const rival = await service.user('rival')
   await rival.createLive({ listener_token: 'rivals-own-token' })
@@ -34,7 +34,7 @@ test('the quota of open sessions, and which refusal comes first [R60 R62]', asyn
   t.is((await client.post('/lives', MINIMAL)).status, 403)
 })
 
-test('a custom token belongs for ever to who used it first [R64 R65 R66]', async (t) => {
+test('a custom token permanently belongs to the user who used it first [R64 R65 R66]', async (t) => {
   const [owner, other] = [await service.user('token-owner'), await service.user('token-other')]
   const listener_token = 'My.public_stream~1-a'
   const live = await owner.createLive({ listener_token })
@@ -64,24 +64,27 @@ test('a custom token belongs for ever to who used it first [R64 R65 R66]', async
   t.is(await total(other), 0)
 })
 
-test('one megabyte short is too little, a refused create leaves nothing, an end makes room at once [R58 R59 R83]', async (t) => {
-  const vram = (await (await service.user('prober')).createLive()).vram
-  const small = await startTestService(t, { VRAM_MB: String(2 * vram - 1) })
-  const [client, other] = [await small.user('first'), await small.user('second')]
-  const live = await client.createLive()
-  const refused = await client.post('/lives', { ...MINIMAL, listener_token: 'wanted-token' })
-  t.is(refused.status, 503)
-  t.deepEqual(refused.body, { detail: `Not enough VRAM: ${vram} MB required, ${vram - 1} MB available` })
-  t.is(refused.headers.get('retry-after'), '30')
-  t.is(await total(client), 1)
-  t.regex((await client.get<string>('/metrics')).body, new RegExp(`^stenolog_vram_reserved_megabytes ${vram}$`, 'm'))
-  await client.put(`/lives/${live.id}/finish`)
-  const created = await other.post<Single<LiveJson>>('/lives', { ...MINIMAL, listener_token: 'wanted-token' })
-  t.is(created.status, 200, 'memory and token are free')
-  t.true(created.body.data.id > live.id)
-})
+test(
+  'one megabyte too little refuses a session without a trace, and an end frees memory at once [R58 R59 R83]',
+  async (t) => {
+    const vram = (await (await service.user('prober')).createLive()).vram
+    const small = await startTestService(t, { VRAM_MB: String(2 * vram - 1) })
+    const [client, other] = [await small.user('first'), await small.user('second')]
+    const live = await client.createLive()
+    const refused = await client.post('/lives', { ...MINIMAL, listener_token: 'wanted-token' })
+    t.is(refused.status, 503)
+    t.deepEqual(refused.body, { detail: `Not enough VRAM: ${vram} MB required, ${vram - 1} MB available` })
+    t.is(refused.headers.get('retry-after'), '30')
+    t.is(await total(client), 1)
+    t.regex((await client.get<string>('/metrics')).body, new RegExp(`^stenolog_vram_reserved_megabytes ${vram}$`, 'm'))
+    await client.put(`/lives/${live.id}/finish`)
+    const created = await other.post<Single<LiveJson>>('/lives', { ...MINIMAL, listener_token: 'wanted-token' })
+    t.is(created.status, 200, 'memory and token are free')
+    t.true(created.body.data.id > live.id)
+  },
+)
 
-test('a session that the machine has no compute for is refused, after every other check; OVERCOMMIT=0 admits it', async (t) => {
+test('a session without enough compute is refused after every other check; OVERCOMMIT=0 admits it', async (t) => {
   const [busy, warned] = [
     await startTestService(t, { OVERCOMMIT: '0.000001' }),
     await startTestService(t, { OVERCOMMIT: '0' }),

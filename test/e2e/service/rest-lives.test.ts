@@ -17,7 +17,7 @@ const complaints = (body: Json): ReadonlyArray<unknown> => {
 const total = async (client: Client): Promise<number> =>
   (await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items
 
-test('the smallest request makes a whole live [R12 R13 R46 R47 R48 R63 R70 R77 R78 R83]', async (t) => {
+test('the smallest request creates a complete session [R12 R13 R46 R47 R48 R63 R70 R77 R78 R83]', async (t) => {
   const client = await service.user('minimal')
   const { status, body } = await client.post<Single<LiveJson>>('/lives', MINIMAL)
   t.is(status, 200)
@@ -61,7 +61,7 @@ test('the smallest request makes a whole live [R12 R13 R46 R47 R48 R63 R70 R77 R
   t.deepEqual((await client.get<Listing<LiveJson>>('/lives/')).body.data, [body.data])
 })
 
-test('a live has a snippet when any display field is given, else none, wherever it is shown [R72]', async (t) => {
+test('a session has an iframe snippet exactly if it has a display setting [R72]', async (t) => {
   const client = await service.user('displayer')
   const snippetOf = async (members: Json): Promise<unknown> => {
     const { data } = (await client.post<Single<LiveJson>>('/lives', { ...MINIMAL, ...members })).body
@@ -76,7 +76,7 @@ test('a live has a snippet when any display field is given, else none, wherever 
     t.regex(String(await snippetOf(members)), /^<iframe [^<>]+><\/iframe>$/, JSON.stringify(members))
 })
 
-test('a Host that is not allowed gets no address of its own [R77]', async (t) => {
+test('a Host that is not allowed gets no base_url [R77]', async (t) => {
   const client = await service.user('host')
   const { port } = new URL(service.url())
   const live = await client.createLive()
@@ -175,7 +175,7 @@ test('each mistake is named at its place and nothing is made [R49–R53 R66 R71 
   t.is(await total(client), 0)
 })
 
-test('what is optional, ignored or defaulted [R46 R52 R53 R67 R69 R70]', async (t) => {
+test('optional members have defaults, and members without effect are ignored [R46 R52 R53 R67 R69 R70]', async (t) => {
   const client = await service.user('optional')
   t.is((await client.createLive({ audio_url: 'https://example.com/a' }))['audio_url'], null)
   t.is((await client.createLive({ auto_start: true }))['auto_start'], false)
@@ -213,7 +213,7 @@ test('what is optional, ignored or defaulted [R46 R52 R53 R67 R69 R70]', async (
   t.is((await keeper.createLive())['live_retention'], false)
 })
 
-test('what is unknown or inactive is 404, in the order of D10 [R54 R55]', async (t) => {
+test('an unknown or inactive model, language or pair is 404, checked in this order [R54 R55]', async (t) => {
   const client = await service.user('seeker')
   const cases: ReadonlyArray<readonly [Json, string]> = [
     [{ model: 'unheard', language: 'en' }, 'Model not found'],
@@ -235,7 +235,7 @@ test('what is unknown or inactive is 404, in the order of D10 [R54 R55]', async 
   t.is(await total(client), 0)
 })
 
-test('states, filters and the end of one live [R13 R80 R83 R84 R85]', async (t) => {
+test('finishing a session is final, and status filters select it [R13 R80 R83 R84 R85]', async (t) => {
   const client = await service.user('filtering')
   const [ended, open] = [await client.createLive(), await client.createLive()]
   const finished = await client.put<Single<LiveJson>>(`/lives/${ended.id}/finish`)

@@ -47,18 +47,21 @@ const remove = (client: Awaited<ReturnType<typeof service.user>>, id: number | s
 
 const locations = (body: unknown) => (body as Issues).detail.map(({ loc }) => loc)
 
-test('a new user has one profile, Default, with the default settings; the first admin too [R106]', async (t) => {
-  for (const client of [await service.user('new'), await service.admin()]) {
-    const { status, body } = await client.get<Profiles>(PATH)
-    t.is(status, 200)
-    t.deepEqual(body.pagination, { total_items: 1, total_pages: 1, current_page: 1, per_page: 100 })
-    const [profile] = body.data
-    t.like(profile, { name: 'Default', ...DEFAULTS, updated_at: null })
-    t.regex(profile?.created_at ?? '', DATE)
-  }
-})
+test(
+  'every new user, including the first admin, has one profile "Default" with the default settings [R106]',
+  async (t) => {
+    for (const client of [await service.user('new'), await service.admin()]) {
+      const { status, body } = await client.get<Profiles>(PATH)
+      t.is(status, 200)
+      t.deepEqual(body.pagination, { total_items: 1, total_pages: 1, current_page: 1, per_page: 100 })
+      const [profile] = body.data
+      t.like(profile, { name: 'Default', ...DEFAULTS, updated_at: null })
+      t.regex(profile?.created_at ?? '', DATE)
+    }
+  },
+)
 
-test('a profile has exactly its id, name, nine settings and two dates; the list is in the order of the ids [R107]', async (t) => {
+test('a profile has exactly id, name, nine settings and two dates, and lists are ordered by id [R107]', async (t) => {
   const client = await service.user('lister')
   for (const name of ['Talk', 'Default', 'Ä 🎙']) t.is((await client.post(PATH, { name })).status, 200)
   const { data } = (await client.get<Profiles>(PATH)).body
@@ -74,7 +77,7 @@ test('a profile has exactly its id, name, nine settings and two dates; the list 
   )
 })
 
-test('a profile is created with what is sent and defaults for the rest, and is there at once [R108]', async (t) => {
+test('a new profile has the sent members and defaults for the others, and can be read at once [R108]', async (t) => {
   const client = await service.user('creator')
   const plain = await client.post<Profile>(PATH, { name: 'Plain' })
   t.is(plain.status, 200)
@@ -90,7 +93,7 @@ test('a profile is created with what is sent and defaults for the rest, and is t
   t.deepEqual(data.slice(1, 3), [plain.body.data, full.body.data])
 })
 
-test('without a name, with an empty or too long one, or settings out of bounds nothing is created [R108]', async (t) => {
+test('a profile with an invalid name or setting is not created [R108]', async (t) => {
   const client = await service.user('refused of profiles')
   const bad: ReadonlyArray<readonly [Json, string]> = [
     [{}, 'name'],
@@ -117,7 +120,7 @@ test('without a name, with an empty or too long one, or settings out of bounds n
   t.is((await client.get<Profiles>(PATH)).body.pagination.total_items, 3)
 })
 
-test('only the members that are sent change; nothing sent is nothing changed [R13 R109]', async (t) => {
+test('a change affects only the sent members, and an empty change changes nothing [R13 R109]', async (t) => {
   const client = await service.user('changer of profiles')
   const { data: made } = (await client.post<Profile>(PATH, { name: 'Talk' })).body
   const path = `${PATH}${made.id}`
@@ -139,7 +142,7 @@ test('only the members that are sent change; nothing sent is nothing changed [R1
   t.deepEqual((await client.get<Profiles>(PATH)).body.data[1], expected)
 })
 
-test('bounds hold for the profile as it would be after the change, and null is no value [R110]', async (t) => {
+test('bounds apply to the changed profile as a whole, and null is refused [R110]', async (t) => {
   const client = await service.user('bounded')
   const { data: made } = (await client.post<Profile>(PATH, { name: 'Talk', min_buffer: 2, max_buffer: 8 })).body
   const path = `${PATH}${made.id}`
@@ -171,7 +174,7 @@ test('bounds hold for the profile as it would be after the change, and null is n
   t.is((await client.put(path, { min_buffer: 9, max_buffer: 9 })).status, 200)
 })
 
-test('unknown profiles and those of others are 404, ids that are none 422, without credentials 401 [R36 R111]', async (t) => {
+test('unknown and foreign profiles are 404, invalid ids 422, missing credentials 401 [R36 R111]', async (t) => {
   const [owner, other] = [await service.user('owner of profiles'), await service.user('other than the owner')]
   const { data: made } = (await owner.post<Profile>(PATH, { name: 'Mine' })).body
   for (const id of [made.id, 0, -1, 2 ** 31 + 1, '9007199254740993', '9'.repeat(60)]) {
@@ -198,7 +201,7 @@ test('unknown profiles and those of others are 404, ids that are none 422, witho
   t.deepEqual((await owner.get<Profile>(`${PATH}${made.id}`)).body.data, made)
 })
 
-test('any profile can go but the last, and its id never comes back [R112 R113 R14]', async (t) => {
+test('any profile except the last can be deleted, and its id is never reused [R112 R113 R14]', async (t) => {
   const client = await service.user('remover')
   const { data: made } = (await client.post<Profile>(PATH, { name: 'Second' })).body
   const [first] = (await client.get<Profiles>(PATH)).body.data
@@ -215,7 +218,7 @@ test('any profile can go but the last, and its id never comes back [R112 R113 R1
   t.true((await client.post<Profile>(PATH, { name: 'Third' })).body.data.id > made.id)
 })
 
-test('of two profiles deleted at once exactly one goes; of 50, 49 [R114]', async (t) => {
+test('when all profiles are deleted at once, exactly one stays [R114]', async (t) => {
   const client = await service.user('racer')
   for (const count of [2, 50]) {
     const missing = count - (await client.get<Profiles>(PATH)).body.data.length
@@ -243,7 +246,7 @@ test('the last profile survives 50 deletes of it at once [R114]', async (t) => {
   t.deepEqual((await client.get<Profiles>(PATH)).body.data, [only])
 })
 
-test("another user's profile is 404 also for one who has a single profile left [R115]", async (t) => {
+test('another user’s profile is 404 also for a user with a single profile [R115]', async (t) => {
   const [owner, other] = [await service.user('keeper of profiles'), await service.user('single')]
   const [kept] = (await owner.get<Profiles>(PATH)).body.data
   const answer = await remove(other, kept?.id ?? 0)
@@ -251,7 +254,7 @@ test("another user's profile is 404 also for one who has a single profile left [
   t.deepEqual(answer.body, NOT_FOUND)
 })
 
-test('profiles come in pages [R16 to R21]', async (t) => {
+test('profiles are listed in pages [R16 to R21]', async (t) => {
   const client = await service.user('turner of pages')
   for (let n = 0; n < 24; n++) t.is((await client.post(PATH, { name: `${n}` })).status, 200)
   const all = (await client.get<Profiles>(PATH)).body.data

@@ -16,7 +16,7 @@ const rows = async (path: string): Promise<Listing<Json>> => {
 const identities = async (path: string): Promise<ReadonlyArray<unknown>> =>
   (await rows(path)).data.map((row) => row['iso_639_1'] ?? row['name'])
 
-test('98 languages with real two-letter codes, each row whole [R12 R16 R37 R39]', async (t) => {
+test('the list has 98 complete languages with real two-letter codes [R12 R16 R37 R39]', async (t) => {
   const { data, pagination } = await rows('/languages/')
   t.deepEqual(pagination, { total_items: 98, total_pages: 1, current_page: 1, per_page: 100 })
   t.is(data.length, 98)
@@ -42,7 +42,7 @@ test('98 languages with real two-letter codes, each row whole [R12 R16 R37 R39]'
   t.deepEqual(ids, ids.toSorted((a, b) => a - b), 'R23: by id')
 })
 
-test('the two filters of languages are exact and join with AND [R22 R38]', async (t) => {
+test('both language filters are exact and combine with AND [R22 R38]', async (t) => {
   t.deepEqual(await identities('/languages/?name=French'), ['fr'])
   t.deepEqual(await identities('/languages/?name=fren'), [])
   t.deepEqual(await identities('/languages/?name=french'), [])
@@ -54,31 +54,34 @@ test('the two filters of languages are exact and join with AND [R22 R38]', async
   t.deepEqual(pagination, { total_items: 1, total_pages: 1, current_page: 1, per_page: 10 })
 })
 
-test('the five names of the interface are listed inactive, demo-en active, the filter is exact [R40 R41 R44 R45]', async (t) => {
-  const { data } = await rows('/models')
-  t.deepEqual((await rows('/models/')).data, data)
-  const names = data.map((row) => String(row['name']))
-  t.is(new Set(names).size, names.length)
-  for (const name of ['tiny', 'medium', 'large_v1', 'large_v2', 'large-v3'])
-    t.is(data.find((row) => row['name'] === name)?.['active'], false, name)
-  t.is(data.find((row) => row['name'] === 'demo-en')?.['active'], true)
-  for (const row of data) {
-    t.deepEqual(Object.keys(row), ['id', 'name', 'active', 'vram', 'created_at', 'updated_at'])
-    t.true(Number.isSafeInteger(row['vram']) && Number(row['vram']) > 0)
-    t.regex(String(row['created_at']), DATE)
-  }
-  t.deepEqual(await identities('/models?name=large-v3'), ['large-v3'])
-  t.deepEqual(await identities('/models/?name=large_v3'), [])
-  t.true((await rows('/languages/?iso_639_1=en')).data[0]?.['active'])
-})
+test(
+  'the five documented models are listed inactive, demo-en is active, and the filter is exact [R40 R41 R44 R45]',
+  async (t) => {
+    const { data } = await rows('/models')
+    t.deepEqual((await rows('/models/')).data, data)
+    const names = data.map((row) => String(row['name']))
+    t.is(new Set(names).size, names.length)
+    for (const name of ['tiny', 'medium', 'large_v1', 'large_v2', 'large-v3'])
+      t.is(data.find((row) => row['name'] === name)?.['active'], false, name)
+    t.is(data.find((row) => row['name'] === 'demo-en')?.['active'], true)
+    for (const row of data) {
+      t.deepEqual(Object.keys(row), ['id', 'name', 'active', 'vram', 'created_at', 'updated_at'])
+      t.true(Number.isSafeInteger(row['vram']) && Number(row['vram']) > 0)
+      t.regex(String(row['created_at']), DATE)
+    }
+    t.deepEqual(await identities('/models?name=large-v3'), ['large-v3'])
+    t.deepEqual(await identities('/models/?name=large_v3'), [])
+    t.true((await rows('/languages/?iso_639_1=en')).data[0]?.['active'])
+  },
+)
 
-test('pairs that nobody translates are an empty envelope [R16 R21 R43]', async (t) => {
+test('a filter without a matching translation pair returns an empty list [R16 R21 R43]', async (t) => {
   const empty = { data: [], pagination: { total_items: 0, total_pages: 0, current_page: 1, per_page: 100 } }
   for (const query of ['?lang_from=ja&lang_to=fr', '?lang_to=en', '?lang_from=nowhere', '?lang_from=EN'])
     t.deepEqual((await service.anonymous().get(`/translations/${query}`)).body, empty)
 })
 
-test('version, health and metrics are public [R3 R24 R122]', async (t) => {
+test('version, health and metrics are public [R3 R24 R122 D34]', async (t) => {
   const version = await service.anonymous().get('/version')
   t.deepEqual(version.body, { version: '0.6.2' })
   t.regex(version.headers.get('x-service-version') ?? '', /^\d+\.\d+\.\d+/)
@@ -102,7 +105,7 @@ test('bad credentials on a public route are ignored [R24]', async (t) => {
       t.is((await service.anonymous().request('GET', path, { headers })).status, 200, path)
 })
 
-test('both prefixes and both forms of every path answer alike, without a redirect [R1 R2]', async (t) => {
+test('both prefixes and a trailing slash give equal answers without a redirect [R1 R2]', async (t) => {
   const client = await service.user('reader')
   await client.createLive()
   for (const path of [
@@ -132,38 +135,41 @@ test('both prefixes and both forms of every path answer alike, without a redirec
     t.is((await service.anonymous().form(path, ADMIN)).status, 200, 'a form too')
 })
 
-test('limit is clamped at 1000, bad values are refused at their place, beyond the end is empty [R18 R19 R21]', async (t) => {
-  t.is((await rows('/languages/?limit=5000')).pagination.per_page, 1000)
-  t.is((await rows('/languages/?limit=1')).data.length, 1)
-  t.deepEqual((await rows('/languages/?limit=1')).pagination, {
-    total_items: 98,
-    total_pages: 98,
-    current_page: 1,
-    per_page: 1,
-  })
-  t.deepEqual(await rows('/languages/?skip=500'), {
-    data: [],
-    pagination: { total_items: 98, total_pages: 1, current_page: 6, per_page: 100 },
-  })
-  const admin = await service.admin()
-  for (const path of ['/languages/', '/models', '/translations/', '/lives/', '/users/'])
-    for (const [name, values] of [
-      ['limit', ['0', '-1', 'abc', '', '1.5']],
-      ['skip', ['-1', '1.5', 'abc', '', '2147483648']],
-    ] as const)
-      for (const value of values) {
-        const { status, body } = await admin.get<{ readonly detail: ReadonlyArray<{ readonly loc: unknown }> }>(
-          `${path}?${name}=${value}`,
-        )
-        t.is(status, 422, `${path} ${name}=${value}`)
-        t.deepEqual(
-          body.detail.map(({ loc }) => loc),
-          [['query', name]],
-        )
-      }
-})
+test(
+  'limit is capped at 1000, bad values are 422 with their location, and a page after the end is empty [R18 R19 R21]',
+  async (t) => {
+    t.is((await rows('/languages/?limit=5000')).pagination.per_page, 1000)
+    t.is((await rows('/languages/?limit=1')).data.length, 1)
+    t.deepEqual((await rows('/languages/?limit=1')).pagination, {
+      total_items: 98,
+      total_pages: 98,
+      current_page: 1,
+      per_page: 1,
+    })
+    t.deepEqual(await rows('/languages/?skip=500'), {
+      data: [],
+      pagination: { total_items: 98, total_pages: 1, current_page: 6, per_page: 100 },
+    })
+    const admin = await service.admin()
+    for (const path of ['/languages/', '/models', '/translations/', '/lives/', '/users/'])
+      for (const [name, values] of [
+        ['limit', ['0', '-1', 'abc', '', '1.5']],
+        ['skip', ['-1', '1.5', 'abc', '', '2147483648']],
+      ] as const)
+        for (const value of values) {
+          const { status, body } = await admin.get<{ readonly detail: ReadonlyArray<{ readonly loc: unknown }> }>(
+            `${path}?${name}=${value}`,
+          )
+          t.is(status, 422, `${path} ${name}=${value}`)
+          t.deepEqual(
+            body.detail.map(({ loc }) => loc),
+            [['query', name]],
+          )
+        }
+  },
+)
 
-test('unknown parameters and members are neither errors nor echoed [R5]', async (t) => {
+test('unknown parameters and members are ignored and not returned [R5]', async (t) => {
   t.is((await rows('/languages/?unheard=1&iso_639_1=fr')).data.length, 1)
   const admin = await service.admin()
   const request = { model: 'demo-en', language: 'en', unheard: 'of-it', config: { unheard: 'of-it' } }
@@ -172,7 +178,7 @@ test('unknown parameters and members are neither errors nor echoed [R5]', async 
   t.false(JSON.stringify(body).includes('unheard'))
 })
 
-test('unknown paths and other methods, D14 strings [R9]', async (t) => {
+test('an unknown path is 404 and an unsupported method 405 [R9]', async (t) => {
   const unknown = await service.anonymous().get('/nothing/here')
   t.is(unknown.status, 404)
   t.deepEqual(unknown.body, { detail: 'Not Found' })
@@ -182,7 +188,7 @@ test('unknown paths and other methods, D14 strings [R9]', async (t) => {
   t.regex(method.headers.get('allow') ?? '', /GET/)
 })
 
-test('the removed routes are unknown, whatever the method, with and without credentials [R123]', async (t) => {
+test('removed routes are 404 for every method, with and without credentials [R123]', async (t) => {
   const client = await service.user('nostalgic')
   const paths = ['', '/', '/all', '/by-session/1', '/1', '/1/'].flatMap((rest) =>
     ['', '/api/v1'].map((prefix) => `${prefix}/save_transcriptions${rest}`),
@@ -195,7 +201,7 @@ test('the removed routes are unknown, whatever the method, with and without cred
       }
 })
 
-test('single resources, lists and deletions have their shapes, in JSON [R3 R4 R16 R17]', async (t) => {
+test('single resources, lists and deletions have their documented JSON shapes [R3 R4 R16 R17]', async (t) => {
   const admin = await service.user('formal', { permissions: ['admin'] })
   const idOf = async (path: string, body: Json) =>
     (await admin.post<Single<{ readonly id: number }>>(path, body)).body.data.id
@@ -251,7 +257,7 @@ test('single resources, lists and deletions have their shapes, in JSON [R3 R4 R1
   }
 })
 
-test('a refusal of any status but 422 is a detail in words and nothing else [R6]', async (t) => {
+test('every refusal except 422 has only a detail text [R6]', async (t) => {
   const client = await service.user('refused', { max_sessions: 0 })
   const [profile] = (await client.get<Listing<{ readonly id: number }>>('/user-live-configs/')).body.data
   const headers = { 'content-type': 'application/json', 'authorization': `Bearer ${client.token}` }

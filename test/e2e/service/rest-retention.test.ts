@@ -31,7 +31,7 @@ const transcript = async (client: Client, live: LiveJson, query = ''): Promise<R
   (await client.get<Single<{ readonly transcript: ReadonlyArray<Segment> }>>(`/lives/${live.id}/transcript${query}`))
     .body.data.transcript
 
-test.serial('a live that keeps its text tells it as JSON, text, SubRip and WebVTT, in each of its languages [R69 R87]', async (t) => {
+test.serial('a kept transcript is available as JSON, text, SubRip and WebVTT in each language [R69 R87]', async (t) => {
   t.timeout(600_000)
   const client = await service.user('archivist', KEEPING)
   const live = await client.createLive({ live_retention: true, translations: ['es'] })
@@ -99,24 +99,27 @@ test.serial('a live that keeps its text tells it as JSON, text, SubRip and WebVT
   )
 })
 
-test.serial('no transcript without retention, of another user, of an unknown live [R36 R87]', async (t) => {
-  t.timeout(600_000)
-  const [client, stranger] = [await service.user('forgetful'), await service.user('curious', KEEPING)]
-  const live = await client.createLive({ live_retention: true })
-  t.false(live['live_retention'], 'without the permission')
-  t.true((await speak(client, live)).length > 0)
-  const refused = { status: 404, body: { detail: 'Transcript not found' } }
-  for (const format of ['json', 'txt', 'srt', 'vtt'])
-    t.like(await client.get(`/lives/${live.id}/transcript?format=${format}`), refused)
-  const unknown = { status: 404, body: { detail: 'Live not found' } }
-  t.like(await stranger.get(`/lives/${live.id}/transcript`), unknown)
-  for (const id of ['0', '-1', '99999999', '4294967296', '9'.repeat(30)])
-    t.like(await client.get(`/lives/${id}/transcript`), unknown)
-  t.is((await client.get('/lives/x/transcript')).status, 422)
-  t.is((await service.anonymous().get(`/lives/${live.id}/transcript`)).status, 401)
-})
+test.serial(
+  'a transcript is 404 without retention, for another user and for an unknown session [R36 R87]',
+  async (t) => {
+    t.timeout(600_000)
+    const [client, stranger] = [await service.user('forgetful'), await service.user('curious', KEEPING)]
+    const live = await client.createLive({ live_retention: true })
+    t.false(live['live_retention'], 'without the permission')
+    t.true((await speak(client, live)).length > 0)
+    const refused = { status: 404, body: { detail: 'Transcript not found' } }
+    for (const format of ['json', 'txt', 'srt', 'vtt'])
+      t.like(await client.get(`/lives/${live.id}/transcript?format=${format}`), refused)
+    const unknown = { status: 404, body: { detail: 'Live not found' } }
+    t.like(await stranger.get(`/lives/${live.id}/transcript`), unknown)
+    for (const id of ['0', '-1', '99999999', '4294967296', '9'.repeat(30)])
+      t.like(await client.get(`/lives/${id}/transcript`), unknown)
+    t.is((await client.get('/lives/x/transcript')).status, 422)
+    t.is((await service.anonymous().get(`/lives/${live.id}/transcript`)).status, 401)
+  },
+)
 
-test.serial('a deleted live is gone for its owner, its sockets and its tokens, and stays gone after a kill [R86]', async (t) => {
+test.serial('a deleted session disappears with its sockets and tokens, also after a kill [R86]', async (t) => {
   t.timeout(600_000)
   const client = await service.user('regretful', KEEPING)
   const stranger = await service.user('bystander')
@@ -174,7 +177,7 @@ test.serial('a deleted live is gone for its owner, its sockets and its tokens, a
   )
 })
 
-test.serial('the history of a live, for its owner alone, without its secrets [D60]', async (t) => {
+test.serial('only the owner can read the history of a session, and it contains no secrets [D60]', async (t) => {
   const [client, stranger] = [await service.user('historian'), await service.user('snoop')]
   const live = await client.createLive({
     audio_format: 'hls',
@@ -207,7 +210,7 @@ test.serial('the history of a live, for its owner alone, without its secrets [D6
 })
 
 test.serial(
-  'lists tell their first, previous, next and last page in a Link header, which can be followed [B20]',
+  'lists link their first, previous, next and last page in a Link header [B20]',
   async (t) => {
     const { url, get } = await service.user('browser')
     t.is((await get('/lives/')).headers.get('link'), null, 'an empty list has no pages')

@@ -14,21 +14,24 @@ const FAR = '2999-01-01T00:00:00Z'
 const service = sharedTestService()
 const url = (): string => service.url()
 
-test('the secret comes once, in the answer to its creation; the list has seven members and neither it nor a hash [R116 R117]', async (t) => {
-  const client = await service.user('issuer')
-  const made = await issueToken(client, { name: 'ci 🔑', id: 1, is_active: false, token: 'mine', unknown: 'x' })
-  const { token, ...record } = made
-  t.regex(token, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}$/)
-  t.is(made.token_prefix, token.slice(0, 15))
-  t.like(made, { name: 'ci 🔑', is_active: true, expires_at: null, last_used_at: null })
-  t.regex(String(made['created_at']), DATE)
-  t.deepEqual(Object.keys(record).toSorted(), MEMBERS)
-  const { data } = await listTokens(client)
-  t.deepEqual(data, [record])
-  const renamed = await client.put<Single<TokenJson>>(`${TOKENS}${made.id}`, { name: 'nightly' })
-  t.deepEqual(renamed.body, { data: { ...record, name: 'nightly' } })
-  t.deepEqual((await listTokens(client)).data, [renamed.body.data])
-})
+test(
+  'a token’s secret is returned only on creation, and lists contain neither the secret nor a hash [R116 R117]',
+  async (t) => {
+    const client = await service.user('issuer')
+    const made = await issueToken(client, { name: 'ci 🔑', id: 1, is_active: false, token: 'mine', unknown: 'x' })
+    const { token, ...record } = made
+    t.regex(token, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}$/)
+    t.is(made.token_prefix, token.slice(0, 15))
+    t.like(made, { name: 'ci 🔑', is_active: true, expires_at: null, last_used_at: null })
+    t.regex(String(made['created_at']), DATE)
+    t.deepEqual(Object.keys(record).toSorted(), MEMBERS)
+    const { data } = await listTokens(client)
+    t.deepEqual(data, [record])
+    const renamed = await client.put<Single<TokenJson>>(`${TOKENS}${made.id}`, { name: 'nightly' })
+    t.deepEqual(renamed.body, { data: { ...record, name: 'nightly' } })
+    t.deepEqual((await listTokens(client)).data, [renamed.body.data])
+  },
+)
 
 test('a token needs a name of 1 to 100 characters [R108 D31]', async (t) => {
   const client = await service.user('namer')
@@ -41,7 +44,7 @@ test('a token needs a name of 1 to 100 characters [R108 D31]', async (t) => {
   t.is((await listTokens(client)).pagination.total_items, 1)
 })
 
-test('a token lives until its date, or for ever; a date that is past or none is refused [R118]', async (t) => {
+test('a token expires at its date or never; a past or invalid date is refused [R118]', async (t) => {
   const client = await service.user('expirer')
   t.is((await issueToken(client, { name: 'ever', expires_at: null }))['expires_at'], null)
   t.is(
@@ -67,28 +70,31 @@ test('a token lives until its date, or for ever; a date that is past or none is 
   t.is((await listTokens(client)).pagination.total_items, 2)
 })
 
-test('a revoked token is refused in the very next request, gone from the list, and its id does not come back [R119]', async (t) => {
-  const client = await service.user('revoker')
-  const [kept, gone] = [await issueToken(client), await issueToken(client)]
-  const answer = await revokeToken(client, gone.id)
-  t.is(answer.status, 200)
-  t.deepEqual(Object.keys(answer.body), ['message'])
-  t.is(typeof answer.body['message'], 'string')
-  t.is((await withKey(url(), gone.token, '/lives/')).status, 401)
-  t.is((await withKey(url(), kept.token, '/lives/')).status, 200)
-  t.deepEqual(
-    (await listTokens(client)).data.map(({ id }) => id),
-    [kept.id],
-  )
-  for (const again of [
-    await revokeToken(client, gone.id),
-    await client.put(`${TOKENS}${gone.id}`, { is_active: true }),
-  ])
-    t.deepEqual([again.status, again.body], [404, NOT_FOUND])
-  t.true((await issueToken(client)).id > gone.id, 'R14')
-})
+test(
+  'a revoked token is refused in the next request and no longer listed, and its id is never reused [R119]',
+  async (t) => {
+    const client = await service.user('revoker')
+    const [kept, gone] = [await issueToken(client), await issueToken(client)]
+    const answer = await revokeToken(client, gone.id)
+    t.is(answer.status, 200)
+    t.deepEqual(Object.keys(answer.body), ['message'])
+    t.is(typeof answer.body['message'], 'string')
+    t.is((await withKey(url(), gone.token, '/lives/')).status, 401)
+    t.is((await withKey(url(), kept.token, '/lives/')).status, 200)
+    t.deepEqual(
+      (await listTokens(client)).data.map(({ id }) => id),
+      [kept.id],
+    )
+    for (const again of [
+      await revokeToken(client, gone.id),
+      await client.put(`${TOKENS}${gone.id}`, { is_active: true }),
+    ])
+      t.deepEqual([again.status, again.body], [404, NOT_FOUND])
+    t.true((await issueToken(client)).id > gone.id, 'R14')
+  },
+)
 
-test('tokens of others are not listed, and unknown by id [R36 R119]', async (t) => {
+test('another user’s tokens are not listed and are 404 by id [R36 R119]', async (t) => {
   const [owner, other] = [await service.user('owner of tokens'), await service.user('owner of none')]
   const { id, token } = await issueToken(owner)
   const { token: _, ...own } = await issueToken(other)
@@ -108,7 +114,7 @@ test('tokens of others are not listed, and unknown by id [R36 R119]', async (t) 
   t.is((await withKey(url(), token, '/lives/')).status, 200)
 })
 
-test('a change of a token takes a name, a state, both or nothing; null is neither [D18]', async (t) => {
+test('a token change takes a name, a state, both or nothing, but not null [D18]', async (t) => {
   const client = await service.user('changer')
   const { token: _, ...record } = await issueToken(client)
   const path = `${TOKENS}${record.id}`
@@ -124,7 +130,7 @@ test('a change of a token takes a name, a state, both or nothing; null is neithe
   })
 })
 
-test('tokens come in pages, newest first [R16 R20 R23]', async (t) => {
+test('tokens are listed in pages, newest first [R16 R20 R23]', async (t) => {
   const client = await service.user('pager')
   const ids = []
   for (let n = 0; n < 25; n++) ids.push((await issueToken(client, { name: `${n}` })).id)

@@ -19,7 +19,7 @@ const MEMBERS = [
 ]
 const NOT_VALID = { detail: 'Could not validate credentials' }
 
-test('everybody reads themselves at /users/me, with the quotas and nothing of the password [D47]', async (t) => {
+test('/users/me shows the caller with their quotas and without the password [D47]', async (t) => {
   const member = await service.user('myself', { max_sessions: 3, max_translations: 1, permissions: ['user_retention'] })
   const { status, body } = await member.get<Single<Json>>('/users/me')
   t.is(status, 200)
@@ -29,7 +29,7 @@ test('everybody reads themselves at /users/me, with the quotas and nothing of th
   t.is((await service.anonymous().get('/users/me')).status, 401)
 })
 
-test('an admin changes what is sent and nothing else, and the next read shows it [D47 R13 R15]', async (t) => {
+test('an admin’s change affects only the sent members, and the next read shows it [D47 R13 R15]', async (t) => {
   const admin = await service.admin()
   const member = await service.user('changed')
   const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
@@ -57,7 +57,7 @@ test('an admin changes what is sent and nothing else, and the next read shows it
   )
 })
 
-test('a change of a user is checked member by member; whom nobody knows is 404 [R7 R11]', async (t) => {
+test('a user change validates every member, and an unknown user is 404 [R7 R11]', async (t) => {
   const admin = await service.admin()
   const bad: Readonly<Record<string, ReadonlyArray<unknown>>> = {
     max_sessions: [-1, 1.5, '3', null],
@@ -83,7 +83,7 @@ test('a change of a user is checked member by member; whom nobody knows is 404 [
   t.is((await admin.put('/users/abc', {})).status, 422)
 })
 
-test('a change that is not declared as JSON is 415, not told as done [D47]', async (t) => {
+test('a change without a JSON content type is 415 and changes nothing [D47]', async (t) => {
   const admin = await service.admin()
   const member = await service.user('declared')
   const { data } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body
@@ -100,7 +100,7 @@ test('a change that is not declared as JSON is 415, not told as done [D47]', asy
   t.is((await member.get('/users/me')).status, 401)
 })
 
-test('only admins change users, and nobody raises themselves [R62 S23]', async (t) => {
+test('only admins can change users, and users cannot raise their own privileges [R62 S23]', async (t) => {
   const member = await service.user('climber')
   const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
   for (const body of [{ permissions: ['admin'] }, { max_sessions: 1000 }, 'not even an object']) {
@@ -111,7 +111,7 @@ test('only admins change users, and nobody raises themselves [R62 S23]', async (
   t.deepEqual((await member.get<Single<Json>>('/users/me')).body.data['permissions'], [])
 })
 
-test('with a password change the tokens of before end, whoever makes it [R34 R35]', async (t) => {
+test('a password change by the user or an admin ends all earlier logins [R34 R35]', async (t) => {
   const member = await service.user('private')
   const change = (current_password: string, new_password: string) =>
     member.put('/users/me/password', { current_password, new_password })
@@ -142,7 +142,7 @@ test('with a password change the tokens of before end, whoever makes it [R34 R35
   t.false(service.log().includes('a third password'))
 })
 
-test('a user who is deactivated is out at once, and the open lives end with token_revoked [R34 A4]', async (t) => {
+test('a deactivated user is locked out at once, and their open sessions end with token_revoked [R34 A4]', async (t) => {
   const admin = await service.admin()
   const member = await service.user('leaver')
   const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
@@ -176,35 +176,38 @@ test('a user who is deactivated is out at once, and the open lives end with toke
   t.is((await createClient(service.url(), member.token).get('/lives/')).status, 200, 'the login was only suspended')
 })
 
-test('a deleted user is gone at once with lives and API tokens, and the last administrator stays; the stored data and its tools agree [D47]', async (t) => {
-  const admin = await service.admin()
-  const member = await service.user('goner')
-  const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
-  const { token } = (await member.post<Single<{ readonly token: string }>>('/tokens/', { name: 'ci' })).body.data
-  const live = await member.createLive()
-  const sender = await member.socket(live, 'sender')
-  t.is((await member.request('DELETE', `/users/${id}`)).status, 403)
-  t.like(await admin.request('DELETE', '/users/1'), {
-    status: 400,
-    body: { detail: 'The last administrator cannot be deleted' },
-  })
-  t.like(await admin.request('DELETE', `/users/${id}`), { status: 200, body: { message: 'User deleted' } })
-  t.deepEqual(await sender.closed, { code: 4401, reason: 'token_revoked' })
-  for (const gone of [member, createClient(service.url(), token)]) t.is((await gone.get('/lives/')).status, 401)
-  t.is((await service.anonymous().form('/login', { username: 'goner', password: passwordOf('goner') })).status, 401)
-  t.like(await admin.request('DELETE', `/users/${id}`), { status: 404, body: { detail: 'User not found' } })
-  t.is((await admin.get<Listing<Json>>(`/admin/lives?user_id=${id}`)).body.pagination.total_items, 0)
-  t.false((await admin.get<Listing<Json>>('/users/?limit=1000')).body.data.some((user) => user['id'] === id))
-  const again = await service.user('goner')
-  t.true((await again.get<Single<{ readonly id: number }>>('/users/me')).body.data.id > id)
+test(
+  'a deleted user disappears at once with their sessions and tokens, also for rebuild and check [D47]',
+  async (t) => {
+    const admin = await service.admin()
+    const member = await service.user('goner')
+    const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
+    const { token } = (await member.post<Single<{ readonly token: string }>>('/tokens/', { name: 'ci' })).body.data
+    const live = await member.createLive()
+    const sender = await member.socket(live, 'sender')
+    t.is((await member.request('DELETE', `/users/${id}`)).status, 403)
+    t.like(await admin.request('DELETE', '/users/1'), {
+      status: 400,
+      body: { detail: 'The last administrator cannot be deleted' },
+    })
+    t.like(await admin.request('DELETE', `/users/${id}`), { status: 200, body: { message: 'User deleted' } })
+    t.deepEqual(await sender.closed, { code: 4401, reason: 'token_revoked' })
+    for (const gone of [member, createClient(service.url(), token)]) t.is((await gone.get('/lives/')).status, 401)
+    t.is((await service.anonymous().form('/login', { username: 'goner', password: passwordOf('goner') })).status, 401)
+    t.like(await admin.request('DELETE', `/users/${id}`), { status: 404, body: { detail: 'User not found' } })
+    t.is((await admin.get<Listing<Json>>(`/admin/lives?user_id=${id}`)).body.pagination.total_items, 0)
+    t.false((await admin.get<Listing<Json>>('/users/?limit=1000')).body.data.some((user) => user['id'] === id))
+    const again = await service.user('goner')
+    t.true((await again.get<Single<{ readonly id: number }>>('/users/me')).body.data.id > id)
 
-  const rebuilt = await stenolog(service.dataDirectory, ['rebuild', 'users', '--json'], service.stores)
-  t.like(JSON.parse(rebuilt.stdout), { projection: 'users', corrected: 0 }, rebuilt.stderr)
-  const checked = await stenolog(service.dataDirectory, ['check'], service.stores)
-  t.is(checked.code, 0, checked.stdout)
-})
+    const rebuilt = await stenolog(service.dataDirectory, ['rebuild', 'users', '--json'], service.stores)
+    t.like(JSON.parse(rebuilt.stdout), { projection: 'users', corrected: 0 }, rebuilt.stderr)
+    const checked = await stenolog(service.dataDirectory, ['check'], service.stores)
+    t.is(checked.code, 0, checked.stdout)
+  },
+)
 
-test('users come in the envelope of every list [R16 R17]', async (t) => {
+test('users are listed in the common list envelope [R16 R17]', async (t) => {
   const admin = await service.admin()
   const { body } = await admin.get<Listing<Json>>('/users/?limit=1')
   t.deepEqual(Object.keys(body), ['data', 'pagination'])

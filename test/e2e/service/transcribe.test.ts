@@ -15,7 +15,7 @@ test.after.always(folder.remove)
 const transcribe = (args: ReadonlyArray<string>) =>
   stenolog(at('unused'), ['transcribe', at('talk.wav'), '--speed', 'max', ...args])
 
-test('what was said is written as subtitles where the file ends so', async (t) => {
+test('transcribe writes SubRip subtitles to an output file named .srt', async (t) => {
   const file = at('talk.srt')
   const { code, stdout, stderr } = await transcribe(['--output', file])
   t.is(code, 0, stderr)
@@ -23,7 +23,7 @@ test('what was said is written as subtitles where the file ends so', async (t) =
   t.regex(stdout, /meeting/)
 })
 
-test('a file that could not be written is told before anything is heard', async (t) => {
+test('transcribe reports an impossible output before it transcribes', async (t) => {
   const nowhere = await transcribe(['--output', at('nowhere/talk.srt')])
   t.is(nowhere.code, 1)
   t.is(nowhere.stderr, `error: There is no folder "${at('nowhere')}".\nhint: mkdir -p ${at('nowhere')}\n`)

@@ -66,7 +66,7 @@ const translationProcess = (pid: number): number => {
   return Number(found)
 }
 
-test('pairs are listed whole, with nested languages, by id [R16 R42]', async (t) => {
+test('translation pairs are listed completely, with nested languages, ordered by id [R16 R42]', async (t) => {
   const rows = await pairs()
   t.deepEqual(
     rows.map(({ model, active }) => [model, active]),
@@ -93,7 +93,7 @@ test('pairs are listed whole, with nested languages, by id [R16 R42]', async (t)
   }
 })
 
-test('the filters take exact codes and join with AND; unknown codes find nothing [R43]', async (t) => {
+test('the filters match exact codes and combine with AND; unknown codes match nothing [R43]', async (t) => {
   t.deepEqual(await names('?lang_from=en'), ['opus-mt-en-de', 'opus-mt-en-it', 'opus-mt-en-pt'])
   t.deepEqual(await names('?lang_to=it'), ['opus-mt-en-it'])
   t.deepEqual(await names('?lang_from=en&lang_to=pt'), ['opus-mt-en-pt'])
@@ -109,71 +109,77 @@ test('the filters take exact codes and join with AND; unknown codes find nothing
   t.deepEqual(pagination, { total_items: 1, total_pages: 1, current_page: 1, per_page: 1 })
 })
 
-test('targets are checked, counted once, nested in the order asked, and paid for [R48 R54–R56 R61]', async (t) => {
-  const client = await service.user('chooser', { max_translations: 2 })
-  const plain = await client.createLive()
-  const live = await client.createLive({ translations: ['it', 'de', 'it'] })
-  const rows = await pairs()
-  const row = (to: string): Json => rows.find(({ model }) => model === `opus-mt-en-${to}`) ?? {}
-  t.deepEqual(live['translations'], [row('it'), row('de')])
-  t.is(live.vram, plain.vram + Number(row('it')['vram']) + Number(row('de')['vram']))
-  t.deepEqual((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data, live)
-  t.deepEqual((await client.createLive({ translations: null }))['translations'], [])
+test(
+  'targets are validated, counted once, kept in order, and their memory is reserved [R48 R54–R56 R61]',
+  async (t) => {
+    const client = await service.user('chooser', { max_translations: 2 })
+    const plain = await client.createLive()
+    const live = await client.createLive({ translations: ['it', 'de', 'it'] })
+    const rows = await pairs()
+    const row = (to: string): Json => rows.find(({ model }) => model === `opus-mt-en-${to}`) ?? {}
+    t.deepEqual(live['translations'], [row('it'), row('de')])
+    t.is(live.vram, plain.vram + Number(row('it')['vram']) + Number(row('de')['vram']))
+    t.deepEqual((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data, live)
+    t.deepEqual((await client.createLive({ translations: null }))['translations'], [])
 
-  const refusal = async (translations: unknown): Promise<unknown> => {
-    const { status, body } = await client.post('/lives', { model: 'demo-en', language: 'en', translations })
-    return [status, Array.isArray(body['detail']) ? body['detail'].map((item: Json) => item['loc']) : body['detail']]
-  }
-  t.deepEqual(await refusal(['it', 'ja']), [404, 'Translation not found: en->ja'])
-  t.deepEqual(await refusal(['en']), [404, 'Translation not found: en->en'])
-  t.deepEqual(await refusal(['IT']), [404, 'Translation not found: en->IT'])
-  t.deepEqual(await refusal('it'), [422, [['body', 'translations']]])
-  t.deepEqual(await refusal(['it', 7]), [422, [['body', 'translations', 1]]])
-  const strict = await service.user('strict', { max_translations: 1 })
-  const tooMany = await strict.post('/lives', { model: 'demo-en', language: 'en', translations: ['it', 'de'] })
-  t.deepEqual([tooMany.status, tooMany.body], [403, { detail: 'Maximum number of translations exceeded (1)' }])
-  t.is((await strict.createLive({ translations: ['de', 'de'] }))['status'], 'pending')
-})
-
-test.serial('one frame a target and final, with its segment and times, to the sender and every listener, in order [R151 R152]', async (t) => {
-  const client = await service.user('speaker')
-  const live = await client.createLive({ translations: TARGETS })
-  const listeners = await Promise.all([client.socket(live, 'listener'), client.socket(live, 'listener')])
-  const sender = await open(client, live)
-  // Translators start with their first live, which may take long where every core is busy.
-  say(sender, speech.slice(0, 2))
-  for (const to of TARGETS) await sender.frame(({ type, language }) => type === 'translation' && language === to)
-  say(sender, speech.slice(2))
-  t.is(await finish(sender), 1000)
-  await Promise.all(listeners.map(({ closed }) => closed))
-
-  t.true(finals(sender).length >= sentences.length)
-  for (const to of TARGETS) {
-    const lines = ofType(sender, 'translation').filter(({ language }) => language === to)
-    t.deepEqual(
-      lines.map(({ start, end, segment, final }) => ({ start, end, segment, final })),
-      finals(sender).map(({ start, end, segment, final }) => ({ start, end, segment, final })),
-    )
-    for (const line of lines) {
-      t.deepEqual(Object.keys(line), ['type', 'start', 'end', 'text', 'language', 'segment', 'final'])
-      t.is(typeof line['text'], 'string')
-      const source = sender.frames.findIndex(
-        ({ type, segment, final }) => type === 'transcription' && segment === line['segment'] && final === true,
-      )
-      t.true(sender.frames.indexOf(line) > source, 'after its source')
+    const refusal = async (translations: unknown): Promise<unknown> => {
+      const { status, body } = await client.post('/lives', { model: 'demo-en', language: 'en', translations })
+      return [status, Array.isArray(body['detail']) ? body['detail'].map((item: Json) => item['loc']) : body['detail']]
     }
-  }
-  t.is(ofType(sender, 'translation').length, TARGETS.length * finals(sender).length, 'none of another language')
-  t.is(sender.texts.at(-1), '{"status":"finished"}', 'all of them before the end')
-  const spoken = (socket: TestSocket): ReadonlyArray<string> =>
-    socket.texts.filter((text) => /"type":"trans(crip|la)tion"/.test(text))
-  for (const listener of listeners) t.deepEqual(spoken(listener), spoken(sender))
-  const metrics = (await anonymous.get<string>('/metrics')).body
-  t.regex(metrics, /^stenolog_translations_total\{outcome="done"\} [1-9]/m)
-  t.regex(metrics, /^stenolog_translation_lag_seconds 0$/m)
-})
+    t.deepEqual(await refusal(['it', 'ja']), [404, 'Translation not found: en->ja'])
+    t.deepEqual(await refusal(['en']), [404, 'Translation not found: en->en'])
+    t.deepEqual(await refusal(['IT']), [404, 'Translation not found: en->IT'])
+    t.deepEqual(await refusal('it'), [422, [['body', 'translations']]])
+    t.deepEqual(await refusal(['it', 7]), [422, [['body', 'translations', 1]]])
+    const strict = await service.user('strict', { max_translations: 1 })
+    const tooMany = await strict.post('/lives', { model: 'demo-en', language: 'en', translations: ['it', 'de'] })
+    t.deepEqual([tooMany.status, tooMany.body], [403, { detail: 'Maximum number of translations exceeded (1)' }])
+    t.is((await strict.createLive({ translations: ['de', 'de'] }))['status'], 'pending')
+  },
+)
 
-test.serial('a strict service sends exactly the five members [R153]', async (t) => {
+test.serial(
+  'sender and listeners get one translation per target and final, with its segment and times, in order [R151 R152]',
+  async (t) => {
+    const client = await service.user('speaker')
+    const live = await client.createLive({ translations: TARGETS })
+    const listeners = await Promise.all([client.socket(live, 'listener'), client.socket(live, 'listener')])
+    const sender = await open(client, live)
+    // Translators start with their first live, which may take long where every core is busy.
+    say(sender, speech.slice(0, 2))
+    for (const to of TARGETS) await sender.frame(({ type, language }) => type === 'translation' && language === to)
+    say(sender, speech.slice(2))
+    t.is(await finish(sender), 1000)
+    await Promise.all(listeners.map(({ closed }) => closed))
+
+    t.true(finals(sender).length >= sentences.length)
+    for (const to of TARGETS) {
+      const lines = ofType(sender, 'translation').filter(({ language }) => language === to)
+      t.deepEqual(
+        lines.map(({ start, end, segment, final }) => ({ start, end, segment, final })),
+        finals(sender).map(({ start, end, segment, final }) => ({ start, end, segment, final })),
+      )
+      for (const line of lines) {
+        t.deepEqual(Object.keys(line), ['type', 'start', 'end', 'text', 'language', 'segment', 'final'])
+        t.is(typeof line['text'], 'string')
+        const source = sender.frames.findIndex(
+          ({ type, segment, final }) => type === 'transcription' && segment === line['segment'] && final === true,
+        )
+        t.true(sender.frames.indexOf(line) > source, 'after its source')
+      }
+    }
+    t.is(ofType(sender, 'translation').length, TARGETS.length * finals(sender).length, 'none of another language')
+    t.is(sender.texts.at(-1), '{"status":"finished"}', 'all of them before the end')
+    const spoken = (socket: TestSocket): ReadonlyArray<string> =>
+      socket.texts.filter((text) => /"type":"trans(crip|la)tion"/.test(text))
+    for (const listener of listeners) t.deepEqual(spoken(listener), spoken(sender))
+    const metrics = (await anonymous.get<string>('/metrics')).body
+    t.regex(metrics, /^stenolog_translations_total\{outcome="done"\} [1-9]/m)
+    t.regex(metrics, /^stenolog_translation_lag_seconds 0$/m)
+  },
+)
+
+test.serial('with COMPAT_STRICT a translation has exactly the five members [R153]', async (t) => {
   const strict = await startTestService(t, { MODELS_DIR: modelsDir, COMPAT_STRICT: '1' })
   const client = await strict.user('strict')
   const sender = await open(client, await client.createLive({ translations: ['de'] }))
@@ -188,7 +194,7 @@ test.serial('a strict service sends exactly the five members [R153]', async (t) 
 const onLinux = process.platform === 'linux' ? test.serial : test.serial.skip
 
 onLinux(
-  'a translation process that is killed: the live goes on without a gap, and translations come again',
+  'a killed translation process is restarted, and the session continues without a gap',
   async (t) => {
     const client = await service.user('unlucky')
     const sender = await open(client, await client.createLive({ translations: ['it'] }))
@@ -208,7 +214,7 @@ onLinux(
   },
 )
 
-test.serial('a translator whose files go away: the live keeps its text and its end', async (t) => {
+test.serial('a translator with deleted files does not affect the session’s transcription and end', async (t) => {
   const directory = await installTranslators(t, 'opus-mt-en-de', 'opus-mt-en-it')
   const other = await startTestService(t, { MODELS_DIR: directory })
   await rm(join(directory, 'opus-mt-en-de', 'onnx'), { recursive: true })
@@ -227,7 +233,7 @@ test.serial('a translator whose files go away: the live keeps its text and its e
 })
 
 testWith('models/translate-en-es/onnx', 'models/translate-en-fr/onnx')(
-  'en to es and en to fr ship, active [D51]',
+  'the bundled pairs en to es and en to fr are active [D51]',
   async (t) => {
     const { data } = (await anonymous.get<Listing<Json>>('/translations/?lang_from=en')).body
     const shipped = data.filter(({ model }) => String(model).startsWith('translate-'))

@@ -33,48 +33,51 @@ const speak = async (
   return sender
 }
 
-test.serial('text comes at its time, partials are replaced by finals, everybody sees the same [R141 R142 R150 R152–R154]', async (t) => {
-  const client = await service.user('speaker')
-  const live = await client.createLive({ config: { mode: 'partial' } })
-  const listener = await client.socket(live, 'listener')
-  const sender = await speak(client, live, {}, [
-    silence(3),
-    ...sentences.flatMap(({ samples }) => [samples, silence(2)]),
-  ])
-  await listener.closed
-  t.deepEqual(transcriptions(listener), transcriptions(sender))
+test.serial(
+  'captions have correct times, finals replace partials, and all sockets get equal frames [R141 R142 R150 R152–R154]',
+  async (t) => {
+    const client = await service.user('speaker')
+    const live = await client.createLive({ config: { mode: 'partial' } })
+    const listener = await client.socket(live, 'listener')
+    const sender = await speak(client, live, {}, [
+      silence(3),
+      ...sentences.flatMap(({ samples }) => [samples, silence(2)]),
+    ])
+    await listener.closed
+    t.deepEqual(transcriptions(listener), transcriptions(sender))
 
-  const frames = transcriptions(sender)
-  for (const frame of frames) {
-    t.deepEqual(Object.keys(frame), ['type', 'start', 'end', 'text', 'language', 'segment', 'final'])
-    t.true(0 <= Number(frame['start']) && Number(frame['start']) <= Number(frame['end']))
-    t.is(frame['language'], 'en')
-    t.true(String(frame['text']).length > 0)
-  }
-  t.true(frames.some(({ final }) => final === false), 'partials come in between')
-  const last = new Map(frames.map((frame) => [frame['segment'], frame['final']]))
-  t.deepEqual([...new Set(last.values())], [true], 'the last of each segment is final')
-  const ends = finals(sender)
-  t.deepEqual(ends.map(({ segment }) => segment), ends.map((_, index) => index + 1))
-  for (const [index, { start }] of ends.entries())
-    t.true(index === 0 || Number(start) >= Number(ends[index - 1]?.['end']))
+    const frames = transcriptions(sender)
+    for (const frame of frames) {
+      t.deepEqual(Object.keys(frame), ['type', 'start', 'end', 'text', 'language', 'segment', 'final'])
+      t.true(0 <= Number(frame['start']) && Number(frame['start']) <= Number(frame['end']))
+      t.is(frame['language'], 'en')
+      t.true(String(frame['text']).length > 0)
+    }
+    t.true(frames.some(({ final }) => final === false), 'partials come in between')
+    const last = new Map(frames.map((frame) => [frame['segment'], frame['final']]))
+    t.deepEqual([...new Set(last.values())], [true], 'the last of each segment is final')
+    const ends = finals(sender)
+    t.deepEqual(ends.map(({ segment }) => segment), ends.map((_, index) => index + 1))
+    for (const [index, { start }] of ends.entries())
+      t.true(index === 0 || Number(start) >= Number(ends[index - 1]?.['end']))
 
-  let at = 3
-  for (const [index, { samples }] of sentences.entries()) {
-    const spoken = { start: at + 0.2, end: at + samples.length / 16000 - 0.2 }
-    t.true(
-      Math.abs(Number(ends[index]?.['start']) - spoken.start) <= 1,
-      `${JSON.stringify(ends[index])} is spoken from ${spoken.start}`,
-    )
-    t.true(
-      Math.abs(Number(ends[index]?.['end']) - spoken.end) <= 1,
-      `${JSON.stringify(ends[index])} is spoken until ${spoken.end}`,
-    )
-    at = spoken.end + 0.2 + 2
-  }
-})
+    let at = 3
+    for (const [index, { samples }] of sentences.entries()) {
+      const spoken = { start: at + 0.2, end: at + samples.length / 16000 - 0.2 }
+      t.true(
+        Math.abs(Number(ends[index]?.['start']) - spoken.start) <= 1,
+        `${JSON.stringify(ends[index])} is spoken from ${spoken.start}`,
+      )
+      t.true(
+        Math.abs(Number(ends[index]?.['end']) - spoken.end) <= 1,
+        `${JSON.stringify(ends[index])} is spoken until ${spoken.end}`,
+      )
+      at = spoken.end + 0.2 + 2
+    }
+  },
+)
 
-test.serial('base64 gives what binary gives, and mode final gives finals only [R142 R154]', async (t) => {
+test.serial('base64 and binary audio give equal text, and mode final sends only finals [R142 R154]', async (t) => {
   const client = await service.user('finalist')
   const live = await client.createLive({ config: { mode: 'final' } })
   const listener = await client.socket(live, 'listener')
@@ -98,7 +101,7 @@ test.serial('base64 gives what binary gives, and mode final gives finals only [R
   t.regex(metrics, /^stenolog_audio_to_text_seconds_count [1-9]/m)
 })
 
-test.serial('lines keep to max_chars, frames to max_lines, and no word is lost [R157]', async (t) => {
+test.serial('lines respect max_chars and frames max_lines, without losing a word [R157]', async (t) => {
   const client = await service.user('narrow')
   const speech = sentences.flatMap(({ samples }) => [samples, silence(2)])
   const wide = await speak(client, await client.createLive({ config: { max_chars: 1000 } }), {}, speech)
@@ -119,7 +122,7 @@ const open = async (client: Client, config: Json): Promise<TestSocket> => {
 
 const ROOMY = { max_chars: 1000, max_delay: 60, min_buffer: 1, max_buffer: 30, buffer_timeout: 30 }
 
-test.serial('buffer_timeout of silence makes a phrase final, half a second less does not [R156]', async (t) => {
+test.serial('silence of buffer_timeout makes a phrase final, and half a second less does not [R156]', async (t) => {
   const [one, two] = sentences
   const sender = await open(await service.user('pausing'), { ...ROOMY, buffer_timeout: 3 })
   for (const samples of [one?.samples, silence(2.1), two?.samples]) sender.sendAudio(samples ?? silence(1))
@@ -133,7 +136,7 @@ test.serial('buffer_timeout of silence makes a phrase final, half a second less 
   sender.terminate()
 })
 
-test.serial('max_buffer forces results without silence, max_delay forces them in time [R156]', async (t) => {
+test.serial('max_buffer and max_delay force finals in speech without a pause [R156]', async (t) => {
   t.timeout(180_000)
   const client = await service.user('hasty')
   // The quiet ends of the sentences are cut off: speech without a pause, and nothing behind it.
@@ -154,7 +157,7 @@ test.serial('max_buffer forces results without silence, max_delay forces them in
   for (const sender of [short, prompt]) sender.terminate()
 })
 
-test.serial('min_buffer is the least audio that a pass waits for [D17]', async (t) => {
+test.serial('a pass waits for min_buffer seconds of audio [D17]', async (t) => {
   const client = await service.user('buffering')
   const speech = Int16Array.from(sentences.flatMap(({ samples }) => Array.from(samples.subarray(4000, -4000))))
   const [patient, eager] = [
@@ -181,7 +184,7 @@ test.serial('min_buffer is the least audio that a pass waits for [D17]', async (
 })
 
 test.serial(
-  'with vad nothing is transcribed that the detector calls no speech, without it everything is [D17]',
+  'with vad only detected speech is transcribed, and without it all audio [D17]',
   async (t) => {
     const client = await service.user('faint')
     const faint = first.samples.map((sample) => Math.round(sample / 400))
@@ -193,7 +196,7 @@ test.serial(
   },
 )
 
-test.serial('punctuation false leaves none [R158]', async (t) => {
+test.serial('punctuation=false removes all punctuation [R158]', async (t) => {
   const client = await service.user('plain')
   const speech = [first.samples, silence(2)]
   const withMarks = await speak(client, await client.createLive(), {}, speech)
@@ -203,7 +206,7 @@ test.serial('punctuation false leaves none [R158]', async (t) => {
   t.is(words(finals(without)), words(finals(withMarks)).replaceAll(/[.,?!;:]/g, ''))
 })
 
-test.serial('what a sender said before it left is still heard, then the live ends [R100 D55]', async (t) => {
+test.serial('audio sent before a sender left is still transcribed, then the session ends [R100 D55]', async (t) => {
   const client = await service.user('gone')
   for (const leave of ['close', 'terminate'] as const) {
     const live = await client.createLive()
@@ -222,7 +225,7 @@ test.serial('what a sender said before it left is still heard, then the live end
   }
 })
 
-test.serial('the finish route lets what was said be heard before it answers [R85 R144]', async (t) => {
+test.serial('the finish route transcribes the received audio before it answers [R85 R144]', async (t) => {
   const client = await service.user('stopped')
   const live = await client.createLive()
   const sender = await client.socket(live, 'sender')
@@ -237,7 +240,7 @@ test.serial('the finish route lets what was said be heard before it answers [R85
 })
 
 test.serial(
-  'with COMPAT_STRICT a transcription has exactly the five members, status and ends are the same [R153]',
+  'with COMPAT_STRICT a transcription has exactly the five members [R153]',
   async (t) => {
     const strict = await startTestService(t, { COMPAT_STRICT: '1' })
     const client = await strict.user('strict')
@@ -251,7 +254,7 @@ test.serial(
   },
 )
 
-test.serial('200 listeners of one live all get every frame in the same order [R133 R152]', async (t) => {
+test.serial('200 listeners of a session all get every frame in equal order [R133 R152]', async (t) => {
   const client = await service.user('popular')
   const live = await client.createLive()
   const listeners = await Promise.all(Array.from({ length: 200 }, () => client.socket(live, 'listener')))
@@ -269,7 +272,7 @@ test.serial('200 listeners of one live all get every frame in the same order [R1
 })
 
 test.serial(
-  'after a kill -9 right behind the end, ?after and ?replay tell from the log the very bytes that were sent [D58 A4]',
+  'after kill -9 at the end of a session, ?after and ?replay resend the identical bytes from the log [D58 A4]',
   async (t) => {
     const client = await service.user('returning')
     const live = await client.createLive()

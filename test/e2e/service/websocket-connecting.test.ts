@@ -11,40 +11,43 @@ const ws = (path: string): string => service.url().replace('http', 'ws') + path
 const statusOf = async (client: Client, id: number): Promise<string> =>
   (await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data.status
 
-test('every path and parameter takes either token, which alone decides role and live [R78 R128 R130 R131]', async (t) => {
-  const client = await service.user('paths')
-  const live = await client.createLive()
-  const connection = (role: string): Json => ({
-    type: 'connection',
-    status: 'connected',
-    role,
-    session_id: live.id,
-    state: 'pending',
-  })
-  for (const prefix of ['', '/api/v1'])
-    for (const path of ['/ws/live', '/ws/live/', `/ws/live/${live.id}`, `/ws/live/${live.id}/`])
-      for (const name of ['token', 'token_sender']) {
-        const socket = await openSocket(ws(`${prefix}${path}?${name}=${live.listener_token}`))
-        t.deepEqual(await socket.frame(() => true), connection('listener'))
-        socket.terminate()
-      }
-  const good = live.listener_token
-  const both = await openSocket(`${live.base_url}${live.relative_path}?token=${good}&token_sender=${good}`)
-  t.deepEqual(await both.frame(() => true), connection('listener'))
-  both.terminate()
-  for (const path of [(): string => '/ws/live/', (id: number) => `/api/v1/ws/live/${id}`]) {
-    const own = await client.createLive()
-    const socket = await openSocket(ws(`${path(own.id)}?token_sender=${own.sender_token}`))
-    t.like(await socket.frame(() => true), { role: 'sender', session_id: own.id })
-    t.is(
-      socket.texts[0],
-      `{"type":"connection","status":"connected","role":"sender","session_id":${own.id},"state":"pending"}`,
-    )
-    socket.close()
-  }
-})
+test(
+  'every path and parameter accepts both tokens, and the token alone decides role and session [R78 R128 R130 R131]',
+  async (t) => {
+    const client = await service.user('paths')
+    const live = await client.createLive()
+    const connection = (role: string): Json => ({
+      type: 'connection',
+      status: 'connected',
+      role,
+      session_id: live.id,
+      state: 'pending',
+    })
+    for (const prefix of ['', '/api/v1'])
+      for (const path of ['/ws/live', '/ws/live/', `/ws/live/${live.id}`, `/ws/live/${live.id}/`])
+        for (const name of ['token', 'token_sender']) {
+          const socket = await openSocket(ws(`${prefix}${path}?${name}=${live.listener_token}`))
+          t.deepEqual(await socket.frame(() => true), connection('listener'))
+          socket.terminate()
+        }
+    const good = live.listener_token
+    const both = await openSocket(`${live.base_url}${live.relative_path}?token=${good}&token_sender=${good}`)
+    t.deepEqual(await both.frame(() => true), connection('listener'))
+    both.terminate()
+    for (const path of [(): string => '/ws/live/', (id: number) => `/api/v1/ws/live/${id}`]) {
+      const own = await client.createLive()
+      const socket = await openSocket(ws(`${path(own.id)}?token_sender=${own.sender_token}`))
+      t.like(await socket.frame(() => true), { role: 'sender', session_id: own.id })
+      t.is(
+        socket.texts[0],
+        `{"type":"connection","status":"connected","role":"sender","session_id":${own.id},"state":"pending"}`,
+      )
+      socket.close()
+    }
+  },
+)
 
-test('without one valid token of that live there is no 101 [R129 R130 D35 D36]', async (t) => {
+test('a handshake needs one valid token of the session [R129 R130 D35 D36]', async (t) => {
   const client = await service.user('refused of sockets')
   const [live, other] = [await client.createLive(), await client.createLive()]
   const { listener_token: good, relative_path: path } = live
@@ -98,7 +101,7 @@ test('without one valid token of that live there is no 101 [R129 R130 D35 D36]',
   )
 })
 
-test('a second sender is told and closed, the first is undisturbed, and its place is free once it is gone [R132]', async (t) => {
+test('a second sender is closed with 4409, and the first sender is not affected [R132]', async (t) => {
   const client = await service.user('seconds')
   const live = await client.createLive()
   const first = await client.socket(live, 'sender')
@@ -116,7 +119,7 @@ test('a second sender is told and closed, the first is undisturbed, and its plac
   await client.untilStatus(live, 'finished')
 })
 
-test('a listener may come while pending, and its leaving changes nothing [R101 R134]', async (t) => {
+test('a listener may join a pending session, and its leaving changes nothing [R101 R134]', async (t) => {
   const client = await service.user('patient')
   const live = await client.createLive()
   const listen = (): Promise<TestSocket> => client.socket(live, 'listener')
@@ -133,7 +136,7 @@ test('a listener may come while pending, and its leaving changes nothing [R101 R
   t.deepEqual(await staying.closed, { code: 1000, reason: '' })
 })
 
-test('a token of an ended live still opens, says so and closes with 4410 [R135]', async (t) => {
+test('a token of an ended session connects, gets session_finished and is closed with 4410 [R135]', async (t) => {
   const client = await service.user('late')
   const live = await client.createLive()
   await client.put(`/lives/${live.id}/finish`)
@@ -152,7 +155,7 @@ test('a token of an ended live still opens, says so and closes with 4410 [R135]'
   }
 })
 
-test('a custom token opens the newest open live of its owner, with an id that one only [R136]', async (t) => {
+test('a custom token opens its owner’s newest open session, or the session with the given id [R136]', async (t) => {
   const client = await service.user('embedder')
   const listener_token = 'stable-public-token'
   const create = (): Promise<LiveJson> => client.createLive({ listener_token })
@@ -171,33 +174,36 @@ test('a custom token opens the newest open live of its owner, with an id that on
   t.is((await handshake(ws(`/ws/live/${foreign.id}?token=${listener_token}`))).status, 401)
 })
 
-test('a further prefix, a public address, the life of a login and a list of origins hold for REST and sockets [R1 R35 R77 D22 S27]', async (t) => {
-  const behind = await startTestService(t, {
-    BASE_PATH: '/backend',
-    PUBLIC_URL: 'https://captions.example',
-    WS_ORIGINS: 'https://ok.example',
-    CORS_ORIGINS: 'https://ok.example',
-    JWT_TTL: '90m',
-  })
-  const client = await behind.user('proxied')
-  const { exp, iat } = decodeJwt(client.token ?? '')
-  t.is(Number(exp) - Number(iat), 90 * 60)
-  for (const prefix of ['', '/api/v1', '/backend']) t.is((await client.get(`${prefix}/lives/`)).status, 200, prefix)
-  const live = await client.createLive({ size_text: 28 })
-  t.is(live['base_url'], 'wss://captions.example/backend')
-  t.true(
-    String(live['iframe_html']).startsWith(
-      `<iframe src="https://captions.example/backend/embed/live/${live.id}?size_text=28#token=${live.listener_token}" `,
-    ),
-  )
-  for (const [origin, status] of [
-    ['https://ok.example', 101],
-    ['https://evil.example', 403],
-    ['null', 403],
-  ] as const) {
-    const url = `${behind.url().replace('http', 'ws')}/backend${live.relative_path}?token=${live.listener_token}`
-    t.is((await handshake(url, { origin })).status, status, origin)
-    const { headers } = await client.request('GET', '/version', { headers: { origin } })
-    t.is(headers.get('access-control-allow-origin') ?? '', status === 101 ? origin : '')
-  }
-})
+test(
+  'BASE_PATH, PUBLIC_URL, JWT_TTL and the origin lists apply to REST and WebSocket [R1 R35 R77 D22 S27]',
+  async (t) => {
+    const behind = await startTestService(t, {
+      BASE_PATH: '/backend',
+      PUBLIC_URL: 'https://captions.example',
+      WS_ORIGINS: 'https://ok.example',
+      CORS_ORIGINS: 'https://ok.example',
+      JWT_TTL: '90m',
+    })
+    const client = await behind.user('proxied')
+    const { exp, iat } = decodeJwt(client.token ?? '')
+    t.is(Number(exp) - Number(iat), 90 * 60)
+    for (const prefix of ['', '/api/v1', '/backend']) t.is((await client.get(`${prefix}/lives/`)).status, 200, prefix)
+    const live = await client.createLive({ size_text: 28 })
+    t.is(live['base_url'], 'wss://captions.example/backend')
+    t.true(
+      String(live['iframe_html']).startsWith(
+        `<iframe src="https://captions.example/backend/embed/live/${live.id}?size_text=28#token=${live.listener_token}" `,
+      ),
+    )
+    for (const [origin, status] of [
+      ['https://ok.example', 101],
+      ['https://evil.example', 403],
+      ['null', 403],
+    ] as const) {
+      const url = `${behind.url().replace('http', 'ws')}/backend${live.relative_path}?token=${live.listener_token}`
+      t.is((await handshake(url, { origin })).status, status, origin)
+      const { headers } = await client.request('GET', '/version', { headers: { origin } })
+      t.is(headers.get('access-control-allow-origin') ?? '', status === 101 ? origin : '')
+    }
+  },
+)

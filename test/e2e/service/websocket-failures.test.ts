@@ -32,14 +32,14 @@ const liveOf = async (client: Client, { id }: LiveJson): Promise<LiveJson> =>
 const reserved = async (client: Client): Promise<number> =>
   Number(/^stenolog_vram_reserved_megabytes (\d+)$/m.exec((await client.get<string>('/metrics')).body)?.[1])
 
-test.serial('folders of the models directory are listed, active, behind those that ship [R14 R40]', async (t) => {
+test.serial('folders in the models directory are listed as active models [R14 R40]', async (t) => {
   const { data } = (await service.anonymous().get<Listing<Json>>('/models')).body
   for (const name of ['damaged', 'missing', 'throwing', 'hungry', 'demo-en'])
     t.is(data.find((row) => row['name'] === name)?.['active'], true)
 })
 
 test.serial(
-  'what was put into the models directory, or taken out of it, is seen when an administrator has the service look [B40]',
+  'a rescan by an administrator finds added and removed models [B40]',
   async (t) => {
     const [client, admin] = [await service.user('nobody'), await service.admin()]
     const rescan = () => admin.post<{ readonly data: ReadonlyArray<Json> }>('/admin/rescan', undefined)
@@ -65,48 +65,54 @@ for (const [model, code, row, break_] of [
   ['throwing', 'engine_failed', '', () => Promise.resolve()],
   ['hungry', 'engine_failed', ' F12', () => Promise.resolve()],
 ] as const)
-  test.serial(`${code} of a model that is ${model} is an error of that live alone, closes everybody with 1011 and frees the memory [R98 R102 R159${row}]`, async (t) => {
-    await break_()
-    const client = await service.user(`user of ${model}`)
-    const healthy = await client.createLive()
-    const other = await client.socket(healthy, 'sender')
-    other.send({ type: 'config' })
-    const before = await reserved(client)
+  test.serial(
+    `a ${model} model: its session ends with ${code} and 1011 and frees its memory; others continue [R98 R102 R159${row}]`,
+    async (t) => {
+      await break_()
+      const client = await service.user(`user of ${model}`)
+      const healthy = await client.createLive()
+      const other = await client.socket(healthy, 'sender')
+      other.send({ type: 'config' })
+      const before = await reserved(client)
 
-    const live = await client.createLive({ model })
-    t.is(await reserved(client), before + live.vram)
-    const listener = await client.socket(live, 'listener')
-    const sender = await client.socket(live, 'sender')
-    sender.send({ type: 'config' })
-    sender.sendAudio(speech)
-    sender.sendAudio(silence(2))
-    for (const socket of [sender, listener]) {
-      t.deepEqual(await socket.closed, { code: 1011, reason: code })
-      const last = socket.frames.at(-1) ?? {}
-      t.deepEqual(Object.keys(last), ['type', 'code', 'detail'])
-      t.like(last, { type: 'error', code })
-      t.false(socket.texts.includes('{"status":"finished"}'))
-    }
-    await client.untilStatus(live, 'error')
-    t.is((await liveOf(client, live)).vram, 0)
-    await eventually(async () => {
-      if ((await reserved(client)) !== before) throw new Error('its memory is not free')
-    })
-    t.deepEqual((await client.get<Listing<LiveJson>>('/lives/?status=error')).body.data.map(({ id }) => id), [live.id])
-    t.like(await client.put<Single<LiveJson>>(`/lives/${live.id}/finish`), {
-      status: 200,
-      body: { data: { status: 'error' } },
-    })
-    t.is((await (await client.socket(live, 'sender')).closed).code, 4410)
+      const live = await client.createLive({ model })
+      t.is(await reserved(client), before + live.vram)
+      const listener = await client.socket(live, 'listener')
+      const sender = await client.socket(live, 'sender')
+      sender.send({ type: 'config' })
+      sender.sendAudio(speech)
+      sender.sendAudio(silence(2))
+      for (const socket of [sender, listener]) {
+        t.deepEqual(await socket.closed, { code: 1011, reason: code })
+        const last = socket.frames.at(-1) ?? {}
+        t.deepEqual(Object.keys(last), ['type', 'code', 'detail'])
+        t.like(last, { type: 'error', code })
+        t.false(socket.texts.includes('{"status":"finished"}'))
+      }
+      await client.untilStatus(live, 'error')
+      t.is((await liveOf(client, live)).vram, 0)
+      await eventually(async () => {
+        if ((await reserved(client)) !== before) throw new Error('its memory is not free')
+      })
+      t.deepEqual(
+        (await client.get<Listing<LiveJson>>('/lives/?status=error')).body.data.map(({ id }) => id),
+        [live.id],
+      )
+      t.like(await client.put<Single<LiveJson>>(`/lives/${live.id}/finish`), {
+        status: 200,
+        body: { data: { status: 'error' } },
+      })
+      t.is((await (await client.socket(live, 'sender')).closed).code, 4410)
 
-    other.sendAudio(speech)
-    other.sendAudio(silence(2))
-    other.send({ type: 'FINISH' })
-    t.is((await other.closed).code, 1000, 'the live beside it goes on')
-    t.true(other.frames.some(({ final }) => final === true))
-    const ready = await client.get<{ readonly checks: Json }>('/health/ready')
-    t.is(ready.status, 200)
-    const failing = ready.body.checks['modelsThatDoNotLoad'] as ReadonlyArray<string>
-    t.is(failing.includes(model), code === 'model_load_failed', 'readiness lists it')
-    t.false(failing.includes('demo-en'))
-  })
+      other.sendAudio(speech)
+      other.sendAudio(silence(2))
+      other.send({ type: 'FINISH' })
+      t.is((await other.closed).code, 1000, 'the live beside it goes on')
+      t.true(other.frames.some(({ final }) => final === true))
+      const ready = await client.get<{ readonly checks: Json }>('/health/ready')
+      t.is(ready.status, 200)
+      const failing = ready.body.checks['modelsThatDoNotLoad'] as ReadonlyArray<string>
+      t.is(failing.includes(model), code === 'model_load_failed', 'readiness lists it')
+      t.false(failing.includes('demo-en'))
+    },
+  )

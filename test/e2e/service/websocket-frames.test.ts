@@ -22,51 +22,57 @@ const started = async (client: Client, live: LiveJson): Promise<TestSocket> => {
   return sender
 }
 
-test('config is answered in order, may be repeated until audio, and alone starts nothing [R99 R137 R138 D40]', async (t) => {
-  const client = await service.user('configuring')
-  const live = await client.createLive()
-  const sender = await client.socket(live, 'sender')
-  for (const bad of [{ max_chars: 0 }, { min_buffer: '1' }, { mode: 'both' }, { min_buffer: 20, max_buffer: 2 }])
-    sender.send({ type: 'config', ...bad })
-  sender.send({ type: 'config', unheard: 1, max_lines: 3 })
-  await sender.frame(({ status }) => status === 'started')
-  t.deepEqual(
-    codes(sender),
-    Array.from({ length: 4 }, () => 'invalid_config'),
-  )
-  t.deepEqual(sender.texts.slice(-2), ['{"status":"ASR process started"}', '{"status":"started"}'])
-  sender.send({ type: 'config', min_buffer: 1, max_buffer: 10, max_chars: 80, max_lines: 2 })
-  sender.send({ type: 'ping' })
-  await sender.frame(({ type }) => type === 'pong')
-  t.is(sender.texts.filter((text) => text === '{"status":"ASR process started"}').length, 2)
-  t.is(await statusOf(client, live.id), 'pending')
-  sender.send({ type: 'audio', data: base64(silence(0.1)) })
-  await client.untilStatus(live, 'active')
-  sender.send({ type: 'config' })
-  t.deepEqual(Object.keys(await sender.frame(isError('config_too_late'))), ['type', 'code', 'detail'])
-  const live2 = (await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data
-  t.true(String(live2['updated_at']) >= live.created_at, 'R13')
-  t.is(live2.vram, live.vram, 'R83')
-  sender.send({ type: 'FINISH' })
-  t.deepEqual(await sender.closed, { code: 1000, reason: '' })
-})
+test(
+  'a config is answered in order, may be repeated until audio, and does not start the session [R99 R137 R138 D40]',
+  async (t) => {
+    const client = await service.user('configuring')
+    const live = await client.createLive()
+    const sender = await client.socket(live, 'sender')
+    for (const bad of [{ max_chars: 0 }, { min_buffer: '1' }, { mode: 'both' }, { min_buffer: 20, max_buffer: 2 }])
+      sender.send({ type: 'config', ...bad })
+    sender.send({ type: 'config', unheard: 1, max_lines: 3 })
+    await sender.frame(({ status }) => status === 'started')
+    t.deepEqual(
+      codes(sender),
+      Array.from({ length: 4 }, () => 'invalid_config'),
+    )
+    t.deepEqual(sender.texts.slice(-2), ['{"status":"ASR process started"}', '{"status":"started"}'])
+    sender.send({ type: 'config', min_buffer: 1, max_buffer: 10, max_chars: 80, max_lines: 2 })
+    sender.send({ type: 'ping' })
+    await sender.frame(({ type }) => type === 'pong')
+    t.is(sender.texts.filter((text) => text === '{"status":"ASR process started"}').length, 2)
+    t.is(await statusOf(client, live.id), 'pending')
+    sender.send({ type: 'audio', data: base64(silence(0.1)) })
+    await client.untilStatus(live, 'active')
+    sender.send({ type: 'config' })
+    t.deepEqual(Object.keys(await sender.frame(isError('config_too_late'))), ['type', 'code', 'detail'])
+    const live2 = (await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data
+    t.true(String(live2['updated_at']) >= live.created_at, 'R13')
+    t.is(live2.vram, live.vram, 'R83')
+    sender.send({ type: 'FINISH' })
+    t.deepEqual(await sender.closed, { code: 1000, reason: '' })
+  },
+)
 
-test('audio before config is dropped and told; with one the connection goes on [R140 R141]', async (t) => {
-  const client = await service.user('hasty')
-  const live = await client.createLive()
-  const sender = await client.socket(live, 'sender')
-  for (let n = 0; n < 5; n += 1) sender.sendAudio(silence(0.1))
-  await sender.frame(isError('config_required'))
-  t.is(await statusOf(client, live.id), 'pending')
-  sender.send({ type: 'config' })
-  sender.sendAudio(silence(0.1))
-  await client.untilStatus(live, 'active')
-  t.deepEqual([...new Set(codes(sender))], ['config_required'])
-  sender.send({ type: '__FINISH__' })
-  t.is((await sender.closed).code, 1000)
-})
+test(
+  'audio before config is dropped with an error, and a config makes the connection usable [R140 R141]',
+  async (t) => {
+    const client = await service.user('hasty')
+    const live = await client.createLive()
+    const sender = await client.socket(live, 'sender')
+    for (let n = 0; n < 5; n += 1) sender.sendAudio(silence(0.1))
+    await sender.frame(isError('config_required'))
+    t.is(await statusOf(client, live.id), 'pending')
+    sender.send({ type: 'config' })
+    sender.sendAudio(silence(0.1))
+    await client.untilStatus(live, 'active')
+    t.deepEqual([...new Set(codes(sender))], ['config_required'])
+    sender.send({ type: '__FINISH__' })
+    t.is((await sender.closed).code, 1000)
+  },
+)
 
-test('ten bad frames are survived, the eleventh closes 1008 and finishes the live, for listeners in peace [R103 R143 R147]', async (t) => {
+test('the eleventh bad frame closes the sender with 1008 and the listeners with 1000 [R103 R143 R147]', async (t) => {
   const client = await service.user('rude')
   const live = await client.createLive()
   const listener = await client.socket(live, 'listener')
@@ -101,7 +107,7 @@ test('ten bad frames are survived, the eleventh closes 1008 and finishes the liv
   await client.untilStatus(live, 'finished')
 })
 
-test('the size of audio is bounded by 10 s, of a frame by 512 KiB [R143 R149]', async (t) => {
+test('a frame holds at most 10 s of audio and 512 KiB [R143 R149]', async (t) => {
   const client = await service.user('bulky')
   const live = await client.createLive()
   const sender = await started(client, live)
@@ -113,7 +119,7 @@ test('the size of audio is bounded by 10 s, of a frame by 512 KiB [R143 R149]', 
   await client.untilStatus(live, 'finished')
 })
 
-test('a listener that tries to control is refused, closed at the fourth time, and the live goes on [R146 R149]', async (t) => {
+test('a listener that sends control messages is refused and closed at the fourth time [R146 R149]', async (t) => {
   const client = await service.user('pushy')
   const live = await client.createLive()
   const sender = await started(client, live)
@@ -131,7 +137,7 @@ test('a listener that tries to control is refused, closed at the fourth time, an
   t.is((await sender.closed).code, 1000)
 })
 
-test('a live with a URL takes a config and no audio [R139 R148]', async (t) => {
+test('a session with a URL accepts a config, but no audio [R139 R148]', async (t) => {
   const client = await service.user('pulling')
   const live = await client.createLive({ audio_format: 'hls', audio_url: 'https://example.com/a.m3u8' })
   const sender = await client.socket(live, 'sender')
@@ -144,23 +150,26 @@ test('a live with a URL takes a config and no audio [R139 R148]', async (t) => {
   t.deepEqual(await sender.closed, { code: 1000, reason: '' })
 })
 
-test('a sender that closes or is cut off finishes its live, frees its memory and lets listeners go [R100 R145]', async (t) => {
-  const client = await service.user('leaving')
-  for (const leave of ['close', 'terminate'] as const) {
-    const live = await client.createLive()
-    const listener = await client.socket(live, 'listener')
-    const sender = await started(client, live)
-    sender.sendAudio(silence(0.2))
-    sender[leave]()
-    t.deepEqual(await listener.closed, { code: 1000, reason: '' }, leave)
-    t.is(listener.texts.at(-1), '{"status":"finished"}')
-    await client.untilStatus(live, 'finished')
-    t.is((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data.vram, 0)
-    t.is((await (await client.socket(live, 'sender')).closed).code, 4410)
-  }
-})
+test(
+  'a sender that closes or disconnects finishes its session, frees its memory and closes listeners [R100 R145]',
+  async (t) => {
+    const client = await service.user('leaving')
+    for (const leave of ['close', 'terminate'] as const) {
+      const live = await client.createLive()
+      const listener = await client.socket(live, 'listener')
+      const sender = await started(client, live)
+      sender.sendAudio(silence(0.2))
+      sender[leave]()
+      t.deepEqual(await listener.closed, { code: 1000, reason: '' }, leave)
+      t.is(listener.texts.at(-1), '{"status":"finished"}')
+      await client.untilStatus(live, 'finished')
+      t.is((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data.vram, 0)
+      t.is((await (await client.socket(live, 'sender')).closed).code, 4410)
+    }
+  },
+)
 
-test('the finish route ends sender and listeners with the documented frame [R85 R159]', async (t) => {
+test('the finish route closes sender and listeners with the documented frame [R85 R159]', async (t) => {
   const client = await service.user('routing')
   const live = await client.createLive()
   const listener = await client.socket(live, 'listener')
@@ -174,7 +183,7 @@ test('the finish route ends sender and listeners with the documented frame [R85 
   }
 })
 
-test('FINISH before any audio ends a pending live; repeats and audio after it do nothing [R144]', async (t) => {
+test('FINISH before any audio ends a pending session, and later messages are ignored [R144]', async (t) => {
   const client = await service.user('empty')
   const live = await client.createLive()
   const sender = await client.socket(live, 'sender')
@@ -185,14 +194,17 @@ test('FINISH before any audio ends a pending live; repeats and audio after it do
   await client.untilStatus(live, 'finished')
 })
 
-test('a flood of control frames is rate_limited for the sender, finished for listeners [R159 A4]', async (t) => {
-  const client = await service.user('flooding')
-  const live = await client.createLive()
-  const listener = await client.socket(live, 'listener')
-  const sender = await client.socket(live, 'sender')
-  for (let n = 0; n < 100; n += 1) sender.send({ type: 'ping' })
-  t.deepEqual(await sender.closed, { code: 1008, reason: 'rate_limited' })
-  t.like(sender.frames.at(-1), { type: 'error', code: 'rate_limited' })
-  t.deepEqual(await listener.closed, { code: 1000, reason: '' })
-  await client.untilStatus(live, 'finished')
-})
+test(
+  'a flood of control frames closes the sender with rate_limited and listeners with finished [R159 A4]',
+  async (t) => {
+    const client = await service.user('flooding')
+    const live = await client.createLive()
+    const listener = await client.socket(live, 'listener')
+    const sender = await client.socket(live, 'sender')
+    for (let n = 0; n < 100; n += 1) sender.send({ type: 'ping' })
+    t.deepEqual(await sender.closed, { code: 1008, reason: 'rate_limited' })
+    t.like(sender.frames.at(-1), { type: 'error', code: 'rate_limited' })
+    t.deepEqual(await listener.closed, { code: 1000, reason: '' })
+    await client.untilStatus(live, 'finished')
+  },
+)

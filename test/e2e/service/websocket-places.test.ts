@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 /** Descriptors of the whole process: it gives a quarter of so few to sockets, and keeps an eighth of those for senders. */
 const DESCRIPTORS = 256
 
-testWith(programPath('prlimit'))('listeners that take every place they get keep no sender out', async (t) => {
+testWith(programPath('prlimit'))('listeners cannot take the places that are kept for senders', async (t) => {
   const directory = await temporaryDirectory()
   const service = launch(
     t,

@@ -33,13 +33,13 @@ const exchange = async (t: ExecutionContext, ...requests: ReadonlyArray<string>)
 const statuses = (read: string): ReadonlyArray<string> =>
   [...read.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status = '']) => status)
 
-test('a request that offers h2c is answered over HTTP/1.1, and the connection stays one', async (t) => {
+test('a request that offers h2c is answered over HTTP/1.1, and the connection stays usable', async (t) => {
   const read = await exchange(t, `GET /languages/ HTTP/1.1\r\nHost: x\r\n${OFFER}\r\n`, VERSION)
   t.deepEqual(statuses(read), ['200', '200'])
   t.regex(read, /"iso_639_1"/)
 })
 
-test('a request with a body that offers h2c is read whole', async (t) => {
+test('a request that offers h2c is read with its whole body', async (t) => {
   const body = new URLSearchParams({ username: ADMIN.username, password: ADMIN.password }).toString()
   const head = `POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n${OFFER}\r\n`
   const read = await exchange(t, head + body, VERSION)
@@ -47,7 +47,7 @@ test('a request with a body that offers h2c is read whole', async (t) => {
   t.regex(read, /"access_token"/)
 })
 
-test('offers of other protocols are ignored, on the path of a socket as well', async (t) => {
+test('offers of other protocols are ignored, also on a WebSocket path', async (t) => {
   for (const [path, status] of [['/version', '200'], ['/ws/live', '426'], ['/nowhere', '404']] as const)
     for (const protocol of ['h2c', 'TLS/1.0', 'h2c, foo/2']) {
       const asked = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`
@@ -55,7 +55,7 @@ test('offers of other protocols are ignored, on the path of a socket as well', a
     }
 })
 
-test('a WebSocket that is asked for before earlier answers have come is not opened among them, but answered in its turn', async (t) => {
+test('a pipelined WebSocket upgrade is not opened but answered in its turn', async (t) => {
   const live = await (await service.user('eager')).createLive()
   const asked =
     `GET ${live.relative_path}?token=${live.listener_token} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
@@ -69,7 +69,7 @@ test('a WebSocket that is asked for before earlier answers have come is not open
   t.deepEqual(connection.statuses(), [200, 426, 101])
 })
 
-test('a WebSocket that is offered beside h2c is opened', async (t) => {
+test('a WebSocket opens when the request offers h2c as well', async (t) => {
   const live = await (await service.user('offering')).createLive()
   const asked =
     `GET ${live.relative_path}?token=${live.listener_token} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c, WebSocket\r\n` +
@@ -78,7 +78,7 @@ test('a WebSocket that is offered beside h2c is opened', async (t) => {
   t.deepEqual(statuses(read), ['101'])
 })
 
-test('the path of a socket asked for without an upgrade answers 426 and says how to connect', async (t) => {
+test('a WebSocket path without an upgrade answers 426 and explains how to connect', async (t) => {
   const live = await (await service.user('asking')).createLive()
   for (const path of [
     '/ws/live',
@@ -98,18 +98,18 @@ test('the path of a socket asked for without an upgrade answers 426 and says how
   t.deepEqual([status, headers.get('allow')], [405, 'GET'])
 })
 
-test('a connection goes on after an answer of 426', async (t) => {
+test('a connection stays usable after a 426 answer', async (t) => {
   t.deepEqual(statuses(await exchange(t, 'GET /ws/live HTTP/1.1\r\nHost: x\r\n\r\n', VERSION)), ['426', '200'])
 })
 
-test('an empty token counts as none', async (t) => {
+test('an empty token parameter is ignored', async (t) => {
   const live = await (await service.user('empty')).createLive()
   const at = service.url().replace('http', 'ws') + live.relative_path
   for (const query of [`token=&token_sender=${live.listener_token}`, `token=${live.listener_token}&token_sender=`])
     t.is((await handshake(`${at}?${query}`)).status, 101, query)
 })
 
-test('null in a config frame leaves the setting as it is, as it does over REST', async (t) => {
+test('null in a config frame leaves the setting unchanged, as in REST', async (t) => {
   const client = await service.user('null')
   const live = await client.createLive({ config: { min_buffer: null, vad: null } })
   const sender = await client.socket(live, 'sender')
@@ -133,7 +133,7 @@ test('null in a config frame leaves the setting as it is, as it does over REST',
   t.is((await sender.closed).code, 1000)
 })
 
-test('a handshake whose end comes while the service stops is refused, and does not hold it up', async (t) => {
+test('a handshake completed while the service stops is refused and does not delay the stop', async (t) => {
   const stopping = await startTestService(t)
   const half = await openRaw(t, stopping.url())
   half.write('GET /ws/live?token=x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgr')

@@ -109,7 +109,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     file: 'application/users/commands/change-user.ts',
     before: "isActive === false || permissions?.includes('admin') === false",
     after: "permissions?.includes('admin') === false",
-    rows: ['the last active administrator is not demoted'], test: LAST_ADMINISTRATOR,
+    rows: ['nobody can demote, deactivate or delete the last active administrator'], test: LAST_ADMINISTRATOR,
   },
   {
     file: 'domain/user/decider.ts',
@@ -177,7 +177,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     file: 'application/users/login-throttle.ts',
     before: '  generation === 0 ? usernameHash : `${usernameHash}-${generation}`',
     after: '  usernameHash',
-    rows: ['guesses at a name keep nobody out who comes from elsewhere'], test: LIMITS,
+    rows: ['a login lock applies to one address only, and a new password ends it everywhere'], test: LIMITS,
   },
   {
     file: 'domain/login/decider.ts',

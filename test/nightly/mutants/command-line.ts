@@ -184,7 +184,7 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/cli/streaming/transcript-file.ts',
     before: "case '.vtt':\n      return toWebVtt",
     after: "case '.vtt':\n      return toSubRip",
-    rows: ['what was said is written as subtitles'], test: TRANSCRIBE,
+    rows: ['transcribe writes SubRip subtitles to an output file named .srt'], test: TRANSCRIBE,
   },
   {
     file: 'interfaces/cli/streaming/transcribe.ts',
@@ -196,6 +196,6 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/cli/streaming/transcribe.ts',
     before: 'if (options.output !== undefined) await requireFolderOf(options.output)',
     after: '',
-    rows: ['a file that could not be written is told'], test: TRANSCRIBE,
+    rows: ['transcribe reports an impossible output before it transcribes'], test: TRANSCRIBE,
   },
 ]

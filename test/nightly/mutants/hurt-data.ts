@@ -44,7 +44,8 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/compose/health.ts',
     before: "if (observed.log.isOlder()) return 'older'",
     after: '',
-    rows: ['a service under which an older copy of the log was put is not ready'], test: 'test/api/http/health.test.ts',
+    rows: ['a service whose event log was replaced by an older copy is not ready'],
+    test: 'test/api/http/health.test.ts',
   },
   {
     file: 'application/lives/policies/reconcile-lives.ts',

@@ -90,7 +90,7 @@ export const limitMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/http/connections/waiting-connections.ts',
     before: "  server.on('upgrade', ({ socket }: IncomingMessage) => {",
     after: "  server.on('upgraded', ({ socket }: IncomingMessage) => {",
-    rows: ['connections that have become sockets count no more'], test: 'test/api/http/connections.test.ts',
+    rows: ['connections that became WebSockets do not count as waiting'], test: 'test/api/http/connections.test.ts',
   },
   {
     file: 'interfaces/http/connections/waiting-connections.ts',

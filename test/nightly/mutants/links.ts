@@ -22,7 +22,7 @@ export const linkMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/internal/unauthenticated-connections.ts',
     before: 'unauthenticated.size <= max ||',
     after: 'unproved.size > most ||',
-    rows: ['of those that prove no key the oldest makes room'], test: PORT,
+    rows: ['the oldest unauthenticated connection makes room; authenticated connections do not count'], test: PORT,
   },
   {
     file: 'infrastructure/internal/server.ts',
@@ -52,7 +52,7 @@ export const linkMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/internal/link-end.ts',
     before: 'if (size > MAX_MESSAGE_BYTES)\n        return endWith',
     after: 'if (size > 2 * MAX_MESSAGE_BYTES)\n        return endWith',
-    rows: ['a message longer than 8 MiB ends the link'], test: LINKS,
+    rows: ['a message over 8 MiB ends the link on either side; an escaped frame of 512 KiB passes'], test: LINKS,
   },
   {
     file: 'infrastructure/internal/server.ts',
@@ -64,12 +64,12 @@ export const linkMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/internal/messages.ts',
     before: "return { _tag: 'unknown', kind: value.kind.slice(0, 50) }",
     after: "return malformed('an unknown kind')",
-    rows: ['a message of an unknown kind is passed over'], test: LINKS,
+    rows: ['an unknown message is ignored with a warning; a malformed message closes only its own link'], test: LINKS,
   },
   {
     file: 'infrastructure/internal/throttled-warnings.ts',
     before: 'entry.repetitions += 1',
     after: 'logger.warn(fields, message)',
-    rows: ['warnings of one kind'], test: PORT,
+    rows: ['the first warning of a kind is logged at once, the following ones as a count each minute'], test: PORT,
   },
 ]

@@ -36,7 +36,7 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/missed-finals.ts',
     before: 'return [...before, frame]',
     after: 'return [frame]',
-    rows: ['a final that the store refused is told from memory, at its place'], test: DROPPED_FINALS,
+    rows: ['a resuming listener gets refused finals from memory in their order, the others from'], test: DROPPED_FINALS,
   },
   {
     file: 'application/lives/queries/stored-finals.ts',

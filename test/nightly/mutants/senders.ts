@@ -118,6 +118,7 @@ export const senderMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/ws/relay/sent-config.ts',
     before: 'settings: isFixed ? settings : sent.right.settings',
     after: 'settings: sent.right.settings',
-    rows: ['one frame says what all that were taken said'], test: 'test/api/ws/sent-config.test.ts',
+    rows: ['accepted configs merge into one frame: the last settings before audio and the newest vocabulary'],
+    test: 'test/api/ws/sent-config.test.ts',
   },
 ]

@@ -12,8 +12,8 @@ type Titles = Readonly<Record<string, ReadonlyArray<string>>>
 /** These tests damage a byte or a row in the files of the embedded stores. */
 const ONLY_EMBEDDED: Titles = {
   'e2e › service › hurt-data': [
-    'a damaged row stops nothing but what needs its stream, wherever it stands, and the stream is named',
-    'a key that the keyring never made reads as erased and is named as missing; everybody else goes on',
+    'a damaged row blocks only writes to its stream, and the stream is reported',
+    'a lost key makes its user’s data read as erased and is reported as missing; other users are unaffected',
   ],
   'nightly › crash › damaged-data': [
     'a damaged event that may disable a user or an API token locks out only that user or token',
