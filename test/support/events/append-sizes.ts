@@ -1,11 +1,12 @@
 import type { EventStore, NewEvent } from '../../../application/ports/event-store.ts'
 
-/** What EventStoreDB counts of an append. */
-const bytesOf = (events: ReadonlyArray<NewEvent>): number =>
-  events.reduce((bytes, { type, data, metadata }) =>
-    bytes + 2 * type.length + Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata)), 0)
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** The store, and the bytes of its largest append to each stream so far. */
+/** The size of an append by the rules of EventStoreDB. */
+const bytesOf = (events: ReadonlyArray<NewEvent>): number =>
+  events.reduce((sum, { type, data, metadata }) => sum + 2 * type.length + jsonBytes(data) + jsonBytes(metadata), 0)
+
+/** Wraps a store. `largest` returns the bytes of the largest append to a stream so far. */
 export const withLargestAppends = (store: EventStore) => {
   const largest = new Map<string, number>()
   const append: EventStore['append'] = (stream, expected, events) => {

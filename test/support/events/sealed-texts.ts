@@ -15,7 +15,8 @@ export const plainMembers = (texts: ReadonlyArray<string>, place = PLACE): Reado
 export const sealedMembers = (
   envelopes: ReadonlyArray<Envelope>,
   { stream, member } = PLACE,
-): ReadonlyArray<SealedMember> => envelopes.map((envelope) => ({ envelope, key: envelope.k, stream, members: [member] }))
+): ReadonlyArray<SealedMember> =>
+  envelopes.map((envelope) => ({ envelope, key: envelope.k, stream, members: [member] }))
 
 /** Seals one text with a key. */
 export const sealText = (

@@ -9,32 +9,38 @@ import type { EngineSettings } from '../../../domain/live/settings.ts'
 
 export const samplesOf = (seconds: number): number => Math.round(seconds * SAMPLE_RATE)
 
-/** A span of speech in seconds; without an end it goes on. */
+/** A span of speech in seconds. Without an end the speech continues. */
 type Span = readonly [start: number, end?: number]
 
-/** One phrase, as the detector tells of it after `clock` seconds. */
+/** The state of the speech detector after `clock` seconds with one phrase. */
 export const speechState = (clock: number, spans: ReadonlyArray<Span>, isClosed = false): SegmenterState => {
-  const regions = spans.map(([start, end]) => ({ start: samplesOf(start), end: end === undefined ? null : samplesOf(end) }))
+  const regions = spans.map(([start, end]) => ({
+    start: samplesOf(start),
+    end: end === undefined ? null : samplesOf(end),
+  }))
   const quietSince = regions.at(-1)?.end ?? null
-  return { clock: samplesOf(clock), onset: null, quietSince, phrases: [{ regions, dips: [], closedAt: isClosed ? samplesOf(clock) : null }] }
+  const now = samplesOf(clock)
+  return { clock: now, onset: null, quietSince, phrases: [{ regions, dips: [], closedAt: isClosed ? now : null }] }
 }
 
 let tokens = 0
-/** A word with times from the first audio on; what punctuation it ends with is a token of its own. */
+/** A word with times from the start of the session. Punctuation at its end is a separate token. */
 export const heardWord = (text: string, start: number, end: number, probability = 0.9): TranscribedWord => {
   const hasEnd = /[\p{L}\p{N}][\p{P}]+$/u.test(text)
   tokens += 2
-  return { text, tokens: hasEnd ? [tokens, tokens + 1] : [tokens], spoken: 1, start, end, probability, confidence: probability, endProbability: hasEnd ? probability : 1 }
+  const scores = { probability, confidence: probability, endProbability: hasEnd ? probability : 1 }
+  return { text, tokens: hasEnd ? [tokens, tokens + 1] : [tokens], spoken: 1, start, end, ...scores }
 }
 
-export const tokensOf = (...words: ReadonlyArray<TranscribedWord>): ReadonlyArray<number> => words.flatMap((each) => each.tokens)
+export const tokensOf = (...words: ReadonlyArray<TranscribedWord>): ReadonlyArray<number> =>
+  words.flatMap((word) => word.tokens)
 
 export interface Heard {
   readonly pass: Pass
   readonly outcome: Outcome
 }
 
-/** A policy and the settings that it is asked with. */
+/** Creates an attention policy with settings, and functions that drive it. */
 export const createAttentionDriver = (settings: Partial<EngineSettings> = {}, windowSeconds = 30) => {
   const limits = limitsOf({ ...DEFAULT_ENGINE_SETTINGS, ...settings }, windowSeconds)
   const policy = attentionPolicy(1)
@@ -43,26 +49,32 @@ export const createAttentionDriver = (settings: Partial<EngineSettings> = {}, wi
     limits,
     policy,
     next,
-    /** What must be a pass, and hears these words. */
-    hears: (state: SegmenterState, words: ReadonlyArray<TranscribedWord>, scores: Partial<Hypothesis> = {}): Heard => {
+    /** Takes the next step, which must be a pass, and answers it with these words. */
+    transcribe: (
+      state: SegmenterState,
+      words: ReadonlyArray<TranscribedWord>,
+      scores: Partial<Hypothesis> = {},
+    ): Heard => {
       const step = next(state)
-      if (step.kind !== 'pass') throw new Error(`not a pass but ${JSON.stringify(step)}`)
+      if (step.kind !== 'pass') throw new Error(`expected a pass, got ${JSON.stringify(step)}`)
       const { pass } = step
       const offset = pass.from / SAMPLE_RATE
-      const local = words.map((each) => ({ ...each, start: each.start - offset, end: each.end - offset }))
-      const text = words.map((each) => each.text).join('')
+      const local = words.map((word) => ({ ...word, start: word.start - offset, end: word.end - offset }))
+      const text = words.map((word) => word.text).join('')
       const segments = text === '' ? [] : [{ start: 0, end: 1, text }]
-      const hypothesis = { segments, words: local, isLoop: false, avgLogprob: -0.2, noSpeechProb: 0, compressionRatio: 1.2, ...scores }
+      const defaults = { isLoop: false, avgLogprob: -0.2, noSpeechProb: 0, compressionRatio: 1.2 }
+      const hypothesis = { segments, words: local, ...defaults, ...scores }
       const regions = state.phrases.flatMap((phrase) => phrase.regions)
       return { pass, outcome: policy.applyPass(regions, pass, hypothesis, limits) }
     },
-    /** What must be said, without hearing more. */
-    says: (state: SegmenterState): Outcome => {
+    /** Takes the next step, which must emit text without a pass. */
+    emit: (state: SegmenterState): Outcome => {
       const step = next(state)
-      if (step.kind !== 'emit') throw new Error(`nothing said but ${JSON.stringify(step)}`)
+      if (step.kind !== 'emit') throw new Error(`expected text, got ${JSON.stringify(step)}`)
       return step.outcome
     },
   }
 }
 
+/** The texts of the finals. */
 export const finalTextsOf = ({ finals }: Outcome): ReadonlyArray<string> => finals.map(({ text }) => text)

@@ -5,11 +5,15 @@ import type { CreatePipeline, LivePipeline, PipelineEvents, Segment } from '../.
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import type { ScriptedWord } from '../doubles/scripted/script.ts'
 
-/** Words at the speed of speech, the first after `before` seconds. */
+/** The words of a text at the speed of speech. The first word begins after `before` seconds. */
 export const spokenWords = (text: string, before = 0.5): ReadonlyArray<ScriptedWord> =>
-  text.split(' ').map((word, i) => ({ text: word, pause: i === 0 ? before : 0.05, seconds: Math.max(0.2, word.length / 14) }))
+  text.split(' ').map((word, i) => ({
+    text: word,
+    pause: i === 0 ? before : 0.05,
+    seconds: Math.max(0.2, word.length / 14),
+  }))
 
-/** Timers that the test lets run out. */
+/** Timers that fire only when the test calls `run` of one of them. */
 export const heldTimers = () => {
   const timers: Array<{ readonly milliseconds: number; readonly run: () => void }> = []
   const after = (milliseconds: number, run: () => void): (() => void) => {
@@ -20,7 +24,7 @@ export const heldTimers = () => {
   return { timers, after }
 }
 
-/** Events that keep what they were told. */
+/** Collects the events of a pipeline. */
 export const collectEvents = () => {
   const [finals, partials, failures]: [Array<Segment>, Array<Segment>, Array<string>] = [[], [], []]
   let drained = 0
@@ -35,9 +39,16 @@ export const collectEvents = () => {
   return { finals, partials, failures, events, drained: () => drained }
 }
 
-/** A pipeline of its own scheduler; `chosen` overrides its options. */
-export const pipelineOf = (engine: SpeechEngine, events: PipelineEvents, chosen: Partial<Parameters<CreatePipeline>[0]> = {}, timers = heldTimers()): LivePipeline =>
-  createLivePipeline({ engine, scheduler: createScheduler(engine, () => performance.now()), monotonic: () => performance.now(), timers })({
+/** Creates a pipeline with its own scheduler. `chosen`: options of the pipeline that differ from the defaults here. */
+export const pipelineOf = (
+  engine: SpeechEngine,
+  events: PipelineEvents,
+  chosen: Partial<Parameters<CreatePipeline>[0]> = {},
+  timers = heldTimers(),
+): LivePipeline => {
+  const monotonic = (): number => performance.now()
+  const create = createLivePipeline({ engine, scheduler: createScheduler(engine, monotonic), monotonic, timers })
+  return create({
     liveId: 1,
     model: 'scripted',
     language: 'en',
@@ -46,3 +57,4 @@ export const pipelineOf = (engine: SpeechEngine, events: PipelineEvents, chosen:
     events,
     ...chosen,
   })
+}

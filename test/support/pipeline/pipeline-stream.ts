@@ -14,7 +14,7 @@ export const eventLoopTurns = async (count: number): Promise<void> => {
 
 export interface StreamedFrame extends Segment {
   readonly final: boolean
-  /** Samples that had been pushed when the frame came. */
+  /** The samples that had been pushed when the frame was emitted. */
   readonly pushed: number
 }
 
@@ -23,31 +23,32 @@ export interface Streamed {
   readonly finals: ReadonlyArray<StreamedFrame>
   readonly failures: ReadonlyArray<ModelLoadFailed | JobFailed>
   readonly maxBacklog: number
-  /** Passes of the scripted engine. */
+  /** The number of passes of the scripted engine. */
   readonly passes: number
-  /** Samples of the longest one. */
+  /** The samples of the longest pass. */
   readonly longestPass: number
-  /** The time to finish was not enough. */
+  /** The pipeline did not finish within `patience`. */
   readonly isLate: boolean
 }
 
-/** Streams audio through a pipeline, `chunk` samples at a time with `ticks` turns of the event loop between them. */
+/** Streams audio through a pipeline in chunks of `chunk` samples, with `ticks` turns of the event loop after each one. */
 export const streamAudio = async (options: {
   readonly words: ReadonlyArray<ScriptedWord>
   readonly audio: Int16Array
   readonly settings: EngineSettings
   readonly chunk: number
   readonly ticks: number
-  /** Turns of the event loop that the engine takes for an answer. */
+  /** Turns of the event loop that the engine needs for an answer. */
   readonly latency: number
   readonly windowSeconds: number
   readonly hasWordTimes?: boolean
-  /** Milliseconds to finish in; a minute where nothing is said. */
+  /** The time limit to finish, in milliseconds. Default: a minute. */
   readonly patience?: number
   readonly engine?: SpeechEngine
   readonly model?: string
 }): Promise<Streamed> => {
-  const scripted = scriptedEngine({ words: options.words, windowSeconds: options.windowSeconds, hasWordTimes: options.hasWordTimes ?? false, delay: () => eventLoopTurns(options.latency) })
+  const { words, windowSeconds, hasWordTimes = false, latency } = options
+  const scripted = scriptedEngine({ words, windowSeconds, hasWordTimes, delay: () => eventLoopTurns(latency) })
   const engine = options.engine ?? scripted
   const frames: Array<StreamedFrame> = []
   const failures: Array<ModelLoadFailed | JobFailed> = []
@@ -90,5 +91,6 @@ export const streamAudio = async (options: {
   }
   await pipeline.finish(options.patience ?? 60_000)
   const longestPass = scripted.jobs.reduce((longest, { samples }) => Math.max(longest, samples.length), 0)
-  return { frames, finals: frames.filter(({ final }) => final), failures, maxBacklog, passes: scripted.jobs.length, longestPass, isLate }
+  const finals = frames.filter(({ final }) => final)
+  return { frames, finals, failures, maxBacklog, passes: scripted.jobs.length, longestPass, isLate }
 }

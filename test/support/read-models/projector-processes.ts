@@ -27,26 +27,30 @@ export const newEvent = ({ type, data }: { readonly type: string; readonly data:
   metadata: { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() },
 })
 
-/** The next event of a live: created, then started, then finished. */
+/** Appends the next event of a session: created, then started, then finished, then attached senders. */
 export const advanceLive = async (store: EventStore, liveId: number): Promise<Position> => {
   const stream = `live-${liveId}`
   const { length } = right(await store.read(stream)())
   const about = { liveId, userId: 1 + (liveId % 3), at: environment.now() }
-  const next = [sealedLive(about), { type: 'LiveStarted', data: about }, { type: 'LiveFinished', data: { ...about, reason: 'restart' } }][length]
-  const said = next ?? { type: 'SenderAttached', data: { ...about, epoch: length, instance: 'i' } }
-  return right(await store.append(stream, length === 0 ? 'no-stream' : length - 1, [newEvent(said)])()).position
+  const lifecycle = [
+    sealedLive(about),
+    { type: 'LiveStarted', data: about },
+    { type: 'LiveFinished', data: { ...about, reason: 'restart' } },
+  ]
+  const next = lifecycle[length] ?? { type: 'SenderAttached', data: { ...about, epoch: length, instance: 'i' } }
+  return right(await store.append(stream, length === 0 ? 'no-stream' : length - 1, [newEvent(next)])()).position
 }
 
-/** Holds up what a process asks of its stores, as if it stood still. */
+/** Holds the requests of a process to its stores, as if the process stood still. */
 const createGate = () => {
   let opened = Promise.resolve()
   let open: (() => void) | null = null
   return {
-    /** Also behind the answer: it may have been written, and nobody knows. */
-    passing: <Asked extends ReadonlyArray<unknown>, A>(ask: (...asked: Asked) => () => Promise<A>) =>
-      (...asked: Asked) => async (): Promise<A> => {
+    /** Waits before the request and before the answer, because a process may freeze after a write took effect. */
+    passing: <Args extends ReadonlyArray<unknown>, A>(request: (...args: Args) => () => Promise<A>) =>
+      (...args: Args) => async (): Promise<A> => {
         await opened
-        const answer = await ask(...asked)()
+        const answer = await request(...args)()
         await opened
         return answer
       },
@@ -64,7 +68,7 @@ const createGate = () => {
 
 type Gate = ReturnType<typeof createGate>
 
-/** As on a server: documents first, the checkpoint in another request. */
+/** Commits as on a server: first the documents, then the checkpoint in another request. */
 const torn = (documents: Documents, { passing, through }: Gate): Documents => ({
   ...documents,
   ensure: passing(documents.ensure),
@@ -87,8 +91,8 @@ const gated = (store: EventStore, { passing, through }: Gate): EventStore => ({
   ...store,
   head: passing(store.head),
   read: passing(store.read),
-  subscribe: async function* (...asked) {
-    for await (const message of store.subscribe(...asked)) {
+  subscribe: async function* (...args) {
+    for await (const message of store.subscribe(...args)) {
       await through()
       yield message
     }
@@ -98,10 +102,10 @@ const gated = (store: EventStore, { passing, through }: Gate): EventStore => ({
 export interface ProjectorProcess {
   readonly name: string
   readonly projector: Projector
-  /** It stands still, and loses its leases without hearing of it. */
+  /** Stops all its requests and takes its leases; the process is not notified. */
   readonly freeze: () => void
   readonly thaw: () => void
-  /** As `kill -9`: what it was doing ends where it was. */
+  /** Ends the process without notice, as SIGKILL does. */
   readonly kill: () => void
   readonly stop: () => Promise<void>
 }
@@ -110,15 +114,27 @@ export interface ProjectorProcesses {
   readonly store: ReturnType<typeof createMemoryEventStore>
   readonly documents: Documents
   readonly leases: MemoryLeases
-  /** With the projections of the world, or those of its own version. */
-  readonly start: (name: string, options?: { readonly seeks?: boolean; readonly own?: ReadonlyArray<Projection> }) => ProjectorProcess
-  /** Where the read models are not what the log says. */
+  /** Starts a process. It ends with the test. */
+  readonly start: (name: string, options?: ProcessOptions) => ProjectorProcess
+  /** Returns the differences between the read models and the log. */
   readonly differences: () => Promise<ReadonlyArray<string>>
 }
 
-/** Processes that share a log, read models and leases in memory. `watch` may look at what they ask of the read models. */
+interface ProcessOptions {
+  /** False: the process never requests a lease. */
+  readonly seeks?: boolean
+  /** The projections of its version. Default: those of all processes. */
+  readonly own?: ReadonlyArray<Projection>
+}
+
+/**
+ * Creates a log, read models and leases in memory, which processes share. `watch` wraps the read models, to observe
+ * their requests.
+ */
 export const createProjectorProcesses = (
-  t: Pick<ExecutionContext, 'teardown'>, projections: ReadonlyArray<Projection>, watch: (documents: Documents) => Documents = (all) => all,
+  t: Pick<ExecutionContext, 'teardown'>,
+  projections: ReadonlyArray<Projection>,
+  watch: (documents: Documents) => Documents = (documents) => documents,
 ): ProjectorProcesses => {
   const [store, plain, leases] = [createMemoryEventStore(), createMemoryDocuments(), createMemoryLeases()]
   const documents = watch(plain)
@@ -126,9 +142,10 @@ export const createProjectorProcesses = (
     const stopping = new AbortController()
     const gate = createGate()
     let isDead = false
-    const timers: Timers = { after: (...asked) => (isDead ? () => undefined : systemTimers.after(...asked)) }
+    const timers: Timers = { after: (...args) => (isDead ? () => undefined : systemTimers.after(...args)) }
     const projector = startProjector({
-      store: gated(store, gate), documents: torn(documents, gate), projections: own, leases: seeks ? leases.of(name) : null, code: 'test',
+      store: gated(store, gate), documents: torn(documents, gate), projections: own,
+      leases: seeks ? leases.of(name) : null, code: 'test',
       logger: createRecordingLogger(), environment, timers, signal: stopping.signal,
     })
     const stop = async (): Promise<void> => {
@@ -146,7 +163,7 @@ export const createProjectorProcesses = (
       name, projector, freeze, stop,
       thaw: () => {
         gate.open()
-        // It goes on with what it was doing before it looks whose the leases are.
+        // The process continues its work before it learns that it lost its leases.
         setTimeout(() => {
           if (!gate.isClosed()) leases.thaw(name)
         }, 10)
@@ -165,7 +182,8 @@ export const createProjectorProcesses = (
       const { name: collection } = projection.collection
       right(await fresh.ensure([projection.collection])())
       right(await documents.ensure([projection.collection])())
-      await foldLog({ store, documents: fresh }, projection, { from: NO_CHECKPOINT, to, signal: new AbortController().signal })
+      const { signal } = new AbortController()
+      await foldLog({ store, documents: fresh }, projection, { from: NO_CHECKPOINT, to, signal })
       const sides = [{ documents, collection }, { documents: fresh, collection }] as const
       for await (const { id, kind } of differencesOf(...sides)) found.push(`${projection.name} ${id} ${kind}`)
     }

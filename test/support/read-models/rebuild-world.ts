@@ -19,7 +19,7 @@ import { sealedLive } from '../events/stored-events.ts'
 import { createTestEnvironment } from '../doubles/environment.ts'
 import { modelOf } from '../../../projections/projection.ts'
 
-/** Of the log: more than three steps of a fold. */
+/** The events of the log: more than three steps of a rebuild. */
 export const EVENTS = 7000
 const environment = createTestEnvironment()
 export const never = new AbortController().signal
@@ -36,7 +36,7 @@ export interface RebuildWorld {
   readonly documents: Documents
 }
 
-/** A log, and the read model of all of it. */
+/** Creates a log and a read model that is up to date. */
 export const createFilledWorld = async (documents = createMemoryDocuments()): Promise<RebuildWorld> => {
   const store = createMemoryEventStore()
   for (let liveId = 1; liveId <= EVENTS; liveId++) await createLive(store, liveId)
@@ -45,9 +45,12 @@ export const createFilledWorld = async (documents = createMemoryDocuments()): Pr
   return { store, documents }
 }
 
+type RebuildOptions = Partial<Pick<RebuildDeps, 'code' | 'signal' | 'onProgress'>>
+
+/** Rebuilds the read model of sessions. */
 export const rebuild = (
   { store, documents }: RebuildWorld,
-  { code = 'one', signal = never, onProgress = () => undefined }: Partial<Pick<RebuildDeps, 'code' | 'signal' | 'onProgress'>> = {},
+  { code = 'one', signal = never, onProgress = () => undefined }: RebuildOptions = {},
 ): Promise<Either<string, Rebuilt>> =>
   rebuildReadModel({
     store,
@@ -62,11 +65,12 @@ export const rebuild = (
     onProgress,
   })
 
-/** Whether the read model in use is what the log says, and nothing of a rebuild is left. */
+/** Checks that the read model equals the log and that nothing is left of a rebuild. */
 export const assertRebuilt = async (t: ExecutionContext, { store, documents }: RebuildWorld): Promise<void> => {
   const fresh = createMemoryDocuments()
   right(await fresh.ensure([lives.collection])())
-  await foldLog({ store, documents: fresh }, lives, { from: NO_CHECKPOINT, to: right(await store.head()()), signal: never })
+  const head = right(await store.head()())
+  await foldLog({ store, documents: fresh }, lives, { from: NO_CHECKPOINT, to: head, signal: never })
   const found: Array<string> = []
   const [is, should] = [documents, fresh].map((side) => ({ documents: side, collection: 'lives' }))
   assert.ok(is !== undefined && should !== undefined)

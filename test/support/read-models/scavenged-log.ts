@@ -22,13 +22,14 @@ const appendTo = async (store: EventStore, stream: string, events: ReadonlyArray
 }
 
 /**
- * Writes what the service writes, as chance has it: tokens and lives, whose events stay, uses of tokens, of which each
- * stream keeps one, and text that is deleted, so that a scavenge finds much to do all over the log.
+ * Writes random events of the service. Events of tokens and sessions stay, streams of token uses keep one event, and
+ * text is deleted. So a scavenge removes events all over the log.
  */
 export const createWriter = (store: EventStore, random: () => number) => {
   let [lives, tokens, texts, uses] = [0, 0, 0, 0]
   const user = () => ({ userId: 1, at: after((uses += 1)) })
-  const use = (tokenId: number): Promise<Position> => appendTo(store, `token-use-${tokenId}`, [{ type: 'ApiTokenUsed', data: { tokenId, ...user() } }])
+  const use = (tokenId: number): Promise<Position> =>
+    appendTo(store, `token-use-${tokenId}`, [{ type: 'ApiTokenUsed', data: { tokenId, ...user() } }])
   const issue = async (): Promise<Position> => {
     const tokenId = (tokens += 1)
     await rightOf(store.setMetadata(`token-use-${tokenId}`, { maxCount: 1 }))
@@ -36,7 +37,9 @@ export const createWriter = (store: EventStore, random: () => number) => {
     return await appendTo(store, `api-token-${tokenId}`, [{ type: 'ApiTokenIssued', data }])
   }
   const rename = (tokenId: number): Promise<Position> =>
-    appendTo(store, `api-token-${tokenId}`, [{ type: 'ApiTokenRenamed', data: { tokenId, ...user(), name: envelopeOf(`name ${uses}`) } }])
+    appendTo(store, `api-token-${tokenId}`, [
+      { type: 'ApiTokenRenamed', data: { tokenId, ...user(), name: envelopeOf(`name ${uses}`) } },
+    ])
   const create = (): Promise<Position> => {
     const liveId = (lives += 1)
     const finished = { type: 'LiveFinished', data: { liveId, ...user(), reason: 'sender_closed' } }
@@ -44,7 +47,8 @@ export const createWriter = (store: EventStore, random: () => number) => {
   }
   const speak = async (kilobytes: number): Promise<void> => {
     const stream = `segments-${(texts += 1)}`
-    await appendTo(store, stream, Array.from({ length: kilobytes / 50 }, () => ({ type: 'Text', data: { text: 'x'.repeat(50_000) } })))
+    const text = { type: 'Text', data: { text: 'x'.repeat(50_000) } }
+    await appendTo(store, stream, Array.from({ length: kilobytes / 50 }, () => text))
     await rightOf(store.deleteStream(stream))
   }
   return {
@@ -52,7 +56,7 @@ export const createWriter = (store: EventStore, random: () => number) => {
     use,
     rename,
     lives: () => lives,
-    /** One random write. */
+    /** Makes one random write. */
     write: async (): Promise<void> => {
       const chance = random()
       if (chance < 0.05 || tokens === 0) await issue()
@@ -61,7 +65,7 @@ export const createWriter = (store: EventStore, random: () => number) => {
       else if (chance < 0.25) await speak(100)
       else await use(1 + Math.floor(random() * Math.min(tokens, 3)))
     },
-    /** So much that all written before lies in chunks that a scavenge takes; ends with a live. */
+    /** Fills the current chunk, so a scavenge includes all earlier events. Ends with a session. */
     fill: async (): Promise<Position> => {
       for (let bytes = 0; bytes < CHUNK + 1_000_000; bytes += 750_000) await speak(750)
       return await create()
@@ -69,10 +73,11 @@ export const createWriter = (store: EventStore, random: () => number) => {
   }
 }
 
+/** Scavenges the first node of a real server and waits for the end. */
 export const scavenge = async ({ nodes: [node] }: EventStoreServer): Promise<void> => {
   await node?.ask('POST', '/admin/scavenge?threshold=-1')
   await eventually(async () => {
     const { text } = (await node?.ask('GET', '/admin/scavenge/current')) ?? { text: 'no node' }
-    if (text !== 'ScavengeId: , ScavengeLink: ') throw new Error(`the scavenge goes on: ${text}`)
+    if (text !== 'ScavengeId: , ScavengeLink: ') throw new Error(`the scavenge still runs: ${text}`)
   }, { timeoutMs: 120_000 })
 }

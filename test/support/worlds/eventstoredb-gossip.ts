@@ -9,14 +9,18 @@ export interface EventStoreDbNode {
   state: string
   epoch: number
   isReadOnlyReplica?: boolean
-  /** Takes the question and says nothing. */
+  /** Accepts requests and never answers. */
   isFrozen?: boolean
-  /** What it says of the others, who may say otherwise. */
+  /** The state that the node reports for the other nodes. Default: their real state. */
   hearsay?: string
 }
 
-/** The answer of a real node at /gossip, as much of it as matters. */
-export const gossipAnswer = (nodes: ReadonlyArray<EventStoreDbNode>, asked: number, addressOf: (index: number) => Address): string => {
+/** The answer of the node `asked` at /gossip: the members that a client reads. */
+export const gossipAnswer = (
+  nodes: ReadonlyArray<EventStoreDbNode>,
+  asked: number,
+  addressOf: (index: number) => Address,
+): string => {
   const own = addressOf(asked)
   const members = nodes.map((node, index) => ({
     instanceId: '1', isAlive: true, httpEndPointIp: addressOf(index).host, httpEndPointPort: addressOf(index).port,
@@ -26,7 +30,7 @@ export const gossipAnswer = (nodes: ReadonlyArray<EventStoreDbNode>, asked: numb
   return JSON.stringify({ members, serverIp: own.host, serverPort: own.port })
 }
 
-/** A cluster that is asked in process. */
+/** Creates a cluster that answers without a network. */
 export const createGossipCluster = (...nodes: ReadonlyArray<EventStoreDbNode>) => {
   const addressOf = (index: number): Address => ({ host: `node${index}`, port: 2113 })
   const ask: AskNode = async ({ host }) => {
@@ -37,13 +41,17 @@ export const createGossipCluster = (...nodes: ReadonlyArray<EventStoreDbNode>) =
   return { nodes, addressOf, ask }
 }
 
-/** A cluster of servers on the loopback address. */
-export const startGossipServers = async (t: ExecutionContext, ...nodes: ReadonlyArray<EventStoreDbNode>): Promise<ReadonlyArray<Address>> => {
+/** Starts one HTTP server per node on 127.0.0.1. They end with the test. */
+export const startGossipServers = async (
+  t: ExecutionContext,
+  ...nodes: ReadonlyArray<EventStoreDbNode>
+): Promise<ReadonlyArray<Address>> => {
   const addresses: Address[] = []
   for (const [index, node] of nodes.entries()) {
     const server = createServer((request, response) => {
       if (node.isFrozen === true || request.url !== '/gossip') return
-      response.setHeader('content-type', 'application/json').end(gossipAnswer(nodes, index, (at) => addresses[at] as Address))
+      const body = gossipAnswer(nodes, index, (at) => addresses[at] as Address)
+      response.setHeader('content-type', 'application/json').end(body)
     })
     addresses.push(addressFrom(await listen(t, server)))
   }
@@ -55,7 +63,8 @@ export const addressFrom = (url: string): Address => {
   return { host, port: Number(port) }
 }
 
-export const resolveNothing = async (): Promise<never> => Promise.reject(new Error('no such name'))
+/** Resolves no host name. */
+export const resolveNothing = async (): Promise<never> => Promise.reject(new Error('unknown host name'))
 
-/** A search that waits for every answer, however long it takes. */
+/** Timers that never fire, so a search waits for every answer. */
 export const waitForAll: Timers = { after: () => () => undefined }

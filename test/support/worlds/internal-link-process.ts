@@ -3,13 +3,16 @@ import { openInternalServer } from '../../../infrastructure/internal/server.ts'
 import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
 import { createRecordingLogger } from '../doubles/loggers.ts'
 
-/** A process that is killed or frozen: `serve` is dialled, `dial ADDRESS` dials; each says on stdout what it has. */
-const [what, key = '', address = ''] = process.argv.slice(2)
+/**
+ * A process that a test kills or freezes. `serve KEY` opens an internal port and prints its address. `dial KEY ADDRESS`
+ * opens a link and prints `open` and `closed: REASON`.
+ */
+const [command, key = '', address = ''] = process.argv.slice(2)
 const masterKey = Buffer.from(key, 'hex')
 const logger = createRecordingLogger()
 const self = { name: 'worker-1', incarnation: '1' }
 
-if (what === 'serve') {
+if (command === 'serve') {
   const server = await openInternalServer({
     host: '127.0.0.1', port: 0, url: null, masterKey, self, logger, timers,
     handler: {
@@ -24,6 +27,6 @@ if (what === 'serve') {
 } else {
   createLiveLinks({ masterKey, logger, timers }).open({ ...self, address }, 7, {
     message: () => console.log('open'),
-    closed: (why) => console.log(`closed: ${why}`),
+    closed: (reason) => console.log(`closed: ${reason}`),
   })
 }

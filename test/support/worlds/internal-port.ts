@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import type { ExecutionContext } from 'ava'
 import { WebSocket } from 'ws'
-import type { FromWorker, LinkHandler, Peer, ToWorker, WorkerLink } from '../../../application/ports/peers/live-links.ts'
+import type {
+  FromWorker, LinkHandler, Peer, ToWorker, WorkerLink,
+} from '../../../application/ports/peers/live-links.ts'
 import { createLiveLinks } from '../../../infrastructure/internal/client.ts'
 import { preSharedKey } from '../../../infrastructure/internal/pre-shared-key.ts'
 import { openInternalServer } from '../../../infrastructure/internal/server.ts'
@@ -12,10 +14,12 @@ import { createRecordingLogger } from '../doubles/loggers.ts'
 
 export const SELF = { name: 'worker-1', incarnation: '1' }
 export const KEY = randomBytes(32)
-/** This machine may stand still for seconds. */
+/** Timeouts are ten times longer than usual, because a busy machine may stand still for seconds. */
 export const timers = { after: (ms: number, task: () => void) => systemTimers.after(ms * 10, task) }
+/** The path of a link to session 7 at the worker with incarnation 1. */
 export const PATH = '/1/lives/7/link'
 
+/** Opens the internal port of a worker and records its messages. It closes with the test. */
 export const openWorker = async (t: ExecutionContext, masterKey = KEY) => {
   const logger = createRecordingLogger()
   const opened: Array<WorkerLink> = []
@@ -29,40 +33,47 @@ export const openWorker = async (t: ExecutionContext, masterKey = KEY) => {
     },
     end: async () => null,
   }
-  const server = await openInternalServer({ host: '127.0.0.1', port: 0, url: null, masterKey, self: SELF, handler, logger, timers })
+  const address = { host: '127.0.0.1', port: 0, url: null }
+  const server = await openInternalServer({ ...address, masterKey, self: SELF, handler, logger, timers })
   t.teardown(server.close)
   const peer: Peer = { ...SELF, address: server.address }
   return { server, peer, logger, opened, messages, ends }
 }
 
+/** Opens a link to session 7 and records its messages. It closes with the test. */
 export const dialWorker = (t: ExecutionContext, peer: Peer, masterKey = KEY) => {
   const logger = createRecordingLogger()
   const links = createLiveLinks({ masterKey, logger, timers })
   const messages: Array<FromWorker> = []
   const ends: Array<string> = []
-  const link = links.open(peer, 7, { message: (message) => void messages.push(message), closed: (why) => void ends.push(why) })
+  const link = links.open(peer, 7, {
+    message: (message) => void messages.push(message),
+    closed: (reason) => void ends.push(reason),
+  })
   t.teardown(links.close)
   return { link, links, messages, ends, logger }
 }
 
-export const until = (is: () => boolean): Promise<void> =>
+export const until = (condition: () => boolean): Promise<void> =>
   eventually(() => {
-    if (!is()) throw new Error('not yet')
+    if (!condition()) throw new Error(`still false: ${String(condition)}`)
   }, { timeoutMs: 90_000 })
 
-/** `once` would reject on the error that comes first. */
-export const untilClosed = (emitter: EventEmitter): Promise<void> => new Promise((resolve) => void emitter.once('close', () => resolve()))
+/** Waits for the event `close`. `once` of node:events would reject on an earlier error. */
+export const untilClosed = (emitter: EventEmitter): Promise<void> =>
+  new Promise((resolve) => void emitter.once('close', () => resolve()))
 
-/** That a member gets in all the same. */
+/** Checks that a member can open a link. */
 export const assertServing = async (t: ExecutionContext, peer: Peer): Promise<void> => {
   const { messages, link } = dialWorker(t, peer)
   await until(() => messages.length === 1)
   link.close()
 }
 
-/** A WebSocket of a member on which a test writes what it likes. */
+/** Opens a WebSocket with the key of a member. The test sends arbitrary frames on it. */
 export const openRawLink = async (t: ExecutionContext, port: number, path = PATH): Promise<WebSocket> => {
-  const socket = new WebSocket(`wss://127.0.0.1:${port}${path}`, { createConnection: () => preSharedKey(KEY).dial('127.0.0.1', port) })
+  const createConnection = () => preSharedKey(KEY).dial('127.0.0.1', port)
+  const socket = new WebSocket(`wss://127.0.0.1:${port}${path}`, { createConnection })
   socket.on('error', () => undefined)
   t.teardown(() => socket.terminate())
   return socket

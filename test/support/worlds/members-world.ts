@@ -15,19 +15,26 @@ import { createRecordingLogger } from '../doubles/loggers.ts'
 
 export const TTL = 5000
 
-/** Of a process that does everything. */
+/** The profile of a process with all roles. */
 export const PROFILE: Profile = { roles: ROLES, version: '1.0.0', speaks: { log: 1, relay: 1 } }
 
-/** Virtual time goes on by a fifth of the time between two looks. */
+/** One step of virtual time: a fifth of the time between two reads of the register. */
 export const STEP = TTL / 50
 
 type Phase = 'starting' | 'up' | 'refused' | 'replaced' | 'gone'
 
 /**
- * What becomes of a process's requests: answered; not made; made, and the answer lost, of all or of writes alone; as a
- * deposed primary answers them, which shows what was and makes nothing.
+ * The connection of a process to the register. `well`: requests are answered. `cut`: requests do not arrive. `mute`:
+ * requests take effect, but the answers are lost. `mute-writes`: only the answers to writes are lost. `deposed`: reads
+ * return an old state and writes do not arrive, as with a deposed primary.
  */
 type Line = 'well' | 'cut' | 'mute' | 'mute-writes' | 'deposed'
+
+/** The contents of both registers. */
+interface State {
+  readonly members: ReadonlyArray<Entry>
+  readonly leases: ReadonlyArray<Lease>
+}
 
 interface Held {
   readonly token: number
@@ -38,24 +45,24 @@ interface Process {
   readonly directory: string
   readonly incarnation: string
   readonly phase: () => Phase
-  /** Why it was refused, or must end. */
+  /** The reason why the process was refused or must end. */
   readonly why: () => string
   readonly members: () => Members
   readonly leases: () => Leases
-  /** Seeks the lease and works until it loses it. */
+  /** Requests the lease and works until the lease is lost. */
   readonly seek: (lease: string) => void
-  /** What it holds, as it believes. */
+  /** The lease as the process believes to hold it. */
   readonly held: (lease: string) => Held | undefined
-  /** Incarnations that it found lost. */
+  /** The incarnations that this process declared lost. */
   readonly lost: ReadonlyArray<string>
   readonly advance: () => void
   readonly freeze: () => void
-  /** Its timers are late. */
+  /** Continues the process. Its timers are late. */
   readonly thaw: () => void
   readonly lineIs: (kind: Line) => void
-  /** kill -9. */
+  /** Ends the process without notice, as SIGKILL does. */
   readonly kill: () => void
-  /** As it is told to: it gives its place up, where that is heard. */
+  /** Ends the process in order: it releases its leases and leaves the register, if it can reach it. */
   readonly stop: () => Promise<void>
 }
 
@@ -66,29 +73,32 @@ interface Starting {
   readonly leases?: ReadonlyArray<string>
 }
 
-/** How its own timers stand, by what a freeze is: the whole machine's, or this process's alone. */
+/** The scope of a freeze. The clock of a process stands still only when the whole machine freezes. */
 type Freeze = 'machine' | 'process'
 
 /**
- * Processes that share a register of members and their leases, in virtual time. A data directory runs one process at a
- * time, as its lock has it.
+ * Processes that share a register of members and leases, in virtual time. A data directory runs one process at a time,
+ * as its lock file ensures in the product.
  */
 export const createMembersWorld = (freezes: Freeze = 'machine') => {
   const register = createMemoryMemberRegister()
   const leaseRegister = createMemoryLeaseRegister()
   const logger = createRecordingLogger()
-  /** When an incarnation was last heard of, in time in which there was no election. */
+  /** The time of the last beat of each incarnation. Time during elections does not count. */
   const heard = new Map<string, number>()
+  /** Processes that were declared lost although they were alive and beating. */
   const wronged: Array<string> = []
   const processes: Array<Process> = []
-  /** Who was given which token of which lease. */
+  /** Every token of every lease, with its holder. */
   const holdings: Array<{ readonly lease: string; readonly token: number; readonly incarnation: string }> = []
   const runs = (phase: Phase): boolean => phase === 'starting' || phase === 'up'
   let now = 0
   let answering = 0
   let isElecting = false
 
-  const start = (directory: string, { name = directory, line = 'well', ttl = TTL, leases: sought = [] }: Starting = {}): Process => {
+  const start = (directory: string, options: Starting = {}): Process => {
+    const { name = directory, ttl = TTL, leases: requested = [] } = options
+    let line = options.line ?? 'well'
     const incarnation = `run-${processes.length}`
     const timers = createManualTimers()
     let phase: Phase = 'starting'
@@ -97,47 +107,48 @@ export const createMembersWorld = (freezes: Freeze = 'machine') => {
     let members: Members | null = null
     let leases: Leases | null = null
     let why = ''
-    let past: { readonly members: ReadonlyArray<Entry>; readonly leases: ReadonlyArray<Lease> } = { members: [], leases: [] }
+    let past: State = { members: [], leases: [] }
     const held = new Map<string, Held>()
     const lost: Array<string> = []
 
-    const asked = async <A>(make: () => Promise<Either<string, A>>): Promise<Either<string, A>> => {
+    const request = async <A>(make: () => Promise<Either<string, A>>): Promise<Either<string, A>> => {
       if (phase === 'gone') return new Promise(() => undefined)
       if (line === 'cut' || line === 'deposed' || isElecting) return E.left('cut off')
       const outcome = await make()
       return line === 'mute' || line === 'mute-writes' ? E.left('the answer is lost') : outcome
     }
-    const hearing = (make: () => Promise<Either<string, boolean>>) => () => {
+    const beating = (make: () => Promise<Either<string, boolean>>) => () => {
       heard.set(incarnation, answering)
       return make()
     }
-    const shown = <A>(old: () => A, look: () => Promise<Either<string, A>>) => async (): Promise<Either<string, A>> => {
+    const reading = <A>(old: () => A, read: () => Promise<Either<string, A>>) => async () => {
       if (phase !== 'gone' && line === 'deposed') return E.right(old())
-      return phase !== 'gone' && line === 'mute-writes' && !isElecting ? look() : asked(look)
+      return phase !== 'gone' && line === 'mute-writes' && !isElecting ? read() : request(read)
     }
-    /** Nobody who beats is judged. */
-    const judging = ({ incarnation: other }: Entry | { readonly incarnation: string }): void => {
+    /** Records a process that was declared lost although it still beats. */
+    const checkLoss = ({ incarnation: other }: Entry | { readonly incarnation: string }): void => {
       const silence = answering - (heard.get(other) ?? 0)
-      const lives = processes.some((one) => one.incarnation === other && runs(one.phase()))
-      if (other !== incarnation && lives && silence < TTL - STEP) wronged.push(`${other} by ${incarnation} after ${silence} ms`)
+      const isAlive = processes.some((process) => process.incarnation === other && runs(process.phase()))
+      if (other === incarnation || !isAlive || silence >= TTL - STEP) return
+      wronged.push(`${other} by ${incarnation} after ${silence} ms`)
     }
-    const struck = (seen: Entry, make: () => Promise<Either<string, boolean>>) => async () => {
+    const removing = (seen: Entry, make: () => Promise<Either<string, boolean>>) => async () => {
       const outcome = await make()
-      if (E.isRight(outcome) && outcome.right && seen.state !== 'stopping') judging(seen)
+      if (E.isRight(outcome) && outcome.right && seen.state !== 'stopping') checkLoss(seen)
       return outcome
     }
     const own: MemberRegister = {
-      read: shown(() => past.members, register.read),
-      enter: (entry) => asked(hearing(() => register.enter(entry))),
-      replace: (seen, entry) => asked(struck(seen, hearing(() => register.replace(seen, entry)))),
-      remove: (seen) => asked(struck(seen, () => register.remove(seen))),
-      beat: (entry) => asked(hearing(() => register.beat(entry))),
-      leave: (entry) => asked(() => register.leave(entry)),
+      read: reading(() => past.members, register.read),
+      enter: (entry) => request(beating(() => register.enter(entry))),
+      replace: (seen, entry) => request(removing(seen, beating(() => register.replace(seen, entry)))),
+      remove: (seen) => request(removing(seen, () => register.remove(seen))),
+      beat: (entry) => request(beating(() => register.beat(entry))),
+      leave: (entry) => request(() => register.leave(entry)),
     }
     const ownLeases: LeaseRegister = {
-      read: shown(() => past.leases, leaseRegister.read),
-      take: (lease, seen, by) => asked(() => leaseRegister.take(lease, seen, by)),
-      release: (lease, by, token) => asked(() => leaseRegister.release(lease, by, token)),
+      read: reading(() => past.leases, leaseRegister.read),
+      take: (lease, seen, by) => request(() => leaseRegister.take(lease, seen, by)),
+      release: (lease, by, token) => request(() => leaseRegister.release(lease, by, token)),
     }
     const claim = { name, incarnation, directory, host: 'here', pid: processes.length, since: String(now) }
     const { monotonic } = timers
@@ -148,9 +159,9 @@ export const createMembersWorld = (freezes: Freeze = 'machine') => {
         phase = 'up'
         joined.onLost((member) => {
           lost.push(member.incarnation)
-          judging(member)
+          checkLoss(member)
         })
-        for (const lease of sought) process.seek(lease)
+        for (const lease of requested) process.seek(lease)
         void joined.replaced.then((reason) => {
           phase = 'replaced'
           why = reason
@@ -161,18 +172,18 @@ export const createMembersWorld = (freezes: Freeze = 'machine') => {
         why = String(error)
       },
     )
-    const upNow = <A>(one: A | null): A => {
-      if (one === null) throw new Error(`${incarnation} is not up`)
-      return one
+    const whenUp = <A>(value: A | null): A => {
+      if (value === null) throw new Error(`${incarnation} is not up`)
+      return value
     }
     const process: Process = {
       directory, incarnation, lost,
       phase: () => phase,
       why: () => why,
-      members: () => upNow(members),
-      leases: () => upNow(leases),
+      members: () => whenUp(members),
+      leases: () => whenUp(leases),
       seek: (lease) => {
-        const seeking = upNow(leases).hold(lease, async ({ token, signal }) => {
+        const seeking = whenUp(leases).hold(lease, async ({ token, signal }) => {
           holdings.push({ lease, token, incarnation })
           held.set(lease, { token, signal })
           await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
@@ -215,9 +226,10 @@ export const createMembersWorld = (freezes: Freeze = 'machine') => {
   return {
     register, leaseRegister, processes, wronged, holdings, start,
     warnings: () => logger.lines.filter(({ level }) => level === 'warn').length,
-    /** Nobody is answered. */
+    /** Begins or ends an election, during which no request is answered. */
     elect: (isOn: boolean): void => void (isElecting = isOn),
-    isTaken: (directory: string): boolean => processes.some((one) => one.directory === directory && runs(one.phase())),
+    isTaken: (directory: string): boolean =>
+      processes.some((process) => process.directory === directory && runs(process.phase())),
     up: () => processes.filter(({ phase }) => phase() === 'up'),
     pass: async (ms: number): Promise<void> => {
       for (let passed = 0; passed < ms; passed += STEP) {

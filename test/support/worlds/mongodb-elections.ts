@@ -5,30 +5,31 @@ import { MOVED, OUTRANKED } from '../../../application/ports/documents.ts'
 import { eventually } from '../tools/eventually.ts'
 import type { MongoDouble } from '../doubles/mongodb/process.ts'
 
-/** Answers between two turns: something happens again and again, and there is always time to go on. */
-const PACE = 8
-/** How long a deposed primary goes on where nobody is answered meanwhile: a real one sees within 10 s that it is alone. */
-const ALONE_MS = 3000
+/** Answered requests between two disturbances, so the clients always make progress. */
+const ANSWERS_BETWEEN = 8
+/** How long a deposed primary goes on when it answers no request. A real one steps down within 10 s. */
+const DEPOSED_MS = 3000
 
-/** What befalls a replica set. */
+/** A source of faults for a replica set. */
 export interface Disturbance {
-  /** One more turn; resolves when all members are well again. `answers`: how many requests were answered so far. */
+  /** Causes the next fault. Resolves when all members work again. `answers`: the number of answered requests so far. */
   readonly next: (answers: () => number) => Promise<void>
   readonly close: () => Promise<void>
 }
 
 const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
   eventually(async () => {
-    if (!(await condition())) throw new Error(`not yet: ${String(condition)}`)
+    if (!(await condition())) throw new Error(`still false: ${String(condition)}`)
   }, { timeoutMs: 120_000, pauseMs: 20 })
 
-/** Elections, planned and not, primaries that are deposed, frozen or stopped, and what they alone wrote rolled back. */
+/** Random elections: the primary steps down, freezes, stops or is deposed. Its unreplicated writes are rolled back. */
 export const disturbDouble = (double: MongoDouble, random: () => number): Disturbance => {
-  const moved = (from: number): Promise<void> => until(async () => ![null, from].includes((await double.state()).primary))
+  const untilElected = (former: number): Promise<void> =>
+    until(async () => ![null, former].includes((await double.state()).primary))
 
   const someAnswers = async (answers: () => number): Promise<void> => {
     const [begin, before] = [performance.now(), answers()]
-    await until(() => answers() > before + 3 || performance.now() > begin + ALONE_MS)
+    await until(() => answers() > before + 3 || performance.now() > begin + DEPOSED_MS)
   }
 
   return {
@@ -39,15 +40,15 @@ export const disturbDouble = (double: MongoDouble, random: () => number): Distur
       switch (Math.floor(random() * 6)) {
         case 0:
           await double.turn({ turn: 'step-down', electionMs })
-          return moved(member)
+          return untilElected(member)
         case 1:
           await double.turn({ turn: 'freeze', member, electionMs })
-          await moved(member)
+          await untilElected(member)
           await double.turn({ turn: 'thaw', member, claimMs: electionMs })
           return until(async () => (await double.state()).deposed.length === 0)
         case 2:
           await double.turn({ turn: 'stop', member, electionMs })
-          await moved(member)
+          await untilElected(member)
           await double.turn({ turn: 'start', member })
           return undefined
         case 3:
@@ -56,7 +57,7 @@ export const disturbDouble = (double: MongoDouble, random: () => number): Distur
           return double.rollBack()
         default:
           await double.turn({ turn: 'depose', electionMs })
-          await moved(member)
+          await untilElected(member)
           await someAnswers(answers)
           await double.turn({ turn: 'rejoin' })
       }
@@ -65,13 +66,13 @@ export const disturbDouble = (double: MongoDouble, random: () => number): Distur
   }
 }
 
-/** The primary of a real set steps down, which asks for a replica set of three. */
+/** Makes the primary of a real replica set of three members step down. */
 export const disturbServer = (url: string): Disturbance => {
   const client = new MongoClient(url)
   return {
     next: async () => {
       await client.db('admin').command({ replSetStepDown: 5, secondaryCatchUpPeriodSecs: 2, force: true })
-        // Who steps down may cut the connection.
+        // A primary that steps down may close the connection.
         .catch(() => undefined)
       await eventually(() => client.db('admin').command({ ping: 1 }), { timeoutMs: 60_000 })
     },
@@ -79,7 +80,7 @@ export const disturbServer = (url: string): Disturbance => {
   }
 }
 
-/** Refusals that say why, and would come again. */
+/** Refusals that a repeated request would get again. */
 const FINAL: ReadonlyArray<unknown> = [OUTRANKED, MOVED]
 
 const isUnavailable = (outcome: unknown): boolean => {
@@ -87,25 +88,25 @@ const isUnavailable = (outcome: unknown): boolean => {
   return E.isLeft(either) && !FINAL.includes(either.left) && (either.left._tag ?? '').endsWith('Unavailable')
 }
 
-/** A set that comes to no rest until it is told to; and who asks it, again and again until there is an answer. */
-export const createDisturbances = (fate: Disturbance) => {
-  let [answers, turns, isOver] = [0, 0, false]
+/** Causes one fault after another until it is stopped. */
+export const createDisturbances = (disturbance: Disturbance) => {
+  let [answers, turns, isStopping] = [0, 0, false]
   const run = async (): Promise<void> => {
     for (;;) {
       const before = answers
       await eventually(() => {
-        if (!isOver && answers < before + PACE) throw new Error('not yet')
+        if (!isStopping && answers < before + ANSWERS_BETWEEN) throw new Error('too few answers since the last fault')
       }, { timeoutMs: 3_600_000 })
-      if (isOver) return
-      await fate.next(() => answers)
+      if (isStopping) return
+      await disturbance.next(() => answers)
       turns += 1
     }
   }
   const running = run()
-  // Whoever stops it hears of it.
+  // `stop` reports a failure.
   running.catch(() => undefined)
 
-  /** The port of which each request is repeated until the store is there, as its users repeat it. */
+  /** Wraps a port: each request is repeated until the store is available, as the users of the port do. */
   const insistent = <Port extends object>(port: Port): Port =>
     new Proxy(port, {
       get: (target, name) => {
@@ -115,14 +116,14 @@ export const createDisturbances = (fate: Disturbance) => {
           const request: unknown = Reflect.apply(method, target, args)
           if (typeof request !== 'function') return request
           return async () => {
-            let ask = request as () => Promise<unknown>
+            let attempt = request as () => Promise<unknown>
             for (;;) {
-              const outcome = await ask()
+              const outcome = await attempt()
               if (!isUnavailable(outcome)) {
                 answers += 1
                 return outcome
               }
-              ask = Reflect.apply(method, target, args) as () => Promise<unknown>
+              attempt = Reflect.apply(method, target, args) as () => Promise<unknown>
             }
           }
         }
@@ -131,14 +132,14 @@ export const createDisturbances = (fate: Disturbance) => {
 
   return {
     insistent,
-    /** Something else was answered. */
+    /** Counts an answer to a request that was sent in another way. */
     answered: (): void => void (answers += 1),
     turns: (): number => turns,
-    /** All members are well from then on; rejects where one never was. */
+    /** Ends the faults and waits until all members work. Rejects when a fault did not end. */
     stop: async (): Promise<void> => {
-      isOver = true
+      isStopping = true
       await running
-      await fate.close()
+      await disturbance.close()
     },
   }
 }

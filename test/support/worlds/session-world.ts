@@ -20,20 +20,27 @@ import { createScriptedTranslator } from '../doubles/scripted/translator.ts'
 /** 100 ms. */
 export const AUDIO = new Int16Array(1600).fill(1)
 
-/** Tells the sessions of the ends in the log, as `run-lives.ts` does. Answers how to stop it. */
-export const forwardEnds = (lifecycle: Pick<MemoryLifecycle, 'ends'>, { runs }: Pick<RunningSessions, 'runs'>): (() => Promise<void>) => {
+/** Forwards terminal events to the sessions, as `run-lives.ts` does. Returns a function that stops it. */
+export const forwardEnds = (
+  lifecycle: Pick<MemoryLifecycle, 'ends'>,
+  { runs }: Pick<RunningSessions, 'runs'>,
+): (() => Promise<void>) => {
   const stopping = new AbortController()
-  const telling = (async () => {
+  const forwarding = (async () => {
     for await (const { liveId, cause } of lifecycle.ends(stopping.signal)) runs.ended(liveId, cause)
   })()
   return async () => {
     stopping.abort()
-    await telling
+    await forwarding
   }
 }
 
-/** Live sessions in front of a write side in memory and scripted pipelines, on a clock that stands still. */
-export const startSessions = (t: ExecutionContext, script: PipelineScript = {}, translator = createScriptedTranslator({ answers: true })) => {
+/** Starts live sessions with a write side in memory, scripted pipelines and a clock that stands still. */
+export const startSessions = (
+  t: ExecutionContext,
+  script: PipelineScript = {},
+  translator = createScriptedTranslator({ answers: true }),
+) => {
   const lifecycle = createMemoryLifecycle()
   const pipelines = createScriptedPipelines(script)
   const logger = createRecordingLogger()
@@ -44,12 +51,13 @@ export const startSessions = (t: ExecutionContext, script: PipelineScript = {}, 
   const { create: createPipeline } = pipelines
   const pullers = createScriptedPullers()
   const sessions = createLiveSessions({
-    lifecycle, createPipeline, startPuller: pullers.start, translations, bus, logger, environment, timers, reconnectGrace: 0,
+    lifecycle, createPipeline, startPuller: pullers.start, translations, bus, logger, environment, timers,
+    reconnectGrace: 0,
     checkSender: () => undefined,
   })
-  const stopTelling = forwardEnds(lifecycle, sessions)
+  const stopForwarding = forwardEnds(lifecycle, sessions)
   t.teardown(async () => {
-    await stopTelling()
+    await stopForwarding()
     await sessions.close()
   })
   const attach = async (liveId: number): Promise<SenderSession> => {
@@ -58,23 +66,26 @@ export const startSessions = (t: ExecutionContext, script: PipelineScript = {}, 
     return attached.right
   }
   const listen = (liveId: number): LiveSignal[] => {
-    const heard: LiveSignal[] = []
-    bus.subscribe(liveId, (signal) => heard.push(signal))
-    return heard
+    const signals: LiveSignal[] = []
+    bus.subscribe(liveId, (signal) => signals.push(signal))
+    return signals
   }
-  /** As the worker pulls an auto-started live. */
-  const pull = (liveId: number): void => sessions.runs.pull(liveId, lifecycle.attached(liveId), lifecycle.pointOf(liveId))
-  /** As a route ends a live. */
+  /** Pulls the source, as the worker of an auto-started session does. */
+  const pull = (liveId: number): void =>
+    sessions.runs.pull(liveId, lifecycle.attached(liveId), lifecycle.pointOf(liveId))
+  /** Ends a session, as a REST route does. */
   const finish = (liveId: number, limitMs: number): Promise<unknown> => {
     const origin = { commandId: 'c', correlationId: 'c', actor: 'user:1' }
-    return sessions.endByWorker(liveId, { cause: { status: 'finished', reason: 'finish_route' }, origin, limitMs }) ?? Promise.reject(new Error('it runs nowhere'))
+    const cause = { status: 'finished', reason: 'finish_route' } as const
+    const ending = sessions.endByWorker(liveId, { cause, origin, limitMs })
+    return ending ?? Promise.reject(new Error(`session ${liveId} does not run`))
   }
   return { lifecycle, pipelines, pullers, logger, timers, sessions, attach, listen, translations, pull, finish }
 }
 
 export const URL_LIVE = { audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true } as const
 
-/** An auto-started live whose first puller runs. */
+/** Creates an auto-started session and waits until its first puller runs. */
 export const autoStarted = async (t: ExecutionContext, script: PipelineScript = {}) => {
   const world = startSessions(t, script)
   const live = world.lifecycle.add(URL_LIVE)

@@ -37,22 +37,26 @@ export interface SocketFixture {
   readonly setDraining: (draining: boolean) => void
   readonly sender: (live: MemoryLive) => Promise<TestSocket>
   readonly listener: (live: MemoryLive) => Promise<TestSocket>
-  /** A sender whose config was answered. */
+  /** Opens a sender whose config frame was answered. */
   readonly configured: (live: MemoryLive) => Promise<TestSocket>
 }
 
-/** In place of the segments in memory; how many finals the sessions remember, and how long they wait for a lost sender. */
-interface Durable extends Partial<Pick<LiveLifecycle, 'recordSegment' | 'storedFinals' | 'resolveToken'>> {
+/** Functions that replace those of the lifecycle in memory, and settings of the sessions. */
+interface SessionOptions extends Partial<Pick<LiveLifecycle, 'recordSegment' | 'storedFinals' | 'resolveToken'>> {
+  /** Finals that a session keeps in memory. */
   readonly keptFinals?: number
   readonly reconnectGrace?: number
 }
 
-/** A real server with real sockets in front of a write side in memory, scripted pipelines and a clock that stands still. */
+/**
+ * Starts a real socket server. Behind it are live sessions with a write side in memory, scripted pipelines and a clock
+ * that stands still.
+ */
 export const startSockets = async (
   t: ExecutionContext,
   script: PipelineScript = {},
   settings: Partial<SocketSettings> = {},
-  { keptFinals, reconnectGrace = 0, ...durable }: Durable = {},
+  { keptFinals, reconnectGrace = 0, ...replaced }: SessionOptions = {},
 ): Promise<SocketFixture> => {
   const timers = createManualTimers()
   const logger = createRecordingLogger()
@@ -64,12 +68,12 @@ export const startSockets = async (
   const { create: createPipeline } = pipelines
   const startPuller = createScriptedPullers().start
   const sessions = createLiveSessions({
-    lifecycle: { ...lifecycle, ...durable },
+    lifecycle: { ...lifecycle, ...replaced },
     createPipeline, startPuller, translations, bus, checkSender: () => undefined, logger, environment, timers,
     reconnectGrace,
     ...(keptFinals === undefined ? {} : { keptFinals }),
   })
-  const stopTelling = forwardEnds(lifecycle, sessions)
+  const stopForwarding = forwardEnds(lifecycle, sessions)
   const server = createServer()
   let draining = false
   const sockets = attachSocketServer({
@@ -79,7 +83,8 @@ export const startSockets = async (
     placeSender: placeLocally(sessions),
     bus,
     settings: {
-      origins: '*', strict: false, rateLimits: true, idleTimeout: 0, trustedProxies: [], failedHandshakesPerMinute: 0, maxSockets: 10_000, senderSlots: 0, ...settings,
+      origins: '*', strict: false, rateLimits: true, idleTimeout: 0, trustedProxies: [], failedHandshakesPerMinute: 0,
+      maxSockets: 10_000, senderSlots: 0, ...settings,
     },
     logger,
     environment,
@@ -94,11 +99,12 @@ export const startSockets = async (
     const closing = sockets.close(1000)
     timers.advance(1000)
     await closing
-    await stopTelling()
+    await stopForwarding()
     await sessions.close()
     server.close()
   })
-  const sender = (live: MemoryLive): Promise<TestSocket> => openSocket(`${origin}/ws/live/${live.id}?token=${live.senderToken}`)
+  const sender = ({ id, senderToken }: MemoryLive): Promise<TestSocket> =>
+    openSocket(`${origin}/ws/live/${id}?token=${senderToken}`)
   return {
     origin,
     lifecycle,
@@ -128,8 +134,11 @@ export interface HandshakeAnswer {
   readonly body: string
 }
 
-/** The HTTP answer to an upgrade: 101 or the refusal. */
-export const shakeHands = async (url: string, headers: Readonly<Record<string, string>> = {}): Promise<HandshakeAnswer> =>
+/** Returns the HTTP answer to an upgrade request: status 101 or the refusal. */
+export const shakeHands = async (
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<HandshakeAnswer> =>
   new Promise((resolve, reject) => {
     const upgrade = {
       Connection: 'Upgrade',
@@ -155,7 +164,7 @@ export const shakeHands = async (url: string, headers: Readonly<Record<string, s
     outgoing.end()
   })
 
-/** Two round trips: the pong to a ping that the server sent before has arrived. */
+/** Waits for two pongs. After that the server has received the pong to any ping that it sent before. */
 export const awaitPongs = async (socket: TestSocket): Promise<void> => {
   const pongs = (): number => socket.frames.filter(({ type }) => type === 'pong').length
   for (let i = 0; i < 2; i += 1) {
@@ -165,11 +174,13 @@ export const awaitPongs = async (socket: TestSocket): Promise<void> => {
   }
 }
 
-/** Codes of the error frames, in order. */
+/** The codes of the error frames, in order. */
 export const errorCodesOf = (frames: TestSocket['frames']): ReadonlyArray<unknown> =>
   frames.flatMap(({ type, code }) => (type === 'error' ? [code] : []))
 
-/** `seconds` of samples that are not silence. */
-export const audioOf = (seconds: number, value = 1000): Int16Array => new Int16Array(Math.round(seconds * 16_000)).fill(value)
+/** Samples of this length that are not silent. */
+export const audioOf = (seconds: number, value = 1000): Int16Array =>
+  new Int16Array(Math.round(seconds * 16_000)).fill(value)
 
-export const base64Of = (samples: Int16Array): string => Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength).toString('base64')
+export const base64Of = ({ buffer, byteOffset, byteLength }: Int16Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64')

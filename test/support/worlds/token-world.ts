@@ -27,7 +27,7 @@ import { right } from '../tools/right.ts'
 import { ada, startUserWorld } from './user-world.ts'
 import type { UserStores } from './user-world.ts'
 
-/** What outlives a process. */
+/** The stores that outlive a process. */
 interface Stores extends Pick<UserStores, 'documents' | 'leases'> {
   readonly store?: EventStore
   readonly keyring?: ReturnType<typeof createMemoryKeyring>
@@ -37,7 +37,7 @@ export const callerOf = (userId: number): Caller => ({
   userId, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'jwt',
 })
 
-/** The commands of profiles, as one process has them. */
+/** The profile commands of one process. */
 export const profileCommands = (deps: ProfileWriteDeps) => {
   const send = sendToProfiles(deps)
   return {
@@ -47,10 +47,13 @@ export const profileCommands = (deps: ProfileWriteDeps) => {
   }
 }
 
-/** The commands and lists of API tokens, as one process has them. */
-export const tokenCommands = (
-  deps: TokenWriteDeps & Pick<IssueTokenDeps, 'credentials'> & Pick<ChangeTokenDeps, 'tokens' | 'uses'> & ApiTokenQueryDeps,
-) => {
+type TokenDeps = TokenWriteDeps &
+  Pick<IssueTokenDeps, 'credentials'> &
+  Pick<ChangeTokenDeps, 'tokens' | 'uses'> &
+  ApiTokenQueryDeps
+
+/** The commands and queries of API tokens of one process. */
+export const tokenCommands = (deps: TokenDeps) => {
   const writing = { ...deps, ...openTokenWrites(deps) }
   return {
     issueToken: issueToken(writing),
@@ -60,7 +63,7 @@ export const tokenCommands = (
   }
 }
 
-/** One process's users, profiles and API tokens over stores in memory, with a wall clock that can be set. */
+/** Starts the users, profiles and API tokens of one process over stores in memory, with a settable wall clock. */
 export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) => {
   const { store = createMemoryEventStore(), keyring = createMemoryKeyring() } = stores
   const world = await startUserWorld(t, { ...stores, store, keyring })
@@ -71,19 +74,20 @@ export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) 
   const { credentials, documents, projector, logger, directory: users } = world
   const write = { store, keyring, environment, timers }
   const following = { store, from: right(await store.head()()), logger, environment, timers, signal: stop.signal }
-  const directory = startTokenDirectory({ ...following, tokenIdByPrefix: tokenIdByPrefix({ documents, isBehind: () => false }) })
-  const owned = tokenIdsOf({ documents })
+  const findByPrefix = tokenIdByPrefix({ documents, isBehind: () => false })
+  const directory = startTokenDirectory({ ...following, tokenIdByPrefix: findByPrefix })
+  const ownedTokens = tokenIdsOf({ documents })
   const uses = createTokenUses({ ...write, logger })
   return {
     ...world,
     store,
     keyring,
     tokenDirectory: directory,
-    tokenIdsOf: owned,
+    tokenIdsOf: ownedTokens,
     uses,
-    tokens: {
-      ...tokenCommands({ ...write, credentials, documents, tokens: directory, tokenIdsOf: owned, projector, uses }),
-    },
+    tokens: tokenCommands({
+      ...write, credentials, documents, tokens: directory, tokenIdsOf: ownedTokens, projector, uses,
+    }),
     profiles: {
       ...profileCommands({ ...write, projector }),
       listProfiles: listProfiles({ documents, keyring }),
@@ -94,8 +98,9 @@ export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) 
     setClock: (instant: string) => {
       at = instant
     },
-    /** The id of a new user. */
-    register: async (username: string): Promise<number> => right(await world.users.registerUser({ ...ada, username }, 'setup')()).id,
+    /** Creates a user and returns its id. */
+    register: async (username: string): Promise<number> =>
+      right(await world.users.registerUser({ ...ada, username }, 'setup')()).id,
     stop: async () => {
       await uses.settled()
       stop.abort()

@@ -36,16 +36,16 @@ import { createTestEnvironment } from '../doubles/environment.ts'
 
 export const ada: NewUser = { username: 'Ada', password: 'first of all programs', permissions: [], ...DEFAULT_QUOTAS }
 
-/** What outlives a process. */
+/** The stores that outlive a process. */
 export interface UserStores {
   readonly store?: EventStore
   readonly keyring?: Keyring
   readonly documents?: Documents
-  /** Its own where it is alone. */
+  /** Default: the process is alone and holds every lease. */
   readonly leases?: Leases
 }
 
-/** One process's users: directory, projections, authentication and registration over stores in memory. */
+/** Starts the users of one process over stores in memory: directory, projections, authentication, registration. */
 export const startUserWorld = async (t: ExecutionContext, stores: UserStores = {}) => {
   const { store = createMemoryEventStore(), keyring = createMemoryKeyring() } = stores
   const { documents = createMemoryDocuments(), leases = SINGLE_PROCESS_LEASES } = stores
@@ -54,7 +54,9 @@ export const startUserWorld = async (t: ExecutionContext, stores: UserStores = {
   const environment = createTestEnvironment()
   const credentials = createTestCredentials()
   const logger = createRecordingLogger()
-  const projector = startProjector({ store, documents, projections: allProjections, leases, code: 'test', logger, environment, timers, signal })
+  const projector = startProjector({
+    store, documents, projections: allProjections, leases, code: 'test', logger, environment, timers, signal,
+  })
   const from = right(await store.head()())
   const directory = startUserDirectory({ store, keyring, from, logger, environment, timers, signal })
   const logins = startLoginDirectory({ store, from, logger, environment, timers, signal })
@@ -80,7 +82,7 @@ export const startUserWorld = async (t: ExecutionContext, stores: UserStores = {
       registerUser: registerUser(changing),
       isSetUp: isSetUp({ store, log: { hasUnreadable: () => false } }),
       countAdministrators: countAdministrators(write),
-      /** As a process does it that lives on for long. */
+      /** Completes the users with all waits shortened to one turn of the event loop. */
       completeUsers: () => completeUsers({ ...write, timers: immediateTimers, documents, logger, administrators }),
       listUsers: listUsers({ documents, keyring }),
     },

@@ -19,7 +19,7 @@ extendedKeyUsage=serverAuth,clientAuth
 subjectAltName=IP:127.0.0.1,DNS:localhost
 `
 
-/** Creates the certificates in `folder`. Nodes trust the authority, whose certificate is the only one in `folder/trusted`. */
+/** Creates the certificates in `folder`. Nodes trust the certificates in `folder/trusted`: that of the authority. */
 export const makeCertificates = async (folder: string): Promise<Certificates> => {
   const at = (name: string): string => join(folder, name)
   const openssl = async (...args: ReadonlyArray<string>): Promise<void> => void (await run('openssl', [...args]))
