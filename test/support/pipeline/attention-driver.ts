@@ -25,7 +25,7 @@ export const speechState = (clock: number, spans: ReadonlyArray<Span>, isClosed 
 
 let tokens = 0
 /** A word with times from the start of the session. Punctuation at its end is a separate token. */
-export const heardWord = (text: string, start: number, end: number, probability = 0.9): TranscribedWord => {
+export const wordOf = (text: string, start: number, end: number, probability = 0.9): TranscribedWord => {
   const hasEnd = /[\p{L}\p{N}][\p{P}]+$/u.test(text)
   tokens += 2
   const scores = { probability, confidence: probability, endProbability: hasEnd ? probability : 1 }
@@ -35,7 +35,7 @@ export const heardWord = (text: string, start: number, end: number, probability 
 export const tokensOf = (...words: ReadonlyArray<TranscribedWord>): ReadonlyArray<number> =>
   words.flatMap((word) => word.tokens)
 
-export interface Heard {
+export interface TranscribedPass {
   readonly pass: Pass
   readonly outcome: Outcome
 }
@@ -54,7 +54,7 @@ export const createAttentionDriver = (settings: Partial<EngineSettings> = {}, wi
       state: SegmenterState,
       words: ReadonlyArray<TranscribedWord>,
       scores: Partial<Hypothesis> = {},
-    ): Heard => {
+    ): TranscribedPass => {
       const step = next(state)
       if (step.kind !== 'pass') throw new Error(`expected a pass, got ${JSON.stringify(step)}`)
       const { pass } = step

@@ -1,58 +1,59 @@
 import test from 'ava'
 import {
-  createAttentionDriver, finalTextsOf, samplesOf, speechState, heardWord,
+  createAttentionDriver, finalTextsOf, samplesOf, speechState, wordOf,
 } from '../../support/pipeline/attention-driver.ts'
 
-const [ask, not, what] = [heardWord(' Ask', 0.1, 0.4), heardWord(' not', 0.5, 0.8), heardWord(' what', 0.9, 1.2)]
+const [ask, not, what] = [wordOf(' Ask', 0.1, 0.4), wordOf(' not', 0.5, 0.8), wordOf(' what', 0.9, 1.2)]
 
 test('when a full window differs from the drafts, the surer words win', (t) => {
-  const { hears, says } = createAttentionDriver()
+  const { transcribe, emit } = createAttentionDriver()
   const drafted = [
     ask,
-    heardWord(' knot', 0.5, 0.8, 0.4),
+    wordOf(' knot', 0.5, 0.8, 0.4),
     what,
-    heardWord(' solved', 1.3, 1.6, 0.8),
-    heardWord(' now', 1.7, 1.9, 0.3),
+    wordOf(' solved', 1.3, 1.6, 0.8),
+    wordOf(' now', 1.7, 1.9, 0.3),
   ]
-  hears(speechState(2.2, [[0, 2]]), drafted)
+  transcribe(speechState(2.2, [[0, 2]]), drafted)
   const full = [
     ask,
     not,
     what,
-    heardWord(' soul', 1.3, 1.4, 0.5),
-    heardWord(' fed', 1.4, 1.6, 0.5),
-    heardWord(' now', 1.7, 1.9),
+    wordOf(' soul', 1.3, 1.4, 0.5),
+    wordOf(' fed', 1.4, 1.6, 0.5),
+    wordOf(' now', 1.7, 1.9),
   ]
-  t.deepEqual(hears(speechState(3.2, [[0, 2]], true), full).pass.beginning?.prefix, [])
-  t.deepEqual(finalTextsOf(says(speechState(3.2, [[0, 2]], true))), ['Ask not what solved now'])
+  t.deepEqual(transcribe(speechState(3.2, [[0, 2]], true), full).pass.beginning?.prefix, [])
+  t.deepEqual(finalTextsOf(emit(speechState(3.2, [[0, 2]], true))), ['Ask not what solved now'])
 })
 
 test('a phrase ends with its draft when the draft was sure of the end, without a full window', (t) => {
-  const { hears, says, next } = createAttentionDriver({ buffer_timeout: 1 })
-  hears(speechState(1.5, [[0, 1.3]]), [ask, not, heardWord(' what.', 0.9, 1.2)])
+  const { transcribe, emit, next } = createAttentionDriver({ buffer_timeout: 1 })
+  transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, wordOf(' what.', 0.9, 1.2)])
   t.is(next(speechState(1.75, [[0, 1.3]])).kind, 'wait', 'somebody may go on speaking')
-  t.is(says(speechState(1.85, [[0, 1.3]])).partial?.text, 'Ask not what.')
-  t.deepEqual(finalTextsOf(says(speechState(2.4, [[0, 1.3]], true))), ['Ask not what.'])
+  t.is(emit(speechState(1.85, [[0, 1.3]])).partial?.text, 'Ask not what.')
+  t.deepEqual(finalTextsOf(emit(speechState(2.4, [[0, 1.3]], true))), ['Ask not what.'])
 
   const behind = createAttentionDriver({ buffer_timeout: 1 })
-  behind.hears(speechState(1.5, [[0, 1.3]]), [ask, not, heardWord(' what.', 0.9, 1.2)])
-  const on = behind.hears(speechState(3, [[0, 1.3], [1.7]]), [heardWord(' you', 1.9, 2.2)])
+  behind.transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, wordOf(' what.', 0.9, 1.2)])
+  const on = behind.transcribe(speechState(3, [[0, 1.3], [1.7]]), [wordOf(' you', 1.9, 2.2)])
   t.is(on.outcome.partial?.text, 'Ask not what you', 'the end that was not told is forgotten')
 })
 
 test('repeated text of the prompt is dropped: words without duration, or before known words', (t) => {
-  const { hears } = createAttentionDriver()
-  hears(speechState(1.5, [[0]]), [ask])
-  const again = [' Ask', ' not', ' what', ' Ask'].map((text) => heardWord(text, 1.9, 1.9))
+  const { transcribe } = createAttentionDriver()
+  transcribe(speechState(1.5, [[0]]), [ask])
+  const again = [' Ask', ' not', ' what', ' Ask'].map((text) => wordOf(text, 1.9, 1.9))
   t.is(
-    hears(speechState(2.8, [[0, 2.6]]), [not, ...again, heardWord(' you', 2, 2.5)]).outcome.partial?.text,
+    transcribe(speechState(2.8, [[0, 2.6]]), [not, ...again, wordOf(' you', 2, 2.5)]).outcome.partial?.text,
     'Ask not you',
   )
 
   const back = createAttentionDriver()
-  back.hears(speechState(1.5, [[0, 1.3]]), [ask, not, what])
+  back.transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, what])
+  const { outcome } = back.transcribe(speechState(3, [[0, 1.3], [1.7]]), [ask, not, what, wordOf(' you', 1.9, 2.2)])
   t.is(
-    back.hears(speechState(3, [[0, 1.3], [1.7]]), [ask, not, what, heardWord(' you', 1.9, 2.2)]).outcome.partial?.text,
+    outcome.partial?.text,
     'Ask not what you',
     'its attention went back',
   )
@@ -60,28 +61,28 @@ test('repeated text of the prompt is dropped: words without duration, or before 
 
 test('an unsure short burst of sound gives no words, and the dropped words are counted', (t) => {
   for (const [probability, finals] of [[0.45, []], [0.55, ['Ask not']]] as const) {
-    const { hears, says } = createAttentionDriver()
-    const unsure = [heardWord(' Ask', 0.1, 0.4, probability), heardWord(' not', 0.5, 0.8, probability)]
-    hears(speechState(1.5, [[0, 1.3]]), unsure)
-    const { outcome } = hears(speechState(2.4, [[0, 1.3]], true), unsure)
+    const { transcribe, emit } = createAttentionDriver()
+    const unsure = [wordOf(' Ask', 0.1, 0.4, probability), wordOf(' not', 0.5, 0.8, probability)]
+    transcribe(speechState(1.5, [[0, 1.3]]), unsure)
+    const { outcome } = transcribe(speechState(2.4, [[0, 1.3]], true), unsure)
     t.deepEqual(outcome.discarded, finals.length === 0 ? { cause: 'unsure', words: 2 } : null)
-    t.deepEqual(finalTextsOf(says(speechState(2.4, [[0, 1.3]], true))), finals)
+    t.deepEqual(finalTextsOf(emit(speechState(2.4, [[0, 1.3]], true))), finals)
   }
 })
 
 test('an unsure rest of a longer text is not a burst', (t) => {
-  const { hears, says } = createAttentionDriver({ max_chars: 8, max_lines: 1 })
-  const unsure = heardWord(' what', 0.9, 1.2, 0.45)
-  hears(speechState(3, [[0]]), [ask, not, unsure])
-  t.deepEqual(finalTextsOf(says(speechState(3, [[0]]))), ['Ask not'])
-  hears(speechState(4.5, [[0, 1.9]], true), [unsure])
-  t.deepEqual(finalTextsOf(says(speechState(4.5, [[0, 1.9]], true))), ['what'])
+  const { transcribe, emit } = createAttentionDriver({ max_chars: 8, max_lines: 1 })
+  const unsure = wordOf(' what', 0.9, 1.2, 0.45)
+  transcribe(speechState(3, [[0]]), [ask, not, unsure])
+  t.deepEqual(finalTextsOf(emit(speechState(3, [[0]]))), ['Ask not'])
+  transcribe(speechState(4.5, [[0, 1.9]], true), [unsure])
+  t.deepEqual(finalTextsOf(emit(speechState(4.5, [[0, 1.9]], true))), ['what'])
 })
 
 test('speech without any word is transcribed again without the previous text', (t) => {
-  const { hears, next } = createAttentionDriver()
-  hears(speechState(1.5, [[0, 1.3]]), [ask, not, what])
-  const deaf = hears(speechState(4, [[0, 1.3], [2]]), [])
+  const { transcribe, next } = createAttentionDriver()
+  transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, what])
+  const deaf = transcribe(speechState(4, [[0, 1.3], [2]]), [])
   t.deepEqual(finalTextsOf(deaf.outcome), ['Ask not what'])
   const step = next(speechState(4, [[0, 1.3], [2]]))
   t.deepEqual(step.kind === 'pass' && step.pass, {
@@ -91,12 +92,12 @@ test('speech without any word is transcribed again without the previous text', (
     isSpeaking: true,
     beginning: { context: [], prefix: [] },
   })
-  t.deepEqual(finalTextsOf(hears(speechState(4, [[0, 1.3], [2]]), []).outcome), [], 'once')
+  t.deepEqual(finalTextsOf(transcribe(speechState(4, [[0, 1.3], [2]]), []).outcome), [], 'once')
   t.is(next(speechState(4, [[0, 1.3], [2]])).kind, 'wait')
 })
 
 test('the beginning of a first word that gave no text is transcribed again with the rest', (t) => {
-  const { hears } = createAttentionDriver()
-  hears(speechState(1.5, [[0.5, 1.2]]), [])
-  t.is(hears(speechState(2.6, [[0.5, 1.2], [1.5]]), [ask]).pass.from, samplesOf(0.5) - samplesOf(0.15))
+  const { transcribe } = createAttentionDriver()
+  transcribe(speechState(1.5, [[0.5, 1.2]]), [])
+  t.is(transcribe(speechState(2.6, [[0.5, 1.2], [1.5]]), [ask]).pass.from, samplesOf(0.5) - samplesOf(0.15))
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Segment, SegmentWord } from '../../../application/pipeline/pipeline.ts'
 import { finalSegments } from '../../../application/pipeline/policy/segments.ts'
 import type { Word } from '../../../application/pipeline/policy/words.ts'
-import { createAttentionDriver, speechState, heardWord } from '../../support/pipeline/attention-driver.ts'
+import { createAttentionDriver, speechState, wordOf } from '../../support/pipeline/attention-driver.ts'
 
 const WIDE = { maxChars: 80, maxLines: 2 }
 const said = (text: string, start: number, end: number, confidence = 0.9): Word => ({ text, start, end, confidence })
@@ -70,9 +70,9 @@ test('the words of a final form its text, advance in time and lie within the fin
 })
 
 test('the certainty of a word is the mean over its tokens without punctuation', (t) => {
-  const { hears, policy, limits } = createAttentionDriver()
-  hears(speechState(2, [[0, 1.3]]), [heardWord(' trans', 0.1, 0.4, 0.9)])
-  hears(speechState(3, [[0, 1.3], [1.7]]), [{ ...heardWord('lation', 1.7, 2, 0.4), probability: 0.1 }])
+  const { transcribe, policy, limits } = createAttentionDriver()
+  transcribe(speechState(2, [[0, 1.3]]), [wordOf(' trans', 0.1, 0.4, 0.9)])
+  transcribe(speechState(3, [[0, 1.3], [1.7]]), [{ ...wordOf('lation', 1.7, 2, 0.4), probability: 0.1 }])
   const [final] = policy.finishNow(limits).finals
   t.deepEqual(
     final?.words?.map(({ text, confidence }) => [text, confidence]),

@@ -2,7 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { combineAccounts } from '../../../application/pipeline/policy/by-attention/combine-accounts.ts'
 import { textOf } from '../../../application/pipeline/policy/words.ts'
-import { heardWord } from '../../support/pipeline/attention-driver.ts'
+import { wordOf } from '../../support/pipeline/attention-driver.ts'
 
 const account = fc
   .array(
@@ -13,7 +13,7 @@ const account = fc
     }),
     { maxLength: 8 },
   )
-  .map((words) => words.map(({ text, length, sure }, i) => heardWord(text, i, i + length, sure)))
+  .map((words) => words.map(({ text, length, sure }, i) => wordOf(text, i, i + length, sure)))
 
 test('two equal accounts give the later one; each word comes from one of them, in time order', (t) => {
   fc.assert(
@@ -28,9 +28,9 @@ test('two equal accounts give the later one; each word comes from one of them, i
 })
 
 test('a word of only one account stays when the model was more sure than not', (t) => {
-  const both = heardWord(' Ask', 0, 0.4)
+  const both = wordOf(' Ask', 0, 0.4)
   const texts = [0.4, 0.6].flatMap((sure) => {
-    const more = [both, heardWord(' to', 0.5, 0.6, sure)]
+    const more = [both, wordOf(' to', 0.5, 0.6, sure)]
     return [textOf(combineAccounts([both], more)), textOf(combineAccounts(more, [both]))]
   })
   t.deepEqual(texts, ['Ask', 'Ask', 'Ask to', 'Ask to'])
