@@ -15,7 +15,10 @@ import { SWIFTSHADER, SWIFTSHADER_ENVIRONMENT } from '../../support/webgpu/swift
 const COMPILER = '/usr/bin/cc'
 const simon = readWav('test/support/fixtures/engine/simon.wav')
 
-/** A Vulkan driver whose device is lost once after the file at `flag` is written; resolves to the path of its description. */
+/**
+ * Builds a Vulkan driver whose device is lost once after the file at `flag` is written. Resolves to the path of the
+ * driver's description.
+ */
 const driverIn = async (folder: string, flag: string): Promise<string> => {
   const [library, description] = [join(folder, 'lost-device.so'), join(folder, 'icd.json')]
   const original = join(dirname(SWIFTSHADER), 'libvk_swiftshader.so')

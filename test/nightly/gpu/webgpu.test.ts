@@ -11,7 +11,7 @@ import type { Hearer } from '../../support/webgpu/hearing.ts'
 import { isOfShapes, readProfiles } from '../../support/webgpu/node-profile.ts'
 import { SWIFTSHADER } from '../../support/webgpu/swiftshader.ts'
 
-/** Decoding on WebGPU with SwiftShader, a GPU made of software: right, and slow. */
+/** Decoding on WebGPU with SwiftShader, a software GPU: correct, but slow. */
 const DEMO = 'models/demo-en'
 const CLIPS = 'test/support/fixtures/engine/demo-clips'
 const TINY = 'test/support/fixtures/engine/tiny-whisper'
@@ -87,7 +87,8 @@ onGpu('no node falls back to the CPU, and all caches stay on the device', async 
     'nothing is taken back between nodes',
   )
   t.true(nodes.some(({ provider, type }) => provider === 'WebGpuExecutionProvider' && type === 'MatMul'))
-  // Of each of two layers a key and a value of the text at each step, and once of the audio; and what the encoder gave, here and in the trial of a short window.
+  // Two layers with a key and a value: of the text at each step, and once of the audio. Two encoder outputs: the pass and
+  // the trial of a short window.
   t.is(tensors.made, 4 * (steps + 1) + 4 + 2)
 
   const integers = await profileOf(t, { folder: DEMO, provider: 'webgpu' })
@@ -97,7 +98,7 @@ onGpu('no node falls back to the CPU, and all caches stay on the device', async 
   )
 })
 
-/** What is left on the device, and what the process grew by between passes, in megabytes. */
+/** Returns the buffers left on the device, and the growth of the process from pass 50 to 200 in megabytes. */
 const manyPasses = async (t: ExecutionContext, disposes: boolean) => {
   const { hear, callOff } = await startHearing(t, { folder: await floatDemo(t), provider: 'webgpu', disposes })
   let rssAt50 = 0

@@ -6,7 +6,7 @@ import { floatsOf, weightedOf } from '../../../infrastructure/onnx/graphs/intege
 import { rewriteGraph } from '../../../infrastructure/onnx/graphs/rewrite-graph.ts'
 import type { Rewritten } from '../../../infrastructure/onnx/graphs/rewrite-graph.ts'
 
-/** Rows of an 8-bit table that become floats once they are taken out of it. */
+/** Rewrites the dequantised rows of an 8-bit table as rows of a float table. */
 const tableOf = (operation: Operation, { operations, constants }: Graph): Rewritten | null => {
   const [gathered, scaleName = '', zeroName = ''] = operation.inputs
   const gather = operations.find(({ type, outputs }) => type === 'Gather' && outputs[0] === gathered)
@@ -35,7 +35,7 @@ const rewrite = (operation: Operation, graph: Graph): Rewritten | null => {
 
 const QUANTISED = '_quantized.onnx'
 
-/** A copy of a model's folder, `to`, whose 8-bit weights are floats of the same values: no node of it computes in integers. */
+/** Copies a model's folder to `to` with its 8-bit weights as floats of equal value. */
 export const withFloatWeights = async (folder: string, to: string): Promise<void> => {
   await cp(folder, to, { recursive: true, filter: (path) => !path.endsWith(QUANTISED) })
   await mkdir(join(to, 'onnx'), { recursive: true })

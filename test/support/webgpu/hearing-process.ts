@@ -6,10 +6,10 @@ import { loadWhisper } from '../../../infrastructure/onnx/whisper/whisper-runner
 import type { WhisperModel } from '../../../infrastructure/onnx/whisper/whisper-model.ts'
 import type { Heard, Hearer, Order } from './hearing.ts'
 
-/** A process that hears what it is told, as its argument says: a driver reads its environment once. */
+/** A process that transcribes clips on request. It is separate, because a driver reads its environment only once. */
 const { folder, provider, merged, disposes = true, profiles } = JSON.parse(process.argv[2] ?? '{}') as Hearer
 
-/** Tensors that runs left on the device, and those that were given back, counted where onnxruntime makes and frees them. */
+/** Tensors that runs created on the device, and tensors that were released. */
 const tensors = { made: 0, disposed: 0 }
 const sessions: Array<InferenceSession> = []
 const create = InferenceSession.create.bind(InferenceSession) as (graph: string, options: object) => Promise<InferenceSession>

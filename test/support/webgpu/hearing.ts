@@ -6,34 +6,34 @@ import type { Provider } from '../../../infrastructure/onnx/providers/execution-
 import { CHILD_ENVIRONMENT } from '../tools/child-environment.ts'
 import { SWIFTSHADER_ENVIRONMENT } from './swiftshader.ts'
 
-/** What a process hears with. */
+/** Settings of a transcribing process. */
 export interface Hearer {
   readonly folder: string
   readonly provider: Provider
-  /** The file of a decoder to take instead of the folder's. */
+  /** File of a merged decoder that replaces the folder's decoder. */
   readonly merged?: string
-  /** False: nothing that lies on the device is ever given back. */
+  /** False: tensors on the device are never released. */
   readonly disposes?: boolean
-  /** A folder for what onnxruntime tells of each node of the first order. */
+  /** Folder for onnxruntime's profile of the first order. */
   readonly profiles?: string
 }
 
-/** Clips to be heard in one run. */
+/** Clips to transcribe in one run. */
 export interface Order {
   readonly clips: ReadonlyArray<Int16Array>
-  /** Nobody waits for them any more as soon as they have begun. */
+  /** The clips are cancelled right after their begin. */
   readonly isCalledOff: boolean
 }
 
 export interface Heard {
   readonly tokens: ReadonlyArray<ReadonlyArray<number>>
-  /** Those on the device, since the process began. */
+  /** Tensors on the device since the process began. */
   readonly tensors: { readonly made: number, readonly disposed: number }
-  /** Bytes of memory that the process holds, its garbage collected. */
+  /** Resident memory in bytes after garbage collection. */
   readonly rss: number
 }
 
-/** A model on a provider, in a process of its own. */
+/** Starts a separate process with a model on a provider. */
 export const startHearing = async (t: ExecutionContext, hearer: Hearer) => {
   const child = fork(fileURLToPath(new URL('./hearing-process.ts', import.meta.url)), [JSON.stringify(hearer)], {
     execArgv: ['--expose-gc'],

@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A node of a graph as onnxruntime's profile tells of each of its runs. */
+/** One run of a node in onnxruntime's profile. */
 export interface ProfiledNode {
   readonly graph: string
   readonly provider: string
   readonly type: string
-  /** Element types of what it read. */
+  /** Element types of its inputs. */
   readonly reads: ReadonlyArray<string>
 }
 
@@ -19,7 +19,7 @@ interface ProfileEvent {
   }
 }
 
-/** All runs of nodes in a folder of profiles. */
+/** Returns all runs of nodes in a folder of profiles. */
 export const readProfiles = async (folder: string): Promise<ReadonlyArray<ProfiledNode>> => {
   const files = await readdir(folder)
   const nodes = await Promise.all(
@@ -34,5 +34,5 @@ export const readProfiles = async (folder: string): Promise<ReadonlyArray<Profil
   return nodes.flat()
 }
 
-/** Positions and shapes, which onnxruntime computes on the CPU wherever the rest runs: whole numbers, and the shape of what lies elsewhere. */
+/** Returns whether a node computes positions or shapes, which onnxruntime always does on the CPU. */
 export const isOfShapes = ({ type, reads }: ProfiledNode): boolean => type === 'Shape' || reads.every((read) => !read.startsWith('float'))
