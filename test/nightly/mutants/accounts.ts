@@ -13,7 +13,7 @@ const LOGIN_THROTTLE = 'test/unit/application/users/login-throttle.test.ts'
 const LIMITS = 'test/e2e/service/limits.test.ts'
 const LOGIN = 'test/unit/domain/login.test.ts'
 
-/** The rules of users and of what they have beside lives: profiles, API tokens, logins. */
+/** Rules of users, profiles, API tokens and logins. */
 export const accountMutants: ReadonlyArray<Mutant> = [
   {
     file: 'domain/profiles/decider.ts',

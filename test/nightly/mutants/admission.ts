@@ -9,7 +9,7 @@ const COMPUTE = 'test/unit/domain/admission-compute.test.ts'
 const MEASURED = 'test/unit/application/admission/measured-compute.test.ts'
 const AUDIT = 'test/unit/application/audit/audit-admission.test.ts'
 
-/** Who runs a live: workers that join and leave, moves, and what is remembered of creates. */
+/** Admission of sessions: workers that join and leave, moves, and repeated creates. */
 export const admissionMutants: ReadonlyArray<Mutant> = [
   {
     file: 'domain/admission/placement.ts',
@@ -82,13 +82,15 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     file: 'domain/admission/compute.ts',
     before: 'const EXPECTED_SENDER_MS = 60_000',
     after: 'const EXPECTED_SENDER_MS = Infinity',
-    rows: ['a pending session occupies its share for one minute, an active session until its sender leaves'], test: COMPUTE,
+    rows: ['a pending session occupies its share for one minute, an active session until its sender leaves'],
+    test: COMPUTE,
   },
   {
     file: 'domain/admission/compute.ts',
     before: 'active.has(liveId) || ',
     after: '',
-    rows: ['a pending session occupies its share for one minute, an active session until its sender leaves'], test: COMPUTE,
+    rows: ['a pending session occupies its share for one minute, an active session until its sender leaves'],
+    test: COMPUTE,
   },
   {
     file: 'domain/admission/compute.ts',

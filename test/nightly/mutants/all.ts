@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts'
 import { accountMutants } from './accounts.ts'
 import { admissionMutants } from './admission.ts'
-import { askedMutants } from './asked.ts'
+import { transcriptOptionMutants } from './transcript-options.ts'
 import { attentionMutants } from './attention.ts'
 import { auditMutants } from './audit.ts'
 import { commandLineMutants } from './command-line.ts'
@@ -14,7 +14,7 @@ import { eventStoreDbLeaderMutants } from './eventstoredb-leader.ts'
 import { eventStoreDbMutants } from './eventstoredb.ts'
 import { handshakeMutants } from './handshakes.ts'
 import { hubMutants } from './hub.ts'
-import { hurtDataMutants } from './hurt-data.ts'
+import { damagedDataMutants } from './damaged-data.ts'
 import { isolationMutants } from './isolation.ts'
 import { jobMutants } from './jobs.ts'
 import { keyMutants } from './keys.ts'
@@ -27,7 +27,7 @@ import { memberMutants } from './members.ts'
 import { missedFinalsMutants } from './missed-finals.ts'
 import { mongoDoubleMutants } from './mongodb-double.ts'
 import { mongoMutants } from './mongodb.ts'
-import { onceSurvivedMutants } from './once-survived.ts'
+import { formerSurvivorMutants } from './former-survivors.ts'
 import { onnxMutants } from './onnx.ts'
 import { placementMutants } from './placement.ts'
 import { rebuildMutants } from './rebuilds.ts'
@@ -62,16 +62,17 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...hubMutants,
   ...onnxMutants,
   ...attentionMutants,
-  ...eventStoreDbMutants, ...eventStoreDbLeaderMutants,
+  ...eventStoreDbMutants,
+  ...eventStoreDbLeaderMutants,
   ...mongoMutants,
   ...mongoDoubleMutants,
   ...memberMutants,
   ...jobMutants,
   ...logMarkMutants,
   ...commandLineMutants,
-  ...onceSurvivedMutants,
+  ...formerSurvivorMutants,
   ...storeMutants,
-  ...hurtDataMutants,
+  ...damagedDataMutants,
   ...handshakeMutants,
   ...connectionMutants,
   ...isolationMutants,
@@ -80,6 +81,6 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...engineProcessMutants,
   ...termMutants,
   ...relayMutants,
-  ...askedMutants,
+  ...transcriptOptionMutants,
   ...vocabularyAndLanguageMutants,
 ]

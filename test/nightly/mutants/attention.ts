@@ -10,7 +10,7 @@ const ACCOUNTS = 'test/unit/pipeline/attention-accounts.test.ts'
 const PIPELINE = 'test/simulation/pipeline/attention-pipeline.test.ts'
 const WORD_TIMES = 'test/nightly/speech/word-times.test.ts'
 
-/** What is shown, fixed and made final of a model with word times, and when its words sound. */
+/** Text of models with word times: drafts, final segments and times of words. */
 export const attentionMutants: ReadonlyArray<Mutant> = [
   {
     file: TAKE_IN,
@@ -204,24 +204,24 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/words/attention-times.ts',
     before: 'if (step !== NEXT_FRAME) token -= 1',
     after: 'if (step !== NEXT_TOKEN) token -= 1',
-    rows: ['a token begins in the frame where the heads begin to look'], test: WORD_TIMES,
+    rows: ['a token starts at the first frame that the attention heads attend to'], test: WORD_TIMES,
   },
   {
     file: 'infrastructure/onnx/words/token-words.ts',
     before: 'spoken: isPunctuation ? last.spoken : all.length',
     after: 'spoken: all.length',
-    rows: ['a word begins with a space and takes the punctuation behind it along'], test: WORD_TIMES,
+    rows: ['a word starts with a space and includes the following punctuation'], test: WORD_TIMES,
   },
   {
     file: 'infrastructure/onnx/words/token-words.ts',
     before: 'if (text.endsWith(INCOMPLETE) && i < tokens.length - 1) continue',
     after: '',
-    rows: ['bytes that tokens share stay together'], test: WORD_TIMES,
+    rows: ['tokens that share a character stay together'], test: WORD_TIMES,
   },
   {
     file: 'infrastructure/onnx/words/loops.ts',
     before: 'const LOOPS = [8, 5, 4, 3]',
     after: 'const LOOPS = [8, 5, 3, 3]',
-    rows: ['the same again and again is a loop'], test: WORD_TIMES,
+    rows: ['a repetition is a loop'], test: WORD_TIMES,
   },
 ]

@@ -5,7 +5,7 @@ const AUDIT = 'test/unit/application/audit/audit.test.ts'
 const COMPARED = 'test/unit/projections/compare-with-log.test.ts'
 const ERASURE_RULES = 'test/unit/application/audit/erasure-rules.test.ts'
 
-/** `stenolog check`: what no rule made is named, and nothing else. */
+/** `stenolog check` reports every violation of a rule and nothing else. */
 export const auditMutants: ReadonlyArray<Mutant> = [
   {
     file: 'projections/compare-with-log.ts',

@@ -10,7 +10,7 @@ const LOGGER = 'test/unit/infrastructure/logger.test.ts'
 const SETTINGS = 'test/unit/infrastructure/settings.test.ts'
 const TRANSCRIBE = 'test/e2e/service/transcribe.test.ts'
 
-/** The command line: its codes, backups and reports. */
+/** The command line: exit codes, backups and reports. */
 export const commandLineMutants: ReadonlyArray<Mutant> = [
   {
     file: 'interfaces/cli/main.ts',

@@ -8,7 +8,7 @@ const CONTENT_TYPES = 'test/api/http/content-types.test.ts'
 const DESCRIPTION = 'test/api/http/description.test.ts'
 const REACHED = 'test/e2e/service/reached.test.ts'
 
-/** The HTTP server: connections that wait for their client, answers that nobody takes, what is malformed or undeclared. */
+/** The HTTP server: slow clients, unread answers, malformed and undeclared requests. */
 export const connectionMutants: ReadonlyArray<Mutant> = [
   {
     file: 'interfaces/compose/assemble.ts',
@@ -118,7 +118,9 @@ export const connectionMutants: ReadonlyArray<Mutant> = [
   {
     file: 'interfaces/http/access-log.ts',
     before: "code: 'code' in error && typeof error.code === 'string' ? error.code : undefined, error: error.message",
-    after: "code: 'code' in error && typeof error.code === 'string' ? error.code : undefined, error: error.message, ...error",
+    after:
+      "code: 'code' in error && typeof error.code === 'string' ? error.code : undefined, error: error.message, " +
+      '...error',
     rows: ['the content of a malformed request stays out of the log'], test: MALFORMED,
   },
   {

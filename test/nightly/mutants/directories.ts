@@ -5,7 +5,7 @@ const REMEMBERED = 'test/unit/application/log/remembered.test.ts'
 const ONCE_CURRENT = 'test/unit/projections/once-current.test.ts'
 const TOKEN_DIRECTORY = 'test/unit/application/users/token-directory.test.ts'
 
-/** Who asks, found in streams of their own; the count of administrators; set-up; what is not to be had since the start. */
+/** Lookup of users and tokens, the number of administrators, setup, and lists that are not ready after the start. */
 export const directoryMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/users/administrators.ts',

@@ -4,7 +4,7 @@ const SCHEDULER = 'test/unit/pipeline/scheduler.test.ts'
 const POOL = 'test/e2e/engine/worker-pool.test.ts'
 const PIPELINE = 'test/simulation/pipeline/attention-pipeline.test.ts'
 
-/** What a live may take of the engine, and which of several comes first. */
+/** The share of the engine that a session may use, and the order of waiting sessions. */
 export const engineCostMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/pipeline/scheduler.ts',
@@ -29,7 +29,7 @@ export const engineCostMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/process/task-runner.ts',
     before: 'waiting.findIndex(({ task }) => workingOn(deviceOf(task)) < widthOf(deviceOf(task)))',
     after: '(waiting.length === 0 || inFlight.size >= width.now() ? -1 : 0)',
-    rows: ['jobs that wait for the CPU hold up none that wait for the GPU'],
+    rows: ['jobs for the CPU neither delay jobs for the GPU nor take their places'],
     test: 'test/e2e/engine/task-runner.test.ts',
   },
   {
@@ -48,7 +48,7 @@ export const engineCostMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/process/worker-pool.ts',
     before: '(copiesOf(model) > 1 ? keep.further : keep.only)',
     after: 'keep.further',
-    rows: ['a further set that is not used is unloaded'], test: POOL,
+    rows: ['an additional unused copy is unloaded'], test: POOL,
   },
   {
     file: 'domain/admission/compute.ts',

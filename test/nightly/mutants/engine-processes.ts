@@ -5,13 +5,13 @@ const PASS_LIMITS = 'test/unit/engine/pass-limits.test.ts'
 const SUSPECTS = 'test/unit/engine/suspects.test.ts'
 const TRANSLATIONS = 'test/unit/application/sessions/translations.test.ts'
 
-/** Engine processes that die or hang, and translators that cannot keep up. */
+/** Engine processes that die or hang, and slow translators. */
 export const engineProcessMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/onnx/process/suspects.ts',
     before: 'begunAt !== null || deaths >= MANY_DEATHS',
     after: 'begunAt !== null || deaths >= 0',
-    rows: ['only tasks that began are suspects'], test: TASK_RUNNER,
+    rows: ['only tasks that had begun are suspects'], test: TASK_RUNNER,
   },
   {
     file: 'infrastructure/onnx/process/suspects.ts',
@@ -23,19 +23,19 @@ export const engineProcessMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/process/suspects.ts',
     before: 'Math.ceil(suspects.length / 2)',
     after: '1',
-    rows: ['suspects are tried in halves'], test: TASK_RUNNER,
+    rows: ['one deadly task of eight is found by halving'], test: TASK_RUNNER,
   },
   {
     file: 'infrastructure/onnx/process/task-runner.ts',
     before: 'if (reason === KILLED) width.halve()',
     after: '',
-    rows: ['after a kill from outside half as many tasks run at a time'], test: TASK_RUNNER,
+    rows: ['after each kill from outside half as many tasks run at a time'], test: TASK_RUNNER,
   },
   {
     file: 'infrastructure/onnx/process/task-runner.ts',
     before: 'if (reason === KILLED) width.halve()',
     after: 'width.halve()',
-    rows: ['a death that was no kill from outside leaves the number of tasks'], test: TASK_RUNNER,
+    rows: ['a death without a kill from outside does not change the number of tasks'], test: TASK_RUNNER,
   },
   {
     file: 'infrastructure/onnx/process/task-runner.ts',
@@ -47,7 +47,7 @@ export const engineProcessMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/process/task-runner.ts',
     before: 'const DEADLY_DETECTION = 2',
     after: 'const DEADLY_DETECTION = 1',
-    rows: ['a detection that is in flight at two deaths fails'], test: TASK_RUNNER,
+    rows: ['a detection in flight at two deaths fails'], test: TASK_RUNNER,
   },
   {
     file: 'infrastructure/onnx/process/pass-limits.ts',

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts'
 const CAPTIONS = 'test/e2e/service/websocket-captions.test.ts'
 const LIMITS = 'application/pipeline/policy/policy-limits.ts'
 
-/** A service that takes a setting of the engine and goes by its default, or by another one: seen in what it hears of real speech. */
+/** A service that ignores an engine setting or uses another one, noticed in transcripts of real speech. */
 export const engineSettingMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/pipeline/live-pipeline.ts',

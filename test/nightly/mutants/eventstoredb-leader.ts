@@ -5,7 +5,7 @@ const EVENTSTOREDB_CONNECTION = 'test/contract/eventstoredb/connection.test.ts'
 const EVENTSTOREDB_DISCOVERY = 'test/contract/eventstoredb/discovery.test.ts'
 const EVENTSTOREDB_LEADER = 'test/contract/eventstoredb/leader.test.ts'
 
-/** How EventStoreDB's leader is found and followed. */
+/** How the service finds and follows the leader of EventStoreDB. */
 export const eventStoreDbLeaderMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/eventstoredb/calls.ts',

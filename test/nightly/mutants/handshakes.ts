@@ -4,7 +4,7 @@ const WEBSOCKET_UPGRADE = 'test/e2e/service/websocket-upgrade.test.ts'
 const HANDSHAKE_LIMITS = 'test/api/ws/handshake-limits.test.ts'
 const WEBSOCKET_PLACES = 'test/e2e/service/websocket-places.test.ts'
 
-/** Handshakes of sockets: what asks for one, how often, and the places that there are. */
+/** WebSocket handshakes: origins, rates and the number of connections. */
 export const handshakeMutants: ReadonlyArray<Mutant> = [
   {
     file: 'interfaces/compose/front.ts',

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const HUB = 'test/api/hub/hub.test.ts'
 
-/** Models from the hub: whole, vouched for, and fetched to their end. */
+/** Models from the hub: complete, verified and resumable downloads. */
 export const hubMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/hub/download.ts',

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts'
 const ISOLATION = 'test/e2e/sources/isolation.test.ts'
 const SOURCE_ISOLATION = 'test/nightly/sources/source-isolation.test.ts'
 
-/** What a source that takes its decoder over can reach. */
+/** What an attacker reaches after taking over a decoder. */
 export const isolationMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/sources/isolation/seccomp-filter.ts',
@@ -45,42 +45,42 @@ export const isolationMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/sources/isolation/start-without-io-uring.ts',
     before: '  refuseIoUring()\n',
     after: '',
-    rows: ['a URL source is decoded by a process that holds its pipes and nothing else'], test: SOURCE_ISOLATION,
+    rows: ['the decoder of a URL source holds only its own pipes'], test: SOURCE_ISOLATION,
   },
   {
     file: 'infrastructure/sources/source-isolation.ts',
     before: '{ isolate: true, pulls: false,',
     after: '{ isolate: true, pulls: true,',
-    rows: ['a machine that refuses isolation is told of, and pulls URLs unless'], test: SOURCE_ISOLATION,
+    rows: ['without isolation the service warns, and pulls URLs unless'], test: SOURCE_ISOLATION,
   },
   {
     file: 'infrastructure/sources/puller/puller-client.ts',
     before: '    if (!isolation.pulls) return refusing(events)\n',
     after: '',
-    rows: ['a machine that refuses isolation is told of, and pulls URLs unless'], test: SOURCE_ISOLATION,
+    rows: ['without isolation the service warns, and pulls URLs unless'], test: SOURCE_ISOLATION,
   },
   {
     file: 'interfaces/compose/sources.ts',
     before: "    if (!pulls) return { _tag: 'SourcesNotIsolated' }\n",
     after: '',
-    rows: ['a machine that refuses isolation is told of, and pulls URLs unless'], test: SOURCE_ISOLATION,
+    rows: ['without isolation the service warns, and pulls URLs unless'], test: SOURCE_ISOLATION,
   },
   {
     file: 'interfaces/compose/sources.ts',
     before: 'if (problem !== null) logger.warn',
     after: 'if (problem === null) logger.warn',
-    rows: ['isolation that is switched off is told at start, by doctor and by the metric'], test: SOURCE_ISOLATION,
+    rows: ['the start, the doctor and the metric report isolation that is off'], test: SOURCE_ISOLATION,
   },
   {
     file: 'interfaces/cli/doctor/environment-checks.ts',
     before: "name: 'decoders', ok: problem === null",
     after: "name: 'decoders', ok: problem !== ''",
-    rows: ['isolation that is switched off is told at start, by doctor and by the metric'], test: SOURCE_ISOLATION,
+    rows: ['the start, the doctor and the metric report isolation that is off'], test: SOURCE_ISOLATION,
   },
   {
     file: 'interfaces/compose/health.ts',
     before: 'observed.isolation.problem === null',
     after: "observed.isolation.problem !== ''",
-    rows: ['isolation that is switched off is told at start, by doctor and by the metric'], test: SOURCE_ISOLATION,
+    rows: ['the start, the doctor and the metric report isolation that is off'], test: SOURCE_ISOLATION,
   },
 ]

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts'
 const SHARED = 'test/unit/application/jobs/shared-jobs.test.ts'
 const WATCH = 'test/unit/infrastructure/watch-models.test.ts'
 
-/** Jobs that several processes know of, and models that a worker notices. */
+/** Jobs that several processes see, and new models that a worker notices. */
 export const jobMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/jobs/jobs.ts',

@@ -8,12 +8,12 @@ const TESTS = `
 import test from 'ava'
 import { answer, count } from '../product.ts'
 test('the answer is 42', async (t) => t.is(await answer(), 42))
-test('what is counted is a number [R7]', (t) => t.is(typeof count, 'number'))
+test('the count is a number [R7]', (t) => t.is(typeof count, 'number'))
 `
 
 const WORDS = ['the answer is 42']
 
-/** A project of one line that counts and one that answers. */
+/** Writes a project with two exports and two tests. */
 const project = async (root: string): Promise<void> => {
   const ava = { files: ['test/*.test.ts'], extensions: { ts: 'module' }, workerThreads: false }
   await mkdir(join(root, 'test'))
@@ -24,25 +24,35 @@ const project = async (root: string): Promise<void> => {
 }
 
 const BREAKAGES = [
-  { what: 'fails a test', before: '42', after: '41', verdict: 'caught' },
-  { what: 'fails a test by an error that names no place in our code', before: '42', after: "fetch('http://127.0.0.1:1')", verdict: 'caught' },
-  { what: 'no test of these rows notices', before: 'count = 1', after: "count = '1'", verdict: 'survived' },
-  { what: 'waits for ever', before: '42', after: 'new Promise(() => setInterval(() => 0, 10))', verdict: 'not judged' },
-  { what: 'leaves nothing that could end the test', before: '42', after: 'new Promise(() => 0)', verdict: 'not judged' },
-  { what: 'takes away what the tests import', before: 'answer =', after: 'reply =', verdict: 'not judged' },
-  { what: 'is no TypeScript', before: 'count = 1', after: 'count = = 1', verdict: 'not judged' },
-  { what: 'ends the process', before: '42', after: 'process.exit(1)', verdict: 'not judged' },
+  { effect: 'fails a test', before: '42', after: '41', verdict: 'caught' },
+  {
+    effect: 'fails a test with an error outside our code',
+    before: '42',
+    after: "fetch('http://127.0.0.1:1')",
+    verdict: 'caught',
+  },
+  { effect: 'fails no test of these rows', before: 'count = 1', after: "count = '1'", verdict: 'survived' },
+  {
+    effect: 'waits for ever',
+    before: '42',
+    after: 'new Promise(() => setInterval(() => 0, 10))',
+    verdict: 'not judged',
+  },
+  { effect: 'leaves no pending work', before: '42', after: 'new Promise(() => 0)', verdict: 'not judged' },
+  { effect: 'removes an import of the tests', before: 'answer =', after: 'reply =', verdict: 'not judged' },
+  { effect: 'breaks the syntax', before: 'count = 1', after: 'count = = 1', verdict: 'not judged' },
+  { effect: 'ends the process', before: '42', after: 'process.exit(1)', verdict: 'not judged' },
 ] as const
 
-test('only a test that runs to its end and fails counts as having caught a broken line', async (t) => {
+test('only a test that completes and fails counts as catching a mutant', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   await project(path)
   const copy = brokenCopyAt(path, { patience: '10s' })
   const unbroken = await copy.run('test/product.test.ts', WORDS)
   t.deepEqual(unbroken.results, [{ title: WORDS[0], outcome: 'passed' }], unbroken.output.join('\n'))
-  for (const { what, before, after, verdict } of BREAKAGES) {
+  for (const { effect, before, after, verdict } of BREAKAGES) {
     const run = await copy.runBroken({ file: 'product.ts', before, after, rows: WORDS, test: 'test/product.test.ts' })
-    t.is(verdictOf(run), verdict, `a line that ${what}: ${JSON.stringify(run)}`)
+    t.is(verdictOf(run), verdict, `a line that ${effect}: ${JSON.stringify(run)}`)
   }
 })

@@ -5,7 +5,7 @@ const CONTRACT_SQLITE_KEYRING = 'test/contract/sqlite-keyring.test.ts'
 const KEYRING_CACHE = 'test/contract/sqlite/keyring-cache.test.ts'
 const ENVELOPE_BYTES = 'test/unit/infrastructure/envelope-bytes.test.ts'
 
-/** Keys and envelopes: what was erased cannot be read again, everything else can. */
+/** Keys and envelopes: erased data stays unreadable, all other data stays readable. */
 export const keyMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/keys/keyring.ts',

@@ -6,7 +6,7 @@ const SERVICE = 'test/e2e/service/limits.test.ts'
 const LIMITS = 'interfaces/http/clients/request-limits.ts'
 const ACCESS = 'interfaces/http/access.ts'
 
-/** How often anybody may ask, guess and try. */
+/** Rate limits of requests, logins and setup attempts. */
 export const limitMutants: ReadonlyArray<Mutant> = [
   {
     file: LIMITS,

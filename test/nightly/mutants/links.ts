@@ -4,7 +4,7 @@ const PORT = 'test/api/internal/internal-port.test.ts'
 const LINKS = 'test/api/internal/internal-links.test.ts'
 const CONTRACT_LINKS = 'test/contract/live-links.test.ts'
 
-/** Links between processes: who gets in, and what a link does with what passes. */
+/** Links between processes: authentication and forwarding. */
 export const linkMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/internal/pre-shared-key.ts',

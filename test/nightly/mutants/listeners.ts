@@ -12,7 +12,7 @@ const PAGE = 'interfaces/console/embed/embed.ts'
 const FRAMES = 'interfaces/client/captions.ts'
 const SESSIONS = 'application/sessions/live-sessions.ts'
 
-/** Who comes late, comes back or reads too slowly, and the page that shows captions. */
+/** Late, returning and slow listeners, and the page that shows captions. */
 export const listenerMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/sessions/recent-finals.ts',

@@ -9,7 +9,7 @@ const TRANSLATIONS = 'test/e2e/service/translations.test.ts'
 const TIME_LIMITS = 'test/unit/application/lives/time-limits.test.ts'
 const AT_ONCE = 'test/unit/application/log/at-once.test.ts'
 
-/** The rules of lives: who may have one, how much there is, what ends it, who is shown it. */
+/** Rules of sessions: permissions, capacity, ends and visibility. */
 export const liveMutants: ReadonlyArray<Mutant> = [
   {
     file: 'domain/admission/decider.ts',

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const CONTRACT_EVENTSTOREDB_EVENT_STORE = 'test/contract/eventstoredb-event-store.test.ts'
 
-/** Whose a log is, and its format. */
+/** The owner of a log and its format. */
 export const logMarkMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/eventstoredb/mark/log-owner.ts',
@@ -19,7 +19,7 @@ export const logMarkMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/eventstoredb/mark/log-owner.ts',
     before: 'present.incarnation !== owner.incarnation &&',
-    after: 'now.incarnation === owner.incarnation &&',
+    after: 'present.incarnation === owner.incarnation &&',
     rows: ['whose log was taken is told so'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
   },
   {

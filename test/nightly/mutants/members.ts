@@ -7,7 +7,7 @@ const CONTRACT_LEASES = 'test/contract/leases.test.ts'
 const CONTRACT_KEYS = 'test/contract/mongodb-keyring.test.ts'
 const ERASED_KEYS = 'test/unit/infrastructure/erased-keys.test.ts'
 
-/** Who shares a set of stores: members, leases, keys that others erase. */
+/** Processes that share stores: members, leases and keys erased by other processes. */
 export const memberMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/mongodb/enter-members.ts',
@@ -89,7 +89,9 @@ export const memberMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/members.ts',
-    before: '      // If this fails, the next process of this name replaces the entry, or waits until it counts as lost.\n      await register.leave(own)\n',
+    before:
+      '      // If this fails, the next process of this name replaces the entry, or waits until it counts as lost.\n' +
+      '      await register.leave(own)\n',
     after: '',
     rows: ['a member that left, or says that it stops'], test: MEMBERS,
   },

@@ -4,22 +4,25 @@ import { rowsOf } from '../../support/running/rows.ts'
 import type { RowName } from '../../support/running/rows.ts'
 import type { Mutant } from './mutant.ts'
 
-/** Literal titles; of a template the text between its placeholders. */
+/** All string literals of a file; placeholders of templates stay in the text. */
 const titlesIn = (source: string): ReadonlyArray<string> =>
-  [...source.matchAll(/(['"`])((?:\\.|(?!\1)[^\\\n])*)\1/g)].map(([, , text = '']) => text.replaceAll(/\\(['"`])/g, '$1'))
+  [...source.matchAll(/(['"`])((?:\\.|(?!\1)[^\\\n])*)\1/g)].map(([, , text = '']) =>
+    text.replaceAll(/\\(['"`])/g, '$1'),
+  )
 
-/** A test file and the files of `test/` that it imports: contract suites and properties register their tests for others. */
+/** A test file and its imports from `test/`, because contracts and properties register tests of other files. */
 const withImports = (file: string, seen: Set<string> = new Set()): ReadonlySet<string> => {
   if (seen.has(file) || !file.startsWith('test/') || !existsSync(file)) return seen
   seen.add(file)
-  for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/from '(\.[^']+)'/g)) withImports(join(dirname(file), path), seen)
+  for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/from '(\.[^']+)'/g))
+    withImports(join(dirname(file), path), seen)
   return seen
 }
 
 const isNamedBy = (titles: ReadonlyArray<string>, row: RowName): boolean => {
   if (typeof row === 'number') return titles.some((title) => rowsOf(title).includes(row))
   if (titles.some((title) => title.includes(row))) return true
-  // The value of a placeholder may come from anywhere.
+  // A placeholder may have any value.
   return titles.some((title) => title.includes('${'))
 }
 
@@ -31,6 +34,6 @@ const misfitOf = ({ file, before, rows, test }: Mutant): string | null => {
   return rows.some((row) => isNamedBy(titles, row)) ? null : `${test} has no test for: ${rows.join(', ')}`
 }
 
-/** Why a mutant could not be run or judged: its line or its tests have changed. Empty when all of them fit. */
+/** Names each mutant whose line or test title does not exist. Empty when all mutants fit. */
 export const misfits = (mutants: ReadonlyArray<Mutant>): ReadonlyArray<string> =>
   mutants.flatMap((mutant) => misfitOf(mutant) ?? [])

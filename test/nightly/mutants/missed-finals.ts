@@ -6,7 +6,7 @@ const TRANSCRIPTS = 'test/unit/application/lives/transcripts.test.ts'
 const MISSED_FINALS = 'test/unit/application/sessions/missed-finals.test.ts'
 const SHARED_PAGES = 'test/unit/application/lives/shared-pages.test.ts'
 
-/** What a socket that comes late or back is told of the past. */
+/** Earlier text for sockets that connect late or again. */
 export const missedFinalsMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/lives/queries/resume-point.ts',

@@ -1,12 +1,12 @@
 import type { RowName } from '../../support/running/rows.ts'
 
-/** One line of the product, or of a double, broken as a careless change would break it, and the test that must notice. */
+/** A deliberate error in a line of the product or of a double, and the test that must fail because of it. */
 export interface Mutant {
   readonly file: string
-  /** Stands exactly once in the file. */
+  /** Must occur exactly once in the file. */
   readonly before: string
   readonly after: string
-  /** A test whose title names one of these must fail, in the file `test`: rows by their numbers, words as they stand there. */
+  /** One of these tests in the file `test` must fail. Numbers are rule numbers (R…), strings are parts of titles. */
   readonly rows: ReadonlyArray<RowName>
   readonly test: string
 }

@@ -1,6 +1,7 @@
 /**
- * Every line of test/nightly/mutants broken, one after the other. `STENOLOG_TEST_MUTANTS=sqlite` breaks only those whose file, or whose
- * test's, fits the pattern (a regular expression): `STENOLOG_TEST_MUTANTS='sqlite|mongodb' npx ava test/nightly/mutants/mutants.test.ts`.
+ * Applies every mutant of test/nightly/mutants, one after the other, to a copy of the working tree.
+ * A regular expression selects mutants by product file or test file:
+ * `STENOLOG_TEST_MUTANTS='sqlite|mongodb' npx ava test/nightly/mutants/mutants.test.ts`.
  */
 import test from 'ava'
 import { MUTANTS } from './all.ts'
@@ -17,7 +18,7 @@ const LIMIT = 20 * 60_000
 const files = [...new Set(mutants.map((mutant) => mutant.test))].toSorted()
 
 for (const file of files)
-  test.serial(`unbroken, ${file} is green for every row that a mutant names`, async (t) => {
+  test.serial(`${file} passes without a mutant`, async (t) => {
     t.timeout(LIMIT)
     const rows = mutants.filter((mutant) => mutant.test === file).flatMap((mutant) => mutant.rows)
     const { results, output } = await copy.run(file, rows)
@@ -29,10 +30,10 @@ for (const [index, mutant] of mutants.entries()) {
   const { file, before, after, rows } = mutant
   const names = rows.map((row) => (typeof row === 'number' ? `R${row}` : `“${row}”`)).join(' or ')
   const change = `${before.trim()} → ${after.trim()}`.replaceAll(/\s+/g, ' ')
-  test.serial(`mutant ${index + 1} of ${mutants.length}: ${file} turns ${names} red: ${change}`, async (t) => {
+  test.serial(`mutant ${index + 1} of ${mutants.length} in ${file} fails ${names}: ${change}`, async (t) => {
     t.timeout(LIMIT)
     const run = await copy.runBroken(mutant)
     t.is(verdictOf(run), 'caught', run.output.join('\n'))
-    for (const { title, outcome } of run.results) if (outcome === 'failed') t.log(`red: ${title}`)
+    for (const { title, outcome } of run.results) if (outcome === 'failed') t.log(`failed: ${title}`)
   })
 }

@@ -10,7 +10,7 @@ const FAMILIES = 'test/e2e/engine/families.test.ts'
 const SHORT_WINDOW = 'test/contract/engine/short-window.test.ts'
 const VOICE_ACTIVITY = 'test/contract/engine/voice-activity.test.ts'
 
-/** Decoding, features and translations are those of the reference; a folder's layout says what opens it. */
+/** Decoding, features and translations equal the reference, and a model folder selects its loader. */
 export const onnxMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/onnx/decoding.ts',
@@ -22,13 +22,13 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/decoding.ts',
     before: 'if (row.ended) return rules.endOfText',
     after: '',
-    rows: ["texts decoded together are the reference's too"], test: EXACTNESS,
+    rows: ['joined texts equal the reference'], test: EXACTNESS,
   },
   {
     file: 'infrastructure/onnx/decoder.ts',
     before: 'const at = row * positions + (position',
     after: 'const at = (position',
-    rows: ["texts decoded together are the reference's too"], test: EXACTNESS,
+    rows: ['joined texts equal the reference'], test: EXACTNESS,
   },
   {
     file: 'infrastructure/onnx/decoder.ts',
@@ -44,7 +44,7 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
       crossAttention: attentionIn(results),
       next: async (tokens) => {
         const feeds`,
-    rows: ['the merged decoder gives what the two decoder files give'], test: WHISPER_RUNNER,
+    rows: ['a merged decoder equals two decoder files'], test: WHISPER_RUNNER,
   },
   {
     file: 'infrastructure/onnx/logits.ts',
@@ -62,7 +62,7 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/logits.ts',
     before: 'lastWas && !penultimateWas ? latest : latest + 1',
     after: 'latest + 1',
-    rows: ['a time after text is answered by a time'], test: LOGITS,
+    rows: ['after text and a timestamp comes an equal or later timestamp'], test: LOGITS,
   },
   {
     file: 'infrastructure/onnx/logits.ts',
@@ -74,7 +74,7 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/logits.ts',
     before: 'if (!reaches(logits, begin, totalOf(logits.subarray(begin)).logSumExp))',
     after: 'if (!reaches(logits, begin, totalOf(logits.subarray(begin)).highest))',
-    rows: ['times win when they are likelier together'], test: LOGITS,
+    rows: ['timestamps win if they are together likelier'], test: LOGITS,
   },
   {
     file: 'infrastructure/onnx/whisper/log-mel.ts',
@@ -92,13 +92,13 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/whisper/log-mel.ts',
     before: 'if (frame + 1 < frames) data[',
     after: 'if (frame + 2 < frames) data[',
-    rows: ['of an even number of frames the last one is heard'], test: LOG_MEL,
+    rows: ['the last frame of an even number counts'], test: LOG_MEL,
   },
   {
     file: 'infrastructure/onnx/whisper/log-mel.ts',
     before: 'const LOWEST_POWER = 1e-10',
     after: 'const LOWEST_POWER = 1e-8',
-    rows: ['silence is as silent as the reference has it'], test: LOG_MEL,
+    rows: ['silence equals the reference'], test: LOG_MEL,
   },
   {
     file: 'infrastructure/onnx/hypothesis.ts',
@@ -128,7 +128,7 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/whisper/whisper-graphs.ts',
     before: 'features.set(window.data, row * data.length)',
     after: 'features.set(window.data, 0)',
-    rows: ["texts decoded together are the reference's too"], test: EXACTNESS,
+    rows: ['joined texts equal the reference'], test: EXACTNESS,
   },
   {
     file: 'infrastructure/onnx/marian-runner.ts',
@@ -146,7 +146,7 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/marian-runner.ts',
     before: 'const halves = ids.length > model.maxSource ? halvesOf(text) : null',
     after: 'const halves = null as readonly [string, string] | null',
-    rows: ['a sentence that is longer than the model takes is cut at spaces'], test: MARIAN_RUNNER,
+    rows: ['a sentence that is too long is split, if possible at spaces'], test: MARIAN_RUNNER,
   },
   {
     file: 'infrastructure/onnx/voice-activity.ts',
@@ -158,19 +158,19 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/families.ts',
     before: 'FAMILIES.find(({ fits }) => fits({ modelType, files: found.right }))',
     after: 'FAMILIES[0]',
-    rows: ['a second family is opened by the layout of its folder'], test: FAMILIES,
+    rows: ['the layout of a folder selects the second family'], test: FAMILIES,
   },
   {
     file: 'infrastructure/onnx/families.ts',
     before: 'files: found.right })',
     after: 'files: [] })',
-    rows: ['a second family is opened by the layout of its folder'], test: FAMILIES,
+    rows: ['the layout of a folder selects the second family'], test: FAMILIES,
   },
   {
     file: 'infrastructure/onnx/graphs/short-window.ts',
     before: '[constant, ZERO, LENGTH, AXIS]',
     after: '[constant, ONE, LENGTH, AXIS]',
-    rows: ['an encoder for full windows alone hears shorter ones'], test: SHORT_WINDOW,
+    rows: ['an encoder for full windows gives the results of an encoder for any window'], test: SHORT_WINDOW,
   },
   {
     file: 'infrastructure/onnx/whisper/whisper-runner.ts',
@@ -182,7 +182,7 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/catalogue/trial.ts',
     before: 'loaded.right.windowSeconds * SAMPLE_RATE',
     after: 'SAMPLE_RATE',
-    rows: ['with as much audio as it hears at a time'], test: FAMILIES,
+    rows: ['a model of a second family is verified and tried with its longest audio'], test: FAMILIES,
   },
   {
     file: 'infrastructure/onnx/process/lanes.ts',

@@ -6,7 +6,7 @@ const GRACE = 'test/unit/application/lives/takeover-grace.test.ts'
 const DRAIN = 'test/unit/application/sessions/drain-worker.test.ts'
 const RECONCILER = 'test/unit/application/lives/reconciler.test.ts'
 
-/** Who is given a live among many processes, and what becomes of it when its worker is lost, wakes or stops. */
+/** The choice of a worker for a session, and sessions of a worker that is lost, wakes or stops. */
 export const placementMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/admission/offers.ts',
@@ -104,7 +104,9 @@ export const placementMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/live-sessions.ts',
-    before: 'if (closing.signal.aborted || lives.has(liveId)) return\n      const running = run(liveId, live, point)\n      running.configure(live.config)',
+    before:
+      'if (closing.signal.aborted || lives.has(liveId)) return\n' +
+      '      const running = run(liveId, live, point)\n      running.configure(live.config)',
     after: 'if (closing.signal.aborted) return\n      const running = run(liveId, live, point)',
     rows: ['a taken-over session loads its model immediately, waits for its sender and continues'], test: GRACE,
   },

@@ -7,7 +7,7 @@ const REBUILD_RESUMED = 'test/nightly/crash/rebuild-resumed.test.ts'
 const REBUILD_INTERRUPTED = 'test/nightly/crash/rebuild-interrupted.test.ts'
 const BACKUP_BESIDE_SERVERS = 'test/nightly/servers/backup-on-servers.test.ts'
 
-/** The log on disk, rebuilds that go on where they were, backups beside servers. */
+/** The log on disk, resumed rebuilds, and backups with servers. */
 export const rebuildMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
@@ -49,19 +49,19 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
     file: 'projections/rebuild/unfinished-rebuild.ts',
     before: 'note.code === code && ',
     after: '',
-    rows: ['a rebuild whose process died goes on behind what is built'], test: REBUILD_RESUMED,
+    rows: ['a rebuild resumes after the death of its process'], test: REBUILD_RESUMED,
   },
   {
     file: 'projections/rebuild/unfinished-rebuild.ts',
     before: 'if (orThrow(await olderLogReason(store, reached)()) === null) return {',
     after: 'return {',
-    rows: ['a rebuild goes on behind no more than the log holds'], test: REBUILD_RESUMED,
+    rows: ['a rebuild does not resume past the end of a shorter log'], test: REBUILD_RESUMED,
   },
   {
     file: 'projections/fold-log.ts',
     before: "  if (!done) throw new Error('the subscription ended', { cause: ENDED })\n",
     after: '',
-    rows: ['a fold whose subscription ends before it is there says so'], test: REBUILD_RESUMED,
+    rows: ['a fold reports a subscription that ends before the target position'], test: REBUILD_RESUMED,
   },
   {
     file: 'projections/rebuild/rebuild-requests.ts',
@@ -85,12 +85,12 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/compose.ts',
     before: '    void readSide.projector.finishRebuilds()\n    const token',
     after: '    const token',
-    rows: ['broken off by SIGTERM is finished by the next start'], test: REBUILD_INTERRUPTED,
+    rows: ['finishes a rebuild interrupted by SIGTERM'], test: REBUILD_INTERRUPTED,
   },
   {
     file: 'interfaces/cli/stores/restore.ts',
     before: '  requireSameServers(settings, manifest)\n',
     after: '',
-    rows: ['beside a log on EventStoreDB a backup holds keys and read models'], test: BACKUP_BESIDE_SERVERS,
+    rows: ['with a log on EventStoreDB a backup holds keys and read models'], test: BACKUP_BESIDE_SERVERS,
   },
 ]

@@ -7,11 +7,11 @@ const KEPT_LINK = 'test/unit/relay/kept-link.test.ts'
 const SERVE_LINKS = 'test/unit/relay/serve-links.test.ts'
 const UNREACHABLE = 'test/unit/relay/unreachable.test.ts'
 const MOVED_OFF =
-  'a live with a sender here is moved off a worker that cannot be reached for 8 s, to one that can, once a minute'
-const STAYS = 'a live that is listened to alone stays where it is, and so does one that is reached again'
+  'a session with a local sender moves off a worker that is unreachable for 8 s, once a minute'
+const STAYS = 'a session with listeners only stays, and so does one whose worker becomes reachable again'
 const HEARD_ONCE = 'each listener hears all finals once, in order, and one end'
 
-/** Lives whose sockets and workers are in different processes. */
+/** Sessions whose sockets and workers are in different processes. */
 export const relayMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/sessions/relay/sent-finals.ts',

@@ -8,7 +8,7 @@ const TOKENS = 'test/e2e/service/rest-tokens.test.ts'
 const LOGOUT = 'test/e2e/service/rest-logout.test.ts'
 const BY_URL = 'test/e2e/service/rest-finish-by-url.test.ts'
 
-/** The layer of HTTP: pages, filters, checks, credentials, representations. */
+/** The HTTP layer: pages, filters, validation, credentials and representations. */
 export const restMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/users/commands/log-out.ts',

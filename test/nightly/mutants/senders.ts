@@ -10,12 +10,24 @@ const SERVED = 'interfaces/ws/relay/served-sender.ts'
 const FRAMES = 'interfaces/ws/relay/sent-frames.ts'
 const RELAYED = 'interfaces/ws/relay/relayed-sender.ts'
 
-/** What keeps a sender's words whole while its live goes from worker to worker. */
+/** The audio of a sender stays complete while its session moves between workers. */
 export const senderMutants: ReadonlyArray<Mutant> = [
   { file: SESSION, before: 'Math.max(0, received - at)', after: '0', rows: [EACH_ONCE], test: PROPERTY },
-  { file: SESSION, before: 'if (at > received) running.skip(at - received)', after: '', rows: [EACH_ONCE], test: PROPERTY },
+  {
+    file: SESSION,
+    before: 'if (at > received) running.skip(at - received)',
+    after: '',
+    rows: [EACH_ONCE],
+    test: PROPERTY,
+  },
   { file: FRAMES, before: '...kept.map((entry) => entry.frame), ', after: '', rows: [EACH_ONCE], test: PROPERTY },
-  { file: FRAMES, before: 'return doneTo > repeatedTo', after: 'return true', rows: ['during a takeover the socket is not read, and the next worker repeats no answer'], test: SENDERS },
+  {
+    file: FRAMES,
+    before: 'return doneTo > repeatedTo',
+    after: 'return true',
+    rows: ['during a takeover the socket is not read, and the next worker repeats no answer'],
+    test: SENDERS,
+  },
   {
     file: FRAMES,
     before: 'if (frame === ASR_STARTED) config.accepted(doneTo)',

@@ -7,7 +7,7 @@ const LISTENER = 'test/api/ws/listener.test.ts'
 const CAPTIONS = 'test/e2e/service/websocket-captions.test.ts'
 const PIPELINE = 'test/unit/pipeline/live-pipeline.test.ts'
 
-/** WebSockets and what they carry. */
+/** WebSockets and their messages. */
 export const socketMutants: ReadonlyArray<Mutant> = [
   {
     file: 'interfaces/http/socket-path.ts',

@@ -7,7 +7,7 @@ const MEDIA_CLOCK = 'test/unit/application/sessions/media-clock.test.ts'
 const MEDIA_TIMES = 'test/nightly/sources/media-times.test.ts'
 const FOLDER = 'infrastructure/sources'
 
-/** RTMP and RTSP. */
+/** RTMP and RTSP sources. */
 export const sourceMutants: ReadonlyArray<Mutant> = [
   {
     file: `${FOLDER}/rtmp/rtmp-session.ts`,
@@ -218,6 +218,6 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     file: `${FOLDER}/rtsp/rtp-payloads.ts`,
     before: '(timestamp - (last ?? timestamp)) | 0',
     after: 'timestamp - (last ?? timestamp)',
-    rows: ['rtsp: packets of pcmu'], test: MEDIA_TIMES,
+    rows: ['rtsp: lost pcmu packets'], test: MEDIA_TIMES,
   },
 ]

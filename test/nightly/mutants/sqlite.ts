@@ -9,7 +9,7 @@ const EVENT_LOG_INTEGRITY = 'test/contract/sqlite/event-log-integrity.test.ts'
 const WRITER = 'test/contract/sqlite/writer.test.ts'
 const CONTRACT_SQLITE_DOCUMENTS = 'test/contract/sqlite-documents.test.ts'
 
-/** The embedded stores: what is acknowledged stays, in its order, and what is gone is gone. */
+/** The embedded stores: acknowledged data stays in order, and erased data is gone. */
 export const sqliteMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/stores/append-outcome.ts',

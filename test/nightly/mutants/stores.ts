@@ -2,25 +2,25 @@ import type { Mutant } from './mutant.ts'
 
 const DURABILITY = 'test/nightly/servers/mongodb-durability.test.ts'
 
-/** Breakages that no test noticed when they were first tried, noticed by the tests that came with the stores' own changes. */
+/** Mutants of the stores that no test noticed at first. */
 export const storeMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/mongodb/guarded-writes.ts',
     before: 'filter: { _id, v: { $lt: v } }',
     after: 'filter: { _id }',
-    rows: ['a writer that was overtaken between its read and its write leaves what is newer'], test: DURABILITY,
+    rows: ['an overtaken writer does not overwrite newer data'], test: DURABILITY,
   },
   {
     file: 'infrastructure/mongodb/connection.ts',
     before: "w: 'majority', journal: true",
     after: 'w: 1, journal: true',
-    rows: ['nothing is read that a new primary may not have'], test: DURABILITY,
+    rows: ['reads see no data that an election can remove'], test: DURABILITY,
   },
   {
     file: 'infrastructure/mongodb/connection.ts',
     before: "readPreference: 'primary'",
     after: "readPreference: 'secondaryPreferred'",
-    rows: ['what was acknowledged is read at once, however far a secondary is behind'], test: DURABILITY,
+    rows: ['reads see acknowledged writes at once, despite a lagging secondary'], test: DURABILITY,
   },
   {
     file: 'infrastructure/sqlite/database.ts',

@@ -4,11 +4,11 @@ const WORKERS = 'test/simulation/workers/workers.test.ts'
 const RUN_LIVES = 'test/unit/application/sessions/run-lives.test.ts'
 const STALLED = 'test/simulation/stores/stalled-store.test.ts'
 const ENDS = 'test/unit/application/sessions/live-sessions-end.test.ts'
-const ONE_WRITER = 'one writes in a term, nothing stands behind its fence'
-const RESTARTED = 'a process that starts again takes its lives over in the next term'
-const MOVED = 'a worker drops what moved to another one'
+const ONE_WRITER = 'one writes in a term, and nothing follows its fence'
+const RESTARTED = 'a restarted process takes its sessions over in the next term'
+const MOVED = 'a worker drops moved sessions and ends none of them'
 
-/** What keeps two workers from writing in one live: each fence taken out turns the simulation red. */
+/** Fences between two workers of a session: the simulation notices each removed fence. */
 export const termMutants: ReadonlyArray<Mutant> = [
   {
     file: 'domain/live/decider.ts',

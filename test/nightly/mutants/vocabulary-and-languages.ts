@@ -11,7 +11,7 @@ const RUNNER = 'infrastructure/onnx/whisper/whisper-runner.ts'
 const RECORDINGS_TEST = 'test/nightly/speech/languages-and-vocabulary.test.ts'
 const VOCABULARY_TEST = 'test/unit/pipeline/vocabulary.test.ts'
 
-/** What a session may ask of its words: their times, the language they are in, and which are likely. */
+/** Word times, languages and vocabulary of a session. */
 export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
   {
     file: SEGMENTS,
@@ -96,30 +96,30 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
     file: HOTWORDS,
     before: 'raised(unaided, bonuses.get(best) ?? 0), withoutBonus: unaided }',
     after: 'unaided, withoutBonus: unaided }',
-    rows: ['a hotword that is taken is likelier by its bonus'], test: HOTWORDS_TEST,
+    rows: ['a chosen hotword is likelier by its bonus'], test: HOTWORDS_TEST,
   },
   {
     file: VOCABULARY,
     before: '.filter((token: number) => token < endOfText)',
     after: '',
-    rows: ['what looks like a token of the model is text or nothing'], test: HOTWORDS_TEST,
+    rows: ['special tokens in it do not count'], test: HOTWORDS_TEST,
   },
   {
     file: VOCABULARY,
     before: '.slice(-MAX_PROMPT_TOKENS)',
     after: '',
-    rows: ['as much of it as is read'], test: HOTWORDS_TEST,
+    rows: ['a prompt is cut to its limit'], test: HOTWORDS_TEST,
   },
   {
     file: RUNNER,
     before: 'window.noSpeechProb > ECHOING',
     after: 'window.noSpeechProb > 2',
-    rows: ['a vocabulary makes no words of silence'], test: RECORDINGS_TEST,
+    rows: ['a vocabulary produces no words for silence'], test: RECORDINGS_TEST,
   },
   {
     file: RUNNER,
     before: 'lastOf(context, room - first.length)',
     after: 'lastOf(context, room)',
-    rows: ['a prompt stays before the audio'], test: RECORDINGS_TEST,
+    rows: ['a prompt is kept however long the context is'], test: RECORDINGS_TEST,
   },
 ]

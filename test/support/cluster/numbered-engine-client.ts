@@ -1,4 +1,6 @@
 import { numberedEngine } from './numbered-words.ts'
 
-/** In place of the client of the engine's process. */
+/** Replaces the client of the engine process: each export stands for the export of the product with this name. */
 export const createSpeechEngine = () => numberedEngine()
+
+export const startSpeechEngines = () => [numberedEngine()] as const

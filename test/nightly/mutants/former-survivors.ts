@@ -5,8 +5,8 @@ const LOG_DUTY = 'test/unit/application/log/log-duty.test.ts'
 const ERASURE_RULES = 'test/unit/application/audit/erasure-rules.test.ts'
 const KEYRING_CACHE = 'test/contract/sqlite/keyring-cache.test.ts'
 
-/** Breakages that no test noticed when they were first tried. */
-export const onceSurvivedMutants: ReadonlyArray<Mutant> = [
+/** Mutants that no test noticed at first. */
+export const formerSurvivorMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/pipeline/policy/by-agreement/streaming-policy.ts',
     before: 'to - limits.maxDelay',

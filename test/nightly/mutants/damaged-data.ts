@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-const HURT_DATA = 'test/unit/application/sessions/hurt-data.test.ts'
+const DAMAGED_DATA = 'test/unit/application/sessions/hurt-data.test.ts'
 const HANDLE_COMMAND = 'test/unit/application/log/handle-command.test.ts'
 const DELETE_USER = 'test/unit/application/users/delete-user.test.ts'
 const SQLITE_KEYRING = 'test/contract/sqlite-keyring.test.ts'
@@ -8,37 +8,37 @@ const ADMISSION_ACTOR = 'test/unit/application/admission/admission-actor.test.ts
 const RUN_LIVES = 'test/unit/application/sessions/run-lives.test.ts'
 const CATALOGUE_TRANSLATORS = 'test/unit/infrastructure/catalogue-translators.test.ts'
 
-/** One reading of stored events: what cannot be read stops nothing but what needs it, and is told. */
-export const hurtDataMutants: ReadonlyArray<Mutant> = [
+/** Unreadable events stop only work that needs them, and are reported. */
+export const damagedDataMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/log/skip-damaged.ts',
     before: 'if (row === undefined || row.position <= position) throw error',
     after: 'if (row === undefined) throw error',
-    rows: ['a damaged row that a store repeats endlessly ends the subscription'], test: HURT_DATA,
+    rows: ['a damaged row that a store repeats endlessly ends the subscription'], test: DAMAGED_DATA,
   },
   {
     file: 'application/log/watched-log.ts',
     before: 'subscribe(from, prefixes, signal)) {',
     after: 'store.subscribe(from, prefixes, signal)) {',
-    rows: ['a log follower continues after unreadable events and reports each stream once'], test: HURT_DATA,
+    rows: ['a log follower continues after unreadable events and reports each stream once'], test: DAMAGED_DATA,
   },
   {
     file: 'application/log/watched-log.ts',
     before: 'if (unreadable.has(found.stream) || unreadable.size >= MAX_DESCRIBED) return',
     after: 'if (unreadable.size >= MAX_DESCRIBED) return',
-    rows: ['a log follower continues after unreadable events and reports each stream once'], test: HURT_DATA,
+    rows: ['a log follower continues after unreadable events and reports each stream once'], test: DAMAGED_DATA,
   },
   {
     file: 'application/log/watched-log.ts',
     before: 'if (E.isRight(found)) found.right.forEach(check)\n',
     after: 'if (E.isRight(found)) found.right.slice(found.right.length).forEach(check)\n',
-    rows: ['damage found by a read is reported too'], test: HURT_DATA,
+    rows: ['damage found by a read is reported too'], test: DAMAGED_DATA,
   },
   {
     file: 'application/log/watched-log.ts',
     before: '            isOlder = true\n',
     after: '',
-    rows: ['an older copy of the log is reported once and stays reported, and no feed continues'], test: HURT_DATA,
+    rows: ['an older copy of the log is reported once and stays reported, and no feed continues'], test: DAMAGED_DATA,
   },
   {
     file: 'interfaces/compose/health.ts',
@@ -51,19 +51,19 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/policies/reconcile-lives.ts',
     before: '!isUnreadable(outcome.left)) ??',
     after: 'outcome.left !== undefined) ??',
-    rows: ['at start an unreadable session is skipped, and the others do not wait for it'], test: HURT_DATA,
+    rows: ['at start an unreadable session is skipped, and the others do not wait for it'], test: DAMAGED_DATA,
   },
   {
     file: 'application/lives/policies/reconcile-lives.ts',
     before: 'E.isLeft(outcome) && !isUnreadable(outcome.left)',
     after: 'E.isLeft(outcome) && isUnreadable(outcome.left)',
-    rows: ['an unreadable session does not hide an unavailable store for another session'], test: HURT_DATA,
+    rows: ['an unreadable session does not hide an unavailable store for another session'], test: DAMAGED_DATA,
   },
   {
     file: 'application/log/log-duty.ts',
     before: 'if (!isCausedByUnreadableData(error)) throw error',
     after: 'throw error',
-    rows: ['a duty skips work on unreadable data and retries work that a store refused'], test: HURT_DATA,
+    rows: ['a duty skips work on unreadable data and retries work that a store refused'], test: DAMAGED_DATA,
   },
   {
     file: 'application/log/event-serialization.ts',

@@ -7,8 +7,8 @@ const LANGUAGE = 'test/unit/application/sessions/live-sessions-language.test.ts'
 const CHOICE = 'test/unit/application/lives/choose-models.test.ts'
 const ANSWERS = 'test/api/http/answers.test.ts'
 
-/** What is asked of a transcript beyond the interface. */
-export const askedMutants: ReadonlyArray<Mutant> = [
+/** Options of a transcript: word times, vocabulary, languages, translation into English. */
+export const transcriptOptionMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/sessions/running-live.ts',
     before: '...(config.words === true && words !== undefined',
