@@ -44,8 +44,8 @@ test('the heap returns to within 5 % after 500 sessions on a stalled store', asy
   })
   const sizes: Array<number> = []
   for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
-    const { made } = await world.round(`round-${round}`, SESSIONS)
-    t.is(made, SESSIONS)
+    const { created } = await world.round(`round-${round}`, SESSIONS)
+    t.is(created, SESSIONS)
     await world.endAll()
     sizes.push(await heap())
   }

@@ -24,7 +24,7 @@ export const formerSurvivorMutants: ReadonlyArray<Mutant> = [
     file: 'application/pipeline/policy/by-agreement/policy-state.ts',
     before: 'committed.length - inside - 1',
     after: 'committed.length - inside',
-    rows: ['after a cut in a pause, a word dated before the pause is recognised when it is transcribed again'],
+    rows: ['after a cut in a pause, a word dated before the pause is recognised when transcribed again'],
     test: 'test/simulation/pipeline/live-pipeline.property.test.ts',
   },
   {

@@ -93,7 +93,7 @@ export const termMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/live-sessions.ts',
     before: '    leave()\n    options.checkSender(liveId)\n',
     after: '    options.checkSender(liveId)\n',
-    rows: ['with late or missing answers of the store no session is locked or doubled'], test: STALLED,
+    rows: ['late or missing answers of the store never lock, mute or double a session'], test: STALLED,
   },
   {
     file: 'application/sessions/run-lives.ts',
@@ -124,6 +124,6 @@ export const termMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/live-sessions.ts',
     before: 'running.finish(limitMs).then(() => running.end(cause, origin))',
     after: 'running.finish(limitMs).then(() => running.end(cause))',
-    rows: ['a finish during a store outage ends the session once the store is back'], test: STALLED,
+    rows: ['a finish during a store outage ends the session once the store is available'], test: STALLED,
   },
 ]

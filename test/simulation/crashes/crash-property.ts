@@ -7,32 +7,32 @@ const CREATES = 60
 const scenario = fc.record({
   seed: fc.integer(),
   processes: fc.integer({ min: 1, max: 4 }),
-  atOnce: fc.integer({ min: 1, max: 20 }),
-  // Of each step: a start settles every open live, so that with more no process would ever be up again.
+  clients: fc.integer({ min: 1, max: 20 }),
+  // Probability for each step. A start takes a step for every open session: with a higher value no start succeeds.
   crash: fc.constantFrom(0, 0.005, 0.02),
   unavailable: fc.constantFrom(0, 0.02, 0.1),
   creates: fc.constant(CREATES),
 })
 
-/** Random scenarios of 60 creates each: no rule of the log is ever broken, and nothing hangs after the last start. */
+/** Runs random scenarios of 60 creates: the log never breaks a rule, and no memory stays reserved. */
 export const assertNothingLeaks = async (t: ExecutionContext, scenarios: number): Promise<void> => {
   let crashes = 0
-  let made = 0
+  let created = 0
   let fenced = 0
   let moved = 0
   await fc.assert(
-    fc.asyncProperty(scenario, async (chosen) => {
-      const outcome = await runScenario(chosen)
+    fc.asyncProperty(scenario, async (scenarioInput) => {
+      const outcome = await runScenario(scenarioInput)
       crashes += outcome.crashes
-      made += outcome.made
+      created += outcome.created
       fenced += outcome.fenced
       moved += outcome.moved
-      if (outcome.wrong.length > 0) throw new Error(outcome.wrong.join('\n'))
+      if (outcome.problems.length > 0) throw new Error(outcome.problems.join('\n'))
     }),
     { numRuns: scenarios, endOnFailure: true },
   )
   t.log(
-    `${scenarios * CREATES} creates, ${made} lives made, ${crashes} crashes, ${fenced} creates fenced off, ${moved} moves`,
+    `${scenarios * CREATES} creates: ${created} sessions, ${crashes} crashes, ${fenced} fenced creates, ${moved} moves`,
   )
-  t.true(crashes > scenarios && fenced > scenarios && moved > scenarios, 'too few crashes to prove anything')
+  t.true(crashes > scenarios && fenced > scenarios && moved > scenarios, 'the scenarios contain too few crashes')
 }

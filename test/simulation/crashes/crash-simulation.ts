@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore, StoredEvent } from '../../../application/ports/event-store.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 
-/** A small random generator (mulberry32), so that a run repeats by its seed. */
+/** Creates a seeded random generator (mulberry32), so a run can be repeated. */
 export const createRandom = (seed: number): (() => number) => {
   let state = seed
   return () => {
@@ -14,13 +14,13 @@ export const createRandom = (seed: number): (() => number) => {
 }
 
 export interface Faults {
-  /** Share of the steps at which the process dies: before or after the step took effect, as often. */
+  /** Share of the steps at which the process dies, half of them before the step takes effect. */
   readonly crash: number
-  /** Share of the steps that answer StoreUnavailable, as often with as without effect. */
+  /** Share of the steps that answer StoreUnavailable, half of them without an effect. */
   readonly unavailable: number
 }
 
-/** One simulated process: what it waits for never comes once it has died. */
+/** A simulated process: after its death none of its pending steps is answered. */
 export interface SimulatedProcess {
   readonly store: EventStore
   readonly pause: () => Promise<void>
@@ -28,8 +28,8 @@ export interface SimulatedProcess {
 }
 
 /**
- * Processes around one log. Every read, append and pause of theirs waits until the simulation picks it, at random, so
- * that all interleavings of steps are met; at each the process may die, or lose the answer.
+ * Simulates processes on one log. Each read, append and pause waits until the simulation picks it at random, so all
+ * interleavings can occur. At each step the process may die or lose the answer.
  */
 export const createSimulation = (random: () => number, onAppend: (stream: string, event: StoredEvent) => void) => {
   const store = createMemoryEventStore()
@@ -57,7 +57,7 @@ export const createSimulation = (random: () => number, onAppend: (stream: string
     }
     kills.push(die)
 
-    /** Never answers in a process that is dead, or dies here. */
+    /** Waits to be picked; never answers when the process is dead or dies at this step. */
     const step = <A>(act: () => Promise<E.Either<{ _tag: string }, A>>, hasOutcome: boolean) =>
       new Promise<E.Either<never, A>>((resolve) => {
         if (dead) return
@@ -65,14 +65,14 @@ export const createSimulation = (random: () => number, onAppend: (stream: string
           if (dead) return
           const crash = random() < faults.crash
           const unavailable = random() < faults.unavailable
-          const without = (crash || unavailable) && random() < 0.5
-          if (without && crash) return die()
-          const lost = E.left({ _tag: 'StoreUnavailable', reason: 'simulated' }) as E.Either<never, A>
-          if (without) return resolve(lost)
+          const hasNoEffect = (crash || unavailable) && random() < 0.5
+          if (hasNoEffect && crash) return die()
+          const unavailableAnswer = E.left({ _tag: 'StoreUnavailable', reason: 'simulated' }) as E.Either<never, A>
+          if (hasNoEffect) return resolve(unavailableAnswer)
           void act().then((outcome) => {
             if (hasOutcome) observe()
             if (crash) return die()
-            return resolve(unavailable ? lost : (outcome as E.Either<never, A>))
+            return resolve(unavailable ? unavailableAnswer : (outcome as E.Either<never, A>))
           })
         })
       })
@@ -89,7 +89,7 @@ export const createSimulation = (random: () => number, onAppend: (stream: string
     }
   }
 
-  /** Lets the microtasks run out. */
+  /** Runs all pending microtasks. */
   const settle = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve) })
 
   return {
@@ -98,7 +98,7 @@ export const createSimulation = (random: () => number, onAppend: (stream: string
     crashes: (): number => crashes,
     killAll: (): void => { for (const kill of kills) kill() },
     log: store.allEvents,
-    /** Runs one step, chosen at random; false when nobody waits for any. */
+    /** Runs one random waiting step; false when no step waits. */
     next: async (): Promise<boolean> => {
       await settle()
       if (waiting.length === 0) return false

@@ -17,8 +17,8 @@ const MAX_SESSIONS = 6
 export interface Scenario extends Faults {
   readonly seed: number
   readonly processes: number
-  /** Clients at the same time. */
-  readonly atOnce: number
+  /** The number of simultaneous clients. */
+  readonly clients: number
   readonly creates: number
 }
 
@@ -28,19 +28,19 @@ interface Running {
   readonly reconcile: () => void
 }
 
-/** Answers that are final; after any other, and after none, a client may repeat its command. */
+/** Refusals that are final. After any other answer, or without one, a client may repeat its command. */
 const REFUSED = ['QuotaReached', 'InsufficientVram', 'ListenerTokenTaken', 'SenderAlreadyConnected', 'LiveOver']
-/** A scenario takes some 3,000. */
+/** A scenario takes about 3,000 steps. */
 const MAX_STEPS = 100_000
 const NO_FAULTS: Faults = { crash: 0, unavailable: 0 }
 
-const surely = async (task: () => Promise<E.Either<unknown, void>>): Promise<void> => {
-  if (E.isLeft(await task())) await surely(task)
+const retry = async (task: () => Promise<E.Either<unknown, void>>): Promise<void> => {
+  if (E.isLeft(await task())) await retry(task)
 }
 
 /**
- * Processes on one log that die at any step and start again, each with its actor and its reconciler: the worker of that
- * name is the one that joined last.
+ * Simulates processes on one log that die at any step and start again, each with an admission actor and a reconciler.
+ * All use one worker name; the process that joined last is the worker.
  */
 const createWorld = (seed: number) => {
   const random = createRandom(seed)
@@ -58,11 +58,11 @@ const createWorld = (seed: number) => {
   const boot = async (process: SimulatedProcess): Promise<void> => {
     const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
     const environment = { ...createTestEnvironment(), now, random }
-    let due: () => void = () => undefined
-    // Short waits are steps of the simulation; when the reconciler's next round comes, the simulation says.
+    let startRound: () => void = () => undefined
+    // Short waits are steps of the simulation. The long wait is the reconciler's round, which `until` starts.
     const after = (milliseconds: number, task: () => void) => {
       if (milliseconds < 1000) void process.pause().then(task)
-      else due = task
+      else startRound = task
       return () => undefined
     }
     const deps = {
@@ -81,27 +81,27 @@ const createWorld = (seed: number) => {
       { name: 'worker-1', incarnation: environment.instance },
       CAPACITY,
     )
-    await surely(join)
-    await surely(side.start)
-    if (isLast) await surely(side.reconcile)
+    await retry(join)
+    await retry(side.start)
+    if (isLast) await retry(side.reconcile)
 
     reconcileLives({ ...side.deps, logger: silentLogger, every: 30_000 })
-    running = [...running, { process, side, reconcile: () => due() }]
+    running = [...running, { process, side, reconcile: () => startRound() }]
   }
 
   const start = async (): Promise<void> => {
     const process = simulation.createProcess()
     void process.died.then(() => {
-      running = running.filter((one) => one.process !== process)
+      running = running.filter((entry) => entry.process !== process)
       return isLast ? undefined : start()
     })
     await boot(process)
   }
 
-  /** Random steps of all processes, clients and reconcilers until `isDone`, or until a rule is broken. */
+  /** Runs random steps of all processes, clients and reconcilers until `isDone` or until a rule is broken. */
   const until = async (isDone: () => boolean): Promise<void> => {
     for (let steps = 0; !isDone() && rules.violations().length === 0; steps++) {
-      if (steps > MAX_STEPS) throw new Error('the world does not come to rest')
+      if (steps > MAX_STEPS) throw new Error('the simulation does not finish')
       const stepped = await simulation.next()
       if (chance(0.02)) clock += Math.floor(random() * 12_000)
       if (chance(0.02)) pick(running)?.reconcile()
@@ -109,16 +109,16 @@ const createWorld = (seed: number) => {
     }
   }
 
-  /** Null when the process died first or could not tell the outcome. */
-  const ask = async <L extends { readonly _tag: string }, A>(
-    request: (one: Running['side']) => Promise<E.Either<L, A>>,
+  /** Sends a request to a random process. Null when the process died first or does not know the outcome. */
+  const request = async <L extends { readonly _tag: string }, A>(
+    send: (side: Running['side']) => Promise<E.Either<L, A>>,
   ) => {
     await new Promise<void>((resolve) => {
       pauses.push(resolve)
     })
-    const one = pick(running)
-    if (one === undefined) return null
-    const answer = await Promise.race([request(one.side), one.process.died.then(() => null)])
+    const chosen = pick(running)
+    if (chosen === undefined) return null
+    const answer = await Promise.race([send(chosen.side), chosen.process.died.then(() => null)])
     return answer !== null && E.isLeft(answer) && !REFUSED.includes(answer.left._tag) ? null : answer
   }
 
@@ -128,12 +128,12 @@ const createWorld = (seed: number) => {
     chance,
     pick,
     until,
-    ask,
+    request,
     begin: async (processes: number): Promise<void> => {
       for (let count = 0; count < processes; count++) void start()
       await until(() => running.length === processes)
     },
-    /** Everybody dies at the same moment; one process starts, and is ready once it has reconciled. */
+    /** Kills all processes and starts one, which is ready once it has reconciled. */
     restart: async (): Promise<void> => {
       isLast = true
       simulation.setFaults(NO_FAULTS)
@@ -145,48 +145,49 @@ const createWorld = (seed: number) => {
   }
 }
 
-/** Creates, starts and finishes lives through that world; answers all that went wrong. */
+/** Creates, starts and finishes sessions in a simulated world. Returns the broken rules and the counts. */
 export const runScenario = async (scenario: Scenario) => {
-  const { rules, simulation, chance, pick, until, ask, begin, restart } = createWorld(scenario.seed)
+  const { rules, simulation, chance, pick, until, request, begin, restart } = createWorld(scenario.seed)
   const mistakes: Array<string> = []
   let done = 0
 
   const client = async (number: number): Promise<void> => {
     const userId = 1 + (number % 4)
     const listenerToken = chance(0.4) ? (pick(['stage', 'hall', 'foyer']) ?? null) : null
-    const request = requestOf({ model: pick(['m1', 'm2', 'm3', 'm4']) ?? 'm1', listenerToken })
+    const body = requestOf({ model: pick(['m1', 'm2', 'm3', 'm4']) ?? 'm1', listenerToken })
     const caller = callerOf(userId, { maxSessions: MAX_SESSIONS })
     const commandId = `create-${number}`
-    const create = () => ask((side) => side.createLive(caller, request, commandId)())
+    const create = () => request((side) => side.createLive(caller, body, commandId)())
 
     let answer = await create()
     for (let retry = 0; answer === null && retry < 6 && chance(0.8); retry++) answer = await create()
     if (answer === null) return
-    const made = rules.liveOf(commandId)
+    const liveId = rules.liveOf(commandId)
     if (E.isLeft(answer)) {
-      if (made !== undefined) mistakes.push(`${commandId} was refused with ${answer.left._tag} and made live ${made}`)
+      if (liveId !== undefined)
+        mistakes.push(`${commandId} was refused with ${answer.left._tag} and created session ${liveId}`)
       return
     }
     const { id } = answer.right
-    if (made !== id) mistakes.push(`${commandId} was answered live ${id}, the log says ${made}`)
+    if (liveId !== id) mistakes.push(`${commandId} was answered with session ${id}, the log has ${liveId}`)
     await use(caller, id)
   }
 
-  /** Sometimes with a sender, sometimes with audio, mostly to its end. */
+  /** Uses the session: sometimes with a sender, sometimes with audio, usually to its end. */
   const use = async (caller: Caller, id: number): Promise<void> => {
-    if (chance(0.3)) await ask((side) => side.lifecycle.attachSender(id)())
-    if (chance(0.3)) await ask((side) => side.lifecycle.startLive(id)())
+    if (chance(0.3)) await request((side) => side.lifecycle.attachSender(id)())
+    if (chance(0.3)) await request((side) => side.lifecycle.startLive(id)())
     if (chance(0.1)) return
-    let finished = await ask((side) => side.finishLive(caller, id)())
-    while (finished === null) finished = await ask((side) => side.finishLive(caller, id)())
-    if (!rules.isOver(id)) mistakes.push(`live ${id} was answered as finished and is not`)
+    let finished = await request((side) => side.finishLive(caller, id)())
+    while (finished === null) finished = await request((side) => side.finishLive(caller, id)())
+    if (!rules.isOver(id)) mistakes.push(`session ${id} was answered as finished but is open`)
   }
 
   await begin(scenario.processes)
   simulation.setFaults(scenario)
   let begun = 0
   await until(() => {
-    while (begun < scenario.creates && begun - done < scenario.atOnce) void client(begun++).then(() => { done += 1 })
+    while (begun < scenario.creates && begun - done < scenario.clients) void client(begun++).then(() => { done += 1 })
     return done === scenario.creates
   })
   await restart()
@@ -194,13 +195,13 @@ export const runScenario = async (scenario: Scenario) => {
   const open = rules.open().toSorted((a, b) => a - b)
   const reserved = rules.reserved().toSorted((a, b) => a - b)
   if (String(open) !== String(reserved))
-    mistakes.push(`after the restart ${String(reserved)} are reserved and ${String(open)} are open`)
-  if (rules.active().length > 0) mistakes.push(`after the restart ${String(rules.active())} are still active`)
+    mistakes.push(`after the restart sessions ${String(reserved)} are reserved, but ${String(open)} are open`)
+  if (rules.active().length > 0) mistakes.push(`after the restart sessions ${String(rules.active())} are still active`)
   const count = (type: string): number => simulation.log().filter((event) => event.type === type).length
   return {
-    wrong: [...rules.violations(), ...mistakes],
+    problems: [...rules.violations(), ...mistakes],
     crashes: simulation.crashes(),
-    made: count('LiveCreated'),
+    created: count('LiveCreated'),
     fenced: count('LiveAborted'),
     moved: count('Moved'),
   }

@@ -10,7 +10,7 @@ import { streamAudio, eventLoopTurns } from '../../support/pipeline/pipeline-str
 
 const pace = { chunk: 1600, ticks: 5, latency: 1, windowSeconds: 30, hasWordTimes: true }
 const textOf = (words: ReadonlyArray<ScriptedWord>): string => words.map(({ text }) => text).join(' ')
-const numbered = (count: number, pause: number): ReadonlyArray<ScriptedWord> =>
+const numberedWords = (count: number, pause: number): ReadonlyArray<ScriptedWord> =>
   spokenWords(Array.from({ length: count }, (_, i) => `w${i}`).join(' ')).map((word, i) => ({
     ...word,
     pause: i === 0 ? 0.5 : pause,
@@ -41,7 +41,7 @@ test('without a detector silence costs no more passes than speech', async (t) =>
 })
 
 test('drafts are at least two pass times apart, for any client setting', async (t) => {
-  const words = numbered(60, 0.02)
+  const words = numberedWords(60, 0.02)
   const audio = scriptedAudio(words, 2)
   const seconds = audio.length / 16000
   const passesAt = async (passSeconds: number | undefined, changes: Partial<EngineSettings>): Promise<number> => {
@@ -79,7 +79,7 @@ test('a phrase is final 0.5 s after buffer_timeout of silence, with and without 
 })
 
 test('max_buffer ends segments in running speech [R156]', async (t) => {
-  const words = numbered(80, 0)
+  const words = numberedWords(80, 0)
   const { finals } = await streamAudio({
     ...pace,
     words,
@@ -91,8 +91,8 @@ test('max_buffer ends segments in running speech [R156]', async (t) => {
   t.is(textOf(finals.map(({ text }) => ({ text, pause: 0, seconds: 0 }))), textOf(words))
 })
 
-test('by attention, in mode final every word is final within max_delay [R156]', async (t) => {
-  const words = numbered(60, 0.02)
+test('in mode final every word is final within max_delay [R156]', async (t) => {
+  const words = numberedWords(60, 0.02)
   const config: EngineSettings = { ...settings, mode: 'final', max_delay: 3, max_buffer: 20 }
   const { finals } = await streamAudio({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 2), settings: config })
   t.true(finals.length > 3)
@@ -100,7 +100,7 @@ test('by attention, in mode final every word is final within max_delay [R156]', 
 })
 
 test('full captions become final immediately and respect max_chars and max_lines [R157]', async (t) => {
-  const words = numbered(60, 0.02)
+  const words = numberedWords(60, 0.02)
   const config: EngineSettings = { ...settings, max_chars: 12, max_lines: 2, max_buffer: 30 }
   const { frames, finals } = await streamAudio({ ...pace, words, audio: scriptedAudio(words, 2), settings: config })
   for (const { caption } of frames)
@@ -109,7 +109,7 @@ test('full captions become final immediately and respect max_chars and max_lines
   t.is(finals.map(({ text }) => text).join(' '), textOf(words))
 })
 
-test('by attention, without punctuation none is added [R158]', async (t) => {
+test('with punctuation false no frame contains punctuation [R158]', async (t) => {
   const words = spokenWords('Well, it is 3.5 metres. Or not? Yes!')
   const { frames } = await streamAudio({
     ...pace,
@@ -139,16 +139,16 @@ test('without a detector an unchanged phrase is final even if its full window di
 test('a session that ends during the silence of its last phrase is transcribed to its end', async (t) => {
   const words = [...spokenWords('it begins at noon'), ...spokenWords('bring a cup', 1.6)]
   const audio = scriptedAudio(words, 0.2)
-  const quiet = Math.round(scriptedAudio(words.slice(0, 4)).length + 1.4 * 16000)
+  const silenceAt = Math.round(scriptedAudio(words.slice(0, 4)).length + 1.4 * 16000)
   const engine = scriptedEngine({ words, hasWordTimes: true })
   const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { settings: { ...settings, vad: false } })
   await pipeline.start()()
-  for (let at = 0; at < quiet; at += 1600) {
-    pipeline.push(audio.subarray(at, Math.min(quiet, at + 1600)))
+  for (let at = 0; at < silenceAt; at += 1600) {
+    pipeline.push(audio.subarray(at, Math.min(silenceAt, at + 1600)))
     await eventLoopTurns(5)
   }
-  pipeline.push(audio.subarray(quiet))
+  pipeline.push(audio.subarray(silenceAt))
   await pipeline.finish(10_000)
   t.is(finals.map(({ text }) => text).join(' '), textOf(words))
 })
@@ -158,20 +158,20 @@ test('half a minute of backlog takes at most four passes, and each phrase become
   const words = phrases.flat()
   const audio = scriptedAudio(words, 1.5)
   t.true(audio.length > 30 * 16000, `${audio.length / 16000} s`)
-  const answer = Promise.withResolvers<void>()
-  const engine = scriptedEngine({ words, hasWordTimes: true, delay: () => answer.promise })
+  const engineReady = Promise.withResolvers<void>()
+  const engine = scriptedEngine({ words, hasWordTimes: true, delay: () => engineReady.promise })
   const { finals, events } = collectEvents()
   const pipeline = pipelineOf(engine, events, { settings })
   await pipeline.start()()
   pipeline.push(audio)
-  answer.resolve()
+  engineReady.resolve()
   await pipeline.finish(10_000)
   t.deepEqual(finals.map(({ text }) => text), phrases.map(textOf))
   t.true(engine.jobs.length <= 4, `${engine.jobs.length} passes`)
   t.true(engine.jobs.every(({ samples }) => samples.length <= limitsOf(settings, 30).buffer.longestWithContext))
 })
 
-test('by attention, an hour of speech at full speed is transcribed in few passes and bounded jobs', async (t) => {
+test('an hour of speech at full speed is transcribed in few passes and bounded jobs', async (t) => {
   const sentence = spokenWords('this is sentence number', 0.8)
   const words = Array.from({ length: 1200 }, (_, i) => [
     ...sentence,

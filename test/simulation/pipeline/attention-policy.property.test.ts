@@ -37,7 +37,7 @@ const script = (unsure: number): fc.Arbitrary<ReadonlyArray<ScriptedWord>> =>
     )
 
 const settingsOf = (
-  chosen: Partial<Record<keyof EngineSettings, fc.Arbitrary<unknown>>> = {},
+  fixed: Partial<Record<keyof EngineSettings, fc.Arbitrary<unknown>>> = {},
 ): fc.Arbitrary<EngineSettings> =>
   fc
     .record({
@@ -49,9 +49,9 @@ const settingsOf = (
       max_delay: fc.double({ min: 2, max: 20, noNaN: true }),
       max_chars: fc.integer({ min: 14, max: 80 }),
       max_lines: fc.integer({ min: 1, max: 3 }),
-      ...chosen,
+      ...fixed,
     })
-    .map((some) => ({ ...DEFAULT_ENGINE_SETTINGS, ...some }) as EngineSettings)
+    .map((settings) => ({ ...DEFAULT_ENGINE_SETTINGS, ...settings }) as EngineSettings)
 
 const pace = fc.record({
   chunk: fc.integer({ min: 1000, max: 40000 }),
@@ -61,13 +61,13 @@ const pace = fc.record({
 })
 type Pace = typeof pace extends fc.Arbitrary<infer P> ? P : never
 
-/** Where each word stops to sound, in samples. */
+/** The end of each word, in samples. */
 const endsOf = (words: ReadonlyArray<ScriptedWord>): ReadonlyArray<number> =>
   words.map((_, i) => scriptedAudio(words.slice(0, i + 1)).length)
 
 const bare = (text: string): string => text.replace(/[\p{P}]+$/u, '')
 
-/** What is wrong with what came of a script; null where nothing is. */
+/** Returns the first broken rule, or null. */
 const problemOf = (
   words: ReadonlyArray<ScriptedWord>,
   config: EngineSettings,
@@ -76,17 +76,17 @@ const problemOf = (
 ): string | null => {
   const { finals, frames, failures, longestPass, isLate } = streamed
   if (failures.length > 0) return `failed: ${JSON.stringify(failures)}`
-  if (isLate) return 'it did not end by itself'
+  if (isLate) return 'finish timed out'
   if (longestPass > limitsOf(config, windowSeconds).buffer.longestWithContext)
     return `a pass over ${longestPass / SAMPLE_RATE} s`
   const spoken = words.map(({ text }) => bare(text)).join(' ')
-  const heard = finals
+  const transcribed = finals
     .flatMap(({ text }) => text.split(' '))
     .map((word) => bare(word))
     .join(' ')
-  if (heard !== spoken) return `spoken ${spoken}\nheard  ${heard}`
+  if (transcribed !== spoken) return `spoken      ${spoken}\ntranscribed ${transcribed}`
   const ends = endsOf(words)
-  let [end, segment, said] = [0, 1, 0]
+  let [end, segment, finalWords] = [0, 1, 0]
   for (const frame of frames) {
     if (frame.segment !== segment) return `segment ${frame.segment} while ${segment} was open`
     if (frame.start < end || frame.end < frame.start)
@@ -95,28 +95,28 @@ const problemOf = (
     if (!frame.final) continue
     end = frame.end
     segment += 1
-    said += frame.text.split(' ').length
-    if (frame.pushed < (ends[said - 1] ?? Infinity))
-      return `${frame.text} is final at ${frame.pushed}, but sounds until ${ends[said - 1]}`
+    finalWords += frame.text.split(' ').length
+    if (frame.pushed < (ends[finalWords - 1] ?? Infinity))
+      return `${frame.text} is final at ${frame.pushed}, but is spoken until ${ends[finalWords - 1]}`
   }
   return null
 }
 
-/** What went wrong with the smallest example found; nothing where nothing does. */
-const wrongOf = async (
+/** Returns the smallest failing example with its problem, or an empty string. */
+const failureOf = async (
   scripts: fc.Arbitrary<ReadonlyArray<ScriptedWord>>,
   settings: fc.Arbitrary<EngineSettings>,
 ): Promise<string> => {
-  const property = fc.asyncProperty(scripts, settings, pace, async (words, config, how) => {
+  const property = fc.asyncProperty(scripts, settings, pace, async (words, config, pace) => {
     const streamed = await streamAudio({
       words,
       audio: scriptedAudio(words, 1),
       settings: config,
-      ...how,
+      ...pace,
       hasWordTimes: true,
       patience: 2000,
     })
-    const problem = problemOf(words, config, how, streamed)
+    const problem = problemOf(words, config, pace, streamed)
     if (problem !== null) throw new Error(problem)
   })
   const run = await fc.check(property, { numRuns: 150 })
@@ -126,9 +126,9 @@ const wrongOf = async (
 }
 
 test('with word times every spoken word becomes final once, in order, after it was spoken [R150 R154]', async (t) => {
-  t.is(await wrongOf(script(0), settingsOf()), '')
+  t.is(await failureOf(script(0), settingsOf()), '')
 })
 
-test('unsure words of drafts become final as the full window transcribed them', async (t) => {
-  t.is(await wrongOf(script(20), settingsOf({ mode: fc.constant('partial') })), '')
+test('words that the drafts got wrong become final as the full window transcribes them', async (t) => {
+  t.is(await failureOf(script(20), settingsOf({ mode: fc.constant('partial') })), '')
 })

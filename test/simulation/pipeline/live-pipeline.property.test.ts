@@ -6,13 +6,13 @@ import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { streamAudio } from '../../support/pipeline/pipeline-stream.ts'
 import type { Streamed } from '../../support/pipeline/pipeline-stream.ts'
 
-/** A word of its own for every place in the script. */
+/** Returns a unique word for each place in the script. */
 const wordAt = (place: number, letters: number): string =>
   Array.from({ length: letters }, (_, i) =>
     String.fromCodePoint(97 + ((place * 7919 + i * (31 + (place % 17))) % 26)),
   ).join('') + place
 
-/** Words about as long as they sound: 12 letters a second. */
+/** Random words; each lasts about 1 s for every 12 letters. */
 const script = fc
   .array(
     fc.record({
@@ -44,7 +44,7 @@ const settings = fc
     max_chars: fc.integer({ min: 12, max: 80 }),
     max_lines: fc.integer({ min: 1, max: 3 }),
   })
-  .map((chosen) => ({ ...DEFAULT_ENGINE_SETTINGS, ...chosen }))
+  .map((settings) => ({ ...DEFAULT_ENGINE_SETTINGS, ...settings }))
 
 const pace = fc.record({
   chunk: fc.integer({ min: 1000, max: 40000 }),
@@ -53,10 +53,11 @@ const pace = fc.record({
   windowSeconds: fc.constantFrom(10, 30),
 })
 
+/** Returns the first broken rule, or null. */
 const problemOf = (spoken: string, config: EngineSettings, { finals, frames, failures }: Streamed): string | null => {
-  const heard = finals.map(({ text }) => text).join(' ')
+  const transcribed = finals.map(({ text }) => text).join(' ')
   if (failures.length > 0) return `failed: ${JSON.stringify(failures)}`
-  if (heard !== spoken) return `spoken ${spoken}\nheard  ${heard}`
+  if (transcribed !== spoken) return `spoken      ${spoken}\ntranscribed ${transcribed}`
   let [end, segment] = [0, 1]
   for (const frame of frames) {
     if (frame.segment !== segment) return `segment ${frame.segment} while ${segment} was open`
@@ -72,8 +73,8 @@ const problemOf = (spoken: string, config: EngineSettings, { finals, frames, fai
 
 test('finals contain every spoken word once and in order, for any pace, pauses and settings [R150 R154]', async (t) => {
   await fc.assert(
-    fc.asyncProperty(script, settings, pace, async (words, config, how) => {
-      const streamed = await streamAudio({ words, audio: scriptedAudio(words, 1), settings: config, ...how })
+    fc.asyncProperty(script, settings, pace, async (words, config, pace) => {
+      const streamed = await streamAudio({ words, audio: scriptedAudio(words, 1), settings: config, ...pace })
       const problem = problemOf(words.map(({ text }) => text).join(' '), config, streamed)
       if (problem !== null) throw new Error(problem)
     }),
@@ -119,7 +120,7 @@ test('text after the cut of a full buffer is transcribed again before it is fina
   t.is(problemOf(words.map(({ text }) => text).join(' '), config, streamed), null)
 })
 
-test('after a cut in a pause, a word dated before the pause is recognised when it is transcribed again', async (t) => {
+test('after a cut in a pause, a word dated before the pause is recognised when transcribed again', async (t) => {
   const spoken: ReadonlyArray<readonly [text: string, pause: number, seconds: number]> = [
     ['af0', 0.24034375, 0.16765625],
     ['pv1', 0, 0.13333333333333333],
@@ -132,7 +133,7 @@ test('after a cut in a pause, a word dated before the pause is recognised when i
     ['qd8', 0.1, 0.13746875],
   ]
   const words = spoken.map(([text, pause, seconds]) => ({ text, pause, seconds }))
-  const chosen = {
+  const changes = {
     vad: false,
     min_buffer: 0.87503125,
     max_buffer: 6,
@@ -141,7 +142,7 @@ test('after a cut in a pause, a word dated before the pause is recognised when i
     max_chars: 12,
     max_lines: 1,
   }
-  const config = { ...DEFAULT_ENGINE_SETTINGS, ...chosen }
+  const config = { ...DEFAULT_ENGINE_SETTINGS, ...changes }
   const pushed = { chunk: 1000, ticks: 1, latency: 0, windowSeconds: 10 }
   const streamed = await streamAudio({ words, audio: scriptedAudio(words, 1), settings: config, ...pushed })
   t.is(problemOf(words.map(({ text }) => text).join(' '), config, streamed), null)

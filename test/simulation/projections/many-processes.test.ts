@@ -24,11 +24,11 @@ const lagOf = ({ projector }: ProjectorProcess, name = 'lives') => {
   return lag
 }
 
-test('two processes share the projections: one runs each, and both answer for all', async (t) => {
+test('two processes share the projections: each runs one, and both know the progress of both', async (t) => {
   const world = createProjectorProcesses(t, PROJECTIONS)
   const [a, b] = [world.start('a'), world.start('b')]
   world.leases.depose(leaseOf(liveCounts))
-  const owned = () => [a, b].map((one) => PROJECTIONS.map(({ name }) => lagOf(one, name).isOwn))
+  const owned = () => [a, b].map((process) => PROJECTIONS.map(({ name }) => lagOf(process, name).isOwn))
   await eventually(() => assert.deepEqual(owned(), [[true, false], [false, true]]))
   await Promise.all([a.projector.caughtUp(), b.projector.caughtUp()])
   for (let liveId = 1; liveId <= 20; liveId++) {
@@ -40,38 +40,38 @@ test('two processes share the projections: one runs each, and both answer for al
   t.deepEqual(await world.differences(), [])
 })
 
-/** As a later version has it: it makes other documents, under a name of its own. */
-const later: Projection = {
+/** The projection of a later version: other documents under another name. */
+const newVersion: Projection = {
   ...lives,
   name: 'lives-2',
   collection: { ...lives.collection, name: 'lives-2' },
   project: (current, event, id) => {
-    const made = lives.project(current, event, id)
-    return made === null || made === current ? made : { ...made, shape: 2 }
+    const next = lives.project(current, event, id)
+    return next === null || next === current ? next : { ...next, shape: 2 }
   },
 }
 
-test('two versions project side by side, also during a rebuild and after the end of one', async (t) => {
-  const world = createProjectorProcesses(t, [lives, later])
-  const [one, two] = [world.start('one', { own: [lives] }), world.start('two', { own: [later] })]
+test('two versions project in parallel, even during a rebuild and after one version stops', async (t) => {
+  const world = createProjectorProcesses(t, [lives, newVersion])
+  const [oldProcess, newProcess] = [world.start('old', { own: [lives] }), world.start('new', { own: [newVersion] })]
   const advance = async (liveId: number, ...seenBy: ReadonlyArray<ProjectorProcess>): Promise<void> => {
     const position = await advanceLive(world.store, liveId)
     await eventually(() => {
       for (const { projector } of seenBy) for (const { position: seen } of projector.lag()) assert.ok(seen >= position)
     })
   }
-  for (let liveId = 1; liveId <= 10; liveId++) await advance(liveId, one, two)
-  t.deepEqual([lives, later].map((projection) => world.leases.holderOf(leaseOf(projection))), ['one', 'two'])
-  const rebuilt = two.projector.rebuild('lives-2', () => undefined)
-  for (let liveId = 1; liveId <= 10; liveId++) await advance(liveId, one, two)
+  for (let liveId = 1; liveId <= 10; liveId++) await advance(liveId, oldProcess, newProcess)
+  t.deepEqual([lives, newVersion].map((projection) => world.leases.holderOf(leaseOf(projection))), ['old', 'new'])
+  const rebuilt = newProcess.projector.rebuild('lives-2', () => undefined)
+  for (let liveId = 1; liveId <= 10; liveId++) await advance(liveId, oldProcess, newProcess)
   t.true(E.isRight(await rebuilt))
-  await one.stop()
-  await advance(11, two)
+  await oldProcess.stop()
+  await advance(11, newProcess)
   t.like(right(await world.documents.get('lives-2', '11')()), { value: { shape: 2 } })
-  await two.projector.caughtUp()
-  const back = world.start('one again', { own: [lives] })
-  await back.projector.caughtUp()
-  await advance(12, back, two)
+  await newProcess.projector.caughtUp()
+  const restarted = world.start('old again', { own: [lives] })
+  await restarted.projector.caughtUp()
+  await advance(12, restarted, newProcess)
   t.deepEqual(await world.differences(), [])
 })
 
@@ -81,7 +81,7 @@ test('a process without projections waits for the progress of the others', async
   t.like(lagOf(watcher), { hasCaughtUp: false, isOwn: false })
   const position = await advanceLive(world.store, 1)
   await watcher.projector.whenProjected(position)
-  t.is(watcher.projector.timeouts(), 1, 'nobody runs them')
+  t.is(watcher.projector.timeouts(), 1, 'no process runs the projections')
   const runner = world.start('runner')
   await watcher.projector.caughtUp()
   t.true(lagOf(watcher).position >= position)
@@ -93,7 +93,7 @@ test('a process without projections waits for the progress of the others', async
   await runner.stop()
 })
 
-test('a frozen holder moves no checkpoint after a takeover, and its documents are guarded', async (t) => {
+test('a frozen holder writes no checkpoint after a takeover, and its late documents are refused', async (t) => {
   const world = createProjectorProcesses(t, [lives])
   const [a, b] = [world.start('a'), world.start('b')]
   await a.projector.whenProjected(await advanceLive(world.store, 1))
@@ -101,13 +101,13 @@ test('a frozen holder moves no checkpoint after a takeover, and its documents ar
   const position = await advanceLive(world.store, 1)
   await b.projector.whenProjected(position)
   t.is(world.leases.holderOf(LEASE), 'b')
-  const late = world.documents.commit(
+  const lateCommit = world.documents.commit(
     modelOf(lives),
     [],
     { position: '9'.repeat(20) as Position, last: null },
     world.leases.tokenOf(LEASE) - 1,
   )
-  t.true(E.isLeft(await late()))
+  t.true(E.isLeft(await lateCommit()))
   a.thaw()
   await a.projector.whenProjected(await advanceLive(world.store, 2))
   await eventually(() => assert.equal(lagOf(a).isOwn, false))
@@ -119,27 +119,30 @@ test('a frozen holder moves no checkpoint after a takeover, and its documents ar
   t.deepEqual(await world.differences(), [])
 })
 
-/** Holds what the processes commit to the rules; throws where one is broken. */
-const judged = (positionsOf: () => ReadonlyMap<string, Position>) => (documents: Documents): Documents => {
+/** Checks the rules at each commit and throws when one is broken. */
+const checked = (positionsOf: () => ReadonlyMap<string, Position>) => (documents: Documents): Documents => {
   const tokens = new Map<string, number>()
-  const isModel = (whose: Checkpointed) => whose.collection === 'lives'
+  const isLives = (model: Checkpointed) => model.collection === 'lives'
   return {
     ...documents,
-    commit: (whose, changes, checkpoint, token = 0) => async () => {
-      const done = await documents.commit(whose, changes, checkpoint, token)()
-      if (E.isLeft(done) || !isModel(whose)) return done
+    commit: (model, changes, checkpoint, token = 0) => async () => {
+      const done = await documents.commit(model, changes, checkpoint, token)()
+      if (E.isLeft(done) || !isLives(model)) return done
       assert.ok(
-        token >= (tokens.get(whose.projection) ?? 0),
-        `token ${token} wrote behind ${tokens.get(whose.projection)}`,
+        token >= (tokens.get(model.projection) ?? 0),
+        `token ${token} wrote after ${tokens.get(model.projection)}`,
       )
-      tokens.set(whose.projection, token)
-      const stands = right(await documents.checkpoint(whose)()).position
+      tokens.set(model.projection, token)
+      const checkpointed = right(await documents.checkpoint(model)()).position
       const stored = new Map(
         right(await documents.scan('lives', null, 1000)()).map(({ id, position }) => [id, position]),
       )
       for (const [id, position] of positionsOf())
-        if (position <= stands)
-          assert.ok((stored.get(id) ?? BEGINNING) >= position, `the checkpoint ${stands} is ahead of live ${id}`)
+        if (position <= checkpointed)
+          assert.ok(
+            (stored.get(id) ?? BEGINNING) >= position,
+            `the checkpoint ${checkpointed} is ahead of session ${id}`,
+          )
       return done
     },
   }
@@ -164,22 +167,22 @@ const step: fc.Arbitrary<readonly [Step, number]> = fc.tuple(
   fc.nat({ max: 7 }),
 )
 
-test('with random kills, freezes and late writers the read models equal the fold of the log', async (t) => {
+test('with random kills, freezes and late writes the read models equal the fold of the log', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
       const newest = new Map<string, Position>()
-      const broken: Array<unknown> = []
+      const violations: Array<unknown> = []
       const world = createProjectorProcesses(t, PROJECTIONS, (documents) => {
-        const strict = judged(() => newest)(documents)
+        const strict = checked(() => newest)(documents)
         return {
           ...strict,
           commit:
-            (...asked) =>
+            (...args) =>
             async () => {
               try {
-                return await strict.commit(...asked)()
+                return await strict.commit(...args)()
               } catch (error) {
-                broken.push(error)
+                violations.push(error)
                 throw error
               }
             },
@@ -189,23 +192,23 @@ test('with random kills, freezes and late writers the read models equal the fold
       const processes = ['p1', 'p2', 'p3'].map((name) => world.start(name))
       const append = async (liveId: number): Promise<Position> => {
         const position = await advanceLive(world.store, liveId)
-        // A later one changes no document.
+        // Events after the third change no document.
         const { length } = right(await world.store.read(`live-${liveId}`)())
         if (length <= 3) newest.set(String(liveId), position)
         return position
       }
-      for (const [what, n] of steps) {
+      for (const [action, n] of steps) {
         const index = n % 3
-        if (what === 'append') await append(n + 1)
-        if (what === 'append many') for (let count = 0; count < 4; count++) await append(1 + ((n + count) % 8))
-        if (what === 'depose') world.leases.depose(leaseOf(n % 2 === 0 ? lives : liveCounts))
-        if (what === 'freeze') processes[index]?.freeze()
-        if (what === 'thaw') processes[index]?.thaw()
-        if (what === 'kill') {
+        if (action === 'append') await append(n + 1)
+        if (action === 'append many') for (let count = 0; count < 4; count++) await append(1 + ((n + count) % 8))
+        if (action === 'depose') world.leases.depose(leaseOf(n % 2 === 0 ? lives : liveCounts))
+        if (action === 'freeze') processes[index]?.freeze()
+        if (action === 'thaw') processes[index]?.thaw()
+        if (action === 'kill') {
           processes[index]?.kill()
           processes[index] = world.start(`p${(started += 1)}`)
         }
-        await new Promise((resolve) => setTimeout(resolve, what === 'turn' ? n : 0))
+        await new Promise((resolve) => setTimeout(resolve, action === 'turn' ? n : 0))
       }
       for (const process of processes) process.thaw()
       const last = await append(9)
@@ -214,7 +217,7 @@ test('with random kills, freezes and late writers the read models equal the fold
           for (const lag of projector.lag()) assert.ok(lag.position >= last, `${lag.projection} ${JSON.stringify(lag)}`)
       })
       await eventually(async () => assert.deepEqual(await world.differences(), []))
-      assert.deepEqual(broken, [])
+      assert.deepEqual(violations, [])
       await Promise.all(processes.map(({ stop }) => stop()))
     }),
     { numRuns: 12, endOnFailure: true, includeErrorInReport: true },

@@ -49,7 +49,7 @@ test('on the embedded stores a read sees the write before it, in 1000 of 1000 ro
     const events = sealed.map((event) => ({ ...event, id: environment.newId(), metadata }))
     const { position } = right(await store.append(`live-${liveId}`, 'no-stream', events)())
     await projector.whenProjected(position)
-    if (O.isNone(right(await documents.get('lives', String(liveId))()))) t.fail(`live ${liveId} was not seen`)
+    if (O.isNone(right(await documents.get('lives', String(liveId))()))) t.fail(`session ${liveId} was not found`)
   }
   t.is(projector.timeouts(), 0)
   t.deepEqual(logger.lines, [])

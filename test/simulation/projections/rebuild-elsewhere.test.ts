@@ -11,14 +11,14 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { right } from '../../support/tools/right.ts'
 import { advanceLive, createProjectorProcesses } from '../../support/read-models/projector-processes.ts'
 
-/** A log of some lives, and a process that has projected them, whose documents then lose one. */
-const damaged = async (t: Parameters<typeof createProjectorProcesses>[0]) => {
+/** Projects a log of 30 sessions in one process, then removes the document of session 7. */
+const startWithLostDocument = async (t: Parameters<typeof createProjectorProcesses>[0]) => {
   const world = createProjectorProcesses(t, [lives])
   const holder = world.start('holder')
   let position = await advanceLive(world.store, 1)
   for (let liveId = 2; liveId <= 30; liveId++) position = await advanceLive(world.store, liveId)
   await holder.projector.whenProjected(position)
-  // Which gives up on a busy machine.
+  // `whenProjected` times out on a busy machine.
   await eventually(async () => assert.ok(O.isSome(right(await world.documents.get('lives', '30')()))))
   const loss = { kind: 'remove', collection: 'lives', id: '7', position } as const
   const { documents, leases } = world
@@ -28,53 +28,53 @@ const damaged = async (t: Parameters<typeof createProjectorProcesses>[0]) => {
 }
 
 test('a rebuild runs in the process that holds the projection, and the requester gets the result', async (t) => {
-  const { world } = await damaged(t)
-  const asker = world.start('asker', { seeks: false })
-  const told: Array<RebuildProgress> = []
-  const asked = await asker.projector.rebuild('lives', (progress) => void told.push(progress))
-  t.like(right(asked), { projection: 'lives', events: 30, corrected: 1, resumed: false })
-  t.true(told.every(({ projection }) => projection === 'lives'))
+  const { world } = await startWithLostDocument(t)
+  const requester = world.start('requester', { seeks: false })
+  const progresses: Array<RebuildProgress> = []
+  const requested = await requester.projector.rebuild('lives', (progress) => void progresses.push(progress))
+  t.like(right(requested), { projection: 'lives', events: 30, corrected: 1, resumed: false })
+  t.true(progresses.every(({ projection }) => projection === 'lives'))
   t.deepEqual(await world.differences(), [])
-  const again = await rebuildJob(asker.projector).run(
+  const secondRebuild = await rebuildJob(requester.projector).run(
     { subject: 'lives' } as never,
     () => undefined,
     new AbortController().signal,
   )
-  t.like(again, { right: { read_models: [{ name: 'lives', events: 30, corrected: 0 }] } })
+  t.like(secondRebuild, { right: { read_models: [{ name: 'lives', events: 30, corrected: 0 }] } })
   t.deepEqual(
-    await asker.projector.rebuild('nobody', () => undefined),
-    E.left('unknown projection nobody. Use one of lives'),
+    await requester.projector.rebuild('unknown', () => undefined),
+    E.left('unknown projection unknown. Use one of lives'),
   )
 })
 
 test('without a holder the request waits, and the next holder rebuilds', async (t) => {
-  const { world, holder } = await damaged(t)
+  const { world, holder } = await startWithLostDocument(t)
   await holder.stop()
-  const asker = world.start('asker', { seeks: false })
-  const told: Array<RebuildProgress> = []
-  const asked = asker.projector.rebuild('lives', (progress) => void told.push(progress))
-  await eventually(() => assert.match(told.at(-1)?.held ?? '', /has not begun/))
-  const other = world.start('other asker', { seeks: false })
-  const alsoAsked = other.projector.rebuild('lives', () => undefined)
+  const requester = world.start('requester', { seeks: false })
+  const progresses: Array<RebuildProgress> = []
+  const requested = requester.projector.rebuild('lives', (progress) => void progresses.push(progress))
+  await eventually(() => assert.match(progresses.at(-1)?.held ?? '', /has not begun/))
+  const secondRequester = world.start('second requester', { seeks: false })
+  const alsoRequested = secondRequester.projector.rebuild('lives', () => undefined)
   world.start('next')
-  // Of one rebuild for both, or of one each: what was wrong is mended by the first.
-  const corrected = [right(await asked), right(await alsoAsked)].map((rebuilt) => rebuilt.corrected)
+  // Both requests may share one rebuild. With two rebuilds only the first has something to correct.
+  const corrected = [right(await requested), right(await alsoRequested)].map((rebuilt) => rebuilt.corrected)
   t.true(corrected.includes(1), corrected.join())
   t.deepEqual(await world.differences(), [])
 })
 
 test('when the rebuilding process loses its lease, the next holder rebuilds', async (t) => {
-  const { world, holder } = await damaged(t)
+  const { world, holder } = await startWithLostDocument(t)
   const next = world.start('next')
   void next.projector.finishRebuilds()
   const own = holder.projector.rebuild('lives', () => undefined)
   holder.freeze()
-  const asker = world.start('asker', { seeks: false })
-  const asked = asker.projector.rebuild('lives', () => undefined)
-  await asked
+  const requester = world.start('requester', { seeks: false })
+  const requested = requester.projector.rebuild('lives', () => undefined)
+  await requested
   holder.thaw()
-  t.true(E.isRight(await asked))
-  t.true(E.isRight(await own), 'it asks the one that has taken over')
+  t.true(E.isRight(await requested))
+  t.true(E.isRight(await own), 'the former holder waits for the new holder')
   t.deepEqual(await world.differences(), [])
   const position = await advanceLive(world.store, 31)
   await Promise.all([holder, next].map(({ projector }) => projector.whenProjected(position)))

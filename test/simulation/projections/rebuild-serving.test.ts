@@ -3,96 +3,20 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
-import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import { NO_CHECKPOINT } from '../../../application/ports/documents.ts'
 import type { Documents } from '../../../application/ports/documents.ts'
-import { BEGINNING } from '../../../application/ports/event-store.ts'
-import type { EventStore, NewEvent, Position } from '../../../application/ports/event-store.ts'
+import type { Position } from '../../../application/ports/event-store.ts'
 import type { RebuildProgress } from '../../../application/ports/projector.ts'
 import { openSqliteDocuments } from '../../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
-import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
-import { allProjections } from '../../../projections/all-projections.ts'
-import { differencesOf, foldLog } from '../../../projections/fold-log.ts'
-import { startProjector } from '../../../projections/projector.ts'
-import { SINGLE_PROCESS_LEASES } from '../../support/worlds/single-process-leases.ts'
 import { shareOf } from '../../../projections/rebuild/rebuild.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 import { right } from '../../support/tools/right.ts'
-import { sealedLive } from '../../support/events/stored-events.ts'
-import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
-import { createTestEnvironment } from '../../support/doubles/environment.ts'
-
-const environment = createTestEnvironment()
-
-const newEvent = ({ type, data }: { readonly type: string; readonly data: object }): NewEvent => ({
-  id: environment.newId(),
-  type,
-  data: { ...data },
-  metadata: { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() },
-})
-
-/** Lives that were created, every second one ended too. */
-const createLives = async (store: EventStore, from: number, count: number): Promise<Position> => {
-  const appended = await Promise.all(
-    Array.from({ length: count }, async (_, n) => {
-      const liveId = from + n
-      const about = { liveId, userId: 1 + (liveId % 3), at: environment.now() }
-      const ended = liveId % 2 === 0 ? [newEvent({ type: 'LiveFinished', data: { ...about, reason: 'restart' } })] : []
-      return right(await store.append(`live-${liveId}`, 'no-stream', [newEvent(sealedLive(about)), ...ended])())
-        .position
-    }),
-  )
-  return appended.toSorted().at(-1) ?? BEGINNING
-}
-
-const serve = (t: ExecutionContext, store: EventStore, documents: Documents) => {
-  const stop = new AbortController()
-  const logger = createRecordingLogger()
-  const projector = startProjector({
-    store,
-    documents,
-    projections: allProjections,
-    leases: SINGLE_PROCESS_LEASES,
-    code: 'test',
-    logger,
-    environment,
-    timers: systemTimers,
-    signal: stop.signal,
-  })
-  t.teardown(async () => {
-    stop.abort()
-    await projector.stopped
-  })
-  return { projector, logger }
-}
-
-/** Every read model folded anew from nothing, beside the one that is compared. */
-const differences = async (store: EventStore, documents: Documents): Promise<ReadonlyArray<string>> => {
-  const found: Array<string> = []
-  const to = right(await store.head()())
-  for (const projection of allProjections) {
-    const fresh = createMemoryDocuments()
-    const { name: collection } = projection.collection
-    right(await fresh.ensure([projection.collection])())
-    await foldLog({ store, documents: fresh }, projection, {
-      from: NO_CHECKPOINT,
-      to,
-      signal: new AbortController().signal,
-    })
-    for await (const { id, kind } of differencesOf({ documents, collection }, { documents: fresh, collection }))
-      found.push(`${collection} ${id} ${kind}`)
-  }
-  return found
-}
-
-const page = (documents: Documents, limit: number) =>
-  documents.page('lives', { filter: { userId: 1 }, sort: { by: 'id', direction: 'descending' }, skip: 0, limit })()
+import { createLives, differences, environment, newEvent, page, serve } from './rebuild-world.ts'
 
 test('a rebuild during writes serves every read, corrects errors and equals the fold of the log [F7]', async (t) => {
   const directory = await temporaryDirectory()
@@ -114,15 +38,15 @@ test('a rebuild during writes serves every read, corrects errors and equals the 
 
   const steps: Array<RebuildProgress> = []
   const done = new AbortController()
-  let seen = false
+  let sawRebuilding = false
   let reads = 0
   const serving = (async () => {
     for (let next = 5000; !done.signal.aborted; next += 5) {
       const position = await createLives(store, next, 5)
       await projector.whenProjected(position)
       const listed = right(await page(documents, 10_000))
-      assert.ok(listed.length >= 500, `${listed.length} lives were listed`)
-      seen ||= projector.lag().some((lag) => lag.projection === 'lives' && lag.rebuilding)
+      assert.ok(listed.length >= 500, `${listed.length} sessions were listed`)
+      sawRebuilding ||= projector.lag().some((lag) => lag.projection === 'lives' && lag.rebuilding)
       reads += 1
       await setImmediate()
     }
@@ -131,7 +55,7 @@ test('a rebuild during writes serves every read, corrects errors and equals the 
   done.abort()
   await serving
   t.is(rebuilt.corrected, 4)
-  t.true(reads > 0 && seen)
+  t.true(reads > 0 && sawRebuilding)
   t.true(rebuilt.events >= 2250)
   t.true(steps.length >= 2 && steps.every(({ share }) => share !== null && share > 0 && share <= 1))
   await projector.whenProjected(await createLives(store, 900_000, 1))
@@ -140,7 +64,7 @@ test('a rebuild during writes serves every read, corrects errors and equals the 
   t.like(
     right(await projector.rebuild('lives', () => undefined)),
     { corrected: 0 },
-    'once more, and nothing is left to correct',
+    'a second rebuild has nothing to correct',
   )
   t.deepEqual(await differences(store, documents), [])
 })
@@ -148,16 +72,16 @@ test('a rebuild during writes serves every read, corrects errors and equals the 
 test('events written during the comparison are in the new documents and count as no difference', async (t) => {
   const store = createMemoryEventStore()
   const inner = createMemoryDocuments()
-  let written = false
+  let hasWritten = false
   const documents: Documents = {
     ...inner,
     scan:
       (collection, ...rest) =>
       async () => {
-        if (!written) {
-          written = true
-          const about = { liveId: 1, userId: 2, at: environment.now() }
-          right(await store.append('live-1', 0, [newEvent({ type: 'LiveStarted', data: about })])())
+        if (!hasWritten) {
+          hasWritten = true
+          const data = { liveId: 1, userId: 2, at: environment.now() }
+          right(await store.append('live-1', 0, [newEvent({ type: 'LiveStarted', data })])())
           await projector.whenProjected(await createLives(store, 100, 3))
         }
         return await inner.scan(collection, ...rest)()
@@ -166,32 +90,32 @@ test('events written during the comparison are in the new documents and count as
   const { projector } = serve(t, store, documents)
   await projector.whenProjected(await createLives(store, 1, 6))
   t.like(right(await projector.rebuild('lives', () => undefined)), { corrected: 0 })
-  t.true(written)
+  t.true(hasWritten)
   t.deepEqual(await differences(store, inner), [])
 })
 
 test('a rebuild waits for unavailable documents, the old read model serves, and a second request joins', async (t) => {
   const store = createMemoryEventStore()
   const inner = createMemoryDocuments()
-  let isAway = true
-  const away = TE.left({ _tag: 'DocumentsUnavailable' as const, reason: 'the test says so' })
+  let isUnavailable = true
+  const unavailable = TE.left({ _tag: 'DocumentsUnavailable' as const, reason: 'documents are down' })
   const documents: Documents = {
     ...inner,
     commit:
-      (whose, ...rest) =>
+      (model, ...rest) =>
       async () =>
-        isAway && whose.projection === 'lives-staged' ? away() : inner.commit(whose, ...rest)(),
+        isUnavailable && model.projection === 'lives-staged' ? unavailable() : inner.commit(model, ...rest)(),
   }
   const { projector, logger } = serve(t, store, documents)
   await projector.whenProjected(await createLives(store, 1, 10))
   const steps: Array<RebuildProgress> = []
   const rebuilt = projector.rebuild('lives', (step) => steps.push(step))
   const second = projector.rebuild('lives', () => undefined)
-  await eventually(() => assert.ok(steps.filter(({ held }) => held === 'the test says so').length > 2))
+  await eventually(() => assert.ok(steps.filter(({ held }) => held === 'documents are down').length > 2))
   await projector.whenProjected(await createLives(store, 11, 10))
   t.is(right(await page(documents, 100)).length, 6)
-  t.true(logger.lines.some(({ level, fields }) => level === 'warn' && fields['reason'] === 'the test says so'))
-  isAway = false
+  t.true(logger.lines.some(({ level, fields }) => level === 'warn' && fields['reason'] === 'documents are down'))
+  isUnavailable = false
   t.like(right(await rebuilt), { corrected: 0, resumed: false })
   t.is(right(await second), right(await rebuilt))
   t.deepEqual(await differences(store, documents), [])
@@ -216,7 +140,7 @@ test('a rebuild with a permanent error is abandoned, and the old read model serv
   t.deepEqual(await differences(store, documents), [])
 })
 
-test('a projection that stopped at a damaged document continues after its rebuild', async (t) => {
+test('a projection that stopped at a damaged document continues after a rebuild', async (t) => {
   const store = createMemoryEventStore()
   const inner = createMemoryDocuments()
   let isDamaged = false
@@ -234,20 +158,20 @@ test('a projection that stopped at a damaged document continues after its rebuil
   const { projector } = serve(t, store, documents)
   await projector.whenProjected(await createLives(store, 1, 2))
   isDamaged = true
-  const about = { liveId: 1, userId: 2, at: environment.now() }
-  const { position } = right(await store.append('live-1', 0, [newEvent({ type: 'LiveStarted', data: about })])())
-  const stuck = () => projector.lag().find(({ projection }) => projection === 'lives')
-  await eventually(() => assert.match(stuck()?.error ?? '', /damaged/))
+  const data = { liveId: 1, userId: 2, at: environment.now() }
+  const { position } = right(await store.append('live-1', 0, [newEvent({ type: 'LiveStarted', data })])())
+  const livesLag = () => projector.lag().find(({ projection }) => projection === 'lives')
+  await eventually(() => assert.match(livesLag()?.error ?? '', /damaged/))
   t.like(right(await projector.rebuild('lives', () => undefined)), { corrected: null })
-  await eventually(() => assert.ok(stuck()?.error === null && (stuck()?.position ?? '') >= position))
+  await eventually(() => assert.ok(livesLag()?.error === null && (livesLag()?.position ?? '') >= position))
   t.deepEqual(await differences(store, documents), [])
 })
 
-test('progress is computed from positions that begin with a number of fixed width', (t) => {
-  const at = (text: string) => text as Position
-  t.is(shareOf(at('0005'), at('0010')), 0.5)
-  t.is(shareOf(at('0010'), at('0010')), 1)
-  t.is(shareOf(at('0002/7'), at('0008/1')), 0.25)
-  t.is(shareOf(at(''), at('0010')), null)
-  t.is(shareOf(at('abc'), at('abd')), null)
+test('progress is a share of the log only when positions begin with a fixed-width number', (t) => {
+  const position = (text: string) => text as Position
+  t.is(shareOf(position('0005'), position('0010')), 0.5)
+  t.is(shareOf(position('0010'), position('0010')), 1)
+  t.is(shareOf(position('0002/7'), position('0008/1')), 0.25)
+  t.is(shareOf(position(''), position('0010')), null)
+  t.is(shareOf(position('abc'), position('abd')), null)
 })

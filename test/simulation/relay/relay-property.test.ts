@@ -15,10 +15,10 @@ test('through cuts, freezes and moves each listener receives all finals once and
       cuts += outcome.cuts
       finals += outcome.finals
       listeners += outcome.listeners
-      if (outcome.wrong.length > 0) throw new Error(outcome.wrong.join('\n'))
+      if (outcome.problems.length > 0) throw new Error(outcome.problems.join('\n'))
     }),
     { numRuns: SCHEDULES, endOnFailure: true, seed, includeErrorInReport: true },
   )
   t.log(`${SCHEDULES} schedules: ${finals} finals, ${moves} moves, ${cuts} cuts, ${listeners} listeners`)
-  t.true(finals > SCHEDULES * 5 && moves > SCHEDULES && listeners > SCHEDULES, 'too few to prove anything')
+  t.true(finals > SCHEDULES * 5 && moves > SCHEDULES && listeners > SCHEDULES, 'the schedules contain too few events')
 })

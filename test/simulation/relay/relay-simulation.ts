@@ -16,45 +16,45 @@ type Listener = ReturnType<ReturnType<typeof createRelayApi>['listen']>
 
 const ENDED = { status: 'finished', reason: 'finish_route' } as const
 
-/** Of one final as somebody told it. */
+/** Identifies a final by its key and text. */
 const wordOf = (frame: TranscriptFrame): string => `${finalKey(frame)}: ${frame.text}`
 
-/** What was told, lost and said again with the same words: it is told once, where it was told first. */
+/** Finals that were lost and transcribed again with equal text. A listener receives each once, at its first place. */
 const repeatedIn = (words: ReadonlyArray<string>): ReadonlySet<string> =>
   new Set(words.filter((word, place) => words.indexOf(word) !== place))
 
-/** What is wrong with what they heard. */
-const judge = (world: RelayLog, listeners: ReadonlyArray<Listener>): ReadonlyArray<string> => {
+/** Compares the finals that each listener received with the log. Returns the problems. */
+const problemsOf = (world: RelayLog, listeners: ReadonlyArray<Listener>): ReadonlyArray<string> => {
   const said = world.said.map(wordOf)
-  const again = repeatedIn(said)
+  const repeated = repeatedIn(said)
   const stored = new Set(world.log.map(wordOf))
-  const words = world.log.map(wordOf).filter((word) => !again.has(word))
+  const words = world.log.map(wordOf).filter((word) => !repeated.has(word))
   return listeners.flatMap(({ api, point, heard, endings, hasJoined, isClosed, owedFrom }, index) => {
-    const who = `listener ${index} at ${api} ${point === null ? 'from now on' : 'from the first on'}`
+    const name = `listener ${index} at ${api} ${point === null ? 'from now on' : 'from the first segment'}`
     const told = heard.map(wordOf)
     const places = told.map((word) => words.indexOf(word)).filter((place) => place !== -1)
     const isUntil = isClosed() || endings[0] === 'unavailable' || endings[0] === 'server_restart'
     const since = new Set(said.slice(owedFrom()))
     const before = new Set(said.slice(0, owedFrom()))
-    const missed = [...again].filter(
+    const missed = [...repeated].filter(
       (word) => stored.has(word) && since.has(word) && !before.has(word) && !told.includes(word),
     )
     const owed = words.filter((word) => since.has(word))
     const got = places.map((place) => words[place] ?? '').filter((word) => since.has(word))
     const faults: Array<string> = []
-    if (new Set(told).size !== told.length) faults.push(`${who} heard twice: ${told.join(' | ')}`)
+    if (new Set(told).size !== told.length) faults.push(`${name} received twice: ${told.join(' | ')}`)
     if (places.some((place, n) => n > 0 && place < (places[n - 1] ?? 0)))
-      faults.push(`${who} heard out of order: ${told.join(' | ')}`)
+      faults.push(`${name} received out of order: ${told.join(' | ')}`)
     if (JSON.stringify(got) !== JSON.stringify(isUntil ? owed.slice(0, got.length) : owed))
-      faults.push(`${who} heard\n  ${got.join(' | ')}\ninstead of\n  ${owed.join(' | ')}`)
+      faults.push(`${name} received\n  ${got.join(' | ')}\ninstead of\n  ${owed.join(' | ')}`)
     if (!isUntil && missed.length > 0)
-      faults.push(`${who} did not hear, however often it was said: ${missed.join(' | ')}`)
-    if (!isUntil && (!hasJoined() || endings.length !== 1)) faults.push(`${who} was told of ends: ${endings.join()}`)
+      faults.push(`${name} never received the repeated finals ${missed.join(' | ')}`)
+    if (!isUntil && (!hasJoined() || endings.length !== 1)) faults.push(`${name} received the ends ${endings.join()}`)
     return faults
   })
 }
 
-/** Who may be cut off from whom. */
+/** The links that the simulation may cut. */
 const PAIRS: ReadonlyArray<[string, string]> = [
   ['p', 'a'], ['p', 'b'], ['p', 'c'], ['q', 'a'], ['q', 'b'], ['q', 'c'], ['b', 'a'], ['b', 'c'],
 ]
@@ -64,17 +64,20 @@ interface Processes {
   readonly apis: ReadonlyArray<ReturnType<typeof createRelayApi>>
 }
 
-/** What is said now that all is reached again comes at once: nobody needs the end for it. */
-const deafTo = (newest: TranscriptFrame | undefined, listeners: ReadonlyArray<Listener>): ReadonlyArray<string> =>
+/** Once all links work again, the newest final must arrive at once, before the end of the session. */
+const withoutNewest = (
+  newest: TranscriptFrame | undefined,
+  listeners: ReadonlyArray<Listener>,
+): ReadonlyArray<string> =>
   listeners.flatMap(({ api, heard, endings, hasJoined, isClosed }, index) => {
-    const isHeard = newest === undefined || heard.some((frame) => wordOf(frame) === wordOf(newest))
-    return isHeard || isClosed() || !hasJoined() || endings.length > 0
+    const hasNewest = newest === undefined || heard.some((frame) => wordOf(frame) === wordOf(newest))
+    return hasNewest || isClosed() || !hasJoined() || endings.length > 0
       ? []
-      : [`listener ${index} at ${api} hears nothing any more`]
+      : [`listener ${index} at ${api} does not receive the newest final`]
   })
 
-/** All is reached again, some more is said, and the live ends. Who is deaf meanwhile. */
-const mendAndEnd = async (
+/** Restores all links, transcribes some more and ends the session. Returns the listeners without the newest final. */
+const recoverAndEnd = async (
   world: RelayLog,
   { workers, apis }: Processes,
   listeners: ReadonlyArray<Listener>,
@@ -97,8 +100,8 @@ const mendAndEnd = async (
     await world.turns(n)
   }
   await world.pass(1000)
-  const deaf = deafTo(world.log.at(-1), listeners)
-  // Some links do not tell of the end, or of what was said before it.
+  const problems = withoutNewest(world.log.at(-1), listeners)
+  // Some links break before they send the last finals or the end.
   if (random() < 0.5) world.network.breakLinks('p', owner?.name ?? '')
   const byLog = apis.map(({ remote }) => () => remote.ended(LIVE, ENDED))
   const byWorker = () => owner?.end(ENDED)
@@ -109,24 +112,28 @@ const mendAndEnd = async (
   }
   world.release()
   await world.pass(4000)
-  return deaf
+  return problems
 }
 
 /**
- * A live is spoken, moved, cut off and listened to at random; then all is mended, and it ends. What is wrong with what
- * each listener heard: finals of the log that were left out, doubled or out of order, and an end that was not told once.
+ * Transcribes, moves, disconnects and listens to a session at random, then restores all links and ends it. Returns
+ * the problems: finals that a listener missed, received twice or out of order, and a missing or repeated end.
  */
 export const runRelay = async ({ seed, actions }: Schedule) => {
   const random = createRandom(`relay ${seed}`)
   const pick = <A>(all: ReadonlyArray<A>): A => all[Math.floor(random() * all.length)] as A
   const world = createRelayLog(random)
   const workers = [createRelayWorker(world, 'a'), createRelayWorker(world, 'b'), createRelayWorker(world, 'c')] as const
-  const [, both] = workers
+  const [, workerWithApi] = workers
   world.join(...workers)
   world.place('a')
   await workers[0].settle()
-  // One has sockets of its own.
-  const apis = [createRelayApi(world, 'p'), createRelayApi(world, 'q'), createRelayApi(world, 'b', both)] as const
+  // Worker b also serves listeners.
+  const apis = [
+    createRelayApi(world, 'p'),
+    createRelayApi(world, 'q'),
+    createRelayApi(world, 'b', workerWithApi),
+  ] as const
   const listeners: Array<Listener> = []
   let [moves, cuts] = [0, 0]
   const frozen = new Set<string>()
@@ -176,13 +183,13 @@ export const runRelay = async ({ seed, actions }: Schedule) => {
   }
 
   for (const name of frozen) world.network.thaw(name)
-  const deaf = await mendAndEnd(world, { workers, apis }, listeners, random)
+  const problems = await recoverAndEnd(world, { workers, apis }, listeners, random)
   await Promise.all(listeners.map(({ coming }) => coming))
 
-  const wrong = [...deaf, ...judge(world, listeners)]
+  const allProblems = [...problems, ...problemsOf(world, listeners)]
   for (const { remote } of apis) remote.close()
-  const broken = world.logger.lines
+  const errors = world.logger.lines
     .filter(({ level }) => level === 'error')
     .map(({ message, fields }) => `${message} ${JSON.stringify(fields)}`)
-  return { wrong: [...wrong, ...broken], moves, cuts, finals: world.log.length, listeners: listeners.length }
+  return { problems: [...allProblems, ...errors], moves, cuts, finals: world.log.length, listeners: listeners.length }
 }

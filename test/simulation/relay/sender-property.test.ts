@@ -16,15 +16,18 @@ test('through any failures of links and workers each word is stored once and sen
       troubles: 1 + Math.floor(choose() * 6),
       speed,
     })
-    const what = `schedule ${n} at speed ${speed}: ${outcome.happened.join(', ')}`
-    t.is(outcome.log, outcome.spoken, what)
-    t.is(outcome.told, outcome.log, what)
-    t.is(outcome.ending, '1000', what)
-    t.deepEqual(outcome.numbers, outcome.numbers.map((_, i) => i + 1), what)
-    t.true(outcome.times.every(([start, end], i) => start <= end && start >= (outcome.times[i - 1]?.[1] ?? 0)), what)
-    t.is(outcome.received.filter((frame) => frame.includes('ASR process started')).length, 1, what)
-    t.deepEqual(outcome.received.filter((frame) => frame.includes('error')), [], what)
+    const description = `schedule ${n} at speed ${speed}: ${outcome.troubles.join(', ')}`
+    t.is(outcome.log, outcome.spoken, description)
+    t.is(outcome.received, outcome.log, description)
+    t.is(outcome.ending, '1000', description)
+    t.deepEqual(outcome.numbers, outcome.numbers.map((_, i) => i + 1), description)
+    t.true(
+      outcome.times.every(([start, end], i) => start <= end && start >= (outcome.times[i - 1]?.[1] ?? 0)),
+      description,
+    )
+    t.is(outcome.frames.filter((frame) => frame.includes('ASR process started')).length, 1, description)
+    t.deepEqual(outcome.frames.filter((frame) => frame.includes('error')), [], description)
     terms += outcome.terms
   }
-  t.true(terms > SCHEDULES, 'too few takeovers to prove anything')
+  t.true(terms > SCHEDULES, 'the schedules contain too few takeovers')
 })

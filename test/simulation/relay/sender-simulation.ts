@@ -6,15 +6,15 @@ import { createSenderWorld } from './sender-world.ts'
 export interface Schedule {
   readonly random: () => number
   readonly words: number
-  /** Of links, placements, workers and the store. */
+  /** The number of failures of links, placements, workers and the store. */
   readonly troubles: number
-  /** How many times faster than sound the client sends. */
+  /** Sending speed as a multiple of real time. */
   readonly speed: number
 }
 
 const STEP_MS = 100
 
-/** One sender and one raw live among three workers that are cut off, killed and relieved at random moments. */
+/** Runs one sender and one raw session on three workers that are disconnected, killed and replaced at random. */
 export const runSenderSchedule = async ({ random, words: count, troubles, speed }: Schedule) => {
   const words = numberedWords(count, 3 + Math.floor(random() * 6))
   const world = createSenderWorld({ words })
@@ -28,10 +28,10 @@ export const runSenderSchedule = async ({ random, words: count, troubles, speed 
   client.send(CONFIG)
   const samples = Math.round(SAMPLE_RATE * (0.02 + random() * 0.2))
   const frames = framesOf(scriptedAudio(words, 1), samples)
-  const perStep = (speed * STEP_MS * SAMPLE_RATE) / 1000 / samples
-  const steps = Math.ceil(frames.length / perStep)
+  const framesPerStep = (speed * STEP_MS * SAMPLE_RATE) / 1000 / samples
+  const steps = Math.ceil(frames.length / framesPerStep)
   let [sent, isFinished, done] = [0, false, 0]
-  const happened: string[] = []
+  const happened: Array<string> = []
 
   const elsewhere = (): string => {
     const others = names.filter((name) => name !== world.placedOn())
@@ -46,7 +46,7 @@ export const runSenderSchedule = async ({ random, words: count, troubles, speed 
     if (chance < 0.25) return world.network.breakLinks('api', at)
     if (chance < 0.5) return world.place(elsewhere())
     if (chance < 0.75) {
-      // It writes on until its fence stands, as a worker that was cut off does.
+      // The killed worker keeps writing until it is fenced, like a disconnected worker.
       world.network.kill(at)
       world.place(elsewhere())
       world.createWorker(at)
@@ -62,7 +62,7 @@ export const runSenderSchedule = async ({ random, words: count, troubles, speed 
   }
 
   for (let step = 0; step < 20 * steps + 600 && !client.isGone(); step += 1) {
-    const due = Math.min(frames.length, Math.floor((step + 1) * perStep))
+    const due = Math.min(frames.length, Math.floor((step + 1) * framesPerStep))
     for (; sent < due; sent += 1) {
       const frame = frames[sent] ?? new Uint8Array()
       client.send(random() < 0.2 ? asText(frame) : frame)
@@ -71,18 +71,18 @@ export const runSenderSchedule = async ({ random, words: count, troubles, speed 
       isFinished = true
       client.send(FINISH)
     }
-    // Some when all was sent: FINISH is lost with a worker as well.
+    // Failures also occur after the last frame, so FINISH can be lost with a worker.
     if (done < troubles && random() < troubles / steps) trouble()
     await world.pass(STEP_MS)
   }
   await world.pass(2000)
   const outcome = {
     log: textOf(world.log),
-    told: client.finals.join(' '),
+    received: client.finals.join(' '),
     spoken: textOf(words),
     ending: client.ending(),
-    happened,
-    received: client.received,
+    troubles: happened,
+    frames: client.received,
     times: world.log.map(({ start, end }) => [start, end] as const),
     terms: world.store.fence,
     numbers: world.log.map(({ segment }) => segment),

@@ -5,10 +5,8 @@ import type { CreatePipeline } from '../../../application/pipeline/pipeline.ts'
 import { createScheduler } from '../../../application/pipeline/scheduler.ts'
 import type { EndCause } from '../../../application/pipeline/signals.ts'
 import type { Member } from '../../../application/ports/peers/members.ts'
-import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import { ownTerm } from '../../../application/lives/terms/worker.ts'
 import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
-import type { LiveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
 import { withLocalWorker } from '../../../application/sessions/relay/local-links.ts'
 import { createRemoteLives } from '../../../application/sessions/relay/remote-lives.ts'
@@ -17,7 +15,6 @@ import { serveLinks } from '../../../application/sessions/relay/serve-links.ts'
 import { createPlacements } from '../../../application/sessions/relay/placements.ts'
 import { initialState } from '../../../domain/admission/state.ts'
 import type { AdmissionState, Reservation } from '../../../domain/admission/state.ts'
-import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import type { SegmentFinalised } from '../../../domain/transcript/events.ts'
 import { createHub } from '../../../interfaces/ws/listeners/hub.ts'
 import { placeRemotely } from '../../../interfaces/ws/relay/remote-placement.ts'
@@ -30,25 +27,24 @@ import type { ScriptedWord } from '../../support/doubles/scripted/script.ts'
 import { createScriptedPullers } from '../../support/doubles/scripted/puller.ts'
 import { promptTranslations } from '../../support/worlds/prompt-translations.ts'
 import { createRemoteClient } from '../../unit/relay/remote-client.ts'
+import { UNAVAILABLE, createSimulatedLifecycle, turn } from './sender-lifecycle.ts'
+import type { SimulatedStore } from './sender-lifecycle.ts'
 
 export const LIVE = 1
-const AWAY = E.left({ _tag: 'StoreUnavailable', reason: 'away' } as const)
-/** What passes in between takes several turns of the loop. */
+/** A message between two processes takes several turns of the event loop. */
 const TURNS = 8
 
 interface SenderWorldOptions {
-  /** What the engine hears in audio made of these. */
+  /** The words of the scripted audio. */
   readonly words?: ReadonlyArray<ScriptedWord>
-  /** In place of real pipelines. */
+  /** Replaces the real pipelines. */
   readonly createPipeline?: CreatePipeline
   readonly reconnectGrace?: number
   readonly takeoverGrace?: number
   readonly maxKeptBytes?: number
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
-
-/** A live that workers run one after another, as admission says, with real pipelines, and processes with senders' sockets. */
+/** One session with real pipelines that workers run one after another, and processes with the sockets of senders. */
 export const createSenderWorld = ({
   words = [], reconnectGrace = 0, takeoverGrace = 60_000, ...options
 }: SenderWorldOptions = {}) => {
@@ -57,7 +53,7 @@ export const createSenderWorld = ({
   const network = createMemoryLinks({ timers })
   const environment = { random: () => 0.5, monotonic: timers.monotonic }
   const log: Array<SegmentFinalised['data']> = []
-  const store = { isAway: false, fence: 1, status: 'pending' as 'pending' | 'active' | 'finished', epoch: 0 }
+  const store: SimulatedStore = { isAway: false, fence: 1, status: 'pending', epoch: 0 }
   const ends: Array<EndCause> = []
   const apis: Array<{ readonly remote: RemoteLives }> = []
   let workers: Array<ReturnType<typeof createWorker>> = []
@@ -65,85 +61,16 @@ export const createSenderWorld = ({
   let admission: AdmissionState = initialState
   let ids = 0
 
-  const refresh = async () => (store.isAway ? AWAY : E.right(admission))
+  const refresh = async () => (store.isAway ? UNAVAILABLE : E.right(admission))
   const view = { state: () => admission, refresh }
 
-  const pointOf = () => {
-    const last = log.at(-1)
-    return {
-      sampleOffset: Math.ceil((last?.end ?? 0) * SAMPLE_RATE),
-      nextSegment: (last?.segment ?? 0) + 1,
-      mediaSequence: null,
-    }
+  const onEnd = (cause: EndCause): void => {
+    ends.push(cause)
+    admission = { ...admission, open: [] }
+    for (const worker of workers) worker.sessions.runs.ended(LIVE, cause)
+    for (const api of apis) api.remote.ended(LIVE, cause)
   }
-
-  const lifecycleOf = (worker: { readonly name: string; readonly incarnation: string }): LiveLifecycle => {
-    const write = (term: number, act: () => void) => async () => {
-      await turn()
-      if (store.isAway) return AWAY
-      if (store.fence > term) return E.left({ _tag: 'Superseded' } as const)
-      act()
-      return E.right(undefined)
-    }
-    return {
-      resolveToken: () => () => Promise.reject(new Error('no tokens here')),
-      attachSender: (liveId) => async () => {
-        await turn()
-        if (store.isAway) return AWAY
-        if (store.status === 'finished') return E.left({ _tag: 'LiveOver' } as const)
-        const term = ownTerm({ admission: view, worker }, liveId)
-        if (term === null || store.fence > term) return E.left({ _tag: 'Superseded' } as const)
-        store.fence = term
-        store.epoch += 1
-        return E.right({
-          point: pointOf(),
-          live: {
-            epoch: store.epoch,
-            term,
-            userId: 1,
-            status: store.status,
-            model: 'scripted',
-            language: 'en',
-            translations: [],
-            audioFormat: 'raw',
-            audioUrl: null,
-            autoStart: false,
-            config: DEFAULT_ENGINE_SETTINGS,
-            vocabulary: {},
-          },
-        })
-      },
-      detachSender: (_, { term }) => write(term, () => undefined),
-      startLive: (_, term) => write(term, () => { store.status = 'active' }),
-      startSource: () => () => Promise.reject(new Error('no sources here')),
-      changeVocabulary: (_, { term }) => write(term, () => undefined),
-      recordSegment: (segment) => write(segment.term ?? 1, () => void log.push(segment)),
-      storedFinals: () => async () => {
-        let isRead = false
-        return E.right({
-          wanted: () => true,
-          next: async () => {
-            if (isRead) return E.right(null)
-            isRead = true
-            return E.right(log.map((segment) => ({ ...segment, final: true, term: segment.term ?? 1 })))
-          },
-        })
-      },
-      endLive: (_, { term, cause }) => async () => {
-        await turn()
-        if (store.isAway) return AWAY
-        if (store.fence > term) return E.left({ _tag: 'Superseded' } as const)
-        if (store.status !== 'finished') {
-          store.status = 'finished'
-          ends.push(cause)
-          admission = { ...admission, open: [] }
-          for (const worker of workers) worker.sessions.runs.ended(LIVE, cause)
-          for (const api of apis) api.remote.ended(LIVE, cause)
-        }
-        return E.right(null)
-      },
-    }
-  }
+  const lifecycleOf = createSimulatedLifecycle({ log, store, admission: view, onEnd })
 
   const createWorker = (name: string) => {
     ids += 1
@@ -183,14 +110,14 @@ export const createSenderWorld = ({
         logger,
       }),
       takeOver: (_, term) => async () => {
-        if (store.isAway) return AWAY
+        if (store.isAway) return UNAVAILABLE
         if (store.fence > term) return E.left({ _tag: 'Superseded' })
         store.fence = term
         return E.right({ state: { status: 'active' } })
       },
     })
     const { peer } = network.serve(self, served)
-    members.splice(members.findIndex((one) => one.name === name) >>> 0, 1)
+    members.splice(members.findIndex((member) => member.name === name) >>> 0, 1)
     members.push({
       ...self,
       state: 'up',
@@ -205,7 +132,7 @@ export const createSenderWorld = ({
     })
     const worker = {
       name, self, served, sessions,
-      /** As `run-lives.ts` does. */
+      /** Stops a session that moved away, like `run-lives.ts`. */
       settle: (): void => {
         const term = ownTerm({ admission: view, worker: self }, LIVE)
         const own = sessions.runs.termOf(LIVE)
@@ -213,21 +140,23 @@ export const createSenderWorld = ({
         served.placementChanged()
       },
     }
-    workers = [...workers.filter((one) => one.name !== name), worker]
+    workers = [...workers.filter((worker) => worker.name !== name), worker]
     return worker
   }
 
-  /** A process with sockets, which may be a worker as well. */
+  /** Creates a process with sockets, which may also be a worker. */
   const createApi = (name: string, own: ReturnType<typeof createWorker> | null = null) => {
     const self = own?.self ?? { name, incarnation: `run of ${name}` }
-    const where = createPlacements({ admission: view, members: { self, all: () => members } })
-    const outside = network.linksOf(name)
+    const placements = createPlacements({ admission: view, members: { self, all: () => members } })
+    const networkLinks = network.linksOf(name)
     const links =
-      own === null ? outside : withLocalWorker(outside, { incarnation: self.incarnation, handler: own.served })
+      own === null
+        ? networkLinks
+        : withLocalWorker(networkLinks, { incarnation: self.incarnation, handler: own.served })
     const recent = createRecentFinals(timers)
     const { storedFinals } = lifecycleOf(self)
     const remote = createRemoteLives({
-      links, placements: where, environment, timers, logger, storedFinals, recent, bus: createLiveBus({ logger }),
+      links, placements, environment, timers, logger, storedFinals, recent, bus: createLiveBus({ logger }),
     })
     const hub = createHub({ bus: remote.bus, strict: false })
     const place = placeRemotely({
@@ -240,7 +169,7 @@ export const createSenderWorld = ({
     return api
   }
 
-  const told = (): void => {
+  const publishPlacement = (): void => {
     for (const worker of workers) worker.settle()
     for (const { remote } of apis) remote.placementChanged()
   }
@@ -259,7 +188,7 @@ export const createSenderWorld = ({
         })),
       }
     },
-    /** Admission gives the live to this worker, and everybody hears of it. */
+    /** Assigns the session to this worker and informs all processes. */
     place: (worker: string | null): void => {
       const term = (admission.open[0]?.term ?? 0) + 1
       const held: Reservation = {
@@ -273,7 +202,7 @@ export const createSenderWorld = ({
         instance: 'i',
       }
       admission = { ...admission, open: [held] }
-      told()
+      publishPlacement()
     },
     placedOn: () => admission.open[0]?.worker ?? null,
     turns: async (count = TURNS): Promise<void> => {

@@ -11,84 +11,88 @@ import { me, startWorker, stores, typesOf } from '../../unit/application/one-wor
 import { createStalledWorld } from './stalled-store.ts'
 import { requestOf } from '../../unit/application/write-side.ts'
 
-test('with late or missing answers of the store no session is locked or doubled', async (t) => {
+test('late or missing answers of the store never lock, mute or double a session', async (t) => {
   const world = await createStalledWorld(chanceOf(t).random('stall'), stores())
   t.teardown(world.close)
-  const { open, made } = await world.round('create', Number(process.env['STENOLOG_TEST_SESSIONS'] ?? 500))
-  t.log(`${made} lives made, ${open} are open`)
-  t.true(open > 0 && open < made)
+  const { open, created } = await world.round('create', Number(process.env['STENOLOG_TEST_SESSIONS'] ?? 500))
+  t.log(`${created} sessions created, ${open} open`)
+  t.true(open > 0 && open < created)
 })
 
-for (const late of ['never', 'at once', 'later'] as const)
-  test(`an attach without an answer locks nobody out: the append happens ${late}`, async (t) => {
-    const on = stores()
+for (const appendTime of ['never', 'at once', 'later'] as const)
+  test(`an attach without an answer locks nobody out: the append happens ${appendTime}`, async (t) => {
+    const shared = stores()
     let isStalled = false
-    const kept: Array<() => Promise<unknown>> = []
+    const laterWrites: Array<() => Promise<unknown>> = []
     const append: EventStore['append'] = (stream, expected, events) => async () => {
-      const write = on.store.append(stream, expected, events)
+      const write = shared.store.append(stream, expected, events)
       if (!isStalled || events[0]?.type !== 'SenderAttached') return await write()
-      if (late === 'at once') await write()
-      if (late === 'later') kept.push(write)
+      if (appendTime === 'at once') await write()
+      if (appendTime === 'later') laterWrites.push(write)
       return { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'stalled' } }
     }
     const read: EventStore['read'] = (stream, options) => async () =>
-      isStalled && kept.length > 0
+      isStalled && laterWrites.length > 0
         ? { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'stalled' } }
-        : await on.store.read(stream, options)()
-    const { side, sessions, attach } = await startWorker(t, { ...on, store: { ...on.store, append, read } })
+        : await shared.store.read(stream, options)()
+    const { side, sessions, attach } = await startWorker(t, { ...shared, store: { ...shared.store, append, read } })
     const { id } = right(await side.createLive(me, requestOf())())
     isStalled = true
     const refused = await sessions.attachSender(id)()
-    if (late !== 'at once') t.like(refused, { left: { _tag: 'StoreUnavailable' } })
+    if (appendTime !== 'at once') t.like(refused, { left: { _tag: 'StoreUnavailable' } })
     else if ('right' in refused) refused.right.lost()
     isStalled = false
-    for (const write of kept) await write()
+    for (const write of laterWrites) await write()
     await eventually(async () => {
-      const types = await typesOf(on, `live-${id}`)
+      const types = await typesOf(shared, `live-${id}`)
       assert.equal(
         types.includes('SenderAttached'),
         types.includes('SenderDetached') || types.includes('LiveFinished'),
-        'nobody is named as the sender who is none',
+        'the log names no sender that was refused',
       )
     })
-    if (late !== 'at once') t.is((await attach(id)).liveId, id)
+    if (appendTime !== 'at once') t.is((await attach(id)).liveId, id)
     t.pass()
   })
 
-test('a finish during a store outage ends the session once the store is back', async (t) => {
-  const on = stores()
+test('a finish during a store outage ends the session once the store is available', async (t) => {
+  const shared = stores()
   const timers = createManualTimers()
-  let isAway = false
-  const append: EventStore['append'] = (...args) => async () =>
-    isAway ? { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'away' } } : await on.store.append(...args)()
+  let isUnavailable = false
+  const append: EventStore['append'] =
+    (...args) =>
+    async () =>
+      isUnavailable
+        ? { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'simulated' } }
+        : await shared.store.append(...args)()
   const { side, attach, sessions, bus, pipelines, admission } = await startWorker(t, {
-    ...on,
+    ...shared,
     timers,
-    store: { ...on.store, append },
+    store: { ...shared.store, append },
   })
   const { id } = right(await side.createLive(me, requestOf())())
-  const told: Array<string> = []
-  bus.subscribe(id, ({ kind }) => told.push(kind))
+  const signals: Array<string> = []
+  bus.subscribe(id, ({ kind }) => signals.push(kind))
   const sender = await attach(id)
   sender.configure({})
   sender.audio(AUDIO)
   await eventually(() => assert.equal(pipelines.of(id).samples(), AUDIO.length))
-  isAway = true
+  isUnavailable = true
   let answer: unknown
-  void finishLive(side.deps)(me, id)().then((given) => { answer = given })
+  void finishLive(side.deps)(me, id)().then((result) => { answer = result })
   await eventually(() => {
     timers.advance(500)
     assert.ok(answer !== undefined)
   })
-  t.like(answer, { left: { _tag: 'StoreUnavailable' } }, 'it is answered 503')
-  t.is(told.at(-1), 'ended', 'who speaks to it hears of it')
-  isAway = false
+  t.like(answer, { left: { _tag: 'StoreUnavailable' } }, 'the route answers 503')
+  t.is(signals.at(-1), 'ended', 'the sender is informed')
+  isUnavailable = false
   await eventually(() => {
     timers.advance(1000)
     assert.deepEqual(admission.state().open, [])
   })
-  t.is((await typesOf(on, `live-${id}`)).at(-1), 'LiveFinished')
-  t.is(right(await on.store.read(`live-${id}`)()).at(-1)?.metadata.actor, 'user:1')
+  t.is((await typesOf(shared, `live-${id}`)).at(-1), 'LiveFinished')
+  t.is(right(await shared.store.read(`live-${id}`)()).at(-1)?.metadata.actor, 'user:1')
   await eventually(() => {
     timers.advance(1000)
     assert.equal(sessions.count(), 0)

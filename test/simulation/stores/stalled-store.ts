@@ -20,14 +20,15 @@ interface Stores {
   readonly keyring: Keyring
 }
 
-/** The adapters wait so long for an answer. */
+/** How long the adapters wait for an answer. */
 const ANSWER_MS = 1500
-/** `admission` remembers a command for so long. */
+/** How long `admission` remembers a command. */
 const REMEMBERED_MS = 600_000
-const AWAY = { _tag: 'StoreUnavailable', reason: 'stalled' } as const
+const UNAVAILABLE = { _tag: 'StoreUnavailable', reason: 'stalled' } as const
+/** Refusals after which the outcome is unknown. */
 const UNKNOWN = ['StoreUnavailable', 'Contended', 'Superseded']
 
-/** Counts the calls that a store works on, for time stands still until it has answered. */
+/** Counts the running calls of a store: virtual time stops until they are answered. */
 const counting = ({ store, keyring }: Stores) => {
   let busy = 0
   const counted =
@@ -52,7 +53,7 @@ const counting = ({ store, keyring }: Stores) => {
   }
 }
 
-/** While `isStalled` every append is made 0.5 to 3 s later, and answered then, too early to know, or never made. */
+/** While `isStalled`, an append happens 0.5 to 3 s later or never, and may be answered before it happens. */
 const stalling = (store: EventStore, timers: Timers, random: () => number, isStalled: () => boolean): EventStore => {
   const wait = (ms: number): Promise<void> => new Promise((resolve) => { timers.after(ms, resolve) })
   return {
@@ -65,12 +66,12 @@ const stalling = (store: EventStore, timers: Timers, random: () => number, isSta
       const kind = random()
       if (making !== null && delay < ANSWER_MS && kind > 0.5) return await making
       await wait(kind > 0.4 ? ANSWER_MS : random() * 100)
-      return E.left(AWAY)
+      return E.left(UNAVAILABLE)
     },
   }
 }
 
-/** A worker on a store that stalls whenever sessions come; what stands around it keeps nothing of what is over. */
+/** Creates a worker on a store that stalls during each round of sessions. */
 export const createStalledWorld = async (random: () => number, stores: Stores) => {
   const timers = createManualTimers()
   let isStalled = false
@@ -88,32 +89,32 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
   const chance = (share: number): boolean => random() < share
   const after = (ms: number): Promise<void> => new Promise((resolve) => { timers.after(random() * ms, resolve) })
 
-  /** As a client that tries again for as long as it is told nothing. */
-  const surely = async <L extends { readonly _tag: string }, A>(
-    ask: () => Promise<E.Either<L, A>>,
+  /** Repeats a request until its outcome is known, as a client does. */
+  const retry = async <L extends { readonly _tag: string }, A>(
+    send: () => Promise<E.Either<L, A>>,
   ): Promise<E.Either<L, A>> => {
     for (;;) {
-      const answer = await ask()
+      const answer = await send()
       if (E.isRight(answer) || !UNKNOWN.includes(answer.left._tag)) return answer
       await after(3000)
     }
   }
 
-  /** Lets virtual time pass until it is done. */
+  /** Advances virtual time until `isDone`. */
   const drive = async (isDone: () => boolean): Promise<void> => {
     for (let turns = 0; !isDone(); turns++) {
-      assert.ok(turns < 100_000, 'the sessions do not come to rest')
+      assert.ok(turns < 100_000, 'the sessions do not finish')
       await new Promise((resolve) => { setImmediate(resolve) })
       while (isBusy()) await new Promise((resolve) => { setImmediate(resolve) })
       timers.advance(20)
     }
   }
-  /** 30 s of a store that is well, with the reconciler's round before them and behind. */
+  /** Runs 30 s on an available store, with a round of the reconciler before and after. */
   const recover = async (): Promise<void> => {
-    const well = timers.monotonic() + 30_000
+    const end = timers.monotonic() + 30_000
     const reconcile = createReconciler(side.deps).round
     void reconcile()
-    await drive(() => timers.monotonic() >= well)
+    await drive(() => timers.monotonic() >= end)
     let isReconciled = false
     void reconcile().finally(() => { isReconciled = true })
     await drive(() => isReconciled && timers.size() === 0)
@@ -127,23 +128,26 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
     return events
   }
 
-  /** So many sessions while it stalls, then 30 s of one that is well; throws where one is locked, deaf or doubled. */
+  /**
+   * Runs the sessions on a stalling store, then recovers. Throws when a session is locked (refuses its sender), mute
+   * (accepts no audio) or doubled.
+   */
   const round = async (name: string, sessions: number) => {
     const from = right(await real.head()())
-    const [over, speaking] = [new Set<number>(), new Map<number, Awaited<ReturnType<typeof worker.attach>>>()]
-    const deafen: Array<() => void> = []
+    const [ended, senders] = [new Set<number>(), new Map<number, Awaited<ReturnType<typeof worker.attach>>>()]
+    const unsubscribes: Array<() => void> = []
     const session = async (number: number): Promise<void> => {
       await after(20_000)
-      const made = await surely(side.createLive(owner, requestOf(), `${name}-${number}`))
-      assert.ok(E.isRight(made), 'a create is refused')
-      const { id } = made.right
-      deafen.push(bus.subscribe(id, ({ kind }) => { if (kind === 'ended') over.add(id) }))
+      const createdLive = await retry(side.createLive(owner, requestOf(), `${name}-${number}`))
+      assert.ok(E.isRight(createdLive), 'a create was refused')
+      const { id } = createdLive.right
+      unsubscribes.push(bus.subscribe(id, ({ kind }) => { if (kind === 'ended') ended.add(id) }))
       if (chance(0.1)) return
       const first = await live.attachSender(id)()
       if (E.isLeft(first) && chance(0.3)) return
-      const attached = E.isRight(first) ? first : await surely(live.attachSender(id))
-      assert.ok(E.isRight(attached), `live ${id} is locked: ${E.isLeft(attached) ? attached.left._tag : ''}`)
-      speaking.set(id, attached.right)
+      const attached = E.isRight(first) ? first : await retry(live.attachSender(id))
+      assert.ok(E.isRight(attached), `session ${id} is locked: ${E.isLeft(attached) ? attached.left._tag : ''}`)
+      senders.set(id, attached.right)
       attached.right.configure({})
       attached.right.audio(AUDIO)
       await worker.pipelines.of(id).final(1, 'words')
@@ -152,7 +156,7 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
       if (end < 0.25) attached.right.finish()
       else if (end < 0.5) await side.finishLive(owner, id)()
       else if (end < 0.7) attached.right.lost()
-      else if (end < 0.8) await surely(side.finishLive(owner, id))
+      else if (end < 0.8) await retry(side.finishLive(owner, id))
     }
     let done = 0
     const failures: Array<unknown> = []
@@ -168,36 +172,36 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
     const log = await logSince(from)
     const created = log.filter(({ type }) => type === 'LiveCreated').map(dataOf)
     const commands = new Set(created.map((data) => String(data['commandId']).split('/')[0]))
-    assert.equal(commands.size, created.length, 'a create is doubled')
+    assert.equal(commands.size, created.length, 'a create made two sessions')
     let open = 0
     for (const data of created) {
       const id = Number(data['liveId'])
       const { state } = right(await loadLive(side.deps, id)())
       const isOpen = exists(state) && (state.status === 'pending' || state.status === 'active')
-      assert.equal(reserved.includes(id), isOpen, `live ${id} is ${state.status}`)
+      assert.equal(reserved.includes(id), isOpen, `session ${id} is ${state.status}`)
       const finals = log.filter(({ stream, type }) => stream === `segments-${id}` && type === 'SegmentFinalised')
-      assert.ok(finals.length <= 1, `a final of live ${id} is doubled`)
-      const sender = speaking.get(id)
+      assert.ok(finals.length <= 1, `a final of session ${id} was stored twice`)
+      const sender = senders.get(id)
       if (!isOpen) {
-        assert.ok(sender === undefined || over.has(id), `nobody told who speaks to live ${id} of its end`)
+        assert.ok(sender === undefined || ended.has(id), `the sender of session ${id} was not informed of its end`)
         continue
       }
       open += 1
       const isNamed = state.sender !== null
-      assert.equal(isNamed, live.runs.hasSender(id), `the log names a sender of live ${id}, or none, wrongly`)
-      if (sender !== undefined) assert.equal(sender.audio(AUDIO), 'ok', `live ${id} is deaf`)
+      assert.equal(isNamed, live.runs.hasSender(id), `the log and the worker differ about the sender of session ${id}`)
+      if (sender !== undefined) assert.equal(sender.audio(AUDIO), 'ok', `session ${id} accepts no audio`)
       else right(await live.attachSender(id)())
     }
     assert.equal(reserved.length, open)
-    assert.equal(live.count(), open, 'what is over is forgotten')
-    deafen.forEach((stop) => stop())
+    assert.equal(live.count(), open, 'ended sessions are forgotten')
+    unsubscribes.forEach((stop) => stop())
     worker.pipelines.forget()
-    return { open, made: created.length }
+    return { open, created: created.length }
   }
 
   return {
     round,
-    /** Ends all that is open, and the time passes for which commands are remembered. */
+    /** Ends all sessions and waits until their commands are forgotten. */
     endAll: async (): Promise<void> => {
       const open = admission.state().open.map(({ liveId }) => liveId)
       let isDone = false
@@ -206,7 +210,7 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
       await recover()
       const forgotten = timers.monotonic() + REMEMBERED_MS
       await drive(() => timers.monotonic() >= forgotten)
-      assert.equal(live.count() + admission.state().open.length, 0, 'all of it has ended')
+      assert.equal(live.count() + admission.state().open.length, 0, 'all sessions have ended')
     },
     close: worker.close,
   }

@@ -14,7 +14,10 @@ import { ada } from '../../support/worlds/user-world.ts'
 const ADDRESS = '192.0.2.1'
 const ROUNDS = 50
 
-/** Two processes over the same log, keys and read models; the first one runs the projections. */
+const describe = (delays: ReadonlyArray<number>): string =>
+  [0.5, 0.99].map((share) => `${percentile(delays, share).toFixed(1)} ms (p${share * 100})`).join(', ')
+
+/** Starts two processes on the same log, keys and read models. The first runs the projections. */
 const startTwo = async (t: ExecutionContext) => {
   const leases = createMemoryLeases()
   const shared = { store: createMemoryEventStore(), keyring: createMemoryKeyring(), documents: createMemoryDocuments() }
@@ -27,12 +30,15 @@ const startTwo = async (t: ExecutionContext) => {
 test('a change of users and tokens in one process is known in the other, also in its cache', async (t) => {
   const { a, b } = await startTwo(t)
   const userId = await a.register('Ada')
-  const seen: Array<number> = []
-  const see = async (write: () => Promise<unknown>, isSeen: () => Promise<boolean>) =>
-    void seen.push(await visibilityDelay(write, isSeen))
-  await see(async () => undefined, async () => E.isRight(await b.authentication.logIn('Ada', ada.password, ADDRESS)))
+  const delays: Array<number> = []
+  const measure = async (write: () => Promise<unknown>, isSeen: () => Promise<boolean>) =>
+    void delays.push(await visibilityDelay(write, isSeen))
+  await measure(
+    async () => undefined,
+    async () => E.isRight(await b.authentication.logIn('Ada', ada.password, ADDRESS)),
+  )
   for (let maxSessions = 1; maxSessions <= ROUNDS; maxSessions++)
-    await see(
+    await measure(
       async () =>
         right(await a.changes.changeUser({ ...callerOf(9), permissions: ['admin'] }, userId, { maxSessions })()),
       async () => right(await b.changes.whoAmI(callerOf(userId))()).maxSessions === maxSessions,
@@ -42,23 +48,21 @@ test('a change of users and tokens in one process is known in the other, also in
     token: { id },
   } = right(await a.tokens.issueToken(callerOf(userId), { name: 'key', expiresAt: null })())
   const knows = async () => O.isSome(right(await b.authenticateKey(secret)()))
-  await see(async () => undefined, knows)
-  await see(async () => right(await a.tokens.revokeToken(callerOf(userId), id)()), async () => !(await knows()))
-  t.log(
-    `seen by another process: p50 ${percentile(seen, 0.5).toFixed(1)} ms, p99 ${percentile(seen, 0.99).toFixed(1)} ms`,
-  )
-  t.is(seen.length, ROUNDS + 3)
+  await measure(async () => undefined, knows)
+  await measure(async () => right(await a.tokens.revokeToken(callerOf(userId), id)()), async () => !(await knows()))
+  t.log(`known in the other process after ${describe(delays)}`)
+  t.is(delays.length, ROUNDS + 3)
 })
 
-test('a process whose lists another process updates shows the writes of both', async (t) => {
+test('a process whose lists another process updates shows the writes of both processes', async (t) => {
   const { a, b } = await startTwo(t)
   const names = async ({ users }: typeof a) =>
     right(await users.listUsers({ skip: 0, limit: 100 })()).items.map(({ username }) => username)
-  const seen: Array<number> = []
+  const delays: Array<number> = []
   for (let n = 1; n <= ROUNDS / 2; n++) {
     await b.register(`of b ${n}`)
     t.true((await names(b)).includes(`of b ${n}`))
-    seen.push(
+    delays.push(
       await visibilityDelay(
         () => a.register(`of a ${n}`),
         async () => (await names(b)).includes(`of a ${n}`),
@@ -66,7 +70,5 @@ test('a process whose lists another process updates shows the writes of both', a
     )
   }
   t.is(b.projector.timeouts(), 0)
-  t.log(
-    `listed by another process: p50 ${percentile(seen, 0.5).toFixed(1)} ms, p99 ${percentile(seen, 0.99).toFixed(1)} ms`,
-  )
+  t.log(`listed in the other process after ${describe(delays)}`)
 })

@@ -12,43 +12,43 @@ interface Segments {
   fence: number
 }
 
-/** What a worker says of a live that it runs; its metadata names its process. */
+/** Events that only the worker of a session appends; their metadata names its process. */
 const BY_WORKER = ['SenderAttached', 'SenderDetached', 'SourceStarted', 'LiveStarted', 'LiveTakenOver']
 
 /**
- * What must hold after every single append of several workers, told from nothing but the log, in its order: no worker is
- * given more than it has, nor a live whose model it has not, one process writes in a term, nothing of a lower one stands behind a fence, segments count 1..n.
+ * Checks the log after each append: no worker exceeds its capacity or gets a session whose model it lacks, only one
+ * process writes in a term, no lower term follows a fence, and segments count 1..n.
  */
 export const createWorkerLogRules = (capacity: number, offers: ReadonlyMap<string, ReadonlySet<string>>) => {
   const placed = new Map<number, Placed>()
-  /** Which run has a worker's name. */
+  /** The incarnation of each joined worker. */
   const joined = new Map<string, unknown>()
   const needs = new Map<number, ReadonlyArray<string>>()
   const terms = new Map<number, number>()
-  /** Which process wrote first in a term of a live, by `live term`. */
+  /** The process that wrote first in a term of a session, by `liveId term`. */
   const writers = new Map<string, string>()
   const segments = new Map<number, Segments>()
-  const over = new Set<number>()
+  const ended = new Set<number>()
   const violations: Array<string> = []
 
-  const check = (holds: boolean, what: string): void => {
-    if (!holds) violations.push(what)
+  const check = (holds: boolean, message: string): void => {
+    if (!holds) violations.push(message)
   }
   const heldBy = (worker: string): number =>
-    [...placed.values()].filter((one) => one.worker === worker).reduce((sum, { vram }) => sum + vram, 0)
+    [...placed.values()].filter((placement) => placement.worker === worker).reduce((sum, { vram }) => sum + vram, 0)
 
   const writtenBy = (liveId: number, term: number, { type, metadata: { actor } }: StoredEvent): void => {
     if (!actor.startsWith('instance:')) return
     const key = `${liveId} ${term}`
     const writer = writers.get(key) ?? actor
     writers.set(key, writer)
-    check(writer === actor, `${type} of live ${liveId} in term ${term} by ${actor}, whose writer is ${writer}`)
+    check(writer === actor, `${type} of session ${liveId} in term ${term} by ${actor}, whose writer is ${writer}`)
   }
 
-  const given = (liveId: number, worker: string): void => {
+  const checkPlacement = (liveId: number, worker: string): void => {
     check(
       needs.get(liveId)?.every((name) => offers.get(worker)?.has(name)) === true,
-      `${worker} cannot run live ${liveId}`,
+      `${worker} cannot run session ${liveId}`,
     )
     check(heldBy(worker) <= capacity, `${worker} holds ${heldBy(worker)} of ${capacity} MB`)
   }
@@ -57,38 +57,38 @@ export const createWorkerLogRules = (capacity: number, offers: ReadonlyMap<strin
     const [liveId, worker] = [Number(data['liveId']), String(data['worker'])]
     if (type === 'WorkerJoined') joined.set(worker, data['incarnation'])
     if (type === 'WorkerLeft') {
-      check(joined.get(worker) === data['incarnation'], `${worker} left for a run that had not its name`)
+      check(joined.get(worker) === data['incarnation'], `${worker} left in an incarnation that had not joined`)
       joined.delete(worker)
-      for (const one of placed.values()) if (one.worker === worker) one.worker = null
+      for (const placement of placed.values()) if (placement.worker === worker) placement.worker = null
     }
     if (type === 'Admitted') placed.set(liveId, { worker, term: 1, vram: Number(data['vram']) })
     if (type === 'Moved') {
-      const one = placed.get(liveId)
+      const placement = placed.get(liveId)
       check(
-        one !== undefined && Number(data['term']) === one.term + 1,
-        `live ${liveId} was moved into term ${String(data['term'])}`,
+        placement !== undefined && Number(data['term']) === placement.term + 1,
+        `session ${liveId} was moved into term ${String(data['term'])}`,
       )
-      if (one !== undefined) placed.set(liveId, { ...one, worker, term: Number(data['term']) })
+      if (placement !== undefined) placed.set(liveId, { ...placement, worker, term: Number(data['term']) })
     }
     if (type === 'Released') {
-      check(placed.delete(liveId), `live ${liveId} was released twice`)
-      check(over.has(liveId), `live ${liveId} was released before its end`)
+      check(placed.delete(liveId), `session ${liveId} was released twice`)
+      check(ended.has(liveId), `session ${liveId} was released before its end`)
     }
     if (type === 'Admitted') needs.set(liveId, data['needs'] as ReadonlyArray<string>)
-    if (type === 'Admitted' || type === 'Moved') given(liveId, worker)
+    if (type === 'Admitted' || type === 'Moved') checkPlacement(liveId, worker)
   }
 
   const onLive = (event: StoredEvent, data: Readonly<Record<string, unknown>>): void => {
     const { type } = event
     const liveId = Number(data['liveId'])
-    check(!over.has(liveId), `${type} of live ${liveId} after its end`)
+    check(!ended.has(liveId), `${type} of session ${liveId} after its end`)
     const before = terms.get(liveId) ?? 1
     if (type === 'LiveTakenOver') {
-      check(Number(data['term']) > before, `term ${String(data['term'])} of live ${liveId} after ${before}`)
+      check(Number(data['term']) > before, `term ${String(data['term'])} of session ${liveId} after ${before}`)
       terms.set(liveId, Number(data['term']))
     }
     if (BY_WORKER.includes(type)) writtenBy(liveId, terms.get(liveId) ?? 1, event)
-    if (['LiveFinished', 'LiveFailed', 'LiveAborted'].includes(type)) over.add(liveId)
+    if (['LiveFinished', 'LiveFailed', 'LiveAborted'].includes(type)) ended.add(liveId)
   }
 
   const onSegments = (event: StoredEvent, data: Readonly<Record<string, unknown>>): void => {
@@ -96,13 +96,13 @@ export const createWorkerLogRules = (capacity: number, offers: ReadonlyMap<strin
     const { last, fence } = segments.get(liveId) ?? { last: 0, fence: 1 }
     writtenBy(liveId, term, event)
     if (event.type === 'SegmentsFenced') {
-      check(term > fence, `fence ${term} of live ${liveId} behind fence ${fence}`)
+      check(term > fence, `fence ${term} of session ${liveId} after fence ${fence}`)
       segments.set(liveId, { last, fence: term })
       return
     }
     const segment = Number(data['segment'])
-    check(term === fence, `segment ${segment} of live ${liveId} in term ${term} behind fence ${fence}`)
-    check(segment === last + 1, `segment ${segment} of live ${liveId} after ${last}`)
+    check(term === fence, `segment ${segment} of session ${liveId} in term ${term} after fence ${fence}`)
+    check(segment === last + 1, `segment ${segment} of session ${liveId} after ${last}`)
     segments.set(liveId, { last: segment, fence })
   }
 
@@ -116,7 +116,7 @@ export const createWorkerLogRules = (capacity: number, offers: ReadonlyMap<strin
     joined: (): ReadonlyMap<string, unknown> => joined,
     violations: (): ReadonlyArray<string> => violations,
     placements: (): ReadonlyMap<number, Readonly<Placed>> => placed,
-    isOver: (liveId: number): boolean => over.has(liveId),
+    isOver: (liveId: number): boolean => ended.has(liveId),
     segments: (): number => [...segments.values()].reduce((sum, { last }) => sum + last, 0),
   }
 }

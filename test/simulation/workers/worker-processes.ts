@@ -3,19 +3,19 @@ import type { EventStore, StoredEvent, SubscriptionMessage } from '../../../appl
 import type { Timers } from '../../../application/ports/timers.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 
-/** Shares of the appends. */
+/** Shares of the appends that fail. */
 export interface AppendFaults {
-  /** Answered as unavailable, and made at some later time. */
+  /** The append is answered as unavailable and happens later. */
   readonly late: number
-  /** Made, and answered as unavailable. */
+  /** The append happens and is answered as unavailable. */
   readonly lost: number
-  /** Made twice. */
+  /** The append happens twice. */
   readonly doubled: number
 }
 
 export const NO_FAULTS: AppendFaults = { late: 0, lost: 0, doubled: 0 }
 
-/** A process whose every read, append, message and timer comes when the simulation says, or never. */
+/** A process whose reads, appends, messages and timers happen when the simulation picks them, or never. */
 export interface SimulatedWorkerProcess {
   readonly store: EventStore
   readonly timers: Timers
@@ -25,9 +25,9 @@ export interface SimulatedWorkerProcess {
   readonly isDead: () => boolean
 }
 
-const AWAY = { _tag: 'StoreUnavailable', reason: 'simulated' } as const
+const UNAVAILABLE = { _tag: 'StoreUnavailable', reason: 'simulated' } as const
 
-/** Processes around one log, in virtual time. One that is frozen does nothing; all that it had begun goes on when it wakes. */
+/** Simulates processes on one log in virtual time. A frozen process does nothing until it thaws, then continues. */
 export const createWorkerProcesses = (random: () => number, onAppend: (stream: string, event: StoredEvent) => void) => {
   const store = createMemoryEventStore()
   interface Task {
@@ -45,8 +45,8 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
     for (const event of log.slice(observed)) onAppend(event.stream, event)
     observed = log.length
   }
-  const takeOne = <A>(from: ReadonlyArray<A>): A | undefined => from[Math.floor(random() * from.length)]
-  /** Lets the microtasks run out. */
+  const pick = <A>(from: ReadonlyArray<A>): A | undefined => from[Math.floor(random() * from.length)]
+  /** Runs all pending microtasks. */
   const settle = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve) })
 
   const createProcess = (): SimulatedWorkerProcess => {
@@ -72,11 +72,11 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
         const chance = random()
         if (chance < faults.late) {
           late.push(write)
-          return E.left(AWAY)
+          return E.left(UNAVAILABLE)
         }
         const made = await write()
         if (chance < faults.late + faults.doubled) late.push(write)
-        return chance > 1 - faults.lost ? E.left(AWAY) : made
+        return chance > 1 - faults.lost ? E.left(UNAVAILABLE) : made
       })
     return {
       store: {
@@ -95,7 +95,7 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
         after: (ms, task) => {
           const entry = { due: clock + ms, isHeld, run: () => { if (!dead) task() } }
           timers.push(entry)
-          return () => { timers = timers.filter((one) => one !== entry) }
+          return () => { timers = timers.filter((timer) => timer !== entry) }
         },
       },
       freeze: (isFrozen) => { frozen = isFrozen },
@@ -105,10 +105,10 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
     }
   }
 
-  /** Makes an append that was answered long ago, or never. */
+  /** Runs a late append. */
   const landLate = async (): Promise<void> => {
-    const write = takeOne(late)
-    late = late.filter((one) => one !== write)
+    const write = pick(late)
+    late = late.filter((append) => append !== write)
     await write?.()
   }
 
@@ -117,37 +117,37 @@ export const createWorkerProcesses = (random: () => number, onAppend: (stream: s
     log: store.allEvents,
     setFaults: (next: AppendFaults): void => { faults = next },
     now: (): number => clock,
-    /** Lets so many milliseconds pass; what is due runs in its order. */
+    /** Advances the clock by milliseconds and runs the due timers in order. */
     advance: async (ms: number): Promise<void> => {
       const until = clock + ms
       for (;;) {
         const [next] = timers.filter(({ due, isHeld }) => due <= until && !isHeld()).toSorted((a, b) => a.due - b.due)
         if (next === undefined) break
-        timers = timers.filter((one) => one !== next)
+        timers = timers.filter((timer) => timer !== next)
         clock = Math.max(clock, next.due)
         next.run()
         await settle()
       }
       clock = until
     },
-    /** Runs one step, chosen at random; false when nobody waits for any. */
+    /** Runs one random waiting step; false when no step waits. */
     next: async (): Promise<boolean> => {
       await settle()
       const free = steps.filter(({ isHeld }) => !isHeld())
       if (late.length > 0 && (free.length === 0 || random() < 0.1)) await landLate()
       else if (free.length === 0) return false
       else {
-        const chosen = takeOne(free)
-        steps = steps.filter((one) => one !== chosen)
+        const chosen = pick(free)
+        steps = steps.filter((step) => step !== chosen)
         chosen?.run()
       }
       await settle()
       observe()
       return true
     },
-    /** Milliseconds to the next timer of a process that is not frozen, null where there is none. */
+    /** Milliseconds to the next timer of a process that is not frozen; null without a timer. */
     nextTimer: (): number | null => {
-      const due = timers.filter(({ isHeld }) => !isHeld()).map((one) => one.due)
+      const due = timers.filter(({ isHeld }) => !isHeld()).map((timer) => timer.due)
       return due.length === 0 ? null : Math.max(0, Math.min(...due) - clock)
     },
   }

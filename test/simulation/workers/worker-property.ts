@@ -11,20 +11,20 @@ const schedule = fc.record({
   doubled: fc.constantFrom(0, 0.1),
 })
 
-/** Random schedules of three workers that freeze, die, are taken for dead and wake: no rule of the log is ever broken. */
+/** Runs random schedules of three workers that freeze, die, are declared lost and return. The log breaks no rule. */
 export const assertOneWorkerATerm = async (t: ExecutionContext, schedules: number): Promise<void> => {
   let [takenOver, fenced, segments] = [0, 0, 0]
   const seed = Math.floor(chanceOf(t).random('schedules')() * 2 ** 31)
   await fc.assert(
-    fc.asyncProperty(schedule, async (chosen) => {
-      const outcome = await runSchedule(chosen)
+    fc.asyncProperty(schedule, async (scheduleInput) => {
+      const outcome = await runSchedule(scheduleInput)
       takenOver += outcome.takenOver
       fenced += outcome.fenced
       segments += outcome.segments
-      if (outcome.wrong.length > 0) throw new Error(outcome.wrong.join('\n'))
+      if (outcome.problems.length > 0) throw new Error(outcome.problems.join('\n'))
     }),
     { numRuns: schedules, endOnFailure: true, seed },
   )
-  t.log(`${schedules} schedules, ${takenOver} lives taken over, ${fenced} fences, ${segments} segments`)
-  t.true(takenOver > schedules && segments > schedules, 'too few to prove anything')
+  t.log(`${schedules} schedules, ${takenOver} takeovers, ${fenced} fences, ${segments} segments`)
+  t.true(takenOver > schedules && segments > schedules, 'the schedules contain too few events')
 }

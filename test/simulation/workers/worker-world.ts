@@ -40,35 +40,35 @@ export interface WorkerStores {
 
 interface WorkerOptions extends WorkerStores {
   readonly worker: string
-  /** Megabytes. */
+  /** In megabytes. */
   readonly vram: number
   readonly reconnectGrace?: number
   readonly script?: PipelineScript
-  /** In place of one that keeps every line. */
+  /** Replaces the recording logger. */
   readonly logger?: Logger
-  /** Other processes, as the world of the test tells: who is lost is given up, and who was given up joins anew. */
+  /** The members of the test: a lost worker is removed, and a removed worker joins again. */
   readonly members?: Members
-  /** It looks for lost workers itself; else the test does. */
+  /** False: the test itself removes lost workers. */
   readonly watches?: false
-  /** What workers offer, as this process knows it. */
+  /** The models of the workers, as far as this process knows. */
   readonly offering?: () => Offering | undefined
   readonly takeoverGrace?: number
-  /** In place of all that have joined. */
+  /** Replaces the default candidates, which are all joined workers. */
   readonly candidates?: CandidatesFor
   readonly drainTimeout?: number
   readonly whenProjected?: () => Promise<void>
-  /** What its `run-lives` hears of the log, in place of all of it. */
+  /** Replaces the subscription of `runLives`. */
   readonly subscribe?: EventStore['subscribe']
 }
 
-/** One worker as the service puts it together, with scripted pipelines and pullers. It has joined, and hears nothing yet. */
+/** Composes a worker like the service, with scripted pipelines and pullers. `start` joins and follows the log. */
 export const createWorker = async (options: WorkerOptions) => {
   const { store, worker, vram, environment, timers, script } = options
   const recorded = createRecordingLogger()
   const { logger = recorded } = options
   const admission = await createAdmissionActor({ ...options, logger })
   const candidates =
-    options.candidates ?? (() => admission.state().workers.map((one) => ({ worker: one.worker, rank: 0 })))
+    options.candidates ?? (() => admission.state().workers.map(({ worker }) => ({ worker, rank: 0 })))
   const side = writeSideOf({ ...options, candidates }, admission)
   const deps = { ...side.deps, worker: { name: worker, incarnation: environment.instance } }
   const bus = createLiveBus({ logger })
@@ -89,10 +89,10 @@ export const createWorker = async (options: WorkerOptions) => {
     drainTimeout: options.drainTimeout ?? 0,
   })
   const watching = members && options.watches !== false && watchWorkers({ ...following, members })
-  const heard = { ...store, subscribe: options.subscribe ?? store.subscribe }
+  const followedStore = { ...store, subscribe: options.subscribe ?? store.subscribe }
   const running = runLives({
     ...deps,
-    store: heard,
+    store: followedStore,
     runs: sessions.runs,
     takeoverGrace: options.takeoverGrace ?? 0,
     logger,

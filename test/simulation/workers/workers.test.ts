@@ -1,6 +1,6 @@
 import test from 'ava'
 import { assertOneWorkerATerm } from './worker-property.ts'
 
-test('of three failing workers one writes in a term, and nothing follows its fence', async (t) => {
+test('with three failing workers only one writes in each term, and no lower term writes after its fence', async (t) => {
   await assertOneWorkerATerm(t, Number(process.env['STENOLOG_TEST_SCHEDULES'] ?? 50))
 })
