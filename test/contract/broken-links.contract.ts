@@ -6,11 +6,15 @@ import { eventually } from '../support/tools/eventually.ts'
 import { WORKER, createWorker, HELLO, HERE, frame, line, range, open, turns, inWorlds } from './live-links-support.ts'
 import type { LinksWorld, WorkerEnd } from './live-links-support.ts'
 
-/** What every adapter of the port does where something breaks; the last is tried with `runs` courses of things. */
-export const brokenLinksContract = (name: string, openWorld: (timers: Timers) => Promise<LinksWorld>, runs: number): void => {
+/** Tests every adapter of the port with failures. The last test tries `runs` random orders of steps. */
+export const brokenLinksContract = (
+  name: string,
+  openWorld: (timers: Timers) => Promise<LinksWorld>,
+  runs: number,
+): void => {
   const { on, until } = inWorlds(name, openWorld)
 
-  on('a dial that is not answered is given up; what waits for it counts as buffered', async (t, world) => {
+  on('an unanswered dial times out, and messages that wait for it count as buffered', async (t, world) => {
     const { peer } = await world.serve(WORKER, createWorker().handler)
     world.cut()
     const near = open(world.links, peer)
@@ -20,7 +24,7 @@ export const brokenLinksContract = (name: string, openWorld: (timers: Timers) =>
     t.deepEqual(near.messages, [])
   }, 1)
 
-  on('both sides notice a cut way by themselves', async (t, world) => {
+  on('both sides notice a cut connection on their own', async (t, world) => {
     const worker = createWorker((_, link) => link.send(HERE))
     const { peer } = await world.serve(WORKER, worker.handler)
     const near = open(world.links, peer)
@@ -34,7 +38,7 @@ export const brokenLinksContract = (name: string, openWorld: (timers: Timers) =>
     t.is(worker.first().ends.length, 1)
   }, 2)
 
-  on('a link that breaks is heard on both sides', async (t, world) => {
+  on('both sides notice a broken link', async (t, world) => {
     const worker = createWorker((_, link) => link.send(HERE))
     const { peer } = await world.serve(WORKER, worker.handler)
     const near = open(world.links, peer)
@@ -48,7 +52,7 @@ export const brokenLinksContract = (name: string, openWorld: (timers: Timers) =>
     t.is(near.ends.length, 1)
   })
 
-  on('what nobody takes is counted, and ends the link when it is too much', async (t, world) => {
+  on('unread messages are counted, and too many of them end the link', async (t, world) => {
     const worker = createWorker((_, link) => link.send(HERE))
     const { peer } = await world.serve(WORKER, worker.handler)
     const near = open(world.links, peer)
@@ -67,7 +71,7 @@ export const brokenLinksContract = (name: string, openWorld: (timers: Timers) =>
     t.true(most > 8 * 1024 * 1024 && most < 10 * 1024 * 1024, `${most}`)
   })
 
-  on('a worker sees that its peer takes nothing', async (t, world) => {
+  on('a worker notices that its peer does not read', async (t, world) => {
     const worker = createWorker()
     const { peer } = await world.serve(WORKER, worker.handler)
     const near = open(world.links, peer)
@@ -75,10 +79,10 @@ export const brokenLinksContract = (name: string, openWorld: (timers: Timers) =>
     await until(t, () => worker.ends[0]?.messages.length === 1)
     world.cut()
     const { link, ends } = worker.first()
-    const words = 'word '.repeat(100_000)
+    const text = 'word '.repeat(100_000)
     let most = 0
     for (let sent = 0; sent < 100 && ends.length === 0; sent += 1) {
-      link.send({ kind: 'reply', frame: words })
+      link.send({ kind: 'reply', frame: text })
       most = Math.max(most, link.buffered())
       await setImmediate()
     }
@@ -86,7 +90,7 @@ export const brokenLinksContract = (name: string, openWorld: (timers: Timers) =>
     t.true(most > 8 * 1024 * 1024 && most < 10 * 1024 * 1024, `${most}`)
   })
 
-  on('an end that is not answered in time, or fails at its worker, is unreachable', async (t, world) => {
+  on('an end is unreachable when its answer is late or the worker fails', async (t, world) => {
     const unanswered = Promise.withResolvers<null>()
     const endings = [() => Promise.reject(new Error('broken')), () => unanswered.promise]
     const worker = createWorker(undefined, () => endings.shift()?.() ?? Promise.resolve(null))
@@ -101,7 +105,7 @@ export const brokenLinksContract = (name: string, openWorld: (timers: Timers) =>
     unanswered.resolve(null)
   })
 
-  on('whatever happens, each side hears a beginning of what the other sent, and one end', async (t, world) => {
+  on('in any order of steps, each side receives a prefix of the messages and exactly one end', async (t, world) => {
     const steps = fc.array(fc.constantFrom('up', 'down', 'turn', 'close', 'leave', 'reset'), { maxLength: 30 })
     const worker = createWorker()
     const { peer } = await world.serve(WORKER, worker.handler)
@@ -126,7 +130,7 @@ export const brokenLinksContract = (name: string, openWorld: (timers: Timers) =>
       }
       near.link.close()
       await eventually(() => {
-        if (near.ends.length === 0 || far()?.ends.length === 0) throw new Error('it is open')
+        if (near.ends.length === 0 || far()?.ends.length === 0) throw new Error('the link is still open')
       }, { timeoutMs: 60_000 })
       await turns()
       t.is(near.ends.length, 1)
@@ -134,7 +138,7 @@ export const brokenLinksContract = (name: string, openWorld: (timers: Timers) =>
       t.deepEqual(down, range(down.length).map(line))
       t.deepEqual(up(), range(up().length).map(frame))
       t.true(down.length <= sent.down && up().length <= sent.up)
-      // Where nothing broke it and only the diallers closed it, everything that was sent has come.
+      // Without a failure, and when only the dialler closed the link, every sent message has arrived.
       if (!taken.includes('reset') && !taken.includes('leave')) {
         const closedAt = taken.indexOf('close')
         const before = taken.slice(0, closedAt === -1 ? taken.length : closedAt).filter((step) => step === 'up').length

@@ -1,6 +1,8 @@
+import * as E from 'fp-ts/lib/Either.js'
 import { v7 } from 'uuid'
-import type { EventStore, NewEvent, SubscriptionMessage } from '../../application/ports/event-store.ts'
+import type { EventStore, NewEvent, ReadOptions, SubscriptionMessage } from '../../application/ports/event-store.ts'
 import { eventually } from '../support/tools/eventually.ts'
+import { rightOf } from '../support/tools/right.ts'
 import { dataOf } from '../support/events/stored-data.ts'
 
 export interface OpenedEventStore {
@@ -19,9 +21,9 @@ export const newEvent = (n = 0): NewEvent => ({
 export const newEvents = (count: number, from = 0): ReadonlyArray<NewEvent> =>
   Array.from({ length: count }, (_, n) => newEvent(from + n))
 
-export { rightOf as right } from '../support/tools/right.ts'
+export { rightOf as right }
 
-/** What a stream holds that was deleted and appended to: a server brings it back a moment after it has acknowledged the append. */
+/** Waits for the events of a stream that was deleted and appended to. A server shows them with a short delay. */
 export const restored = <A>(read: () => Promise<ReadonlyArray<A>>): Promise<ReadonlyArray<A>> =>
   eventually(async () => {
     const found = await read()
@@ -29,7 +31,7 @@ export const restored = <A>(read: () => Promise<ReadonlyArray<A>>): Promise<Read
     return found
   })
 
-/** Takes messages until `enough` of those so far. */
+/** Collects messages until `enough` returns true for them. */
 export const take = async (
   messages: AsyncIterable<SubscriptionMessage>,
   enough: (taken: ReadonlyArray<SubscriptionMessage>) => boolean,
@@ -47,6 +49,19 @@ export const caughtUp = (taken: ReadonlyArray<SubscriptionMessage>): boolean => 
 export const delivered = (taken: ReadonlyArray<SubscriptionMessage>): ReadonlyArray<unknown> =>
   taken.flatMap((message) => (message.kind === 'event' ? [dataOf(message.event)['n']] : []))
 
-/** At least so many events. */
+/** True when at least `count` events were delivered. */
 export const until = (count: number) => (taken: ReadonlyArray<SubscriptionMessage>) => delivered(taken).length >= count
 
+/** Returns the numbers in the data of the events that a read returns. */
+export const numbers = async (
+  store: EventStore,
+  stream: string,
+  options?: ReadOptions,
+): Promise<ReadonlyArray<unknown>> =>
+  (await rightOf(store.read(stream, options))).map((event) => dataOf(event)['n'])
+
+export const revisions = async (store: EventStore, stream: string): Promise<ReadonlyArray<number>> =>
+  (await rightOf(store.read(stream))).map(({ revision }) => revision)
+
+export const wrongRevision = (stream: string, actual: number | 'no-stream') =>
+  E.left({ _tag: 'WrongRevision', stream, actual })

@@ -1,27 +1,22 @@
 import test, { type ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Appended, EventStore, NewEvent, ReadOptions } from '../../application/ports/event-store.ts'
-import { eventually } from '../support/tools/eventually.ts'
-import { newEvent, newEvents, restored, right, type OpenedEventStore } from './event-store-support.ts'
+import type { Appended, EventStore, NewEvent } from '../../application/ports/event-store.ts'
+import {
+  newEvent, newEvents, numbers, revisions, right, wrongRevision, type OpenedEventStore,
+} from './event-store-support.ts'
+import { streamLimitsContract } from './stream-limits.contract.ts'
 import { subscriptionContract } from './subscription.contract.ts'
-import { dataOf } from '../support/events/stored-data.ts'
 
 type RunTest = (title: string, body: (t: ExecutionContext) => Promise<void>) => void
 
-const numbers = async (store: EventStore, stream: string, options?: ReadOptions): Promise<ReadonlyArray<unknown>> =>
-  (await right(store.read(stream, options))).map((event) => dataOf(event)['n'])
-
-const revisions = async (store: EventStore, stream: string): Promise<ReadonlyArray<number>> =>
-  (await right(store.read(stream))).map(({ revision }) => revision)
-
 interface ContractOptions {
-  /** How the tests are run; together by default. */
+  /** Registers a test. The tests run concurrently by default. */
   readonly run?: RunTest
-  /** Others write to the log too, under other names. */
+  /** True when other services write to the same log under other stream names. */
   readonly isShared?: boolean
 }
 
-/** What every event store does, each of its tests on a store of its own. */
+/** Tests every event store. Each test opens its own store. */
 export const eventStoreContract = (
   name: string,
   open: () => Promise<OpenedEventStore>,
@@ -42,14 +37,13 @@ export const eventStoreContract = (
       }
     })
   }
-  const wrong = (stream: string, actual: number | 'no-stream') => E.left({ _tag: 'WrongRevision', stream, actual })
 
   on('an unknown stream reads as empty', async (t, store) => {
     t.deepEqual(await right(store.read('nothing')), [])
     t.deepEqual(await right(store.read('nothing', { direction: 'backwards', limit: 1 })), [])
   })
 
-  on('events come back as they were appended, with revision and position', async (t, store) => {
+  on('events are read as they were appended, with revision and position', async (t, store) => {
     const event = {
       ...newEvent(),
       type: 'Größe',
@@ -62,7 +56,7 @@ export const eventStoreContract = (
     t.true(isShared ? head >= appended.position : head === appended.position)
   })
 
-  on('revisions count from 0 and positions grow with the log', async (t, store) => {
+  on('revisions count from 0, and positions grow with the log', async (t, store) => {
     const before = await right(store.head())
     const answers: Appended[] = []
     for (const [stream, expected] of [['a', 'no-stream'], ['b', 'no-stream'], ['a', 1], ['b', 1]] as const) {
@@ -70,13 +64,13 @@ export const eventStoreContract = (
     }
     t.deepEqual(answers.map(({ revision }) => revision), [1, 1, 3, 3])
     const positions = answers.map(({ position }) => position)
-    // Events of a server itself may stand before ours.
+    // A server may write its own events before these appends.
     t.deepEqual([before, ...positions].toSorted(), [before, ...positions])
     t.is(new Set([before, ...positions]).size, 5)
   })
 
   on(
-    'the events of one append have positions of their own, in order, and the append that of the last',
+    'each event of an append has its own position, and the append returns the last position',
     async (t, store) => {
       const { position } = await right(store.append('a', 'no-stream', newEvents(5)))
       const positions = (await right(store.read('a'))).map((event) => event.position)
@@ -86,29 +80,29 @@ export const eventStoreContract = (
     },
   )
 
-  on('another revision than the expected one is answered as a value and writes nothing', async (t, store) => {
-    t.deepEqual(await store.append('a', 0, [newEvent()])(), wrong('a', 'no-stream'))
+  on('a wrong expected revision is returned as a left and writes nothing', async (t, store) => {
+    t.deepEqual(await store.append('a', 0, [newEvent()])(), wrongRevision('a', 'no-stream'))
     await right(store.append('a', 'no-stream', newEvents(3)))
-    t.deepEqual(await store.append('a', 'no-stream', [newEvent()])(), wrong('a', 2))
-    t.deepEqual(await store.append('a', 1, [newEvent()])(), wrong('a', 2))
-    t.deepEqual(await store.append('a', 7, [newEvent()])(), wrong('a', 2))
+    t.deepEqual(await store.append('a', 'no-stream', [newEvent()])(), wrongRevision('a', 2))
+    t.deepEqual(await store.append('a', 1, [newEvent()])(), wrongRevision('a', 2))
+    t.deepEqual(await store.append('a', 7, [newEvent()])(), wrongRevision('a', 2))
     t.deepEqual(await revisions(store, 'a'), [0, 1, 2])
   })
 
-  on('any appends whatever the revision is', async (t, store) => {
+  on('an append with "any" succeeds at every revision', async (t, store) => {
     await right(store.append('a', 'any', [newEvent(1)]))
     t.is((await right(store.append('a', 'any', [newEvent(2)]))).revision, 1)
     t.deepEqual(await numbers(store, 'a'), [1, 2])
   })
 
-  on('any is answered as before when its ids are the last ones of the stream', async (t, store) => {
+  on('a retry with "any" returns the first answer while its events are the last in the stream', async (t, store) => {
     const event = newEvent(1)
     const first = await right(store.append('a', 'any', [event]))
     t.deepEqual(await right(store.append('a', 'any', [event])), first)
     t.deepEqual(await numbers(store, 'a'), [1])
   })
 
-  on('an identical retry is answered as the first time, also after others have appended', async (t, store) => {
+  on('an identical retry returns the first answer, also after other appends', async (t, store) => {
     const [first, second] = [newEvents(2), newEvents(2, 2)]
     const answers = [await right(store.append('a', 'no-stream', first)), await right(store.append('a', 1, second))]
     await right(store.append('a', 3, newEvents(5, 4)))
@@ -129,12 +123,12 @@ export const eventStoreContract = (
       [second, first, third],
       [first, second, third, newEvent()],
     ]) {
-      t.deepEqual(await store.append('a', 'no-stream', other)(), wrong('a', 2))
+      t.deepEqual(await store.append('a', 'no-stream', other)(), wrongRevision('a', 2))
     }
     t.deepEqual(await numbers(store, 'a'), [0, 1, 2])
   })
 
-  on('identical appends at the same moment store the events once', async (t, store) => {
+  on('identical concurrent appends store the events once', async (t, store) => {
     const events = newEvents(2)
     const first = await right(store.append('a', 'no-stream', newEvents(1, 9)))
     const task = store.append('a', first.revision, events)
@@ -144,7 +138,7 @@ export const eventStoreContract = (
     t.deepEqual(await numbers(store, 'a'), [9, 0, 1])
   })
 
-  on('of 200 concurrent appends at one revision exactly one wins, round after round', async (t, store) => {
+  on('exactly one of 200 concurrent appends at one revision succeeds, in every round', async (t, store) => {
     for (const expected of ['no-stream', 0, 1] as const) {
       const answers = await Promise.all(newEvents(200).map((event) => store.append('a', expected, [event])()))
       t.is(answers.filter(E.isRight).length, 1)
@@ -153,12 +147,12 @@ export const eventStoreContract = (
     t.deepEqual(await revisions(store, 'a'), [0, 1, 2])
   })
 
-  on('200 concurrent appends with any all succeed with revisions of their own', async (t, store) => {
+  on('200 concurrent appends with "any" all succeed, each with its own revision', async (t, store) => {
     const answers = await Promise.all(newEvents(200).map((event) => right(store.append('a', 'any', [event]))))
     t.deepEqual(answers.map(({ revision }) => revision).sort((a, b) => a - b), Array.from({ length: 200 }, (_, n) => n))
   })
 
-  on('a refused append does not touch others made at the same moment', async (t, store) => {
+  on('a refused append does not affect concurrent appends', async (t, store) => {
     const answers = await Promise.all([
       store.append('a', 'no-stream', newEvents(2))(),
       store.append('b', 5, [newEvent()])(),
@@ -168,7 +162,7 @@ export const eventStoreContract = (
     t.deepEqual([await numbers(store, 'a'), await numbers(store, 'b'), await numbers(store, 'c')], [[0, 1], [], [7]])
   })
 
-  on('an append of nothing, or with an id that is no UUID, is a defect and writes nothing', async (t, store) => {
+  on('an append without events or with an invalid event id throws and writes nothing', async (t, store) => {
     await t.throwsAsync(store.append('a', 'no-stream', []))
     await t.throwsAsync(store.append('a', 'no-stream', [{ ...newEvent(), id: 'seven' }]))
     t.deepEqual(await right(store.read('a')), [])
@@ -184,7 +178,7 @@ export const eventStoreContract = (
     t.deepEqual(await numbers(store, 'a', { from: 5 }), [])
   })
 
-  on('a long stream reads whole', async (t, store) => {
+  on('a long stream is read completely', async (t, store) => {
     for (const part of [0, 1, 2]) await right(store.append('a', 'any', newEvents(500, part * 500)))
     await right(store.append('a', 'any', [newEvent(1500)]))
     t.deepEqual(await numbers(store, 'a'), Array.from({ length: 1501 }, (_, n) => n))
@@ -194,77 +188,6 @@ export const eventStoreContract = (
     )
   })
 
-  on('$maxCount keeps the last events and the numbering', async (t, store) => {
-    await right(store.setMetadata('a', { maxCount: 2 }))
-    await right(store.append('a', 'no-stream', newEvents(3)))
-    t.deepEqual(await numbers(store, 'a'), [1, 2])
-    await right(store.append('a', 2, [newEvent(3)]))
-    t.deepEqual(await numbers(store, 'a', { from: 0 }), [2, 3])
-    t.deepEqual(await revisions(store, 'a'), [2, 3])
-    t.deepEqual(await numbers(store, 'a', { direction: 'backwards' }), [3, 2])
-  })
-
-  on('$maxCount set later takes effect at once', async (t, store) => {
-    await right(store.append('a', 'no-stream', newEvents(5)))
-    await right(store.setMetadata('a', { maxCount: 1 }))
-    t.deepEqual(await numbers(store, 'a'), [4])
-  })
-
-  on('$maxAge takes events out of reads when they are too old, and the numbering goes on', async (t, store) => {
-    await right(store.setMetadata('a', { maxAgeSeconds: 1 }))
-    await right(store.setMetadata('b', { maxAgeSeconds: 3600 }))
-    await right(store.append('a', 'no-stream', newEvents(2)))
-    await right(store.append('b', 'no-stream', newEvents(2)))
-    await eventually(async () => {
-      if ((await right(store.read('a'))).length > 0) throw new Error('the events are still read')
-    })
-    t.is((await right(store.append('a', 1, [newEvent(2)]))).revision, 2)
-    t.deepEqual(await numbers(store, 'b'), [0, 1])
-  })
-
-  on('a deleted stream reads as empty and goes on numbering', async (t, store) => {
-    await right(store.append('a', 'no-stream', newEvents(3)))
-    await right(store.deleteStream('a'))
-    t.deepEqual(await right(store.read('a')), [])
-    t.deepEqual(await right(store.read('a', { direction: 'backwards', limit: 1 })), [])
-    await right(store.deleteStream('a'))
-    t.is((await right(store.append('a', 2, [newEvent(3)]))).revision, 3)
-    t.deepEqual(await restored(() => revisions(store, 'a')), [3])
-  })
-
-  on('a deleted stream counts as no stream', async (t, store) => {
-    const original = newEvents(2)
-    const first = await right(store.append('a', 'no-stream', original))
-    await right(store.deleteStream('a'))
-    t.is(
-      (await right(store.append('a', 'no-stream', original))).revision,
-      first.revision,
-      'the retry of what was deleted',
-    )
-    t.deepEqual(await right(store.read('a')), [])
-    t.is((await right(store.append('a', 'no-stream', [newEvent(2)]))).revision, 2)
-    t.deepEqual(await store.append('a', 'no-stream', [newEvent()])(), wrong('a', 2))
-    t.deepEqual(await restored(() => numbers(store, 'a')), [2])
-  })
-
-  on('limits set for a deleted stream do not bring it back, nor take away what comes', async (t, store) => {
-    await right(store.append('a', 'no-stream', newEvents(3)))
-    await right(store.deleteStream('a'))
-    await right(store.setMetadata('a', { maxCount: 2 }))
-    t.deepEqual(await right(store.read('a')), [])
-    await right(store.append('a', 'no-stream', newEvents(3, 3)))
-    // A store may have dropped the limit.
-    t.deepEqual((await restored(() => numbers(store, 'a'))).slice(-2), [4, 5])
-    t.false((await numbers(store, 'a')).includes(2))
-    await right(store.setMetadata('a', {}))
-    await right(store.append('a', 5, [newEvent(6)]))
-    t.false((await numbers(store, 'a')).includes(2))
-  })
-
-  on('deleting a stream that does not exist changes nothing', async (t, store) => {
-    await right(store.deleteStream('a'))
-    t.is((await right(store.append('a', 'no-stream', [newEvent()]))).revision, 0)
-  })
-
+  streamLimitsContract(on)
   subscriptionContract(on)
 }

@@ -17,7 +17,7 @@ import { eventStoreContract } from './event-store.contract.ts'
 const double = EVENTSTORE_FOLDER === undefined ? await startDouble() : null
 test.after.always(() => double?.dispose())
 
-/** An empty log: the double has many in one process, a real server one. */
+/** Starts an empty log. One process of the double holds many logs; a real server holds a single log. */
 const startLog = async (t: ExecutionContext): Promise<string> => {
   if (double !== null) return await double.another()
   const { url, dispose } = await startEventStoreServer()
@@ -25,7 +25,7 @@ const startLog = async (t: ExecutionContext): Promise<string> => {
   return url
 }
 
-// On a real server eventstoredb-server.test.ts runs it. One after another: the double has one process for all.
+// On a real server eventstoredb-server.test.ts runs the contract. Serial, because one double serves all tests.
 if (double !== null)
   eventStoreContract(
     'eventstoredb',
@@ -36,7 +36,7 @@ if (double !== null)
     { run: test.serial },
   )
 
-/** Opens a log as the process that says so of itself, for as long as the test lasts. */
+/** Opens a log as the process that `claimed` describes, and closes it after the test. */
 const openAs = async (
   t: ExecutionContext,
   url: string,
@@ -56,14 +56,22 @@ const openAs = async (
   }
   const timers: Timers = { after: (_ms, task) => systemTimers.after(1, task) }
   const ownershipProblem = () => Promise.resolve(null)
-  const ownership = { owner, takesOver: false, ownershipProblem, timers, checkIntervalMs: 1, onTaken: taken.resolve, ...others }
+  const ownership = {
+    owner,
+    takesOver: false,
+    ownershipProblem,
+    timers,
+    checkIntervalMs: 1,
+    onTaken: taken.resolve,
+    ...others,
+  }
   const store = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS, ownership, prefix })
   t.teardown(store.close)
   return { store, taken: taken.promise }
 }
 
 test.serial(
-  'services with prefixes of their own have a log each on one server, and each belongs to its own',
+  'services with different prefixes have separate logs with separate owners on one server',
   async (t) => {
     const url = await startLog(t)
     await openAs(t, url, { directory: 'a' }, { prefix: 'a' })
@@ -74,23 +82,24 @@ test.serial(
 )
 
 test.serial(
-  'a log belongs to the data directory that opened it first, or to its MongoDB; another is refused and changes nothing',
+  'a log belongs to its first data directory or MongoDB database; another owner is refused',
   async (t) => {
     const url = await startLog(t)
     const { store } = await openAs(t, url, {})
     const head = await right(store.head())
-    const told =
+    const message =
       'the log of the event store belongs to another data directory, used by "alpha" (process 7 on h, since now). ' +
-      'Processes can share a log only if they share a MongoDB. If that directory is gone for good, `stenolog log take-over` gives the log to this one'
+      'Processes can share a log only if they share a MongoDB. ' +
+      'If that directory is gone for good, `stenolog log take-over` gives the log to this one'
     for (const other of [{ directory: 'there' }, { name: 'beta', directory: 'there', cluster: 'c' }])
-      await t.throwsAsync(openAs(t, url, other), { message: told })
+      await t.throwsAsync(openAs(t, url, other), { message })
     const reader = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS })
     await reader.close()
     t.is(await right(store.head()), head)
 
     await openAs(t, url, { name: 'renamed', cluster: 'c' })
     await openAs(t, url, { directory: 'there', cluster: 'c' })
-    // Also from the first one's directory: what shares the log with it may still run.
+    // The first directory is refused too, because processes that share the log may still run.
     for (const other of [{ directory: 'elsewhere', cluster: 'd' }, { cluster: 'd' }, {}])
       await t.throwsAsync(openAs(t, url, other), {
         message: /belongs to the processes of another MongoDB, such as "renamed" .*\. Processes can share/,
@@ -98,7 +107,7 @@ test.serial(
   },
 )
 
-test.serial('processes of one MongoDB share a log: none takes it from another, and all hear of who does', async (t) => {
+test.serial('processes of one MongoDB database share a log, and each learns of a new owner', async (t) => {
   const url = await startLog(t)
   const client = EventStoreDBClient.connectionString(url)
   t.teardown(() => client.dispose())
@@ -109,7 +118,7 @@ test.serial('processes of one MongoDB share a log: none takes it from another, a
   ]
   const { metadata } = await client.getStreamMetadata('stenolog')
   t.like(metadata, { owner: { name: 'alpha', cluster: 'c' } })
-  // As a version before this left it, which wrote whoever came last.
+  // Earlier versions stored the last process as the owner.
   await client.setStreamMetadata('stenolog', {
     ...metadata,
     owner: { ...(metadata?.['owner'] as LogOwner), name: 'delta', incarnation: v7() },
@@ -120,7 +129,7 @@ test.serial('processes of one MongoDB share a log: none takes it from another, a
     t.is(await taken, 'the process "zeta" (process 7 on h, since now) has taken over the log of the event store')
 })
 
-test.serial('a member raises the format of a log that it shares, and leaves whose it is', async (t) => {
+test.serial('a member raises the format of a shared log and leaves its owner unchanged', async (t) => {
   const url = await startLog(t)
   const client = EventStoreDBClient.connectionString(url)
   t.teardown(() => client.dispose())
@@ -131,7 +140,7 @@ test.serial('a member raises the format of a log that it shares, and leaves whos
   t.like((await client.getStreamMetadata('stenolog')).metadata, { format: FORMAT, owner: { name: 'alpha' } })
 })
 
-test.serial('whose log was taken is told so, and the mark keeps its other members', async (t) => {
+test.serial('the previous owner learns that its log was taken, and the metadata keeps its other members', async (t) => {
   const url = await startLog(t)
   const first = await openAs(t, url, {})
   await right(first.store.setMetadata('stenolog', { maxCount: 9 }))
@@ -143,21 +152,22 @@ test.serial('whose log was taken is told so, and the mark keeps its other member
   t.like((await client.getStreamMetadata('stenolog')).metadata, { format: FORMAT, maxCount: 9 })
 })
 
-test.serial('who was replaced in MongoDB before it had the log does not take it from who has its place', async (t) => {
+test.serial('a member that was replaced in MongoDB before it opened the log does not take the log over', async (t) => {
   const url = await startLog(t)
   const second = { name: 'beta', directory: 'there', cluster: 'c' }
-  // Replaced while it asks, so that its write is refused, then told so.
+  // The member is replaced during its check, so its write is refused and the second check names the reason.
   const replacing = async (): Promise<null> => {
     await openAs(t, url, second)
     return null
   }
-  let asked = 0
-  const ownershipProblem = (): Promise<string | null> => (++asked === 1 ? replacing() : Promise.resolve('beta has its place'))
+  let checks = 0
+  const ownershipProblem = (): Promise<string | null> =>
+    ++checks === 1 ? replacing() : Promise.resolve('beta has its place')
   await t.throwsAsync(openAs(t, url, { cluster: 'c' }, { ownershipProblem }), { message: 'beta has its place' })
-  t.is(asked, 2)
+  t.is(checks, 2)
 })
 
-test.serial('of many that open a new log at once one has it', async (t) => {
+test.serial('exactly one of many concurrent processes owns a new log', async (t) => {
   const url = await startLog(t)
   const opened = await Promise.allSettled(['a', 'b', 'c'].map((directory) => openAs(t, url, { directory })))
   t.is(opened.filter(({ status }) => status === 'fulfilled').length, 1)

@@ -14,39 +14,39 @@ import { EVENTSTORE_FOLDER } from '../support/stores/chosen-stores.ts'
 import { startEventStoreServer } from '../support/stores/eventstoredb-server/start.ts'
 import { eventStoreContract } from './event-store.contract.ts'
 
-/** The same store, its streams under names of their own: a server has one log for all tests. */
-const apart = (store: EventStore, space: string): EventStore => {
-  const ours = <A extends { readonly stream: string }>(named: A): A => ({
+/** Prefixes all stream names of a store with `space`, because all tests share the one log of the server. */
+const withStreamSpace = (store: EventStore, space: string): EventStore => {
+  const withoutSpace = <A extends { readonly stream: string }>(named: A): A => ({
     ...named,
     stream: named.stream.slice(space.length),
   })
-  const message = (told: SubscriptionMessage): SubscriptionMessage =>
-    told.kind === 'event' ? { ...told, event: ours(told.event) } : told
+  const renamed = (message: SubscriptionMessage): SubscriptionMessage =>
+    message.kind === 'event' ? { ...message, event: withoutSpace(message.event) } : message
   return {
     ...store,
     append: (stream, expected, events) =>
-      TE.mapLeft((left: WrongRevision | StoreUnavailable) => (left._tag === 'WrongRevision' ? ours(left) : left))(
-        store.append(space + stream, expected, events),
-      ),
+      TE.mapLeft((left: WrongRevision | StoreUnavailable) =>
+        left._tag === 'WrongRevision' ? withoutSpace(left) : left,
+      )(store.append(space + stream, expected, events)),
     read: (stream, options) =>
-      TE.map((events: ReadonlyArray<StoredEvent>) => events.map(ours))(store.read(space + stream, options)),
+      TE.map((events: ReadonlyArray<StoredEvent>) => events.map(withoutSpace))(store.read(space + stream, options)),
     setMetadata: (stream, metadata) => store.setMetadata(space + stream, metadata),
     deleteStream: (stream) => store.deleteStream(space + stream),
     subscribe: async function* (from, prefixes, signal) {
-      for await (const told of store.subscribe(
+      for await (const message of store.subscribe(
         from,
         prefixes.map((prefix) => space + prefix),
         signal,
       ))
-        yield message(told)
+        yield renamed(message)
     },
   }
 }
 
-/** Of the server that the environment names, or of one of our own; undefined: there is neither. */
+/** The URL of the configured server, or of a newly started server. Undefined when neither exists. */
 const startServer = (): Promise<string> | undefined => {
-  const named = process.env['STENOLOG_TEST_EVENTSTORE_URL']
-  if (named !== undefined) return Promise.resolve(named)
+  const configured = process.env['STENOLOG_TEST_EVENTSTORE_URL']
+  if (configured !== undefined) return Promise.resolve(configured)
   if (EVENTSTORE_FOLDER === undefined) return undefined
   const server = startEventStoreServer()
   test.after.always(async () => (await server).dispose())
@@ -61,7 +61,7 @@ else
     'server',
     async () => {
       const store = await openEventStoreDb({ url: patient(await url), limits: PATIENT_LIMITS })
-      return { store: apart(store, `test-${randomUUID()}-`), close: store.close }
+      return { store: withStreamSpace(store, `test-${randomUUID()}-`), close: store.close }
     },
     { run: test.serial, isShared: true },
   )

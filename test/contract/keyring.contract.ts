@@ -12,8 +12,12 @@ export interface OpenedKeyring {
   readonly close: () => Promise<void>
 }
 
-/** What every keyring does, each of its tests on a keyring of its own; `open` twice gives two that know nothing of each other. */
-export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>, run: SerialFn | typeof test = test): void => {
+/** Tests every keyring. Each call of `open` returns an independent keyring. */
+export const keyringContract = (
+  name: string,
+  open: () => Promise<OpenedKeyring>,
+  run: SerialFn | typeof test = test,
+): void => {
   const on = (title: string, body: (t: ExecutionContext, keyring: Keyring) => Promise<void>): void => {
     run(`${name}: ${title}`, async (t) => {
       const { keyring, close } = await open()
@@ -30,7 +34,7 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
     return envelope
   }
 
-  on('what is sealed opens again, in the order asked [D59]', async (t, keyring) => {
+  on('sealed texts open again in the requested order [D59]', async (t, keyring) => {
     const texts = ['Alice', '', 'Größe 🎙 \u2028', 'x'.repeat(100_000)]
     const sealed = await right(keyring.seal('user-1', plainMembers(texts)))
     const other = await sealOne(keyring, 'live-1', 'https://example.org/a.mp3')
@@ -40,26 +44,27 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
     )
   })
 
-  on('an envelope names its key and tells nothing of its text [D59]', async (t, keyring) => {
-    const [one, two] = await right(keyring.seal('user-1', plainMembers(['Alice', 'Alice'])))
-    t.is(one?.k, 'user-1')
+  on('an envelope names its key and reveals nothing of its text [D59]', async (t, keyring) => {
+    const [first, second] = await right(keyring.seal('user-1', plainMembers(['Alice', 'Alice'])))
+    t.is(first?.k, 'user-1')
     t.false(
-      JSON.stringify(one).includes('Alice') || JSON.stringify(one).includes(Buffer.from('Alice').toString('base64')),
+      JSON.stringify(first).includes('Alice') ||
+        JSON.stringify(first).includes(Buffer.from('Alice').toString('base64')),
     )
-    t.notDeepEqual(one, two)
+    t.notDeepEqual(first, second)
   })
 
-  on('nothing sealed, nothing opened', async (t, keyring) => {
+  on('sealing and opening an empty list returns an empty list', async (t, keyring) => {
     t.deepEqual(await right(keyring.seal('user-1', plainMembers([]))), [])
     t.deepEqual(await right(keyring.open(sealedMembers([]))), [])
   })
 
-  on('seals of a new key at the same moment use one key', async (t, keyring) => {
+  on('concurrent seals under a new key share one key', async (t, keyring) => {
     const envelopes = await Promise.all(Array.from({ length: 50 }, (_, n) => sealOne(keyring, 'user-1', String(n))))
     t.deepEqual(await right(keyring.open(sealedMembers(envelopes))), envelopes.map((_, n) => E.right(String(n))))
   })
 
-  on('an erased key opens nothing and seals nothing, others go on [D59]', async (t, keyring) => {
+  on('an erased key neither opens nor seals, and other keys keep working [D59]', async (t, keyring) => {
     const [alice, bob] = [await sealOne(keyring, 'user-1', 'Alice'), await sealOne(keyring, 'user-2', 'Bob')]
     await right(keyring.erase(['user-1', 'never-made']))
     t.deepEqual(await right(keyring.open(sealedMembers([alice, bob]))), [erased('user-1'), E.right('Bob')])
@@ -72,7 +77,7 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
     t.deepEqual(await right(keyring.open(sealedMembers([alice, bob]))), [erased('user-1'), E.right('Bob')])
   })
 
-  on('a seal at the moment of the erasure leaves nothing that can be read', async (t, keyring) => {
+  on('a seal concurrent with the erasure leaves nothing readable', async (t, keyring) => {
     await sealOne(keyring, 'user-1', 'before')
     const [sealed] = await Promise.all([
       keyring.seal('user-1', plainMembers(['during']))(),
@@ -82,7 +87,7 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
     t.deepEqual(await right(keyring.open(sealedMembers(envelopes))), envelopes.map(() => erased('user-1')))
   })
 
-  on('a changed envelope does not open, and keeps no other from it', async (t, keyring) => {
+  on('a changed envelope does not open, and the others still open', async (t, keyring) => {
     const envelope = await sealOne(keyring, 'user-1', 'Alice')
     const other = await sealOne(keyring, 'user-2', 'Bob')
     const flipped = Buffer.from(envelope.c, 'base64')
@@ -109,7 +114,7 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
     ])
   })
 
-  on('an envelope opens in its stream, as the member that it was sealed as, and nowhere else', async (t, keyring) => {
+  on('an envelope opens only in its stream and for its member', async (t, keyring) => {
     const place = { stream: 'live-1', member: 'LiveCreated.senderToken' }
     const envelope = await sealOne(keyring, 'live-1', 'secret', place)
     t.deepEqual(await right(keyring.open(sealedMembers([envelope], place))), [E.right('secret')])
@@ -124,7 +129,7 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
       { ...place, member: 'Other.senderToken' },
     ])
       t.deepEqual(await right(keyring.open(sealedMembers([envelope], elsewhere))), foreign, JSON.stringify(elsewhere))
-    // Nor does it when its mark is taken off, or is another one.
+    // It does not open either when its member mark is missing or different.
     const { m: _, ...stripped } = envelope
     t.deepEqual(await right(keyring.open(sealedMembers([stripped], place))), foreign)
     const moved = { stream: 'live-1', member: 'LiveCreated.listenerToken' }
@@ -132,7 +137,7 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
   })
 
   on(
-    'an envelope whose key was never made here keeps no other from opening, and its key is told to be missing',
+    'an envelope with an unknown key is reported as missing, and the others still open',
     async (t, keyring) => {
       const other = await open()
       const lost = await sealOne(other.keyring, 'user-9', 'Zoe')
@@ -142,7 +147,7 @@ export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>
       const missing = E.left({ _tag: 'KeyMissing', key: 'user-9' })
       t.deepEqual(await right(keyring.open(sealedMembers([lost, bob]))), [missing, E.right('Bob')])
       t.deepEqual(keyring.missing(), ['user-9'])
-      // A new key of that name would hide for good what the old one, once it is back, could open.
+      // A new key with this name would permanently hide texts that the old key could still open.
       t.deepEqual(await keyring.seal('user-9', plainMembers(['again']))(), missing)
       t.deepEqual(await right(keyring.open(sealedMembers([lost]))), [missing])
       await right(keyring.erase(['user-9']))

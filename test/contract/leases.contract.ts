@@ -9,7 +9,7 @@ interface Opened<A> {
   readonly close: () => Promise<void>
 }
 
-/** Work that goes on until it loses its lease. */
+/** Work that runs until it loses its lease. `held` collects each lease that it received. */
 const endless = () => {
   const held: Array<HeldLease> = []
   const work = async (lease: HeldLease): Promise<void> => {
@@ -25,7 +25,7 @@ const until = (condition: () => boolean): Promise<void> =>
     if (!condition()) throw new Error(`still not: ${String(condition)}`)
   })
 
-/** What every adapter of the port does for one process. */
+/** Tests the leases of one process, for every adapter. */
 export const leasesContract = (
   name: string,
   open: () => Promise<Opened<Leases>>,
@@ -42,7 +42,7 @@ export const leasesContract = (
     })
   }
 
-  on('a lease is held from its work to its stop, which waits for the work to end', async (t, leases) => {
+  on('a lease is held from the start of its work to its stop, and the stop waits for the work', async (t, leases) => {
     const { held, work } = endless()
     let hasEnded = false
     const seeking = leases.hold('duty:one', (lease) => work(lease).then(() => void (hasEnded = true)))
@@ -64,27 +64,27 @@ export const leasesContract = (
     await other.stop()
   })
 
-  on('work that ends or breaks is begun again while nobody stops it', async (t, leases) => {
-    let times = 0
+  on('work that ends or throws starts again until it is stopped', async (t, leases) => {
+    let runs = 0
     const seeking = leases.hold('duty:one', async ({ signal }) => {
       t.false(signal.aborted)
-      times += 1
-      if (times % 2 === 0) throw new Error('broken')
+      runs += 1
+      if (runs % 2 === 0) throw new Error('broken')
     })
-    await until(() => times >= 4)
+    await until(() => runs >= 4)
     await seeking.stop()
-    const before = times
-    const again = leases.hold('duty:one', async () => void (times += 1))
-    await until(() => times > before)
+    const before = runs
+    const again = leases.hold('duty:one', async () => void (runs += 1))
+    await until(() => runs > before)
     await again.stop()
   })
 }
 
-/** What leases do that processes share; `open` gives the leases of two. */
+/** Tests leases that two processes share. `open` returns the leases of both processes. */
 export const sharedLeasesContract = (
   name: string, open: () => Promise<Opened<readonly [Leases, Leases]>>, run: SerialFn | typeof test = test,
 ): void => {
-  run(`${name}: a lease has one holder, and the next one a higher token`, async (t) => {
+  run(`${name}: a lease has one holder, and the next holder has a higher token`, async (t) => {
     const { opened: [alpha, beta], close } = await open()
     try {
       const [first, second] = [endless(), endless()]
@@ -104,7 +104,7 @@ export const sharedLeasesContract = (
   })
 }
 
-/** What every register of leases does: each step as a whole, and no token twice. */
+/** Tests every lease register: each step is atomic, and no token is issued twice. */
 export const leaseRegisterContract = (
   name: string,
   open: () => Promise<Opened<LeaseRegister>>,
@@ -114,7 +114,7 @@ export const leaseRegisterContract = (
     { name: 'alpha', incarnation: '1' },
     { name: 'beta', incarnation: '2' },
   ]
-  run(`${name}: a lease is taken as it was seen or not at all, and given back by its holder alone`, async (t) => {
+  run(`${name}: a lease is taken only in the state that was read, and only its holder releases it`, async (t) => {
     const { opened: register, close } = await open()
     try {
       t.deepEqual(await register.read(), E.right([]))

@@ -16,39 +16,39 @@ import { createRecordingLogger } from '../support/doubles/loggers.ts'
 import { leaseRegisterContract, leasesContract, sharedLeasesContract } from './leases.contract.ts'
 import { onEveryMongo } from './mongodb-support.ts'
 
-const nothing = (): Promise<void> => Promise.resolve()
+const doNothing = (): Promise<void> => Promise.resolve()
 
-/** Long enough that nobody is taken for lost on a busy machine. */
-const TTL = 60_000
+/** In milliseconds. No member counts as lost within this time, even on a busy machine. */
+const TTL_MS = 60_000
 
-/** Looks come often all the same. */
-const hurried: Timers = { after: (ms, task) => timers.after(ms / 100, task) }
+/** Checks leases often although the TTL is long. */
+const fastTimers: Timers = { after: (ms, task) => timers.after(ms / 100, task) }
 
-/** The leases of a process of its own. */
+/** Joins as a separate process and returns its leases. */
 const leasesOf = async (name: string, members: MemberRegister, register: LeaseRegister) => {
   const logger = createRecordingLogger()
   const self = { name, incarnation: `${name}-1` }
   const monotonic = (): number => performance.now()
   const joined = await joinMembers(
-    { register: members, timers: hurried, monotonic, logger },
+    { register: members, timers: fastTimers, monotonic, logger },
     claimOf(self, name, 'now'),
     PROFILE,
-    TTL,
+    TTL_MS,
   )
   return {
-    opened: createLeases({ register, members: joined, timers: hurried, logger, pauseMs: 100 }),
+    opened: createLeases({ register, members: joined, timers: fastTimers, logger, pauseMs: 100 }),
     close: joined.leave,
   }
 }
 
-leasesContract('alone', async () => {
+leasesContract('single process', async () => {
   const self = { name: 'alpha', incarnation: 'alpha-1' }
-  return { opened: embeddedLeases(embeddedMembers(self, PROFILE).self, { timers: hurried }), close: nothing }
+  return { opened: embeddedLeases(embeddedMembers(self, PROFILE).self, { timers: fastTimers }), close: doNothing }
 })
 leasesContract('memory', () => leasesOf('alpha', createMemoryMemberRegister(), createMemoryLeaseRegister()))
-leaseRegisterContract('memory', async () => ({ opened: createMemoryLeaseRegister(), close: nothing }))
+leaseRegisterContract('memory', async () => ({ opened: createMemoryLeaseRegister(), close: doNothing }))
 
-const both = async (members: MemberRegister, register: LeaseRegister, close: () => Promise<void> = nothing) => {
+const both = async (members: MemberRegister, register: LeaseRegister, close: () => Promise<void> = doNothing) => {
   const [alpha, beta] = [await leasesOf('alpha', members, register), await leasesOf('beta', members, register)]
   return {
     opened: [alpha.opened, beta.opened] as const,

@@ -14,17 +14,17 @@ import type { Timers } from '../../application/ports/timers.ts'
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { eventually } from '../support/tools/eventually.ts'
 
-/** A process that dials, one that is dialled, and the way between them. */
+/** A dialling process, a worker process and the connection between them. */
 export interface LinksWorld {
   readonly serve: (
     self: Self,
     handler: LinkHandler,
   ) => Promise<{ readonly peer: Peer; readonly close: () => Promise<void> }>
   readonly links: LiveLinks
-  /** Nothing passes, and nobody is told. */
+  /** Drops all traffic without closing a connection. */
   readonly cut: () => void
   readonly mend: () => void
-  /** The links that stand end on both sides. */
+  /** Ends the open links on both sides. */
   readonly reset: () => void
   readonly close: () => Promise<void>
 }
@@ -32,33 +32,33 @@ export interface LinksWorld {
 export const WORKER: Self = { name: 'worker-1', incarnation: '0f6b6a2e-8a43-4f0e-8d59-0d7c2f3b6a11' }
 export const NOBODY: Self = { name: 'worker-1', incarnation: '11111111-8a43-4f0e-8d59-0d7c2f3b6a11' }
 
-/** What one end of a link heard: messages, then why it was closed. */
-interface Heard<A> {
+/** The messages that one end of a link received, and the reasons why it closed. */
+interface Received<A> {
   readonly messages: Array<A>
   readonly ends: Array<string>
 }
 
-const heardNothing = <A>(): Heard<A> => ({ messages: [], ends: [] })
+const nothingReceived = <A>(): Received<A> => ({ messages: [], ends: [] })
 
-export interface WorkerEnd extends Heard<ToWorker> {
+export interface WorkerEnd extends Received<ToWorker> {
   readonly liveId: number
   readonly link: WorkerLink
 }
 
-/** A worker that keeps what it hears; `hear` may answer it. */
+/** A worker that records its messages. `respond` can answer each message. */
 export const createWorker = (
-  hear: (message: ToWorker, link: WorkerLink) => void = () => undefined,
+  respond: (message: ToWorker, link: WorkerLink) => void = () => undefined,
   end: LinkHandler['end'] = async () => null,
 ) => {
   const ends: Array<WorkerEnd> = []
   const handler: LinkHandler = {
     open: (liveId, link) => {
-      const own: WorkerEnd = { ...heardNothing(), liveId, link }
+      const own: WorkerEnd = { ...nothingReceived(), liveId, link }
       ends.push(own)
       return {
         message: (message) => {
           own.messages.push(message)
-          hear(message, link)
+          respond(message, link)
         },
         closed: () => void own.ends.push('closed'),
       }
@@ -67,7 +67,7 @@ export const createWorker = (
   }
   const first = (): WorkerEnd => {
     const [own] = ends
-    if (own === undefined) throw new Error('no link has come')
+    if (own === undefined) throw new Error('no link was opened')
     return own
   }
   return { ends, handler, first }
@@ -79,23 +79,23 @@ export const frame = (n: number): ToWorker => ({ kind: 'binary', bytes: Buffer.f
 export const line = (n: number): FromWorker => ({ kind: 'reply', frame: `line ${n}` })
 export const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, n) => n)
 
-export const open = (links: LiveLinks, peer: Peer, liveId = 7): Heard<FromWorker> & { readonly link: LiveLink } => {
-  const heard = heardNothing<FromWorker>()
+export const open = (links: LiveLinks, peer: Peer, liveId = 7): Received<FromWorker> & { readonly link: LiveLink } => {
+  const received = nothingReceived<FromWorker>()
   const link = links.open(peer, liveId, {
-    message: (message) => void heard.messages.push(message),
-    closed: (why) => void heard.ends.push(why),
+    message: (message) => void received.messages.push(message),
+    closed: (why) => void received.ends.push(why),
   })
-  return { ...heard, link }
+  return { ...received, link }
 }
 
-/** Lets pass what would come behind an end, if anything did. */
+/** Waits some turns of the event loop, so a message after the end of a link would arrive. */
 export const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn += 1) await setImmediate()
 }
 
-/** Tests of worlds that `openWorld` opens, and a wait for what may take long on this machine. */
+/** Registers tests that each open their own world, and provides a wait for slow conditions. */
 export const inWorlds = (name: string, openWorld: (timers: Timers) => Promise<LinksWorld>) => {
-  /** Only what is about waiting waits about as long as it does in earnest: this machine may stand still for seconds. */
+  /** `slower` stretches all timers, because a busy machine may stand still for seconds. Timeout tests use 1 or 2. */
   const on = (title: string, body: (t: ExecutionContext, world: LinksWorld) => Promise<void>, slower = 20): void => {
     test.serial(`${name}: ${title}`, async (t) => {
       const world = await openWorld({ after: (ms, task) => systemTimers.after(ms * slower, task) })
@@ -107,11 +107,14 @@ export const inWorlds = (name: string, openWorld: (timers: Timers) => Promise<Li
       }
     })
   }
-  const until = async (t: ExecutionContext, is: () => boolean): Promise<void> => {
-    await eventually(() => {
-      if (!is()) throw new Error('not yet')
-    }, { timeoutMs: 60_000 })
-    t.true(is())
+  const until = async (t: ExecutionContext, condition: () => boolean): Promise<void> => {
+    await eventually(
+      () => {
+        if (!condition()) throw new Error('not yet')
+      },
+      { timeoutMs: 60_000 },
+    )
+    t.true(condition())
   }
   return { on, until }
 }

@@ -1,5 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { EndMessage, FromWorker, LinkHandler, RelayedData, ToWorker } from '../../application/ports/peers/live-links.ts'
+import type {
+  EndMessage,
+  FromWorker,
+  LinkHandler,
+  RelayedData,
+  ToWorker,
+} from '../../application/ports/peers/live-links.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import {
   WORKER,
@@ -16,12 +22,12 @@ import {
 } from './live-links-support.ts'
 import type { LinksWorld } from './live-links-support.ts'
 
-/** What every adapter of the port does where nothing breaks; `openWorld` gives one that nobody else uses. */
+/** Tests every adapter of the port without failures. `openWorld` opens a separate world for each test. */
 export const liveLinksContract = (name: string, openWorld: (timers: Timers) => Promise<LinksWorld>): void => {
   const { on, until } = inWorlds(name, openWorld)
 
   on(
-    'messages pass in order, both ways, those sent before it is open among them; binary frames as they came',
+    'messages arrive in order in both directions, also those sent before the link is open',
     async (t, { serve, links }) => {
       const worker = createWorker((message, link) => {
         if (message.kind === 'binary') link.send(line(message.bytes[0] ?? 0))
@@ -45,7 +51,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     },
   )
 
-  on('what a worker sends as the link opens comes first', async (t, { serve, links }) => {
+  on('messages that a worker sends on open arrive first', async (t, { serve, links }) => {
     const { handler } = createWorker()
     const opening: LinkHandler = {
       ...handler,
@@ -61,7 +67,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     t.deepEqual(near.messages, [HERE, line(9)])
   })
 
-  on('every message of the port passes', async (t, { serve, links }) => {
+  on('every message of the port arrives unchanged', async (t, { serve, links }) => {
     const up: ReadonlyArray<ToWorker> = [
       HELLO,
       { kind: 'listen', listens: false },
@@ -88,7 +94,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
       { kind: 'covered', frame: 10, sample: 160_000 },
     ]
     const worker = createWorker((message, link) => {
-      if (message.kind === 'gone') for (const one of down) link.send(one)
+      if (message.kind === 'gone') for (const message of down) link.send(message)
     })
     const { peer } = await serve(WORKER, worker.handler)
     const near = open(links, peer)
@@ -99,7 +105,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
   })
 
   on(
-    'who closes has sent first what was under way; both hear of it once, and of nothing behind it',
+    'a close delivers pending messages first; both sides end once and receive nothing after it',
     async (t, { serve, links }) => {
       const worker = createWorker()
       const { peer } = await serve(WORKER, worker.handler)
@@ -120,7 +126,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     },
   )
 
-  on('a worker that closes has sent first what was under way', async (t, { serve, links }) => {
+  on('a worker that closes delivers its pending messages first', async (t, { serve, links }) => {
     const worker = createWorker((message, link) => {
       if (message.kind !== 'hello') return
       for (const n of range(50)) link.send(line(n))
@@ -136,7 +142,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     t.is(near.ends.length, 1)
   })
 
-  on('another incarnation refuses, for a link and for an end', async (t, { serve, links }) => {
+  on('another incarnation refuses a link and an end', async (t, { serve, links }) => {
     const worker = createWorker()
     const { peer } = await serve(WORKER, worker.handler)
     const near = open(links, { ...peer, incarnation: NOBODY.incarnation })
@@ -150,7 +156,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     t.deepEqual(worker.ends, [])
   })
 
-  on('where nobody answers the link closes once and an end is unreachable', async (t, { serve, links }) => {
+  on('without an answering process the link closes once and an end is unreachable', async (t, { serve, links }) => {
     const { peer, close } = await serve(WORKER, createWorker().handler)
     await close()
     const near = open(links, peer)
@@ -163,21 +169,21 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     t.is(near.ends.length, 1)
   })
 
-  on('an end is answered as its worker answers it, null too', async (t, { serve, links }) => {
-    const asked: Array<EndMessage> = []
+  on('an end returns the answer of its worker, also null', async (t, { serve, links }) => {
+    const ends: Array<EndMessage> = []
     const answers: Array<RelayedData | null> = [{ position: { text: 'x' } }, null]
     const worker = createWorker(undefined, async (message) => {
-      asked.push(message)
+      ends.push(message)
       return answers.shift() ?? null
     })
     const { peer } = await serve(WORKER, worker.handler)
     const message: EndMessage = { liveId: 12, end: { cause: 'finish', limitMs: 2000 } }
     t.deepEqual(await links.end(peer, message, 60_000), E.right({ position: { text: 'x' } }))
     t.deepEqual(await links.end(peer, message, 60_000), E.right(null))
-    t.deepEqual(asked, [message, message])
+    t.deepEqual(ends, [message, message])
   })
 
-  on('a worker that stops, and a process that stops, close their links', async (t, { serve, links }) => {
+  on('a stopping worker and a stopping process close their links', async (t, { serve, links }) => {
     const worker = createWorker((_, link) => link.send(HERE))
     const { peer, close } = await serve(WORKER, worker.handler)
     const near = open(links, peer)
@@ -197,7 +203,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
     await until(t, () => after.ends.length === 1)
   })
 
-  on('links of many lives do not mix', async (t, { serve, links }) => {
+  on('links of many sessions do not mix', async (t, { serve, links }) => {
     const worker = createWorker((message, link) => {
       if (message.kind === 'text') link.send({ kind: 'reply', frame: message.text ?? '' })
     })

@@ -19,13 +19,13 @@ const withOpened = async <A>({ opened, close }: Opened<A>, use: (opened: A) => P
   }
 }
 
-/** What every adapter of the port does; `open` gives the members of stores that nobody else uses. */
+/** Tests the members of every adapter. `open` returns the members of stores without other users. */
 export const membersContract = (
   name: string,
   open: (self: Self) => Promise<Opened<Members>>,
   run: SerialFn | typeof test = test,
 ): void => {
-  run(`${name}: a process is who it was said to be, and keeps its place until it leaves`, async (t) => {
+  run(`${name}: a process keeps its identity and its place until it leaves`, async (t) => {
     const self = { name: 'alpha', incarnation: '5b7a3f5e-7a3c-4f0e-8d59-0d7c2f3b6a11' }
     await withOpened(await open(self), async (members) => {
       t.like(members.self, self)
@@ -62,14 +62,18 @@ export const entry = (name: string, incarnation: string): Entry => ({
   isSole: false,
 })
 
-/** What every register of members does: one process a name, and each step as a whole. */
-export const registerContract = (name: string, open: () => Promise<Opened<MemberRegister>>, run: SerialFn | typeof test = test): void => {
+/** Tests every member register: one process per name, and each step is atomic. */
+export const registerContract = (
+  name: string,
+  open: () => Promise<Opened<MemberRegister>>,
+  run: SerialFn | typeof test = test,
+): void => {
   const [alpha, beta, again] = [entry('alpha', '1'), entry('beta', '2'), entry('alpha', '3')]
   const on = (title: string, body: (t: ExecutionContext, register: MemberRegister) => Promise<void>): void => {
     run(`${name}: ${title}`, async (t) => withOpened(await open(), (register) => body(t, register)))
   }
 
-  on('a name is one process\'s, and another\'s once that has left or was struck', async (t, register) => {
+  on('a name belongs to one process until it leaves or is removed', async (t, register) => {
     t.deepEqual(await register.read(), E.right([]))
     t.deepEqual(await register.enter(alpha), E.right(true))
     t.deepEqual(await register.read(), E.right([alpha]))
@@ -88,7 +92,7 @@ export const registerContract = (name: string, open: () => Promise<Opened<Member
     t.deepEqual(await register.read(), E.right([again]))
   })
 
-  on('who has beaten since it was seen is neither struck nor replaced', async (t, register) => {
+  on('a member that has sent a newer heartbeat is neither removed nor replaced', async (t, register) => {
     await register.enter(alpha)
     for (let beat = 1; beat <= 3; beat += 1) {
       t.deepEqual(await register.beat(alpha), E.right(true))
@@ -103,13 +107,13 @@ export const registerContract = (name: string, open: () => Promise<Opened<Member
     t.deepEqual(await register.remove(again), E.right(true))
   })
 
-  on('a beat tells what the member says of itself', async (t, register) => {
+  on('a heartbeat carries the profile of the member', async (t, register) => {
     await register.enter(alpha)
     const offers = {
       models: [], translations: [{ from: 'de', to: 'en' }], devices: [{ name: 'cpu', lanes: 2 }],
     } as unknown as Entry['offers']
     const jobs = { doing: [{ jobId: 5, done: 3, total: null, detail: 'a file', at: alpha.since }], cancelling: [6] }
-    const said = {
+    const profile = {
       ...alpha,
       state: 'draining' as const,
       address: 'here:1',
@@ -118,11 +122,11 @@ export const registerContract = (name: string, open: () => Promise<Opened<Member
       lives: [3, 4],
       jobs,
     }
-    t.deepEqual(await register.beat(said), E.right(true))
-    t.deepEqual(await register.read(), E.right([{ ...said, beat: 1 }]))
+    t.deepEqual(await register.beat(profile), E.right(true))
+    t.deepEqual(await register.read(), E.right([{ ...profile, beat: 1 }]))
   })
 
-  on('of many that come at once under one name one is let in', async (t, register) => {
+  on('exactly one of many concurrent processes with one name joins', async (t, register) => {
     const entered = await Promise.all(Array.from({ length: 10 }, (_, n) => register.enter(entry('alpha', String(n)))))
     t.is(entered.filter((outcome) => E.isRight(outcome) && outcome.right).length, 1)
   })

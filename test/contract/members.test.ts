@@ -13,7 +13,7 @@ import { createRecordingLogger } from '../support/doubles/loggers.ts'
 import { entry, membersContract, registerContract } from './members.contract.ts'
 import { onEveryMongo } from './mongodb-support.ts'
 
-const nothing = (): Promise<void> => Promise.resolve()
+const doNothing = (): Promise<void> => Promise.resolve()
 
 const joined = (register: MemberRegister, self: Self) =>
   joinMembers(
@@ -23,15 +23,15 @@ const joined = (register: MemberRegister, self: Self) =>
     5000,
   )
 
-membersContract('alone', async (self) => ({ opened: embeddedMembers(self, PROFILE), close: nothing }))
+membersContract('single process', async (self) => ({ opened: embeddedMembers(self, PROFILE), close: doNothing }))
 membersContract('memory', async (self) => ({
   opened: await joined(createMemoryMemberRegister(), self),
-  close: nothing,
+  close: doNothing,
 }))
-registerContract('memory', async () => ({ opened: createMemoryMemberRegister(), close: nothing }))
+registerContract('memory', async () => ({ opened: createMemoryMemberRegister(), close: doNothing }))
 
-/** What a version that shares with nobody has left. */
-interface Older {
+/** The entry of an older version that did not share the stores with other processes. */
+interface OlderEntry {
   readonly _id: string
   readonly only: true
   readonly incarnation: string
@@ -49,24 +49,24 @@ onEveryMongo((name, open) => {
   }, test.serial)
 
   test.serial(
-    `${name}: the index of a version that shares with nobody keeps it out, and lets many others in`,
+    `${name}: the index of an older, single-process version blocks it and allows several members`,
     async (t) => {
       const { connection, close } = await open()
       t.teardown(close)
-      const collection = connection.readModels.collection<Older>('members')
+      const collection = connection.readModels.collection<OlderEntry>('members')
       const index = () => collection.createIndex({ only: 1 }, { unique: true, name: 'only_one' })
-      const old = { _id: 'old', only: true, incarnation: 'o', beat: 0 } as const
+      const olderEntry = { _id: 'old', only: true, incarnation: 'o', beat: 0 } as const
       const register = createMemberRegister(connection)
       await index()
       t.deepEqual(await register.enter(entry('alpha', '1')), E.right(true))
-      await t.throwsAsync(collection.insertOne(old), { message: /E11000/ })
-      // The first time it finds the index in its way.
+      await t.throwsAsync(collection.insertOne(olderEntry), { message: /E11000/ })
+      // The first attempt removes the index that blocks it.
       t.deepEqual(await register.enter(entry('beta', '2')), E.right(false))
       t.deepEqual(await register.enter(entry('beta', '2')), E.right(true))
       await t.throwsAsync(index(), { message: /E11000/ })
-      await collection.insertOne(old)
+      await collection.insertOne(olderEntry)
       const seen = await register.read()
-      t.deepEqual(E.isRight(seen) && seen.right.map((one) => [one.name, one.isSole]), [
+      t.deepEqual(E.isRight(seen) && seen.right.map((member) => [member.name, member.isSole]), [
         ['alpha', false],
         ['beta', false],
         ['old', true],

@@ -16,7 +16,7 @@ const LIVES = { name: 'lives', indexes: [['userId', 'id'], ['userId', 'status', 
 const STATUSES = ['pending', 'active', 'finished']
 const [ASCENDING, DESCENDING] = [{ by: 'id', direction: 'ascending' }, { by: 'id', direction: 'descending' }] as const
 
-/** Of 300 documents the first 100 are removed; two of three are user 1's. */
+/** Pages of 300 documents. The first 100 documents are removed, and two of three belong to user 1. */
 const PAGES: ReadonlyArray<PageRequest> = [
   { filter: {}, sort: ASCENDING, skip: 0, limit: 10 },
   { filter: {}, sort: ASCENDING, skip: 150, limit: 10 },
@@ -27,7 +27,7 @@ const PAGES: ReadonlyArray<PageRequest> = [
 ]
 
 onEveryMongo((name, open) => {
-  test.serial(`${name}: a page examines what it returns, not the documents before it or removed ones`, async (t) => {
+  test.serial(`${name}: a page examines only the documents that it returns`, async (t) => {
     const { connection, close } = await open()
     t.teardown(close)
     const documents = createMongoDocuments(connection)
@@ -45,13 +45,13 @@ onEveryMongo((name, open) => {
       const { filter, options } = pageQuery(page)
       const { executionStats } = await lives.find(filter, options).explain('executionStats')
       const { nReturned, totalDocsExamined, totalKeysExamined } = executionStats as Readonly<Record<string, number>>
-      const asked = JSON.stringify(page)
-      t.is((await right(documents.page('lives', page))).length, nReturned ?? 0, asked)
-      t.is(totalDocsExamined, nReturned, asked)
-      // Some more where the index is entered again.
+      const request = JSON.stringify(page)
+      t.is((await right(documents.page('lives', page))).length, nReturned ?? 0, request)
+      t.is(totalDocsExamined, nReturned, request)
+      // An index scan may examine a few more keys when it restarts.
       t.true(
         (totalKeysExamined ?? Infinity) <= page.skip + page.limit + 5,
-        `${asked} examines ${totalKeysExamined} keys`,
+        `${request} examines ${totalKeysExamined} keys`,
       )
     }
   })

@@ -11,16 +11,16 @@ import { right } from './event-store-support.ts'
 import { keyringContract } from './keyring.contract.ts'
 import { onEveryMongo } from './mongodb-support.ts'
 
-/** Runs `work` while this machine's clock is an hour behind. */
-const anHourBehind = async (work: () => Promise<unknown>): Promise<void> => {
+/** Runs `work` while the clock of this process is an hour slow. */
+const withSlowClock = async (work: () => Promise<unknown>): Promise<void> => {
   const { Date: real } = globalThis
-  class Late extends real {
-    constructor(...given: ReadonlyArray<string | number>) {
-      super(...((given.length === 0 ? [real.now() - 3_600_000] : given) as []))
+  class SlowDate extends real {
+    constructor(...parts: ReadonlyArray<string | number>) {
+      super(...((parts.length === 0 ? [real.now() - 3_600_000] : parts) as []))
     }
     static override now = (): number => real.now() - 3_600_000
   }
-  globalThis.Date = Late as DateConstructor
+  globalThis.Date = SlowDate as DateConstructor
   try {
     await work()
   } finally {
@@ -35,7 +35,7 @@ onEveryMongo((name, open) => {
   }, test.serial)
 
   test.serial(
-    `${name}: a key that one process erased is out of the other one's memory, whatever their clocks say`,
+    `${name}: an erased key leaves the memory of every process, whatever their clocks say`,
     async (t) => {
       const { connection, close } = await open()
       t.teardown(close)
@@ -49,7 +49,7 @@ onEveryMongo((name, open) => {
       t.deepEqual(await right(there.open(sealedMembers([...alice, ...bob]))), [E.right('Alice'), E.right('Bob')])
       const lately = erasedLately(connection)
       t.deepEqual(await lately(), E.right([]))
-      await anHourBehind(() => right(here.erase(['user-1'])))
+      await withSlowClock(() => right(here.erase(['user-1'])))
       const { stop } = followErasures({
         keyring: there,
         erased: lately,
@@ -60,7 +60,7 @@ onEveryMongo((name, open) => {
       })
       await eventually(async () => {
         const [opened] = await right(there.open(sealedMembers(alice)))
-        if (opened === undefined || E.isRight(opened)) throw new Error('it is still in memory')
+        if (opened === undefined || E.isRight(opened)) throw new Error('the key is still in memory')
       })
       t.deepEqual(await right(there.open(sealedMembers([...alice, ...bob]))), [
         E.left({ _tag: 'KeyErased', key: 'user-1' }),
@@ -71,14 +71,14 @@ onEveryMongo((name, open) => {
   )
 
   test.serial(
-    `${name}: an erasure is dated by the server and anew with each repetition, and told for a minute`,
+    `${name}: the server dates each repetition of an erasure and reports it for a minute`,
     async (t) => {
       const { connection, close } = await open()
       t.teardown(close)
       const keyring = await openMongoKeyring(connection, randomBytes(32))
       await right(keyring.erase(['user-1', 'user-2']))
       const keys = connection.keyring.collection<{ readonly _id: string; readonly erasedAt: Date }>('keys')
-      // As it was dated by a version, or on a primary, whose clock was far behind.
+      // Simulates a date written by an older version or by a primary with a slow clock.
       for (const _id of ['user-1', 'user-2'])
         await keys.updateOne({ _id }, { $set: { erasedAt: new Date(Date.now() - 120_000) } })
       const lately = erasedLately(connection)

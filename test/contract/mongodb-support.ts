@@ -12,10 +12,10 @@ interface Opened {
   readonly close: () => Promise<void>
 }
 
-/** What the contracts ask for is no question of time, also where the processor has others to serve. */
+/** The contracts do not test timeouts, so this limit is above every delay of a busy machine. */
 const LIMIT_MS = 60_000
 
-/** A connection to a database of its own, which is gone with it. */
+/** Connects to a new database, and drops the database on close. */
 const openAt = async (url: string): Promise<Opened> => {
   const connection = await connectMongo(withDatabase(url, `stenolog_test_${v7().replaceAll('-', '')}`), {
     limitMs: LIMIT_MS,
@@ -30,8 +30,8 @@ const openAt = async (url: string): Promise<Opened> => {
 }
 
 /**
- * Runs a contract on the double, as a standalone server and as a replica set, and on the real server that
- * STENOLOG_TEST_MONGO_URL names; without that the report names it as skipped.
+ * Runs a contract on the double, as a standalone server and as a replica set, and on the real server of
+ * STENOLOG_TEST_MONGO_URL. Without that variable the report shows a skipped test.
  */
 export const onEveryMongo = (contract: (name: string, open: () => Promise<Opened>) => void): void => {
   for (const replicaSet of ['', 'rs0']) {

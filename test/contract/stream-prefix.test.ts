@@ -13,8 +13,8 @@ eventStoreContract('with a prefix', async () => {
   return { store, close: store.close }
 })
 
-/** Streams of the events that a subscription tells, up to its end. */
-const heard = async (store: EventStore, prefixes: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
+/** Returns the streams of all events that a subscription delivers until it is caught up. */
+const streamsOf = async (store: EventStore, prefixes: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
   const stopping = new AbortController()
   const messages = await take(
     store.subscribe(BEGINNING, prefixes, stopping.signal),
@@ -24,7 +24,7 @@ const heard = async (store: EventStore, prefixes: ReadonlyArray<string>): Promis
   return messages.flatMap((message) => (message.kind === 'event' ? [message.event.stream] : []))
 }
 
-test('services with other prefixes, and one without, write to one server and see nothing of each other', async (t) => {
+test('services with different prefixes and one without share a server and see only their own events', async (t) => {
   const server = createMemoryEventStore()
   const services = ['acme', 'acme-2', 'live-', null].map((prefix) => ({
     prefix,
@@ -33,19 +33,19 @@ test('services with other prefixes, and one without, write to one server and see
   for (const { store } of services) await right(store.append('live-7', 'no-stream', newEvents(1)))
   for (const { prefix, store } of services) {
     t.is((await right(store.read('live-7'))).length, 1, String(prefix))
-    t.deepEqual(await heard(store, ['live-']), ['live-7'], String(prefix))
-    t.deepEqual(await heard(store, ['']), ['live-7'], String(prefix))
+    t.deepEqual(await streamsOf(store, ['live-']), ['live-7'], String(prefix))
+    t.deepEqual(await streamsOf(store, ['']), ['live-7'], String(prefix))
   }
   t.deepEqual(
-    await heard(server, ['']),
+    await streamsOf(server, ['']),
     services.map(({ prefix }) => onServer(prefix, 'live-7')),
-    'the server has them all',
+    'the server has the events of all services',
   )
 })
 
-test('what is damaged is named as the service knows it', async (t) => {
+test('damage is reported with the stream name that the service uses', async (t) => {
   const refusal = { _tag: 'LogCorrupted', reason: 'r', row: { position: BEGINNING, stream: 'acme.live-7' } } as const
-  const told = { ...refusal, row: { ...refusal.row, stream: 'live-7' } }
+  const expected = { ...refusal, row: { ...refusal.row, stream: 'live-7' } }
   const broken: EventStore = {
     ...createMemoryEventStore(),
     read: () => TE.left(refusal),
@@ -54,6 +54,6 @@ test('what is damaged is named as the service knows it', async (t) => {
     }),
   }
   const store = withStreamPrefix(broken, 'acme')
-  t.deepEqual(await store.read('live-7')(), E.left(told))
-  t.deepEqual((await t.throwsAsync(heard(store, ['live-']))).cause, told)
+  t.deepEqual(await store.read('live-7')(), E.left(expected))
+  t.deepEqual((await t.throwsAsync(streamsOf(store, ['live-']))).cause, expected)
 })

@@ -15,10 +15,10 @@ type On = (
 
 const count = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
 
-const placeOf = (message: SubscriptionMessage): Position =>
+const positionOf = (message: SubscriptionMessage): Position =>
   message.kind === 'event' ? message.event.position : message.position
 
-/** What every event store's subscriptions do. */
+/** Tests the subscriptions of every event store. */
 export const subscriptionContract = (on: On): void => {
   on('a subscription delivers the log from its beginning, in order, then is caught up', async (t, store, signal) => {
     await right(store.append('a', 'no-stream', newEvents(2)))
@@ -26,14 +26,14 @@ export const subscriptionContract = (on: On): void => {
     const { position } = await right(store.append('a', 1, newEvents(1200, 4)))
     const taken = await take(store.subscribe(BEGINNING, ['a', 'b'], signal), caughtUp)
     t.deepEqual(delivered(taken), count(1204))
-    const places = taken.map(placeOf)
-    t.deepEqual(places.toSorted(), places)
-    t.is(places.at(-1), position)
+    const positions = taken.map(positionOf)
+    t.deepEqual(positions.toSorted(), positions)
+    t.is(positions.at(-1), position)
     const first = taken.find(({ kind }) => kind === 'event')
     t.is(first?.kind === 'event' ? `${first.event.stream}@${first.event.revision}` : undefined, 'a@0')
   })
 
-  on('a subscription to an empty log is caught up, then delivers what comes', async (t, store, signal) => {
+  on('a subscription to an empty log is caught up, then delivers new events', async (t, store, signal) => {
     const messages = store.subscribe(BEGINNING, ['a'], signal)[Symbol.asyncIterator]()
     const next = messages.next()
     await right(store.append('a', 'no-stream', newEvents(2)))
@@ -45,25 +45,25 @@ export const subscriptionContract = (on: On): void => {
     t.deepEqual(delivered(rest).at(-1), 1)
   })
 
-  on('a subscription begins after the position that it is given', async (t, store, signal) => {
+  on('a subscription begins after the given position', async (t, store, signal) => {
     const { position } = await right(store.append('a', 'no-stream', newEvents(3)))
     await right(store.append('a', 2, newEvents(2, 3)))
     t.deepEqual(delivered(await take(store.subscribe(position, ['a'], signal), caughtUp)), [3, 4])
   })
 
   on(
-    'a subscription resumes from the position of any message without a gap and without a repeat',
+    'a subscription resumes from the position of any message without a gap or a repeat',
     async (t, store, signal) => {
       for (const n of count(12)) await right(store.append(n % 3 === 0 ? 'other' : 'a', 'any', [newEvent(n)]))
       const whole = await take(store.subscribe(BEGINNING, ['a'], signal), caughtUp)
       for (const [index, message] of whole.entries()) {
-        const rest = await take(store.subscribe(placeOf(message), ['a'], signal), caughtUp)
+        const rest = await take(store.subscribe(positionOf(message), ['a'], signal), caughtUp)
         t.deepEqual([...delivered(whole.slice(0, index + 1)), ...delivered(rest)], delivered(whole))
       }
     },
   )
 
-  on('a subscription delivers only streams whose name begins with a prefix', async (t, store, signal) => {
+  on('a subscription delivers only streams with a given prefix', async (t, store, signal) => {
     for (const [n, stream] of ['live-1', 'alive-1', 'user-1', 'live-2', 'LIVE-3', 'liv', 'größe-1'].entries()) {
       await right(store.append(stream, 'no-stream', [newEvent(n)]))
     }
@@ -74,7 +74,7 @@ export const subscriptionContract = (on: On): void => {
   })
 
   on(
-    'the end behind events of others is told by caught-up, and what else is told lies in the order of the log',
+    'caught-up names the end after foreign events, and all positions follow the order of the log',
     async (t, store, signal) => {
       await right(store.append('live-1', 'no-stream', [newEvent(1)]))
       const end = await right(store.append('other', 'no-stream', newEvents(100)))
@@ -82,20 +82,20 @@ export const subscriptionContract = (on: On): void => {
       const all = { [Symbol.asyncIterator]: () => ({ next: () => messages.next() }) }
       const taken = await take(all, caughtUp)
       t.deepEqual(delivered(taken), [1])
-      t.true(taken.every((message) => placeOf(message) <= end.position))
-      // A store may say a checkpoint for these, or none.
+      t.true(taken.every((message) => positionOf(message) <= end.position))
+      // A store may send a checkpoint for these events.
       await right(store.append('other', 99, newEvents(100)))
       const { position } = await right(store.append('live-1', 0, [newEvent(2)]))
       const later = await take(all, until(1))
       t.deepEqual(delivered(later), [2])
-      const places = [...taken, ...later].map(placeOf)
-      t.deepEqual(places.toSorted(), places)
-      t.is(places.at(-1), position)
+      const positions = [...taken, ...later].map(positionOf)
+      t.deepEqual(positions.toSorted(), positions)
+      t.is(positions.at(-1), position)
       await messages.return?.()
     },
   )
 
-  on('a position that the log does not reach is that of an older copy of the log', async (t, store, signal) => {
+  on('a position beyond the end of the log belongs to an older copy of the log', async (t, store, signal) => {
     const { position } = await right(store.append('a', 'no-stream', newEvents(2)))
     const beyond = position.replaceAll(/\b0{6}/g, '000009') as Position
     const error = await t.throwsAsync(take(store.subscribe(beyond, ['a'], signal), () => true))
@@ -103,7 +103,7 @@ export const subscriptionContract = (on: On): void => {
   })
 
   on(
-    'a subscription goes on with what is appended while it is read, slowly, without a gap or a repeat',
+    'a slow subscription receives events appended meanwhile without a gap or a repeat',
     async (t, store, signal) => {
       await right(store.append('a', 'no-stream', newEvents(40)))
       const seen: unknown[] = []
@@ -117,15 +117,16 @@ export const subscriptionContract = (on: On): void => {
     },
   )
 
-  on('a slow consumer is caught up only when it has the events before', async (t, store, signal) => {
+  on('a slow consumer is caught up only after all earlier events', async (t, store, signal) => {
     await right(store.append('a', 'no-stream', newEvents(12)))
-    const told: unknown[] = []
+    const received: unknown[] = []
     for await (const message of store.subscribe(BEGINNING, ['a'], signal)) {
-      if (message.kind !== 'checkpoint') told.push(message.kind === 'event' ? dataOf(message.event)['n'] : message.kind)
+      if (message.kind !== 'checkpoint')
+        received.push(message.kind === 'event' ? dataOf(message.event)['n'] : message.kind)
       if (message.kind === 'caught-up') break
       for (const _ of count(3)) await right(store.read('a', { limit: 1 }))
     }
-    t.deepEqual(told, [...count(12), 'caught-up'])
+    t.deepEqual(received, [...count(12), 'caught-up'])
   })
 
   on('a waiting subscription ends when it is aborted', async (t, store, signal, abort) => {
@@ -149,11 +150,11 @@ export const subscriptionContract = (on: On): void => {
     t.deepEqual(await take(store.subscribe(BEGINNING, ['a'], signal), () => false), [])
   })
 
-  on('several subscriptions hear the same events', async (t, store, signal) => {
-    const hear = () => take(store.subscribe(BEGINNING, ['a'], signal), until(50))
-    const [one, two] = [hear(), hear()]
+  on('several subscriptions receive the same events', async (t, store, signal) => {
+    const receive = () => take(store.subscribe(BEGINNING, ['a'], signal), until(50))
+    const [first, second] = [receive(), receive()]
     for (const n of count(50)) await right(store.append('a', 'any', [newEvent(n)]))
-    t.deepEqual(delivered(await one), count(50))
-    t.deepEqual(delivered(await two), count(50))
+    t.deepEqual(delivered(await first), count(50))
+    t.deepEqual(delivered(await second), count(50))
   })
 }

@@ -15,59 +15,59 @@ const late: Change = { kind: 'put', collection: 'lives', id: 'late', document: {
 
 type On = (title: string, body: (t: ExecutionContext, documents: Documents) => Promise<void>) => void
 
-/** What every store of read models does for processes that take turns at writing them. */
+/** Tests fencing tokens: each writer of a read model has a token, and a higher token fences lower ones. */
 export const tokensContract = (on: On): void => {
   on(
-    'a checkpoint that a higher token has written is moved by no lower one, whose documents their positions guard',
+    'a lower token does not move a checkpoint of a higher one, and positions guard its documents',
     async (t, documents) => {
-      for (const whose of [MODEL, duty('chore')]) {
+      for (const model of [MODEL, duty('chore')]) {
         const commitAs = (token: number, position: number, changes: ReadonlyArray<Change> = []) =>
-          documents.commit(whose, changes, checkpointAt(at(position)), token)()
-        const stands = async () => Number((await right(documents.checkpoint(whose))).position)
+          documents.commit(model, changes, checkpointAt(at(position)), token)()
+        const currentPosition = async () => Number((await right(documents.checkpoint(model))).position)
         await right(() => commitAs(3, 5))
         t.like(await commitAs(2, 9, [late]), { left: OUTRANKED })
-        t.is(await stands(), 5)
+        t.is(await currentPosition(), 5)
         await right(() => commitAs(3, 6))
-        // A claim: who takes over says so where the checkpoint stands already.
+        // A new writer claims the checkpoint with a higher token at the same position.
         await right(() => commitAs(4, 6))
         t.like(await commitAs(3, 7), { left: OUTRANKED })
         t.like(await commitAs(3, 6), { left: OUTRANKED })
         await right(() => commitAs(4, 5))
-        t.is(await stands(), 6)
+        t.is(await currentPosition(), 6)
       }
     },
   )
 
   on(
-    'what is told beside a checkpoint is read of many at once, and not heard of lower tokens',
+    'announcements next to checkpoints are read together, and lower tokens cannot announce',
     async (t, documents) => {
-      const told = (passed: number): PublishedProgress => ({
+      const progressAt = (passed: number): PublishedProgress => ({
         passed: at(passed),
         beat: passed,
         isResting: true,
         isHeldUp: false,
         isRebuilding: false,
       })
-      const tell = (model: ReadModel, token: number, passed: number) =>
+      const publish = (model: ReadModel, token: number, passed: number) =>
         right(
           documents.publishProgress([
-            { model, token, progress: told(passed) },
-            { model: STAGED, token, progress: told(passed) },
+            { model, token, progress: progressAt(passed) },
+            { model: STAGED, token, progress: progressAt(passed) },
           ]),
         )
-      await tell(MODEL, 1, 1)
-      t.deepEqual(await right(documents.publishedProgress([MODEL, OTHER])), [null, null], 'there is no checkpoint')
+      await publish(MODEL, 1, 1)
+      t.deepEqual(await right(documents.publishedProgress([MODEL, OTHER])), [null, null], 'no checkpoint exists')
       await right(documents.commit(MODEL, [], checkpointAt(at(2)), 2))
-      await tell(MODEL, 1, 2)
+      await publish(MODEL, 1, 2)
       t.deepEqual(await right(documents.publishedProgress([MODEL])), [null])
-      await tell(MODEL, 2, 3)
+      await publish(MODEL, 2, 3)
       await right(documents.commit(MODEL, [], checkpointAt(at(4)), 2))
       t.deepEqual(
         await right(documents.publishedProgress([OTHER, MODEL])),
-        [null, told(3)],
-        'it outlasts the next checkpoint',
+        [null, progressAt(3)],
+        'the progress outlasts the next checkpoint',
       )
-      t.is((await right(documents.checkpoint(MODEL))).position, at(4), 'and moves none')
+      t.is((await right(documents.checkpoint(MODEL))).position, at(4), 'publishing progress moves no checkpoint')
       t.deepEqual(
         [await right(documents.publishedProgress([])), await right(documents.publishProgress([]))],
         [[], undefined],

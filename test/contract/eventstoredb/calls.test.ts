@@ -27,24 +27,24 @@ interface Sent {
   readonly options: AppendToStreamOptions
 }
 
-/** Appends on a client that writes down what it is told, before a stream whose events are `there`. */
-const startAppends = (there: ReadonlyArray<StoredEvent> = []) => {
+/** Appends through a client that records each call. The stream already contains `existing`. */
+const startAppends = (existing: ReadonlyArray<StoredEvent> = []) => {
   const sent: Array<Sent> = []
-  const asked: Array<number | undefined> = []
+  const readLimits: Array<number | undefined> = []
   const client = {
     appendToStream: async (stream: string, events: ReadonlyArray<JSONEventData>, options: AppendToStreamOptions) => {
       sent.push({ stream, events, options })
-      return { success: true, nextExpectedRevision: BigInt(there.length), position: position(99n) }
+      return { success: true, nextExpectedRevision: BigInt(existing.length), position: position(99n) }
     },
   } as unknown as EventStoreDBClient
   const reads = {
     read: (_: string, { limit }: { readonly limit?: number } = {}) => async () => {
-      asked.push(limit)
-      return E.right(there.toReversed().slice(0, limit))
+      readLimits.push(limit)
+      return E.right(existing.toReversed().slice(0, limit))
     },
     head: () => async () => E.right(toPosition(position(1n))),
   }
-  return { append: createAppends({ calls: callsOn(client), reads, logger: undefined }), sent, asked }
+  return { append: createAppends({ calls: callsOn(client), reads, logger: undefined }), sent, readLimits }
 }
 
 const stored = (count: number): ReadonlyArray<StoredEvent> =>
@@ -55,22 +55,22 @@ const stored = (count: number): ReadonlyArray<StoredEvent> =>
     position: toPosition(position(BigInt(revision))),
   }))
 
-test('an append with any that is among the last of its stream is not sent again, though others came after it', async (t) => {
-  const there = stored(30)
-  const { append, sent } = startAppends(there)
-  const retried = there.slice(9, 11).map((event) => ({ ...event, data: dataOf(event) }))
-  t.deepEqual(await right(append('a', 'any', retried)), { revision: 10, position: there[10]?.position as Position })
+test('an append with "any" is not sent again when its events are among the last of the stream', async (t) => {
+  const existing = stored(30)
+  const { append, sent } = startAppends(existing)
+  const retried = existing.slice(9, 11).map((event) => ({ ...event, data: dataOf(event) }))
+  t.deepEqual(await right(append('a', 'any', retried)), { revision: 10, position: existing[10]?.position as Position })
   t.deepEqual(sent, [])
-  const half = [{ ...(there[10] as StoredEvent), data: {} }, newEvent()]
-  await right(append('a', 'any', half))
+  const partlyStored = [{ ...(existing[10] as StoredEvent), data: {} }, newEvent()]
+  await right(append('a', 'any', partlyStored))
   t.deepEqual(
     sent.map(({ events }) => events.map(({ id }) => id)),
-    [half.map(({ id }) => id)],
-    'what is there in part alone is new',
+    [partlyStored.map(({ id }) => id)],
+    'a partly stored append is sent',
   )
 })
 
-test('every append is sent with the account, to the leader alone, with its expected revision, and a limit that ends it on the server too', async (t) => {
+test('an append goes only to the leader, with account, expected revision and a server-side deadline', async (t) => {
   const { append, sent } = startAppends()
   await right(append('a', 'no-stream', [newEvent()]))
   await right(append('a', 7, [newEvent()]))
@@ -89,7 +89,7 @@ test('every append is sent with the account, to the leader alone, with its expec
   }
 })
 
-test('an append that is larger than the server takes is a defect, and is not sent', async (t) => {
+test('an append above the maximum size throws and is not sent', async (t) => {
   const { append, sent } = startAppends()
   const large = { ...newEvent(), data: { text: 'x'.repeat(600_000) } }
   await t.throwsAsync(append('a', 'any', [large, { ...large, id: newEvent().id }])(), {
@@ -101,7 +101,7 @@ test('an append that is larger than the server takes is a defect, and is not sen
   t.is(sent.length, 1)
 })
 
-test('a wrong revision is told with the one that is there, which may be the first', async (t) => {
+test('a wrong revision is returned with the current revision, also for revision 0', async (t) => {
   const actuals = [[0n, 0], [7n, 7], ['no_stream', 'no-stream']] as const
   for (const [actualVersion, actual] of actuals) {
     const client = {
@@ -115,11 +115,11 @@ test('a wrong revision is told with the one that is there, which may be the firs
   }
 })
 
-/** Limits of streams on a client whose metadata somebody else changes before each of the first `others` writes. */
-const startLimits = (others: number) => {
+/** Stream limits on a client. Another process changes the metadata before each of the first `foreignChanges` writes. */
+const startLimits = (foreignChanges: number) => {
   let revision = 0n
   let members: Readonly<Record<string, unknown>> = { $tb: 12, $maxCount: 3, custom: 'a' }
-  let left = others
+  let changesLeft = foreignChanges
   const client = {
     readStream: () => {
       const event = { data: members, revision }
@@ -132,8 +132,8 @@ const startLimits = (others: number) => {
       )
     },
     setStreamMetadata: async (_: string, metadata: object, { expectedRevision }: AppendToStreamOptions) => {
-      if (left > 0) {
-        left -= 1
+      if (changesLeft > 0) {
+        changesLeft -= 1
         revision += 1n
         members = { ...members, since: Number(revision) }
       }
@@ -146,13 +146,13 @@ const startLimits = (others: number) => {
   return { ...createStreamLimits({ calls: callsOn(client), logger: undefined }), members: () => members }
 }
 
-test('limits of a stream are set without undoing what others have set at the same moment', async (t) => {
+test('setting the limits of a stream keeps concurrent changes', async (t) => {
   const { setMetadata, members } = startLimits(2)
   await right(setMetadata('a', { maxAgeSeconds: 60 }))
   t.deepEqual(members(), { $tb: 12, custom: 'a', since: 2, maxAge: 60 })
 })
 
-test('limits of a stream that others are changing all the time are refused, not lost', async (t) => {
+test('limits of a stream that changes constantly are refused, not lost', async (t) => {
   const { setMetadata, members } = startLimits(10)
   t.like(await setMetadata('a', { maxCount: 1 })(), { left: { _tag: 'StoreUnavailable' } })
   t.is(members()['maxCount'], undefined)

@@ -7,7 +7,7 @@ import { fromPosition, toPosition } from '../../../infrastructure/eventstoredb/p
 
 const ada = { username: 'ada', password: 'x' }
 
-test('a connection string gives the nodes, the account, and what holds for every connection to a node', (t) => {
+test('a connection string contains the nodes, the account and the options of all connections', (t) => {
   t.deepEqual(
     parseConnection('esdb://ada:p%40ss@db.example/'),
     E.right({
@@ -19,7 +19,8 @@ test('a connection string gives the nodes, the account, and what holds for every
     }),
   )
   const all =
-    'tls=true&tlsCAFile=/a%20b/ca.crt&userCertFile=/u.crt&userKeyFile=/u.key&keepAliveInterval=-1&keepAliveTimeout=9000&connectionName=c&gossipTimeout=1'
+    'tls=true&tlsCAFile=/a%20b/ca.crt&userCertFile=/u.crt&userKeyFile=/u.key&keepAliveInterval=-1' +
+    '&keepAliveTimeout=9000&connectionName=c&gossipTimeout=1'
   t.deepEqual(
     parseConnection(`esdb+discover://ada:x@a:1,b:2?${all}`),
     E.right({
@@ -36,7 +37,7 @@ test('a connection string gives the nodes, the account, and what holds for every
   )
 })
 
-test("the newer names of the server's scheme mean the same as the older one", (t) => {
+test('the newer scheme names mean the same as the older one', (t) => {
   for (const scheme of ['esdb', 'kurrentdb', 'kurrent', 'kdb'])
     for (const discover of ['', '+discover'])
       t.deepEqual(
@@ -55,7 +56,7 @@ test("the newer names of the server's scheme mean the same as the older one", (t
       )
 })
 
-test('an insecure server needs no account, and gets one all the same', (t) => {
+test('an account is optional for an insecure server, and the client always sends one', (t) => {
   t.deepEqual(
     parseConnection('esdb://127.0.0.1:2113?tls=false&tlsCAFile=/unused'),
     E.right({
@@ -83,19 +84,19 @@ const WRONG = [
   'esdb://u:secret@h?tls',
   'esdb://u:secret@h?throwOnAppendFailure=false',
   'esdb://u:secret@h?tlsVerifyCert=false',
-  'esdb://u:secret@h?unheard=1',
+  'esdb://u:secret@h?unknown=1',
   'esdb://u:secret@h?keepAliveInterval=soon',
   'esdb://u:secret@h?userCertFile=/a',
   'esdb://u:secret@h?tlsCAFile=%secret',
 ]
 for (const [index, text] of WRONG.entries())
-  test(`what is no connection is refused without its secret (${index + 1})`, (t) => {
+  test(`an invalid connection string is refused without its secret (${index + 1})`, (t) => {
     const parsed = parseConnection(text)
     t.true(E.isLeft(parsed))
     t.false(E.isLeft(parsed) && parsed.left.includes('secret'))
   })
 
-test('positions sort as the log does, checkpoints between events too, and come back', (t) => {
+test('positions, including checkpoints between events, sort like the log and convert back', (t) => {
   const places = [[9n, 9n], [10n, 0n], [10n, 10n], [11n, 10n], [11n, 11n], [18446744073709551615n, 0n]] as const
   const positions = places.map(([commit, prepare]) => toPosition({ commit, prepare }))
   t.deepEqual(positions.toSorted(), positions)
@@ -108,7 +109,7 @@ test('a position of another store is refused', (t) => {
   t.throws(() => fromPosition('00000000000000000007' as Position), { message: /not a position/ })
 })
 
-test('only the first of the calls that get no answer waits long', (t) => {
+test('only the first unanswered call waits for the full time', (t) => {
   let now = 0
   const timeouts = createCallTimeouts({ usual: 800, short: 200, suspicion: 3000, confirmation: 1500 }, () => now)
   const limits = [timeouts.limit()]
@@ -117,7 +118,7 @@ test('only the first of the calls that get no answer waits long', (t) => {
     timeouts.unanswered()
     limits.push(timeouts.limit())
   }
-  // The suspicion ends by itself: a store that has become slow gets its time again.
+  // The suspicion expires, so a slow store gets the full time again.
   now = 3801
   limits.push(timeouts.limit())
   timeouts.unanswered()

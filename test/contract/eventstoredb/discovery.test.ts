@@ -1,28 +1,16 @@
-import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { createServer as createSecureServer } from 'node:https'
-import { createServer as createTcpServer, type AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import test from 'ava'
 import fc from 'fast-check'
 import type { Address } from '../../../infrastructure/eventstoredb/connection.ts'
 import { textOf } from '../../../infrastructure/eventstoredb/nodes/addresses.ts'
 import { createDiscovery, type Discovery } from '../../../infrastructure/eventstoredb/nodes/discovery.ts'
-import { createAskNode, type AskNode, type Certificates } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
+import { createAskNode, type AskNode } from '../../../infrastructure/eventstoredb/nodes/gossip.ts'
 import {
-  addressFrom, gossipAnswer, resolveNothing, createGossipCluster, startGossipServers, waitForAll, type EventStoreDbNode,
+  resolveNothing, createGossipCluster, startGossipServers, waitForAll, type EventStoreDbNode,
 } from '../../support/worlds/eventstoredb-gossip.ts'
 import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
-import { listen } from '../../support/tools/listen.ts'
-import { testWith } from '../../support/running/skip-unless.ts'
-import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-const OPENSSL = '/usr/bin/openssl'
-const run = promisify(execFile)
-/** Longer than any answer takes; short where none will come. */
+/** A limit above the time of every answer, and a short limit for nodes that never answer. */
 const [LONG_MS, SHORT_MS] = [60_000, 50]
 
 const leaderOf = async (discovery: Discovery): Promise<string | null> => {
@@ -30,7 +18,7 @@ const leaderOf = async (discovery: Discovery): Promise<string | null> => {
   return first === undefined ? null : textOf(first.address)
 }
 
-test('a node is believed about itself alone: what the others say of it gives its address', async (t) => {
+test('a node is trusted only about itself; other nodes supply only its address', async (t) => {
   const nodes = await startGossipServers(t,
     { state: 'Leader', epoch: 4, isFrozen: true },
     { state: 'Follower', epoch: 5, hearsay: 'Leader' },
@@ -45,72 +33,8 @@ test('a node is believed about itself alone: what the others say of it gives its
     resolve: resolveNothing,
     timers: waitForAll,
   })
-  t.is(await leaderOf(discovery), null, 'the leader is not known yet, only named')
+  t.is(await leaderOf(discovery), null, 'the search knows the leader only by name')
   t.deepEqual(await discovery.candidates(), [{ address: leader, epoch: 5 }])
-})
-
-test('an answer that cannot be read, breaks off, is endless or never comes is none', async (t) => {
-  for (const body of ['{}', 'no JSON', '{"members":3}', `{"members":[],"more":"${'x'.repeat(2 * 1024 * 1024)}"}`]) {
-    const server = createServer((_, response) => response.end(body))
-    t.is(await createAskNode(null, LONG_MS)(addressFrom(await listen(t, server))), null, body.slice(0, 20))
-  }
-  const broken = createServer((_, response) => {
-    response.writeHead(200, { 'content-length': 100 }).write('{"members":')
-    response.destroy()
-  })
-  t.is(await createAskNode(null, LONG_MS)(addressFrom(await listen(t, broken))), null)
-  // As a frozen process: the kernel takes the connection, nobody reads it.
-  const frozen = createTcpServer()
-  await new Promise<void>((resolve) => frozen.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => void frozen.close())
-  t.is(await createAskNode(null, SHORT_MS)({ host: '127.0.0.1', port: (frozen.address() as AddressInfo).port }), null)
-  t.is(await createAskNode(null, LONG_MS)({ host: '127.0.0.1', port: 1 }), null)
-})
-
-testWith(OPENSSL)('the certificates of the connection hold for the question too, and a node found by its number may show the name', async (t) => {
-  const { path, remove } = await temporaryDirectory()
-  t.teardown(remove)
-  const certify = async (name: string, subject: string): Promise<{ readonly key: Buffer; readonly cert: Buffer }> => {
-    const [key, cert] = [join(path, `${name}.key`), join(path, `${name}.crt`)]
-    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-    await run(OPENSSL, [
-      'req',
-      '-x509',
-      ...curve,
-      '-subj',
-      `/CN=${name}`,
-      '-addext',
-      `subjectAltName=${subject}`,
-      '-keyout',
-      key,
-      '-out',
-      cert,
-    ])
-    return { key: await readFile(key), cert: await readFile(cert) }
-  }
-  const [numbered, named, client] = await Promise.all([
-    certify('numbered', 'IP:127.0.0.1'),
-    certify('named', 'DNS:cluster.example'),
-    certify('client', 'DNS:client'),
-  ])
-  const serve = async (server: { readonly key: Buffer; readonly cert: Buffer }): Promise<Address> => {
-    const nodes: ReadonlyArray<EventStoreDbNode> = [{ state: 'Leader', epoch: 1 }]
-    const listening = createSecureServer(
-      { ...server, ca: client.cert, requestCert: true, rejectUnauthorized: true },
-      (_, response) => response.end(gossipAnswer(nodes, 0, () => ({ host: 'node0', port: 1 }))),
-    )
-    return addressFrom(await listen(t, listening))
-  }
-  const [first, second] = [await serve(numbered), await serve(named)]
-  const own = { cert: client.cert, key: client.key }
-  const says = async (certificates: Certificates, address: Address) =>
-    (await createAskNode(certificates, LONG_MS)(address))?.leadsIn ?? null
-  t.is(await says({ ...own, ca: numbered.cert }, first), 1)
-  t.is(await says({ ...own, ca: named.cert }, first), null, 'signed by somebody else')
-  t.is(await says({ ca: numbered.cert }, first), null, 'without the certificate that the server asks for')
-  t.is(await says(null, first), null, 'without TLS')
-  t.is(await says({ ...own, ca: named.cert }, second), null, 'a certificate for another name')
-  t.is(await says({ ...own, ca: named.cert }, { ...second, alias: 'cluster.example' }), 1)
 })
 
 const CLUSTERS: ReadonlyArray<readonly [string, ReadonlyArray<EventStoreDbNode>, string | null]> = [
@@ -151,7 +75,7 @@ const CLUSTERS: ReadonlyArray<readonly [string, ReadonlyArray<EventStoreDbNode>,
     null,
   ],
   [
-    'a thawed leader beside the new one',
+    'a thawed leader next to the new leader',
     [
       { state: 'Leader', epoch: 4 },
       { state: 'Leader', epoch: 7 },
@@ -183,7 +107,7 @@ for (const [name, nodes, leader] of CLUSTERS)
     t.is(await leaderOf(discovery), leader)
   })
 
-test('whoever is chosen says itself that it leads, and none that answers says so in a later epoch', async (t) => {
+test('the chosen node says that it leads, and no other node leads in a later epoch', async (t) => {
   const node = fc.record({
     state: fc.constantFrom(
       'Leader',
@@ -205,22 +129,22 @@ test('whoever is chosen says itself that it leads, and none that answers says so
     const discovery = createDiscovery({ hosts, discovers: false, ask, resolve: resolveNothing, timers: waitForAll })
     await discovery.candidates()
     const [chosen] = await discovery.candidates()
-    const leading = nodes.filter((one) => one.state === 'Leader' && !one.isFrozen && !one.isReadOnlyReplica)
-    // Nothing leads to the others while the only node that is known says nothing.
+    const leading = nodes.filter((node) => node.state === 'Leader' && !node.isFrozen && !node.isReadOnlyReplica)
+    // The search cannot find the other nodes while the only known node is silent.
     const isCutOff = nodes[seed % nodes.length]?.isFrozen === true
-    const named = isCutOff || leading.length === 0 ? undefined : nodes[Number(chosen?.address.host.slice(4))]
-    if (named === undefined) t.is(chosen, undefined)
-    else t.true(leading.includes(named) && leading.every(({ epoch }) => epoch <= named.epoch))
+    const expected = isCutOff || leading.length === 0 ? undefined : nodes[Number(chosen?.address.host.slice(4))]
+    if (expected === undefined) t.is(chosen, undefined)
+    else t.true(leading.includes(expected) && leading.every(({ epoch }) => epoch <= expected.epoch))
   }))
 })
 
-test('a search does not wait for a silent node; what that one says later counts in the next search, and it is not asked twice', async (t) => {
+test('a search does not wait for a silent node, and the next search uses its late answer', async (t) => {
   const { ask, addressOf } = createGossipCluster({ state: 'Leader', epoch: 4 }, { state: 'Leader', epoch: 7 })
   const silence = Promise.withResolvers<void>()
-  let asked = 0
+  let requests = 0
   const slow: AskNode = async (address) => {
     if (textOf(address) === textOf(addressOf(0))) return await ask(address)
-    asked += 1
+    requests += 1
     await silence.promise
     return await ask(address)
   }
@@ -231,67 +155,67 @@ test('a search does not wait for a silent node; what that one says later counts 
     resolve: resolveNothing,
     timers: immediateTimers,
   })
-  const said: Array<string | null> = []
-  const searching = leaderOf(discovery).then(async (first) => said.push(first, await leaderOf(discovery)))
+  const leaders: Array<string | null> = []
+  const searching = leaderOf(discovery).then(async (first) => leaders.push(first, await leaderOf(discovery)))
   for (let turns = 0; turns < 20; turns++) await turn()
-  t.deepEqual([...said], ['node0:2113', 'node0:2113'])
-  t.is(asked, 1)
+  t.deepEqual([...leaders], ['node0:2113', 'node0:2113'])
+  t.is(requests, 1)
   silence.resolve()
   await searching
   t.is(await leaderOf(discovery), 'node1:2113')
 })
 
-test('one host is taken as it is given, unasked, until a node names another leader; then it is one of a cluster', async (t) => {
+test('a single host is used without a request until a node names another leader', async (t) => {
   const { nodes, ask, addressOf } = createGossipCluster({ state: 'Follower', epoch: 1 }, { state: 'Leader', epoch: 1 })
-  const asked: string[] = []
+  const askedNodes: string[] = []
   const discovery = createDiscovery({
     hosts: [addressOf(0)],
     discovers: false,
     resolve: resolveNothing,
     timers: waitForAll,
     ask: async (address) => {
-      asked.push(textOf(address))
+      askedNodes.push(textOf(address))
       return await ask(address)
     },
   })
   t.deepEqual(await discovery.candidates(), [{ address: addressOf(0), epoch: null }])
-  t.deepEqual(asked, [])
+  t.deepEqual(askedNodes, [])
   discovery.addNode(addressOf(1))
   t.deepEqual(await discovery.candidates(), [{ address: addressOf(1), epoch: 1 }])
   for (const node of nodes) node.isFrozen = true
   t.deepEqual(
     await discovery.candidates(),
     [{ address: addressOf(0), epoch: null }],
-    'where nobody answers at all the given one is tried again',
+    'the configured host is tried again when no node answers',
   )
 })
 
-test('with +discover all numbers of the name are asked, anew with every search, and those of before while the name service is away', async (t) => {
+test('+discover queries all addresses of the name, and keeps the old ones while DNS is unavailable', async (t) => {
   const { nodes, ask } = createGossipCluster(
     { state: 'Follower', epoch: 1 },
     { state: 'Leader', epoch: 1 },
     { state: 'Follower', epoch: 1 },
   )
-  const asked: string[] = []
-  let names: () => Promise<ReadonlyArray<string>> = async () => ['10.0', '10.1']
+  const askedNodes: string[] = []
+  let addresses: () => Promise<ReadonlyArray<string>> = async () => ['10.0', '10.1']
   const discovery = createDiscovery({
     hosts: [{ host: 'cluster.example', port: 7 }],
     discovers: true,
     timers: waitForAll,
-    resolve: async (name) => (name === 'cluster.example' ? await names() : []),
-    // Nodes that name nobody, so that only the name leads to them.
+    resolve: async (name) => (name === 'cluster.example' ? await addresses() : []),
+    // These nodes name no other node, so only DNS leads to them.
     ask: async (address) => {
-      asked.push(`${textOf(address)} ${address.alias}`)
+      askedNodes.push(`${textOf(address)} ${address.alias}`)
       const answer = await ask({ ...address, host: address.host.replace('10.', 'node') })
       return answer === null ? null : { ...answer, named: [] }
     },
   })
   t.is(await leaderOf(discovery), '10.1:7')
-  t.deepEqual(asked, ['10.0:7 cluster.example', '10.1:7 cluster.example', 'cluster.example:7 undefined'])
+  t.deepEqual(askedNodes, ['10.0:7 cluster.example', '10.1:7 cluster.example', 'cluster.example:7 undefined'])
   Object.assign(nodes[1] as EventStoreDbNode, { isFrozen: true })
   Object.assign(nodes[2] as EventStoreDbNode, { state: 'Leader', epoch: 2 })
-  names = async () => ['10.0', '10.2']
+  addresses = async () => ['10.0', '10.2']
   t.is(await leaderOf(discovery), '10.2:7')
-  names = resolveNothing
+  addresses = resolveNothing
   t.is(await leaderOf(discovery), '10.2:7')
 })

@@ -11,14 +11,14 @@ import {
 import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 
-/** Longer than any answer takes. */
+/** A limit above the time of every answer. */
 const LONG_MS = 60_000
 
-/** The leader of a cluster whose channels are scripted: `looks` says what a node answers, the latest for ever. */
+/** Follows the leader of a cluster with scripted channels: `probeOf` returns the current answer of a node. */
 const startLeader = (
   t: ExecutionContext,
   cluster: ReturnType<typeof createGossipCluster>,
-  looks: (host: string) => Probe = () => ({ kind: 'leads' }),
+  probeOf: (host: string) => Probe = () => ({ kind: 'leads' }),
 ) => {
   const logger = createRecordingLogger()
   const opened: Array<{ readonly host: string; readonly client: EventStoreDBClient; isRetired: boolean }> = []
@@ -36,15 +36,15 @@ const startLeader = (
     limit: LONG_MS,
     logger,
     open: ({ host }) => {
-      const one = { host, client: { host } as unknown as EventStoreDBClient, isRetired: false }
-      opened.push(one)
+      const channel = { host, client: { host } as unknown as EventStoreDBClient, isRetired: false }
+      opened.push(channel)
       return {
-        client: one.client,
+        client: channel.client,
         probe: async () => {
           await turn()
-          return looks(host)
+          return probeOf(host)
         },
-        retire: () => void (one.isRetired = true),
+        retire: () => void (channel.isRetired = true),
       }
     },
   })
@@ -69,7 +69,7 @@ const LEADS: Probe = { kind: 'leads' }
 const SILENT: Probe = { kind: 'silent', reason: 'no answer' }
 const REFUSES: Probe = { kind: 'refuses', reason: 'not ready', leader: null }
 
-test('a leader that refuses is lost at once: what runs on it ends, and the next one is found, told once each', async (t) => {
+test('a refusing leader is lost immediately: its calls end, and a search finds the next leader', async (t) => {
   const cluster = createGossipCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
   const { leader, logger, opened, leads } = startLeader(t, cluster, (host) =>
     host === 'node0' && cluster.nodes[0]?.state !== 'Leader' ? REFUSES : LEADS,
@@ -81,9 +81,9 @@ test('a leader that refuses is lost at once: what runs on it ends, and the next 
   await leads(null)
   t.true(lost.aborted)
   t.throws(() => leader.client(), { message: /^the event store has no leader: / })
-  const known = leader.untilKnown(new AbortController().signal)
+  const leaderKnown = leader.untilKnown(new AbortController().signal)
   Object.assign(cluster.nodes[1] as EventStoreDbNode, { state: 'Leader', epoch: 2 })
-  await known
+  await leaderKnown
   await leads('node1')
   t.false(leader.lost().aborted)
   t.is(leader.changes(), 1)
@@ -98,56 +98,56 @@ test('a leader that refuses is lost at once: what runs on it ends, and the next 
   t.deepEqual(
     opened.filter(({ isRetired }) => !isRetired).map(({ host }) => host),
     ['node1'],
-    'no connection is left open',
+    'the connection to the lost leader is closed',
   )
 })
 
-test('a candidate that does not answer as the leader is passed over for the next one', async (t) => {
+test('a candidate that does not answer as the leader is skipped', async (t) => {
   const cluster = createGossipCluster({ state: 'Leader', epoch: 7 }, { state: 'Leader', epoch: 4 })
   const { leads, opened } = startLeader(t, cluster, (host) => (host === 'node0' ? REFUSES : LEADS))
   await leads('node1')
   t.deepEqual(opened.map(({ host, isRetired }) => [host, isRetired]), [['node0', true], ['node1', false]])
 })
 
-test('a leader that is silent once is kept; one that stays silent is lost though nobody else leads', async (t) => {
+test('a leader is kept after one silence and lost after a longer one, even without another leader', async (t) => {
   const cluster = createGossipCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
-  let [silences, left] = [0, 0]
+  let [silences, silencesLeft] = [0, 0]
   let hasAnswered = false
   const { leader, leads } = startLeader(t, cluster, () => {
-    hasAnswered = left === 0
+    hasAnswered = silencesLeft === 0
     if (hasAnswered) return LEADS
-    left -= 1
+    silencesLeft -= 1
     silences += 1
     return SILENT
   })
   await leads('node0')
   const lost = leader.lost()
   Object.assign(cluster.nodes[0] as EventStoreDbNode, { isFrozen: true })
-  left = 3
+  silencesLeft = 3
   await until(() => silences === 3 && hasAnswered)
-  t.false(lost.aborted, 'three looks in vain are no loss')
-  left = 4
+  t.false(lost.aborted, 'three silent probes are no loss')
+  silencesLeft = 4
   await leads(null)
   t.true(lost.aborted)
   t.is(silences, 7)
 })
 
-test('a leader that is silent once keeps its channel, though it answers on a new one too', async (t) => {
+test('a leader that is silent once keeps its channel, even when it answers on a new one', async (t) => {
   const cluster = createGossipCluster({ state: 'Leader', epoch: 1 })
-  let [looks, silentAt] = [0, -1]
+  let [probes, silentAt] = [0, -1]
   const { leader, leads, opened } = startLeader(t, cluster, () => {
-    looks += 1
-    return looks === silentAt ? SILENT : LEADS
+    probes += 1
+    return probes === silentAt ? SILENT : LEADS
   })
   await leads('node0')
   const lost = leader.lost()
-  silentAt = looks + 1
-  await until(() => opened.length > 1 && looks > silentAt + 4)
+  silentAt = probes + 1
+  await until(() => opened.length > 1 && probes > silentAt + 4)
   t.false(lost.aborted)
   t.deepEqual(opened.map(({ isRetired }) => isRetired), [false, ...opened.slice(1).map(() => true)])
 })
 
-test('while a leader is silent, whoever answers as the leader takes its place', async (t) => {
+test('while the leader is silent, another node that answers as the leader replaces it', async (t) => {
   const cluster = createGossipCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
   const { leader, leads, logger } = startLeader(t, cluster, (host) =>
     host === 'node0' && cluster.nodes[0]?.isFrozen === true ? SILENT : LEADS,
@@ -161,8 +161,8 @@ test('while a leader is silent, whoever answers as the leader takes its place', 
   t.deepEqual(logger.lines.map(({ level }) => level), ['info', 'info'])
 })
 
-test('a leader whose calls end unanswered is left for one of a later epoch, and for no other', async (t) => {
-  // As one that was deposed while it was frozen: it answers the look for a moment.
+test('a leader with unanswered calls is replaced only by a leader of a later epoch', async (t) => {
+  // Like a leader that was deposed while it was frozen: it still answers probes for a moment.
   const cluster = createGossipCluster(
     { state: 'Leader', epoch: 4 },
     { state: 'Leader', epoch: 3 },
@@ -170,9 +170,9 @@ test('a leader whose calls end unanswered is left for one of a later epoch, and 
   )
   const { leader, leads, opened } = startLeader(t, cluster)
   await leads('node0')
-  const doubt = (): void => leader.failed(leader.client(), new Error('no answer'))
+  const reportFailure = (): void => leader.failed(leader.client(), new Error('no answer'))
   for (let times = 0; times < 20; times++) {
-    doubt()
+    reportFailure()
     await turn()
   }
   await leads('node0')
@@ -180,7 +180,7 @@ test('a leader whose calls end unanswered is left for one of a later epoch, and 
   Object.assign(cluster.nodes[2] as EventStoreDbNode, { state: 'Leader', epoch: 7 })
   await turn()
   await leads('node0')
-  doubt()
+  reportFailure()
   await leads('node2')
 })
 
@@ -189,10 +189,10 @@ const notLeader = (address: string): NotLeaderError =>
     metadata: { getMap: () => ({ 'leader-endpoint-host': address, 'leader-endpoint-port': '2113' }) },
   } as never)
 
-test('a call that is told who leads instead loses the leader at once, and the named one is asked', async (t) => {
+test('a call that learns of another leader loses the current one immediately and tries the named node', async (t) => {
   const cluster = createGossipCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
-  const alone = { ...cluster, nodes: cluster.nodes.slice(0, 1) }
-  const { leader, leads, hostNow, opened } = startLeader(t, alone)
+  const firstNodeOnly = { ...cluster, nodes: cluster.nodes.slice(0, 1) }
+  const { leader, leads, hostNow, opened } = startLeader(t, firstNodeOnly)
   await leads('node0')
   t.is(opened.length, 1)
   const client = leader.client()
@@ -202,33 +202,33 @@ test('a call that is told who leads instead loses the leader at once, and the na
   t.is(hostNow(), null)
   await leads('node1')
   leader.failed(client, notLeader('node0'))
-  t.is(hostNow(), 'node1', 'what a call on an earlier channel says late is of no account')
+  t.is(hostNow(), 'node1', 'a late failure on an earlier channel changes nothing')
 })
 
-test('nothing that fails in a search is lost or ends it', async (t) => {
+test('a failure during a search is logged and does not end the search', async (t) => {
   const logger = createRecordingLogger()
-  let times = 0
+  let searches = 0
   const leader = followLeader({
     timers: immediateTimers, limit: LONG_MS, logger,
     discovery: {
       addNode: () => undefined,
       candidates: async () => {
-        times += 1
-        if (times === 1) throw new Error('a defect')
+        searches += 1
+        if (searches === 1) throw new Error('a defect')
         return [{ address: { host: 'a', port: 1 }, epoch: 1 }]
       },
     },
     open: () => {
-      if (times === 2) throw new Error('another')
+      if (searches === 2) throw new Error('another defect')
       return { client: {} as EventStoreDBClient, probe: async () => LEADS, retire: () => undefined }
     },
   })
   t.teardown(leader.close)
   await leader.untilKnown(new AbortController().signal)
-  t.deepEqual(logger.lines.map(({ fields }) => fields['reason']), ['a defect', 'another', undefined])
+  t.deepEqual(logger.lines.map(({ fields }) => fields['reason']), ['a defect', 'another defect', undefined])
 })
 
-test('waiting for a leader ends with the signal, and with the end of it all', async (t) => {
+test('waiting for a leader stops on the signal and on close', async (t) => {
   const { leader } = startLeader(
     t,
     createGossipCluster({ state: 'Follower', epoch: 1 }, { state: 'Follower', epoch: 1 }),

@@ -20,17 +20,17 @@ const open = async (t: ExecutionContext): Promise<EventStore> => {
   return store
 }
 
-const hear = (store: EventStore, from: Position): Promise<ReadonlyArray<SubscriptionMessage>> =>
+const readToEnd = (store: EventStore, from: Position): Promise<ReadonlyArray<SubscriptionMessage>> =>
   take(store.subscribe(from, ['live-'], new AbortController().signal), caughtUp)
 
-const placeOf = (message: SubscriptionMessage): Position =>
+const positionOf = (message: SubscriptionMessage): Position =>
   message.kind === 'event' ? message.event.position : message.position
 
-/** Numbers of the events of `live-keep` among these: the one stream here of which nothing is ever scavenged. */
-const keptOf = (messages: ReadonlyArray<SubscriptionMessage>): ReadonlyArray<unknown> =>
+/** The numbers of the `live-keep` events. No scavenge removes events of this stream. */
+const keptEventsOf = (messages: ReadonlyArray<SubscriptionMessage>): ReadonlyArray<unknown> =>
   delivered(messages.filter((message) => message.kind === 'event' && message.event.stream === 'live-keep'))
 
-/** Events that a scavenge takes between some that it leaves, with others' events beside them. */
+/** Appends events that a scavenge removes between events that it keeps, and events of a foreign stream. */
 const fill = async (store: EventStore): Promise<void> => {
   await right(store.setMetadata('live-old', { maxCount: 1 }))
   for (let n = 0; n < 6; n++) {
@@ -48,35 +48,39 @@ const scavenge = async (store: EventStore): Promise<void> => {
 }
 
 serialTestOnChosenStores(
-  'a subscription resumes from any position, also of a record that a scavenge took, without a loss or a repeat',
+  'a subscription resumes from any position, also of a scavenged record, without a loss or repeat',
   async (t) => {
     const store = await open(t)
     await fill(store)
-    const whole = await hear(store, BEGINNING)
+    const whole = await readToEnd(store, BEGINNING)
     t.true(whole.some(({ kind }) => kind === 'checkpoint'))
     await scavenge(store)
-    t.is((await hear(store, BEGINNING)).filter(({ kind }) => kind === 'event').length, 7, 'a scavenge took the rest')
+    t.is(
+      (await readToEnd(store, BEGINNING)).filter(({ kind }) => kind === 'event').length,
+      7,
+      'the scavenge removed the other events',
+    )
     for (const [index, message] of whole.entries()) {
-      const rest = await hear(store, placeOf(message))
-      t.deepEqual(keptOf(rest), keptOf(whole.slice(index + 1)), `${message.kind} ${placeOf(message)}`)
-      t.true(rest.every((told) => placeOf(told) >= placeOf(message)))
+      const rest = await readToEnd(store, positionOf(message))
+      t.deepEqual(keptEventsOf(rest), keptEventsOf(whole.slice(index + 1)), `${message.kind} ${positionOf(message)}`)
+      t.true(rest.every((later) => positionOf(later) >= positionOf(message)))
     }
   },
 )
 
-serialTestOnChosenStores('a scavenge between the look back and the subscription loses nothing', async (t) => {
+serialTestOnChosenStores('a scavenge between the backward read and the subscription loses nothing', async (t) => {
   for (let from = 0; from < 3; from++) {
     const store = await open(t)
     await fill(store)
-    const whole = await hear(store, BEGINNING)
-    const place = placeOf(whole[from] as SubscriptionMessage)
+    const whole = await readToEnd(store, BEGINNING)
+    const position = positionOf(whole[from] as SubscriptionMessage)
     await double.inject({ on: 'subscribe', kind: 'scavenge', times: 1 })
-    t.deepEqual(keptOf(await hear(store, place)), keptOf(whole.slice(from + 1)), `from ${from}`)
+    t.deepEqual(keptEventsOf(await readToEnd(store, position)), keptEventsOf(whole.slice(from + 1)), `from ${from}`)
   }
 })
 
 serialTestOnChosenStores(
-  'a position that is none of the log, which has grown beyond it, is that of an older copy',
+  'an unknown position below the end of the log belongs to an older copy',
   async (t) => {
     const store = await open(t)
     const { position } = await right(store.append('live-1', 'no-stream', newEvents(1)))
@@ -84,20 +88,20 @@ serialTestOnChosenStores(
     const inside = position.replaceAll(/\d+/g, (digits) =>
       String(Number(digits) + 3).padStart(digits.length, '0'),
     ) as Position
-    const error = await t.throwsAsync(hear(store, inside))
+    const error = await t.throwsAsync(readToEnd(store, inside))
     t.like(error?.cause, { _tag: 'OlderLog' })
   },
 )
 
 serialTestOnChosenStores(
-  'a server that cannot read back at the moment is not taken for one with an older log',
+  'a server that cannot read backwards at the moment is not mistaken for an older log',
   async (t) => {
     const store = await open(t)
     const { position } = await right(store.append('live-1', 'no-stream', newEvents(1)))
     await double.inject({ on: 'read', kind: 'wrong', times: 1 })
-    t.deepEqual(delivered(await hear(store, position)), [])
+    t.deepEqual(delivered(await readToEnd(store, position)), [])
     await double.inject({ on: 'read', kind: 'wrong', times: 2 })
-    const error = await t.throwsAsync(hear(store, position))
+    const error = await t.throwsAsync(readToEnd(store, position))
     t.like(error?.cause, { _tag: 'StoreUnavailable' })
   },
 )

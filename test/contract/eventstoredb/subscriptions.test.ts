@@ -9,22 +9,22 @@ import { createCallTimeouts, LIMITS } from '../../../infrastructure/eventstoredb
 import { createSubscriptions } from '../../../infrastructure/eventstoredb/subscriptions.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 
-/** A server that confirms a subscription when it is told to. */
+/** A server that confirms a subscription when the test calls the matching function in `confirmations`. */
 const slowServer = () => {
-  const asked: Array<() => void> = []
+  const confirmations: Array<() => void> = []
   const subscribeToAll = (): unknown => {
     const feed = Object.assign(new Readable({ objectMode: true, read: () => undefined }), {
       unsubscribe: async () => undefined,
     })
-    asked.push(() => feed.emit('confirmation'))
+    confirmations.push(() => feed.emit('confirmation'))
     return feed
   }
-  return { client: { subscribeToAll } as unknown as EventStoreDBClient, asked }
+  return { client: { subscribeToAll } as unknown as EventStoreDBClient, confirmations }
 }
 
-test('subscriptions that are begun together are asked for two at a time, and one that is given up leaves its place', async (t) => {
-  const { client, asked } = slowServer()
-  const over = new AbortController()
+test('at most two subscriptions start at a time, and a cancelled one frees its place', async (t) => {
+  const { client, confirmations } = slowServer()
+  const end = new AbortController()
   const lost = new AbortController().signal
   const connected = { client: () => client, lost: () => lost }
   const subscribe = createSubscriptions({
@@ -34,23 +34,23 @@ test('subscriptions that are begun together are asked for two at a time, and one
   })
   const first = new AbortController()
   const feeds = Array.from({ length: 5 }, (_, i) => {
-    const signal = i === 0 ? first.signal : over.signal
+    const signal = i === 0 ? first.signal : end.signal
     return subscribe(BEGINNING, [''], signal)[Symbol.asyncIterator]().next()
   })
 
-  const areAsked = async (count: number): Promise<void> => {
-    await eventually(() => assert.ok(asked.length >= count))
+  const untilRequested = async (count: number): Promise<void> => {
+    await eventually(() => assert.ok(confirmations.length >= count))
     for (let turn = 0; turn < 20; turn++) await setImmediate()
-    t.is(asked.length, count)
+    t.is(confirmations.length, count)
   }
-  await areAsked(2)
+  await untilRequested(2)
   first.abort()
-  await areAsked(3)
-  asked[1]?.()
-  await areAsked(4)
-  asked[2]?.()
-  await areAsked(5)
+  await untilRequested(3)
+  confirmations[1]?.()
+  await untilRequested(4)
+  confirmations[2]?.()
+  await untilRequested(5)
 
-  over.abort()
+  end.abort()
   for (const feed of feeds) t.true((await feed).done)
 })

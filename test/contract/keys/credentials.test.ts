@@ -16,7 +16,7 @@ const at = (seconds: number) => {
   return createCredentials({ masterKey, jwtTtlSeconds: 3600, environment })
 }
 
-test('a password is recognised by its argon2id hash, another one is not [R28 S12]', async (t) => {
+test('a password matches its own argon2id hash and no other [R28 S12]', async (t) => {
   const credentials = at(0)
   const hash = right(await credentials.hashPassword('correct horse 🐎')())
   t.regex(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
@@ -36,7 +36,7 @@ test('a password over 1024 bytes is never hashed and never matches [S12]', async
   t.false(right(await credentials.verifyPassword(`${longest}ab`, O.some(hash))()))
 })
 
-test('a hash is outdated when any of its parameters lies below those of today [S12]', async (t) => {
+test('a hash is outdated when any parameter is below the current one [S12]', async (t) => {
   const credentials = at(0)
   const isOutdated = (parameters: string): boolean => credentials.isOutdated(`$${parameters}$c2FsdHNhbHQ$aGFzaA`)
   t.false(credentials.isOutdated(right(await credentials.hashPassword('right')())))
@@ -50,7 +50,7 @@ test('a hash is outdated when any of its parameters lies below those of today [S
   for (const fine of ['argon2id$v=19$m=65536,t=3,p=4', '', '2b$10']) t.false(isOutdated(fine), fine)
 })
 
-test('many passwords at once are all answered', async (t) => {
+test('all of many concurrent password checks are answered', async (t) => {
   const credentials = at(0)
   const hash = right(await credentials.hashPassword('right')())
   const tries = Array.from({ length: 12 }, (_, n) =>
@@ -61,16 +61,16 @@ test('many passwords at once are all answered', async (t) => {
   t.deepEqual((await Promise.all(tries)).map(right), Array.from({ length: 12 }, (_, n) => n % 2 === 0))
 })
 
-test('four passwords are hashed at once, a hundred wait, and what is more is refused at once [S13]', async (t) => {
+test('four passwords are hashed at once, a hundred wait, and further ones are refused [S13]', async (t) => {
   const credentials = at(0)
   const tries = Array.from({ length: 120 }, () => credentials.verifyPassword('guess', O.none)())
   const answers = await Promise.all(tries)
   t.deepEqual(answers.slice(0, 104), Array.from({ length: 104 }, () => E.right(false)))
   t.deepEqual(answers.slice(104), Array.from({ length: 16 }, () => E.left({ _tag: 'TooBusy' })))
-  t.deepEqual(await credentials.verifyPassword('guess', O.none)(), E.right(false), 'there is room again')
+  t.deepEqual(await credentials.verifyPassword('guess', O.none)(), E.right(false), 'a further check is accepted again')
 })
 
-test('a token of ours gives its claims until it expires, with five seconds of tolerance [R34]', async (t) => {
+test('an own token returns its claims until it expires, with five seconds of tolerance [R34]', async (t) => {
   const claims = { userId: 42, generation: 3 }
   const token = await at(0).signJwt(claims)
   t.deepEqual(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()), {
@@ -81,63 +81,63 @@ test('a token of ours gives its claims until it expires, with five seconds of to
     jti: 'a-token-id',
     gen: 3,
   })
-  const shown = { ...claims, tokenId: 'a-token-id', expiresAt: NOON + 3600 }
-  t.deepEqual(await at(0).verifyJwt(token), O.some(shown))
-  t.deepEqual(await at(3604).verifyJwt(token), O.some(shown))
+  const verified = { ...claims, tokenId: 'a-token-id', expiresAt: NOON + 3600 }
+  t.deepEqual(await at(0).verifyJwt(token), O.some(verified))
+  t.deepEqual(await at(3604).verifyJwt(token), O.some(verified))
   t.deepEqual(await at(3606).verifyJwt(token), O.none)
 })
 
-const whole = { iss: 'stenolog', sub: '42', iat: NOON, exp: NOON + 60, jti: 'j', gen: 0 }
+const CLAIMS = { iss: 'stenolog', sub: '42', iat: NOON, exp: NOON + 60, jti: 'j', gen: 0 }
 
 const sign = (payload: JWTPayload, header: Record<string, unknown> = {}, key: Uint8Array = jwtKey): Promise<string> =>
   new SignJWT(payload).setProtectedHeader({ alg: 'HS256', ...header }).sign(key)
 
-const without = (claim: keyof typeof whole): JWTPayload =>
-  Object.fromEntries(Object.entries(whole).filter(([name]) => name !== claim))
+const without = (claim: keyof typeof CLAIMS): JWTPayload =>
+  Object.fromEntries(Object.entries(CLAIMS).filter(([name]) => name !== claim))
 
-test('anything but a whole token of ours is none [R34 S9]', async (t) => {
+test('only a complete own token is accepted [R34 S9]', async (t) => {
   const credentials = at(0)
   t.deepEqual(
-    await credentials.verifyJwt(await sign(whole)),
+    await credentials.verifyJwt(await sign(CLAIMS)),
     O.some({ userId: 42, generation: 0, tokenId: 'j', expiresAt: NOON + 60 }),
   )
-  const body = Buffer.from(JSON.stringify(whole)).toString('base64url')
-  const good = await sign(whole)
+  const body = Buffer.from(JSON.stringify(CLAIMS)).toString('base64url')
+  const good = await sign(CLAIMS)
   const bad = [
     '',
     'a.b.c',
     good.slice(0, -2),
     `${good}x`,
     `${Buffer.from('{"alg":"none"}').toString('base64url')}.${body}.`,
-    await sign(whole, {}, randomBytes(32)),
-    await sign(whole, { alg: 'HS512' }),
-    await sign(whole, { crit: ['exp'], exp: 1 }).catch(() => 'cannot be signed'),
-    await sign({ ...whole, iss: 'other' }),
-    await sign({ ...whole, exp: NOON - 6 }),
-    await sign({ ...whole, nbf: NOON + 60 }),
+    await sign(CLAIMS, {}, randomBytes(32)),
+    await sign(CLAIMS, { alg: 'HS512' }),
+    await sign(CLAIMS, { crit: ['exp'], exp: 1 }).catch(() => 'cannot be signed'),
+    await sign({ ...CLAIMS, iss: 'other' }),
+    await sign({ ...CLAIMS, exp: NOON - 6 }),
+    await sign({ ...CLAIMS, nbf: NOON + 60 }),
     ...(await Promise.all((['iss', 'sub', 'iat', 'exp', 'jti', 'gen'] as const).map((claim) => sign(without(claim))))),
     ...(await Promise.all(
-      ['0', '-1', '1.5', '042', 'x', '', '9007199254740993'].map((sub) => sign({ ...whole, sub })),
+      ['0', '-1', '1.5', '042', 'x', '', '9007199254740993'].map((sub) => sign({ ...CLAIMS, sub })),
     )),
-    ...(await Promise.all([-1, 0.5, '0', null].map((gen) => sign({ ...whole, gen })))),
+    ...(await Promise.all([-1, 0.5, '0', null].map((gen) => sign({ ...CLAIMS, gen })))),
   ]
   for (const token of bad) t.deepEqual(await credentials.verifyJwt(token), O.none, token)
 })
 
-/** Signed with HMAC-SHA256 whatever the header says: jose itself would not sign most of these. */
+/** Signs with HMAC-SHA256 whatever the header names, because jose refuses most of these headers. */
 const forge = (header: unknown, payload: string, key: Uint8Array): string => {
   const text = [JSON.stringify(header), payload].map((part) => Buffer.from(part).toString('base64url')).join('.')
   return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`
 }
 
-test('keys and addresses of keys in the header are ignored, foreign algorithms and claims that stand twice refused [R34 S9]', async (t) => {
+test('header keys and key URLs are ignored; other algorithms and duplicate claims are refused [R34 S9]', async (t) => {
   const credentials = at(0)
   const key = randomBytes(32)
   const k = key.toString('base64url')
-  const good = JSON.stringify(whole)
+  const good = JSON.stringify(CLAIMS)
   t.true(
     O.isSome(await credentials.verifyJwt(forge({ alg: 'HS256' }, good, jwtKey))),
-    'what follows differs in one thing',
+    'the unchanged token is valid; each token below differs in one detail',
   )
   const headers = [
     { jwk: { kty: 'oct', k } },
@@ -163,13 +163,13 @@ test('keys and addresses of keys in the header are ignored, foreign algorithms a
   for (const alg of ['none', 'None', 'RS256', 'ES256', 'HS512', 'HS384', 'dir', '', 256, null])
     t.deepEqual(await credentials.verifyJwt(forge({ alg }, good, jwtKey)), O.none, String(alg))
   t.deepEqual(await credentials.verifyJwt(forge({ alg: 'HS256', crit: ['x'], x: 1 }, good, jwtKey)), O.none)
-  for (const twice of [
+  for (const duplicated of [
     good.replace('{', '{"sub":"1",'),
     good.replace('}', ',"exp":1,"exp":99999999999}'),
     good.replace('}', ',"gen":0}'),
     ` ${good}`,
   ])
-    t.deepEqual(await credentials.verifyJwt(forge({ alg: 'HS256' }, twice, jwtKey)), O.none, twice)
+    t.deepEqual(await credentials.verifyJwt(forge({ alg: 'HS256' }, duplicated, jwtKey)), O.none, duplicated)
   for (const exp of ['"99999999999"', '1e999', 'null', '[99999999999]', 'true'])
     t.deepEqual(
       await credentials.verifyJwt(forge({ alg: 'HS256' }, good.replace(/"exp":\d+/, `"exp":${exp}`), jwtKey)),
@@ -179,24 +179,24 @@ test('keys and addresses of keys in the header are ignored, foreign algorithms a
   t.deepEqual(await credentials.verifyJwt(`${forge({ alg: 'HS256' }, good, jwtKey)}.${'A'.repeat(1_000_000)}`), O.none)
 })
 
-test('an API token is lt_, 12 and 43 base62 characters, each as likely as any other; no two are alike [D31]', (t) => {
+test('an API token is lt_ with 12 and 43 random base62 characters, and all differ [D31]', (t) => {
   const credentials = at(0)
-  const made = Array.from({ length: 5000 }, () => credentials.newApiToken())
-  for (const { secret, prefix, hash } of made.slice(0, 100)) {
+  const tokens = Array.from({ length: 5000 }, () => credentials.newApiToken())
+  for (const { secret, prefix, hash } of tokens.slice(0, 100)) {
     t.regex(secret, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}$/)
     t.is(prefix, secret.slice(0, 15))
     t.is(hash, createHash('sha256').update(secret).digest('base64url'))
   }
-  t.is(new Set(made.map(({ prefix }) => prefix)).size, 5000)
+  t.is(new Set(tokens.map(({ prefix }) => prefix)).size, 5000)
   const counts = new Map<string, number>()
-  for (const letter of made.flatMap(({ secret }) => Array.from(secret.slice(16))))
+  for (const letter of tokens.flatMap(({ secret }) => Array.from(secret.slice(16))))
     counts.set(letter, (counts.get(letter) ?? 0) + 1)
-  // 3468 of each are expected; six standard deviations from it lie 3117 and 3819.
+  // 3468 of each letter are expected. 3117 and 3819 are six standard deviations away.
   t.is(counts.size, 62)
   t.true([...counts.values()].every((count) => count > 3117 && count < 3819))
 })
 
-test('an API token is recognised by its hash and by nothing else [S10]', (t) => {
+test('an API token matches only its own hash [S10]', (t) => {
   const credentials = at(0)
   const [{ secret, hash }, other] = [credentials.newApiToken(), credentials.newApiToken()]
   t.true(credentials.verifyApiToken(secret, O.some(hash)))
@@ -207,7 +207,7 @@ test('an API token is recognised by its hash and by nothing else [S10]', (t) => 
   t.false(credentials.verifyApiToken(secret, O.none))
 })
 
-test('keyed hashes keep purposes and values apart and cannot be made without the key [D59]', (t) => {
+test('keyed hashes depend on purpose, value and key [D59]', (t) => {
   const credentials = at(0)
   const hash = credentials.keyedHash('username', 'alice')
   t.regex(hash, /^[A-Za-z0-9_-]{43}$/)

@@ -8,10 +8,10 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { plainMembers } from '../../support/events/sealed-texts.ts'
 import { startMongoDouble } from '../../support/doubles/mongodb/process.ts'
 
-/** How long a call may wait that no majority acknowledges. */
+/** How long a call waits for the acknowledgement of a majority, in milliseconds. */
 const LIMIT_MS = 1500
 
-test('who reaches only a deposed primary is not told that nothing was erased, and seals nothing', async (t) => {
+test('with only a deposed primary, erasures are unknown and sealing fails', async (t) => {
   const double = await startMongoDouble({ replicaSet: 'rs0' })
   t.teardown(double.dispose)
   const door = await double.door('here')
@@ -25,7 +25,7 @@ test('who reaches only a deposed primary is not told that nothing was erased, an
   t.deepEqual(await lately(), E.right([]))
   const elsewhere = await openMongoKeyring(there, masterKey)
   await right(elsewhere.seal('user-1', plainMembers(['Alice'])))
-  // Of a process that has used no key yet: what it has in memory it asks nobody for.
+  // A separate keyring without cached keys: a cached key would need no server.
   const keyring = await openMongoKeyring(here, masterKey)
 
   await door.line('silent', [1, 2])

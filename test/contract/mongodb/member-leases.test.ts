@@ -12,7 +12,7 @@ const namesFor = (process: ReturnType<World['start']>): ReadonlyArray<string> =>
 
 const directory = fc.constantFrom('a', 'b', 'c')
 const which = fc.nat({ max: 20 })
-const step = fc.oneof(
+const anyStep = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({ act: fc.constant('start' as const), directory, name: fc.constantFrom('x', 'y') }),
@@ -25,22 +25,22 @@ const step = fc.oneof(
     arbitrary: fc.record({ act: fc.constant('pass' as const), ms: fc.integer({ min: STEP, max: 2 * TTL }) }),
   },
 )
-type Step = (typeof step) extends fc.Arbitrary<infer A> ? A : never
+type Step = (typeof anyStep) extends fc.Arbitrary<infer A> ? A : never
 
 const LEASES = ['projection:lives', 'reconciler']
 
-const take = async (world: World, one: Step): Promise<void> => {
-  if (one.act === 'pass') return world.pass(one.ms)
-  if (one.act === 'elect') return world.elect(one.isOn)
-  if (one.act === 'start') {
-    if (!world.isTaken(one.directory)) world.start(one.directory, { name: one.name, leases: LEASES })
+const take = async (world: World, step: Step): Promise<void> => {
+  if (step.act === 'pass') return world.pass(step.ms)
+  if (step.act === 'elect') return world.elect(step.isOn)
+  if (step.act === 'start') {
+    if (!world.isTaken(step.directory)) world.start(step.directory, { name: step.name, leases: LEASES })
     return
   }
-  const process = world.processes.at(one.which % Math.max(1, world.processes.length))
+  const process = world.processes.at(step.which % Math.max(1, world.processes.length))
   if (process === undefined) return
-  if (one.act === 'kill' || one.act === 'stop' || one.act === 'freeze' || one.act === 'thaw')
-    await Promise.all([process[one.act](), world.pass(STEP)])
-  else process.lineIs(one.act)
+  if (step.act === 'kill' || step.act === 'stop' || step.act === 'freeze' || step.act === 'thaw')
+    await Promise.all([process[step.act](), world.pass(STEP)])
+  else process.lineIs(step.act)
 }
 
 const heal = async (world: World): Promise<void> => {
@@ -53,36 +53,36 @@ const heal = async (world: World): Promise<void> => {
 }
 
 for (const freeze of ['machine', 'process'] as const)
-  test(`whatever happens, nobody who beats is replaced or found lost, no token has two holders, and in the end one of a name is up and one holds each lease: ${freeze}`, async (t) => {
+  test(`under any failures, no beating member is lost and no token has two holders: ${freeze}`, async (t) => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      fc.asyncProperty(fc.array(anyStep, { maxLength: 25 }), async (steps) => {
         const world = createMembersWorld(freeze)
-        for (const one of steps) {
-          await take(world, one)
+        for (const step of steps) {
+          await take(world, step)
           t.deepEqual(world.wronged, [])
         }
         await heal(world)
         const up = world.up()
         t.true(
           world.processes.every(({ phase }) => phase() !== 'starting'),
-          'a start neither ends nor is refused',
+          'every start ends, in success or refusal',
         )
-        const names = up.map((one) => one.members().self.name)
-        t.is(new Set(names).size, names.length, 'two of a name are up')
-        for (const one of up) t.deepEqual(namesFor(one).toSorted(), names.toSorted(), 'somebody is not seen')
+        const names = up.map((process) => process.members().self.name)
+        t.is(new Set(names).size, names.length, 'no two processes with one name are up')
+        for (const process of up) t.deepEqual(namesFor(process).toSorted(), names.toSorted(), 'every member is seen')
         world.start('d', { leases: LEASES })
         await world.pass(2 * TTL)
         t.is(world.up().length, up.length + 1)
         t.deepEqual(world.wronged, [])
         for (const lease of LEASES) {
           const holders = world.processes.filter(
-            (one) => one.phase() !== 'gone' && one.held(lease)?.signal.aborted === false,
+            (process) => process.phase() !== 'gone' && process.held(lease)?.signal.aborted === false,
           )
-          t.is(holders.length, 1, 'not one holds the lease')
-          const given = world.holdings.filter((one) => one.lease === lease)
-          const owners = Map.groupBy(given, ({ token }) => token)
-          for (const [token, of] of owners)
-            t.is(new Set(of.map(({ incarnation }) => incarnation)).size, 1, `token ${token}`)
+          t.is(holders.length, 1, 'exactly one process holds the lease')
+          const holdings = world.holdings.filter((holding) => holding.lease === lease)
+          const owners = Map.groupBy(holdings, ({ token }) => token)
+          for (const [token, tokenHoldings] of owners)
+            t.is(new Set(tokenHoldings.map(({ incarnation }) => incarnation)).size, 1, `token ${token}`)
           t.is(holders[0]?.held(lease)?.token, Math.max(...owners.keys()))
         }
       }),
@@ -90,7 +90,7 @@ for (const freeze of ['machine', 'process'] as const)
     )
   })
 
-test("a lease of a killed member is another's within its TTL and a few looks, and in an election nobody's", async (t) => {
+test('another member takes the lease of a killed one after its TTL, and not during an election', async (t) => {
   const world = createMembersWorld()
   const first = world.start('a', { leases: LEASES })
   await world.pass(TTL)
@@ -117,7 +117,7 @@ test("a lease of a killed member is another's within its TTL and a few looks, an
   )
 })
 
-test('a frozen holder that wakes is told at its next look, and one that restarts under its name holds nothing', async (t) => {
+test('a frozen holder learns of its loss on waking, and a restarted holder holds nothing', async (t) => {
   const world = createMembersWorld()
   const first = world.start('a', { leases: LEASES })
   await world.pass(TTL)
@@ -136,7 +136,7 @@ test('a frozen holder that wakes is told at its next look, and one that restarts
   t.is(first.held('reconciler')?.token, 3)
 })
 
-test('a member that stops gives its leases up at once', async (t) => {
+test('a stopping member releases its leases immediately', async (t) => {
   const world = createMembersWorld()
   const first = world.start('a', { leases: LEASES })
   await world.pass(TTL)
@@ -146,7 +146,7 @@ test('a member that stops gives its leases up at once', async (t) => {
   t.is(second.held('reconciler')?.token, 2)
 })
 
-test('work that ends by itself leaves its lease to who waits for it', async (t) => {
+test('work that ends on its own leaves its lease to a waiting member', async (t) => {
   const world = createMembersWorld()
   const first = world.start('a')
   await world.pass(TTL)
@@ -160,7 +160,7 @@ test('work that ends by itself leaves its lease to who waits for it', async (t) 
   t.is(second.held('reconciler')?.token, 2)
 })
 
-test('a lease that was taken by a request whose answer was lost is held under its token', async (t) => {
+test('a lease whose acquisition answer was lost is held under its token', async (t) => {
   const world = createMembersWorld()
   const first = world.start('a')
   await world.pass(TTL + 3 * STEP)

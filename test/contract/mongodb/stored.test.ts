@@ -19,7 +19,7 @@ const put = (id: string, position: number, document: object) =>
   ({ kind: 'put', collection: 'lives', id, document: { ...document }, position: at(position) }) as const
 const LIVES = { name: 'lives', indexes: [['userId', 'id']] }
 
-/** The stores on a server of their own, and a look at what is stored in it. */
+/** Opens the stores on a separate server, with direct access to the stored documents. */
 const startMongo = async (t: ExecutionContext) => {
   const double = await startMongoDouble()
   t.teardown(double.dispose)
@@ -34,7 +34,7 @@ const startMongo = async (t: ExecutionContext) => {
   }
 }
 
-test('of several changes to one document in a commit the latest stays, in whatever order they come', async (t) => {
+test('of several changes to one document in a commit, the latest position wins in any order', async (t) => {
   const { documents } = await startMongo(t)
   await right(documents.ensure([LIVES]))
   await right(
@@ -47,7 +47,7 @@ test('of several changes to one document in a commit the latest stays, in whatev
   t.like(await right(documents.get('lives', '1')), { value: { n: 3 } })
 })
 
-test('removed documents take no place on a page, and equals come in the order of their ids, either way', async (t) => {
+test('removed documents take no place on a page, and equal keys sort by id in both directions', async (t) => {
   const { documents } = await startMongo(t)
   await right(documents.ensure([LIVES]))
   const all = ['d', 'a', 'c', 'b', 'e'].map((id) => put(id, 1, { id, status: 'active' }))
@@ -72,7 +72,7 @@ test('removed documents take no place on a page, and equals come in the order of
   }
 })
 
-test('read models are indexed as they ask for it, and what took its leave is dropped', async (t) => {
+test('read models get their declared indexes, and a dropped read model loses its documents', async (t) => {
   const { documents, database } = await startMongo(t)
   const names = async (): Promise<ReadonlyArray<string>> =>
     (await database.listCollections().toArray())
@@ -90,7 +90,7 @@ test('read models are indexed as they ask for it, and what took its leave is dro
   await right(documents.promote({ projection: 'q', collection: 'other' }, { projection: 'p', collection: 'lives' }))
   t.like(await right(documents.get('lives', '1')), { value: { id: 1 } })
   await right(documents.ensure([LIVES]))
-  t.deepEqual(await names(), ['other_v1'], 'whoever still read it is done')
+  t.deepEqual(await names(), ['other_v1'], 'the collection in use is dropped after its last reader')
   await right(documents.discard({ projection: 'p', collection: 'lives' }))
   t.deepEqual(await names(), [])
 })
@@ -98,7 +98,7 @@ test('read models are indexed as they ask for it, and what took its leave is dro
 const MODEL = { projection: 'lives', collection: 'lives' }
 const STAGED = { projection: 'lives-staged', collection: 'lives-staged' }
 
-/** A read model in use that stands at 1, and one beside it that stands at 5. */
+/** Starts with a read model in use at position 1 and a staged read model at position 5. */
 const startWithRebuilt = async (t: ExecutionContext) => {
   const mongo = await startMongo(t)
   await right(mongo.documents.ensure([LIVES, { ...LIVES, name: 'lives-staged' }]))
@@ -109,18 +109,18 @@ const startWithRebuilt = async (t: ExecutionContext) => {
   return mongo
 }
 
-test('a writer that has not heard of a flip moves no checkpoint past documents that the new ones lack', async (t) => {
+test('a writer that missed a promotion does not move the checkpoint past documents the new model lacks', async (t) => {
   const { connection, documents } = await startWithRebuilt(t)
   const late = createMongoDocuments(connection)
   await right(late.commit(MODEL, [put('1', 2, { n: 2 })], checkpointAt(at(2))))
   await right(documents.promote(STAGED, MODEL))
   await right(late.commit(MODEL, [put('2', 9, { n: 9 })], checkpointAt(at(9))))
-  // Whether it wrote to what was in use or to the new one, a slow machine decides: both at once, or neither.
+  // Timing decides which model the late writer reaches. The document and the checkpoint must agree.
   const { position } = await right(documents.checkpoint(MODEL))
   t.is(position, (await right(documents.get('lives', '2')))._tag === 'Some' ? at(9) : at(5))
 })
 
-test('a flip that broke off between its two writes loses nothing, and is gone on with', async (t) => {
+test('a promotion that stopped between its two writes loses nothing and continues', async (t) => {
   const { documents, connection } = await startWithRebuilt(t)
   const pointers = connection.readModels.collection<{ _id: string }>('collections')
   const staged = await pointers.findOne({ _id: 'lives-staged' })
@@ -137,12 +137,12 @@ test('a flip that broke off between its two writes loses nothing, and is gone on
   t.like(
     await right(documents.get('lives', '1')),
     { value: { n: 5 } },
-    'what is in use was not discarded with the other name',
+    'discarding the staged name keeps the model in use',
   )
   t.is((await right(documents.checkpoint(MODEL))).position, at(5))
 })
 
-test('of two that would put their read model in place one does: neither what moved meanwhile nor what is empty', async (t) => {
+test('only one of two concurrent promotions succeeds, and neither outdated nor empty models win', async (t) => {
   const { documents, connection } = await startWithRebuilt(t)
   const late = createMongoDocuments(connection)
   const specs = [{ ...LIVES, name: 'lives-staged' }, LIVES]
@@ -163,7 +163,7 @@ test('of two that would put their read model in place one does: neither what mov
   t.like(await right(createMongoDocuments(connection).get('lives', '1')), { value: { n: 5 } })
 })
 
-test('a checkpoint of a version that kept it under the projection holds until the read model is discarded or replaced', async (t) => {
+test('a checkpoint in the older format holds until the read model is discarded or replaced', async (t) => {
   for (const end of ['discard', 'promote'] as const) {
     const { documents, connection } = await startMongo(t)
     await right(documents.ensure([LIVES, { ...LIVES, name: 'lives-staged' }]))
@@ -176,7 +176,7 @@ test('a checkpoint of a version that kept it under the projection holds until th
   }
 })
 
-test('of an erased key nothing but its name is left on the server', async (t) => {
+test('of an erased key only the name remains on the server', async (t) => {
   const { connection } = await startMongo(t)
   const keyring = await openMongoKeyring(connection, randomBytes(32))
   await sealText(keyring, 'user-1')
@@ -185,7 +185,7 @@ test('of an erased key nothing but its name is left on the server', async (t) =>
   t.deepEqual(Object.keys(stored ?? {}).toSorted(), ['_id', 'erasedAt'])
 })
 
-test('the mark of a newer version stays, and is a reason to refuse', async (t) => {
+test('the format mark of a newer version stays and refuses this version', async (t) => {
   const { connection: { readModels } } = await startMongo(t)
   await markDatabases([readModels])
   t.is(await databaseProblem([readModels]), null)
@@ -196,7 +196,7 @@ test('the mark of a newer version stays, and is a reason to refuse', async (t) =
   t.regex((await databaseProblem([readModels])) ?? '', /newer version/)
 })
 
-test('who loses the race for a new document finds it at the next attempt, and does not try for ever', async (t) => {
+test('a writer that loses the race for a new document succeeds later, with a limited number of attempts', async (t) => {
   const lost = new MongoServerError({ message: 'E11000 duplicate key error', code: 11_000 })
   const racing = (losses: number, error: Error = lost) => {
     let attempts = 0
@@ -213,7 +213,7 @@ test('who loses the race for a new document finds it at the next attempt, and do
   await t.throwsAsync(racing(1, other), { is: other })
 })
 
-test('a write that was acknowledged without having been made is a failure', (t) => {
+test('a write that was acknowledged but not made is a failure', (t) => {
   t.notThrows(() => checkUpserted({ matchedCount: 1, upsertedCount: 0 }))
   t.notThrows(() => checkUpserted({ matchedCount: 0, upsertedCount: 1 }))
   t.throws(() => checkUpserted({ matchedCount: 0, upsertedCount: 0 }), { message: /did not make/ })

@@ -6,10 +6,10 @@ import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/e
 import { newEvents, right } from '../event-store-support.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-/** More than a reader reads on its own thread. */
+/** More events than a reader reads on its own thread. */
 const EVENTS = 6000
 
-test('a process that has nothing else to do waits for the end of a long log', async (t) => {
+test('a process without other work waits for the end of a long log', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const file = join(path, 'log.db')

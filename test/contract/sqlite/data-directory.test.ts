@@ -10,15 +10,15 @@ import * as E from 'fp-ts/lib/Either.js'
 import { acquireDataDirectory } from '../../../infrastructure/sqlite/data-directory.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-const holder = async (
+const startHolder = async (
   t: ExecutionContext,
   directory: string,
-): Promise<{ readonly child: ChildProcess; readonly said: string }> => {
+): Promise<{ readonly child: ChildProcess; readonly answer: string }> => {
   const script = fileURLToPath(new URL('./directory-holder.ts', import.meta.url))
   const child = spawn(process.execPath, ['--expose-gc', script, directory], { stdio: ['pipe', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
-  const [said] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
-  return { child, said }
+  const [answer] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+  return { child, answer }
 }
 
 const kill = async (child: ChildProcess): Promise<void> => {
@@ -27,20 +27,20 @@ const kill = async (child: ChildProcess): Promise<void> => {
   await exited
 }
 
-test('a data directory is made for its owner alone and belongs to one process, until that dies, even by kill -9', async (t) => {
+test('only its owner can read a data directory, and it belongs to one process until that process dies', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const directory = join(path, 'deep', 'data')
-  const first = await holder(t, directory)
-  t.is(first.said, 'held')
+  const first = await startHolder(t, directory)
+  t.is(first.answer, 'held')
   if (process.platform !== 'win32') t.is((await stat(directory)).mode & 0o777, 0o700)
-  const second = await holder(t, directory)
-  t.is(second.said, 'in use')
+  const second = await startHolder(t, directory)
+  t.is(second.answer, 'in use')
   t.deepEqual(acquireDataDirectory(directory), E.left({ _tag: 'DataDirectoryInUse', path: directory }))
   await kill(second.child)
   await kill(first.child)
-  const third = await holder(t, directory)
-  t.is(third.said, 'held')
+  const third = await startHolder(t, directory)
+  t.is(third.answer, 'held')
   await kill(third.child)
 })
 

@@ -2,16 +2,16 @@ import * as E from 'fp-ts/lib/Either.js'
 import { acquireDataDirectory } from '../../../infrastructure/sqlite/data-directory.ts'
 
 /**
- * A process that takes the directory of its first argument, says `held` or `in use`, and stays until its input ends.
- * It keeps no reference to what it took and collects garbage, which must not give the directory back (--expose-gc).
+ * Takes the data directory of its first argument, prints `held` or `in use`, and runs until its input ends.
+ * It drops its reference to the lock and collects garbage, which must not release the directory (--expose-gc).
  */
-const said = E.isRight(acquireDataDirectory(process.argv[2] ?? '')) ? 'held\n' : 'in use\n'
+const answer = E.isRight(acquireDataDirectory(process.argv[2] ?? '')) ? 'held\n' : 'in use\n'
 setImmediate(() => {
   globalThis.gc?.()
-  // The second collection finalizes what the first one freed.
+  // The second collection finalizes the objects that the first collection freed.
   setImmediate(() => {
     globalThis.gc?.()
-    process.stdout.write(said)
+    process.stdout.write(answer)
   })
 })
 process.stdin.resume()

@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads'
 import { openForWriting } from '../../../infrastructure/sqlite/database.ts'
 import { serveGroupCommit } from '../../../infrastructure/sqlite/group-commit.ts'
 
-/** A writer's worker that answers each job with itself, refuses `bad`, and dies of `die`. */
+/** The worker of a writer. It answers each job with the job itself, refuses `bad` and exits on `die`. */
 const { file } = workerData as { readonly file: string }
 
 serveGroupCommit<string, string>({

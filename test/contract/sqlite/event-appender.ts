@@ -4,13 +4,13 @@ import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/e
 import { newEvents } from '../event-store-support.ts'
 
 /**
- * A process that appends for ever to the log in the directory of its first argument, ten appends at a time, and
- * writes a line `id id` on standard output for each append that was acknowledged, `unavailable` for one that was not.
+ * Appends without end to the log in the directory of its first argument, ten appends at a time. For each append it
+ * prints the line `id id` after the acknowledgement, or `unavailable`.
  */
 const [, , directory = '', seed = ''] = process.argv
 const store = await openSqliteEventStore({ file: join(directory, 'log.db') })
 
-const appendForEver = async (stream: string): Promise<never> => {
+const appendWithoutEnd = async (stream: string): Promise<never> => {
   for (;;) {
     const events = newEvents(2)
     const appended = await store.append(stream, 'any', events)()
@@ -18,4 +18,4 @@ const appendForEver = async (stream: string): Promise<never> => {
   }
 }
 
-await Promise.all(Array.from({ length: 10 }, (_, n) => appendForEver(`live-${seed}-${n}`)))
+await Promise.all(Array.from({ length: 10 }, (_, n) => appendWithoutEnd(`live-${seed}-${n}`)))

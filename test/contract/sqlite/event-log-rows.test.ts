@@ -13,8 +13,8 @@ import { eventually } from '../../support/tools/eventually.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { sealText } from '../../support/events/sealed-texts.ts'
 
-/** What stands in a file of SQLite, to be looked at behind the store's back. */
-const look = (file: string, sql: string): ReadonlyArray<Readonly<Record<string, unknown>>> => {
+/** Runs a query on a SQLite file without the store. */
+const query = (file: string, sql: string): ReadonlyArray<Readonly<Record<string, unknown>>> => {
   const database = new DatabaseSync(file, { timeout: 5000 })
   try {
     return database.prepare(sql).all()
@@ -35,55 +35,55 @@ const startLog = async (t: ExecutionContext) => {
   return { path, file, store: await open(), open }
 }
 
-test('the time of a row is never before that of the row before it, also when the clock goes back', async (t) => {
+test('the times of rows never decrease, even when the clock goes back', async (t) => {
   const { file, store, open } = await startLog(t)
   await right(store.append('a', 'no-stream', newEvents(2)))
   await store.close()
   const ahead = Date.now() + 3_600_000
-  look(file, `UPDATE events SET at = ${ahead} WHERE pos = 2 RETURNING pos`)
+  query(file, `UPDATE events SET at = ${ahead} WHERE pos = 2 RETURNING pos`)
   const again = await open()
   await right(again.append('a', 1, [newEvent(2)]))
-  t.is(look(file, 'SELECT at FROM events WHERE pos = 3')[0]?.['at'], ahead)
+  t.is(query(file, 'SELECT at FROM events WHERE pos = 3')[0]?.['at'], ahead)
 })
 
-test('a stream with $maxAge is due by its oldest event, however many come after it', async (t) => {
+test('the oldest event decides when a stream with $maxAge is purged', async (t) => {
   const { file, store } = await startLog(t)
   await right(store.setMetadata('a', { maxAgeSeconds: 3600 }))
   await right(store.append('a', 'no-stream', [newEvent()]))
   await eventually(async () => {
     await right(store.append('a', 'any', [newEvent()]))
-    const [times] = look(file, 'SELECT min(at) AS oldest, max(at) AS newest FROM events')
-    if (times?.['oldest'] === times?.['newest']) throw new Error('all within a millisecond')
+    const [times] = query(file, 'SELECT min(at) AS oldest, max(at) AS newest FROM events')
+    if (times?.['oldest'] === times?.['newest']) throw new Error('all events have the same millisecond')
   })
-  const [stream] = look(file, 'SELECT oldest_at AS due, (SELECT min(at) FROM events) AS oldest FROM streams')
+  const [stream] = query(file, 'SELECT oldest_at AS due, (SELECT min(at) FROM events) AS oldest FROM streams')
   t.is(stream?.['due'], stream?.['oldest'])
 })
 
-test('events that were given to another stream are named by the check', async (t) => {
+test('the check names events that were moved to another stream', async (t) => {
   const { file, store } = await startLog(t)
   await right(store.append('live-1', 'no-stream', newEvents(2)))
   await right(store.append('live-2', 'no-stream', newEvents(2)))
   t.deepEqual(await verifyChain(file), E.right(4))
-  look(file, "UPDATE streams SET name = 'live-3' WHERE name = 'live-2' RETURNING sid")
+  query(file, "UPDATE streams SET name = 'live-3' WHERE name = 'live-2' RETURNING sid")
   t.like(await verifyChain(file), { left: { position: '00000000000000000003' } })
 })
 
-test('a copy of a database is for its owner alone, and holds nothing that was deleted', async (t) => {
+test('a copy of a database is private to its owner and contains nothing deleted', async (t) => {
   const { path, file, store } = await startLog(t)
   const secret = 'a sentence that is to be forgotten'
   await right(store.append('text', 'no-stream', [{ ...newEvent(), data: { secret } }]))
   await right(store.deleteStream('text'))
   await eventually(() => {
-    if (look(file, 'SELECT 1 FROM events WHERE data IS NOT NULL').length > 0) throw new Error('not yet purged')
+    if (query(file, 'SELECT 1 FROM events WHERE data IS NOT NULL').length > 0) throw new Error('not yet purged')
   })
   const target = join(path, 'copy.db')
   await copyDatabase(file, target)
   t.is((await stat(target)).mode & 0o777, 0o600)
   t.deepEqual(await verifyChain(target), E.right(1))
-  await t.throwsAsync(copyDatabase(file, target), undefined, 'what is there is not overwritten')
+  await t.throwsAsync(copyDatabase(file, target), undefined, 'an existing file is not overwritten')
 })
 
-test('keys erased from a keyring that nobody has open are gone for good, and are told as erased', async (t) => {
+test('keys erased from a closed keyring are permanently gone and reported as erased', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const [file, masterKey] = [join(path, 'keyring.db'), Buffer.alloc(32, 7)]
@@ -91,7 +91,7 @@ test('keys erased from a keyring that nobody has open are gone for good, and are
   t.teardown(keyring.close)
   for (const name of ['user-1', 'user-2']) await sealText(keyring, name)
   await keyring.close()
-  t.is(eraseKeys(file, ['user-1', 'user-3']), 1, 'one of them was there')
+  t.is(eraseKeys(file, ['user-1', 'user-3']), 1, 'one of the two keys existed')
   t.deepEqual([...erasedKeys(file)].toSorted(), ['user-1', 'user-3'])
   const again = await openSqliteKeyring({ file, masterKey })
   t.teardown(again.close)

@@ -19,42 +19,42 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
 import { checkpointAt, duty } from '../../support/read-models/checkpoints.ts'
 
-const lockedBy = (t: ExecutionContext, file: string): { readonly release: () => void } => {
+const lockFile = (t: ExecutionContext, file: string): { readonly release: () => void } => {
   const other = new DatabaseSync(file)
   t.teardown(() => { if (other.isOpen) other.close() })
   other.exec('BEGIN IMMEDIATE')
   return { release: () => other.close() }
 }
 
-test('an append that the file does not take is unavailable, those after it work, reads go on [F3]', async (t) => {
+test('an append that cannot be written is unavailable; reads and later appends work [F3]', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const file = join(path, 'log.db')
   const store = await openSqliteEventStore({ file })
   t.teardown(store.close)
   await right(store.append('a', 'no-stream', newEvents(2)))
-  const lock = lockedBy(t, file)
+  const lock = lockFile(t, file)
   const event = newEvent(2)
   const outcomes: string[] = []
   const refused = store.append('a', 1, [event])().finally(() => outcomes.push('append'))
   t.is((await right(store.read('a'))).length, 2)
   await setImmediate()
   outcomes.push('read')
-  t.deepEqual(outcomes, ['read'], 'the writer waits in a thread of its own')
+  t.deepEqual(outcomes, ['read'], 'the writer waits in a separate thread')
   t.like(await refused, { left: { _tag: 'StoreUnavailable' } })
   lock.release()
   t.is((await right(store.append('a', 1, [event]))).revision, 2)
   t.deepEqual(await verifyChain(file), E.right(3))
 })
 
-test('read models that the file does not take are unavailable, and work again after [F6]', async (t) => {
+test('read models that cannot be written are unavailable, and recover later [F6]', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const file = join(path, 'documents.db')
   const documents = await openSqliteDocuments({ file })
   t.teardown(documents.close)
   await right(documents.ensure([{ name: 'lives', indexes: [] }]))
-  const lock = lockedBy(t, file)
+  const lock = lockFile(t, file)
   const position = '00000000000000000001' as Position
   t.like(await documents.commit(duty('p'), [], checkpointAt(position))(), { left: { _tag: 'DocumentsUnavailable' } })
   lock.release()
@@ -62,7 +62,7 @@ test('read models that the file does not take are unavailable, and work again af
   t.is((await right(documents.checkpoint(duty('p')))).position, position)
 })
 
-test('a commit that cannot be made fails alone, whatever was committed beside it', async (t) => {
+test('an impossible commit fails without affecting the other commits of its batch', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const documents = await openSqliteDocuments({ file: join(path, 'documents.db') })
@@ -91,16 +91,16 @@ test('a commit that cannot be made fails alone, whatever was committed beside it
   t.is((await right(page)).length, 90)
 })
 
-/** Linux only: lifts a limit of another process. */
+/** Linux only: changes a limit of another process. */
 const PRLIMIT = '/usr/bin/prlimit'
 
-/** Lets a process write files of any size; kills it where that cannot be done, so that its test fails. */
+/** Lets a process write files of any size. Kills the process when that fails, so its test fails too. */
 const liftLimit = (child: ChildProcess): void => {
   const lifting = spawn(PRLIMIT, ['--pid', String(child.pid), '--fsize=unlimited'], { stdio: 'inherit' })
   lifting.once('exit', (code) => code !== 0 && child.kill('SIGKILL'))
 }
 
-testWith(PRLIMIT)('a disk without room makes appends unavailable, and the process appends on once there is room [F8]', async (t) => {
+testWith(PRLIMIT)('a full disk makes appends unavailable until there is space again [F8]', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const file = join(path, 'log.db')
@@ -131,7 +131,7 @@ testWith(PRLIMIT)('a disk without room makes appends unavailable, and the proces
   t.deepEqual([...acknowledged].filter((id) => !ids.has(id)), [])
 })
 
-test('what a newer version has written is refused, for writing and for reading, and stays as it is [F24]', async (t) => {
+test('data of a newer version is refused for reads and writes and stays unchanged [F24]', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const [log, documents, keyring] = ['log', 'documents', 'keyring'].map((name) => join(path, name)) as [
@@ -152,7 +152,7 @@ test('what a newer version has written is refused, for writing and for reading, 
   }
   for (const open of openAll) await t.throwsAsync(open, { message: /^\w+ was written by a newer version of Stenolog/ })
   t.throws(() => openSqliteEventReader({ file: log }), { message: /newer version.*: use that version,/ })
-  // What such a version wrote beside it names it.
+  // The application id names the newer version.
   const newer = new DatabaseSync(log)
   newer.exec('PRAGMA application_id = 12003004')
   newer.close()
@@ -161,7 +161,7 @@ test('what a newer version has written is refused, for writing and for reading, 
   })
 })
 
-test('a file that cannot be opened rejects with its reason', async (t) => {
+test('opening an unusable file rejects with the reason', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   await t.throwsAsync(openSqliteEventStore({ file: join(path, 'missing', 'log.db') }), { message: /open/ })

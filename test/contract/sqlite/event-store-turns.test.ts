@@ -4,7 +4,7 @@ import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/e
 import { newEvents, right } from '../event-store-support.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-test('reading many streams one after another lets everything else have its turn in between', async (t) => {
+test('reading many streams in a row lets other work run in between', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const store = await openSqliteEventStore({ file: join(path, 'log.db') })

@@ -21,7 +21,7 @@ const startKeyring = async (t: ExecutionContext) => {
   return { path, file, masterKey, keyring }
 }
 
-test('an erasure whose older pages a reader still holds is not called done, and is once it has gone', async (t) => {
+test('an erasure completes only after readers of older pages have finished', async (t) => {
   const { path, file, keyring } = await startKeyring(t)
   await sealText(keyring, 'user-1')
   const reader = new DatabaseSync(file, { readOnly: true })
@@ -34,7 +34,7 @@ test('an erasure whose older pages a reader still holds is not called done, and 
   t.deepEqual(
     await sealText(keyring, 'user-1'),
     E.left({ _tag: 'KeyErased', key: 'user-1' }),
-    'erased it is all the same',
+    'the key is erased nevertheless',
   )
   reader.close()
   await right(keyring.erase(['user-1']))
@@ -42,18 +42,18 @@ test('an erasure whose older pages a reader still holds is not called done, and 
   t.deepEqual(files.filter((content) => content.includes(wrapped)), [])
 })
 
-/** A storage in memory that counts what it is asked for. */
-const countingStorage = () => {
+/** Storage in memory that records the requested key names. */
+const createCountingStorage = () => {
   const stored = new Map<string, Uint8Array | null>()
-  const asked: Array<string> = []
+  const requested: Array<string> = []
   const storage: KeyStorage = {
     ensure: async (name, wrapped) => {
-      asked.push(name)
+      requested.push(name)
       if (!stored.has(name)) stored.set(name, wrapped)
       return E.right(stored.get(name) ?? null)
     },
     find: async (names) => {
-      asked.push(...names)
+      requested.push(...names)
       return E.right(new Map(names.flatMap((name) => (stored.has(name) ? [[name, stored.get(name) ?? null]] : []))))
     },
     erase: async (names) => {
@@ -62,11 +62,11 @@ const countingStorage = () => {
     },
     close: () => Promise.resolve(),
   }
-  return { storage, asked }
+  return { storage, requested }
 }
 
-test('ten thousand keys stay in memory, those used last; for the others the storage is asked again', async (t) => {
-  const { storage, asked } = countingStorage()
+test('the ten thousand keys used last stay in memory; others are read from storage', async (t) => {
+  const { storage, requested } = createCountingStorage()
   const keyring = await openKeyring(storage, randomBytes(32))
   const use = async (n: number) => {
     const sealed = await sealText(keyring, `live-${n}`)
@@ -74,24 +74,28 @@ test('ten thousand keys stay in memory, those used last; for the others the stor
     return sealed.right
   }
   for (let n = 1; n <= 10_000; n += 1) await use(n)
-  asked.length = 0
+  requested.length = 0
   t.deepEqual(await openTexts(keyring, await use(1)), ['a text'])
-  t.deepEqual(asked, [], 'all of them are there, the first one now used last')
+  t.deepEqual(requested, [], 'all keys are in memory; the first key is used last')
   await use(10_001)
   await use(1)
-  t.deepEqual(asked, ['live-10001'])
+  t.deepEqual(requested, ['live-10001'])
   await use(2)
-  t.deepEqual(asked, ['live-10001', 'live-2'], 'the one that was longest unused has gone, and no other')
+  t.deepEqual(requested, ['live-10001', 'live-2'], 'only the least recently used key has left the memory')
 })
 
-test('a keyring that is only read makes no key and says so, and opens what is there', async (t) => {
+test('a read-only keyring creates no keys, says so, and opens existing envelopes', async (t) => {
   const { file, masterKey, keyring } = await startKeyring(t)
   const sealed = await sealText(keyring, 'user-1', 'Alice')
   const envelopes = E.isRight(sealed) ? sealed.right : []
   const reader = await openSqliteKeyringReader({ file, masterKey })
   t.teardown(reader.close)
   t.deepEqual(await openTexts(reader, envelopes), ['Alice'])
-  t.like(await sealText(reader, 'user-2', 'Bob'), { left: { _tag: 'KeyringUnavailable' } }, 'and not as erased')
+  t.like(
+    await sealText(reader, 'user-2', 'Bob'),
+    { left: { _tag: 'KeyringUnavailable' } },
+    'the refusal is different from an erased key',
+  )
   t.like(await reader.erase(['user-1'])(), { left: { _tag: 'KeyringUnavailable' } })
   t.deepEqual(await openTexts(keyring, envelopes), ['Alice'])
 })

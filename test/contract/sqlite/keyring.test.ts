@@ -20,7 +20,7 @@ const isOnDisk = async (directory: string, bytes: Buffer): Promise<boolean> => {
   return files.some((content) => content.includes(bytes))
 }
 
-test('keys and erasures survive the process, erased keys leave no byte on the disk [D59]', async (t) => {
+test('keys and erasures survive a restart, and erased keys leave no byte on the disk [D59]', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const file = join(path, 'keyring.db')
@@ -58,10 +58,10 @@ test('a keyring does not open with another master key', async (t) => {
   await t.throwsAsync(openAndClose, { message: /master key/ })
 })
 
-test('a key in memory takes its own bytes and no more', async (t) => {
+test('a cached key holds only its own bytes in memory', async (t) => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
-  const held = (): number => {
+  const heldBytes = (): number => {
     collectGarbage()
     return process.memoryUsage().arrayBuffers
   }
@@ -71,22 +71,22 @@ test('a key in memory takes its own bytes and no more', async (t) => {
     await keyring.close()
     await remove()
   })
-  const before = held()
+  const before = heldBytes()
   const keys = 1000
   for (let i = 0; i < keys; i += 1) {
     await right(keyring.seal(`live-${i}`, plainMembers(['text'])))
-    // What else a service does between two lives takes the rest of the pool that small Buffers are slices of.
+    // Uses up the pool of small Buffers, as other work of a service does between two sessions.
     for (let size = 0; size < Buffer.poolSize; size += 1024) Buffer.from('x'.repeat(1024))
   }
-  // The memory of what was collected is given back in the background.
+  // Collected memory is released in the background.
   await eventually(() => {
-    const taken = held() - before
+    const taken = heldBytes() - before
     if (taken > keys * 1024) throw new Error(`${keys} keys hold ${taken} bytes`)
   })
   t.pass()
 })
 
-test('an answer that an erasure has overtaken leaves no key in memory', async (t) => {
+test('a read that finishes after the erasure of its key leaves no key in memory', async (t) => {
   const stored = new Map<string, Uint8Array | null>()
   let answer = (): Promise<void> => Promise.resolve()
   const storage: KeyStorage = {
@@ -104,11 +104,11 @@ test('an answer that an erasure has overtaken leaves no key in memory', async (t
     close: () => Promise.resolve(),
   }
   const keyring = await openKeyring(storage, randomBytes(32))
-  const late = Promise.withResolvers<void>()
-  answer = () => late.promise
+  const delayed = Promise.withResolvers<void>()
+  answer = () => delayed.promise
   const sealing = keyring.seal('user-1', plainMembers(['Alice']))()
   await right(keyring.erase(['user-1']))
-  late.resolve()
+  delayed.resolve()
   const sealed = await sealing
   t.deepEqual(await right(keyring.open(sealedMembers(E.isRight(sealed) ? sealed.right : []))), [
     E.left({ _tag: 'KeyErased', key: 'user-1' }),

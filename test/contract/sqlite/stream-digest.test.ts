@@ -25,7 +25,7 @@ const withLog = (
   })
 }
 
-/** Changes a stored log behind the store's back. */
+/** Changes a stored log without the store. */
 const tamper = (file: string, sql: string): void => {
   const database = new DatabaseSync(file, { timeout: 5000 })
   database.exec(sql)
@@ -36,7 +36,7 @@ const fill = async (store: EventStore): Promise<void> => {
   for (const stream of ['a', 'b', 'c']) await right(store.append(stream, 'no-stream', newEvents(4)))
 }
 
-const STREAM_WOUNDS: ReadonlyArray<readonly [what: string, sql: string]> = [
+const STREAM_DAMAGES: ReadonlyArray<readonly [what: string, sql: string]> = [
   ['first revision', `UPDATE streams SET first = last + 1 WHERE name = 'b'`],
   ['beginning after a deletion', `UPDATE streams SET base = 2 WHERE name = 'b'`],
   ['limit of events', `UPDATE streams SET max_count = 1 WHERE name = 'b'`],
@@ -48,7 +48,7 @@ const STREAM_WOUNDS: ReadonlyArray<readonly [what: string, sql: string]> = [
   ['last revision', `UPDATE streams SET last = 2 WHERE name = 'b'`],
 ]
 
-for (const [what, sql] of STREAM_WOUNDS)
+for (const [what, sql] of STREAM_DAMAGES)
   withLog(`a changed ${what} of a stream is named by the check`, async (t, store, file) => {
     await fill(store)
     t.deepEqual(await verifyChain(file), E.right(12))
@@ -57,7 +57,7 @@ for (const [what, sql] of STREAM_WOUNDS)
     t.regex(E.isLeft(verified) ? verified.left.reason : '', /\bbb? (are|is|does)|of bb? /)
   })
 
-withLog('whatever becomes of streams in order is no damage to the check', async (t, store, file) => {
+withLog('regular changes of streams are no damage for the check', async (t, store, file) => {
   await right(store.setMetadata('unwritten', { maxCount: 3 }))
   for (const limits of [{ maxCount: 2 }, { maxAgeSeconds: 1 }, { maxCount: 3, maxAgeSeconds: 1000 }, {}]) {
     const stream = JSON.stringify(limits)
@@ -72,20 +72,20 @@ withLog('whatever becomes of streams in order is no damage to the check', async 
   const database = new DatabaseSync(file, { readOnly: true })
   await eventually(() => {
     if (database.prepare('SELECT 1 FROM streams WHERE purged < first').get() !== undefined)
-      throw new Error('not all is purged')
+      throw new Error('not all rows are purged')
   })
   database.close()
   t.deepEqual(await verifyChain(file), E.right(44))
 })
 
 withLog(
-  'a log without digests of streams is covered from its next start on, and says since where',
+  'a log without stream digests is covered from its next start, and the check reports that position',
   async (t, store, file) => {
     await fill(store)
     await right(store.setMetadata('a', { maxCount: 1 }))
     await right(store.deleteStream('b'))
     await store.close()
-    // As version 0.1.0 wrote it.
+    // The format of version 0.1.0.
     tamper(file, 'ALTER TABLE streams DROP COLUMN digest; DROP TABLE coverage; PRAGMA user_version = 1')
     t.is(readCoverage(file), null)
     t.deepEqual(await verifyChain(file), E.right(12))
@@ -100,12 +100,12 @@ withLog(
       [3],
     )
     tamper(file, `UPDATE streams SET first = last + 1 WHERE name = 'c'`)
-    t.like(await verifyChain(file), { left: { reason: 'which events of c are read is not what was written' } })
+    t.like(await verifyChain(file), { left: { reason: 'the row of the stream c is damaged: reads may return wrong events' } })
     t.is(readCoverage(file), 12)
   },
 )
 
-withLog('a log that was never without digests is covered from its first row on', async (t, store, file) => {
+withLog('a log that always had digests is covered from its first row', async (t, store, file) => {
   await fill(store)
   await store.close()
   const again = await openSqliteEventStore({ file })

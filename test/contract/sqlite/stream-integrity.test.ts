@@ -6,7 +6,7 @@ import { verifyStream } from '../../../infrastructure/sqlite/event-log/verify-st
 import { newEvents, right } from '../event-store-support.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-/** Streams of four rows each, of which `b` has the rows 5 to 8; then `sql` is done behind the store's back. */
+/** Writes three streams of four rows each; `b` has the rows 5 to 8. Then runs `sql` on the file without the store. */
 const integrityOf = async (stream: string, sql: string) => {
   const { path, remove } = await temporaryDirectory()
   const file = join(path, 'log.db')
@@ -25,7 +25,7 @@ const integrityOf = async (stream: string, sql: string) => {
 
 const CONTENT = 'its content does not match its hash'
 
-test('a stream as it was written is whole, and tells its place in the log', async (t) => {
+test('an unchanged stream is intact and names its position in the log', async (t) => {
   const whole = await integrityOf('b', '')
   t.like(whole, { rows: 4, first: 5, last: 8, damages: [] })
   t.regex(whole?.headHash ?? '', /^[0-9a-f]{64}$/)
@@ -33,37 +33,37 @@ test('a stream as it was written is whole, and tells its place in the log', asyn
   t.deepEqual(await integrityOf('d', ''), { rows: 0, first: null, last: null, headHash: null, damages: [] })
 })
 
-const wounds: ReadonlyArray<
+const DAMAGES: ReadonlyArray<
   readonly [what: string, sql: string, damages: ReadonlyArray<readonly [number | null, string]>]
 > = [
   ['changed content', "UPDATE events SET data = replace(data, '1', '7') WHERE pos = 6", [[1, CONTENT]]],
   [
-    'a row that is missing',
+    'a missing row',
     'DELETE FROM events WHERE pos = 6',
     [
       [1, 'it is missing'],
-      [2, 'it does not follow the row before it'],
+      [2, 'it does not follow the previous row'],
     ],
   ],
-  ['a row that is missing at the end', 'DELETE FROM events WHERE pos = 8', [[3, 'it is missing']]],
+  ['a missing last row', 'DELETE FROM events WHERE pos = 8', [[3, 'it is missing']]],
   [
-    'a changed row of another stream behind it',
+    'a changed row of the next stream',
     'UPDATE events SET prev = zeroblob(32) WHERE pos = 9',
-    [[3, 'the row behind it does not follow it']],
+    [[3, 'the next row does not follow it']],
   ],
   [
-    'a changed row of the stream itself',
+    'a changed entry in the stream table',
     "UPDATE streams SET max_count = 1 WHERE name = 'b'",
-    [[null, 'which events are read is not what was written']],
+    [[null, 'the row of the stream is damaged: reads may return wrong events']],
   ],
 ]
 
-for (const [what, sql, damages] of wounds)
-  test(`${what} is found where it is`, async (t) => {
+for (const [what, sql, damages] of DAMAGES)
+  test(`${what} is found in its place`, async (t) => {
     const found = await integrityOf('b', sql)
     t.deepEqual(found?.damages.map(({ revision, reason }) => [revision, reason]), damages)
   })
 
-test('what is changed elsewhere is no damage of a stream', async (t) => {
+test('changes in other streams do not damage a stream', async (t) => {
   t.deepEqual((await integrityOf('b', "UPDATE events SET data = replace(data, '1', '7') WHERE pos = 2"))?.damages, [])
 })

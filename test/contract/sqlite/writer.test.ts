@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 const open = async (directory: string) =>
   await openWriter<string, string>(new URL('./dying-writer.ts', import.meta.url), { file: join(directory, 'file.db') })
 
-test('each job gets its own answer, whatever fails beside it and however many worker threads die', async (t) => {
+test('each job gets its own answer, whatever other jobs fail and however many worker threads die', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const writer = await open(path)
@@ -19,30 +19,30 @@ test('each job gets its own answer, whatever fails beside it and however many wo
     { weight: 2, arbitrary: fc.constant('die') },
   )
   const turn = fc.array(job, { minLength: 1, maxLength: 80, size: 'max' })
-  let died = 0
+  let deaths = 0
   await fc.assert(
     fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 4 }), async (turns) => {
       for (const jobs of turns) {
-        const outcomes = await Promise.allSettled(jobs.map((one) => writer.submit(one)))
+        const outcomes = await Promise.allSettled(jobs.map((job) => writer.submit(job)))
         const dies = jobs.includes('die')
-        if (dies) died += 1
+        if (dies) deaths += 1
         for (const [index, outcome] of outcomes.entries()) {
-          const one = jobs[index] ?? ''
-          if (outcome.status === 'rejected') t.is(one, 'bad')
-          else if (E.isRight(outcome.value)) t.is(outcome.value.right, one)
-          else t.true(dies, 'only a thread that died answers for none')
+          const job = jobs[index] ?? ''
+          if (outcome.status === 'rejected') t.is(job, 'bad')
+          else if (E.isRight(outcome.value)) t.is(outcome.value.right, job)
+          else t.true(dies, 'only a dead thread leaves jobs without an answer')
         }
       }
     }),
     { numRuns: 8 },
   )
-  t.true(died > 0)
+  t.true(deaths > 0)
   t.deepEqual(await writer.submit('after'), E.right('after'))
   await writer.close()
   t.deepEqual(await writer.submit('closed'), E.left('the store is closed'))
 })
 
-test('close finishes what was submitted', async (t) => {
+test('close finishes the submitted jobs', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const writer = await open(path)

@@ -12,7 +12,7 @@ import { stenolog } from '../../support/service/command-line.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 for (const command of COMMANDS)
-  test(`the help of ${command.name} is whole, 80 columns wide, and its examples are commands`, (t) => {
+  test(`the help of ${command.name} is complete, 80 columns wide, and its examples are valid commands`, (t) => {
     const help = helpOf(command)
     t.deepEqual(help.split('\n').filter((line) => line.length > 80), [])
     t.true(help.startsWith(`stenolog ${command.name}: `))
@@ -33,13 +33,13 @@ for (const command of COMMANDS)
     }
   })
 
-test('the help of all is 80 columns wide and names each command once', (t) => {
+test('the general help is 80 columns wide and names each command once', (t) => {
   const lines = helpOfAll(COMMANDS).split('\n')
   t.deepEqual(lines.filter((line) => line.length > 80), [])
   for (const { name } of COMMANDS) t.is(lines.filter((line) => line.startsWith(`  ${name} `)).length, 1, name)
 })
 
-test('what is asked is read by the table: actions, arguments, options and their defaults', (t) => {
+test('arguments are parsed by the command table: actions, arguments, options and defaults', (t) => {
   t.deepEqual(readArguments(TRANSCRIBE, ['a.wav', '--speed=max', 'b.wav', '--json']), {
     action: '', operands: ['a.wav', 'b.wav'],
     options: { model: 'demo-en', language: 'en', speed: 'max', mode: 'partial', output: undefined, json: true },
@@ -92,7 +92,7 @@ for (const [command, args, message] of WRONG)
     t.is(error?.exitCode, 2)
   })
 
-test('a name that comes near is suggested, one that does not is not', (t) => {
+test('a similar name is suggested, a different one is not', (t) => {
   const names = ['MODELS_DIR', 'PORT', 'HOST', 'DATA_DIR']
   for (const [given, meant] of [
     ['MODEL_DIR', 'MODELS_DIR'],
@@ -106,7 +106,7 @@ test('a name that comes near is suggested, one that does not is not', (t) => {
     t.is(nearestName(far, names), undefined, far.slice(0, 9))
 })
 
-test('errors of several lines keep the words of a service that did not start', (t) => {
+test('a multi-line error keeps the reasons of a service that did not start', (t) => {
   t.is(
     errorLines(new Error('The service did not start.\nerror: Port taken\nhint: another')),
     'error: The service did not start.\nerror: Port taken\nhint: another',
@@ -114,7 +114,7 @@ test('errors of several lines keep the words of a service that did not start', (
   t.is(errorLines(new Error('broken'), 'a.wav'), 'error: a.wav: broken')
 })
 
-test('the command line says what is wrong and what to do next, with 2 for what is asked wrongly and 1 for what fails', async (t) => {
+test('an error names its cause and the next step; the exit code is 2 for usage and 1 for failures', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const wrong = await stenolog(path, ['transcrbe'])
@@ -131,7 +131,7 @@ test('the command line says what is wrong and what to do next, with 2 for what i
   )
 })
 
-test('help is told for help COMMAND too', async (t) => {
+test('help COMMAND prints the help of the command', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const [asked, other] = await Promise.all([['help', 'check'], ['check', '-h']].map((args) => stenolog(path, args)))

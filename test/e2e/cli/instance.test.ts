@@ -26,7 +26,7 @@ const beginTranscribe = async (t: { teardown: (fn: () => Promise<void>) => void 
   return { child, exited, entries: () => readdir(path) }
 }
 
-test('a command that is interrupted while its service starts ends it and leaves no files', async (t) => {
+test('a command interrupted while its service starts stops the service and leaves no files', async (t) => {
   const { child, exited, entries } = await beginTranscribe(t)
   child.kill('SIGTERM')
   t.is(await exited, 143)

@@ -15,7 +15,7 @@ const LINK = /^Create the first administrator \(once, within 30 minutes\): (http
 const READABLE = /^\d\d:\d\d:\d\d info {2}models run on \w+ {2}/m
 
 testWith(programPath('script'), programPath('npm'))(
-  'on a terminal npm start logs for people and shows the set-up link, which no line for a request that went well pushes away',
+  'on a terminal npm start logs readable lines, and successful requests do not hide the set-up link',
   async (t) => {
   const directory = await temporaryDirectory()
   const stores = await startTestStores()

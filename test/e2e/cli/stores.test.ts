@@ -44,7 +44,7 @@ const damage = (file: string, sql: string): void => {
   database.close()
 }
 
-test('what is asked for wrongly ends with 2 and what helps, help with 0', async (t) => {
+test('a usage error exits with 2 and the next step, and help exits with 0', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const [nothing, unknown, help, own, refused] = await Promise.all(
@@ -61,7 +61,7 @@ test('what is asked for wrongly ends with 2 and what helps, help with 0', async 
   )
 })
 
-test('a backup is whole, for its owner alone, and is put in place only where that harms nothing', async (t) => {
+test('a backup is complete and private to its owner, and restore refuses to overwrite used data', async (t) => {
   const { path, at, store, openKeyring } = await startData(t)
   const backup = at('backup')
   const made = await stenolog(path, ['backup', backup])
@@ -92,7 +92,7 @@ test('a backup is whole, for its owner alone, and is put in place only where tha
   t.true(E.isRight(await sealText(keys, 'user-2')))
 })
 
-test('a backup that does not fit the master key is not put in place', async (t) => {
+test('a backup with a different master key is not restored', async (t) => {
   const [one, other] = [await startData(t), await startData(t)]
   t.is((await stenolog(one.path, ['backup', one.at('backup'), '--without-key'])).code, 0)
   const run = await stenolog(other.path, ['restore', one.at('backup'), '--replace'])
@@ -100,7 +100,7 @@ test('a backup that does not fit the master key is not put in place', async (t) 
   t.regex(run.stderr, /does not belong to the backup: it cannot open 3 keys/)
 })
 
-test('a damaged log is backed up too, and said to be damaged', async (t) => {
+test('a damaged log is backed up too, and the backup reports the damage', async (t) => {
   const { path, at } = await startData(t)
   damage(at('events.sqlite'), "UPDATE events SET type = 'Other' WHERE pos = 4")
   const run = await stenolog(path, ['backup', at('backup')])
@@ -109,7 +109,7 @@ test('a damaged log is backed up too, and said to be damaged', async (t) => {
   t.like(await readManifest(at('backup')), { rows: 3 })
 })
 
-test('a backup that is not complete, was changed or is of a newer version is refused', async (t) => {
+test('an incomplete, changed or newer backup is refused', async (t) => {
   const { path, at } = await startData(t)
   const backup = at('backup')
   t.is((await stenolog(path, ['backup', backup])).code, 0)
@@ -139,7 +139,7 @@ test('a backup that is not complete, was changed or is of a newer version is ref
   await t.throwsAsync(readManifest(path), { message: /not a complete backup: backup\.json is missing/ })
 })
 
-test('of a stream with a damaged event all others are read, and what is lost is named', async (t) => {
+test('the other events of a stream with a damaged event are read, and the lost event is named', async (t) => {
   const { path, at, store } = await startData(t)
   damage(at('events.sqlite'), "UPDATE events SET type = 'Other' WHERE pos = 3")
   const { events, lost } = await right(readUndamaged(store, 'live-1'))

@@ -10,7 +10,7 @@ import { launchPreloaded } from '../../support/service/launch-preloaded.ts'
 import { ADMIN, startTestService } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-test('requests in hand when SIGTERM comes are answered [F16]', async (t) => {
+test('requests in progress at SIGTERM are answered [F16]', async (t) => {
   const service = await startTestService(t)
   const login = () => fetch(`${service.url()}/login`, { method: 'POST', body: new URLSearchParams(ADMIN) })
   // As long as one answer is there and the others wait for their turn to verify a password, those are in hand.
@@ -21,7 +21,7 @@ test('requests in hand when SIGTERM comes are answered [F16]', async (t) => {
   t.is(await exited, 0)
 })
 
-test('requests whose connections wait to be accepted when SIGTERM comes are answered', async (t) => {
+test('requests on connections that wait for acceptance at SIGTERM are answered', async (t) => {
   const service = await startTestService(t)
   const { hostname, port } = new URL(service.url())
   const sockets = Array.from({ length: 300 }, () => connect(Number(port), hostname))
@@ -39,7 +39,7 @@ test('requests whose connections wait to be accepted when SIGTERM comes are answ
   t.is(await exited, 0)
 })
 
-test('an error that nobody caught is logged, sockets are told, and the service exits with 1 [F20]', async (t) => {
+test('an uncaught error is logged and closes the sockets, and the service exits with 1 [F20]', async (t) => {
   const faulty = "process.on('SIGUSR2', () => { void Promise.reject(new Error('nobody caught this')) })"
   const { service } = await launchPreloaded(t, faulty)
   const client = await logIn(await service.url(), ADMIN.username, ADMIN.password)
@@ -51,7 +51,7 @@ test('an error that nobody caught is logged, sockets are told, and the service e
   t.like(JSON.parse(line), { msg: 'unexpected error; the service stops', err: { message: 'nobody caught this' } })
 })
 
-test('a service whose parent is gone before it listens does not stay behind', async (t) => {
+test('a service whose parent dies before it listens exits too', async (t) => {
   const directory = await temporaryDirectory()
   const settings = { STENOLOG_PORT: '0', STENOLOG_DATA_DIR: directory.path, STENOLOG_DRAIN_TIMEOUT: '0s' }
   const main = join(import.meta.dirname, '..', '..', '..', 'interfaces', 'main.ts')

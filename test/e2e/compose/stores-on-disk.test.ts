@@ -29,7 +29,7 @@ const TELLING = `
 /** https://www.sqlite.org/pragma.html#pragma_synchronous */
 const [NORMAL, FULL] = ['1', '2']
 
-test('what was acknowledged is synced to the disk, read models are not, and a clean stop leaves nothing beside the databases', async (t) => {
+test('acknowledged events are synced to the disk, read models are not, and a stop leaves no extra files', async (t) => {
   const { service, dataDirectory } = await launchPreloaded(t, TELLING)
   const client = await logIn(await service.url(), ADMIN.username, ADMIN.password)
   await client.createLive()
@@ -50,7 +50,7 @@ test('what was acknowledged is synced to the disk, read models are not, and a cl
   )
 })
 
-test('a write-ahead file that had to grow is cut back', async (t) => {
+test('a write-ahead file that had to grow is truncated', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   const file = join(directory.path, 'events.sqlite')
@@ -74,7 +74,7 @@ test('a write-ahead file that had to grow is cut back', async (t) => {
   })
 })
 
-test('a log that was read by another thread leaves nothing beside its database either', async (t) => {
+test('a log read by another thread leaves no extra file next to its database either', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   const store = await openSqliteEventStore({ file: join(directory.path, 'events.sqlite') })

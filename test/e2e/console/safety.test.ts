@@ -6,7 +6,7 @@ import { testWith } from '../../support/running/skip-unless.ts'
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('what the page may not do is seen: an inline script, HTML made of text, an error [S41 S48]', async (t) => {
+browserTest('the page reports a blocked inline script, HTML made of text and an error [S41 S48]', async (t) => {
   const { service, browser } = await start()
   for (const [wrong, said] of [['<script>document.title = "hacked"</script>', /Content Security Policy/],
     ['<img src="https://example.org/x.png">', /Content Security Policy/]] as const) {
@@ -35,7 +35,7 @@ browserTest('what the page may not do is seen: an inline script, HTML made of te
 const HOSTILE = '<img src=x onerror="window.hacked=1">\u202Ejavascript:alert(1)</script>'
 const LONG = 'x'.repeat(100_000)
 
-browserTest('names, texts, addresses and fragments are text, whatever is in them [S48]', async (t) => {
+browserTest('names, texts, addresses and fragments show as text, whatever they contain [S48]', async (t) => {
   const { service, browser } = await start()
   const client = await service.user(HOSTILE.replace('\u202E', ''))
   await client.post('/user-live-configs/', { name: HOSTILE.replace('\u202E', '').slice(0, 90) })
@@ -74,7 +74,7 @@ browserTest('names, texts, addresses and fragments are text, whatever is in them
   t.is(await page.evaluate('window.hacked'), undefined)
 })
 
-browserTest('a first visit is few requests and little data; reloads are never too many, and a refused file is asked for again [B48]', async (t) => {
+browserTest('a first visit needs few requests and little data, and a refused file is requested again [B48]', async (t) => {
   const { browser } = await start()
   const service = await startTestService(t, { RATE_LIMIT: '50' })
   const { token } = await service.user('visitor')

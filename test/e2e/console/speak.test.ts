@@ -13,7 +13,7 @@ const HEADER_IN_ONE_ROW = `(() => {
   return isOneRow && document.querySelector('header').offsetHeight < 2 * links[0].offsetHeight
 })()`
 
-browserTest('one click hears the sample, with translations, until it is stopped [B5 B46]', async (t) => {
+browserTest('one click transcribes the sample, with translations, until it is stopped [B5 B46]', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('a sampler of great patience', { permissions: ['admin'] })
   const page = await openConsole(t, browser, { url: service.url(), token })
@@ -44,11 +44,11 @@ let launched: Promise<Browser> | undefined
 const browserWithMicrophone = (): Promise<Browser> => (launched ??= launchWithMicrophone(48_000, closing))
 
 // Before all else: such a microphone plays in real time, and loses words where nobody listens. Another rate: test/nightly/console.
-serialTestWith(CHROMIUM)('a voice at 48000 Hz comes as the words that it said [B5]', async (t) => {
+serialTestWith(CHROMIUM)('a voice at 48000 Hz is transcribed correctly [B5]', async (t) => {
   await transcribeVoice(t, start, await browserWithMicrophone())
 })
 
-browserTest('a microphone that is blocked, missing, or asked for over plain http is told with what helps [B6]',
+browserTest('a blocked, missing or plain-http microphone shows a message with the next step [B6]',
   async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('unheard')
@@ -76,7 +76,7 @@ browserTest('a microphone that is blocked, missing, or asked for over plain http
   t.is((await plain.evaluate<string>('String(getSelection())')).trim(), program.trim())
 })
 
-browserTest('what the service refuses is told in words, at its field where it is about one [B5]', async (t) => {
+browserTest('a refusal of the service shows its message, next to the field that caused it [B5]', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('limited', { max_sessions: 0 })
   const page = await openConsole(t, browser, { url: service.url(), token })

@@ -22,7 +22,7 @@ const examplesOf = (file: string, language: string): ReadonlyArray<string> => {
 
 const run = promisify(execFile)
 
-testWith(programPath('curl'))('the shell examples of the documents do what they say', async (t) => {
+testWith(programPath('curl'))('the shell examples of the documents print the documented results', async (t) => {
   const service = await startTestService(t)
   const { token } = await service.user('ada', { permissions: ['user_retention'] })
   const environment = { ...CHILD_ENVIRONMENT, TOKEN: token, PASSWORD: passwordOf('ada') }
@@ -37,7 +37,7 @@ testWith(programPath('curl'))('the shell examples of the documents do what they 
   t.true(answers.length >= 5)
 })
 
-test('the client of the README prints what was said', async (t) => {
+test('the client of the README prints the transcribed text', async (t) => {
   const service = await startTestService(t)
   const { token } = await service.user('coder')
   const directory = await temporaryDirectory()

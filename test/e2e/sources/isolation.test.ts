@@ -23,7 +23,7 @@ const users: ReadonlyArray<readonly [string, User, typeof onLinux]> = [
 ]
 
 for (const [name, user, testAs] of users)
-  testAs(`a decoder of ${name} can open no file and no socket, start nothing and signal nobody`, async (t) => {
+  testAs(`a decoder of ${name} can open no file or socket, start no process and send no signal`, async (t) => {
     const { places, contacts } = await startForbiddenPlaces(t, user)
     t.deepEqual(escapesOf(await runAttempts(attemptingCommand(true, places), user)), [])
     t.is(contacts(), 0)
@@ -50,7 +50,7 @@ test('the process that holds the sockets of a source reads no file of the servic
   t.is(await says(words.filter((word) => !isPermission(word))), `read ${KEY_TEXT}`)
 })
 
-onLinux('a decoder that does not answer while it is tried holds nothing up', async (t) => {
+onLinux('a decoder that does not answer its start-up test delays nothing', async (t) => {
   t.is(await tryDecoder(), null)
   t.is(await tryDecoder(1), 'an isolated decoder did not decode within 1 ms')
 })

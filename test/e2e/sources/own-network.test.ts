@@ -22,7 +22,7 @@ const probe = async (...args: ReadonlyArray<string>): Promise<Outcome> => {
 }
 
 withNetwork(
-  'a machine with a public address pulls neither from itself nor from its neighbours, unless they are allowed',
+  'a machine with a public address pulls from itself and its neighbours only with permission',
   async (t) => {
     const refused = await probe('8.8.4.4,8.8.4.9,[2600:1f18::5]')
     t.is(refused.outcomes.length, 9)

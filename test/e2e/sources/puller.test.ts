@@ -21,7 +21,7 @@ const kinds: ReadonlyArray<readonly [Packaging, string]> = [
 ]
 
 for (const [packaging, file] of kinds)
-  withFfmpeg(`${packaging}: all of it is heard, then the source is over`, async (t) => {
+  withFfmpeg(`${packaging}: the whole source is transcribed, then it ends`, async (t) => {
     const server = await serve(t, filesOf(await packageSample(t, packaging, SECONDS)))
     const pulling = startPulling(t)
     t.deepEqual(await pulling.pull({ url: server.url(file) }), COMPLETE)
@@ -97,7 +97,7 @@ const read = async (file: Buffer, { size = file.length, ranges = true, piece = 7
   return { bytes: Buffer.concat(pieces), asked }
 }
 
-test('an index behind the sound is put in front of it, with its tables moved; everything else stays as it is', async (t) => {
+test('an index at the end of a file is moved to the front with adjusted tables; the rest stays', async (t) => {
   const [first, sound] = [
     Buffer.concat([box('ftyp', Buffer.from('M4A ')), box('free')]),
     Buffer.from('sound and more sound'),
@@ -129,7 +129,7 @@ test('an index behind the sound is put in front of it, with its tables moved; ev
     t.deepEqual(await read(Buffer.from(other, 'latin1')), { bytes: Buffer.from(other, 'latin1'), asked: [] })
 })
 
-test('an index that cannot be had, or lies, is a failure with a code, after few requests [S8]', async (t) => {
+test('an unavailable or false index is a failure with a code, after few requests [S8]', async (t) => {
   const [first, mdat] = [box('ftyp'), box('mdat', Buffer.from('sound'))]
   const withIndex = (...index: ReadonlyArray<Buffer>): Buffer => Buffer.concat([first, mdat, ...index])
   const good = withIndex(indexOf(table('stco', 16)))
@@ -191,7 +191,7 @@ const codeOf = async (url: string, rules = { allow: ['127.0.0.1/32'], ownPort: n
   )
 }
 
-test('http: Basic and Digest are answered when they are asked for, once a server; whoever asks for ever is given up', async (t) => {
+test('http: Basic and Digest are answered on request, once per server; endless challenges stop', async (t) => {
   const seen: Array<string> = []
   const elsewhere = await serve(t, (request, response) => {
     seen.push(`elsewhere ${request.headers.authorization?.split(' ')[0] ?? 'nobody'}`)
@@ -247,7 +247,7 @@ test('http: Basic and Digest are answered when they are asked for, once a server
   t.deepEqual(await asked('digest/a', 'a%0ab:c@'), ['unsupported'])
 })
 
-test('the range of an index is asked for by the same rules: no forbidden address, three redirects, as much as was asked for [S3]', async (t) => {
+test('index range requests follow the same rules: allowed addresses, three redirects, the exact size [S3]', async (t) => {
   const file = Buffer.concat([box('ftyp'), box('mdat', Buffer.from('some sound')), indexOf(table('stco', 16))])
   const answers: Readonly<Record<string, (response: ServerResponse, from: number) => void>> = {
     forbidden: (response) => response.writeHead(302, { location: 'http://127.0.0.3:9/x' }).end(),

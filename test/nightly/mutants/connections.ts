@@ -21,7 +21,7 @@ export const connectionMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/compose/front.ts',
     before: '      await acceptBacklog(server, BACKLOG)\n',
     after: '',
-    rows: ['wait to be accepted when SIGTERM comes'], test: 'test/e2e/compose/stop.test.ts',
+    rows: ['requests on connections that wait for acceptance at SIGTERM are answered'], test: 'test/e2e/compose/stop.test.ts',
   },
   {
     file: 'interfaces/http/connections/waiting-connections.ts',

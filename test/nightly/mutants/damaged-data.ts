@@ -81,19 +81,19 @@ export const damagedDataMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/keys/keyring.ts',
     before: 'k !== name || (m !== undefined && !members.includes(m))',
     after: 'k !== name',
-    rows: ['an envelope opens in its stream, as the member that it was sealed as'], test: SQLITE_KEYRING,
+    rows: ['an envelope opens only in its stream and for its member'], test: SQLITE_KEYRING,
   },
   {
     file: 'infrastructure/keys/keyring.ts',
     before: 'if (missing.has(name)) {',
     after: 'if (missing.size < 0) {',
-    rows: ['an envelope whose key was never made here keeps no other from opening'], test: SQLITE_KEYRING,
+    rows: ['an envelope with an unknown key is reported as missing, and the others still open'], test: SQLITE_KEYRING,
   },
   {
     file: 'infrastructure/keys/keyring.ts',
     before: '      missing.add(name)\n',
     after: '',
-    rows: ['an envelope whose key was never made here keeps no other from opening'], test: SQLITE_KEYRING,
+    rows: ['an envelope with an unknown key is reported as missing, and the others still open'], test: SQLITE_KEYRING,
   },
   {
     file: 'application/admission/admission-actor.ts',

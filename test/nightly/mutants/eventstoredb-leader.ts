@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts'
 const EVENTSTOREDB_CALLS = 'test/contract/eventstoredb/calls.test.ts'
 const EVENTSTOREDB_CONNECTION = 'test/contract/eventstoredb/connection.test.ts'
 const EVENTSTOREDB_DISCOVERY = 'test/contract/eventstoredb/discovery.test.ts'
+const EVENTSTOREDB_NODE_ANSWERS = 'test/contract/eventstoredb/node-answers.test.ts'
 const EVENTSTOREDB_LEADER = 'test/contract/eventstoredb/leader.test.ts'
 
 /** How the service finds and follows the leader of EventStoreDB. */
@@ -11,19 +12,19 @@ export const eventStoreDbLeaderMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/eventstoredb/calls.ts',
     before: 'call(client, { credentials, requiresLeader: true,',
     after: 'call(client, { credentials,',
-    rows: ['every append is sent with the account, to the leader alone'], test: EVENTSTOREDB_CALLS,
+    rows: ['an append goes only to the leader, with account, expected revision and a server-side deadline'], test: EVENTSTOREDB_CALLS,
   },
   {
     file: 'infrastructure/eventstoredb/connection.ts',
     before: "discovers: discover !== ''",
     after: 'discovers: false',
-    rows: ['a connection string gives the nodes, the account'], test: EVENTSTOREDB_CONNECTION,
+    rows: ['a connection string contains the nodes, the account and the options of all connections'], test: EVENTSTOREDB_CONNECTION,
   },
   {
     file: 'infrastructure/eventstoredb/nodes/gossip.ts',
     before: 'httpEndPointIp === serverIp && httpEndPointPort === serverPort',
     after: 'httpEndPointIp !== null && serverIp !== serverPort',
-    rows: ['a node is believed about itself alone'], test: EVENTSTOREDB_DISCOVERY,
+    rows: ['a node is trusted only about itself; other nodes supply only its address'], test: EVENTSTOREDB_DISCOVERY,
   },
   {
     file: 'infrastructure/eventstoredb/nodes/gossip.ts',
@@ -35,37 +36,37 @@ export const eventStoreDbLeaderMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/eventstoredb/nodes/gossip.ts',
     before: 'if (bytes > MAX_BYTES) throw',
     after: 'if (bytes < 0) throw',
-    rows: ['an answer that cannot be read, breaks off, is endless'], test: EVENTSTOREDB_DISCOVERY,
+    rows: ['an unreadable, broken, endless or missing answer counts as no answer'], test: EVENTSTOREDB_NODE_ANSWERS,
   },
   {
     file: 'infrastructure/eventstoredb/nodes/gossip.ts',
     before: '{ ...target, ...certificates, checkServerIdentity: identity }',
     after: '{ ...target, checkServerIdentity: identity }',
-    rows: ['the certificates of the connection hold for the question too'], test: EVENTSTOREDB_DISCOVERY,
+    rows: ['a node needs a trusted certificate for its address or for the host name'], test: EVENTSTOREDB_NODE_ANSWERS,
   },
   {
     file: 'infrastructure/eventstoredb/nodes/gossip.ts',
     before: 'errors.every((error) => error !== undefined)',
     after: 'errors[0] !== undefined',
-    rows: ['the certificates of the connection hold for the question too'], test: EVENTSTOREDB_DISCOVERY,
+    rows: ['a node needs a trusted certificate for its address or for the host name'], test: EVENTSTOREDB_NODE_ANSWERS,
   },
   {
     file: 'infrastructure/eventstoredb/nodes/discovery.ts',
     before: 'b.epoch - a.epoch',
     after: 'a.epoch - b.epoch',
-    rows: ['none that answers says so in a later epoch'], test: EVENTSTOREDB_DISCOVERY,
+    rows: ['the chosen node says that it leads, and no other node leads in a later epoch'], test: EVENTSTOREDB_DISCOVERY,
   },
   {
     file: 'infrastructure/eventstoredb/nodes/discovery.ts',
     before: 'if (isSingle && named.length === 0) return configured',
     after: 'if (isSingle) return configured',
-    rows: ['one host is taken as it is given'], test: EVENTSTOREDB_DISCOVERY,
+    rows: ['a single host is used without a request until a node names another leader'], test: EVENTSTOREDB_DISCOVERY,
   },
   {
     file: 'infrastructure/eventstoredb/nodes/discovery.ts',
     before: 'return isSingle ? configured : []',
     after: 'return []',
-    rows: ['one host is taken as it is given'], test: EVENTSTOREDB_DISCOVERY,
+    rows: ['a single host is used without a request until a node names another leader'], test: EVENTSTOREDB_DISCOVERY,
   },
   {
     file: 'infrastructure/eventstoredb/nodes/discovery.ts',
@@ -77,66 +78,66 @@ export const eventStoreDbLeaderMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/eventstoredb/nodes/discovery.ts',
     before: 'const numbers = await resolve(first.host)',
     after: 'const numbers = resolved.length > 0 ? resolved.map(({ host }) => host) : await resolve(first.host)',
-    rows: ['anew with every search'], test: EVENTSTOREDB_DISCOVERY,
+    rows: ['+discover queries all addresses of the name, and keeps the old ones while DNS is unavailable'], test: EVENTSTOREDB_DISCOVERY,
   },
   {
     file: 'infrastructure/eventstoredb/nodes/discovery.ts',
     before: 'await atMost(timers, WAIT_MS, Promise.all(nodes.map(askOnce)))',
     after: 'await Promise.all(nodes.map(askOnce))',
-    rows: ['a search does not wait for a silent node'], test: EVENTSTOREDB_DISCOVERY,
+    rows: ['a search does not wait for a silent node, and the next search uses its late answer'], test: EVENTSTOREDB_DISCOVERY,
   },
   {
     file: 'infrastructure/eventstoredb/leader.ts',
     before: '    former.lost.abort()\n',
     after: '',
-    rows: ['what runs on it ends'], test: EVENTSTOREDB_LEADER,
+    rows: ['a refusing leader is lost immediately: its calls end, and a search finds the next leader'], test: EVENTSTOREDB_LEADER,
   },
   {
     file: 'infrastructure/eventstoredb/leader.ts',
     before: 'silent === 0 ? null : search(null, mayReplace)',
     after: 'null',
-    rows: ['whoever answers as the leader takes its place'], test: EVENTSTOREDB_LEADER,
+    rows: ['while the leader is silent, another node that answers as the leader replaces it'], test: EVENTSTOREDB_LEADER,
   },
   {
     file: 'infrastructure/eventstoredb/leader.ts',
     before: "|| (await probing).kind !== 'leads'",
     after: '|| true',
-    rows: ['a leader that is silent once keeps its channel'], test: EVENTSTOREDB_LEADER,
+    rows: ['a leader that is silent once keeps its channel, even when it answers on a new one'], test: EVENTSTOREDB_LEADER,
   },
   {
     file: 'infrastructure/eventstoredb/leader.ts',
     before: 'silent === MAX_SILENT_PROBES',
     after: 'silent === 1',
-    rows: ['a leader that is silent once is kept'], test: EVENTSTOREDB_LEADER,
+    rows: ['a leader is kept after one silence and lost after a longer one, even without another leader'], test: EVENTSTOREDB_LEADER,
   },
   {
     file: 'infrastructure/eventstoredb/leader.ts',
     before: '      if (isProbedOften) await search(present)\n',
     after: '',
-    rows: ['is left for one of a later epoch, and for no other'], test: EVENTSTOREDB_LEADER,
+    rows: ['a leader with unanswered calls is replaced only by a leader of a later epoch'], test: EVENTSTOREDB_LEADER,
   },
   {
     file: 'infrastructure/eventstoredb/leader.ts',
     before: 'present !== null && !isLater(candidate, present)',
     after: 'present === undefined',
-    rows: ['is left for one of a later epoch, and for no other'], test: EVENTSTOREDB_LEADER,
+    rows: ['a leader with unanswered calls is replaced only by a leader of a later epoch'], test: EVENTSTOREDB_LEADER,
   },
   {
     file: 'infrastructure/eventstoredb/leader.ts',
     before: 'if (leadership?.channel.client !== client) return',
     after: 'if (leadership === null) return',
-    rows: ['a call that is told who leads instead'], test: EVENTSTOREDB_LEADER,
+    rows: ['a call that learns of another leader loses the current one immediately and tries the named node'], test: EVENTSTOREDB_LEADER,
   },
   {
     file: 'infrastructure/eventstoredb/leader.ts',
     before: 'probe.leader !== null) discovery.addNode(probe.leader)',
     after: 'probe.leader !== null) discovery.candidates()',
-    rows: ['a call that is told who leads instead'], test: EVENTSTOREDB_LEADER,
+    rows: ['a call that learns of another leader loses the current one immediately and tries the named node'], test: EVENTSTOREDB_LEADER,
   },
   {
     file: 'infrastructure/eventstoredb/leader.ts',
     before: '      channel.retire()\n      searchResult',
     after: '      searchResult',
-    rows: ['a candidate that does not answer as the leader is passed over'], test: EVENTSTOREDB_LEADER,
+    rows: ['a candidate that does not answer as the leader is skipped'], test: EVENTSTOREDB_LEADER,
   },
 ]

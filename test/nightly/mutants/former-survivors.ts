@@ -63,7 +63,7 @@ export const formerSurvivorMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/keys/keyring.ts',
     before: 'keys.size > MAX_CACHED &&',
     after: 'keys.size < 0 &&',
-    rows: ['ten thousand keys stay in memory, those used last'], test: KEYRING_CACHE,
+    rows: ['the ten thousand keys used last stay in memory; others are read from storage'], test: KEYRING_CACHE,
   },
   {
     file: 'application/log/log-duty.ts',

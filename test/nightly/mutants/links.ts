@@ -28,19 +28,19 @@ export const linkMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/internal/server.ts',
     before: 'if (target.incarnation !== self.incarnation) return 409',
     after: '',
-    rows: ['another incarnation refuses'], test: CONTRACT_LINKS,
+    rows: ['another incarnation refuses a link and an end'], test: CONTRACT_LINKS,
   },
   {
     file: 'infrastructure/internal/link-end.ts',
     before: 'if (buffered() > MAX_BUFFERED_BYTES) return cut(`${peer} does not read what is sent to it`)',
     after: '',
-    rows: ['what nobody takes is counted'], test: CONTRACT_LINKS,
+    rows: ['unread messages are counted, and too many of them end the link'], test: CONTRACT_LINKS,
   },
   {
     file: 'infrastructure/internal/link-end.ts',
     before: 'for (const frame of waiting) socket.send(frame)',
     after: 'for (const frame of waiting.slice(1)) socket.send(frame)',
-    rows: ['messages pass in order'], test: CONTRACT_LINKS,
+    rows: ['messages arrive in order in both directions, also those sent before the link is open'], test: CONTRACT_LINKS,
   },
   {
     file: 'infrastructure/internal/link-end.ts',

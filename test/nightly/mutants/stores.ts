@@ -26,13 +26,13 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/sqlite/database.ts',
     before: 'PRAGMA synchronous = ${synchronous};',
     after: 'PRAGMA synchronous = OFF;',
-    rows: ['what was acknowledged is synced to the disk'], test: 'test/e2e/compose/stores-on-disk.test.ts',
+    rows: ['acknowledged events are synced to the disk, read models are not, and a stop leaves no extra files'], test: 'test/e2e/compose/stores-on-disk.test.ts',
   },
   {
     file: 'infrastructure/sqlite/event-log/verify-chain.ts',
     before: 'if (written !== last) return',
     after: 'if (written === -1) return',
-    rows: ['rows cut off the end are found by the number of rows that were written'],
+    rows: ['the number of written rows and the stream table reveal rows that were cut off the end'],
     test: 'test/contract/sqlite/event-log-integrity.test.ts',
   },
   {
@@ -88,7 +88,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/keys/envelope.ts',
     before: 'JSON.stringify([name, stream, member])',
     after: 'name',
-    rows: ['an envelope opens in its stream, as the member that it was sealed as'],
+    rows: ['an envelope opens only in its stream and for its member'],
     test: 'test/contract/sqlite-keyring.test.ts',
   },
 ]

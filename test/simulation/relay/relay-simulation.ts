@@ -92,7 +92,7 @@ const recoverAndEnd = async (
   if (world.placedOn() === null) world.place('a')
   for (const worker of workers) worker.flush()
   for (const worker of workers) await worker.settle()
-  for (const api of apis) api.hearMoves()
+  for (const api of apis) api.observeMoves()
   await world.pass(8000)
   const owner = workers.find(({ name }) => name === world.placedOn())
   for (let n = 0; n < 3; n += 1) {
@@ -148,7 +148,7 @@ export const runRelay = async ({ seed, actions }: Schedule) => {
       world.place(random() < 0.1 ? null : pick(workers).name)
     }],
     [10, () => pick(awake()).settle()],
-    [8, () => pick(apis).hearMoves()],
+    [8, () => pick(apis).observeMoves()],
     [4, () => {
       cuts += 1
       world.network.breakLinks(...pick(PAIRS))

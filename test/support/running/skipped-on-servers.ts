@@ -28,9 +28,9 @@ const ONLY_EMBEDDED: Titles = {
  */
 const ONLY_THE_DOUBLE: Titles = {
   'contract › eventstoredb › resumes': [
-    'a subscription resumes from any position, also of a record that a scavenge took, without a loss or a repeat',
-    'a scavenge between the look back and the subscription loses nothing',
-    'a server that cannot read back at the moment is not taken for one with an older log',
+    'a subscription resumes from any position, also of a scavenged record, without a loss or repeat',
+    'a scavenge between the backward read and the subscription loses nothing',
+    'a server that cannot read backwards at the moment is not mistaken for an older log',
   ],
   'nightly › servers › eventstoredb-failures': [
     ...['no-stream', '1', 'any'].flatMap((expected) =>

@@ -3,10 +3,10 @@ import type { ScriptedWord } from '../../support/doubles/scripted/script.ts'
 export const CONFIG = '{"type":"config"}'
 export const FINISH = '{"type":"FINISH"}'
 
-/** `w1 w2 …`, a little apart; behind every `every`th a pause that ends a phrase. */
-export const numberedWords = (count: number, every = 7): ReadonlyArray<ScriptedWord> =>
+/** The words `w1 w2 …`. After each `phraseLength` words a longer pause ends the phrase. */
+export const numberedWords = (count: number, phraseLength = 7): ReadonlyArray<ScriptedWord> =>
   Array.from({ length: count }, (_, i) => ({
-    text: `w${i + 1}`, pause: i === 0 ? 0.5 : i % every === 0 ? 1.5 : 0.1, seconds: 0.3,
+    text: `w${i + 1}`, pause: i === 0 ? 0.5 : i % phraseLength === 0 ? 1.5 : 0.1, seconds: 0.3,
   }))
 
 export const textOf = (words: ReadonlyArray<{ readonly text: string }>): string =>
@@ -18,7 +18,7 @@ export const framesOf = (audio: Int16Array, samples = 1600): ReadonlyArray<Uint8
     return new Uint8Array(part.buffer)
   })
 
-/** The same as a text frame. */
+/** Converts a binary audio frame to a text frame. */
 export const asText = (frame: Uint8Array): string =>
   JSON.stringify({
     type: 'audio',

@@ -14,7 +14,7 @@ import { LIVE } from './relay-log.ts'
 import type { RelayLog } from './relay-log.ts'
 import type { RelayWorker } from './relay-worker.ts'
 
-/** A process with sockets, which may be a worker as well. */
+/** A process with sockets. `own` is its worker when it also runs sessions. */
 export const createRelayApi = (
   world: RelayLog,
   name: string,
@@ -39,7 +39,7 @@ export const createRelayApi = (
   })
   const hub = createHub({ bus: remote.bus, strict: false })
 
-  /** As a socket does. */
+  /** Connects a listener in the same steps as a socket. */
   const listen = (point: ResumePoint | null) => {
     const heard: Array<TranscriptFrame> = []
     const endings: Array<string> = []
@@ -65,7 +65,7 @@ export const createRelayApi = (
       if (isClosed) return
       if (ahead.size > 0) member.sentAhead = new Set(ahead)
       hasJoined = true
-      // Nobody knows what is past while neither its worker nor the log answers.
+      // The past text is unknown while both the worker and the log are unavailable.
       owedFrom = remote.isUnknown(LIVE) ? Infinity : said.length
       if (hub.join(LIVE, member) !== undefined) endings.push('1000')
     }
@@ -80,7 +80,7 @@ export const createRelayApi = (
       api: name, point, heard, endings, coming,
       hasJoined: () => hasJoined,
       isClosed: () => isClosed,
-      /** Of all that was said. */
+      /** Index of the first final in `said` that this listener must receive. */
       owedFrom: () => (point === null ? owedFrom : 0),
       leave: () => {
         isClosed = true
@@ -91,8 +91,8 @@ export const createRelayApi = (
 
   return {
     name, remote, links, where, listen,
-    /** What `follow-ends.ts` does when the log tells of a move. */
-    hearMoves: (): void => {
+    /** Does the work of `follow-ends.ts` after a move in the log. */
+    observeMoves: (): void => {
       view.look()
       remote.placementChanged()
     },

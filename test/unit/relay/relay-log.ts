@@ -15,20 +15,20 @@ export const AWAY = E.left({ _tag: 'StoreUnavailable', reason: 'away' } as const
 
 export const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
-/** What passes in between takes several turns of the loop. */
+/** Turns of the event loop that a message between two processes needs at most. */
 const TURNS = 12
 
-/** A live that workers run one after another, as admission says, and processes with sockets around one log. */
+/** One session, its log, admission and the network. Workers run the session in turn; other processes hold sockets. */
 export const createRelayLog = (random: () => number) => {
   const timers = createManualTimers()
   const logger = createRecordingLogger()
   const network = createMemoryLinks({ timers })
   const environment = { random, monotonic: timers.monotonic }
   const log: Array<StoredFinal> = []
-  /** Whatever becomes of it. */
+  /** All finals that workers produced, stored or not. */
   const said: Array<TranscriptFrame> = []
   const store = { isAway: false, fence: 1 }
-  /** Whether the next worker hears in audio that it hears again what the one before it heard. */
+  /** True when the next worker produces the same text as the previous worker for repeated audio. */
   const speech = { isSame: false }
   let admission: AdmissionState = initialState
   const members: Array<Member> = []
@@ -56,7 +56,7 @@ export const createRelayLog = (random: () => number) => {
     })
   }
 
-  /** A process knows of admissions what it has read. */
+  /** The view of one process: the admission state that it has read so far. */
   const viewOf = () => {
     let seen = admission
     return {
@@ -82,7 +82,7 @@ export const createRelayLog = (random: () => number) => {
     environment,
     storedFinals,
     viewOf,
-    /** The workers join, in the order of their names. */
+    /** Adds the workers in the given order. */
     join: (
       ...workers: ReadonlyArray<{ readonly self: { readonly name: string; readonly incarnation: string } }>
     ): void => {
@@ -94,7 +94,7 @@ export const createRelayLog = (random: () => number) => {
       }))
       admission = { ...admission, workers: joined }
     },
-    /** Admission gives the live to this worker, or to none. */
+    /** Admission places the session on this worker, or on no worker. */
     place: (worker: string | null): void => {
       const term = (admission.open[0]?.term ?? 0) + 1
       const held: Reservation = {
@@ -117,8 +117,8 @@ export const createRelayLog = (random: () => number) => {
       for (let n = 0; n < count; n += 1) await turn()
     },
     pass: async (ms: number): Promise<void> => {
-      for (let left = ms; left > 0; left -= 100) {
-        timers.advance(Math.min(100, left))
+      for (let remaining = ms; remaining > 0; remaining -= 100) {
+        timers.advance(Math.min(100, remaining))
         for (let n = 0; n < TURNS; n += 1) await turn()
       }
     },

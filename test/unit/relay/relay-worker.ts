@@ -13,8 +13,8 @@ import type { ServeLinksDeps } from '../../../application/sessions/relay/serve-l
 import { AWAY, LIVE, turn } from './relay-log.ts'
 import type { RelayLog } from './relay-log.ts'
 
-/** A final that is not told yet, or not stored yet. */
-interface Said {
+/** A final that is not sent yet or not stored yet. */
+interface PendingFinal {
   readonly frame: TranscriptFrame
   readonly added: AddedFinal
 }
@@ -23,11 +23,11 @@ interface Run {
   readonly term: number
   readonly finals: LiveFinals
   next: number
-  untold: Said | null
-  unstored: Array<Said>
+  unsent: PendingFinal | null
+  unstored: Array<PendingFinal>
 }
 
-/** A process that runs the live while admission says so, as far as it has heard. */
+/** A process that runs the session while its view of admission places the session here. */
 export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSenders = NO_SENDERS) => {
   const { timers, logger, network, log, said, store, speech, members } = world
   const self = { name, incarnation: `run of ${name}` }
@@ -49,7 +49,7 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
     bus.publish(LIVE, { kind: 'moved' })
   }
 
-  const append = ({ frame, added }: Said, term: number): 'stored' | 'away' | 'superseded' => {
+  const append = ({ frame, added }: PendingFinal, term: number): 'stored' | 'away' | 'superseded' => {
     if (store.isAway) return 'away'
     if (store.fence > term) return 'superseded'
     log.push({ ...frame, term })
@@ -85,11 +85,11 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
     speaks: { log: 1, relay: 1 },
   })
 
-  const tell = (): void => {
-    const untold = run?.untold ?? null
-    if (run === null || untold === null) return
-    const { frame, added } = untold
-    run.untold = null
+  const sendPending = (): void => {
+    const unsent = run?.unsent ?? null
+    if (run === null || unsent === null) return
+    const { frame, added } = unsent
+    run.unsent = null
     added.sent()
     bus.publish(LIVE, frame)
   }
@@ -111,7 +111,7 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
     self,
     served,
     runTerm: () => run?.term ?? null,
-    /** Hears what admission says, and brings what runs here in line with it. */
+    /** Reads admission, then starts or stops the session to match it. */
     settle: async (): Promise<void> => {
       view.look()
       const term = ownTerm({ admission: view, worker }, LIVE)
@@ -122,11 +122,14 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
       if (E.isLeft(taken) || run !== null || ownTerm({ admission: view, worker }, LIVE) !== term) return
       const next = Math.max(0, ...log.map(({ segment }) => segment)) + 1
       recent.forget(LIVE)
-      run = { term, finals: recent.open(LIVE, next === 1), next, untold: null, unstored: [] }
+      run = { term, finals: recent.open(LIVE, next === 1), next, unsent: null, unstored: [] }
     },
-    /** One more final: a segment, or a translation of an earlier one; told at once, or with the next. */
-    speak: (isToldLater: boolean, translatesBack: number): void => {
-      tell()
+    /**
+     * Produces a final: a new segment, or a translation of the segment `translatesBack` before.
+     * The final is sent immediately, or with the next final when `isDelayed`.
+     */
+    speak: (isDelayed: boolean, translatesBack: number): void => {
+      sendPending()
       catchUpWithStore()
       if (run === null) return
       bus.publish(LIVE, { ...frameOf(run.next, run.term), final: false })
@@ -135,7 +138,7 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
         kind: 'translation',
         language: 'es',
       } as const
-      const isNew = !log.some((one) => finalKey(one) === finalKey(translated))
+      const isNew = !log.some((final) => finalKey(final) === finalKey(translated))
       const isTranslation = translatesBack > 0 && translated.segment > 0 && isNew && run.unstored.length === 0
       const frame = isTranslation ? translated : frameOf(run.next, run.term)
       if (!isTranslation) run.next += 1
@@ -144,16 +147,16 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
       const outcome = run.unstored.length > 0 ? 'away' : append(final, run.term)
       if (outcome === 'superseded') return drop()
       if (outcome === 'away') run.unstored.push(final)
-      run.untold = final
-      // A final that waits for the store is told for want of an answer.
-      if (!isToldLater || outcome === 'away') tell()
+      run.unsent = final
+      // A final that waits for the store is sent without the answer of the store.
+      if (!isDelayed || outcome === 'away') sendPending()
     },
     flush: (): void => {
-      tell()
+      sendPending()
       catchUpWithStore()
     },
     end: (cause: LiveEnd['cause']): void => {
-      tell()
+      sendPending()
       run = null
       recent.ended(LIVE, false)
       bus.publish(LIVE, { kind: 'ended', cause })

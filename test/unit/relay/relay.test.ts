@@ -20,7 +20,7 @@ test('all listeners of a session share one link, from the first listener to shor
   t.deepEqual(world.network.standing(), [['p', 'a', LIVE]])
   for (const listener of listeners) listener.leave()
   await world.pass(29_000)
-  t.is(world.network.standing().length, 1, 'most come back')
+  t.is(world.network.standing().length, 1, 'the link stays for returning listeners')
   await world.pass(2000)
   t.deepEqual(world.network.standing(), [])
   t.is(api.remote.size(), 0)
@@ -35,7 +35,7 @@ test('a listener whose position is still in memory costs no read of the log', as
   t.deepEqual(listener.heard.map(({ segment }) => segment), [3, 4, 5])
   a.speak(false, 0)
   await world.turns()
-  t.deepEqual(listener.heard.map(({ segment }) => segment), [3, 4, 5, 6], 'told for want of an answer of the store')
+  t.deepEqual(listener.heard.map(({ segment }) => segment), [3, 4, 5, 6], 'a final is sent although the store does not answer')
 })
 
 test('listeners follow a moved session to its next worker without closing a socket', async (t) => {
@@ -62,14 +62,14 @@ test('a late translation by the next worker arrives, although the log holds noth
   world.place('b')
   await a.settle()
   await b.settle()
-  api.hearMoves()
-  // Given somebody who came when there was nothing in memory but what no log will ever have.
+  api.observeMoves()
+  // A listener joins while the memory holds only a final that never reaches the log.
   world.store.isAway = true
   b.speak(false, 0)
   const listener = api.listen(null)
   await world.pass(500)
   world.store.isAway = false
-  // When the next worker stores a translation of what was said before that, and no link tells it.
+  // The next worker stores a late translation of an earlier segment, and no link sends it.
   world.network.cut('p', 'a')
   world.place('a')
   await b.settle()
@@ -79,7 +79,7 @@ test('a late translation by the next worker arrives, although the log holds noth
   await world.pass(5000)
   a.speak(false, 0)
   await world.turns()
-  // Then it comes in its place.
+  // The translation arrives in its place.
   t.deepEqual(
     listener.heard.map(({ kind, text }) => `${kind} ${text}`),
     ['translation 2 in term 3', 'transcription 3 in term 3'],
@@ -117,7 +117,7 @@ test('the end of a session waits for a silent worker, for at most 2 s', async (t
   await world.pass(1900)
   t.deepEqual(listener.endings, [])
   await world.pass(200)
-  t.deepEqual(listener.heard.map(({ segment }) => segment), [1], 'what the log holds comes first')
+  t.deepEqual(listener.heard.map(({ segment }) => segment), [1], 'stored text comes first')
   t.deepEqual(listener.endings, ['1000'])
   a.end(FINISHED)
   world.network.mend('p', 'a')
@@ -126,43 +126,43 @@ test('the end of a session waits for a silent worker, for at most 2 s', async (t
 })
 
 test('senders and listeners of a process share one link: replies and lines come in one order', async (t) => {
-  const opened: Array<string> = []
+  const steps: Array<string> = []
   let toSender: (message: FromWorker) => void = () => undefined
   const { world, a, api } = await startRelay({
     open: ({ link, term }) => {
       toSender = link.send
-      opened.push(`term ${term}`)
-      return { message: ({ kind }) => void opened.push(kind), closed: () => void opened.push('closed') }
+      steps.push(`term ${term}`)
+      return { message: ({ kind }) => void steps.push(kind), closed: () => void steps.push('closed') }
     },
   })
-  const heard: Array<string> = []
+  const senderLog: Array<string> = []
   const sender: RemoteSender = {
     linkUp: ({ link, term, status }) => {
-      heard.push(`up in ${term}, ${status}`)
+      senderLog.push(`up in ${term}, ${status}`)
       link.send({ kind: 'sender', requestId: 'r', from: null })
     },
-    message: (message) => void heard.push(message.kind === 'reply' ? message.frame : message.kind),
-    linkDown: (loss) => void heard.push(loss),
-    over: () => void heard.push('over'),
+    message: (message) => void senderLog.push(message.kind === 'reply' ? message.frame : message.kind),
+    linkDown: (loss) => void senderLog.push(loss),
+    over: () => void senderLog.push('over'),
   }
   const release = api.remote.sender(LIVE, sender)
   api.remote.bus.subscribe(LIVE, (signal: LiveSignal) => {
-    if (signal.kind === 'transcription') heard.push(signal.text)
+    if (signal.kind === 'transcription') senderLog.push(signal.text)
   })
   await world.turns()
-  t.deepEqual(opened, ['term 1', 'sender'])
+  t.deepEqual(steps, ['term 1', 'sender'])
   toSender({ kind: 'reply', frame: 'before' })
   a.speak(false, 0)
-  toSender({ kind: 'reply', frame: 'behind' })
+  toSender({ kind: 'reply', frame: 'after' })
   await world.turns()
-  t.deepEqual(heard, ['up in 1, active', 'before', '1 in term 1', '1 in term 1', 'behind'], 'a draft, then the final')
+  t.deepEqual(senderLog, ['up in 1, active', 'before', '1 in term 1', '1 in term 1', 'after'], 'a draft, then the final')
   world.network.breakLinks('p', 'a')
   await world.pass(500)
-  t.deepEqual(heard.slice(5), ['broken', 'up in 1, active'])
-  t.deepEqual(opened.slice(2), ['closed', 'term 1', 'sender'])
+  t.deepEqual(senderLog.slice(5), ['broken', 'up in 1, active'])
+  t.deepEqual(steps.slice(2), ['closed', 'term 1', 'sender'])
   a.end(FINISHED)
   await world.turns()
-  t.deepEqual(heard.slice(7), ['over'])
+  t.deepEqual(senderLog.slice(7), ['over'])
   release()
 })
 
@@ -173,11 +173,11 @@ test('a process reaches its own worker without a copy', async (t) => {
   world.place('a')
   await a.settle()
   const api = createRelayApi(world, 'a', a)
-  const heard: Array<LiveSignal> = []
-  api.remote.bus.subscribe(LIVE, (signal) => heard.push(signal))
+  const signals: Array<LiveSignal> = []
+  api.remote.bus.subscribe(LIVE, (signal) => signals.push(signal))
   await world.turns()
   a.speak(false, 0)
-  t.is(heard[1], world.said[0], 'in the same turn, the very object')
+  t.is(signals[1], world.said[0], 'the same object arrives in the same turn')
   t.deepEqual(world.network.standing(), [])
 })
 
@@ -185,25 +185,25 @@ test('a worker of a lower term than a known one is ignored', (t) => {
   const world = createRelayLog(createRandom('relay'))
   const peer = { name: 'a', incarnation: 'run of a', address: 'a:1' }
   const events: Array<LinkEvents> = []
-  const heard: Array<string> = []
-  const kept = openReconnectingLink({
-    links: { open: (_, __, hear) => {
-      events.push(hear)
+  const linkLog: Array<string> = []
+  const reconnecting = openReconnectingLink({
+    links: { open: (_, __, linkEvents) => {
+      events.push(linkEvents)
       return { send: () => undefined, buffered: () => 0, close: () => undefined }
     } },
-    // The log is away: nobody here hears of the second term but from its worker.
+    // The log is unavailable, so only the worker itself can announce the second term.
     placements: { of: () => ({ kind: 'member', peer, term: 1 }), refresh: async () => undefined },
     environment: { random: () => 0 }, timers: world.timers, logger: silentLogger,
   }, LIVE, {
-    up: ({ term }) => void heard.push(`term ${term}`), message: () => undefined, down: (loss) => void heard.push(loss),
+    up: ({ term }) => void linkLog.push(`term ${term}`), message: () => undefined, down: (loss) => void linkLog.push(loss),
   }, true)
   events[0]?.message({ kind: 'here', term: 2, status: 'active' })
-  kept.checkPlacement()
+  reconnecting.checkPlacement()
   events[0]?.closed('it broke')
   return world.pass(1000).then(() => {
     t.is(events.length, 2)
     events[1]?.message({ kind: 'here', term: 1, status: 'active' })
-    t.deepEqual(heard, ['term 2', 'broken', 'elsewhere'])
-    kept.stop()
+    t.deepEqual(linkLog, ['term 2', 'broken', 'elsewhere'])
+    reconnecting.stop()
   })
 })

@@ -5,8 +5,8 @@ import { silentLogger } from '../../support/doubles/loggers.ts'
 import { createRelayedSender } from '../../../interfaces/ws/relay/relayed-sender.ts'
 import type { Connection } from '../../../interfaces/ws/connection.ts'
 
-/** A sender that has its place, over a link that tells what it is sent. */
-const startPlaced = () => {
+/** Starts an admitted sender over a link that records its messages. */
+const startAdmitted = () => {
   const timers = createManualTimers()
   const sent: Array<ToWorker> = []
   const endings: Array<string> = []
@@ -43,15 +43,15 @@ const startPlaced = () => {
   return { timers, sent, endings, counts, onLink, linkUp, connection, incoming: sender.serve(connection) }
 }
 
-const GIVEN_TO_ANOTHER: Extract<FromWorker, { readonly kind: 'admitted' }> = { kind: 'admitted', requestId: 'another' }
+const ADMITTED_ANOTHER: Extract<FromWorker, { readonly kind: 'admitted' }> = { kind: 'admitted', requestId: 'another' }
 
 test('a returning sender is refused when another sender of its process gets the place', (t) => {
-  const { timers, endings, counts, onLink, linkUp } = startPlaced()
+  const { timers, endings, counts, onLink, linkUp } = startAdmitted()
   onLink.linkDown('broken')
   linkUp()
-  // Its worker could not say at first.
+  // At first the worker cannot decide.
   onLink.message({ kind: 'refused', requestId: 'own', why: 'unavailable' })
-  onLink.message(GIVEN_TO_ANOTHER)
+  onLink.message(ADMITTED_ANOTHER)
   t.deepEqual(endings, ['sender_already_connected'])
   t.is(counts.left, 1)
   timers.advance(60_000)
@@ -59,32 +59,32 @@ test('a returning sender is refused when another sender of its process gets the 
 })
 
 test('a sender waits for the next worker while its process runs: after a standstill it continues to wait', (t) => {
-  const { timers, sent, endings, onLink, linkUp, incoming } = startPlaced()
+  const { timers, sent, endings, onLink, linkUp, incoming } = startAdmitted()
   incoming.binary(new Uint8Array(640))
   onLink.linkDown('broken')
   timers.standStill(30_000)
   t.deepEqual(endings, [])
   linkUp()
   onLink.message({ kind: 'admitted', requestId: 'own' })
-  t.is(sent.filter(({ kind }) => kind === 'binary').length, 2, 'what no worker may have heard is said again')
+  t.is(sent.filter(({ kind }) => kind === 'binary').length, 2, 'audio that may not have reached a worker is sent again')
 
   onLink.linkDown('broken')
   timers.advance(15_000)
-  t.deepEqual(endings, ['server_restart'], 'but not for ever')
+  t.deepEqual(endings, ['server_restart'], 'the wait has a limit')
 })
 
 test('a sender that left releases its link when another sender has the place', (t) => {
-  const { endings, counts, onLink, incoming } = startPlaced()
+  const { endings, counts, onLink, incoming } = startAdmitted()
   incoming.binary(new Uint8Array(640))
   incoming.closed(true)
-  t.is(counts.left, 0, 'what it said is seen to')
-  onLink.message(GIVEN_TO_ANOTHER)
+  t.is(counts.left, 0, 'its audio is still processed')
+  onLink.message(ADMITTED_ANOTHER)
   t.is(counts.left, 1)
   t.deepEqual(endings, [])
 })
 
 test('a FINISH that a lost worker may not have handled is sent to the next worker, once', (t) => {
-  const { sent, onLink, linkUp, incoming } = startPlaced()
+  const { sent, onLink, linkUp, incoming } = startAdmitted()
   const finish = { kind: 'text', text: '{"type":"FINISH"}' } as const
   incoming.text(finish.text)
   onLink.linkDown('broken')
@@ -98,7 +98,7 @@ test('a FINISH that a lost worker may not have handled is sent to the next worke
 })
 
 test('a sender of an ended session is read until it learns of the end, up to the buffer limit', (t) => {
-  const { onLink, linkUp, connection, incoming } = startPlaced()
+  const { onLink, linkUp, connection, incoming } = startAdmitted()
   onLink.linkDown('broken')
   linkUp()
   t.true(connection.isPaused())

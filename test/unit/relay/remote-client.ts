@@ -20,7 +20,7 @@ interface RemoteClientOptions {
 
 type Frame = string | Uint8Array
 
-/** A sender with a socket of its process; what it sends while that does not read waits, as in TCP. */
+/** A sender with a socket. While the process does not read, sent frames wait, as in TCP. */
 export const createRemoteClient = ({ hub, place, shared, liveId }: RemoteClientOptions) => {
   const received: string[] = []
   const finals: string[] = []
@@ -30,7 +30,7 @@ export const createRemoteClient = ({ hub, place, shared, liveId }: RemoteClientO
   let refusal: string | null = null
   let incoming: Incoming | null = null
 
-  /** What is read now. */
+  /** Takes the next frame that the process reads now. */
   const next = (): Frame | undefined => (isPaused || isGone || incoming === null ? undefined : waiting.splice(0, 1)[0])
 
   const flush = (): void => {
@@ -40,30 +40,30 @@ export const createRemoteClient = ({ hub, place, shared, liveId }: RemoteClientO
     }
   }
 
-  const gone = (isClean: boolean): void => {
+  const leaveSocket = (isClean: boolean): void => {
     if (isGone) return
     isGone = true
     hub.leave(liveId, member)
     incoming?.closed(isClean)
   }
 
-  const hear = (text: string): void => {
+  const receive = (text: string): void => {
     const frame = JSON.parse(text) as { readonly type?: string; readonly final?: boolean; readonly text?: string }
     if (frame.type !== 'transcription') received.push(text)
     else if (frame.final === true) finals.push(frame.text ?? '')
   }
 
   const connection: Connection = {
-    send: hear,
+    send: receive,
     broadcast: ({ text }, taken) => {
-      hear(text)
+      receive(text)
       taken?.()
     },
     end: ({ reason, close }) => {
       ending ??= reason === '' ? String(close) : reason
-      setImmediate(() => gone(true))
+      setImmediate(() => leaveSocket(true))
     },
-    drop: () => gone(false),
+    drop: () => leaveSocket(false),
     pause: () => {
       isPaused = true
     },
@@ -97,8 +97,8 @@ export const createRemoteClient = ({ hub, place, shared, liveId }: RemoteClientO
     ending: () => ending,
     refusal: () => refusal,
     isGone: () => isGone,
-    /** The socket closes, or breaks. */
-    leave: (isClean: boolean): void => gone(isClean),
+    /** Closes the socket cleanly, or breaks it. */
+    leave: (isClean: boolean): void => leaveSocket(isClean),
   }
 }
 

@@ -18,7 +18,7 @@ const ORIGIN = { commandId: 'c', correlationId: 'c', actor: 'user:1' }
 
 test('an end is requested from the worker that runs the session; null when no worker answers', async (t) => {
   const { world, a, api } = await startRelay()
-  const asked: Array<EndMessage> = []
+  const requests: Array<EndMessage> = []
   let answer: E.Either<{ readonly _tag: 'Unreachable'; readonly reason: string }, RelayedData | null> = E.right({
     position: 'p7',
   })
@@ -26,13 +26,13 @@ test('an end is requested from the worker that runs the session; null when no wo
     placements: api.where, logger: silentLogger,
     links: { end: async (to, message) => {
       t.is(to.name, 'a')
-      asked.push(message)
+      requests.push(message)
       return answer
     } },
   })
   const request = { cause: FINISHED, origin: ORIGIN, limitMs: 2000 }
   t.deepEqual(await end(LIVE, request), { position: 'p7' as never })
-  t.deepEqual(asked, [{ liveId: LIVE, end: request }])
+  t.deepEqual(requests, [{ liveId: LIVE, end: request }])
   for (const other of [
     E.right(null),
     E.left({ _tag: 'Unreachable', reason: 'away' } as const),
@@ -42,42 +42,42 @@ test('an end is requested from the worker that runs the session; null when no wo
     t.is(await end(LIVE, request), null)
   }
   world.release()
-  api.hearMoves()
+  api.observeMoves()
   t.is(await end(LIVE, request), null)
-  t.is(asked.length, 4, 'nobody is asked for a live that nobody runs')
+  t.is(requests.length, 4, 'a session without a worker sends no request')
   t.is(await a.served.end({ liveId: LIVE, end: request }), null)
 })
 
 test('the state of a session on another worker is answered from local knowledge', async (t) => {
   const { world, a, api } = await startRelay()
-  const known = runsAnywhere({
+  const fromSockets = runsAnywhere({
     runs: null,
     remote: api.remote,
     placements: api.where,
     self: { name: 'p', incarnation: 'run of p' },
   })
-  t.deepEqual([known.hasSender(LIVE), known.audioSeconds(LIVE), known.isElsewhere(LIVE)], [false, null, true])
-  const own = runsAnywhere({
+  t.deepEqual([fromSockets.hasSender(LIVE), fromSockets.audioSeconds(LIVE), fromSockets.isElsewhere(LIVE)], [false, null, true])
+  const fromWorker = runsAnywhere({
     runs: { ...NO_RUNS, audioSeconds: () => 3 },
     remote: api.remote,
     placements: api.where,
     self: a.self,
   })
-  t.deepEqual([own.audioSeconds(LIVE), own.isElsewhere(LIVE)], [3, false])
+  t.deepEqual([fromWorker.audioSeconds(LIVE), fromWorker.isElsewhere(LIVE)], [3, false])
   world.release()
-  api.hearMoves()
-  t.false(known.isElsewhere(LIVE))
+  api.observeMoves()
+  t.false(fromSockets.isElsewhere(LIVE))
 })
 
 test('a process that runs no sessions receives all ends and moves from the log', async (t) => {
   const environment = createTestEnvironment()
   const store: EventStore = createMemoryEventStore()
   const stopping = new AbortController()
-  const heard: Array<string> = []
-  const enough = Promise.withResolvers<void>()
-  const hear = (what: string): void => {
-    heard.push(what)
-    if (heard.length === 2) enough.resolve()
+  const changes: Array<string> = []
+  const bothArrived = Promise.withResolvers<void>()
+  const record = (change: string): void => {
+    changes.push(change)
+    if (changes.length === 2) bothArrived.resolve()
   }
   const world = createRelayLog(createRandom('relay'))
   const stopped = followEnds({
@@ -88,8 +88,8 @@ test('a process that runs no sessions receives all ends and moves from the log',
     signal: stopping.signal,
     from: right(await store.head()()),
     remote: {
-      ended: (liveId, cause) => hear(`end of ${liveId}: ${cause.status}`),
-      placementChanged: (liveIds) => hear(`moved ${[...(liveIds ?? [])].join()}`),
+      ended: (liveId, cause) => record(`end of ${liveId}: ${cause.status}`),
+      placementChanged: (liveIds) => record(`moved ${[...(liveIds ?? [])].join()}`),
     },
     placements: { refresh: async () => undefined },
     whenProjected: async () => undefined,
@@ -102,18 +102,18 @@ test('a process that runs no sessions receives all ends and moves from the log',
   await append('admission', 'Moved', { liveId: 7, worker: 'b', term: 2 })
   await append('live-7', 'LiveFinished', { liveId: 7, userId: 1, reason: 'finish_route' })
   await append('admission', 'Released', { liveId: 7 })
-  await enough.promise
-  t.deepEqual(heard.toSorted(), ['end of 7: finished', 'moved 7'])
+  await bothArrived.promise
+  t.deepEqual(changes.toSorted(), ['end of 7: finished', 'moved 7'])
   stopping.abort()
   await stopped
 })
 
 test('in a process with a worker, an end in the log reaches its sessions and sockets', (t) => {
-  const told: Array<string> = []
+  const notified: Array<string> = []
   const runs = relayingEnds(
-    { ...NO_RUNS, ended: () => void told.push('runs') },
-    { ended: () => void told.push('sockets') },
+    { ...NO_RUNS, ended: () => void notified.push('runs') },
+    { ended: () => void notified.push('sockets') },
   )
   runs.ended(LIVE, FINISHED)
-  t.deepEqual(told, ['runs', 'sockets'])
+  t.deepEqual(notified, ['runs', 'sockets'])
 })

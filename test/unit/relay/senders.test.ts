@@ -12,7 +12,7 @@ type Options = NonNullable<Parameters<typeof createSenderWorld>[0]>
 
 const [ASR, STARTED] = ['{"status":"ASR process started"}', '{"status":"started"}']
 
-/** Workers `a` and `b`, the live on `a`, and a process without lives. */
+/** Starts workers `a` and `b`, a session on `a`, and a process without a worker. */
 const start = (t: ExecutionContext, options: Options = {}) => {
   const world = createSenderWorld(options)
   t.teardown(world.close)
@@ -23,7 +23,7 @@ const start = (t: ExecutionContext, options: Options = {}) => {
   return { world, api: world.createApi('api') }
 }
 
-const configured = async (world: SenderWorld, api: ReturnType<SenderWorld['createApi']>): Promise<RemoteClient> => {
+const connectConfigured = async (world: SenderWorld, api: ReturnType<SenderWorld['createApi']>): Promise<RemoteClient> => {
   const client = api.connect()
   await world.pass(1000)
   await client.coming
@@ -32,7 +32,7 @@ const configured = async (world: SenderWorld, api: ReturnType<SenderWorld['creat
   return client
 }
 
-/** As fast as it sounds. */
+/** Sends the audio frames in real time. */
 const speak = async (world: SenderWorld, client: RemoteClient, frames: ReadonlyArray<Uint8Array>): Promise<void> => {
   for (const frame of frames) {
     client.send(frame)
@@ -40,12 +40,12 @@ const speak = async (world: SenderWorld, client: RemoteClient, frames: ReadonlyA
   }
 }
 
-const second = new Uint8Array(32_000).fill(1)
+const ONE_SECOND = new Uint8Array(32_000).fill(1)
 
 test('the words of a sender on another process are stored once, and the sender receives its frames', async (t) => {
   const words = numberedWords(20)
   const { world, api } = start(t, { words })
-  const client = await configured(world, api)
+  const client = await connectConfigured(world, api)
   assert.deepEqual(client.received, [ASR, STARTED])
   await speak(world, client, framesOf(scriptedAudio(words, 1)))
   client.send('{"type":"ping"}', FINISH)
@@ -59,7 +59,7 @@ test('the words of a sender on another process are stored once, and the sender r
 test('during a takeover the socket is not read, and the next worker repeats no answer [D65]', async (t) => {
   const words = numberedWords(20)
   const { world, api } = start(t, { words })
-  const client = await configured(world, api)
+  const client = await connectConfigured(world, api)
   const frames = framesOf(scriptedAudio(words, 1))
   await speak(world, client, frames.slice(0, 40))
   world.network.kill('a')
@@ -79,8 +79,8 @@ test('during a takeover the socket is not read, and the next worker repeats no a
 
 test('after 15 s without a worker the socket closes with 1012, and TAKEOVER_GRACE begins [D65]', async (t) => {
   const { world, api } = start(t, { createPipeline: createScriptedPipelines().create, takeoverGrace: 30_000 })
-  const client = await configured(world, api)
-  client.send(second)
+  const client = await connectConfigured(world, api)
+  client.send(ONE_SECOND)
   world.network.cut('api', 'a')
   await world.pass(18_500)
   t.is(client.ending(), null, 'the silence is noticed after 4 s')
@@ -95,13 +95,13 @@ test('after 15 s without a worker the socket closes with 1012, and TAKEOVER_GRAC
 test('a sent final that is not in the log when its worker dies is sent again by the next worker', async (t) => {
   const words = numberedWords(14)
   const { world, api } = start(t, { words })
-  const client = await configured(world, api)
+  const client = await connectConfigured(world, api)
   const frames = framesOf(scriptedAudio(words, 1))
   await speak(world, client, frames.slice(0, 30))
   world.store.isAway = true
   await speak(world, client, frames.slice(30))
   await world.pass(3000)
-  t.true(client.finals.join(' ').includes('w7'), 'told all the same')
+  t.true(client.finals.join(' ').includes('w7'), 'the final is sent although it is not stored')
   t.is(textOf(world.log), '')
   world.network.kill('a')
   world.store.isAway = false
@@ -114,8 +114,8 @@ test('a sent final that is not in the log when its worker dies is sent again by 
 
 test('of two senders the first admitted one has the place; the other is closed with 4409', async (t) => {
   const { world, api } = start(t, { createPipeline: createScriptedPipelines().create })
-  const first = await configured(world, api)
-  first.send(second)
+  const first = await connectConfigured(world, api)
+  first.send(ONE_SECOND)
   world.network.kill('a')
   world.network.cut('api', 'b')
   world.place('b')
@@ -135,7 +135,7 @@ test('a client with a broken socket may continue within RECONNECT_GRACE, then th
   const words = numberedWords(20)
   const { world, api } = start(t, { words, reconnectGrace: 10_000 })
   const frames = framesOf(scriptedAudio(words, 1))
-  const client = await configured(world, api)
+  const client = await connectConfigured(world, api)
   await speak(world, client, frames.slice(0, 40))
   client.leave(false)
   await world.pass(5000)
@@ -148,8 +148,8 @@ test('a client with a broken socket may continue within RECONNECT_GRACE, then th
   await world.pass(3000)
   t.is(textOf(world.log), textOf(words))
   const graceless = start(t, { createPipeline: createScriptedPipelines().create })
-  const lost = await configured(graceless.world, graceless.api)
-  lost.send(second)
+  const lost = await connectConfigured(graceless.world, graceless.api)
+  lost.send(ONE_SECOND)
   await graceless.world.pass(200)
   lost.leave(false)
   await graceless.world.pass(1000)
@@ -160,7 +160,7 @@ test('after the death of a process with sockets, its senders may return on any p
   const words = numberedWords(20)
   const { world, api } = start(t, { words })
   const frames = framesOf(scriptedAudio(words, 1))
-  await speak(world, await configured(world, api), frames.slice(0, 40))
+  await speak(world, await connectConfigured(world, api), frames.slice(0, 40))
   world.network.kill('api')
   await world.pass(20_000)
   const again = world.createApi('other').connect()
@@ -175,7 +175,7 @@ test('after the death of a process with sockets, its senders may return on any p
 test('audio before a clean close is stored even if the worker dies at that moment', async (t) => {
   const words = numberedWords(6)
   const { world, api } = start(t, { words })
-  const client = await configured(world, api)
+  const client = await connectConfigured(world, api)
   await speak(world, client, framesOf(scriptedAudio(words)))
   world.network.kill('a')
   client.leave(true)
@@ -187,8 +187,8 @@ test('audio before a clean close is stored even if the worker dies at that momen
 
 test('a sender that is too fast is not read, and expelled after a minute without progress [R149]', async (t) => {
   const { world, api } = start(t, { createPipeline: createScriptedPipelines({ consumes: false }).create })
-  const client = await configured(world, api)
-  client.send(...Array.from({ length: 40 }, () => second))
+  const client = await connectConfigured(world, api)
+  client.send(...Array.from({ length: 40 }, () => ONE_SECOND))
   await world.pass(1000)
   t.true(client.isPaused())
   await world.pass(58_000)
@@ -201,7 +201,7 @@ test('a sender that is too fast is not read, and expelled after a minute without
 
 test('too many control frames and bad frames get the same answers as on a worker without a relay', async (t) => {
   const { world, api } = start(t, { createPipeline: createScriptedPipelines().create })
-  const client = await configured(world, api)
+  const client = await connectConfigured(world, api)
   client.send('nonsense')
   await world.pass(2000)
   t.regex(client.received.at(-1) ?? '', /invalid_message/)
@@ -212,20 +212,20 @@ test('too many control frames and bad frames get the same answers as on a worker
 
 test('with a full buffer the socket waits 5 seconds for the worker to store text', async (t) => {
   const pipelines = createScriptedPipelines()
-  const { world, api } = start(t, { createPipeline: pipelines.create, maxKeptBytes: 10 * second.length })
-  const client = await configured(world, api)
-  client.send(...Array.from({ length: 10 }, () => second))
+  const { world, api } = start(t, { createPipeline: pipelines.create, maxKeptBytes: 10 * ONE_SECOND.length })
+  const client = await connectConfigured(world, api)
+  client.send(...Array.from({ length: 10 }, () => ONE_SECOND))
   await world.pass(1000)
   t.true(client.isPaused())
   pipelines.of(1).settle(5 * 16_000)
   await world.pass(1500)
   t.false(client.isPaused())
-  client.send(...Array.from({ length: 5 }, () => second))
+  client.send(...Array.from({ length: 5 }, () => ONE_SECOND))
   await world.pass(1000)
   t.true(client.isPaused())
   await world.pass(6000)
-  t.false(client.isPaused(), 'captions go on, without a net')
-  client.send(second, second)
+  t.false(client.isPaused(), 'captions continue without buffered audio for a takeover')
+  client.send(ONE_SECOND, ONE_SECOND)
   await world.pass(1500)
   t.is(pipelines.of(1).samples(), 17 * 16_000)
 })
@@ -235,9 +235,9 @@ test('a sender returns through a new link before the worker notices that the old
   const { world } = start(t, { createPipeline: pipelines.create })
   const handler = world.workers().find(({ name }) => name === 'a')?.served
   const open = async (requestId: string, sample: number | null): Promise<ReadonlyArray<string>> => {
-    const heard: string[] = []
+    const kinds: string[] = []
     const link = {
-      send: ({ kind }: { readonly kind: string }) => void heard.push(kind),
+      send: ({ kind }: { readonly kind: string }) => void kinds.push(kind),
       buffered: () => 0,
       close: () => undefined,
     }
@@ -245,7 +245,7 @@ test('a sender returns through a new link before the worker notices that the old
     opened?.message({ kind: 'hello', relay: 1, term: 1, listens: false })
     opened?.message({ kind: 'sender', requestId, from: sample === null ? null : { frame: 5, sample } })
     await world.turns(20)
-    return heard
+    return kinds
   }
   t.deepEqual((await open('one', null)).slice(0, 3), ['here', 'admitted', 'covered'])
   t.deepEqual(await open('two', null), ['here', 'refused'])

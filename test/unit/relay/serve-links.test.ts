@@ -8,8 +8,8 @@ import { createRandom } from '../../support/tools/seeded.ts'
 import { silentLogger } from '../../support/doubles/loggers.ts'
 import { createRelayLog, LIVE } from './relay-log.ts'
 
-/** A worker's end without a world: admission says what `placed` does. */
-const serveOne = (placed: { worker: string; term: number }, buffered = () => 0) => {
+/** The worker side of links. Admission places the session on `placed.worker` with `placed.term`. */
+const startServing = (placed: { worker: string; term: number }, buffered = () => 0) => {
   const world = createRelayLog(createRandom('relay'))
   const bus = createLiveBus({ logger: silentLogger })
   const self = { name: 'a', incarnation: 'run of a' }
@@ -30,16 +30,16 @@ const serveOne = (placed: { worker: string; term: number }, buffered = () => 0) 
   const open = () => {
     const sent: Array<FromWorker> = []
     const link = { isClosed: false }
-    const heard = served.open(LIVE, {
+    const opened = served.open(LIVE, {
       send: (message) => void sent.push(message),
       buffered,
       close: () => {
         if (link.isClosed) return
         link.isClosed = true
-        heard.closed()
+        opened.closed()
       },
     })
-    return { sent, link, hear: (message: ToWorker) => heard.message(message) }
+    return { sent, link, receive: (message: ToWorker) => opened.message(message) }
   }
   return { world, bus, served, taken, view, open }
 }
@@ -47,9 +47,9 @@ const serveOne = (placed: { worker: string; term: number }, buffered = () => 0) 
 const HELLO = { kind: 'hello', relay: 1, term: 1, listens: true } as const
 
 test('a worker serves a moved session after its fence, and names the worker of other sessions', async (t) => {
-  const own = serveOne({ worker: 'a', term: 3 })
+  const own = startServing({ worker: 'a', term: 3 })
   const link = own.open()
-  link.hear({ ...HELLO, term: 3 })
+  link.receive({ ...HELLO, term: 3 })
   await own.world.turns()
   t.deepEqual(own.taken, [3])
   t.deepEqual(link.sent, [
@@ -62,17 +62,17 @@ test('a worker serves a moved session after its fence, and names the worker of o
   t.deepEqual(link.sent.at(-1), { kind: 'elsewhere', worker: 'b', term: 4 })
   t.true(link.link.isClosed)
   const late = own.open()
-  late.hear({ ...HELLO, term: 3 })
+  late.receive({ ...HELLO, term: 3 })
   await own.world.turns()
   t.deepEqual(late.sent, [{ kind: 'elsewhere', worker: 'b', term: 4 }])
   t.is(own.served.size(), 0)
 })
 
 test('a worker that does not know the requested term reads admission first', async (t) => {
-  const { world, open, taken } = serveOne({ worker: 'a', term: 1 })
+  const { world, open, taken } = startServing({ worker: 'a', term: 1 })
   world.place('a')
   const link = open()
-  link.hear({ ...HELLO, term: 2 })
+  link.receive({ ...HELLO, term: 2 })
   await world.turns()
   t.deepEqual(link.sent[0], { kind: 'here', term: 2, status: 'active' })
   t.deepEqual(taken, [2])
@@ -80,10 +80,10 @@ test('a worker that does not know the requested term reads admission first', asy
 
 test('a link that does not accept the lines of a session is closed; an unknown version too', async (t) => {
   let buffered = 0
-  const { world, bus, open } = serveOne({ worker: 'a', term: 1 }, () => buffered)
+  const { world, bus, open } = startServing({ worker: 'a', term: 1 }, () => buffered)
   const [link, foreign] = [open(), open()]
-  link.hear(HELLO)
-  foreign.hear({ ...HELLO, relay: 99 })
+  link.receive(HELLO)
+  foreign.receive({ ...HELLO, relay: 99 })
   await world.turns()
   t.true(foreign.link.isClosed)
   bus.publish(LIVE, { kind: 'started' })

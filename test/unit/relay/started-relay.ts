@@ -3,7 +3,7 @@ import { createRelayApi } from './relay-api.ts'
 import { createRelayLog } from './relay-log.ts'
 import { createRelayWorker } from './relay-worker.ts'
 
-/** One worker that runs the live, and a process with sockets. */
+/** Starts worker `a` with the session, worker `b` and a process with sockets. */
 export const startRelay = async (senders?: Parameters<typeof createRelayWorker>[2]) => {
   const world = createRelayLog(createRandom('relay'))
   const a = createRelayWorker(world, 'a', senders)

@@ -18,8 +18,8 @@ const SENDER: RemoteSender = {
   over: () => undefined,
 }
 
-/** Two workers, of which `a` runs the live, and a process with sockets that cannot reach it. */
-const startApart = async () => {
+/** Starts two workers and a process with sockets. Worker `a` runs the session. Tests then cut the connection to it. */
+const startWorkersAndSockets = async () => {
   const world = createRelayLog(createRandom('unreachable'))
   const [a, b] = [createRelayWorker(world, 'a'), createRelayWorker(world, 'b')]
   world.join(a, b)
@@ -46,7 +46,7 @@ const startApart = async () => {
 }
 
 test('a session with a local sender moves off a worker that is unreachable for 8 s, once a minute', async (t) => {
-  const { world, api, sent } = await startApart()
+  const { world, api, sent } = await startWorkersAndSockets()
   api.remote.sender(LIVE, SENDER)
   await world.pass(500)
   world.network.cut('p', 'a')
@@ -57,11 +57,11 @@ test('a session with a local sender moves off a worker that is unreachable for 8
   await world.pass(50_000)
   t.is(sent.length, 1)
   await world.pass(20_000)
-  t.is(sent.length, 2, 'its worker is still the same')
+  t.is(sent.length, 2, 'the session still runs on the same worker')
 })
 
 test('a session with listeners only stays, and so does one whose worker becomes reachable again', async (t) => {
-  const { world, api, sent } = await startApart()
+  const { world, api, sent } = await startWorkersAndSockets()
   api.listen(null)
   await world.pass(500)
   world.network.cut('p', 'a')
@@ -73,7 +73,7 @@ test('a session with listeners only stays, and so does one whose worker becomes 
 })
 
 test('a process that reaches no worker moves nothing', async (t) => {
-  const { world, api, sent } = await startApart()
+  const { world, api, sent } = await startWorkersAndSockets()
   api.remote.sender(LIVE, SENDER)
   await world.pass(500)
   world.network.cut('p', 'a')

@@ -7,23 +7,23 @@ import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { silentLogger } from '../../support/doubles/loggers.ts'
 import { turn } from './relay-log.ts'
 
-/** A link to a worker whose one place is given to the first who asks, once its log has answered. */
+/** Opens a link to a worker that admits the first sender after its log has answered. */
 const openLink = () => {
   const timers = createManualTimers()
   const log = Promise.withResolvers<void>()
   const sent: Array<FromWorker> = []
-  const became: Array<string> = []
-  let heard = 0
-  let told: (message: FromWorker) => void = () => undefined
+  const outcomes: Array<string> = []
+  let receivedSamples = 0
+  let onMessage: (message: FromWorker) => void = () => undefined
   const session: SenderSession = {
     liveId: 1, configure: () => 'ok', finish: () => undefined, backlogSeconds: () => 0, onDrained: () => undefined,
     audio: (samples) => {
-      heard += samples.length
+      receivedSamples += samples.length
       return 'ok'
     },
-    progress: () => ({ received: heard, sent: heard, stored: heard }),
-    closed: (reason) => void became.push(reason), lost: () => void became.push('lost'),
-    abandoned: () => void became.push('abandoned'),
+    progress: () => ({ received: receivedSamples, sent: receivedSamples, stored: receivedSamples }),
+    closed: (reason) => void outcomes.push(reason), lost: () => void outcomes.push('lost'),
+    abandoned: () => void outcomes.push('abandoned'),
   }
   let isTaken = false
   const attachSender = () => async () => {
@@ -38,17 +38,19 @@ const openLink = () => {
   })
   const send = (message: FromWorker): void => {
     sent.push(message)
-    told(message)
+    onMessage(message)
   }
   const link = senders.open({ liveId: 1, term: 1, link: { send, buffered: () => 0 } })
-  return { timers, log, sent, became, link, onTold: (hear: typeof told) => { told = hear } }
+  return { timers, log, sent, outcomes, link, onSent: (handle: typeof onMessage) => { onMessage = handle } }
 }
 
 const answers = (sent: ReadonlyArray<FromWorker>): ReadonlyArray<string> =>
-  sent.flatMap((one) => (one.kind === 'admitted' || one.kind === 'refused' ? [`${one.requestId} ${one.kind}`] : []))
+  sent.flatMap((message) =>
+    message.kind === 'admitted' || message.kind === 'refused' ? [`${message.requestId} ${message.kind}`] : [],
+  )
 
 test('a sender that asks in vain and leaves removes no other sender from its place', async (t) => {
-  const { log, sent, became, link } = openLink()
+  const { log, sent, outcomes, link } = openLink()
   link.message({ kind: 'sender', requestId: 'first', from: null })
   link.message({ kind: 'sender', requestId: 'other', from: null })
   link.message({ kind: 'gone', requestId: 'other', how: 'abandoned' })
@@ -57,31 +59,31 @@ test('a sender that asks in vain and leaves removes no other sender from its pla
   await turn()
   t.deepEqual(answers(sent), ['other refused', 'first admitted'])
   link.message({ kind: 'gone', requestId: 'other', how: 'abandoned' })
-  t.deepEqual(became, [])
+  t.deepEqual(outcomes, [])
   link.message({ kind: 'gone', requestId: 'first', how: 'clean' })
-  t.deepEqual(became, ['sender_closed'])
+  t.deepEqual(outcomes, ['sender_closed'])
 })
 
 test('a sender that leaves during its admission leaves the session unchanged', async (t) => {
-  const { log, sent, became, link } = openLink()
+  const { log, sent, outcomes, link } = openLink()
   link.message({ kind: 'sender', requestId: 'first', from: null })
   link.message({ kind: 'gone', requestId: 'first', how: 'abandoned' })
   log.resolve()
   await turn()
-  t.deepEqual([answers(sent), became], [[], ['abandoned']])
+  t.deepEqual([answers(sent), outcomes], [[], ['abandoned']])
 })
 
 test('a local sender that leaves during a progress message leaves no timer behind', async (t) => {
-  const { timers, log, became, link, onTold } = openLink()
+  const { timers, log, outcomes, link, onSent } = openLink()
   link.message({ kind: 'sender', requestId: 'first', from: null })
   log.resolve()
   await turn()
   link.message({ kind: 'text', text: '{"type":"config"}' })
   link.message({ kind: 'binary', bytes: new Uint8Array(3200) })
-  onTold(({ kind }) => {
+  onSent(({ kind }) => {
     if (kind === 'heard') link.message({ kind: 'gone', requestId: 'first', how: 'clean' })
   })
   timers.advance(1000)
-  t.deepEqual(became, ['sender_closed'])
+  t.deepEqual(outcomes, ['sender_closed'])
   t.is(timers.size(), 0)
 })
