@@ -190,7 +190,8 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/cli/streaming/transcribe.ts',
     before: 'if (!models.includes(options.model)) throw',
     after: 'if (models.length === 0) throw',
-    rows: ['a model that is not installed is told'], test: TRANSCRIBE,
+    rows: ['an unknown model prints the command that installs it'],
+    test: 'test/nightly/cli/transcribe.test.ts',
   },
   {
     file: 'interfaces/cli/streaming/transcribe.ts',

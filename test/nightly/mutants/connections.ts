@@ -157,6 +157,7 @@ export const connectionMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/http/clients/links.ts',
     before: "{ '0.0.0.0': '127.0.0.1',",
     after: '{',
-    rows: ['the set-up link is one that can be opened'], test: REACHED,
+    rows: ['the setup link uses the public address and the base path'],
+    test: 'test/nightly/console/set-up-link.test.ts',
   },
 ]

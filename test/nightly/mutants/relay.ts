@@ -9,7 +9,7 @@ const UNREACHABLE = 'test/unit/relay/unreachable.test.ts'
 const MOVED_OFF =
   'a session with a local sender moves off a worker that is unreachable for 8 s, once a minute'
 const STAYS = 'a session with listeners only stays, and so does one whose worker becomes reachable again'
-const HEARD_ONCE = 'each listener hears all finals once, in order, and one end'
+const HEARD_ONCE = 'each listener receives all finals once and in order'
 
 /** Sessions whose sockets and workers are in different processes. */
 export const relayMutants: ReadonlyArray<Mutant> = [

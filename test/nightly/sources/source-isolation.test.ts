@@ -16,7 +16,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const onLinux = process.platform === 'linux' ? test : test.skip
 const ROOT = join(import.meta.dirname, '..', '..', '..')
-const REFUSING = [process.execPath, join(ROOT, 'test', 'support', 'refusing-machine.ts')]
+const REFUSING = [process.execPath, join(ROOT, 'test', 'support', 'isolation', 'deny-seccomp.ts')]
 const WARNING = 'decoders of URL sources are not isolated'
 
 type Settings = Readonly<Record<string, string>>
