@@ -108,13 +108,14 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     file: 'application/pipeline/cadence.ts',
     before: 'const PASS_MULTIPLE = 2',
     after: 'const PASS_MULTIPLE = 0',
-    rows: ['a session takes the time of its passes at their cadence, including rests'], test: MEASURED,
+    rows: ['a session takes the compute of its passes at their cadence, including the rests between them'],
+    test: MEASURED,
   },
   {
     file: 'application/admission/measured-compute.ts',
     before: '{ usual: SECONDS_PER_MEGABYTE * megabytes, least: 0 }',
     after: '{ usual: 0, least: 0 }',
-    rows: ['an unmeasured model is estimated by its size and never refused for the estimate only'], test: MEASURED,
+    rows: ['the cost of an unmeasured model is estimated by'], test: MEASURED,
   },
   {
     file: 'domain/admission/state.ts',
@@ -157,7 +158,7 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     file: 'application/admission/send-with-retries.ts',
     before: 'while (E.isRight(sent) && isPlaceable(sent.right, admission.offering()))',
     after: 'while (E.isRight(sent) && isPlaceable === undefined)',
-    rows: ['a worker that joins again holds all its earlier sessions, more than one append moves'], test: UPGRADE,
+    rows: ['a worker that joins again holds all its earlier'], test: UPGRADE,
   },
   {
     file: 'application/lives/commands/create-live.ts',
@@ -175,7 +176,7 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/commands/create-live-once.ts',
     before: 'claimed.liveId === null ? await livesAdmittedEarlier(claimed.commandId) : E.right([claimed.liveId])',
     after: 'E.right(claimed.liveId === null ? [] : [claimed.liveId])',
-    rows: ['the ended session of a key from an older version is the answer, whatever its owner may do'], test: UPGRADE,
+    rows: ['the ended session of a key from an older'], test: UPGRADE,
   },
   {
     file: 'application/audit/admission-rules.ts',

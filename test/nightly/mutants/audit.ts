@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const AUDIT_ADMINISTRATORS = 'test/unit/application/audit/audit-administrators.test.ts'
 const AUDIT = 'test/unit/application/audit/audit.test.ts'
+const AUDIT_VIOLATIONS = 'test/unit/application/audit/audit-violations.test.ts'
 const COMPARED = 'test/unit/projections/compare-with-log.test.ts'
 const ERASURE_RULES = 'test/unit/application/audit/erasure-rules.test.ts'
 
@@ -30,55 +31,55 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     file: 'application/audit/order-rules.ts',
     before: 'if (epoch !== live.epoch + 1) return',
     after: 'if (epoch <= live.epoch) return',
-    rows: ['sender 2 connected after sender 0'], test: AUDIT,
+    rows: ['sender 2 connected after sender 0'], test: AUDIT_VIOLATIONS,
   },
   {
     file: 'application/audit/admission-rules.ts',
     before: 'return held > worker.vram ?',
     after: 'return vram > worker.vram ?',
-    rows: ['revision 4 of admission'], test: AUDIT,
+    rows: ['revision 4 of admission'], test: AUDIT_VIOLATIONS,
   },
   {
     file: 'application/audit/admission-rules.ts',
     before: 'if (liveId <= state.lastLiveId) return',
     after: 'if (liveId < 0) return',
-    rows: ['session 1 was admitted after session 2'], test: AUDIT,
+    rows: ['session 1 was admitted after session 2'], test: AUDIT_VIOLATIONS,
   },
   {
     file: 'application/audit/order-rules.ts',
     before: "statusOf(liveId) !== 'none' && !isOpen(statusOf(liveId))",
     after: "statusOf(liveId) !== 'none'",
-    rows: ['session 1 was released before its end'], test: AUDIT,
+    rows: ['session 1 was released before its end'], test: AUDIT_VIOLATIONS,
   },
   {
     file: 'application/audit/order-rules.ts',
     before: 'reserved.vram === vram && isPlaced',
     after: 'isPlaced',
-    rows: ['the session differs from its reservation'], test: AUDIT,
+    rows: ['the session differs from its reservation'], test: AUDIT_VIOLATIONS,
   },
   {
     file: 'domain/admission/state.ts',
     before: 'state.open.filter((held) => held.liveId !== event.data.liveId)',
     after: 'state.open',
-    rows: ['revision 0 of live-1: .* without a reservation'], test: AUDIT,
+    rows: ['revision 0 of live-1: .* without a reservation'], test: AUDIT_VIOLATIONS,
   },
   {
     file: 'application/audit/segment-rules.ts',
     before: 'return segment > last ? null',
     after: 'return segment >= last ? null',
-    rows: ['segment 1 after segment 1'], test: AUDIT,
+    rows: ['segment 1 after segment 1'], test: AUDIT_VIOLATIONS,
   },
   {
     file: 'application/audit/segment-rules.ts',
     before: 'isGap || segment <= last\n',
     after: 'isGap || segment <= last + 1\n',
-    rows: ['a translation of segment 1 before that segment'], test: AUDIT,
+    rows: ['a translation of segment 1 before that segment'], test: AUDIT_VIOLATIONS,
   },
   {
     file: 'application/audit/segment-rules.ts',
     before: 'if (own < term) return',
     after: 'if (own < 0) return',
-    rows: ['a segment of term 1 after the fence of term 2'], test: AUDIT,
+    rows: ['a segment of term 1 after the fence of term 2'], test: AUDIT_VIOLATIONS,
   },
   {
     file: 'application/audit/segment-rules.ts',
@@ -90,13 +91,13 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     file: 'application/audit/order-rules.ts',
     before: '(reserved.term > term || (reserved.term === term',
     after: '(reserved.term > 0 || (reserved.term === term',
-    rows: ['took over the session in term 2 without an assignment'], test: AUDIT,
+    rows: ['took over the session in term 2 without an assignment'], test: AUDIT_VIOLATIONS,
   },
   {
     file: 'application/audit/erasure-rules.ts',
     before: '(user|live|text)',
     after: '(user|live)',
-    rows: ['key text-1: still exists although session 1 was deleted'], test: AUDIT,
+    rows: ['key text-1: still exists although session 1 was deleted'], test: AUDIT_VIOLATIONS,
   },
   {
     file: 'application/audit/erasure-rules.ts',
@@ -108,48 +109,51 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     file: 'application/log/skip-damaged.ts',
     before: 'throw error',
     after: 'return',
-    rows: ['a log that ends in an error is not a clean log'], test: ERASURE_RULES,
+    rows: ['a log that ends in an error is not reported as clean'], test: ERASURE_RULES,
   },
   {
     file: 'application/log/skip-damaged.ts',
     before: '        onDamaged(row)\n',
     after: '',
-    rows: ['after a damaged row everything checkable is checked, and the rest is reported'], test: AUDIT,
+    rows: ['after a damaged row all checkable events are checked, and the rest is reported as unchecked'], test: AUDIT,
   },
   {
     file: 'application/audit/check-log.ts',
     before: 'damaged.splice(0).forEach(addDamagedRow)',
     after: 'damaged.splice(0)',
-    rows: ['after a damaged row everything checkable is checked, and the rest is reported'], test: AUDIT,
+    rows: ['after a damaged row all checkable events are checked, and the rest is reported as unchecked'], test: AUDIT,
   },
   {
     file: 'application/audit/check-log.ts',
     before: 'const head = orThrow(await store.head()())',
     after: 'const head = E.getOrElse(() => BEGINNING)(await store.head()())',
-    rows: ['an unreadable log is not a clean log'], test: AUDIT,
+    rows: ['an unreadable log is not reported as clean'], test: AUDIT,
   },
   {
     file: 'application/audit/segment-rules.ts',
     before: 'const isKnown = isGap ||',
     after: 'const isKnown =',
-    rows: ['a log is right whatever a scavenge removes of forgotten segments, except the last event'], test: AUDIT,
+    rows: ['a log is valid after a scavenge removes any events of forgotten segments except the last'], test: AUDIT,
   },
   {
     file: 'application/audit/segment-rules.ts',
     before: 'last: isGap ? Math.max(last, segment) : last',
     after: 'last',
-    rows: ['events after a gap are checked by what is left: a segment out of order is reported'], test: AUDIT,
+    rows: ['events after a gap are checked against the remaining events: a segment out of order is reported'],
+    test: AUDIT,
   },
   {
     file: 'application/audit/check-log.ts',
     before: '    (event.stream === ADMINISTRATORS_STREAM && unsure',
     after: '    (false && unsure',
-    rows: ['administrators are judged by their own streams, as far as these are readable'], test: AUDIT_ADMINISTRATORS,
+    rows: ["the list of administrators must match the users' streams, as far as these are readable"],
+    test: AUDIT_ADMINISTRATORS,
   },
   {
     file: 'application/audit/order-rules.ts',
     before: 'const newest = revisions.get(userStream(userId)) ?? -1',
     after: 'const newest = revisions.get(userStream(userId)) ?? 0',
-    rows: ['administrators are judged by their own streams, as far as these are readable'], test: AUDIT_ADMINISTRATORS,
+    rows: ["the list of administrators must match the users' streams, as far as these are readable"],
+    test: AUDIT_ADMINISTRATORS,
   },
 ]

@@ -99,7 +99,7 @@ export const damagedDataMutants: ReadonlyArray<Mutant> = [
     file: 'application/admission/admission-actor.ts',
     before: 'isCurrent = E.isRight(first)',
     after: 'isCurrent = true',
-    rows: ['while admissions are unreadable every command is refused, and none is appended blindly'],
+    rows: ['while admissions are unreadable every command is refused, and nothing is appended'],
     test: ADMISSION_ACTOR,
   },
   {

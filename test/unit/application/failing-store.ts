@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore, NewEvent } from '../../../application/ports/event-store.ts'
 
-/** What becomes of one append: made and answered, made but unanswered, or not made. */
+/** The fate of an append: it happens and is answered, it happens without an answer, or it does not happen. */
 export type Fate = 'answered' | 'lost-answer' | 'not-made'
 
 const unavailable = E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const)
 
-/** Wraps a store: appends to a stream named in `fates` meet those fates one after another, then they are answered. */
+/** Wraps a store: the appends to a stream get the fates listed for it, in order. Later appends are answered. */
 export const createFailingStore = (store: EventStore, fates: Readonly<Record<string, ReadonlyArray<Fate>>>) => {
   const met = new Map<string, number>()
   const appends: Array<{ readonly stream: string; readonly ids: ReadonlyArray<string> }> = []

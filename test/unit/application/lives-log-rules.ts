@@ -12,8 +12,8 @@ type LiveStatus = 'pending' | 'active' | 'ended' | 'aborted'
 const isOpen = (status: LiveStatus | undefined): boolean => status === 'pending' || status === 'active'
 
 /**
- * What must hold after every single append to `admission`, `live-*` and `listener-token-*`, whoever made it. Events come
- * in the order of the log; `violations` tells what broke.
+ * Checks the rules after each append to `admission`, `live-*` and `listener-token-*`. Events must come in log order.
+ * `violations` returns the broken rules.
  */
 export const createLogRules = (capacity: number, maxSessions: number) => {
   const reserved = new Map<number, Reserved>()
@@ -24,46 +24,49 @@ export const createLogRules = (capacity: number, maxSessions: number) => {
   const eventIds = new Set<string>()
   const violations: Array<string> = []
 
-  const check = (holds: boolean, what: string): void => {
-    if (!holds) violations.push(what)
+  const check = (holds: boolean, message: string): void => {
+    if (!holds) violations.push(message)
   }
   const total = (): number => [...reserved.values()].reduce((sum, { vram }) => sum + vram, 0)
 
   const admitted = (liveId: number, entry: Reserved): void => {
-    check(!admittedIds.has(liveId), `live id ${liveId} was given twice`)
+    check(!admittedIds.has(liveId), `session id ${liveId} was assigned twice`)
     admittedIds.add(liveId)
     reserved.set(liveId, entry)
     check(total() <= capacity, `${total()} MB reserved of ${capacity}`)
     const sessions = [...reserved.values()].filter(({ userId }) => userId === entry.userId).length
-    check(sessions <= maxSessions, `user ${entry.userId} has ${sessions} open lives of ${maxSessions}`)
+    check(sessions <= maxSessions, `user ${entry.userId} has ${sessions} open sessions of ${maxSessions}`)
   }
 
   const created = (liveId: number, commandId: string): void => {
     const command = commandId.split('/')[0] ?? commandId
-    check(!lives.has(liveId), `live ${liveId} was created after its stream had begun`)
-    check(reserved.has(liveId), `live ${liveId} was created without a reservation`)
-    check(!liveOfCommand.has(command), `command ${command} made live ${liveOfCommand.get(command)} and live ${liveId}`)
+    check(!lives.has(liveId), `session ${liveId} was created after its stream had begun`)
+    check(reserved.has(liveId), `session ${liveId} was created without a reservation`)
+    check(
+      !liveOfCommand.has(command),
+      `command ${command} created session ${liveOfCommand.get(command)} and session ${liveId}`,
+    )
     liveOfCommand.set(command, liveId)
     lives.set(liveId, 'pending')
   }
 
   const moved = (liveId: number, term: number): void => {
     const before = reserved.get(liveId)
-    check(before?.term === term - 1, `live ${liveId} was moved into term ${term} after term ${before?.term}`)
+    check(before?.term === term - 1, `session ${liveId} was moved into term ${term} after term ${before?.term}`)
     if (before !== undefined) reserved.set(liveId, { ...before, term })
   }
 
   const released = (liveId: number): void => {
-    check(reserved.has(liveId), `live ${liveId} was released twice`)
-    check(lives.has(liveId), `live ${liveId} was released before it was fenced`)
-    check(!isOpen(lives.get(liveId)), `live ${liveId} was released while it was open`)
+    check(reserved.has(liveId), `session ${liveId} was released twice`)
+    check(lives.has(liveId), `session ${liveId} was released before it was fenced`)
+    check(!isOpen(lives.get(liveId)), `session ${liveId} was released while it was open`)
     reserved.delete(liveId)
   }
 
   const observe = (stream: string, event: StoredEvent): void => {
     const { id, type } = event
     const data = dataOf(event)
-    check(!eventIds.has(id), `event ${id} stands twice in the log`)
+    check(!eventIds.has(id), `event ${id} is in the log twice`)
     eventIds.add(id)
     const liveId = Number(data['liveId'])
     switch (type) {
@@ -76,16 +79,16 @@ export const createLogRules = (capacity: number, maxSessions: number) => {
       case 'LiveCreated':
         return created(liveId, String(data['commandId']))
       case 'LiveAborted':
-        check(!lives.has(liveId), `live ${liveId} was fenced off after its stream had begun`)
+        check(!lives.has(liveId), `session ${liveId} was fenced after its stream had begun`)
         lives.set(liveId, 'aborted')
         return
       case 'LiveStarted':
-        check(lives.get(liveId) === 'pending', `live ${liveId} started twice`)
+        check(lives.get(liveId) === 'pending', `session ${liveId} started twice`)
         lives.set(liveId, 'active')
         return
       case 'LiveFinished':
       case 'LiveFailed':
-        check(isOpen(lives.get(liveId)), `live ${liveId} ended twice`)
+        check(isOpen(lives.get(liveId)), `session ${liveId} ended twice`)
         lives.set(liveId, 'ended')
         return
       case 'ListenerTokenClaimed':

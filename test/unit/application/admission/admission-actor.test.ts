@@ -28,12 +28,12 @@ const actorOn = async (
   return { environment, logger, actor: await createAdmissionActor(deps) }
 }
 
-interface One {
+interface Process {
   readonly actor: AdmissionActor
   readonly environment: Environment
 }
 
-const admit = ({ actor, environment }: One, userId: number, vram: number, commandId: string) =>
+const admit = ({ actor, environment }: Process, userId: number, vram: number, commandId: string) =>
   actor.send({
     command: admitCommand({ commandId, userId, vram, instance: environment.instance, at: environment.now() }),
     commandId,
@@ -41,7 +41,7 @@ const admit = ({ actor, environment }: One, userId: number, vram: number, comman
     actor: `user:${userId}`,
   })()
 
-const release = ({ actor, environment }: One, liveId: number) =>
+const release = ({ actor, environment }: Process, liveId: number) =>
   actor.send({
     command: { type: 'Release', liveId, at: environment.now() },
     commandId: environment.newId(),
@@ -63,7 +63,7 @@ test('200 simultaneous admissions take a handful of appends, each with its own a
   t.true(appendsTo('admission').length <= 4, `${appendsTo('admission').length} appends`)
 })
 
-test('a slow store delays the opening of admissions, a defect ends it', async (t) => {
+test('a slow store fails the opening of admissions with StoreUnavailable; a defect throws', async (t) => {
   const store = createMemoryEventStore()
   const deps = {
     keyring: createMemoryKeyring(),
@@ -71,10 +71,11 @@ test('a slow store delays the opening of admissions, a defect ends it', async (t
     timers: immediateTimers,
     logger: createRecordingLogger(),
   }
-  const late = E.left({ _tag: 'StoreUnavailable', reason: 'no answer in 800 ms' } as const)
+  const unavailable = E.left({ _tag: 'StoreUnavailable', reason: 'no answer in 800 ms' } as const)
   for (const stream of [ADMISSION_STREAM, ADMISSION_SNAPSHOT_STREAM]) {
-    const read: EventStore['read'] = (of, options) => (of === stream ? async () => late : store.read(of, options))
-    t.deepEqual(await openAdmission({ ...deps, store: { ...store, read } })(), late, stream)
+    const read: EventStore['read'] = (name, options) =>
+      name === stream ? async () => unavailable : store.read(name, options)
+    t.deepEqual(await openAdmission({ ...deps, store: { ...store, read } })(), unavailable, stream)
   }
   t.true(E.isRight(await openAdmission({ ...deps, store })()))
   const broken: EventStore['read'] = () => async () => {
@@ -83,7 +84,7 @@ test('a slow store delays the opening of admissions, a defect ends it', async (t
   await t.throwsAsync(openAdmission({ ...deps, store: { ...store, read: broken } }), { message: 'a defect' })
 })
 
-test('of commands in one append each event has the correlation id of its own request [B15]', async (t) => {
+test('with several commands in one append each event has the correlation id of its own request [B15]', async (t) => {
   const store = createMemoryEventStore()
   const { actor, environment } = await actorOn(store, 200, currentCorrelationId)
   await setCapacity(actor, environment, 150)
@@ -130,7 +131,7 @@ test('an append with a lost answer is found, and nothing is admitted twice', asy
   t.is(reservedVram(one.actor.state()), 4)
 })
 
-test('an append that never happened answers StoreUnavailable to all its commands', async (t) => {
+test('an append that did not happen answers StoreUnavailable to all its commands', async (t) => {
   const { store } = createFailingStore(createMemoryEventStore(), {
     admission: ['answered', 'not-made', 'not-made', 'not-made'],
   })
@@ -148,8 +149,8 @@ test('commands that move many sessions fill an append; later commands go into th
   await Promise.all(Array.from({ length: 450 }, (_, index) => admit(one, 1, 1, `create-${index}`)))
   const before = appendsTo('admission').length
 
-  const again = { ...one.environment, instance: 'restarted' }
-  const joining = Promise.all(Array.from({ length: 3 }, () => setCapacity(one.actor, again, 1000)))
+  const restarted = { ...one.environment, instance: 'restarted' }
+  const joining = Promise.all(Array.from({ length: 3 }, () => setCapacity(one.actor, restarted, 1000)))
   const released = await Promise.all(Array.from({ length: 95 }, (_, index) => release(one, index + 1)))
   await joining
   t.true(released.every(E.isRight))
@@ -184,12 +185,14 @@ test('a start from the newest snapshot reads only the later events and reaches t
   t.is(right(await memory.read('snapshot-admission')()).length, 2)
 })
 
-test('a damaged snapshot is logged and harmless', async (t) => {
+test('a failed snapshot write is logged and stops no command', async (t) => {
   const memory = createMemoryEventStore()
   const store: EventStore = {
     ...memory,
     append: (stream, ...rest) =>
-      stream === 'snapshot-admission' ? () => Promise.reject(new Error('a misfit')) : memory.append(stream, ...rest),
+      stream === 'snapshot-admission'
+        ? () => Promise.reject(new Error('the snapshot could not be written'))
+        : memory.append(stream, ...rest),
   }
   const one = await actorOn(store, 2)
   await setCapacity(one.actor, one.environment, 1000)
@@ -199,7 +202,7 @@ test('a damaged snapshot is logged and harmless', async (t) => {
   t.true(one.logger.lines.every(({ level }) => level === 'error'))
 })
 
-test('while admissions are unreadable every command is refused, and none is appended blindly', async (t) => {
+test('while admissions are unreadable every command is refused, and nothing is appended', async (t) => {
   const memory = createMemoryEventStore()
   const { store, appendsTo } = createFailingStore(memory, {})
   const environment = createTestEnvironment()

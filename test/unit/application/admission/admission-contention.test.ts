@@ -15,24 +15,24 @@ import { admitCommand, setCapacity } from '../write-side.ts'
 
 const PROCESSES = 4
 const CLIENTS = 8
-const EACH = 10
+const CREATES_PER_CLIENT = 10
 
-/** A server some milliseconds away, whose answers come as they like. */
+/** A store with random delays of up to 4 ms before and after each call. */
 const distant = (store: EventStore, random: () => number): EventStore => ({
   ...store,
-  append: (...asked) => async () => {
+  append: (...args) => async () => {
     await delay(random() * 4)
-    const answer = await store.append(...asked)()
+    const answer = await store.append(...args)()
     await delay(random() * 4)
     return answer
   },
-  read: (...asked) => async () => {
+  read: (...args) => async () => {
     await delay(random() * 4)
-    return await store.read(...asked)()
+    return await store.read(...args)()
   },
 })
 
-test('processes that admit continuously on one log refuse no command because of conflicts', async (t) => {
+test('processes that admit continuously on one log do not refuse commands because of conflicts', async (t) => {
   const chance = chanceOf(t)
   const store = distant(createMemoryEventStore(), chance.random('store'))
   const open = async (_: unknown, place: number) => {
@@ -57,12 +57,12 @@ test('processes that admit continuously on one log refuse no command because of 
     })()
   const refused: Array<string> = []
   await Promise.all(all.flatMap((one, place) => Array.from({ length: CLIENTS }, async (_, client) => {
-    for (let number = 0; number < EACH; number += 1) {
+    for (let number = 0; number < CREATES_PER_CLIENT; number += 1) {
       const answer = await admit(one, `${place}-${client}-${number}`)
       if (E.isLeft(answer)) refused.push(answer.left._tag)
     }
   })))
   t.deepEqual(refused, [])
   t.true(E.isRight(await first.actor.refresh()))
-  t.is(reservedVram(first.actor.state()), PROCESSES * CLIENTS * EACH)
+  t.is(reservedVram(first.actor.state()), PROCESSES * CLIENTS * CREATES_PER_CLIENT)
 })

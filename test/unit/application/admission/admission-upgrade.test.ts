@@ -13,7 +13,7 @@ import { admitCommand, callerOf, createWriteSide, requestOf, writeSideOf } from 
 const owner = callerOf(1)
 const at = '2026-11-21T09:29:00.000000+00:00'
 
-/** What versions before `WorkerJoined` stored of a live: no needs, no term, `local` for a worker. */
+/** The admission data of versions before `WorkerJoined`: without needs and term, with `local` as the worker. */
 const earlier = (liveId: number) =>
   ({ liveId, userId: 1, worker: 'local', vram: 1, instance: 'gone', commandId: `command-${liveId}`, at })
 
@@ -24,7 +24,7 @@ const appending = (store: EventStore, environment: { readonly newId: () => strin
     right(await store.append(stream, 'any', all)())
   }
 
-/** The store, and how many events each read of `admission` gave. */
+/** Wraps a store and counts the events of each read of `admission`. */
 const countingReads = (inner: EventStore) => {
   const counts: Array<number> = []
   const read: EventStore['read'] = (stream, options) => async () => {
@@ -35,7 +35,7 @@ const countingReads = (inner: EventStore) => {
   return { store: { ...inner, read }, read: counts }
 }
 
-/** A log of such a version: lives 1 and 2 are in its snapshot, 3 stands behind it, 2 has ended. */
+/** Opens a log of an older version: sessions 1 and 2 are in its snapshot, session 3 came later, session 2 has ended. */
 const upgraded = async (t: ExecutionContext, name: string, vram: number) => {
   const { deps, store, environment } = await createWriteSide({ joins: false })
   const append = appending(store, environment)
@@ -52,12 +52,12 @@ const upgraded = async (t: ExecutionContext, name: string, vram: number) => {
   await append('admission', ['Released', { liveId: 2, at }], ['Admitted', earlier(3)])
   const { store: counted, read } = countingReads(store)
   const admission = await createAdmissionActor({ ...deps, store: counted, logger: silentLogger, snapshotEvery: 5 })
-  t.deepEqual(read, [2], 'what its snapshot holds is not read again')
+  t.deepEqual(read, [2], 'events before the snapshot are not read again')
   right(await joinWorker({ admission, environment }, { name, incarnation: environment.instance }, vram)())
   await admission.idle()
   const side = writeSideOf(deps, admission)
   const { keyedHash } = side.deps.credentials
-  /** A create with that key for which the version admitted that live. */
+  /** Records a create of the older version: the key and the session that it admitted. */
   const begin = async (key: string, liveId: number, request = requestOf()): Promise<void> => {
     const requestHash = keyedHash('create-request', JSON.stringify(request))
     const use = { userId: 1, commandId: `command-${liveId}`, requestHash, at }
@@ -79,24 +79,24 @@ for (const name of ['local', 'host-1'])
     t.deepEqual([reservedVram(admission.state()), totalVram(admission.state())], [2, 100])
     const again = await createAdmissionActor({ ...deps, logger: silentLogger })
     t.deepEqual(again.state(), admission.state())
-    t.is(right(await store.read('snapshot-admission')()).length, 1, 'from now on in a stream of its own')
+    t.is(right(await store.read('snapshot-admission')()).length, 1, 'new snapshots use a separate stream')
   })
 
 test('a create with a key from an older version is found while the key is known [R76]', async (t) => {
   const { begin, store, admission, side } = await upgraded(t, 'local', 100)
-  // The first of them was admitted before the snapshot, the last behind it; that one was not created any more.
+  // Session 1 was admitted before the snapshot, session 3 after it. Session 3 was never created.
   await begin('first', 1)
   await begin('last', 3)
   const created = right(await side.createLive(owner, requestOf(), 'command-1')())
-  t.is(created.id, 1, 'the same command is the same live')
+  t.is(created.id, 1, 'a repeated command returns its session')
   t.is(right(await side.createLiveOnce(owner, requestOf(), 'first')()).id, 1)
   t.is(right(await side.createLiveOnce(owner, requestOf(), 'last')()).id, 3)
   t.is(right(await side.createLiveOnce(owner, requestOf(), 'last')()).id, 3)
-  t.is(admission.state().lastLiveId, 3, 'nothing was admitted anew')
+  t.is(admission.state().lastLiveId, 3, 'no further session was admitted')
   t.deepEqual(right(await store.read(liveStream(3))()).map((event) => dataOf(event)['commandId']), ['command-3'])
 })
 
-test('the ended session of a key from an older version is the answer, whatever its owner may do [R76]', async (t) => {
+test('the ended session of a key from an older version is returned, even with lower limits now [R76]', async (t) => {
   const { begin, side } = await upgraded(t, 'local', 100)
   const request = requestOf({ translations: ['es', 'de'] })
   await begin('first', 1, request)
@@ -105,14 +105,14 @@ test('the ended session of a key from an older version is the answer, whatever i
   t.is(right(await side.createLiveOnce(callerOf(1, { maxTranslations: 1 }), request, 'first')()).id, 1)
 })
 
-test('a worker that joins again holds all its earlier sessions, more than one append moves', async (t) => {
+test('a worker that joins again holds all its earlier sessions, even if one append cannot move them all', async (t) => {
   const { deps, environment, admission } = await createWriteSide({ capacity: 1000 })
   for (let liveId = 1; liveId <= 450; liveId++) {
     const command = admitCommand({ commandId: `c-${liveId}`, instance: environment.instance, at: environment.now() })
     right(await admission.send({ command, commandId: `c-${liveId}`, correlationId: 'c', actor: 'user:1' })())
   }
   right(
-    await joinWorker({ admission, environment: deps.environment }, { name: 'worker-1', incarnation: 'anew' }, 1000)(),
+    await joinWorker({ admission, environment: deps.environment }, { name: 'worker-1', incarnation: 'second' }, 1000)(),
   )
   t.is(openOf(admission.state(), 'worker-1').filter(({ term }) => term === 2).length, 450)
 })

@@ -13,10 +13,10 @@ import { appendElsewhere, me, startWorker, stores, typesOf, URL_LIVE } from '../
 import type { WorkerStores } from '../../../simulation/workers/worker-world.ts'
 import { requestOf } from '../write-side.ts'
 
-/** A worker as a member among others. */
+/** Starts a worker that is a member among others. */
 const startMember = async (
   t: ExecutionContext,
-  on: WorkerStores,
+  shared: WorkerStores,
   name: string,
   more: Partial<Parameters<typeof startWorker>[2]> = {},
 ) => {
@@ -25,7 +25,7 @@ const startMember = async (
   const world = scriptedMembers(own)
   const worker = await startWorker(
     t,
-    { ...on, environment },
+    { ...shared, environment },
     { ...more, environment, worker: name, members: world.members },
   )
   return { ...worker, own, world }
@@ -35,17 +35,20 @@ const placements = ({ admission }: Awaited<ReturnType<typeof startMember>>) =>
   admission.state().open.map(({ liveId, worker, term }) => [liveId, worker, term])
 
 test('a lost worker is removed by any process, its sessions move, and it drops them when it returns', async (t) => {
-  const on = stores()
-  const first = await startMember(t, on, 'w1')
+  const shared = stores()
+  const first = await startMember(t, shared, 'w1')
   const { id } = right(await first.side.createLive(me, requestOf(URL_LIVE))())
   await eventually(() => assert.equal(first.pullers.all.length, 1))
-  const [second, third] = [await startMember(t, on, 'w2', { vram: 90 }), await startMember(t, on, 'w3', { vram: 80 })]
-  first.world.doubt('no beat of ours is acknowledged')
+  const [second, third] = [
+    await startMember(t, shared, 'w2', { vram: 90 }),
+    await startMember(t, shared, 'w3', { vram: 80 }),
+  ]
+  first.world.doubt('the heartbeats of this process are not acknowledged')
   second.world.lose(first.own)
   third.world.lose(first.own)
   await eventually(() => assert.equal(second.pullers.all.length, 1))
   await eventually(() => assert.ok(first.pullers.latest().stopped))
-  t.deepEqual(await typesOf(on, 'admission'), [
+  t.deepEqual(await typesOf(shared, 'admission'), [
     'WorkerJoined',
     'Admitted',
     'WorkerJoined',
@@ -56,36 +59,36 @@ test('a lost worker is removed by any process, its sessions move, and it drops t
   t.deepEqual(placements(second), [[id, 'w2', 2]])
   t.is(first.sessions.count(), 0)
   t.deepEqual(
-    (await typesOf(on, `live-${id}`)).filter((type) => type === 'LiveFinished'),
+    (await typesOf(shared, `live-${id}`)).filter((type) => type === 'LiveFinished'),
     [],
   )
 
-  // It joins anew once others hear of it, under the same incarnation, and is given lives again.
+  // The worker joins again in the same incarnation and gets sessions again.
   t.false(first.admission.state().workers.some(({ worker }) => worker === 'w1'))
   first.world.doubt(null)
-  await eventually(async () => assert.equal((await typesOf(on, 'admission')).at(-1), 'WorkerJoined'))
+  await eventually(async () => assert.equal((await typesOf(shared, 'admission')).at(-1), 'WorkerJoined'))
   second.world.set([])
   third.world.lose(second.own)
   await eventually(() => assert.equal(first.pullers.all.length, 2))
   t.deepEqual(placements(first), [[id, 'w1', 3]])
   await first.pipelines.all[1]?.final(1, 'one')
-  t.deepEqual(await typesOf(on, `segments-${id}`), ['SegmentsFenced', 'SegmentsFenced', 'SegmentFinalised'])
+  t.deepEqual(await typesOf(shared, `segments-${id}`), ['SegmentsFenced', 'SegmentsFenced', 'SegmentFinalised'])
 })
 
 test('a process that learns of a lost worker retries until the log answers', async (t) => {
-  const on = stores()
-  const first = await startMember(t, on, 'w1')
-  let isAway = false
+  const shared = stores()
+  const first = await startMember(t, shared, 'w1')
+  let isUnavailable = false
   const store: EventStore = {
-    ...on.store,
+    ...shared.store,
     append:
       (...event) =>
       async () =>
-        isAway ? E.left({ _tag: 'StoreUnavailable', reason: 'test' }) : await on.store.append(...event)(),
+        isUnavailable ? E.left({ _tag: 'StoreUnavailable', reason: 'test' }) : await shared.store.append(...event)(),
   }
-  const second = await startMember(t, on, 'w2', { store })
+  const second = await startMember(t, shared, 'w2', { store })
   first.world.doubt('frozen')
-  isAway = true
+  isUnavailable = true
   second.world.lose(first.own)
   const attempts = () =>
     second.logger.lines.flatMap(({ message, fields }) =>
@@ -93,44 +96,44 @@ test('a process that learns of a lost worker retries until the log answers', asy
     )
   await eventually(() => assert.deepEqual(attempts(), [0, 1]))
   t.deepEqual(attempts(), [0, 1])
-  isAway = false
-  await eventually(async () => assert.equal((await typesOf(on, 'admission')).at(-1), 'WorkerLeft'))
+  isUnavailable = false
+  await eventually(async () => assert.equal((await typesOf(shared, 'admission')).at(-1), 'WorkerLeft'))
 })
 
-test('a worker without a member leaves after several checks, unless this process sees no member at all', async (t) => {
-  const on = stores()
-  const first = await startMember(t, on, 'w1')
+test('a worker without a member entry leaves after several checks, unless no members are visible', async (t) => {
+  const shared = stores()
+  const first = await startMember(t, shared, 'w1')
   const { id } = right(await first.side.createLive(me, requestOf(URL_LIVE))())
   const timers = createManualTimers()
-  const second = await startMember(t, on, 'w2', { timers })
-  const looks = async (count: number): Promise<void> => {
-    for (let look = 0; look < count; look++) {
+  const second = await startMember(t, shared, 'w2', { timers })
+  const checks = async (count: number): Promise<void> => {
+    for (let check = 0; check < count; check++) {
       const waiting = timers.size()
       timers.advance(5000)
       await eventually(() => assert.equal(timers.size(), waiting))
     }
   }
-  second.world.doubt('the register does not answer')
-  await looks(6)
+  second.world.doubt('the member registry does not answer')
+  await checks(6)
   second.world.doubt(null)
-  await looks(3)
+  await checks(3)
   second.world.set([second.own, first.own])
-  await looks(1)
+  await checks(1)
   second.world.set([second.own])
-  await looks(3)
+  await checks(3)
   t.deepEqual(placements(second), [[id, 'w1', 1]])
   timers.advance(5000)
   await eventually(() => assert.deepEqual(placements(second), [[id, 'w2', 2]]))
 })
 
-test('a session whose model no worker has waits, and is placed once a worker offers it', async (t) => {
-  const on = stores()
-  const first = await startMember(t, on, 'w1')
+test('a session whose model no worker has waits until a worker offers the model', async (t) => {
+  const shared = stores()
+  const first = await startMember(t, shared, 'w1')
   const { id } = right(await first.side.createLive(me, requestOf(URL_LIVE))())
   await eventually(() => assert.equal(first.pullers.all.length, 1))
   first.pullers.latest().events.audio(AUDIO, null)
   let names = new Set<string>(['other'])
-  const second = await startMember(t, on, 'w2', {
+  const second = await startMember(t, shared, 'w2', {
     timers: createManualTimers(),
     offering: () => new Map([['w2', names]]),
   })
@@ -146,30 +149,30 @@ test('a session whose model no worker has waits, and is placed once a worker off
 })
 
 test('a worker drops sessions it lost even when admissions are unreadable', async (t) => {
-  const on = stores()
-  let isAway = false
+  const shared = stores()
+  let isUnavailable = false
   const store: EventStore = {
-    ...on.store,
+    ...shared.store,
     read:
       (stream, ...rest) =>
       async () =>
-        isAway && stream === 'admission'
+        isUnavailable && stream === 'admission'
           ? E.left({ _tag: 'StoreUnavailable', reason: 'test' })
-          : await on.store.read(stream, ...rest)(),
+          : await shared.store.read(stream, ...rest)(),
   }
-  const mine = await startWorker(t, { ...on, store })
-  right(await mine.side.createLive(me, requestOf(URL_LIVE))())
-  await eventually(() => assert.equal(mine.pullers.all.length, 1))
-  const [{ incarnation } = { incarnation: null }] = mine.admission.state().workers
-  isAway = true
-  await appendElsewhere(on, 'admission', 'WorkerLeft', {
+  const worker = await startWorker(t, { ...shared, store })
+  right(await worker.side.createLive(me, requestOf(URL_LIVE))())
+  await eventually(() => assert.equal(worker.pullers.all.length, 1))
+  const [{ incarnation } = { incarnation: null }] = worker.admission.state().workers
+  isUnavailable = true
+  await appendElsewhere(shared, 'admission', 'WorkerLeft', {
     worker: 'w1',
     incarnation,
     reason: 'lost',
-    at: mine.side.deps.environment.now(),
+    at: worker.side.deps.environment.now(),
   })
   await new Promise((resolve) => { setImmediate(resolve) })
-  isAway = false
-  await eventually(() => assert.ok(mine.pullers.latest().stopped))
-  t.is(mine.sessions.count(), 0)
+  isUnavailable = false
+  await eventually(() => assert.ok(worker.pullers.latest().stopped))
+  t.is(worker.sessions.count(), 0)
 })

@@ -29,18 +29,18 @@ const world = (
 
 const pass = (seconds: number): PassTime => ({ usual: seconds, least: seconds })
 
-test('a session takes the time of its passes at their cadence, including rests', (t) => {
+test('a session takes the compute of its passes at their cadence, including the rests between them', (t) => {
   const share = (time: PassTime): number => world({ pass: time }).forModel(BASE, 60).shareOf('base')
   t.is(share(pass(0.2)), 1.4 * 0.2)
-  t.is(share(pass(4)), 0.7, 'a slow model is heard more rarely')
-  t.is(share(pass(36)), 1.2, 'one that takes longer for its window than that lasts never keeps up')
-  t.is(share({ usual: 36, least: 20 }), 0.7, 'unless the machine was only busy')
-  t.is(share({ usual: 4, least: 0.2, busy: 0.2 }), 1.4 * 0.2, 'a pass that waits for other programs costs no more')
+  t.is(share(pass(4)), 0.7, 'a slow model runs less often')
+  t.is(share(pass(36)), 1.2, 'a model that is slower than real time never keeps up')
+  t.is(share({ usual: 36, least: 20 }), 0.7, 'a busy machine does not count as a slow model')
+  t.is(share({ usual: 4, least: 0.2, busy: 0.2 }), 1.4 * 0.2, 'waiting for other programs does not raise the cost')
 })
 
-test('an unmeasured model is estimated by its size and never refused for the estimate only', (t) => {
+test('the cost of an unmeasured model is estimated by its size, and such a model is never refused as too slow', (t) => {
   t.is(world().forModel(BASE, 5).shareOf('base'), 1.4 * 0.3)
-  t.is(world().forModel(BASE, 5).shareOf('gone'), 0)
+  t.is(world().forModel(BASE, 5).shareOf('unknown'), 0)
 })
 
 test('OVERCOMMIT multiplies the lanes that sessions can use', (t) => {

@@ -48,45 +48,45 @@ export const memberNamed = (
   ...changes,
 })
 
-/** Members that the test sets; the first is this process. */
+/** Creates members that the test controls; the first is this process. */
 export const scriptedMembers = (...first: readonly [Member, ...ReadonlyArray<Member>]) => {
   let present: ReadonlyArray<Member> = first
   let [own] = first
-  /** Null: its own beats are acknowledged. */
+  /** The doubt about the own membership; null when the heartbeats are acknowledged. */
   let doubt: string | null = null
   const lost = new Set<(member: Member) => void>()
   const changed = new Set<() => void>()
   const announced: Array<Parameters<Members['announce']>[0]> = []
   const set = (members: ReadonlyArray<Member>): void => {
     present = members
-    for (const hear of changed) hear()
+    for (const listener of changed) listener()
   }
   const members: Members = {
     self: own,
     replaced: new Promise(() => undefined),
     ownershipProblem: () => Promise.resolve(doubt),
     all: () => present,
-    onChange: (hear) => {
-      changed.add(hear)
-      return () => void changed.delete(hear)
+    onChange: (listener) => {
+      changed.add(listener)
+      return () => void changed.delete(listener)
     },
-    onLost: (hear) => {
-      lost.add(hear)
-      return () => void lost.delete(hear)
+    onLost: (listener) => {
+      lost.add(listener)
+      return () => void lost.delete(listener)
     },
     announce: (change) => {
       announced.push(change)
       own = { ...own, ...change }
-      set(present.map((one) => (one.incarnation === own.incarnation ? own : one)))
+      set(present.map((member) => (member.incarnation === own.incarnation ? own : member)))
     },
     leave: () => Promise.resolve(),
   }
   return {
     members, announced, set,
-    doubt: (why: string | null): void => { doubt = why },
+    doubt: (reason: string | null): void => { doubt = reason },
     lose: (member: Member): void => {
-      set(present.filter((one) => one !== member))
-      for (const hear of lost) hear(member)
+      set(present.filter((candidate) => candidate !== member))
+      for (const listener of lost) listener(member)
     },
   }
 }

@@ -23,9 +23,9 @@ const PAIR: TranslationPair = {
   createdAt: '',
   updatedAt: null,
 }
-const asked = { needs: ['tiny'], state: initialState, overcommit: 1, now: admitted(1).data.at }
-const namesAndRanks = (...given: Parameters<typeof candidatesFrom>) =>
-  candidatesFrom(...given).map(({ worker, rank }) => [worker, rank])
+const placementRequest = { needs: ['tiny'], state: initialState, overcommit: 1, now: admitted(1).data.at }
+const namesAndRanks = (...args: Parameters<typeof candidatesFrom>) =>
+  candidatesFrom(...args).map(({ worker, rank }) => [worker, rank])
 
 const engine = (changes: Partial<OffersDeps['engine']> = {}): OffersDeps['engine'] =>
   ({ deviceOf: (name) => ({ name: name === 'large' ? 'gpu' : 'cpu', lanes: 2 }), passTime: () => null, ...changes })
@@ -62,8 +62,8 @@ test('candidates are running, reach the log, and have the model and every transl
     memberNamed('w4', both, { logAnswers: false }),
     memberNamed('w5', offersWith([modelNamed('tiny', { active: false })], { translations: [PAIR] })),
   ]
-  t.deepEqual(namesAndRanks(members, asked), [['w1', 1], ['w2', 1]])
-  t.deepEqual(namesAndRanks(members, { ...asked, needs: ['tiny', 'en-es'] }), [['w1', 1]])
+  t.deepEqual(namesAndRanks(members, placementRequest), [['w1', 1], ['w2', 1]])
+  t.deepEqual(namesAndRanks(members, { ...placementRequest, needs: ['tiny', 'en-es'] }), [['w1', 1]])
   t.deepEqual(
     [...offeringOf(members)].map(([name, names]) => [name, ...names]),
     [
@@ -74,16 +74,16 @@ test('candidates are running, reach the log, and have the model and every transl
   )
 })
 
-test('a worker with the loaded model comes first, unless it is overloaded', (t) => {
+test('a worker that has already loaded the model comes first, unless it is overloaded', (t) => {
   const loaded = offersWith([modelNamed('tiny', { isLoaded: true })])
   const open = [1, 2, 3, 4].map((liveId) => reservation(liveId, { worker: 'w2' }))
   const members = [memberNamed('w1'), memberNamed('w2', loaded, { lives: [1, 2, 3, 4] })]
   const state = { ...initialState, open }
-  t.deepEqual(namesAndRanks(members, asked), [['w1', 1], ['w2', 0]])
-  t.deepEqual(namesAndRanks(members, { ...asked, state }), [['w1', 1], ['w2', 2]])
-  const [, full] = candidatesFrom(members, { ...asked, state, overcommit: 0 })
-  t.is(full?.compute?.deviceOf('tiny').lanes, Infinity, 'and takes it where nobody is refused')
-  t.is(candidatesFrom(members, { ...asked, overcommit: 1.5 })[1]?.compute?.deviceOf('tiny').lanes, 3)
+  t.deepEqual(namesAndRanks(members, placementRequest), [['w1', 1], ['w2', 0]])
+  t.deepEqual(namesAndRanks(members, { ...placementRequest, state }), [['w1', 1], ['w2', 2]])
+  const [, full] = candidatesFrom(members, { ...placementRequest, state, overcommit: 0 })
+  t.is(full?.compute?.deviceOf('tiny').lanes, Infinity, 'with OVERCOMMIT=0 a full worker still accepts sessions')
+  t.is(candidatesFrom(members, { ...placementRequest, overcommit: 1.5 })[1]?.compute?.deviceOf('tiny').lanes, 3)
 })
 
 test('of equal workers the one with most free compute gets the session, then the one with most memory', (t) => {
@@ -96,7 +96,7 @@ test('of equal workers the one with most free compute gets the session, then the
     admitted(3, { worker: 'w1' }),
   ]
   const members = [memberNamed('w1', undefined, { lives: [1, 2, 3] }), memberNamed('w2')]
-  const candidates = candidatesFrom(members, { ...asked, state: fold(admissionDecider, history) })
+  const candidates = candidatesFrom(members, { ...placementRequest, state: fold(admissionDecider, history) })
   given(...history).when(admit(4, { candidates })).thenEvents(admitted(4, { worker: 'w2' }))
   given(...history.slice(0, 2)).when(admit(1, { candidates })).thenEvents(admitted(1, { worker: 'w1' }))
 })
@@ -104,7 +104,7 @@ test('of equal workers the one with most free compute gets the session, then the
 test('a process uses its own current figures instead of its announcement', (t) => {
   const { members } = scriptedMembers(memberNamed('w1', null), memberNamed('w2'))
   const compute = {
-    forModel: () => ({ deviceOf: () => ({ name: 'mine', lanes: 9 }), shareOf: () => 0.1, active: new Set<number>() }),
+    forModel: () => ({ deviceOf: () => ({ name: 'own', lanes: 9 }), shareOf: () => 0.1, active: new Set<number>() }),
   }
   const own = { offers: () => offersWith([modelNamed('tiny', { isLoaded: true })]), lives: () => [], compute }
   const deps = {
@@ -116,7 +116,7 @@ test('a process uses its own current figures instead of its announcement', (t) =
   const request = { model: plainModel('tiny'), needs: ['tiny'], maxDelay: 5 }
   const found = candidatesAmong({ ...deps, own })(request)
   t.deepEqual(
-    found.map(({ worker, rank, compute: its }) => [worker, rank, its?.deviceOf('tiny').lanes]),
+    found.map(({ worker, rank, compute }) => [worker, rank, compute?.deviceOf('tiny').lanes]),
     [
       ['w1', 0, 9],
       ['w2', 1, 2],
@@ -141,8 +141,8 @@ test('a worker announces immediately, and again after every notable change', (t)
   }
   t.is(announced.length, 1)
   t.is(after({}), 1)
-  t.is(after({ share: 0.54 }), 1, 'a little slower')
-  t.is(after({ share: 0.56 }), 2, 'than what was told')
+  t.is(after({ share: 0.54 }), 1, 'a small change is not announced')
+  t.is(after({ share: 0.56 }), 2, 'the change since the last announcement counts')
   t.is(after({ lives: [1, 2] }), 2)
   t.is(after({ lives: [1] }), 3)
   t.is(after({ isLoaded: true }), 4)
@@ -154,10 +154,10 @@ test('a worker announces immediately, and again after every notable change', (t)
 test('a process without engines lists the models of workers seen within ten minutes', (t) => {
   let clock = 0
   const environment = { monotonic: () => clock }
-  const mine = memberNamed('api', null)
+  const self = memberNamed('api', null)
   const french = modelNamed('tiny', { languages: ['fr', 'de'], vram: 500 })
   const { members, set } = scriptedMembers(
-    mine,
+    self,
     memberNamed('w1', offersWith([modelNamed('tiny'), modelNamed('large', { id: 2, active: false })])),
   )
   const languages = { languages: () => [], furtherLanguages: () => [] }
@@ -170,7 +170,7 @@ test('a process without engines lists the models of workers seen within ten minu
   ])
   t.false('share' in (catalogue.models()[0] ?? {}))
   set([
-    mine,
+    self,
     memberNamed('w1'),
     memberNamed('w2', offersWith([french, modelNamed('large', { id: 2 })], { translations: [PAIR] })),
   ])
@@ -179,12 +179,16 @@ test('a process without engines lists the models of workers seen within ten minu
     [2, 'large', true, 300, 'en,fr'],
   ])
   t.deepEqual(catalogue.translations(), [PAIR])
-  set([mine])
+  set([self])
   clock = 600_000
-  t.is(listed().length, 2, 'a worker that restarts takes nobody the model')
+  t.is(listed().length, 2, 'the models of a restarting worker stay listed')
   clock = 600_001
   t.deepEqual(listed(), [])
   const own = { models: () => [plainModel('tiny')], translations: () => [] }
   set([memberNamed('api', offersWith([french]))])
-  t.is(offeredCatalogue({ members, environment, languages, own }).models()[0]?.vram, 300, 'its own as it is now')
+  t.is(
+    offeredCatalogue({ members, environment, languages, own }).models()[0]?.vram,
+    300,
+    'the own model overrides the announced one',
+  )
 })

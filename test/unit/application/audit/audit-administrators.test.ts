@@ -10,16 +10,16 @@ import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 
 type Step = readonly [stream: string, type: string, data: object]
 
-const about = { userId: 3, at: after(0) }
+const common = { userId: 3, at: after(0) }
 const limits = { permissions: [], maxSessions: 1, maxTranslations: 1 }
 const name = { username: 'u', usernameHash: 'h', passwordHash: 'p' }
-const registered: Step = ['user-3', 'UserRegistered', { ...about, ...name, ...limits }]
-const disabled: Step = ['user-3', 'UserDisabled', about]
-const enabled: Step = ['user-3', 'UserEnabled', about]
-const counted = (revision: number): Step => ['administrators', 'AdministratorAdded', { ...about, revision }]
-const uncounted = (revision: number): Step => ['administrators', 'AdministratorRemoved', { ...about, revision }]
+const registered: Step = ['user-3', 'UserRegistered', { ...common, ...name, ...limits }]
+const disabled: Step = ['user-3', 'UserDisabled', common]
+const enabled: Step = ['user-3', 'UserEnabled', common]
+const counted = (revision: number): Step => ['administrators', 'AdministratorAdded', { ...common, revision }]
+const uncounted = (revision: number): Step => ['administrators', 'AdministratorRemoved', { ...common, revision }]
 
-/** What is found wrong of the steps, of which one, by its number from 0, cannot be read. */
+/** Returns the problems of these events. `damaged` is the index of an unreadable event. */
 const problemsOf = async (steps: ReadonlyArray<Step>, damaged = -1): Promise<ReadonlyArray<string>> => {
   const store = createMemoryEventStore()
   const keyring = createMemoryKeyring()
@@ -41,14 +41,14 @@ const problemsOf = async (steps: ReadonlyArray<Step>, damaged = -1): Promise<Rea
   return problems.flatMap(({ where, problem }) => (where.includes('administrators') ? [problem] : []))
 }
 
-const comings = [registered, counted(0), uncounted(0), disabled, enabled, counted(2), uncounted(2), uncounted(2)]
+const validHistory = [registered, counted(0), uncounted(0), disabled, enabled, counted(2), uncounted(2), uncounted(2)]
 
-test('administrators are judged by their own streams, as far as these are readable', async (t) => {
-  t.deepEqual(await problemsOf(comings), [])
-  const notThere = ['user 3 is counted because of a missing event']
-  t.deepEqual(await problemsOf([counted(0), registered]), notThere)
-  t.deepEqual(await problemsOf([registered, counted(1)]), notThere)
-  t.deepEqual(await problemsOf([registered, counted(0), uncounted(1)]), notThere)
+test("the list of administrators must match the users' streams, as far as these are readable", async (t) => {
+  t.deepEqual(await problemsOf(validHistory), [])
+  const missingEvent = ['user 3 is counted because of a missing event']
+  t.deepEqual(await problemsOf([counted(0), registered]), missingEvent)
+  t.deepEqual(await problemsOf([registered, counted(1)]), missingEvent)
+  t.deepEqual(await problemsOf([registered, counted(0), uncounted(1)]), missingEvent)
   t.deepEqual(await problemsOf([registered, counted(0), disabled, counted(1)]), ['user 3 is counted twice'])
   t.deepEqual(await problemsOf([registered, disabled, counted(1)], 1), [])
 })

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { after } from '../../domain/samples.ts'
-import { admitted, birth, capacity, finished, on, problemsOf, released, vram, worker } from './audited-log.ts'
+import { admitted, creation, capacity, finished, on, problemsOf, released, vram, worker } from './audited-log.ts'
 import type { Step } from './audited-log.ts'
 
 const joined = (name: string, megabytes = vram, incarnation = 'i'): Step =>
@@ -16,28 +16,28 @@ const moved = (liveId: number, name: string, term = 2): Step => [
   { type: 'Moved', data: { liveId, worker: name, term, at: after(0) } },
 ]
 
-test('sessions that move between workers, before and after their creation, are in order', async (t) => {
-  const taken = [capacity, admitted(1), left(worker, null), joined('other', 2 * vram), moved(1, 'other'), birth()]
-  const waited = [
+test('a log is valid when sessions move between workers before and after their creation', async (t) => {
+  const takeover = [capacity, admitted(1), left(worker, null), joined('other', 2 * vram), moved(1, 'other'), creation()]
+  const wait = [
     admitted(2, { worker: 'other' }),
     left('other'),
-    birth(2),
+    creation(2),
     joined('third', 2 * vram),
     moved(1, 'third', 3),
     moved(2, 'third'),
   ]
-  const again = [
+  const restart = [
     draining('third'),
     left('third'),
-    joined('third', vram, 'anew'),
+    joined('third', vram, 'second'),
     moved(2, 'third', 3),
     on('LiveFinished', 2, { reason: 'restart' }),
     released(2),
   ]
-  t.deepEqual(await problemsOf([...taken, ...waited, ...again, finished, released(1)], []), [])
+  t.deepEqual(await problemsOf([...takeover, ...wait, ...restart, finished, released(1)], []), [])
 })
 
-const begun = [capacity, admitted(1), birth()]
+const begun = [capacity, admitted(1), creation()]
 
 const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Step>]> = [
   [
@@ -66,7 +66,7 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
   ],
   [
     /^order: revision 1 of admission: worker other joined again before it left$/,
-    [joined('other'), joined('other', vram, 'anew')],
+    [joined('other'), joined('other', vram, 'second')],
   ],
   [
     /^order: revision 1 of admission: WorkerLeft of worker other, which is not joined$/,
@@ -75,7 +75,7 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
 ]
 
 for (const [expected, steps] of broken)
-  test(`named: ${expected.source}`, async (t) => {
+  test(`the problem is reported: ${expected.source}`, async (t) => {
     const problems = await problemsOf(steps)
     t.true(problems.some((problem) => expected.test(problem)), problems.join('\n'))
   })

@@ -38,7 +38,7 @@ export const on = (type: string, liveId = 1, members: object = {}): Step => [
   `live-${liveId}`,
   { type, data: { ...about(liveId), ...members } },
 ]
-export const birth = (liveId = 1): Step => [`live-${liveId}`, { type: 'LiveCreated', data: { ...created, liveId } }]
+export const creation = (liveId = 1): Step => [`live-${liveId}`, { type: 'LiveCreated', data: { ...created, liveId } }]
 export const segment = (number: number, kind = 'transcription', term = 1): Step => [
   'segments-1',
   {
@@ -47,7 +47,7 @@ export const segment = (number: number, kind = 'transcription', term = 1): Step 
   },
 ]
 export const attached = (epoch: number, term = 1) => on('SenderAttached', 1, { epoch, instance: 'i', term })
-/** The worker starts again and is given the live anew. */
+/** The worker restarts and gets the session again. */
 export const moved = (term: number): ReadonlyArray<Step> => [
   [
     'admission',
@@ -82,7 +82,7 @@ export const userDeleted: Step = [
 ]
 export const disabled: Step = ['user-3', { type: 'UserDisabled', data: { userId: 3, at: after(0) } }]
 
-/** A store that refuses the events of these numbers, from 0. */
+/** A store that reports the events with these indexes as damaged. */
 const damagedAt = (store: EventStore, numbers: ReadonlyArray<number>): EventStore => ({
   ...store,
   subscribe: async function* (from, prefixes, signal) {
@@ -101,7 +101,7 @@ const damagedAt = (store: EventStore, numbers: ReadonlyArray<number>): EventStor
   },
 })
 
-/** A store that has discarded the events of these numbers, from 0, as a scavenge does. */
+/** A store without the events with these indexes, as after a scavenge. */
 const scavenged = (store: EventStore, numbers: ReadonlyArray<number>): EventStore => ({
   ...store,
   subscribe: async function* (from, prefixes, signal) {
@@ -113,15 +113,15 @@ const scavenged = (store: EventStore, numbers: ReadonlyArray<number>): EventStor
   },
 })
 
-/** What `check` finds in such a log, each problem a line. */
+/** Returns the problems that `check` finds in this log, one a line. */
 export const problemsOf = async (
   steps: ReadonlyArray<Step>,
   raw: ReadonlyArray<Step> = [],
   keyNames: ReadonlyArray<string> = [],
   damaged: ReadonlyArray<number> = [],
-  gone: ReadonlyArray<number> = [],
+  removed: ReadonlyArray<number> = [],
 ) => {
-  const store = scavenged(damagedAt(createMemoryEventStore(), damaged), gone)
+  const store = scavenged(damagedAt(createMemoryEventStore(), damaged), removed)
   const keyring = createMemoryKeyring()
   const append = async (stream: string, type: string, data: object): Promise<void> => {
     const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }

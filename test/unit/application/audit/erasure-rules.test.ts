@@ -23,7 +23,7 @@ test('data deleted up to the requested moment must be gone, later deletions need
   t.deepEqual(await leftAt(Date.parse(at) + 1), left)
 })
 
-test('a log that ends in an error is not a clean log', async (t) => {
+test('a log that ends in an error is not reported as clean', async (t) => {
   const memory = createMemoryEventStore()
   const store: EventStore = {
     ...memory,

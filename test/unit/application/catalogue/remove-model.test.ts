@@ -17,12 +17,12 @@ const used = evolve(initialState, {
 })
 const facts = { name: 'base', ships: false, bytes: 1, precision: null, source: null, measured: false }
 
-/** A machine with the model `base`, which somebody begins to use while its folder is out of sight where that is so. */
-const start = ({ isUsedMeanwhile = false, isStoreAway = false } = {}) => {
-  const did: Array<string> = []
+/** A machine with the model `base`. `isUsedMeanwhile`: a session starts to use the model while its folder is hidden. */
+const start = ({ isUsedMeanwhile = false, isStoreUnavailable = false } = {}) => {
+  const actions: Array<string> = []
   const store = createMemoryEventStore()
   let state = initialState
-  const note = (what: string) => async (): Promise<void> => void did.push(what)
+  const note = (action: string) => async (): Promise<void> => void actions.push(action)
   const remove = removeModel({
     store, keyring: createMemoryKeyring(), environment: createTestEnvironment(), timers: immediateTimers,
     catalogue: { models: () => [model(6, 'base')], translations: () => [] },
@@ -34,30 +34,30 @@ const start = ({ isUsedMeanwhile = false, isStoreAway = false } = {}) => {
         return { restore: note('restore'), destroy: note('destroy') }
       },
     },
-    rescan: isStoreAway ? () => Promise.reject(new Error('the store is away')) : note('rescan'),
+    rescan: isStoreUnavailable ? () => Promise.reject(new Error('the store is unavailable')) : note('rescan'),
     admission: { state: () => state },
   })
-  return { did, store, remove: () => remove(callerOf(1), 6)() }
+  return { actions, store, remove: () => remove(callerOf(1), 6)() }
 }
 
 test('a model is hidden, then removed, and the removal is an event [R172]', async (t) => {
-  const { did, store, remove } = start()
+  const { actions, store, remove } = start()
   right(await remove())
-  t.deepEqual(did, ['hide', 'rescan', 'destroy'])
+  t.deepEqual(actions, ['hide', 'rescan', 'destroy'])
   t.deepEqual(
     right(await store.read('administration')()).map(({ type, data }) => [type, (data as { name: string }).name]),
     [['ModelRemoved', 'base']],
   )
 })
 
-test('a model that a session begins to use meanwhile returns [R172]', async (t) => {
-  const { did, remove } = start({ isUsedMeanwhile: true })
+test('a model that a session starts to use during the removal is restored [R172]', async (t) => {
+  const { actions, remove } = start({ isUsedMeanwhile: true })
   t.deepEqual(await remove(), E.left({ _tag: 'ModelInUse', lives: 1 }))
-  t.deepEqual(did, ['hide', 'rescan', 'restore', 'rescan'])
+  t.deepEqual(actions, ['hide', 'rescan', 'restore', 'rescan'])
 })
 
-test('a model whose removal a store outage interrupts returns [R172]', async (t) => {
-  const { did, remove } = start({ isStoreAway: true })
-  t.deepEqual(await remove(), E.left({ _tag: 'StoreUnavailable', reason: 'the store is away' }))
-  t.deepEqual(did, ['hide', 'restore'])
+test('a model is restored when the store becomes unavailable during its removal [R172]', async (t) => {
+  const { actions, remove } = start({ isStoreUnavailable: true })
+  t.deepEqual(await remove(), E.left({ _tag: 'StoreUnavailable', reason: 'the store is unavailable' }))
+  t.deepEqual(actions, ['hide', 'restore'])
 })

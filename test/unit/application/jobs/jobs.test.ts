@@ -24,14 +24,14 @@ const order = (kind: JobOrder['kind'], subject: string | null = null): JobOrder 
   force: false,
 })
 
-/** Waits for its signal, or for `finish`. */
+/** A runner that waits for its abort signal or for `finish`. */
 const waiting = () => {
   const finished = Promise.withResolvers<E.Either<string, Readonly<Record<string, unknown>>>>()
   const runner: JobRunner = {
-    problem: ({ subject }) => (subject === 'nonesuch' ? 'should be something' : null),
+    problem: ({ subject }) => (subject === 'invalid' ? 'should be something' : null),
     run: async (_order, report, signal) => {
       report({ done: 3, total: 10, detail: 'a file' })
-      signal.addEventListener('abort', () => finished.resolve(E.left('given up')))
+      signal.addEventListener('abort', () => finished.resolve(E.left('aborted')))
       return await finished.promise
     },
   }
@@ -39,7 +39,7 @@ const waiting = () => {
 }
 
 const open = async (pull: JobRunner, store: EventStore = createMemoryEventStore()): Promise<Jobs> => {
-  const broken: JobRunner = { problem: () => null, run: () => Promise.reject(new Error('it broke')) }
+  const broken: JobRunner = { problem: () => null, run: () => Promise.reject(new Error('the runner failed')) }
   const runners = { pull, verify: broken, check: waiting().runner, rebuild: waiting().runner }
   const write = { store, keyring: createMemoryKeyring(), environment: createTestEnvironment(), timers: immediateTimers }
   const members = embeddedMembers({ name: 'local', incarnation: write.environment.instance }, PROFILE)
@@ -53,7 +53,7 @@ const listed = async (jobs: Jobs, ...[kinds = [], statuses = []]: Partial<Parame
 const untilOver = (jobs: Jobs, id: number) =>
   eventually(async () => {
     const job = await jobOf(jobs, id)
-    if (job.status === 'running') throw new Error('it still runs')
+    if (job.status === 'running') throw new Error('the job still runs')
     return job
   })
 
@@ -61,7 +61,7 @@ test('a job reports its progress and its result, and one job of a kind runs at a
   const { runner, finish } = waiting()
   const jobs = await open(runner)
   t.deepEqual(
-    await jobs.start(admin, order('pull', 'nonesuch'))(),
+    await jobs.start(admin, order('pull', 'invalid'))(),
     E.left({ _tag: 'JobSubjectInvalid', problem: 'should be something' }),
   )
   const { id } = right(await jobs.start(admin, order('pull', 'base'))())
@@ -75,7 +75,7 @@ test('a job reports its progress and its result, and one job of a kind runs at a
     progress: { done: 3, total: 10, detail: '' },
   })
   const next = right(await jobs.start(admin, order('verify'))())
-  t.like(await untilOver(jobs, next.id), { status: 'failed', progress: { detail: 'it broke' }, result: null })
+  t.like(await untilOver(jobs, next.id), { status: 'failed', progress: { detail: 'the runner failed' }, result: null })
   t.deepEqual((await listed(jobs)).map(({ kind }) => kind), ['verify', 'pull'])
   t.deepEqual((await listed(jobs, ['pull', 'check'], ['done'])).map(({ kind }) => kind), ['pull'])
   t.deepEqual(await listed(jobs, [], ['running']), [])
@@ -103,22 +103,22 @@ test('a job interrupted by a stop or a kill has failed, and the next process kno
     [killed.id, 'failed', 'user:1', 'interrupted by a restart of the service'],
     [stopped.id, 'failed', 'user:1', 'interrupted: the service stopped'],
   ])
-  t.true(E.isRight(await after.start(admin, order('check'))()), 'another one may begin')
+  t.true(E.isRight(await after.start(admin, order('check'))()), 'another job of the kind may begin')
 })
 
 test('an end that the store refused is recorded before another job of the kind begins', async (t) => {
   const store = createMemoryEventStore()
-  let isAway = false
-  const append: EventStore['append'] = (...asked) =>
-    isAway ? TE.left({ _tag: 'StoreUnavailable', reason: 'the test says so' }) : store.append(...asked)
+  let isUnavailable = false
+  const append: EventStore['append'] = (...args) =>
+    isUnavailable ? TE.left({ _tag: 'StoreUnavailable', reason: 'the store is unavailable' }) : store.append(...args)
   const { runner, finish } = waiting()
   const jobs = await open(runner, { ...store, append })
   const { id } = right(await jobs.start(admin, order('pull', 'base'))())
-  isAway = true
+  isUnavailable = true
   finish(E.right({}))
   t.is((await untilOver(jobs, id)).status, 'done')
   t.like(await jobs.start(admin, order('pull', 'base'))(), { left: { _tag: 'StoreUnavailable' } })
-  isAway = false
+  isUnavailable = false
   t.true(E.isRight(await jobs.start(admin, order('pull', 'base'))()))
   t.deepEqual(right(await store.read('jobs')()).map(({ type }) => type), ['JobStarted', 'JobEnded', 'JobStarted'])
 })

@@ -1,0 +1,107 @@
+import test from 'ava'
+import {
+  aborted,
+  admitted,
+  attached,
+  creation,
+  capacity,
+  deleted,
+  disabled,
+  fenced,
+  finished,
+  moved,
+  on,
+  problemsOf,
+  registered,
+  released,
+  segment,
+  takenOver,
+  userDeleted,
+  vram,
+} from './audited-log.ts'
+import type { Step } from './audited-log.ts'
+
+const begun = [capacity, admitted(1), creation()]
+
+/** Each history breaks one rule; the pattern is the expected problem. */
+const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Step>]> = [
+  [/^order: revision 0 of live-1: the session was created without a reservation$/, [capacity, creation()]],
+  [
+    /^order: revision 0 of live-1: the session differs from its reservation$/,
+    [capacity, admitted(1, { vram: vram - 1 }), creation()],
+  ],
+  [
+    /^order: revision 0 of live-1: LiveStarted before the session was created$/,
+    [capacity, admitted(1), on('LiveStarted')],
+  ],
+  [/^order: revision 1 of live-1: LiveCreated although the session exists$/, [...begun, creation()]],
+  [/^order: revision 1 of live-1: LiveAborted although the session exists$/, [...begun, aborted]],
+  [/^order: revision 2 of live-1: the session was started twice$/, [...begun, on('LiveStarted'), on('LiveStarted')]],
+  [/^order: revision 2 of live-1: LiveStarted after the end of the session$/, [...begun, finished, on('LiveStarted')]],
+  [
+    /^order: revision 1 of live-1: LiveCreated after the end of the session$/,
+    [capacity, admitted(1), aborted, creation()],
+  ],
+  [/^order: revision 1 of live-1: sender 2 connected after sender 0$/, [...begun, attached(2)]],
+  [
+    /^order: revision 1 of live-1: sender 1 left but was not connected$/,
+    [...begun, on('SenderDetached', 1, { epoch: 1 })],
+  ],
+  [
+    /^order: revision 1 of live-1: an event of session 2 in another stream$/,
+    [...begun, ['live-1', on('LiveStarted', 2)[1]]],
+  ],
+  [/^order: revision 2 of admission: session 1 was admitted after session 2$/, [capacity, admitted(2), admitted(1)]],
+  [
+    /^order: revision 4 of admission: .* MB reserved of .* on worker /,
+    [capacity, admitted(1), admitted(2), admitted(3), admitted(4)],
+  ],
+  [/^order: revision 2 of admission: session 1 was released before its end$/, [...begun, released(1)]],
+  [/^order: revision 1 of admission: session 7 was released without a reservation$/, [capacity, released(7)]],
+  [/^order: revision 1 of segments-1: segment 1 after segment 1$/, [...begun, segment(1), segment(1)]],
+  [
+    /^order: revision 0 of segments-1: a translation of segment 1 before that segment$/,
+    [...begun, segment(1, 'translation')],
+  ],
+  [/^order: revision 2 of live-1: term 2 after term 2$/, [...begun, ...moved(2), takenOver(2), takenOver(2)]],
+  [
+    /^order: revision 1 of live-1: worker .* took over the session in term 2 without an assignment$/,
+    [...begun, takenOver(2)],
+  ],
+  [
+    /^order: revision 1 of live-1: worker other took over the session in term 2 without an assignment/,
+    [...begun, ...moved(2), takenOver(2, 'other')],
+  ],
+  [
+    /^order: revision 2 of live-1: sender 1 has term 1 instead of term 2$/,
+    [...begun, ...moved(2), takenOver(2), attached(1)],
+  ],
+  [
+    /^order: revision 1 of segments-1: a segment of term 1 after the fence of term 2$/,
+    [...begun, fenced(2), segment(1)],
+  ],
+  [
+    /^order: revision 0 of segments-1: a segment of term 2 without its fence$/,
+    [...begun, segment(1, 'transcription', 2)],
+  ],
+  [/^order: revision 1 of segments-1: a fence of term 2 after the fence of term 3$/, [...begun, fenced(3), fenced(2)]],
+  [
+    /^order: revision 2 of segments-1: segment 1 after segment 1$/,
+    [...begun, segment(1), fenced(2), segment(1, 'transcription', 2)],
+  ],
+  [/^order: revision 0 of live-1: .* without a reservation$/, [capacity, admitted(1), released(1), creation()]],
+  [/^order: revision 1 of live-1: the session was deleted before its end$/, [...begun, deleted]],
+  [/^order: revision 3 of live-1: LiveDeleted after the end of the session$/, [...begun, finished, deleted, deleted]],
+  [/^order: revision 2 of user-3: UserDisabled after the user was deleted$/, [registered, userDeleted, disabled]],
+  [/^erasure: session 1: still exists although user 3 was deleted$/, [...begun, finished, registered, userDeleted]],
+  [/^erasure: key user-3: still exists although user 3 was deleted$/, [registered, userDeleted]],
+  [/^erasure: key text-1: still exists although session 1 was deleted$/, [...begun, finished, deleted]],
+  [/^reservations: session 1: holds \d+ MB although it has ended$/, [...begun, finished]],
+  [/^reservations: session 1: holds \d+ MB although it was never created$/, [capacity, admitted(1)]],
+]
+
+for (const [expected, steps] of broken)
+  test(`a violation is reported: ${expected.source}`, async (t) => {
+    const found = await problemsOf(steps, [], ['user-3', 'live-1', 'text-1'])
+    t.true(found.some((problem) => expected.test(problem)), found.join('\n'))
+  })
