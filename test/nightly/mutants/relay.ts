@@ -2,8 +2,8 @@ import type { Mutant } from './mutant.ts'
 
 const PROPERTY = 'test/simulation/relay/relay-property.test.ts'
 const RELAY = 'test/unit/relay/relay.test.ts'
-const LINE = 'test/unit/relay/line.test.ts'
-const KEPT_LINK = 'test/unit/relay/kept-link.test.ts'
+const LINE = 'test/unit/relay/unavailable-log.test.ts'
+const KEPT_LINK = 'test/unit/relay/reconnecting-link.test.ts'
 const SERVE_LINKS = 'test/unit/relay/serve-links.test.ts'
 const UNREACHABLE = 'test/unit/relay/unreachable.test.ts'
 const MOVED_OFF =
@@ -30,7 +30,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     before: ' - (MAX_LATE_FINALS - last.length)',
     after: '',
     rows: ['the log is read from far enough back to find late translations of sent text'],
-    test: 'test/unit/relay/told-finals.test.ts',
+    test: 'test/unit/relay/sent-finals.test.ts',
   },
   {
     file: 'application/sessions/relay/listener-line.ts',

@@ -5,7 +5,7 @@ import type { Benchmark, Round } from '../../../bench/harness.ts'
 
 const round = (seconds: number, cpuSeconds: number | null): Round => ({ work: 1, seconds, cpuSeconds })
 
-/** A benchmark whose rounds take what the lists say, the warm-ups first; `calls` is the order in which they came. */
+/** A benchmark whose rounds take the listed times, warm-ups first. `calls` records the order of the rounds. */
 const scripted = (ours: ReadonlyArray<Round>, peers: ReadonlyArray<Round>, chosen: Partial<Benchmark> = {}) => {
   const calls: Array<string> = []
   const next = (name: string, rounds: ReadonlyArray<Round>) => async () => {

@@ -6,7 +6,7 @@ import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
 import type { SpeechEngine } from '../../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 
-/** Hears a word for each second of audio, all of it speech, as fast as it is asked. */
+/** An engine that returns one word for each second of audio without delay, and takes all audio for speech. */
 const engine: SpeechEngine = {
   deviceOf: () => ({ name: 'cpu', lanes: 1 }),
   passTime: () => null,
@@ -23,24 +23,24 @@ const engine: SpeechEngine = {
   close: async () => undefined,
 }
 
-const heard = (passSeconds: number) => {
+const transcribe = (passSeconds: number) => {
   const options: LiveOptions = { model: 'scripted', settings: DEFAULT_ENGINE_SETTINGS, speed: 'max', passSeconds }
   return runLive(engine, new Int16Array(5 * SAMPLE_RATE).fill(1000), 'en', options)
 }
 
 test('at full speed the audio is the only clock: two runs show the same text at the same times', async (t) => {
-  const [one, two] = [await heard(0), await heard(0)]
-  t.deepEqual(one.frames, two.frames)
-  t.is(one.passes, two.passes)
-  const last = one.frames.at(-1)
+  const [firstRun, secondRun] = [await transcribe(0), await transcribe(0)]
+  t.deepEqual(firstRun.frames, secondRun.frames)
+  t.is(firstRun.passes, secondRun.passes)
+  const last = firstRun.frames.at(-1)
   t.like(last, { final: true, at: 5 })
-  t.true(one.frames.length > 2)
+  t.true(firstRun.frames.length > 2)
 })
 
 test('the text of a slow pass appears later by the duration of the pass, the last one after the end', async (t) => {
-  const [now, later] = [await heard(0), await heard(0.5)]
-  const [first, delayed] = [now.frames[0]?.at ?? 0, later.frames[0]?.at ?? 0]
+  const [instant, slow] = [await transcribe(0), await transcribe(0.5)]
+  const [first, delayed] = [instant.frames[0]?.at ?? 0, slow.frames[0]?.at ?? 0]
   t.true(Math.abs(delayed - first - 0.5) < 0.001, `${first} and ${delayed}`)
-  t.true((later.frames.at(-1)?.at ?? 0) > 5)
-  t.is(later.engineCpu, null)
+  t.true((slow.frames.at(-1)?.at ?? 0) > 5)
+  t.is(slow.engineCpu, null)
 })

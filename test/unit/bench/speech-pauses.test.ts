@@ -5,43 +5,43 @@ import { quietsOf, soundingPart } from '../../../bench/speech/quiet.ts'
 import { spokenWords } from '../../../bench/speech/screen.ts'
 import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
 
-/** Probabilities of speech, so many frames of each. */
+/** Speech probabilities. Each span is [number of frames, probability]. */
 const frames = (...runs: ReadonlyArray<readonly [frames: number, probability: number]>): ReadonlyArray<number> =>
   runs.flatMap(([frames, probability]) => Array.from({ length: frames }, () => probability))
 
 const seconds = (count: number): number => (count * VAD_FRAME) / SAMPLE_RATE
 
 test('the time before the first, between two and after the last region is silence', (t) => {
-  const heard = frames([10, 0], [20, 0.9], [30, 0.1], [20, 0.9], [25, 0.1])
-  const quiets = quietsOf(heard, heard.length * VAD_FRAME).map(({ start, end }) => [start, end])
+  const probabilities = frames([10, 0], [20, 0.9], [30, 0.1], [20, 0.9], [25, 0.1])
+  const quiets = quietsOf(probabilities, probabilities.length * VAD_FRAME).map(({ start, end }) => [start, end])
   t.deepEqual(quiets, [[0, 10], [30, 60], [80, 105]].map((both) => both.map(seconds)))
   t.deepEqual(quietsOf(frames([20, 0.9]), 20 * VAD_FRAME), [])
   t.deepEqual(quietsOf(frames([20, 0]), 20 * VAD_FRAME), [{ start: 0, end: seconds(20) }])
 })
 
 test('a word that spans silence lies where its longer part lies', (t) => {
-  const [before, behind] = [{ word: 'not', start: 3, end: 4.2 }, { word: 'what', start: 3.9, end: 5.5 }]
+  const [wordBefore, wordAfter] = [{ word: 'not', start: 3, end: 4.2 }, { word: 'what', start: 3.9, end: 5.5 }]
   const quiets = [{ start: 0, end: 1 }, { start: 4, end: 5 }]
-  t.deepEqual(soundingPart(before, quiets), { word: 'not', start: 3, end: 4 })
-  t.deepEqual(soundingPart(behind, quiets), { word: 'what', start: 5, end: 5.5 })
+  t.deepEqual(soundingPart(wordBefore, quiets), { word: 'not', start: 3, end: 4 })
+  t.deepEqual(soundingPart(wordAfter, quiets), { word: 'what', start: 5, end: 5.5 })
   const inside = { word: 'a', start: 4.1, end: 4.2 }
   t.is(soundingPart(inside, quiets), inside)
 })
 
-/** "Kept" stretches over the silence behind it; between "cat" and "sat" nobody pauses. */
+/** The word "kept" includes the silence after it. No pause separates "cat" and "sat". */
 const SPOKEN = spokenWords([[0, 0.5, 'Ill'], [0.5, 2.5, 'kept'], [3, 3.5, 'cat'], [3.5, 4, 'sat.']], 'en')
 const QUIETS = [{ start: 1.5, end: 3 }, { start: 4.5, end: 5 }]
 
 type Final = readonly [at: number, text: string, end?: number]
 
 const lagsOf = (finals: ReadonlyArray<Final>, spoken = SPOKEN, quiets = QUIETS) => {
-  const told = finals.map(([at, text, end = 0]) => ({ at, text, end }))
-  return finalLags(told, { spoken, quiets, language: 'en' }, 1).map(({ lag, end }) => `${lag} ${end}`)
+  const timedFinals = finals.map(([at, text, end = 0]) => ({ at, text, end }))
+  return finalLags(timedFinals, { spoken, quiets, language: 'en' }, 1).map(({ lag, end }) => `${lag} ${end}`)
 }
 
 test('the lag of a final counts from the end of its last word, separately for each cause of the end', (t) => {
   t.deepEqual(lagsOf([[2.75, 'Ill kept'], [3.75, 'cat'], [5, 'sat.']]), ['1.25 pause', '0.25 running', '1 audio'])
-  t.deepEqual(lagsOf([[2.75, 'Ill hept'], [5, 'cat sat']]), ['1 audio'], 'a last word heard wrong tells nothing')
+  t.deepEqual(lagsOf([[2.75, 'Ill hept'], [5, 'cat sat']]), ['1 audio'], 'a wrong last word is not measured')
   const later = [{ start: 4.5, end: 6.5 }]
   t.deepEqual(lagsOf([[3.75, 'Ill kept cat'], [6, 'sat']], SPOKEN, later), ['0.25 running', '2 pause'])
 })
@@ -51,7 +51,7 @@ test('without word times, a final itself names the end of its speech', (t) => {
   t.deepEqual(lagsOf(finals, []), ['1.25 pause', '0.25 running', '0.75 audio'])
 })
 
-/** Speech of one loudness with a quiet second in its middle. */
+/** Speech of constant loudness with a quiet second in the middle. */
 const SAMPLES = Int16Array.from({ length: 3 * SAMPLE_RATE }, (_, i) =>
   Math.floor(i / SAMPLE_RATE) === 1 ? (i % 7) - 3 : 8000 * Math.sin(i / 5),
 )
@@ -61,7 +61,7 @@ test('noise has the requested distance to the speech level and is equal in every
   const noise = noisy.map((sample, i) => sample - (SAMPLES[i] ?? 0))
   const decibels = 10 * Math.log10(activePower(SAMPLES) / (noise.reduce((sum, x) => sum + x * x, 0) / noise.length))
   t.true(Math.abs(decibels - 5) < 0.1, String(decibels))
-  t.true(Math.abs(activePower(SAMPLES) / (8000 ** 2 / 2) - 1) < 0.01, 'what is silent between does not count')
+  t.true(Math.abs(activePower(SAMPLES) / (8000 ** 2 / 2) - 1) < 0.01, 'silence in between does not count')
   t.deepEqual(noisy, withNoise(SAMPLES, 5, 'a'))
   t.notDeepEqual(noisy, withNoise(SAMPLES, 5, 'b'))
   t.true(withNoise(SAMPLES, -30, 'a').every((sample) => Math.abs(sample) <= 32_767))
@@ -75,7 +75,7 @@ test("a pause with the recording's own noise is inserted between two sentences, 
   const inside = loud.filter((i) => i >= SAMPLE_RATE && i < 4 * SAMPLE_RATE)
   t.deepEqual(inside, [])
   t.deepEqual(longer.samples.slice(-SAMPLE_RATE), SAMPLES.slice(-SAMPLE_RATE))
-  const [one, two, three] = longer.words
-  t.true((one?.[1] ?? 9) < 1.2 && (two?.[0] ?? 0) > 3 && (two?.[0] ?? 9) <= 3.5)
-  t.deepEqual(three, [4.4, 5, 'three.'])
+  const [first, second, third] = longer.words
+  t.true((first?.[1] ?? 9) < 1.2 && (second?.[0] ?? 0) > 3 && (second?.[0] ?? 9) <= 3.5)
+  t.deepEqual(third, [4.4, 5, 'three.'])
 })

@@ -42,9 +42,9 @@ test('a recording longer than one detector call is judged in parts, each continu
     },
   }
   const samples = new Int16Array(10 * SAMPLE_RATE - 100).fill(1000, 2 * SAMPLE_RATE, 9 * SAMPLE_RATE)
-  const [before, behind, ...others] = await detectQuiets(detector, samples)
+  const [before, after, ...others] = await detectQuiets(detector, samples)
   t.deepEqual([states, others], [[0, 125, 250], []])
   t.true(before?.start === 0 && Math.abs(before.end - 2) < 0.04, JSON.stringify(before))
-  t.true(Math.abs((behind?.start ?? 0) - 9) < 0.04, JSON.stringify(behind))
-  t.is(behind?.end, samples.length / SAMPLE_RATE)
+  t.true(Math.abs((after?.start ?? 0) - 9) < 0.04, JSON.stringify(after))
+  t.is(after?.end, samples.length / SAMPLE_RATE)
 })

@@ -28,7 +28,7 @@ test('aligned different words are substitutions, all others insertions or deleti
   const pooled = sumOf([errorsOf('one two', 'one'), errorsOf('a b c d e f g h', 'a b c d e f g h')])
   t.is(rateOf(pooled), 10)
   t.is(recallOf(pooled), 90)
-  t.is(recallOf(errorsOf('a b c d e', 'x y z a b d e')), 80, 'what was heard too much does not count')
+  t.is(recallOf(errorsOf('a b c d e', 'x y z a b d e')), 80, 'inserted words do not count')
 })
 
 test('a false sentence end is counted, also after a wrong word; the end of the text is not', (t) => {
@@ -49,7 +49,11 @@ test('differences at segment borders are reported by kind', (t) => {
   t.deepEqual(faults('the cat sat on the mat', ['the cat sat', 'on the mat']), [])
   t.deepEqual(faults('the cat sat on the mat', ['the cat sat', 'cat sat on the mat']), ['doubled 2'])
   const again = ['he sat on the mat and', 'slept he sat on the mat and purred']
-  t.deepEqual(faults('he sat on the mat and purred', again), ['doubled 7'], 'not beside the border')
+  t.deepEqual(
+    faults('he sat on the mat and purred', again),
+    ['doubled 7'],
+    'the doubled word is not next to the border',
+  )
   t.deepEqual(faults('he sat on the mat and purred', ['he sat on the', 'old red and soft mat and purred']), [
     'inserted 4',
   ])
@@ -70,7 +74,7 @@ test('a difference at a border is reported next to the offline result of the sam
   t.deepEqual(causes('the cat sat on the map'), ['live'])
   t.deepEqual(causes('the cat sad on the mat'), ['offline'])
   t.deepEqual(causes('the cat fat on the mat'), ['differently'])
-  t.deepEqual(causes('the rat sat on the mat'), ['live'], 'beside it is not there')
+  t.deepEqual(causes('the rat sat on the mat'), ['live'], 'the neighbour word is missing')
   const doubled = ['the cat sat', 'sat on the mat']
   t.deepEqual(causes('the cat sat sat on the mat', undefined, doubled), ['offline'])
   t.deepEqual(causes('the cat sat on the mat', undefined, doubled), ['live'])

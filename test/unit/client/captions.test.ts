@@ -2,7 +2,7 @@ import test from 'ava'
 import { ended, NO_CAPTIONS, withFrame } from '../../../interfaces/client/captions.ts'
 import type { Captions, TextFrame } from '../../../interfaces/client/captions.ts'
 
-const said = (segment: number, text: string, members: Partial<TextFrame> = {}): TextFrame =>
+const frame = (segment: number, text: string, members: Partial<TextFrame> = {}): TextFrame =>
   ({ type: 'transcription', start: segment, end: segment + 0.9, text, language: 'en', segment, final: true,
     ...members })
 
@@ -12,34 +12,34 @@ const after = (...frames: ReadonlyArray<TextFrame>): Captions => frames.reduce(w
 const texts = ({ lines }: Captions): ReadonlyArray<string> => lines.map(({ text }) => text)
 
 test('a draft replaces the previous draft, and the final appears once [B47]', (t) => {
-  const draft = after(said(1, 'hel', { final: false }), said(1, 'hello wor', { final: false }))
+  const draft = after(frame(1, 'hel', { final: false }), frame(1, 'hello wor', { final: false }))
   t.deepEqual([texts(draft), draft.running?.text, draft.cursor], [[], 'hello wor', null])
-  const final = withFrame(draft, said(1, 'Hello world.'))
+  const final = withFrame(draft, frame(1, 'Hello world.'))
   t.deepEqual([texts(final), final.running, final.cursor], [['Hello world.'], null, 1])
-  t.deepEqual(texts(withFrame(final, said(1, 'Hello world.'))), ['Hello world.'])
+  t.deepEqual(texts(withFrame(final, frame(1, 'Hello world.'))), ['Hello world.'])
 })
 
 test('a translation stays next to its line, one for each language', (t) => {
   const { lines } = after(
-    said(1, 'one'), said(2, 'two'), said(1, 'uno', { type: 'translation', language: 'es' }),
-    said(1, 'un', { type: 'translation', language: 'fr' }),
-    said(9, 'nueve', { type: 'translation', language: 'es' }),
+    frame(1, 'one'), frame(2, 'two'), frame(1, 'uno', { type: 'translation', language: 'es' }),
+    frame(1, 'un', { type: 'translation', language: 'fr' }),
+    frame(9, 'nueve', { type: 'translation', language: 'es' }),
   )
   t.deepEqual(lines.map(({ translations }) => translations), [{ es: 'uno', fr: 'un' }, {}])
 })
 
 test('lines that arrive after a reconnect appear in their place', (t) => {
-  const captions = after(said(1, 'one'), said(3, 'three'), said(2, 'two'))
+  const captions = after(frame(1, 'one'), frame(3, 'three'), frame(2, 'two'))
   t.deepEqual([texts(captions), captions.cursor], [['one', 'two', 'three'], 3])
 })
 
 test('without segment numbers, text is placed by its start time, and a translation or the end settles it', (t) => {
   const captions = after(
-    ...[said(1, 'on'), said(1, 'one'), said(2, 'two'), said(2, 'dos', { type: 'translation', language: 'es' }),
-      said(3, 'thr')].map(unnumbered),
+    ...[frame(1, 'on'), frame(1, 'one'), frame(2, 'two'), frame(2, 'dos', { type: 'translation', language: 'es' }),
+      frame(3, 'thr')].map(unnumbered),
   )
   t.deepEqual([texts(captions), captions.running?.text, captions.cursor], [['one', 'two'], 'thr', null])
   t.deepEqual(captions.lines[1]?.translations, { es: 'dos' })
   t.deepEqual(texts(ended(captions)), ['one', 'two', 'thr'])
-  t.is(ended(after(said(1, 'draft', { final: false }))).running, null)
+  t.is(ended(after(frame(1, 'draft', { final: false }))).running, null)
 })

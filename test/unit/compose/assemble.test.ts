@@ -9,21 +9,21 @@ import { readSettings } from '../../../infrastructure/settings.ts'
 import { right } from '../../support/tools/right.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-/** Parts that tell when they stop. */
-const telling = () => {
-  const told: Array<string> = []
+/** Parts that record the order in which they stop. */
+const createParts = () => {
+  const stopped: Array<string> = []
   const part = (name: string, fault?: Error) => ({
     name,
     stop: async () => {
-      told.push(name)
+      stopped.push(name)
       if (fault !== undefined) throw fault
     },
   })
-  return { told, part }
+  return { stopped, part }
 }
 
 test('parts stop once, in reverse order, even when another part fails to stop', async (t) => {
-  const { told, part } = telling()
+  const { stopped, part } = createParts()
   const whole = await assemble(async (opened) => {
     const inner = opened(await assemble(async (nested) => ({ first: nested(part('a')), second: nested(part('b')) })))
     opened(part('c', new Error('stuck')))
@@ -31,15 +31,15 @@ test('parts stop once, in reverse order, even when another part fails to stop', 
     return { inner }
   })
   t.is(whole.inner.first.name, 'a')
-  t.deepEqual(told, [])
+  t.deepEqual(stopped, [])
   await t.throwsAsync(whole.stop(), { message: 'stuck' })
-  t.deepEqual(told, ['d', 'c', 'b', 'a'])
+  t.deepEqual(stopped, ['d', 'c', 'b', 'a'])
   await whole.stop()
-  t.is(told.length, 4)
+  t.is(stopped.length, 4)
 })
 
 test('a failed assembly stops the parts that it had opened and names the reason', async (t) => {
-  const { told, part } = telling()
+  const { stopped, part } = createParts()
   const outcome = assemble(async (opened) => {
     opened(await assemble(async (nested) => ({ inner: nested(part('a')) })))
     opened(part('b'))
@@ -49,7 +49,7 @@ test('a failed assembly stops the parts that it had opened and names the reason'
     })
   })
   await t.throwsAsync(outcome, { message: 'no room' })
-  t.deepEqual(told, ['c', 'b', 'a'])
+  t.deepEqual(stopped, ['c', 'b', 'a'])
 })
 
 const childrenOf = (pid: number): ReadonlyArray<number> =>
@@ -69,10 +69,10 @@ test.serial(
   async (t) => {
     const directory = await temporaryDirectory()
     t.teardown(directory.remove)
-    const other = createServer().listen(0, '127.0.0.1')
-    t.teardown(() => other.close())
-    await once(other, 'listening')
-    const { port } = other.address() as AddressInfo
+    const occupant = createServer().listen(0, '127.0.0.1')
+    t.teardown(() => occupant.close())
+    await once(occupant, 'listening')
+    const { port } = occupant.address() as AddressInfo
     const settingsAt = (where: number) =>
       right(
         readSettings({

@@ -6,26 +6,26 @@ import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
 
 const AWAY = E.left({ _tag: 'StoreUnavailable', reason: 'no answer in 800 ms' } as const)
 
-/** Answers one after another, the last one again and again. */
-const answering = (...answers: ReadonlyArray<E.Either<{ readonly _tag: string }, string>>) => {
-  let asked = 0
-  const task = async () => answers[Math.min(asked++, answers.length - 1)] ?? AWAY
-  return { task, asked: () => asked }
+/** A task that returns the given answers in order and then repeats the last answer. */
+const createTask = (...answers: ReadonlyArray<E.Either<{ readonly _tag: string }, string>>) => {
+  let calls = 0
+  const task = async () => answers[Math.min(calls++, answers.length - 1)] ?? AWAY
+  return { task, calls: () => calls }
 }
 
 test('a slow store is queried again at the start', async (t) => {
-  const { task, asked } = answering(AWAY, AWAY, E.right('there'))
+  const { task, calls } = createTask(AWAY, AWAY, E.right('there'))
   t.is(await runStartStep('read the head', task, immediateTimers), 'there')
-  t.is(asked(), 3)
+  t.is(calls(), 3)
 })
 
 test('a slow store does not end a step that rejects with its error; any other defect does', async (t) => {
-  const { task, asked } = answering(AWAY, AWAY, E.right('there'))
+  const { task, calls } = createTask(AWAY, AWAY, E.right('there'))
   t.is(
     await runStartWork('list', async () => orThrow(await task(), 'the list cannot be read'), immediateTimers),
     'there',
   )
-  t.is(asked(), 3)
+  t.is(calls(), 3)
   await t.throwsAsync(
     runStartWork('list', () => Promise.reject(new Error('a defect')), immediateTimers),
     { message: 'could not list: a defect' },
@@ -33,18 +33,18 @@ test('a slow store does not end a step that rejects with its error; any other de
 })
 
 test('an unavailable store ends the start with the name of the step', async (t) => {
-  const { task } = answering(AWAY)
+  const { task } = createTask(AWAY)
   await t.throwsAsync(runStartStep('read the head', task, immediateTimers), {
     message: 'could not read the head: no answer in 800 ms',
   })
 })
 
 test('any other failure ends the start immediately', async (t) => {
-  const { task, asked } = answering(E.left({ _tag: 'WrongPassword' }))
+  const { task, calls } = createTask(E.left({ _tag: 'WrongPassword' }))
   await t.throwsAsync(runStartStep('log in', task, immediateTimers), { message: 'could not log in: WrongPassword' })
-  t.is(asked(), 1)
+  t.is(calls(), 1)
 })
 
 test('unreadable data does not end a step that may be skipped', async (t) => {
-  await t.notThrowsAsync(runStartStepUnlessDamaged('a step', answering(E.left({ _tag: 'LogCorrupted' })).task))
+  await t.notThrowsAsync(runStartStepUnlessDamaged('a step', createTask(E.left({ _tag: 'LogCorrupted' })).task))
 })

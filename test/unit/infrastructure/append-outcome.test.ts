@@ -2,7 +2,7 @@ import test from 'ava'
 import { outcomeOfAppend } from '../../../infrastructure/stores/append-outcome.ts'
 import type { StreamState } from '../../../infrastructure/stores/append-outcome.ts'
 
-/** A stream with these ids, whose revisions before `base` were deleted. */
+/** A stream with one event for each id. The revisions before `base` are deleted. */
 const streamOf = (ids: string, base = 0): StreamState => ({
   last: ids.length - 1,
   base,
@@ -28,7 +28,11 @@ test('a retry gets the answer of the first attempt, wherever its events are now'
   t.deepEqual(outcomeOfAppend(streamOf('abcd'), 2, ['d', 'e']), WRONG)
   t.deepEqual(outcomeOfAppend(streamOf('abcd'), 'no-stream', ['a', 'b']), stored(1))
   t.deepEqual(outcomeOfAppend(streamOf('abcd'), 'any', ['c', 'd']), stored(3))
-  t.deepEqual(outcomeOfAppend(streamOf('abcd'), 'any', ['b', 'c']), append(4), 'not the last ones')
+  t.deepEqual(
+    outcomeOfAppend(streamOf('abcd'), 'any', ['b', 'c']),
+    append(4),
+    'the ids are not the last ids of the stream',
+  )
 })
 
 test('a deleted stream begins again, and a retry of its new beginning is recognised', (t) => {

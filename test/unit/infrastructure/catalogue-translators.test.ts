@@ -148,7 +148,7 @@ test('when the list cannot be read completely, nothing new is listed and known m
     ),
   )
 
-  // The same with a row that is not what was written: those around it are read.
+  // A corrupted row is skipped, and the other rows are read.
   const damaged = {
     ...store,
     read:

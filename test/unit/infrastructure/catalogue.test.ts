@@ -83,7 +83,7 @@ test('measured memory counts while the weights are the measured ones', async (t)
   const { catalogue, names } = await openWith(modelsDir)
   const vramOf = (name: string) => catalogue.models().find((model) => model.name === name)?.vram
   t.deepEqual(['measured', 'changed', 'plain'].map(vramOf), [77, estimate, estimate])
-  t.false(names.includes('.pulling'), 'a folder in the making')
+  t.false(names.includes('.pulling'), 'an unfinished download is no model')
 })
 
 test('a rescan changes rows and folders and keeps ids', async (t) => {

@@ -13,11 +13,11 @@ test('data sealed under one name does not open under another name, even with the
 
 test('an envelope has a fresh vector of 12 bytes and a tag of 16, and returns any bytes', (t) => {
   for (const text of ['', 'Alice', 'Ünïcödé 🎙', 'x'.repeat(10_000)]) {
-    const [one, other] = [encrypt(key, 'user-1', Buffer.from(text)), encrypt(key, 'user-1', Buffer.from(text))]
-    t.notDeepEqual(one.iv, other.iv)
-    t.is(one.iv.length, 12)
-    t.is(one.sealed.length, Buffer.byteLength(text) + 16)
-    t.is(decrypt(key, 'user-1', one.iv, one.sealed).toString(), text)
+    const [first, second] = [encrypt(key, 'user-1', Buffer.from(text)), encrypt(key, 'user-1', Buffer.from(text))]
+    t.notDeepEqual(first.iv, second.iv)
+    t.is(first.iv.length, 12)
+    t.is(first.sealed.length, Buffer.byteLength(text) + 16)
+    t.is(decrypt(key, 'user-1', first.iv, first.sealed).toString(), text)
   }
 })
 

@@ -6,9 +6,9 @@ import { createEnvironment } from '../../../infrastructure/node/environment.ts'
 test('the clock returns increasing timestamps with microseconds [R12 D23]', (t) => {
   const { now } = createEnvironment()
   const instants = Array.from({ length: 20_000 }, now)
-  t.true(instants.every((one) => E.isRight(instant.decode(one))))
-  t.true(instants.every((one, index) => index === 0 || (instants[index - 1] ?? '') <= one))
-  t.true(new Set(instants.map((one) => one.slice(23, 26))).size > 1, 'digits below the millisecond')
+  t.true(instants.every((value) => E.isRight(instant.decode(value))))
+  t.true(instants.every((value, index) => index === 0 || (instants[index - 1] ?? '') <= value))
+  t.true(new Set(instants.map((value) => value.slice(23, 26))).size > 1, 'instants have digits below the millisecond')
   t.true(Math.abs(Date.parse(now()) - Date.now()) < 60_000)
 })
 

@@ -10,12 +10,12 @@ import { createManualTimers } from '../../support/doubles/manual-timers.ts'
 import { sealedMembers, plainMembers } from '../../support/events/sealed-texts.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 
-/** A keyring whose storage another process erases in, followed in virtual time. */
+/** A keyring that follows the erasures of another process, in virtual time. */
 const follow = async (needed: ReadonlyArray<string> = []) => {
   const keys = new Map<string, StoredKey>()
-  const asked: Array<string> = []
+  const requestedKeys: Array<string> = []
   let erased: Either<string, ReadonlyArray<string>> = E.right([])
-  /** A find waits for it, with what it has read. */
+  /** A find waits for this promise after its read. */
   let held: Promise<void> | null = null
   const keyring = await openKeyring({
     ensure: async (name, wrapped) => {
@@ -23,7 +23,7 @@ const follow = async (needed: ReadonlyArray<string> = []) => {
       return E.right(keys.get(name) ?? null)
     },
     find: async (names) => {
-      asked.push(...names)
+      requestedKeys.push(...names)
       const found = new Map(
         names.flatMap((name): ReadonlyArray<[string, StoredKey]> =>
           keys.has(name) ? [[name, keys.get(name) ?? null]] : [],
@@ -46,9 +46,9 @@ const follow = async (needed: ReadonlyArray<string> = []) => {
     logger,
   })
   return {
-    keyring, asked, logger, stop,
+    keyring, requestedKeys, logger, stop,
     eraseElsewhere: (name: string): void => void keys.set(name, null),
-    tells: (outcome: Either<string, ReadonlyArray<string>>): void => void (erased = outcome),
+    reportErasures: (outcome: Either<string, ReadonlyArray<string>>): void => void (erased = outcome),
     holdFinds: (until: Promise<void> | null): void => void (held = until),
     pass: async (ms: number): Promise<void> => {
       for (let passed = 0; passed < ms; passed += 500) {
@@ -62,14 +62,14 @@ const follow = async (needed: ReadonlyArray<string> = []) => {
 const erasedKey = (key: string) => [E.left({ _tag: 'KeyErased', key })]
 
 test('a key erased by another process leaves the memory within a second', async (t) => {
-  const { keyring, eraseElsewhere, tells, pass, stop } = await follow()
+  const { keyring, eraseElsewhere, reportErasures, pass, stop } = await follow()
   const [alice, bob] = [
     await right(keyring.seal('user-1', plainMembers(['Alice']))),
     await right(keyring.seal('user-2', plainMembers(['Bob']))),
   ]
   eraseElsewhere('user-1')
   t.deepEqual(await right(keyring.open(sealedMembers(alice))), [E.right('Alice')])
-  tells(E.right(['user-1']))
+  reportErasures(E.right(['user-1']))
   await pass(1000)
   t.deepEqual(await right(keyring.open(sealedMembers(alice))), erasedKey('user-1'))
   t.deepEqual(await keyring.seal('user-1', plainMembers(['again']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
@@ -78,47 +78,47 @@ test('a key erased by another process leaves the memory within a second', async 
 })
 
 test('a value that was read before the erasure is not cached after it', async (t) => {
-  const { keyring, asked, eraseElsewhere, tells, pass, holdFinds, stop } = await follow()
+  const { keyring, requestedKeys, eraseElsewhere, reportErasures, pass, holdFinds, stop } = await follow()
   const alice = await right(keyring.seal('user-1', plainMembers(['Alice'])))
   keyring.keepOnly([])
   const { promise, resolve } = Promise.withResolvers<void>()
   holdFinds(promise)
   const reading = right(keyring.open(sealedMembers(alice)))
   eraseElsewhere('user-1')
-  tells(E.right(['user-1']))
+  reportErasures(E.right(['user-1']))
   await pass(1000)
   holdFinds(null)
   resolve()
   t.deepEqual(await reading, [E.right('Alice')])
   t.deepEqual(await right(keyring.open(sealedMembers(alice))), erasedKey('user-1'))
-  t.deepEqual(asked, ['user-1', 'user-1'])
+  t.deepEqual(requestedKeys, ['user-1', 'user-1'])
   await stop()
 })
 
 test('after thirty seconds without an answer only keys of running sessions stay in memory', async (t) => {
-  const { keyring, asked, logger, tells, pass, stop } = await follow(['text-7'])
+  const { keyring, requestedKeys, logger, reportErasures, pass, stop } = await follow(['text-7'])
   const sealed = await right(keyring.seal('text-7', plainMembers(['running'])))
   const other = await right(keyring.seal('user-1', plainMembers(['Alice'])))
   const open = () => right(keyring.open(sealedMembers([...sealed, ...other])))
   await pass(5000)
-  tells(E.left('cut off'))
+  reportErasures(E.left('cut off'))
   await pass(29_000)
   await open()
-  t.deepEqual(asked, [])
+  t.deepEqual(requestedKeys, [])
   await pass(3000)
   t.is(logger.lines.length, 1)
   await open()
-  t.deepEqual(asked, ['user-1'])
-  // And again, for as long as nothing is told.
+  t.deepEqual(requestedKeys, ['user-1'])
+  // The keyring reads the key again on every check while the erasures are unknown.
   await pass(1000)
   await open()
-  t.deepEqual(asked, ['user-1', 'user-1'])
-  tells(E.right([]))
+  t.deepEqual(requestedKeys, ['user-1', 'user-1'])
+  reportErasures(E.right([]))
   await pass(1000)
   for (let time = 0; time < 2; time += 1) {
     await open()
     await pass(1000)
   }
-  t.is(asked.length, 2)
+  t.is(requestedKeys.length, 2)
   await stop()
 })

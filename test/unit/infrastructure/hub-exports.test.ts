@@ -39,7 +39,7 @@ test('of several precisions the requested one is taken, with the weight files ne
     'onnx/encoder_model.onnx_data',
     'onnx/encoder_model.onnx_data_1',
   ])
-  t.deepEqual(chosen('fp32').slice(6), graphs('').slice(1), 'two decoder files before a merged one')
+  t.deepEqual(chosen('fp32').slice(6), graphs('').slice(1), 'two decoder files come before a merged file')
   const merged = names(...JSONS, 'onnx/encoder_model.onnx', 'onnx/decoder_model_merged.onnx')
   t.deepEqual(
     chosen(null, merged),

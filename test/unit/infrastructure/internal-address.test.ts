@@ -34,12 +34,12 @@ test('an advertised address can be dialled', (t) => {
 })
 
 test('a path contains the request', (t) => {
-  const asked = fc.record({
+  const anyPath = fc.record({
     incarnation: fc.string({ minLength: 1, maxLength: 20 }),
     liveId: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
     action: fc.constantFrom('link' as const, 'end' as const),
   })
-  fc.assert(fc.property(asked, (one) => {
-    t.deepEqual(parsePath(pathOf(one)), one)
+  fc.assert(fc.property(anyPath, (path) => {
+    t.deepEqual(parsePath(pathOf(path)), path)
   }))
 })

@@ -49,10 +49,10 @@ test('a file without a master key is refused and stays unchanged', async (t) => 
 })
 
 test('keys of different purposes differ and depend on the master key', (t) => {
-  const [one, two] = [randomBytes(32), randomBytes(32)]
-  const keys = [one, two].flatMap((key) =>
+  const [first, second] = [randomBytes(32), randomBytes(32)]
+  const keys = [first, second].flatMap((key) =>
     (['keyring', 'jwt', 'hmac'] as const).map((purpose) => deriveKey(key, purpose).toString('hex')),
   )
-  t.is(new Set([...keys, one.toString('hex')]).size, 7)
-  t.deepEqual(deriveKey(one, 'jwt'), deriveKey(one, 'jwt'))
+  t.is(new Set([...keys, first.toString('hex')]).size, 7)
+  t.deepEqual(deriveKey(first, 'jwt'), deriveKey(first, 'jwt'))
 })

@@ -155,13 +155,13 @@ const SERVERS = {
 }
 
 test('a process may run a part of the service only when both stores are on servers', (t) => {
-  const one = { STENOLOG_ROLE: 'worker' }
+  const worker = { STENOLOG_ROLE: 'worker' }
   const refusal = [
     'STENOLOG_ROLE needs STENOLOG_EVENTSTORE_URL and STENOLOG_MONGO_URL: set both, or use STENOLOG_ROLE=all',
   ]
-  t.deepEqual(errorsOf(one), refusal)
+  t.deepEqual(errorsOf(worker), refusal)
   const { STENOLOG_EVENTSTORE_URL: _, ...half } = SERVERS
-  t.deepEqual(errorsOf({ ...half, ...one }), refusal)
+  t.deepEqual(errorsOf({ ...half, ...worker }), refusal)
   t.deepEqual(errorsOf({ STENOLOG_ROLE: 'projector, worker,api' }), [])
   const settings = readSettings({ ...SERVERS, STENOLOG_ROLE: 'projector, api' })
   t.deepEqual(E.isRight(settings) && settings.right.role, ['api', 'projector'])

@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const TINY = 'test/support/fixtures/engine/tiny-whisper'
 
-/** Counts how often it is looked again what is installed; each `look` is over when it resolves. */
+/** Counts the scans of the installed models. Each `look` resolves after one check of the folder. */
 const watching = async (t: ExecutionContext, rescan: () => Promise<void> = async () => undefined) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
@@ -27,7 +27,7 @@ const watching = async (t: ExecutionContext, rescan: () => Promise<void> = async
   t.teardown(stop)
   const look = async (): Promise<number> => {
     timers.advance(5000)
-    // The next look is waited for once this one is over.
+    // The watcher schedules its next check after this check has ended.
     await eventually(() => {
       if (timers.size() === 0) throw new Error('it still looks')
     })
@@ -38,17 +38,17 @@ const watching = async (t: ExecutionContext, rescan: () => Promise<void> = async
 
 test('a new, changed or removed model is noticed once its files are stable, and nothing else', async (t) => {
   const { modelsDir, look } = await watching(t)
-  t.is(await look(), 0, 'there is no directory')
+  t.is(await look(), 0, 'the directory does not exist')
   await cp(TINY, join(modelsDir, 'tiny'), { recursive: true })
-  t.is(await look(), 0, 'it may still be copied')
+  t.is(await look(), 0, 'the copy may be unfinished')
   t.is(await look(), 1)
   t.is(await look(), 1)
   await mkdir(join(modelsDir, '.pulling'))
   await writeFile(join(modelsDir, '.pulling', 'config.json'), '{}')
-  for (let n = 0; n < 3; n += 1) t.is(await look(), 1, 'what is no model yet')
+  for (let n = 0; n < 3; n += 1) t.is(await look(), 1, 'the folder is no model yet')
   for (let n = 0; n < 3; n += 1) {
     await appendFile(join(modelsDir, 'tiny', 'onnx', 'encoder_model.onnx'), 'more')
-    t.is(await look(), 1, 'it still grows')
+    t.is(await look(), 1, 'the folder still grows')
   }
   t.is(await look(), 2)
   await rename(join(modelsDir, '.pulling'), join(modelsDir, 'pulled'))

@@ -30,14 +30,14 @@ test('when a full window differs from the drafts, the surer words win', (t) => {
 test('a phrase ends with its draft when the draft was sure of the end, without a full window', (t) => {
   const { transcribe, emit, next } = createAttentionDriver({ buffer_timeout: 1 })
   transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, wordOf(' what.', 0.9, 1.2)])
-  t.is(next(speechState(1.75, [[0, 1.3]])).kind, 'wait', 'somebody may go on speaking')
+  t.is(next(speechState(1.75, [[0, 1.3]])).kind, 'wait', 'the speaker may continue')
   t.is(emit(speechState(1.85, [[0, 1.3]])).partial?.text, 'Ask not what.')
   t.deepEqual(finalTextsOf(emit(speechState(2.4, [[0, 1.3]], true))), ['Ask not what.'])
 
-  const behind = createAttentionDriver({ buffer_timeout: 1 })
-  behind.transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, wordOf(' what.', 0.9, 1.2)])
-  const on = behind.transcribe(speechState(3, [[0, 1.3], [1.7]]), [wordOf(' you', 1.9, 2.2)])
-  t.is(on.outcome.partial?.text, 'Ask not what you', 'the end that was not told is forgotten')
+  const continued = createAttentionDriver({ buffer_timeout: 1 })
+  continued.transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, wordOf(' what.', 0.9, 1.2)])
+  const later = continued.transcribe(speechState(3, [[0, 1.3], [1.7]]), [wordOf(' you', 1.9, 2.2)])
+  t.is(later.outcome.partial?.text, 'Ask not what you', 'the unsent end of the sentence is dropped')
 })
 
 test('repeated text of the prompt is dropped: words without duration, or before known words', (t) => {

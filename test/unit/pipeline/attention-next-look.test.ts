@@ -55,12 +55,12 @@ test('no step is due before the next look, and the repeated audio stays short', 
         if (step.kind !== 'pass') return
         const { pass } = step
         const job = { model: '', language: 'en', samples: audio.slice(pass.from, pass.to), ...pass }
-        const heard = await engine.transcribe(job)()
-        if (E.isLeft(heard)) throw new Error(heard.left._tag)
+        const hypothesis = await engine.transcribe(job)()
+        if (E.isLeft(hypothesis)) throw new Error(hypothesis.left._tag)
         policy.applyPass(
           speech.phrases.flatMap(({ regions }) => regions),
           pass,
-          heard.right,
+          hypothesis.right,
           limits,
         )
       }
@@ -82,15 +82,17 @@ test('no step is due before the next look, and the repeated audio stays short', 
         }
         const { transcribedEnd, neededFrom } = policy.progress(speech)
         const kept = Math.max(transcribedEnd, speech.clock) - neededFrom
-        // The whole buffer, and the silence behind it that may pass until it is dropped.
+        // The whole buffer, and the silence after it until the buffer is dropped.
         const most =
-          limits.buffer.longestWithContext + Math.max(limits.interval, limits.phraseSilence, 4 * SAMPLE_RATE) + SAMPLE_RATE
+          limits.buffer.longestWithContext +
+          Math.max(limits.interval, limits.phraseSilence, 4 * SAMPLE_RATE) +
+          SAMPLE_RATE
         if (kept > most) throw new Error(`${kept / SAMPLE_RATE} s are kept`)
         if (speech.clock < announced) continue
         const look = policy.nextDetection(speech, limits)
         seen.waits += 1
         seen.longest = Math.max(seen.longest, look - speech.clock)
-        // A call that is not worth it is not made, however soon something may be due.
+        // Detection runs in calls of at least four frames, so an earlier step may wait for the next call.
         announced = look > speech.clock + 4 * VAD_FRAME ? look : 0
       }
     }),
@@ -98,5 +100,5 @@ test('no step is due before the next look, and the repeated audio stays short', 
   )
   t.is(run.failed ? `${String(run.errorInstance)}\n${fc.defaultReportMessage(run)}` : '', '')
   t.true(seen.waits > 1000 && seen.dues > 100, JSON.stringify(seen))
-  t.true(seen.longest >= 8 * VAD_FRAME, 'it does wait')
+  t.true(seen.longest >= 8 * VAD_FRAME, 'some looks wait for several frames')
 })

@@ -3,11 +3,11 @@ import {
   createAttentionDriver, finalTextsOf, samplesOf, speechState, tokensOf, wordOf,
 } from '../../support/pipeline/attention-driver.ts'
 
-const [ask, not, what] = [wordOf(' Ask', 0.1, 0.4), wordOf(' not', 0.5, 0.8), wordOf(' what', 0.9, 1.2)]
+const [askWord, notWord, whatWord] = [wordOf(' Ask', 0.1, 0.4), wordOf(' not', 0.5, 0.8), wordOf(' what', 0.9, 1.2)]
 
 test('a draft continues from the fixed words; words at the end of running speech stay open', (t) => {
   const { transcribe } = createAttentionDriver()
-  const { pass, outcome } = transcribe(speechState(1.3, [[0]]), [ask, not, what])
+  const { pass, outcome } = transcribe(speechState(1.3, [[0]]), [askWord, notWord, whatWord])
   t.deepEqual(pass, {
     from: 0,
     to: samplesOf(1.3),
@@ -15,39 +15,39 @@ test('a draft continues from the fixed words; words at the end of running speech
     isDraft: true,
     beginning: { context: [], prefix: [] },
   })
-  t.is(outcome.partial?.text, 'Ask not', 'what sounds at the very end is not shown')
+  t.is(outcome.partial?.text, 'Ask not', 'a word at the very end of the audio is not shown')
   const second = transcribe(speechState(2.4, [[0]]), [wordOf(' whatever', 0.9, 1.6), wordOf(' you', 2, 2.2)])
-  t.deepEqual(second.pass.beginning?.prefix, tokensOf(ask, not), 'the last word may be half a word')
+  t.deepEqual(second.pass.beginning?.prefix, tokensOf(askWord, notWord), 'the last word may be incomplete')
   t.is(second.outcome.partial?.text, 'Ask not whatever you')
 })
 
 test('a draft waits for the interval of new audio', (t) => {
   const { transcribe, next } = createAttentionDriver({ min_buffer: 1 })
   t.is(next(speechState(0.9, [[0]])).kind, 'wait')
-  transcribe(speechState(1.1, [[0]]), [ask])
+  transcribe(speechState(1.1, [[0]]), [askWord])
   t.is(next(speechState(2, [[0]])).kind, 'wait')
   t.is(next(speechState(2.1, [[0]])).kind, 'pass')
-  t.is(next(speechState(2.1, [[0, 1.8], [2]])).kind, 'pass', 'not where the speech before is over')
+  t.is(next(speechState(2.1, [[0, 1.8], [2]])).kind, 'pass', 'earlier speech that has ended needs no interval')
 })
 
 test('a pause fixes all words, but not the punctuation after the last word', (t) => {
   const { transcribe } = createAttentionDriver()
   const end = wordOf(' what.', 0.9, 1.2)
-  t.is(transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, end]).outcome.partial?.text, 'Ask not what')
+  t.is(transcribe(speechState(1.5, [[0, 1.3]]), [askWord, notWord, end]).outcome.partial?.text, 'Ask not what')
   const { pass, outcome } = transcribe(speechState(3, [[0, 1.3], [1.7]]), [wordOf(' you', 1.9, 2.2)])
-  t.deepEqual(pass.beginning?.prefix, [...tokensOf(ask, not), end.tokens[0]])
+  t.deepEqual(pass.beginning?.prefix, [...tokensOf(askWord, notWord), end.tokens[0]])
   t.is(outcome.partial?.text, 'Ask not what you')
 })
 
 test('doubted words of a draft are transcribed again with the following audio, also after a pause', (t) => {
   const { transcribe } = createAttentionDriver({ buffer_timeout: 5 })
-  transcribe(speechState(1.5, [[0, 1.3]]), [ask], { isLoop: true })
+  transcribe(speechState(1.5, [[0, 1.3]]), [askWord], { isLoop: true })
   t.is(transcribe(speechState(7, [[0, 1.3], [5.7]]), []).pass.from, 0)
 })
 
 test('late punctuation joins the word before it', (t) => {
   const { transcribe } = createAttentionDriver()
-  transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, what])
+  transcribe(speechState(1.5, [[0, 1.3]]), [askWord, notWord, whatWord])
   const comma = wordOf(',', 1.2, 1.2)
   t.is(
     transcribe(speechState(3, [[0, 1.3], [1.7]]), [comma, wordOf(' you', 1.9, 2.2)]).outcome.partial?.text,
@@ -55,33 +55,33 @@ test('late punctuation joins the word before it', (t) => {
   )
   t.deepEqual(
     transcribe(speechState(4.1, [[0, 1.3], [1.7]]), []).pass.beginning?.prefix.slice(0, 4),
-    tokensOf(ask, not, what, comma),
+    tokensOf(askWord, notWord, whatWord, comma),
   )
 })
 
 test('the second half of a split word joins the first half', (t) => {
   const { transcribe } = createAttentionDriver()
-  transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, what])
+  transcribe(speechState(1.5, [[0, 1.3]]), [askWord, notWord, whatWord])
   const joined = transcribe(speechState(3, [[0, 1.3], [1.7]]), [wordOf('ever', 1.7, 2)])
   t.is(joined.outcome.partial?.text, 'Ask not whatever')
 })
 
 test('a final word never changes; text that would end it is neither shown nor repeated', (t) => {
   const { transcribe, emit } = createAttentionDriver({ mode: 'partial', max_chars: 8, max_lines: 1 })
-  transcribe(speechState(2, [[0]]), [ask, not, what])
+  transcribe(speechState(2, [[0]]), [askWord, notWord, whatWord])
   t.deepEqual(finalTextsOf(emit(speechState(2, [[0]]))), ['Ask not'])
   const later = transcribe(speechState(3.1, [[0]]), [wordOf(' you', 2.2, 2.9)])
   t.is(later.outcome.partial?.text, 'what you')
-  t.deepEqual(later.pass.beginning?.prefix, tokensOf(ask, not, what))
+  t.deepEqual(later.pass.beginning?.prefix, tokensOf(askWord, notWord, whatWord))
 
   const bench = createAttentionDriver({ mode: 'final', max_delay: 2 })
-  bench.transcribe(speechState(1.8, [[0]]), [ask, not, what])
+  bench.transcribe(speechState(1.8, [[0]]), [askWord, notWord, whatWord])
   t.deepEqual(finalTextsOf(bench.emit(speechState(2.3, [[0]]))), ['Ask not what'])
   bench.transcribe(speechState(2.6, [[0]]), [wordOf('?', 1.2, 2.2), wordOf(' you', 2.3, 2.4)])
   t.deepEqual(finalTextsOf(bench.policy.finishNow(bench.limits)), ['you'])
 
   const open = createAttentionDriver({ max_buffer: 1, max_delay: 1 })
-  open.transcribe(speechState(2.8, [[0]]), [ask, not, what])
+  open.transcribe(speechState(2.8, [[0]]), [askWord, notWord, whatWord])
   t.deepEqual(finalTextsOf(open.emit(speechState(2.8, [[0]]))), ['Ask not what'])
   const shown = open.transcribe(speechState(3.7, [[0]]), [wordOf('?', 1.2, 3.4), wordOf(' you', 3.4, 3.5)])
   t.is(shown.outcome.partial?.text, 'you')
@@ -89,7 +89,7 @@ test('a final word never changes; text that would end it is neither shown nor re
 
 test('a phrase with sure drafts ends by a full window, in the middle of its pause', (t) => {
   const { transcribe, next, emit } = createAttentionDriver({ buffer_timeout: 1 })
-  transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, what])
+  transcribe(speechState(1.5, [[0, 1.3]]), [askWord, notWord, whatWord])
   t.is(next(speechState(1.75, [[0, 1.3]])).kind, 'wait')
   const { pass, outcome } = transcribe(speechState(1.85, [[0, 1.3]]), [wordOf('.', 1.2, 1.2)])
   t.deepEqual(pass, {
@@ -97,7 +97,7 @@ test('a phrase with sure drafts ends by a full window, in the middle of its paus
     to: samplesOf(1.3),
     isSpeaking: false,
     isDraft: false,
-    beginning: { context: [], prefix: tokensOf(ask, not, what) },
+    beginning: { context: [], prefix: tokensOf(askWord, notWord, whatWord) },
   })
   t.is(outcome.partial?.text, 'Ask not what.')
   t.is(next(speechState(2.2, [[0, 1.3]])).kind, 'wait')
@@ -106,15 +106,15 @@ test('a phrase with sure drafts ends by a full window, in the middle of its paus
 
 test('unsure words of drafts are transcribed again after the finals before they become final', (t) => {
   const { transcribe, emit } = createAttentionDriver()
-  transcribe(speechState(1.5, [[0, 1.3]]), [ask, wordOf(' knot', 0.5, 0.8, 0.2), what])
-  const { pass, outcome } = transcribe(speechState(2.4, [[0, 1.3]], true), [ask, not, what])
+  transcribe(speechState(1.5, [[0, 1.3]]), [askWord, wordOf(' knot', 0.5, 0.8, 0.2), whatWord])
+  const { pass, outcome } = transcribe(speechState(2.4, [[0, 1.3]], true), [askWord, notWord, whatWord])
   t.deepEqual(pass.beginning?.prefix, [])
   t.is(outcome.partial?.text, 'Ask not what')
   t.deepEqual(finalTextsOf(emit(speechState(2.4, [[0, 1.3]], true))), ['Ask not what'])
 
   const running = createAttentionDriver({ max_chars: 8, max_lines: 1 })
-  running.transcribe(speechState(3, [[0]]), [ask, wordOf(' knot', 0.5, 0.8, 0.2), what])
-  t.is(running.transcribe(speechState(3, [[0]]), [ask, not, what]).pass.isDraft, false)
+  running.transcribe(speechState(3, [[0]]), [askWord, wordOf(' knot', 0.5, 0.8, 0.2), whatWord])
+  t.is(running.transcribe(speechState(3, [[0]]), [askWord, notWord, whatWord]).pass.isDraft, false)
   t.deepEqual(finalTextsOf(running.emit(speechState(3, [[0]]))), ['Ask not'])
 })
 
@@ -122,26 +122,26 @@ test('a doubted word waits for the following audio; an unlikely word is hidden m
   const { transcribe } = createAttentionDriver()
   const doubted = wordOf(' knot', 0.5, 0.8, 0.45)
   t.is(
-    transcribe(speechState(2.2, [[0]]), [ask, doubted, wordOf(' why', 1, 1.3, 0.3), wordOf(' you', 1.4, 1.7)]).outcome
-      .partial?.text,
+    transcribe(speechState(2.2, [[0]]), [askWord, doubted, wordOf(' why', 1, 1.3, 0.3), wordOf(' you', 1.4, 1.7)])
+      .outcome.partial?.text,
     'Ask knot',
   )
-  const second = transcribe(speechState(3.3, [[0]]), [not, what, wordOf(' you', 1.5, 1.8)])
-  t.deepEqual(second.pass.beginning?.prefix, tokensOf(ask))
+  const second = transcribe(speechState(3.3, [[0]]), [notWord, whatWord, wordOf(' you', 1.5, 1.8)])
+  t.deepEqual(second.pass.beginning?.prefix, tokensOf(askWord))
   t.is(second.outcome.partial?.text, 'Ask not what you')
 })
 
 test('a full window that ends much earlier than the drafts is ignored', (t) => {
   const { transcribe, emit } = createAttentionDriver()
-  transcribe(speechState(3, [[0, 2.8]]), [ask, wordOf(' knot', 0.5, 0.8, 0.2), wordOf(' what', 2.1, 2.6)])
-  transcribe(speechState(4, [[0, 2.8]], true), [ask])
+  transcribe(speechState(3, [[0, 2.8]]), [askWord, wordOf(' knot', 0.5, 0.8, 0.2), wordOf(' what', 2.1, 2.6)])
+  transcribe(speechState(4, [[0, 2.8]], true), [askWord])
   t.deepEqual(finalTextsOf(emit(speechState(4, [[0, 2.8]], true))), ['Ask knot what'])
 })
 
 test('a pause ends a sentence only when the model is sure of it', (t) => {
   for (const [probability, text] of [[0.4, 'Ask not what'], [0.6, 'Ask not what.']] as const) {
     const { transcribe, emit } = createAttentionDriver()
-    transcribe(speechState(1.5, [[0, 1.3]]), [ask, not, what])
+    transcribe(speechState(1.5, [[0, 1.3]]), [askWord, notWord, whatWord])
     transcribe(speechState(2.4, [[0, 1.3]], true), [wordOf('.', 1.2, 1.2, probability)])
     t.deepEqual(finalTextsOf(emit(speechState(2.4, [[0, 1.3]], true))), [text])
   }
@@ -161,7 +161,7 @@ test('a full window that finds silence clears the segment on the screen, and not
   t.is(
     transcribe(speechState(9, [[7, 8]]), [wordOf(' Ask', 7.1, 7.6)]).outcome.partial?.segment,
     1,
-    'the number goes to what is said next',
+    'the next speech gets the number of the cleared segment',
   )
 })
 
@@ -169,23 +169,23 @@ const DOUBTFUL = { avgLogprob: -1.1 }
 
 test('speech with bad scores keeps the text of the drafts, else that of the full window', (t) => {
   const doubted = createAttentionDriver()
-  doubted.transcribe(speechState(1.5, [[0, 1.3]]), [ask, not])
+  doubted.transcribe(speechState(1.5, [[0, 1.3]]), [askWord, notWord])
   const doubtful = doubted.transcribe(speechState(2.4, [[0, 1.3]], true), [wordOf(' Ah', 0.9, 1.2)], DOUBTFUL)
   t.is(doubtful.outcome.partial, null)
   t.deepEqual(finalTextsOf(doubted.emit(speechState(2.4, [[0, 1.3]], true))), ['Ask not'])
 
   const { transcribe, emit } = createAttentionDriver()
-  const draft = transcribe(speechState(1.5, [[0, 1.3]]), [ask, not], DOUBTFUL)
+  const draft = transcribe(speechState(1.5, [[0, 1.3]]), [askWord, notWord], DOUBTFUL)
   t.is(draft.outcome.partial, null, 'a doubtful draft is not shown')
-  t.is(transcribe(speechState(2.4, [[0, 1.3]], true), [ask, not], DOUBTFUL).outcome.partial?.text, 'Ask not')
+  t.is(transcribe(speechState(2.4, [[0, 1.3]], true), [askWord, notWord], DOUBTFUL).outcome.partial?.text, 'Ask not')
   t.deepEqual(finalTextsOf(emit(speechState(2.4, [[0, 1.3]], true))), ['Ask not'])
 })
 
 test('speech that no draft could use gets one full window before its audio is dropped', (t) => {
   const { transcribe, emit, limits } = createAttentionDriver({ max_buffer: 4, min_buffer: 3 })
-  for (const clock of [3, 6, 9]) transcribe(speechState(clock, [[0]]), [ask, not], DOUBTFUL)
+  for (const clock of [3, 6, 9]) transcribe(speechState(clock, [[0]]), [askWord, notWord], DOUBTFUL)
   const long = wordOf(' gibberish', 1, 7)
-  const { pass } = transcribe(speechState(9, [[0]]), [ask, long], DOUBTFUL)
+  const { pass } = transcribe(speechState(9, [[0]]), [askWord, long], DOUBTFUL)
   t.deepEqual([pass.isDraft, pass.to], [false, limits.buffer.longestWithContext])
   t.deepEqual(finalTextsOf(emit(speechState(9, [[0]]))), ['Ask gibberish'])
 
@@ -193,28 +193,28 @@ test('speech that no draft could use gets one full window before its audio is dr
   for (const clock of [3, 6, 9]) silent.transcribe(speechState(clock, [[0]]), [])
   t.deepEqual(finalTextsOf(silent.emit(speechState(9, [[0]]))), [])
   const step = silent.next(speechState(12, [[0]]))
-  t.is(step.kind === 'pass' && step.pass.from, samplesOf(6), 'the oldest audio is given up')
+  t.is(step.kind === 'pass' && step.pass.from, samplesOf(6), 'the oldest audio is dropped')
 })
 
 test('a loop is neither shown nor final, and clears the context', (t) => {
   const { transcribe, emit } = createAttentionDriver()
-  transcribe(speechState(1.5, [[0, 1.3]]), [ask, not])
+  transcribe(speechState(1.5, [[0, 1.3]]), [askWord, notWord])
   const loop = Array.from({ length: 8 }, (_, i) => wordOf(' no', 0.8 + i / 20, 0.85 + i / 20))
-  t.is(transcribe(speechState(1.9, [[0, 1.3]]), loop).outcome.partial, null, 'its text is one')
+  t.is(transcribe(speechState(1.9, [[0, 1.3]]), loop).outcome.partial, null, 'the text is a loop')
   t.deepEqual(finalTextsOf(emit(speechState(2.4, [[0, 1.3]], true))), ['Ask not'])
   const stopped = createAttentionDriver()
-  t.is(stopped.transcribe(speechState(1.5, [[0, 1.3]]), [ask], { isLoop: true }).outcome.partial, null)
+  t.is(stopped.transcribe(speechState(1.5, [[0, 1.3]]), [askWord], { isLoop: true }).outcome.partial, null)
   t.is(
-    stopped.transcribe(speechState(2.4, [[0, 1.3]], true), [ask], { isLoop: true }).outcome.partial,
+    stopped.transcribe(speechState(2.4, [[0, 1.3]], true), [askWord], { isLoop: true }).outcome.partial,
     null,
-    'the decoder was stopped',
+    'the decoder reported a loop',
   )
   t.deepEqual(finalTextsOf(stopped.emit(speechState(2.4, [[0, 1.3]], true))), [])
 })
 
 test('half a word before a loop stays open', (t) => {
   const { transcribe, emit, limits, policy } = createAttentionDriver({ max_chars: 8, max_lines: 1 })
-  transcribe(speechState(3.5, [[0]]), [ask, wordOf(' knot', 0.5, 0.8, 0.2), what, wordOf(' y', 3.3, 3.5)])
+  transcribe(speechState(3.5, [[0]]), [askWord, wordOf(' knot', 0.5, 0.8, 0.2), whatWord, wordOf(' y', 3.3, 3.5)])
   transcribe(speechState(3.5, [[0]]), [], { isLoop: true })
   t.deepEqual(finalTextsOf(emit(speechState(3.5, [[0]]))), ['Ask knot'])
   transcribe(speechState(4.6, [[0]]), [wordOf(' you', 3.3, 3.7)])
@@ -223,11 +223,11 @@ test('half a word before a loop stays open', (t) => {
 
 test('a pause over three seconds empties the buffer and turns its words into context', (t) => {
   const { transcribe, emit, policy } = createAttentionDriver()
-  transcribe(speechState(2.4, [[0, 1.3]], true), [ask, not, what])
+  transcribe(speechState(2.4, [[0, 1.3]], true), [askWord, notWord, whatWord])
   emit(speechState(2.4, [[0, 1.3]], true))
   t.is(policy.progress({ ...speechState(4, []), phrases: [] }).neededFrom, 0)
   const soon = transcribe(speechState(5, [[4]]), [wordOf(' you', 4.1, 4.4)])
-  t.deepEqual([soon.pass.from, soon.pass.beginning?.prefix], [0, tokensOf(ask, not, what)])
+  t.deepEqual([soon.pass.from, soon.pass.beginning?.prefix], [0, tokensOf(askWord, notWord, whatWord)])
   transcribe(speechState(6.5, [[4, 5.2]], true), [])
   emit(speechState(6.5, [[4, 5.2]], true))
   const silence = { ...speechState(20, []), phrases: [] }
@@ -235,7 +235,7 @@ test('a pause over three seconds empties the buffer and turns its words into con
   const { pass } = transcribe(speechState(22, [[21]]), [wordOf(' can', 21.1, 21.4)])
   t.is(pass.from, samplesOf(21) - samplesOf(0.15))
   t.deepEqual(pass.beginning?.prefix, [])
-  t.deepEqual(pass.beginning?.context.slice(0, 3), tokensOf(ask, not, what))
+  t.deepEqual(pass.beginning?.context.slice(0, 3), tokensOf(askWord, notWord, whatWord))
 })
 
 test('a full buffer is cut after a sentence, else a clause, else a word; no word is lost or repeated', (t) => {
@@ -252,7 +252,7 @@ test('a full buffer is cut after a sentence, else a clause, else a word; no word
     const words = texts.map((text, i) => wordOf(text, 4 + i / 2, 4.4 + i / 2))
     transcribe(speechState(8, [[0]]), words)
     const finals = finalTextsOf(emit(speechState(8, [[0]])))
-    t.deepEqual(finalTextsOf(emit(speechState(8, [[0]]))), [], 'what is cut off is final already')
+    t.deepEqual(finalTextsOf(emit(speechState(8, [[0]]))), [], 'the words before the cut are already final')
     const step = next(speechState(9.1, [[0]]))
     if (step.kind !== 'pass') throw new Error(step.kind)
     const last = words[count - 1]
@@ -273,13 +273,13 @@ test('several ended phrases are transcribed in one pass, and each becomes its ow
   const [far] = speechState(40, [[30, 31]], true).phrases
   if (first === undefined || second === undefined || third === undefined || far === undefined)
     throw new Error('no phrases')
-  const behind = { ...speechState(40, [], true), phrases: [first, second, third, far] }
-  const { pass } = transcribe(behind, [ask, not, wordOf(' what', 3.1, 3.5), wordOf(' you', 6.2, 6.6)])
+  const backlog = { ...speechState(40, [], true), phrases: [first, second, third, far] }
+  const { pass } = transcribe(backlog, [askWord, notWord, wordOf(' what', 3.1, 3.5), wordOf(' you', 6.2, 6.6)])
   t.deepEqual([pass.to, pass.isDraft], [samplesOf(8), false], 'as many as fit')
-  t.deepEqual(finalTextsOf(emit(behind)), ['Ask not'])
-  t.deepEqual(finalTextsOf(emit({ ...behind, phrases: [second, third, far] })), ['what'])
-  t.deepEqual(finalTextsOf(emit({ ...behind, phrases: [third, far] })), ['you'])
-  const step = next({ ...behind, phrases: [far] })
+  t.deepEqual(finalTextsOf(emit(backlog)), ['Ask not'])
+  t.deepEqual(finalTextsOf(emit({ ...backlog, phrases: [second, third, far] })), ['what'])
+  t.deepEqual(finalTextsOf(emit({ ...backlog, phrases: [third, far] })), ['you'])
+  const step = next({ ...backlog, phrases: [far] })
   t.is(step.kind === 'pass' && step.pass.from, samplesOf(30) - samplesOf(0.15))
 })
 
@@ -287,8 +287,8 @@ test('without punctuation none is shown, and the model still continues from its 
   const { transcribe } = createAttentionDriver({ punctuation: false })
   const end = wordOf(' what?', 0.9, 1.2)
   t.is(
-    transcribe(speechState(2, [[0]]), [ask, wordOf(' not,', 0.5, 0.8), end, wordOf(' you', 1.5, 1.8)]).outcome.partial
-      ?.text,
+    transcribe(speechState(2, [[0]]), [askWord, wordOf(' not,', 0.5, 0.8), end, wordOf(' you', 1.5, 1.8)]).outcome
+      .partial?.text,
     'Ask not what you',
   )
   t.deepEqual(transcribe(speechState(3.1, [[0]]), []).pass.beginning?.prefix.at(-1), end.tokens[1])

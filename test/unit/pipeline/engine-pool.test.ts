@@ -38,11 +38,11 @@ test('a session begins on the least loaded GPU and stays there until it ends', (
 
 test('a session begins only on a GPU with enough memory while one exists', (t) => {
   const { pin } = poolOf([engine(), engine()], [2000, 8000])
-  t.is(pin(1, 3000).at, 1, 'it is too large for the first')
+  t.is(pin(1, 3000).at, 1, 'the session is too large for the first GPU')
   t.is(pin(2, 1500).at, 1, 'the larger GPU stays less loaded: 4500 of 8000 is less than 1500 of 2000')
   t.is(pin(3, 1500).at, 0)
   t.is(pin(4, 3500).at, 1, 'memory comes before load')
-  t.is(pin(5, 7000).at, 1, 'where no GPU has the memory, the least loaded takes it')
+  t.is(pin(5, 7000).at, 1, 'without enough memory anywhere, the least loaded GPU gets the session')
   const { pin: pinSlow } = poolOf([engine({ lanes: 0.1 }), engine({ lanes: 0.1 })], [9000, 1000])
   t.deepEqual([1, 2].map((liveId) => pinSlow(liveId, 1001).at), [0, 0], 'a GPU with too few lanes is only slow')
 })

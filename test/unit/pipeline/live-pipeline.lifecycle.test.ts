@@ -107,9 +107,9 @@ test('finish waits for the engine up to its limit and sends the known text [R144
   const engine = scriptedEngine({
     words,
     delay,
-    transcribe: (heard) => {
+    transcribe: (hypothesis) => {
       passes += 1
-      return E.right(heard)
+      return E.right(hypothesis)
     },
   })
   const { finals, partials, events } = collectEvents()
@@ -148,8 +148,8 @@ test('the lag is the age of the oldest unprocessed audio and disappears with the
   const words = spokenWords('late words')
   const engine = scriptedEngine({ words })
   const lags = createLags()
-  const heard: Array<number> = []
-  lags.onPass((seconds) => heard.push(seconds))
+  const passLags: Array<number> = []
+  lags.onPass((seconds) => passLags.push(seconds))
   let now = 1_000_000
   const monotonic = (): number => now
   const create = createLivePipeline({
@@ -171,7 +171,7 @@ test('the lag is the age of the oldest unprocessed audio and disappears with the
   await late.start()()
   await eventually(() => assert.equal(finals.length, 1))
   await eventually(() => assert.equal(lags.of(7), 0))
-  t.is(heard[0], 2.5)
+  t.is(passLags[0], 2.5)
   idle.abort()
   t.deepEqual([lags.of(8), lags.current().length], [null, 1])
   await late.finish(1000)

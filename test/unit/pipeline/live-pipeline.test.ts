@@ -110,7 +110,7 @@ test('two sessions on one engine do not mix', async (t) => {
   const audio = scriptedAudio(words, 3)
   const firstLength = scriptedAudio(scripts[0] ?? []).length
   const halves = [audio.slice(0, firstLength), audio.slice(firstLength)]
-  const heard = await Promise.all(
+  const texts = await Promise.all(
     halves.map(async (samples, i) => {
       const { finals, events } = collectEvents()
       const pipeline = create({ liveId: i, model: 'scripted', language: 'en', settings, nextSegment: 1, events })
@@ -123,7 +123,7 @@ test('two sessions on one engine do not mix', async (t) => {
       return finals.map(({ text }) => text).join(' ')
     }),
   )
-  t.deepEqual(heard, scripts.map((script) => script.map(({ text }) => text).join(' ')))
+  t.deepEqual(texts, scripts.map((script) => script.map(({ text }) => text).join(' ')))
 })
 
 test('an hour of speech at full speed is transcribed completely, in few passes and bounded jobs', async (t) => {

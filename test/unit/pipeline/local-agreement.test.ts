@@ -10,7 +10,7 @@ import {
 import type { Agreement } from '../../../application/pipeline/policy/by-agreement/local-agreement.ts'
 import { testWith } from '../../support/running/skip-unless.ts'
 
-/** What whisper_streaming's HypothesisBuffer committed after each hypothesis. */
+/** A hypothesis and the words that HypothesisBuffer of whisper_streaming committed after it. */
 interface Step {
   readonly offset: number
   readonly hypothesis: ReadonlyArray<readonly [number, number, string]>
@@ -26,19 +26,19 @@ const followsTheReference = (t: ExecutionContext, sequences: ReturnType<typeof r
   for (const [number, { steps }] of sequences.entries()) {
     let state: Agreement = NO_AGREEMENT
     for (const [index, step] of steps.entries()) {
-      const where = `sequence ${number}, step ${index}`
-      const heard = step.hypothesis.map(([start, end, text]) => ({
+      const place = `sequence ${number}, step ${index}`
+      const hypothesis = step.hypothesis.map(([start, end, text]) => ({
         start: start + step.offset,
         end: end + step.offset,
         text,
       }))
-      const result = commit(state, insert(state, heard))
-      t.deepEqual(result.committed.map((word) => word.text), step.committed.map((word) => word[2]), where)
+      const result = commit(state, insert(state, hypothesis))
+      t.deepEqual(result.committed.map((word) => word.text), step.committed.map((word) => word[2]), place)
       result.committed.forEach((word, i) => {
-        t.true(Math.abs(word.start - (step.committed[i]?.[0] ?? Number.NaN)) <= 0.01, where)
-        t.true(Math.abs(word.end - (step.committed[i]?.[1] ?? Number.NaN)) <= 0.01, where)
+        t.true(Math.abs(word.start - (step.committed[i]?.[0] ?? Number.NaN)) <= 0.01, place)
+        t.true(Math.abs(word.end - (step.committed[i]?.[1] ?? Number.NaN)) <= 0.01, place)
       })
-      t.deepEqual(result.state.pending.map((word) => word.text), step.pending, where)
+      t.deepEqual(result.state.pending.map((word) => word.text), step.pending, place)
       state = step.trimmed_at === undefined ? result.state : trim(result.state, step.trimmed_at)
     }
   }

@@ -26,7 +26,7 @@ const settings = fc.record({
   max_delay: fc.double({ min: 0.5, max: 20, noNaN: true }),
 })
 
-/** A word that was heard a little before the end of what was heard. */
+/** Adds a pending word that ends 0.2 s before the end of the transcribed audio. */
 const withWord = (state: PolicyState): PolicyState => {
   const end = Math.max(0, state.transcribedEnd / SAMPLE_RATE - 0.2)
   return {
@@ -38,13 +38,13 @@ const withWord = (state: PolicyState): PolicyState => {
 test('no step is due before the next look, for any audio until then', (t) => {
   const seen = { looks: 0, dues: 0, longest: 0 }
   fc.assert(
-    fc.property(spans, spans, settings, fc.option(fc.double({ min: 0, max: 1, noNaN: true })), fc.boolean(), (past, future, chosen, heard, knows) => {
+    fc.property(spans, spans, settings, fc.option(fc.double({ min: 0, max: 1, noNaN: true })), fc.boolean(), (past, future, chosen, transcribedShare, hasPendingWord) => {
       const limits = limitsOf({ ...DEFAULT_ENGINE_SETTINGS, ...chosen }, 30)
       const speech = foldSpeech(INITIAL_SEGMENTER, past, limits.phraseSilence)
-      // Only the newest phrase: what is left of earlier ones is due at once.
+      // Only the newest phrase, because open text of earlier phrases is due immediately.
       const now: SegmenterState = { ...speech, phrases: speech.phrases.slice(-1) }
       const lastEnd = now.phrases[0] === undefined ? null : lastRegion(now.phrases[0]).end
-      const transcribedEnd = heard === null ? (lastEnd ?? 0) : Math.round(heard * speech.clock)
+      const transcribedEnd = transcribedShare === null ? (lastEnd ?? 0) : Math.round(transcribedShare * speech.clock)
       const begun = { ...initialPolicy(1), bufferStart: Math.max(0, transcribedEnd - 2 * SAMPLE_RATE), transcribedEnd }
       const kindAt = (policy: PolicyState, state: SegmenterState): string => {
         const phrase = state.phrases[0]
@@ -53,7 +53,9 @@ test('no step is due before the next look, for any audio until then', (t) => {
           : nextStep(skipSilence(policy, phrase, limits), phrase, state.clock, limits).kind
       }
       const policy =
-        knows && now.phrases[0] !== undefined && lastRegion(now.phrases[0]).start < transcribedEnd ? withWord(begun) : begun
+        hasPendingWord && now.phrases[0] !== undefined && lastRegion(now.phrases[0]).start < transcribedEnd
+          ? withWord(begun)
+          : begun
       if (kindAt(policy, now) !== 'wait') return
       const look = nextDetection(
         now.phrases[0] === undefined ? policy : skipSilence(policy, now.phrases[0], limits),
@@ -69,7 +71,7 @@ test('no step is due before the next look, for any audio until then', (t) => {
           if (kindAt(policy, next) !== 'wait') seen.dues += 1
           break
         }
-        // A call that is not worth it is not made, however soon something may be due.
+        // Detection runs in calls of at least four frames, so an earlier step may wait for the next call.
         if (look > now.clock + 4 * VAD_FRAME && kindAt(policy, next) !== 'wait')
           throw new Error(
             `${kindAt(policy, next)} at ${next.clock - now.clock}, but the next look is at ${look - now.clock}`,
@@ -79,5 +81,5 @@ test('no step is due before the next look, for any audio until then', (t) => {
     { numRuns: 2000 },
   )
   t.true(seen.looks > 200 && seen.dues > 20, JSON.stringify(seen))
-  t.true(seen.longest >= 8 * VAD_FRAME, 'it does wait')
+  t.true(seen.longest >= 8 * VAD_FRAME, 'some looks wait for several frames')
 })

@@ -5,10 +5,10 @@ import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { streamAudio } from '../../support/pipeline/pipeline-stream.ts'
 
 const SHORT = 20 * 16000
-/** Through all tones once. */
+/** Samples of one pass through all tones. */
 const SCALE = 48 * 16000
 
-/** Noise that is the same in every run (a linear congruential generator). */
+/** Noise that is equal in every run (a linear congruential generator). */
 const whiteNoise = (amplitude: number): Int16Array => {
   let seed = 1
   return Int16Array.from({ length: SHORT }, () => {

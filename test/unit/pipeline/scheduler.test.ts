@@ -7,9 +7,10 @@ import type { Device, Hypothesis, TranscribeJob } from '../../../application/por
 const SILENCE: Hypothesis = { segments: [], avgLogprob: 0, noSpeechProb: 0, compressionRatio: 1 }
 const jobOf = (model: string): TranscribeJob => ({ model, language: 'en', samples: new Int16Array(1) })
 
-/** An engine whose jobs end when the test says so; `running` in the order that they came. */
+/** An engine with one CPU device. */
 const onCpu = (lanes: number) => ({ deviceOf: (): Device => ({ name: 'cpu', lanes }) })
 
+/** An engine whose jobs end when the test ends them. `running` lists the jobs in the order of arrival. */
 const heldEngine = (lanes: number) => {
   const running: Array<{
     readonly model: string
@@ -184,14 +185,14 @@ test('no session starves when all sessions submit jobs at once', async (t) => {
         await Promise.all(
           maxDelays.map(async (maxDelay, live) => {
             for (let total = 0; total < rounds; total = turns.reduce((sum, count) => sum + count, 0)) {
-              const asked = now
+              const submittedAt = now
               await scheduler.transcribe(live, now + maxDelay, jobOf(`${live}`))
-              waits.push(now - asked - maxDelay)
+              waits.push(now - submittedAt - maxDelay)
               turns[live] = (turns[live] ?? 0) + 1
             }
           }),
         )
-        // Nobody waits longer than the spread of the deadlines and one turn of everybody.
+        // No session waits longer than the spread of the deadlines and one turn of all sessions.
         const bound = Math.max(...maxDelays) + (maxDelays.length + parallelism) * passMs
         if (waits.some((late) => late > bound))
           throw new Error(`waited ${Math.max(...waits)} ms beyond the deadline, bound ${bound}`)
@@ -225,18 +226,18 @@ test('sessions on a too slow model share the remaining time and do not delay a l
       turns[live] = (turns[live] ?? 0) + 1
     }
   })
-  let [longest, longestBehind] = [0, 0]
+  let [longest, longestAfterStart] = [0, 0]
   const light = async (): Promise<void> => {
-    for (let asked = 0; asked < 600_000; asked = Math.max(now, asked + 1000)) {
-      while (clock() < asked) await settled()
+    for (let dueAt = 0; dueAt < 600_000; dueAt = Math.max(now, dueAt + 1000)) {
+      while (clock() < dueAt) await settled()
       const began = now
       await scheduler.transcribe(9, began + 5000, jobOf('light'))
       longest = Math.max(longest, now - began)
-      if (began > 60_000) longestBehind = Math.max(longestBehind, now - began)
+      if (began > 60_000) longestAfterStart = Math.max(longestAfterStart, now - began)
     }
   }
   await Promise.all([...heavy, light()])
   t.true(longest <= turns.length * 1500 + 100, `a light job took ${longest} ms`)
-  t.true(longestBehind <= 1500 + 100, `a light job took ${longestBehind} ms`)
+  t.true(longestAfterStart <= 1500 + 100, `a light job took ${longestAfterStart} ms`)
   t.true(Math.max(...turns) - Math.min(...turns) <= 5, `turns ${turns.join()}`)
 })

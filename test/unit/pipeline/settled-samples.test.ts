@@ -9,8 +9,8 @@ import type { ScriptedWord } from '../../support/doubles/scripted/script.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 
 const RATE = 16_000
-/** Models without word times guess when words end. */
-const GUESSED = 1.5 * RATE
+/** Samples by which models without word times may misjudge the end of a word. */
+const END_TOLERANCE_SAMPLES = 1.5 * RATE
 
 test('during speech, audio is settled up to the start of the buffer and of the first open word', (t) => {
   const speech = { ...INITIAL_SEGMENTER, clock: 100_000, phrases: [{ regions: [], dips: [], closedAt: null }] }
@@ -39,17 +39,17 @@ test('settled audio is covered by finals, and after speech all but the last mome
       pipeline.push(audio.slice(at, at + 1600))
       for (let n = 0; n < 6; n += 1) await new Promise((resolve) => void setImmediate(resolve))
       const settled = pipeline.settledSamples()
-      const told = finals.map(({ text }) => text).join(' ').split(' ').length
-      const spoken = ends.filter((end) => end <= settled - (hasWordTimes ? 0 : GUESSED)).length
+      const finalWords = finals.map(({ text }) => text).join(' ').split(' ').length
+      const spoken = ends.filter((end) => end <= settled - (hasWordTimes ? 0 : END_TOLERANCE_SAMPLES)).length
       t.true(settled >= before && settled <= at + 1600)
-      t.true(spoken === 0 || told >= spoken, `${spoken} words are settled, ${told} are told at ${at}`)
+      t.true(spoken === 0 || finalWords >= spoken, `${spoken} words are settled, ${finalWords} are finalWords at ${at}`)
       moved += settled > before ? 1 : 0
       before = settled
     }
     t.true(moved > 10)
     t.true(
       before >= audio.length - 2 * RATE,
-      `${audio.length - before} samples are open behind four seconds of silence`,
+      `${audio.length - before} samples are open after four seconds of silence`,
     )
   }
 })

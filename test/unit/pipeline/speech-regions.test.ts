@@ -57,12 +57,12 @@ testWith(folder)('speech regions cover the words of real recordings and stay clo
     if (words === undefined || !existsSync(`${folder}/${file}`)) continue
     const regions = await regionsOf(engine, readWav(`${folder}/${file}`))
     total += words.length
-    // By its middle: the times come from a recogniser, which lets the first word begin with the recording.
+    // Compares the middle of each word, because the reference lets the first word begin with the recording.
     const middles = words.map(([start, end]) => (start + end) / 2)
     covered += middles.filter((middle) => regions.some(({ start, end }) => start <= middle && middle <= end)).length
     for (const phrase of phrasesOf(words)) {
       const own = regions.filter((region) => overlaps(region, phrase))
-      t.true(own.length > 0, `${file}: nothing at ${phrase.start} s`)
+      t.true(own.length > 0, `${file}: no region at ${phrase.start} s`)
       lead = Math.max(lead, phrase.start - (own[0]?.start ?? phrase.start))
       lag = Math.max(lag, (own.at(-1)?.end ?? phrase.end) - phrase.end)
       t.log(
@@ -76,7 +76,8 @@ testWith(folder)('speech regions cover the words of real recordings and stay clo
     }
   }
   t.log(
-    `${covered} of ${total} words covered, starts at most ${lead.toFixed(2)} s early, ends at most ${lag.toFixed(2)} s late`,
+    `${covered} of ${total} words covered, ` +
+      `starts at most ${lead.toFixed(2)} s early, ends at most ${lag.toFixed(2)} s late`,
   )
   t.true(covered >= 0.95 * total)
   t.true(lead <= 0.3)

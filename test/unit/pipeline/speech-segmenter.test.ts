@@ -12,7 +12,7 @@ import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
 const SECOND = SAMPLE_RATE
 const PAD = 0.1 * SAMPLE_RATE
 
-/** `spans`: [frames, probability]. */
+/** Folds frames of speech probabilities. Each span is [number of frames, probability]. */
 const fold = (
   spans: ReadonlyArray<readonly [number, number]>,
   state: SegmenterState = INITIAL_SEGMENTER,

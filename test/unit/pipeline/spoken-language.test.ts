@@ -16,8 +16,8 @@ const sought = () => createSpokenLanguage('auto')
 const span = (from: number, to: number) => ({ from: samplesOf(from), to: samplesOf(to) })
 
 test('a given language is never detected and appears in no segment', (t) => {
-  const given = createSpokenLanguage('haw')
-  t.deepEqual([given.code(), given.nextQuery(speechState(5, [[0]]), 0, null)], ['haw', null])
+  const fixed = createSpokenLanguage('haw')
+  t.deepEqual([fixed.code(), fixed.nextQuery(speechState(5, [[0]]), 0, null)], ['haw', null])
 })
 
 test('the language is detected after 1 s of speech and each doubling, until the model is sure', (t) => {
@@ -25,13 +25,13 @@ test('the language is detected after 1 s of speech and each doubling, until the 
   t.is(language.nextQuery(speechState(1.5, [[0, 0.4], [1]]), 0, null), null, '0.9 s of speech')
   t.deepEqual(language.nextQuery(speechState(1.6, [[0, 0.4], [1]]), 0, null), span(0, 1.6))
   t.false(language.applyAnswer({ code: 'de', probability: 0.4 }))
-  t.is(language.code(), null, 'a doubtful answer is not taken while more is to come')
+  t.is(language.code(), null, 'a doubtful answer is ignored while more audio may follow')
   t.is(language.nextQuery(speechState(2.5, [[0, 0.4], [1]]), 0, null), null)
   t.deepEqual(language.nextQuery(speechState(2.6, [[0, 0.4], [1]]), 0, null), span(0, 2.6))
-  t.false(language.applyAnswer({ code: 'de', probability: 0.4 }), 'nothing was heard yet')
+  t.false(language.applyAnswer({ code: 'de', probability: 0.4 }), 'no text exists yet')
   t.is(language.code(), 'de')
   t.deepEqual(language.nextQuery(speechState(4.6, [[0, 0.4], [1]]), 0, null), span(0, 4.6))
-  t.true(language.applyAnswer({ code: 'nl', probability: 0.9 }), 'what was heard was in German')
+  t.true(language.applyAnswer({ code: 'nl', probability: 0.9 }), 'the existing text is German')
   t.is(language.nextQuery(speechState(20, [[0]]), 0, null), null)
 })
 
@@ -54,8 +54,8 @@ test('a short first phrase is detected when it ends', (t) => {
   t.is(language.nextQuery(speechState(1.6, [[0.1, 0.5]], true), 0, null), null)
 })
 
-/** A live in English, of which the model was sure, in its second phrase. */
-const english = () => {
+/** A session whose language is surely English, at its second phrase. */
+const startEnglish = () => {
   const language = sought()
   language.nextQuery(speechState(2.1, [[0]]), 0, null)
   language.applyAnswer({ code: 'en', probability: 0.9 })
@@ -64,12 +64,12 @@ const english = () => {
 }
 
 test('a sure language changes only by a sure result over two seconds', (t) => {
-  const language = english()
+  const language = startEnglish()
   t.is(language.nextQuery(speechState(6.9, [[5]]), 0, null), null)
   t.is(
     language.nextQuery(speechState(9, [[5, 6.9]], true), 0, null),
     null,
-    'a shorter phrase is taken for the language before',
+    'a shorter phrase keeps the previous language',
   )
   t.deepEqual(language.nextQuery(speechState(7, [[5]]), 0, null), span(5, 7))
   t.false(language.applyAnswer({ code: 'cy', probability: 0.7 }))
@@ -94,17 +94,17 @@ const [first, second, third] = [
 ]
 const german = second.map((word) => ({ ...word, language: 'de' }))
 
-/** How the audio comes, and what an engine makes of it. */
-interface Way {
+/** The size of the audio chunks, and how the engine transcribes them. */
+interface TranscriptionOptions {
   readonly config?: EngineSettings
   readonly hasWordTimes?: boolean
   readonly chunk?: number
   readonly transcribe?: (hypothesis: Hypothesis, job: TranscribeJob) => Hypothesis
 }
 
-const heard = async (
+const transcribeAuto = async (
   words: ReadonlyArray<ScriptedWord>,
-  { config = settings, hasWordTimes = true, chunk = 1600, transcribe }: Way,
+  { config = settings, hasWordTimes = true, chunk = 1600, transcribe }: TranscriptionOptions,
 ) => {
   const engine = scriptedEngine({
     words,
@@ -122,13 +122,13 @@ const heard = async (
   await pipeline.finish(10_000)
   return { finals, partials, failures, jobs: engine.jobs }
 }
-const told = ({ language, text }: Segment): ReadonlyArray<string | undefined> => [language, text]
+const languageAndText = ({ language, text }: Segment): ReadonlyArray<string | undefined> => [language, text]
 
 for (const hasWordTimes of [true, false])
   test(`each phrase is transcribed and labelled in its own language: word times ${hasWordTimes}`, async (t) => {
-    const { finals, partials, failures, jobs } = await heard([...first, ...german, ...third], { hasWordTimes })
+    const { finals, partials, failures, jobs } = await transcribeAuto([...first, ...german, ...third], { hasWordTimes })
     t.deepEqual(failures, [])
-    t.deepEqual(finals.map(told), [
+    t.deepEqual(finals.map(languageAndText), [
       ['en', 'it begins at noon and nobody is late'],
       ['de', 'es beginnt am mittag und niemand kommt zu spät'],
       ['en', 'bring your own cup and your own plate'],
@@ -140,22 +140,25 @@ for (const hasWordTimes of [true, false])
         transcribed.filter(({ beginning }) => (beginning?.context.length ?? 0) > 0).map(({ language }) => language),
       ),
       new Set(),
-      'no text in another language is before any',
+      'no text in another language comes before',
     )
     t.true(jobs.filter(({ language }) => language === null).length <= 2 * 3)
   })
 
 test('several late phrases are each transcribed in their own language', async (t) => {
-  const { finals } = await heard([...first, ...german, ...third], { chunk: 1_000_000 })
+  const { finals } = await transcribeAuto([...first, ...german, ...third], { chunk: 1_000_000 })
   t.deepEqual(finals.map(({ language }) => language), ['en', 'de', 'en'])
 })
 
 test('without a detector the language changes after a final', async (t) => {
   const config = { ...settings, vad: false }
-  const { finals } = await heard([...first, ...german.map((word, i) => (i === 0 ? { ...word, pause: 4 } : word))], {
-    config,
-  })
-  t.deepEqual(finals.map(told), [
+  const { finals } = await transcribeAuto(
+    [...first, ...german.map((word, i) => (i === 0 ? { ...word, pause: 4 } : word))],
+    {
+      config,
+    },
+  )
+  t.deepEqual(finals.map(languageAndText), [
     ['en', 'it begins at noon and nobody is late'],
     ['de', 'es beginnt am mittag und niemand kommt zu spät'],
   ])
@@ -172,22 +175,26 @@ for (const hasWordTimes of [true, false])
         return {
           ...hypothesis,
           language:
-            (hypothesis.language?.probability ?? 0) > 0 && asked++ < 2
+            (hypothesis.language?.probability ?? 0) > 0 && requests++ < 2
               ? { code: 'cy', probability: 0.5 }
               : { code: 'de', probability: 0.9 },
         }
       const wrong = (text: string): string => (language === 'cy' ? text.toUpperCase() : text)
-      const said = hypothesis.words && { words: hypothesis.words.map((word) => ({ ...word, text: wrong(word.text) })) }
+      const wrongWords = hypothesis.words && {
+        words: hypothesis.words.map((word) => ({ ...word, text: wrong(word.text) })),
+      }
       return {
         ...hypothesis,
-        ...said,
+        ...wrongWords,
         segments: hypothesis.segments.map((segment) => ({ ...segment, text: wrong(segment.text) })),
       }
     }
-    let asked = 0
-    const { finals, partials } = await heard(words, { hasWordTimes, transcribe: asWelsh })
+    let requests = 0
+    const { finals, partials } = await transcribeAuto(words, { hasWordTimes, transcribe: asWelsh })
     t.true(partials.some(({ text, language }) => language === 'cy' && /[A-Z]/.test(text)))
-    t.deepEqual(finals.map(told), [['de', 'es beginnt am mittag und es endet am abend spät nach einem langen tag']])
+    t.deepEqual(finals.map(languageAndText), [
+      ['de', 'es beginnt am mittag und es endet am abend spät nach einem langen tag'],
+    ])
     t.is(finals[0]?.segment, 1)
   })
 

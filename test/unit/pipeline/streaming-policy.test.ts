@@ -9,16 +9,16 @@ import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 const limits = limitsOf({ ...DEFAULT_ENGINE_SETTINGS, max_delay: 3, max_buffer: 20 }, 30)
 const seconds = (count: number): number => Math.round(count * SAMPLE_RATE)
 
-const heardOnce = (end: number): Hypothesis => ({
+const hypothesisOf = (end: number): Hypothesis => ({
   segments: [{ start: 0, end, text: ' one' }, { start: end, end: end + 1, text: ' two' }],
   avgLogprob: -0.2, noSpeechProb: 0, compressionRatio: 1,
 })
 
-/** What one pass up to `to` seconds fixed of `one`, which ends at `end`, and of `two`, a second later. */
+/** The words that one pass up to `to` seconds fixes. The word `one` ends at `end`, and `two` ends a second later. */
 const fixedAfter = (end: number, to: number): ReadonlyArray<string> => {
   const speech = [{ start: 0, end: null }]
   const pass = { kind: 'pass', full: false, from: 0, to: seconds(to) } as const
-  const { state } = applyPass(initialPolicy(1), speech, pass, heardOnce(end), limits)
+  const { state } = applyPass(initialPolicy(1), speech, pass, hypothesisOf(end), limits)
   return state.agreement.committed.map(({ text }) => text.trim())
 }
 

@@ -32,9 +32,9 @@ test('a session keeps only the last answer of its detector', async (t) => {
 })
 
 test('a cancelled detection and all later ones answer null immediately, without the engine', async (t) => {
-  let asked = 0
+  let calls = 0
   const detectSpeech: SpeechEngine['detectSpeech'] = () => () => {
-    asked += 1
+    calls += 1
     return new Promise(() => undefined)
   }
   const cancellation = createCancellation()
@@ -43,5 +43,5 @@ test('a cancelled detection and all later ones answer null immediately, without 
   cancellation.cancel()
   t.is(await judged, null)
   t.is(await judge(frames), null)
-  t.is(asked, 1)
+  t.is(calls, 1)
 })

@@ -75,8 +75,8 @@ test('word times are ordered and inside their segment, for any regions', (t) => 
 
 const at = (...texts: ReadonlyArray<string>): ReadonlyArray<Word> =>
   texts.map((text, i) => ({ text: ` ${text}`, start: i, end: i + 1 }))
-const freshTexts = (known: ReadonlyArray<Word>, words: ReadonlyArray<Word>): string =>
-  textOf(withKnownTimes(known, words).filter(({ start }) => start > (known.at(-1)?.end ?? 0) - 0.1))
+const freshTexts = (knownWords: ReadonlyArray<Word>, words: ReadonlyArray<Word>): string =>
+  textOf(withKnownTimes(knownWords, words).filter(({ start }) => start > (knownWords.at(-1)?.end ?? 0) - 0.1))
 
 test('words that repeat known words take over their times, even if the model changed some', (t) => {
   t.is(freshTexts(at('We', 'met', 'at', 'noon'), at('We', 'meet', 'at', 'noon.', 'Then', 'home')), 'Then home')
@@ -90,12 +90,12 @@ test('a word spoken twice is kept twice', (t) => {
 })
 
 test('missing known words at the front, removed by a cut, do not matter', (t) => {
-  const known = at('one', 'two', 'three').map((word) => ({ ...word, start: word.start - 2, end: word.end - 2 }))
-  t.is(freshTexts(known, at('three', 'four')), 'four')
+  const knownWords = at('one', 'two', 'three').map((word) => ({ ...word, start: word.start - 2, end: word.end - 2 }))
+  t.is(freshTexts(knownWords, at('three', 'four')), 'four')
   const half = [
     { text: ' oh', start: 0, end: 0.1 },
     { text: ' three', start: 0.1, end: 1 },
     { text: ' four', start: 1, end: 2 },
   ]
-  t.is(freshTexts(known, half), 'four')
+  t.is(freshTexts(knownWords, half), 'four')
 })

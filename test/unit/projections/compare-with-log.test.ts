@@ -28,14 +28,14 @@ const EVENTS = storedEvents([
 ])
 const positionOf = (count: number): Position => EVENTS[count - 1]?.position ?? BEGINNING
 
-/** A live as the first `count` events of the log leave it. */
+/** The document of a session after the first `count` events of the log. */
 const live = (id: number, count: number, changes: Document = {}): Document => {
-  const its = EVENTS.slice(0, count).filter(({ stream }) => stream === `live-${id}`)
-  return { ...foldLive(its), position: its.at(-1)?.position, ...changes }
+  const ownEvents = EVENTS.slice(0, count).filter(({ stream }) => stream === `live-${id}`)
+  return { ...foldLive(ownEvents), position: ownEvents.at(-1)?.position, ...changes }
 }
 
-/** What is told of these documents beside a checkpoint behind the second event. */
-const toldOf = async (changes: Readonly<Record<string, Document | null>>): Promise<ReadonlyArray<string>> => {
+/** The reported differences of these documents, with a checkpoint after the second event. */
+const differencesOf = async (changes: Readonly<Record<string, Document | null>>): Promise<ReadonlyArray<string>> => {
   const documents = createMemoryDocuments()
   right(await documents.ensure([lives.collection])())
   for (const [id, document] of Object.entries({ 1: live(1, 2), 2: live(2, 2), ...changes })) {
@@ -48,27 +48,31 @@ const toldOf = async (changes: Readonly<Record<string, Document | null>>): Promi
 }
 
 test('a document that a crash left ahead of its checkpoint, or removed, equals the log', async (t) => {
-  t.deepEqual(await toldOf({}), [])
-  t.deepEqual(await toldOf({ 1: live(1, 3) }), [])
-  t.deepEqual(await toldOf({ 3: live(3, 4) }), [], 'before all events of its batch')
-  t.deepEqual(await toldOf({ 3: live(3, 5) }), [])
-  t.deepEqual(await toldOf({ 2: null }), [])
-  t.deepEqual(await toldOf({ 1: live(1, 3), 2: null, 3: live(3, 4) }), [])
+  t.deepEqual(await differencesOf({}), [])
+  t.deepEqual(await differencesOf({ 1: live(1, 3) }), [])
+  t.deepEqual(await differencesOf({ 3: live(3, 4) }), [], 'written before all events of its batch')
+  t.deepEqual(await differencesOf({ 3: live(3, 5) }), [])
+  t.deepEqual(await differencesOf({ 2: null }), [])
+  t.deepEqual(await differencesOf({ 1: live(1, 3), 2: null, 3: live(3, 4) }), [])
 })
 
 test('a wrong document ahead of its checkpoint is reported', async (t) => {
-  t.deepEqual(await toldOf({ 1: live(1, 3, { status: 'finished' }) }), ['1 differs'])
+  t.deepEqual(await differencesOf({ 1: live(1, 3, { status: 'finished' }) }), ['1 differs'])
   t.deepEqual(
-    await toldOf({ 3: live(3, 4, { position: positionOf(5) }) }),
+    await differencesOf({ 3: live(3, 4, { position: positionOf(5) }) }),
     ['3 differs'],
-    'it lacks an event that it says is in it',
+    'it lacks an event before its position',
   )
-  t.deepEqual(await toldOf({ 4: live(3, 4) }), ['4 surplus'])
-  t.deepEqual(await toldOf({ 1: null }), ['1 missing'])
-  t.deepEqual(await toldOf({ 1: live(1, 3), 3: live(3, 5, { vram: 1 }) }), ['3 differs'])
+  t.deepEqual(await differencesOf({ 4: live(3, 4) }), ['4 surplus'])
+  t.deepEqual(await differencesOf({ 1: null }), ['1 missing'])
+  t.deepEqual(await differencesOf({ 1: live(1, 3), 3: live(3, 5, { vram: 1 }) }), ['3 differs'])
 })
 
 test('a document at or before its checkpoint equals the log up to there, whatever changes it later', async (t) => {
-  t.deepEqual(await toldOf({ 2: live(2, 2, { vram: 1 }) }), ['2 differs'], 'its deletion comes later')
-  t.deepEqual(await toldOf({ 3: live(3, 4, { position: positionOf(1) }) }), ['3 surplus'], 'its creation comes later')
+  t.deepEqual(await differencesOf({ 2: live(2, 2, { vram: 1 }) }), ['2 differs'], 'its deletion comes later')
+  t.deepEqual(
+    await differencesOf({ 3: live(3, 4, { position: positionOf(1) }) }),
+    ['3 surplus'],
+    'its creation comes later',
+  )
 })

@@ -46,7 +46,7 @@ interface Sample {
   readonly status: LiveStatus
 }
 
-/** Lives numbered from 1 in the order of the list, in the read models. */
+/** Projects sessions, numbered from 1 in the order of `samples`. `pages` records each page that a query reads. */
 const startWith = async (samples: ReadonlyArray<Sample>) => {
   const keyring = createMemoryKeyring()
   const documents = createMemoryDocuments()
@@ -199,8 +199,8 @@ test('the answer to a write equals the session in the list', async (t) => {
   const { queries, keyring, events } = await startWith(lives(3, 'pending', 'active', 'finished', 'error'))
   const page = right(await queries.listLives(3, [], everything)())
   for (const live of page.items) {
-    const its = events.filter(({ stream }: StoredEvent) => stream === `live-${live.id}`)
-    t.deepEqual(right(await viewOf({ keyring })(its)()), live)
+    const ownEvents = events.filter(({ stream }: StoredEvent) => stream === `live-${live.id}`)
+    t.deepEqual(right(await viewOf({ keyring })(ownEvents)()), live)
   }
   await t.throwsAsync(viewOf({ keyring })([]), { message: /contain no created session/ })
 })

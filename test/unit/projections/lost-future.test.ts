@@ -26,7 +26,7 @@ import { liveCounts } from '../../../projections/live-counts/projection.ts'
 const environment = createTestEnvironment()
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
 
-/** Its first event, or a further one. */
+/** Appends a created session: as the first event of its stream, or after revision `expected`. */
 const createLive = async (
   store: EventStore,
   liveId: number,
@@ -38,15 +38,15 @@ const createLive = async (
   ).position
 }
 
-/** A log of some lives. */
+/** A log with `count` sessions. */
 const logOf = async (count: number) => {
   const store = createMemoryEventStore()
   for (let liveId = 1; liveId <= count; liveId++) await createLive(store, liveId)
   return store
 }
 
-/** Read models that stand at a position, as far as their checkpoints tell, with a document each. */
-const standingAt = async (position: Position) => {
+/** Read models with a checkpoint at `position` and one document each. */
+const readModelsAt = async (position: Position) => {
   const documents = createMemoryDocuments()
   for (const { name, collection } of allProjections) {
     right(await documents.ensure([collection])())
@@ -59,21 +59,25 @@ const standingAt = async (position: Position) => {
 
 test('documents past the end of the log are discarded, all others stay', async (t) => {
   const later = right(await (await logOf(10)).head()())
-  const [store, documents, logger] = [await logOf(4), await standingAt(later), createRecordingLogger()]
+  const [store, documents, logger] = [await logOf(4), await readModelsAt(later), createRecordingLogger()]
   const projections = allProjections.filter(({ name }) => name !== 'live-counts')
   right(
     await discardNewerThanLog({ store, documents, projections, duties: ['duty'], keepsReadModels: false, logger })(),
   )
   t.is(right(await documents.checkpoint(modelOf(lives))()).position, BEGINNING)
   t.is(right(await documents.checkpoint(duty('duty'))()).position, BEGINNING)
-  t.is(right(await documents.checkpoint(modelOf(liveCounts))()).position, later, 'not asked for')
+  t.is(
+    right(await documents.checkpoint(modelOf(liveCounts))()).position,
+    later,
+    'a projection outside the request keeps its checkpoint',
+  )
   t.deepEqual(logger.lines.map(({ fields }) => fields['projection']), [...projections.map(({ name }) => name), 'duty'])
 })
 
 test('documents at the very end of the log stay, as after every clean stop', async (t) => {
   const store = await logOf(10)
   const head = right(await store.head()())
-  const [documents, logger] = [await standingAt(head), createRecordingLogger()]
+  const [documents, logger] = [await readModelsAt(head), createRecordingLogger()]
   right(
     await discardNewerThanLog({
       store,
@@ -84,8 +88,8 @@ test('documents at the very end of the log stay, as after every clean stop', asy
       logger,
     })(),
   )
-  for (const whose of [...allProjections.map(modelOf), duty('duty')])
-    t.is(right(await documents.checkpoint(whose)()).position, head)
+  for (const model of [...allProjections.map(modelOf), duty('duty')])
+    t.is(right(await documents.checkpoint(model)()).position, head)
   t.is(right(await documents.scan('lives', null, 10)()).length, 1)
   t.deepEqual(logger.lines, [])
 })
@@ -118,7 +122,7 @@ test('a stream that lost its first events does not make the log an older copy', 
 
 test('with a log on a server read models are kept and the reason is reported; duties start again', async (t) => {
   const later = right(await (await logOf(10)).head()())
-  const [store, documents, logger] = [await logOf(4), await standingAt(later), createRecordingLogger()]
+  const [store, documents, logger] = [await logOf(4), await readModelsAt(later), createRecordingLogger()]
   const stores = { store, documents, logger, keepsReadModels: true }
   right(await discardNewerThanLog({ ...stores, projections: [], duties: ['duty'] })())
   t.is(right(await documents.checkpoint(duty('duty'))()).position, BEGINNING)
@@ -128,7 +132,7 @@ test('with a log on a server read models are kept and the reason is reported; du
     E.isLeft(refused) && 'reason' in refused.left ? refused.left.reason : '',
     /read model lives: .* stenolog rebuild lives/,
   )
-  for (const whose of allProjections.map(modelOf)) t.is(right(await documents.checkpoint(whose)()).position, later)
+  for (const model of allProjections.map(modelOf)) t.is(right(await documents.checkpoint(model)()).position, later)
 })
 
 test('an older copy under a running service stops the projections until the newer log returns', async (t) => {
@@ -140,10 +144,10 @@ test('an older copy under a running service stops the projections until the newe
   const store: EventStore = {
     ...newer,
     head: () => current.head(),
-    read: (...asked) => current.read(...asked),
+    read: (...request) => current.read(...request),
     subscribe: (from, prefixes, signal) => current.subscribe(from, prefixes, AbortSignal.any([signal, cut.signal])),
   }
-  const put = (log: EventStore): void => {
+  const switchTo = (log: EventStore): void => {
     current = log
     const before = cut
     cut = new AbortController()
@@ -165,10 +169,10 @@ test('an older copy under a running service stops the projections until the newe
     await projector.stopped
   })
   await projector.caughtUp()
-  put(older)
+  switchTo(older)
   await eventually(() => assert.match(projector.lag()[0]?.error ?? '', /live-3 ends before event 0/))
   t.true(O.isNone(right(await documents.get('lives', '30')())))
-  put(newer)
+  switchTo(newer)
   await projector.whenProjected(await createLive(newer, 4))
   t.true(O.isSome(right(await documents.get('lives', '4')())))
   t.is(projector.lag()[0]?.error, null)

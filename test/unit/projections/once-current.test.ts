@@ -56,9 +56,9 @@ test('while the list is behind, a listed token is found and any other token is u
   let isBehind = true
   const find = tokenIdByPrefix({ documents, isBehind: () => isBehind })
   t.deepEqual(await find('lt_a')(), E.right(O.some(7)))
-  const asked = find('lt_b')
-  // It catches up while it is read: what was read may be what it was before.
+  const search = find('lt_b')
+  // The list catches up during the read, so the read may have seen the older list.
   isBehind = false
-  t.like(await asked(), { left: { _tag: 'DocumentsUnavailable' } })
+  t.like(await search(), { left: { _tag: 'DocumentsUnavailable' } })
   t.deepEqual(await find('lt_b')(), E.right(O.none))
 })

@@ -20,7 +20,7 @@ import { createTestEnvironment } from '../../support/doubles/environment.ts'
 
 const environment = createTestEnvironment()
 
-const unavailable = { _tag: 'DocumentsUnavailable' as const, reason: 'the test says so' }
+const unavailable = { _tag: 'DocumentsUnavailable' as const, reason: 'the test stopped the documents' }
 
 interface Parts {
   readonly store?: EventStore
@@ -70,7 +70,7 @@ test('in 1000 of 1000 rounds a read sees the write before it [R15]', async (t) =
   await projector.caughtUp()
   for (let liveId = 1; liveId <= 1000; liveId++) {
     await projector.whenProjected(await create(store, liveId))
-    if (!(await hasLive(documents, liveId))) t.fail(`live ${liveId} was not seen`)
+    if (!(await hasLive(documents, liveId))) t.fail(`session ${liveId} was not read`)
   }
   t.is(projector.timeouts(), 0)
 })
@@ -108,24 +108,24 @@ test('a backlog is read in large batches, with one change for each document', as
 
 test('unavailable read models are retried, and the lag shows it meanwhile', async (t) => {
   const inner = createMemoryDocuments()
-  let isAway = false
+  let isUnavailable = false
   const documents: Documents = {
     ...inner,
-    commit: (...change) => (isAway ? TE.left(unavailable) : inner.commit(...change)),
+    commit: (...change) => (isUnavailable ? TE.left(unavailable) : inner.commit(...change)),
   }
   const { store, projector, logger } = start(t, { documents })
   await projector.caughtUp()
   t.true(projector.lag().every(({ secondsBehind, error }) => secondsBehind === 0 && error === null))
 
-  isAway = true
+  isUnavailable = true
   const position = await create(store, 1)
-  await eventually(() => { assert.match(projector.lag()[0]?.error ?? '', /the test says so/) })
+  await eventually(() => { assert.match(projector.lag()[0]?.error ?? '', /the test stopped the documents/) })
   environment.advance(5000)
   t.true((projector.lag()[0]?.secondsBehind ?? 0) >= 5)
   t.true((projector.lag()[0]?.failures ?? 0) >= 1)
   t.true(logger.lines.some(({ level, fields }) => level === 'warn' && fields['projection'] === 'lives'))
 
-  isAway = false
+  isUnavailable = false
   await eventually(() => {
     assert(projector.lag().every((lag) => lag.position >= position && lag.error === null && lag.secondsBehind === 0))
   })
@@ -137,30 +137,30 @@ test('a projection that fails on an event does not stop another projection', asy
     ...lives,
     name: 'poisoned',
     collection: { name: 'poisoned', indexes: [] },
-    project: () => { throw new Error('it chokes') },
+    project: () => { throw new Error('a failing projection') },
   }
   const { store, documents, projector } = start(t, { projections: [poisoned, lives] })
   await projector.caughtUp()
   await create(store, 1)
   await eventually(async () => { assert(await hasLive(documents, 1)) })
-  await eventually(() => { assert.match(projector.lag()[0]?.error ?? '', /it chokes/) })
+  await eventually(() => { assert.match(projector.lag()[0]?.error ?? '', /a failing projection/) })
   t.is(projector.lag()[1]?.error, null)
 })
 
 test('a subscription that fails or ends is opened again at its position [F4]', async (t) => {
   const inner = createMemoryEventStore()
-  const froms: Array<Position> = []
+  const startPositions: Array<Position> = []
   const store: EventStore = {
     ...inner,
     subscribe: async function* (from, prefixes, signal) {
-      froms.push(from)
-      const opened = froms.length
-      let left = 3
+      startPositions.push(from)
+      const opened = startPositions.length
+      let messagesLeft = 3
       for await (const message of inner.subscribe(from, prefixes, signal)) {
         yield message
-        left -= 1
-        if (left === 0 && opened % 2 === 0) return
-        if (left === 0)
+        messagesLeft -= 1
+        if (messagesLeft === 0 && opened % 2 === 0) return
+        if (messagesLeft === 0)
           throw new Error('the subscription ended', { cause: { _tag: 'StoreUnavailable', reason: 'dropped' } })
       }
     },
@@ -169,8 +169,12 @@ test('a subscription that fails or ends is opened again at its position [F4]', a
   await projector.caughtUp()
   for (let liveId = 1; liveId <= 8; liveId++) await create(inner, liveId)
   await eventually(async () => { for (let liveId = 1; liveId <= 8; liveId++) assert(await hasLive(documents, liveId)) })
-  t.deepEqual(froms, froms.toSorted(), 'never from further back than before')
-  t.is(new Set(froms).size, froms.length)
+  t.deepEqual(
+    startPositions,
+    startPositions.toSorted(),
+    'each subscription continues at or after the previous position',
+  )
+  t.is(new Set(startPositions).size, startPositions.length)
   t.true(logger.lines.some(({ fields }) => String(fields['reason']).includes('dropped')))
 })
 
@@ -183,17 +187,17 @@ test('a restart continues from the checkpoint [F5]', async (t) => {
   first.stop.abort()
   await first.projector.stopped
 
-  const froms: Array<Position> = []
+  const startPositions: Array<Position> = []
   const watched: EventStore = {
     ...store,
     subscribe: (from, ...rest) => {
-      froms.push(from)
+      startPositions.push(from)
       return store.subscribe(from, ...rest)
     },
   }
   const second = start(t, { store: watched, documents, projections: [lives] })
   await second.projector.caughtUp()
-  t.deepEqual(froms, [position])
+  t.deepEqual(startPositions, [position])
 })
 
 test('an older copy of the log stops a projection, which reports it and drops nothing', async (t) => {
@@ -208,8 +212,8 @@ test('a checkpoint past unread events advances too, where the store sends one', 
   const inner = createMemoryEventStore()
   const store: EventStore = {
     ...inner,
-    subscribe: async function* (...asked) {
-      for await (const message of inner.subscribe(...asked)) {
+    subscribe: async function* (...request) {
+      for await (const message of inner.subscribe(...request)) {
         yield message
         if (message.kind === 'caught-up') yield { kind: 'checkpoint', position: right(await inner.head()()) }
       }
@@ -237,14 +241,14 @@ test('events of one projection advance the others, and the end of the log needs 
 
 test('a caller that waits for a stuck projection continues after a limit, and this is counted [D52]', async (t) => {
   const inner = createMemoryDocuments()
-  let isAway = false
+  let isUnavailable = false
   const documents: Documents = {
     ...inner,
-    commit: (...change) => (isAway ? TE.left(unavailable) : inner.commit(...change)),
+    commit: (...change) => (isUnavailable ? TE.left(unavailable) : inner.commit(...change)),
   }
   const { store, projector } = start(t, { documents })
   await projector.caughtUp()
-  isAway = true
+  isUnavailable = true
   await projector.whenProjected(await create(store, 1))
   t.is(projector.timeouts(), 1)
 })

@@ -8,7 +8,7 @@ import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts
 
 const REBUILT = { projection: 'lives', events: 3, corrected: 1, resumed: false } as unknown as Rebuilt
 
-/** A process that asks and one that is asked; each attempt of the latter becomes what `attempt` says of it. */
+/** Starts a process that serves rebuild requests. `attempt` returns the result of each rebuild. */
 const start = (
   attempt: (number: number) => Promise<Either<string, Rebuilt>>,
   hasStopped: () => boolean = () => false,
@@ -31,7 +31,7 @@ const start = (
     },
   }))
   const pass = async (ms: number): Promise<void> => {
-    for (let left = ms; left > 0; left -= 50) {
+    for (let remaining = ms; remaining > 0; remaining -= 50) {
       timers.advance(50)
       for (let n = 0; n < 5; n += 1) await new Promise((resolve) => setImmediate(resolve))
     }
@@ -39,16 +39,16 @@ const start = (
   return { timers, requests, state, pass, stop: async () => (stopping.abort(), await serving) }
 }
 
-const nobody = (): void => undefined
+const ignoreProgress = (): void => undefined
 
 test('a rebuild that throws is retried and leaves nothing running', async (t) => {
   const { timers, requests, state, pass, stop } = start(async (number) => {
     if (number === 1) throw new Error('a defect')
     return E.right(REBUILT)
   })
-  const asked = requests.ask('lives', nobody)
+  const result = requests.ask('lives', ignoreProgress)
   await pass(4000)
-  t.deepEqual(await asked, E.right(REBUILT))
+  t.deepEqual(await result, E.right(REBUILT))
   t.is(state.attempts, 2)
   await stop()
   t.is(timers.size(), 0)
@@ -60,21 +60,21 @@ test('a rebuild that ended with its lease is answered by the next holder', async
     async (number) => (number === 1 ? E.left('the lease is lost') : E.right(REBUILT)),
     () => isLost,
   )
-  const asked = requests.ask('lives', nobody)
+  const result = requests.ask('lives', ignoreProgress)
   await pass(1500)
   t.is(state.attempts, 1)
   isLost = false
   await pass(3000)
-  t.deepEqual(await asked, E.right(REBUILT))
+  t.deepEqual(await result, E.right(REBUILT))
   await stop()
 })
 
 test('a second request for a running rebuild joins it', async (t) => {
   const rebuilding = Promise.withResolvers<Either<string, Rebuilt>>()
   const { requests, state, pass, stop } = start(() => rebuilding.promise)
-  const first = requests.ask('lives', nobody)
+  const first = requests.ask('lives', ignoreProgress)
   await pass(1500)
-  const second = requests.ask('lives', nobody)
+  const second = requests.ask('lives', ignoreProgress)
   await pass(1500)
   rebuilding.resolve(E.right(REBUILT))
   await pass(1500)

@@ -36,7 +36,7 @@ const registration = {
 const NUMBERS = [1, 2, 3, 4]
 
 const anyNumbers = fc.tuple(fc.constantFrom(...NUMBERS), fc.nat({ max: 19 }), fc.nat({ max: 1e6 }))
-/** Any event of one of four lives, profiles or tokens or of two users, in no sensible order: a fold has to bear it. */
+/** An event of one of four sessions, profiles or tokens, or of two users. A fold must accept every order of events. */
 const anyEvent: fc.Arbitrary<Event> = anyNumbers.map(([liveId, kind, time]): Event => {
   const userId = liveId % 2 === 0 ? 2 : 1
   const user = { userId, at: after(time) }
@@ -71,13 +71,13 @@ const anyEvent: fc.Arbitrary<Event> = anyNumbers.map(([liveId, kind, time]): Eve
   return kinds[kind] ?? sealedLive(live)
 })
 
-/** How many events the next batch takes, and after how many of its changes the process dies, if it does. */
+/** The size of each batch, and the number of changes after which the process dies (null: it survives). */
 const anySteps = fc.array(
   fc.record({ size: fc.integer({ min: 1, max: 8 }), diesAfter: fc.option(fc.nat({ max: 4 })) }),
   { minLength: 1 },
 )
 
-/** What the definition says, without positions, batches and documents. */
+/** Folds the events with the projection only, without positions, batches and stored documents. */
 const folded = (projection: Projection, events: ReadonlyArray<StoredEvent>): Readonly<Record<string, Document>> => {
   const views: Record<string, Document> = {}
   for (const event of events) {
@@ -98,7 +98,7 @@ const emptyDocuments = async (projection: Projection): Promise<Documents> => {
 
 type Events = ReadonlyArray<StoredEvent>
 
-/** The documents written so far stay, the checkpoint does not move. */
+/** Writes the first `written` changes of a batch without moving the checkpoint, as a crash does. */
 const dieAfter = async (
   documents: Documents,
   projection: Projection,
@@ -148,9 +148,9 @@ test('the fold of one stream equals the document of the list', async (t) => {
       const documents = await emptyDocuments(lives)
       if (events.length > 0) await projectEvents(documents, lives, events)
       for (const liveId of NUMBERS) {
-        const its = events.filter(({ stream }) => stream === `live-${liveId}`)
+        const ownEvents = events.filter(({ stream }) => stream === `live-${liveId}`)
         const listed = right(await documents.get('lives', String(liveId))())
-        t.deepEqual(foldLive(its), O.toNullable(O.map(withoutPosition)(listed)) as never)
+        t.deepEqual(foldLive(ownEvents), O.toNullable(O.map(withoutPosition)(listed)) as never)
       }
     }),
   )

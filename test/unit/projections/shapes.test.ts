@@ -8,7 +8,7 @@ import type { Projection } from '../../../projections/projection.ts'
 
 const EVENTS = new URL('../domain/golden/', import.meta.url)
 
-/** One of each stored shape of each event. */
+/** One event of each stored shape of each event type. */
 const golden: ReadonlyArray<StoredEvent> = readdirSync(EVENTS)
   .filter((file) => file.endsWith('.json'))
   .map((file, index) => {
@@ -34,18 +34,21 @@ const golden: ReadonlyArray<StoredEvent> = readdirSync(EVENTS)
 
 const after = (projection: Projection, before: Document | null, event: StoredEvent): ReadonlyArray<Document> =>
   projection.touches(event).flatMap((id) => {
-    const made = projection.project(before && { ...before }, event, id)
-    return made === null || JSON.stringify(made) === JSON.stringify(before) ? [] : [made]
+    const document = projection.project(before && { ...before }, event, id)
+    return document === null || JSON.stringify(document) === JSON.stringify(before) ? [] : [document]
   })
 
-/** What the projection makes of each event, by itself and behind each that makes a document. */
+/** A hash of the documents that the projection makes of each event, alone and after each event that makes a document. */
 const shapeOf = (projection: Projection): string => {
-  const begun = golden.flatMap((event) => after(projection, null, event))
-  const all = [...begun, ...begun.flatMap((document) => golden.flatMap((event) => after(projection, document, event)))]
+  const created = golden.flatMap((event) => after(projection, null, event))
+  const all = [
+    ...created,
+    ...created.flatMap((document) => golden.flatMap((event) => after(projection, document, event))),
+  ]
   return createHash('sha256').update(JSON.stringify(all)).digest('hex').slice(0, 16)
 }
 
-/** By the names of the read models. */
+/** The expected hash of each read model. */
 const SHAPES: Readonly<Record<string, string>> = {
   'api-token-totals': 'f056bf2f3459402a',
   'api-tokens': '516de53fc81213d2',
@@ -63,9 +66,10 @@ test('two versions that make different documents of the same events have differe
   t.deepEqual(
     shapes,
     SHAPES,
-    'Where a read model of a released version is made differently, call it and its collection anew (`lives-2`): then ' +
-      'processes of both versions run beside each other, each with its own. If only events were added that it does not hear, write down the new value.',
+    'If the documents of a released read model change, rename it and its collection (`lives-2`). Then processes of ' +
+      'both versions run side by side, each with its own read model. ' +
+      'If only events were added that the projection ignores, write down the new hash.',
   )
   for (const { name, collection } of allProjections)
-    t.true(/-\d+$/.test(name) === /-\d+$/.test(collection.name), `${name} lies in ${collection.name}`)
+    t.true(/-\d+$/.test(name) === /-\d+$/.test(collection.name), `${name} is stored in ${collection.name}`)
 })

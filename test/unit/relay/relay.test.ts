@@ -35,7 +35,11 @@ test('a listener whose position is still in memory costs no read of the log', as
   t.deepEqual(listener.heard.map(({ segment }) => segment), [3, 4, 5])
   a.speak(false, 0)
   await world.turns()
-  t.deepEqual(listener.heard.map(({ segment }) => segment), [3, 4, 5, 6], 'a final is sent although the store does not answer')
+  t.deepEqual(
+    listener.heard.map(({ segment }) => segment),
+    [3, 4, 5, 6],
+    'a final is sent although the store does not answer',
+  )
 })
 
 test('listeners follow a moved session to its next worker without closing a socket', async (t) => {
@@ -155,7 +159,11 @@ test('senders and listeners of a process share one link: replies and lines come 
   a.speak(false, 0)
   toSender({ kind: 'reply', frame: 'after' })
   await world.turns()
-  t.deepEqual(senderLog, ['up in 1, active', 'before', '1 in term 1', '1 in term 1', 'after'], 'a draft, then the final')
+  t.deepEqual(
+    senderLog,
+    ['up in 1, active', 'before', '1 in term 1', '1 in term 1', 'after'],
+    'a draft, then the final',
+  )
   world.network.breakLinks('p', 'a')
   await world.pass(500)
   t.deepEqual(senderLog.slice(5), ['broken', 'up in 1, active'])
@@ -186,17 +194,28 @@ test('a worker of a lower term than a known one is ignored', (t) => {
   const peer = { name: 'a', incarnation: 'run of a', address: 'a:1' }
   const events: Array<LinkEvents> = []
   const linkLog: Array<string> = []
-  const reconnecting = openReconnectingLink({
-    links: { open: (_, __, linkEvents) => {
-      events.push(linkEvents)
-      return { send: () => undefined, buffered: () => 0, close: () => undefined }
-    } },
-    // The log is unavailable, so only the worker itself can announce the second term.
-    placements: { of: () => ({ kind: 'member', peer, term: 1 }), refresh: async () => undefined },
-    environment: { random: () => 0 }, timers: world.timers, logger: silentLogger,
-  }, LIVE, {
-    up: ({ term }) => void linkLog.push(`term ${term}`), message: () => undefined, down: (loss) => void linkLog.push(loss),
-  }, true)
+  const reconnecting = openReconnectingLink(
+    {
+      links: {
+        open: (_, __, linkEvents) => {
+          events.push(linkEvents)
+          return { send: () => undefined, buffered: () => 0, close: () => undefined }
+        },
+      },
+      // The log is unavailable, so only the worker itself can announce the second term.
+      placements: { of: () => ({ kind: 'member', peer, term: 1 }), refresh: async () => undefined },
+      environment: { random: () => 0 },
+      timers: world.timers,
+      logger: silentLogger,
+    },
+    LIVE,
+    {
+      up: ({ term }) => void linkLog.push(`term ${term}`),
+      message: () => undefined,
+      down: (loss) => void linkLog.push(loss),
+    },
+    true,
+  )
   events[0]?.message({ kind: 'here', term: 2, status: 'active' })
   reconnecting.checkPlacement()
   events[0]?.closed('it broke')

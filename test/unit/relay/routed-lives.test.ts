@@ -56,7 +56,10 @@ test('the state of a session on another worker is answered from local knowledge'
     placements: api.where,
     self: { name: 'p', incarnation: 'run of p' },
   })
-  t.deepEqual([fromSockets.hasSender(LIVE), fromSockets.audioSeconds(LIVE), fromSockets.isElsewhere(LIVE)], [false, null, true])
+  t.deepEqual(
+    [fromSockets.hasSender(LIVE), fromSockets.audioSeconds(LIVE), fromSockets.isElsewhere(LIVE)],
+    [false, null, true],
+  )
   const fromWorker = runsAnywhere({
     runs: { ...NO_RUNS, audioSeconds: () => 3 },
     remote: api.remote,

@@ -23,7 +23,10 @@ const start = (t: ExecutionContext, options: Options = {}) => {
   return { world, api: world.createApi('api') }
 }
 
-const connectConfigured = async (world: SenderWorld, api: ReturnType<SenderWorld['createApi']>): Promise<RemoteClient> => {
+const connectConfigured = async (
+  world: SenderWorld,
+  api: ReturnType<SenderWorld['createApi']>,
+): Promise<RemoteClient> => {
   const client = api.connect()
   await world.pass(1000)
   await client.coming

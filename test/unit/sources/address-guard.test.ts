@@ -92,7 +92,7 @@ const PUBLIC = [
 test('only hosts of the public internet may be contacted [S1]', (t) => {
   const guard = createAddressGuard(PUBLIC_ONLY)
   t.deepEqual(FORBIDDEN.filter((address) => guard.allows(address, 80)), [])
-  t.deepEqual(PUBLIC.filter((address) => !guard.allows(address, 80)), [], 'the edges of the ranges are open')
+  t.deepEqual(PUBLIC.filter((address) => !guard.allows(address, 80)), [], 'addresses next to the ranges are allowed')
 })
 
 const SPELLINGS_OF_LOOPBACK = [
@@ -126,7 +126,7 @@ const SPELLINGS_OF_LOOPBACK = [
   '[::]',
 ]
 const WITH_SCHEME = ['http', 'https', 'rtmp', 'rtmps', 'rtsp', 'rtsps'].flatMap((scheme) =>
-  // The standard parser refuses some spellings in schemes it does not know; those never become a live.
+  // The URL parser refuses some spellings in unknown schemes, so no session uses them.
   SPELLINGS_OF_LOOPBACK.map((host) => `${scheme}://${host}:8001/a`),
 )
 
@@ -211,7 +211,11 @@ test('addresses of this machine and of its networks are not public, on any port'
   ]
   const far = ['8.8.3.255', '8.8.5.0', '2600:1f18:0:1::5', '2600:1f17:ffff:ffff::1', '9.9.9.8']
   const guard = createAddressGuard({ allow: [], ownPort: 8080 }, lookUp, () => interfaces)
-  t.deepEqual([...near, ...far].filter((address) => !guard.allows(address, 443)), [], 'before they are ours')
+  t.deepEqual(
+    [...near, ...far].filter((address) => !guard.allows(address, 443)),
+    [],
+    'addresses are allowed before the machine has them',
+  )
   interfaces = { lo: [...OWN.lo], eth0: [...OWN.eth0] }
   for (const port of [22, 80, 8080]) t.deepEqual(near.filter((address) => guard.allows(address, port)), [])
   t.deepEqual(far.filter((address) => !guard.allows(address, 443)), [])
@@ -231,14 +235,14 @@ test('AUDIO_URL_ALLOW_CIDRS can allow local networks, but never this service', (
 })
 
 test('all addresses of a lookup must be allowed; a literal is never looked up [S2]', async (t) => {
-  const asked: string[] = []
+  const resolved: string[] = []
   const answers: Record<string, ReadonlyArray<{ address: string; family: number }>> = {
     'good.example': [{ address: '2606:4700::1111', family: 6 }, { address: '1.1.1.1', family: 4 }],
     'mixed.example': [{ address: '1.1.1.1', family: 4 }, { address: '10.0.0.1', family: 4 }],
     'nothing.example': [],
   }
   const guard = createAddressGuard(PUBLIC_ONLY, async (host) => {
-    asked.push(host)
+    resolved.push(host)
     return answers[host] ?? []
   })
   t.deepEqual(await guard.resolve('good.example', 80), answers['good.example'] ?? [])
@@ -249,5 +253,5 @@ test('all addresses of a lookup must be allowed; a literal is never looked up [S
   t.is(await codeOf('nothing.example'), 'unresolved')
   t.is(await codeOf('127.0.0.1'), 'address_forbidden')
   t.is(await codeOf('[::1]'), 'address_forbidden')
-  t.deepEqual(asked, ['good.example', 'mixed.example', 'nothing.example'])
+  t.deepEqual(resolved, ['good.example', 'mixed.example', 'nothing.example'])
 })

@@ -6,12 +6,15 @@ import { SourceError } from '../../../infrastructure/sources/source-error.ts'
 
 const URL_OF_PLAYLIST = new URL('http://radio.example/live/index.m3u8')
 
-/** A window of a live playlist, one second a segment. */
+/** A window of a live playlist with segments of one second. */
 const window = (first: number, last: number, tags = ''): string =>
   `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:${first}\n${tags}` +
   Array.from({ length: last - first + 1 }, (_, index) => `#EXTINF:1,\n${first + index}.ts\n`).join('')
 
-/** Follows playlists that come one after another; `answers` are what else the server has, by path, a number for a status. */
+/**
+ * Follows playlists that arrive in order. `answers` maps other paths of the server to their content; a number is an
+ * HTTP status.
+ */
 const follow = (
   playlists: ReadonlyArray<string>,
   after: number | null,
@@ -96,18 +99,18 @@ test('a recording is read from start to end; a gap or a lost segment begins a ne
 
 test('a stretch reports the seconds left out before it and whether its clock is new', async (t) => {
   const beginningsOf = async (segments: AsyncIterable<HlsSegment>): Promise<ReadonlyArray<unknown>> => {
-    const told: unknown[] = []
+    const beginnings: unknown[] = []
     for await (const { sequence, begins } of segments)
-      if (begins !== null) told.push([sequence, begins.lost, begins.newClock])
-    return told
+      if (begins !== null) beginnings.push([sequence, begins.lost, begins.newClock])
+    return beginnings
   }
   const recording = `${window(0, 6)}#EXT-X-ENDLIST\n`.replace(/(?=#EXTINF:1,\n4\.ts)/, '#EXT-X-DISCONTINUITY\n')
   const lostBefore = follow([recording], null, { '2.ts': 404 })
   t.deepEqual(await beginningsOf(lostBefore), [[0, null, false], [3, 1, false], [4, 0, true]])
   const lostWithIt = follow([recording], 1, { '4.ts': 404 })
   t.deepEqual(await beginningsOf(lostWithIt), [[2, 0, false], [5, 1, true]])
-  t.deepEqual(await beginningsOf(follow([window(20, 22)], 15)), [[20, 4, false]], 'expired meanwhile')
-  t.deepEqual(await beginningsOf(follow([window(0, 4)], 90)), [[2, null, false]], 'a packager that began anew')
+  t.deepEqual(await beginningsOf(follow([window(20, 22)], 15)), [[20, 4, false]], 'the segments have expired meanwhile')
+  t.deepEqual(await beginningsOf(follow([window(0, 4)], 90)), [[2, null, false]], 'the packager has restarted')
 })
 
 test('three losses in a row or at the end of a recording are a failure; any other failure ends at once', async (t) => {

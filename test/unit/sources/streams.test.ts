@@ -26,7 +26,7 @@ const SECONDS = 5
 const INTERRUPTED = { kind: 'interrupted' } as const
 const PASS = `${SECRET.user}:${encodeURIComponent(SECRET.password)}@`
 
-/** One attempt with its decoder. */
+/** Runs one attempt with its decoder. */
 const attempt = async (url: string) => {
   let bytes = 0
   const end = await startAttempt({ url, mediaSequence: null, rules: RULES, isolate: true }, async (frame) => {
@@ -72,12 +72,12 @@ test('rtsp: samples are received with Basic; wrong or missing credentials are re
   t.is(code, 'stream_over')
   t.is(bytes.toString('latin1', 0, 3), 'FLV')
   t.is(bytes.length, 13 + 50 * (11 + 1 + 160 + 4))
-  // The goodbye to the session before may still come.
-  const asked = (): number => server.requests.filter((line) => !line.startsWith('TEARDOWN')).length
+  // The TEARDOWN of the previous session may still arrive, so it does not count.
+  const requestCount = (): number => server.requests.filter((line) => !line.startsWith('TEARDOWN')).length
   for (const [path, who] of [['basic', ''], ['basic', 'x:y@'], ['digest', 'okapi:y@']] as const) {
-    const before = asked()
+    const before = requestCount()
     t.is((await pullOnce(server.url(path).replace('://', `://${who}`))).code, 'rtsp_401')
-    t.is(asked() - before, who === '' ? 1 : 2)
+    t.is(requestCount() - before, who === '' ? 1 : 2)
   }
 })
 
@@ -113,7 +113,7 @@ test('data that arrived before a connection reset is delivered before the failur
   await eventually(() => assert.equal(socket.bytesRead, sent.length))
   const closed = new Promise((resolve) => socket.once('close', resolve))
   server?.resetAndDestroy()
-  // Read no further, the end is noticed by what we write.
+  // The client does not read on, so it notices the end only by its own writes.
   socket.write('acknowledged')
   await closed
   t.deepEqual(await reader.exactly(sent.length), sent)
@@ -165,7 +165,7 @@ test('misbehaving RTSP servers end the attempt with a code; redirects are checke
   ] as const)
     t.is(await codeOf(path), code, path)
   t.is(server.requests.filter((line) => line.endsWith('/loop')).length, 4)
-  // What was given for one server is for no other.
+  // Credentials for one server are not sent to another server.
   const other = await serveRtsp(t, pcmuAudio(1))
   for (const [next, code] of [
     [server, 'stream_over'],
@@ -194,12 +194,12 @@ withFfmpeg('doctor checks a source step by step, and each problem has its own st
       seconds: 2,
       report: (finding) => findings.push(finding),
     })
-    return { ok, said: findings.map(({ step, ok: good, detail }) => `${step}${good ? '' : ' WRONG'} ${detail}`) }
+    return { ok, lines: findings.map(({ step, ok: good, detail }) => `${step}${good ? '' : ' WRONG'} ${detail}`) }
   }
-  const heard = await diagnose(server.url('ok'))
-  t.true(heard.ok)
+  const report = await diagnose(server.url('ok'))
+  t.true(report.ok)
   t.deepEqual(
-    heard.said.slice(0, -1).filter((line) => !line.startsWith('resolve')),
+    report.lines.slice(0, -1).filter((line) => !line.startsWith('resolve')),
     [
       'check 127.0.0.1 is allowed',
       `connect 127.0.0.1 port ${server.port}`,
@@ -210,9 +210,9 @@ withFfmpeg('doctor checks a source step by step, and each problem has its own st
       'audio received the first audio',
     ],
   )
-  t.regex(heard.said.at(-1) ?? '', /^audio \d\.\d s of audio, peak at -\d+ dB$/)
+  t.regex(report.lines.at(-1) ?? '', /^audio \d\.\d s of audio, peak at -\d+ dB$/)
   const web = await serve(t, (request, response) => {
-    // A film whose index is not before its sound, without ranges; everything else is locked.
+    // The server has a film with its index at the end and no range support. All other paths need a login.
     if (request.url === '/film') response.end('\0\0\0\x08ftyp\0\0\0\x10mdat<<sound>')
     else response.writeHead(401, { 'www-authenticate': 'Digest realm="r", nonce="n", stale=true' }).end()
   })
@@ -225,9 +225,9 @@ withFfmpeg('doctor checks a source step by step, and each problem has its own st
     [server.url('html'), 'ask WRONG bad_answer'],
     ['rtmp://127.0.0.1:1/a/b', 'connect WRONG unreachable'],
   ] as const) {
-    const { ok, said } = await diagnose(url)
+    const { ok, lines } = await diagnose(url)
     t.false(ok)
-    t.is(said.at(-1)?.split(':')[0], last)
+    t.is(lines.at(-1)?.split(':')[0], last)
   }
 })
 
@@ -268,13 +268,13 @@ test('RTMP: interleaved chunks are reassembled, and every header type carries it
   let at = 0
   const exactly = async (size: number): Promise<Buffer> => bytes.subarray(at, (at += size))
   const messages = createMessageReader({ exactly, peek: async () => 0, until: async () => Buffer.alloc(0) })
-  const told: Array<readonly [type: number, timestamp: number, payload: string]> = []
+  const messagesSent: Array<readonly [type: number, timestamp: number, payload: string]> = []
   while (at < bytes.length) {
     const { type, timestamp, payload } = await messages.next()
-    told.push([type, timestamp, payload.toString()])
-    if (told.length === 6) messages.setChunkSize(4096)
+    messagesSent.push([type, timestamp, payload.toString()])
+    if (messagesSent.length === 6) messages.setChunkSize(4096)
   }
-  t.deepEqual(told, [
+  t.deepEqual(messagesSent, [
     [9, 7, 'v'],
     [8, 1000, 'a'.repeat(130)],
     [8, 1020, 'b'],
@@ -306,22 +306,22 @@ test('AMF0: every value type is parsed; truncated or deeply nested data is refus
 
 test('credentials: RFC 7616 decides which challenge is answered and how often', (t) => {
   const credentials = credentialsOf(new URL('rtsp://Mufasa:Circle%20of%20%22Life%zz@h/'))
-  t.deepEqual(credentials, { user: 'Mufasa', password: 'Circle%20of%20%22Life%zz' }, 'what cannot be decoded stays')
-  const known = createAuthentication({ user: 'Mu"fasa', password: 'x' })
-  t.is(known.authorization('GET', '/'), null)
+  t.deepEqual(credentials, { user: 'Mufasa', password: 'Circle%20of%20%22Life%zz' }, 'undecodable text stays unchanged')
+  const authentication = createAuthentication({ user: 'Mu"fasa', password: 'x' })
+  t.is(authentication.authorization('GET', '/'), null)
   const both = [
     'Digest realm="a, \\"b\\"", nonce="n", algorithm=MD5',
     'Basic realm="r", Digest realm="r", nonce="m", qop="auth-int, auth", algorithm=SHA-256, opaque="o"',
   ]
-  t.true(known.challenged(both))
+  t.true(authentication.challenged(both))
   t.regex(
-    known.authorization('GET', '/a') ?? '',
+    authentication.authorization('GET', '/a') ?? '',
     /^Digest username="Mu\\"fasa", realm="r", nonce="m", uri="\/a", response="[0-9a-f]{64}", algorithm=SHA-256, opaque="o", qop=auth, nc=00000001, cnonce="[0-9a-f]{16}"$/,
   )
-  t.regex(known.authorization('GET', '/a') ?? '', /nc=00000002/)
-  t.true(known.challenged(['Digest realm="r", nonce="k", stale=TRUE']))
-  t.regex(known.authorization('GET', '/a') ?? '', /nonce="k"/)
-  t.false(known.challenged(['Digest realm="r", nonce="l"']), 'the same question again')
+  t.regex(authentication.authorization('GET', '/a') ?? '', /nc=00000002/)
+  t.true(authentication.challenged(['Digest realm="r", nonce="k", stale=TRUE']))
+  t.regex(authentication.authorization('GET', '/a') ?? '', /nonce="k"/)
+  t.false(authentication.challenged(['Digest realm="r", nonce="l"']), 'a repeated challenge is no new challenge')
   t.false(
     createAuthentication({ user: 'a', password: 'b' }).challenged([
       'Digest realm="r", nonce="n", algorithm=MD5-sess',

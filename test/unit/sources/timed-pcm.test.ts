@@ -17,7 +17,7 @@ test('pieces leave the pipe as they entered it, for any chunk size', (t) => {
   const time = fc.option(fc.integer({ min: -100, max: 100 }))
   const piece = fc.record({ samples: fc.integer({ min: 1, max: 300 }), time })
   fc.assert(fc.property(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 1, max: 999 }), (pieces, step) => {
-    const sent = pieces.map((one, index) => ({ pcm: pcmOf(one.samples, index + 1), time: one.time }))
+    const sent = pieces.map(({ samples, time }, index) => ({ pcm: pcmOf(samples, index + 1), time }))
     const got = readAll(Buffer.concat(sent.map(pieceOf)), step)
     t.deepEqual(Buffer.concat(got.map(({ pcm }) => pcm)), Buffer.concat(sent.map(({ pcm }) => pcm)))
   }))

@@ -24,7 +24,11 @@ test('everything that a worker of a later term stored is due; text of an earlier
   sentFinals.begin([final(5, 'lost'), final(6, 'lost')], 2, true)
   const [past, late, again] = [translation(3), translation(4), final(5, 'lost')]
   const termOf = (frame: TranscriptFrame): number => (frame === past ? 1 : 3)
-  t.deepEqual(sentFinals.unsent([past, late, again], termOf), [late], 'a repeated final with the same text was already sent')
+  t.deepEqual(
+    sentFinals.unsent([past, late, again], termOf),
+    [late],
+    'a repeated final with the same text was already sent',
+  )
   t.true(sentFinals.has(again))
 })
 
