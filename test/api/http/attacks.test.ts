@@ -10,7 +10,7 @@ import { startHttp } from './http-service.ts'
 
 const { build: BUILD } = await consoleFiles()
 
-/** Everything that comes back for these bytes until the server closes or has answered what was sent after them. */
+/** Sends the bytes and returns everything that the server answers until it closes the connection. */
 const exchange = async (url: string, bytes: string): Promise<string> => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.on('error', () => undefined)
@@ -92,16 +92,18 @@ const nested = fc.letrec<{ value: unknown }>((tie) => ({
         maxLength: 4,
       })
       .map(
-        // Written by hand: JSON.stringify leaves a member __proto__ out.
+        // JSON.stringify omits a member named __proto__, so textOf writes these objects.
         (entries) => ({ toJSON: () => undefined, text: entries }),
       ),
   ),
 })).value
 
-/** The JSON of a value in which members may be named `__proto__`. */
+const memberText = ([name, inner]: readonly [string, unknown]): string => `${JSON.stringify(name)}:${textOf(inner)}`
+
+/** Returns the JSON of a value whose members may be named `__proto__`. */
 const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null && 'text' in value
-    ? `{${(value.text as ReadonlyArray<readonly [string, unknown]>).map(([name, inner]) => `${JSON.stringify(name)}:${textOf(inner)}`).join(',')}}`
+    ? `{${(value.text as ReadonlyArray<readonly [string, unknown]>).map(memberText).join(',')}}`
     : JSON.stringify(value)
 
 test('no request body changes a prototype or causes a 5xx [S16]', async (t) => {

@@ -3,7 +3,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import { clientAddress } from '../../../interfaces/http/clients/client-address.ts'
 import { createArrivalReader } from '../../../interfaces/http/clients/forwarded.ts'
-import { HTTP_SETTINGS, liveView, startHttp } from './http-service.ts'
+import { liveView } from './example-views.ts'
+import { HTTP_SETTINGS, startHttp } from './http-service.ts'
 
 test('both notations of an IPv4 address count as one client [S24]', (t) => {
   t.is(clientAddress('192.0.2.1'), '192.0.2.1')
@@ -41,10 +42,10 @@ const ALL = {
 }
 
 test('forwarding headers are trusted only on a connection from a trusted proxy [D22 S19]', (t) => {
-  const believed = { address: '192.0.2.9', encrypted: true, host: 'captions.example', prefix: '/steno' }
-  t.deepEqual(arrive(ALL), believed)
-  t.deepEqual(arrive(ALL, '::ffff:127.0.0.1'), believed)
-  t.deepEqual(arrive(ALL, 'fd00::5'), believed)
+  const forwarded = { address: '192.0.2.9', encrypted: true, host: 'captions.example', prefix: '/steno' }
+  t.deepEqual(arrive(ALL), forwarded)
+  t.deepEqual(arrive(ALL, '::ffff:127.0.0.1'), forwarded)
+  t.deepEqual(arrive(ALL, 'fd00::5'), forwarded)
   for (const from of ['192.0.2.1', '11.0.0.1', '::1', '127.0.0.2', 'fe80::1%eth0']) {
     const { address, ...rest } = arrive(ALL, from)
     t.deepEqual([address, rest], [from.replace(/%.*/, ''), { encrypted: false, host: 'inner:8080', prefix: '' }])
@@ -66,18 +67,14 @@ test('forwarding headers are trusted only on a connection from a trusted proxy [
 
 const ADDRESSES: ReadonlyArray<readonly [string, Readonly<Record<string, string>>, string]> = [
   ['the client behind one proxy', { 'x-forwarded-for': '192.0.2.9' }, '192.0.2.9'],
-  ['what the client wrote itself stands further left', { 'x-forwarded-for': '198.51.100.1, 192.0.2.9' }, '192.0.2.9'],
-  [
-    'back through a chain of trusted proxies',
-    { 'x-forwarded-for': '198.51.100.1, 192.0.2.9, 10.1.2.3,fd00::7' },
-    '192.0.2.9',
-  ],
+  ['the client’s own header value further left', { 'x-forwarded-for': '198.51.100.1, 192.0.2.9' }, '192.0.2.9'],
+  ['a chain of trusted proxies', { 'x-forwarded-for': '198.51.100.1, 192.0.2.9, 10.1.2.3,fd00::7' }, '192.0.2.9'],
   ['a chain that ends in trusted addresses', { 'x-forwarded-for': '10.9.9.9, 10.1.2.3' }, '10.9.9.9'],
-  ['no address is where believing ends', { 'x-forwarded-for': '192.0.2.9, unknown' }, '127.0.0.1'],
-  ['no address behind a second proxy', { 'x-forwarded-for': 'oops, 10.1.2.3' }, '10.1.2.3'],
+  ['a value that is not an address ends the chain', { 'x-forwarded-for': '192.0.2.9, unknown' }, '127.0.0.1'],
+  ['an invalid address after a second proxy', { 'x-forwarded-for': 'oops, 10.1.2.3' }, '10.1.2.3'],
   ['a port', { 'x-forwarded-for': '192.0.2.9:4711' }, '192.0.2.9'],
   ['IPv6 with brackets and port', { 'x-forwarded-for': '[2001:db8::9]:4711' }, '2001:db8::9'],
-  ['IPv6 alone', { 'x-forwarded-for': '2001:db8::9' }, '2001:db8::9'],
+  ['IPv6 without port', { 'x-forwarded-for': '2001:db8::9' }, '2001:db8::9'],
   ['IPv4 in IPv6', { 'x-forwarded-for': '::ffff:192.0.2.9' }, '192.0.2.9'],
   ['an empty header', { 'x-forwarded-for': '' }, '127.0.0.1'],
   ['Forwarded', { forwarded: 'for=192.0.2.9;proto=https' }, '192.0.2.9'],
@@ -86,9 +83,13 @@ const ADDRESSES: ReadonlyArray<readonly [string, Readonly<Record<string, string>
   ['Forwarded, hidden', { forwarded: 'for=_hidden' }, '127.0.0.1'],
   ['Forwarded, malformed', { forwarded: 'for=192.0.2.9;' }, '127.0.0.1'],
   ['Forwarded, an open quote', { forwarded: 'for="192.0.2.9' }, '127.0.0.1'],
-  ['both, and they agree', { 'x-forwarded-for': '192.0.2.9', forwarded: 'for=192.0.2.9' }, '192.0.2.9'],
-  ['both, and they differ: neither', { 'x-forwarded-for': '192.0.2.9', forwarded: 'for=198.51.100.1' }, '127.0.0.1'],
-  ['both, one without a client', { 'x-forwarded-for': '192.0.2.9', forwarded: 'proto=https' }, '192.0.2.9'],
+  ['both headers, equal', { 'x-forwarded-for': '192.0.2.9', forwarded: 'for=192.0.2.9' }, '192.0.2.9'],
+  [
+    'both headers, different: both are ignored',
+    { 'x-forwarded-for': '192.0.2.9', forwarded: 'for=198.51.100.1' },
+    '127.0.0.1',
+  ],
+  ['both headers, one without a client', { 'x-forwarded-for': '192.0.2.9', forwarded: 'proto=https' }, '192.0.2.9'],
 ]
 
 test('behind trusted proxies the client is the rightmost address that is not a trusted proxy [S24]', (t) => {
@@ -96,11 +97,11 @@ test('behind trusted proxies the client is the rightmost address that is not a t
 })
 
 const FACTS: ReadonlyArray<readonly [string, Readonly<Record<string, string>>, Readonly<Record<string, unknown>>]> = [
-  ['scheme alone', { 'x-forwarded-proto': 'HTTPS' }, { encrypted: true }],
-  ['no scheme at all', { 'x-forwarded-proto': 'gopher' }, { encrypted: false }],
+  ['only a scheme', { 'x-forwarded-proto': 'HTTPS' }, { encrypted: true }],
+  ['an unknown scheme', { 'x-forwarded-proto': 'gopher' }, { encrypted: false }],
   ['plain http', { 'x-forwarded-for': '192.0.2.9', 'x-forwarded-proto': 'http' }, { encrypted: false }],
   [
-    'a second value is the client’s own',
+    'the first of two values is the client’s own',
     { 'x-forwarded-for': '192.0.2.9', 'x-forwarded-host': 'evil.example, captions.example' },
     { host: 'captions.example' },
   ],
@@ -124,7 +125,7 @@ const FACTS: ReadonlyArray<readonly [string, Readonly<Record<string, string>>, R
     { forwarded: 'for=198.51.100.1;host=evil.example,for=192.0.2.9;host=captions.example,for=10.1.2.3;host=inner' },
     { host: 'captions.example' },
   ],
-  ['a prefix that is none', { 'x-forwarded-prefix': '//evil.example' }, { prefix: '' }],
+  ['an invalid prefix', { 'x-forwarded-prefix': '//evil.example' }, { prefix: '' }],
   ['a prefix with markup', { 'x-forwarded-prefix': '/"><script>' }, { prefix: '' }],
   ['a deep prefix', { 'x-forwarded-prefix': '/a/b' }, { prefix: '/a/b' }],
 ]
@@ -146,7 +147,7 @@ test('behind a trusted proxy an answer links to the public address [D22 R77]', a
     { logIn, listLives },
     { settings: { ...HTTP_SETTINGS, allowedHosts: ['captions.example'], trustedProxies: ['127.0.0.0/8'] } },
   )
-  const ask = async (headers: Record<string, string>) => {
+  const linksFor = async (headers: Record<string, string>) => {
     const response = await http.send('GET', '/lives', { as: 'user', headers })
     const { data } = (await response.json()) as {
       readonly data: ReadonlyArray<{ readonly base_url: string; readonly iframe_html: string }>
@@ -157,17 +158,17 @@ test('behind a trusted proxy an answer links to the public address [D22 R77]', a
       /<([^?]*)/.exec(response.headers.get('link') ?? '')?.[1],
     ]
   }
-  t.deepEqual(await ask(ALL), [
+  t.deepEqual(await linksFor(ALL), [
     'wss://captions.example/steno',
     'https://captions.example/steno/embed/live/7',
     'https://captions.example/steno/lives',
   ])
   t.deepEqual(
-    await ask({ ...ALL, 'x-forwarded-host': 'evil.example' }),
+    await linksFor({ ...ALL, 'x-forwarded-host': 'evil.example' }),
     ['', '/steno/embed/live/7', '/steno/lives'],
-    'ALLOWED_HOSTS decides still',
+    'ALLOWED_HOSTS still applies',
   )
   const body = new URLSearchParams({ username: 'ann', password: 'right password' })
   for (const headers of [ALL, {}]) await http.send('POST', '/login', { body, headers })
-  t.deepEqual(addresses, ['192.0.2.9', '127.0.0.1'], 'S24: logins are counted by the client’s address')
+  t.deepEqual(addresses, ['192.0.2.9', '127.0.0.1'], 'logins are counted by the client’s address')
 })

@@ -15,25 +15,26 @@ const WAITING = { ...WAITING_LIMITS, maxSending: 3, maxReading: 2, checkEveryMs:
 const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
 const HALF_HEAD = 'POST /login HTTP/1.1\r\nHost: localhost\r\nX-Half'
 const HALF_BODY =
-  'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nusername='
+  'POST /login HTTP/1.1\r\nHost: localhost\r\n' +
+  'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nusername='
 
 const isOpen = ({ socket }: RawConnection): boolean => !socket.closed && !socket.readableEnded
-const open = (connections: ReadonlyArray<RawConnection>): ReadonlyArray<boolean> => connections.map(isOpen)
+const openStates = (connections: ReadonlyArray<RawConnection>): ReadonlyArray<boolean> => connections.map(isOpen)
 
-/** Waits until as many of them are open as in `expected`, then compares. */
-const areOpen = async (
+/** Waits until as many connections are open as in `expected`, then compares which ones. */
+const assertOpen = async (
   t: ExecutionContext,
   connections: ReadonlyArray<RawConnection>,
   expected: ReadonlyArray<boolean>,
 ): Promise<void> => {
   await eventually(() => {
-    if (open(connections).filter(Boolean).length > expected.filter(Boolean).length)
-      throw new Error(`open: ${open(connections).join()}`)
+    if (openStates(connections).filter(Boolean).length > expected.filter(Boolean).length)
+      throw new Error(`open: ${openStates(connections).join()}`)
   }).catch(() => undefined)
-  t.deepEqual(open(connections), expected)
+  t.deepEqual(openStates(connections), expected)
 }
 
-/** A server that answers with nothing and lets idle connections be, however slow the machine is. */
+/** Starts a server with empty answers that keeps idle connections open, however slow the machine is. */
 const startBare = async (t: ExecutionContext, waiting: WaitingLimits): Promise<string> => {
   const answer: RequestListener = (_request, response) => void response.end()
   const server = createHttpServer(answer, { logger: createRecordingLogger(), trustedProxies: [], waiting })
@@ -42,8 +43,8 @@ const startBare = async (t: ExecutionContext, waiting: WaitingLimits): Promise<s
   return listen(t, server)
 }
 
-/** One after another, each once the service has taken in the one before. */
-const several = async (
+/** Opens connections one after another: each sends `first`, waits for its answer and sends `then`. */
+const openSeveral = async (
   t: ExecutionContext,
   url: string,
   count: number,
@@ -67,10 +68,10 @@ test(
   'too many silent connections close the longest-waiting ones, so other clients still connect [S20 S38]',
   async (t) => {
     const { url, send } = await startHttp(t, {}, { waiting: WAITING })
-    const silent = await several(t, url, 5, '')
-    await areOpen(t, silent, [false, false, true, true, true])
+    const silent = await openSeveral(t, url, 5, '')
+    await assertOpen(t, silent, [false, false, true, true, true])
     t.regex(silent[0]?.answers() ?? '', /^HTTP\/1\.1 429 [^]*"detail":"Too many requests"/)
-    const [served] = await several(t, url, 1, WHOLE)
+    const [served] = await openSeveral(t, url, 1, WHOLE)
     t.deepEqual(served?.statuses(), [200])
     t.is((await send('GET', '/health/ready')).status, 200, 'from the same address')
   },
@@ -79,9 +80,9 @@ test(
 for (const [what, half] of [['head', HALF_HEAD], ['body', HALF_BODY]] as const)
   test(`half a ${what} counts as waiting even after whole requests on the same connection [S20 S38]`, async (t) => {
     const { url, send } = await startHttp(t, {}, { waiting: WAITING })
-    const halves = await several(t, url, 6, WHOLE, half)
+    const halves = await openSeveral(t, url, 6, WHOLE, half)
     await eventually(() => {
-      if (open(halves).filter(Boolean).length > 3) throw new Error(`open: ${open(halves).join()}`)
+      if (openStates(halves).filter(Boolean).length > 3) throw new Error(`open: ${openStates(halves).join()}`)
     })
     t.is((await send('GET', '/health/ready')).status, 200)
     const cut = halves.find((connection) => !isOpen(connection))
@@ -90,10 +91,10 @@ for (const [what, half] of [['head', HALF_HEAD], ['body', HALF_BODY]] as const)
 
 test('idle connections between two requests do not count as waiting [S20 S38]', async (t) => {
   const url = await startBare(t, WAITING)
-  const idle = await several(t, url, 6, WHOLE)
-  const busy = await several(t, url, 4, '')
-  await areOpen(t, busy, [false, true, true, true])
-  t.true(open(idle).every(Boolean))
+  const idle = await openSeveral(t, url, 6, WHOLE)
+  const busy = await openSeveral(t, url, 4, '')
+  await assertOpen(t, busy, [false, true, true, true])
+  t.true(openStates(idle).every(Boolean))
   for (const connection of idle) connection.write(WHOLE)
   for (const connection of idle) await connection.answered(2)
   t.deepEqual(idle.flatMap(({ statuses }) => statuses()), Array.from({ length: 12 }, () => 200))
@@ -103,42 +104,42 @@ test('behind a trusted proxy the limit applies to each client, not to the proxy 
   const { url } = await startHttp(t, {}, { waiting: WAITING, trustedProxies: ['127.0.0.1/32'] })
   const from = (client: string, request: string): string =>
     request.replace('\r\n\r\n', `\r\nX-Forwarded-For: ${client}\r\n\r\n`)
-  const ready = await several(t, url, 5, '')
-  const others = await several(t, url, 2, '', from('203.0.113.7', HALF_BODY))
-  const halves = await several(t, url, 5, '', from('203.0.113.9', HALF_BODY))
+  const ready = await openSeveral(t, url, 5, '')
+  const others = await openSeveral(t, url, 2, '', from('203.0.113.7', HALF_BODY))
+  const halves = await openSeveral(t, url, 5, '', from('203.0.113.9', HALF_BODY))
   await eventually(() => {
-    if (open(halves).filter(Boolean).length > 3) throw new Error('all are open')
+    if (openStates(halves).filter(Boolean).length > 3) throw new Error('all are open')
   })
-  t.is(open(halves).filter(Boolean).length, 3)
+  t.is(openStates(halves).filter(Boolean).length, 3)
   t.true([...ready, ...others].every(isOpen))
-  const [same] = await several(t, url, 1, from('203.0.113.9', WHOLE))
-  t.deepEqual(same?.statuses(), [200], 'the same client, with a whole request')
+  const [retry] = await openSeveral(t, url, 1, from('203.0.113.9', WHOLE))
+  t.deepEqual(retry?.statuses(), [200], 'the same client, with a whole request')
 })
 
 test('connections that became WebSockets do not count as waiting [S38]', async (t) => {
   const url = await startBare(t, WAITING)
-  const sockets = await several(
+  const sockets = await openSeveral(
     t,
     url,
     5,
     'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
   )
-  const silent = await several(t, url, 4, '')
-  await areOpen(t, silent, [false, true, true, true])
+  const silent = await openSeveral(t, url, 4, '')
+  await assertOpen(t, silent, [false, true, true, true])
   t.true(sockets.every(isOpen))
 })
 
 test('an address over its connection limit loses its idle connections, not those in use [S38]', async (t) => {
   const url = await startBare(t, { ...WAITING, maxOpen: 3 })
-  const connections = await several(t, url, 5, WHOLE)
-  await areOpen(t, connections, [false, false, true, true, true])
+  const connections = await openSeveral(t, url, 5, WHOLE)
+  await assertOpen(t, connections, [false, false, true, true, true])
   t.deepEqual(connections.flatMap(({ statuses }) => statuses()), [200, 200, 200, 200, 200])
 })
 
 test('many new connections at once all get time to send their requests [S20 S38]', async (t) => {
   const url = await startBare(t, { ...WAITING, checkEveryMs: 600_000 })
-  const storm = await several(t, url, 30, '')
-  const [other] = await several(t, url, 1, WHOLE)
+  const storm = await openSeveral(t, url, 30, '')
+  const [other] = await openSeveral(t, url, 1, WHOLE)
   t.deepEqual(other?.statuses(), [200])
   for (const connection of storm) connection.write(WHOLE)
   for (const connection of storm) await connection.answered(1)
@@ -147,14 +148,14 @@ test('many new connections at once all get time to send their requests [S20 S38]
 
 test('an address over its connection limit without idle connections loses a silent one [S38]', async (t) => {
   const url = await startBare(t, { ...WAITING, maxOpen: 3, checkEveryMs: 600_000 })
-  const silent = await several(t, url, 3, '')
-  const [served] = await several(t, url, 1, WHOLE)
+  const silent = await openSeveral(t, url, 3, '')
+  const [served] = await openSeveral(t, url, 1, WHOLE)
   t.deepEqual(served?.statuses(), [200])
-  await areOpen(t, silent, [false, true, true])
-  t.regex(silent[0]?.answers() ?? '', /^HTTP\/1\.1 429 /, 'its request may be on its way')
-  const [next] = await several(t, url, 1, WHOLE)
+  await assertOpen(t, silent, [false, true, true])
+  t.regex(silent[0]?.answers() ?? '', /^HTTP\/1\.1 429 /, 'its request may be in transit')
+  const [next] = await openSeveral(t, url, 1, WHOLE)
   t.deepEqual(next?.statuses(), [200])
-  await areOpen(t, [...silent, ...(served === undefined ? [] : [served])], [false, true, true, false])
+  await assertOpen(t, [...silent, ...(served === undefined ? [] : [served])], [false, true, true, false])
 })
 
 test('a connection with too many pipelined requests is closed after the accepted ones are answered', async (t) => {

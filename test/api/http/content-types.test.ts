@@ -5,7 +5,7 @@ import { startHttp } from './http-service.ts'
 
 const MINIMAL = { model: 'tiny', language: 'en' }
 
-/** Content types of bodies that hold JSON, as programs send it that do not say so. */
+/** Content types that some programs send with a JSON body. */
 const OTHER_TYPES = [
   'text/plain',
   'application/x-www-form-urlencoded',
@@ -42,7 +42,7 @@ test('every JSON route answers 415 to a body of another content type and changes
   t.is(
     (await http.send('POST', '/lives', { body, headers: { 'content-type': 'text/plain' } })).status,
     401,
-    'who asks comes first',
+    'credentials are checked first',
   )
   for (const type of ['application/json', 'Application/JSON; charset=utf-8'])
     t.is((await http.send('POST', '/lives', { as: 'user', body, headers: { 'content-type': type } })).status, 200, type)
@@ -59,7 +59,7 @@ test('a request without a body needs no content type and counts as an empty obje
     (await http.send('PUT', '/lives/7/finish', { as: 'user', body: 'any', headers: { 'content-type': 'text/plain' } }))
       .status,
     200,
-    'no body is asked for',
+    'this route takes no body',
   )
   t.is((await http.send('POST', '/lives', { as: 'user' })).status, 422)
 })

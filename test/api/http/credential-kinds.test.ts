@@ -2,7 +2,8 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../../application/caller.ts'
-import { startHttp, tokenView, userView } from './http-service.ts'
+import { tokenView, userView } from './example-views.ts'
+import { startHttp } from './http-service.ts'
 import type { HandMade } from './http-service.ts'
 
 const PASSWORDS = { current_password: 'the old one', new_password: 'a new password' }
@@ -51,7 +52,7 @@ test('every user can change their own password with a login and without a permis
 })
 
 test('the operator can act for a user only on tokens and only through the control socket [S23]', async (t) => {
-  const asked: Array<Pick<Caller, 'userId' | 'credential' | 'permissions'>> = []
+  const issuers: Array<Pick<Caller, 'userId' | 'credential' | 'permissions'>> = []
   const listed: Array<number> = []
   const services: Partial<HandMade> = {
     whoAmI: ({ userId }) => (userId === 7 ? TE.right(userView(7, 'ann')) : TE.left({ _tag: 'UserNotFound' })),
@@ -60,7 +61,7 @@ test('the operator can act for a user only on tokens and only through the contro
       return TE.right({ items: [], total: 0 })
     },
     issueToken: ({ userId, credential, permissions }) => {
-      asked.push({ userId, credential, permissions })
+      issuers.push({ userId, credential, permissions })
       return TE.right({ token: tokenView(7), secret: 'secret' })
     },
   }
@@ -69,8 +70,8 @@ test('the operator can act for a user only on tokens and only through the contro
   const issue = { body: { name: 'ci' } }
   t.is((await control.send('GET', '/tokens/', headers('7'))).status, 200)
   t.is((await control.send('POST', '/tokens/', { ...issue, ...headers('7') })).status, 200)
-  for (const nobody of ['8', '999999999999999'])
-    t.is((await control.send('GET', '/tokens/', headers(nobody))).status, 404, nobody)
+  for (const unknownUser of ['8', '999999999999999'])
+    t.is((await control.send('GET', '/tokens/', headers(unknownUser))).status, 404, unknownUser)
   for (const unnamed of ['', '0', '-7', '7x', '7, 7'])
     t.is((await control.send('GET', '/tokens/', headers(unnamed))).status, 401, unnamed)
   for (const path of ['/users/me', '/lives/', '/lives/7', '/user-live-configs/'])
@@ -81,7 +82,7 @@ test('the operator can act for a user only on tokens and only through the contro
   t.is((await open.send('GET', '/tokens/', { as: 'admin', ...headers('7') })).status, 200)
   t.is((await open.send('POST', '/tokens/', { as: 'admin', ...issue, ...headers('7') })).status, 200)
   t.deepEqual(listed, [7, 1])
-  t.deepEqual(asked, [
+  t.deepEqual(issuers, [
     { userId: 7, credential: 'operator', permissions: [] },
     { userId: 1, credential: 'jwt', permissions: ['admin'] },
   ])
@@ -102,12 +103,15 @@ test('a 429 answer contains Retry-After [D14 S13 S24]', async (t) => {
 })
 
 test('credentials that cannot be checked at the moment are answered with 503, not 401', async (t) => {
-  const unknown = { _tag: 'DocumentsUnavailable', reason: 'the read model is behind' } as const
-  const cannotTell: Partial<HandMade> = {
-    authenticate: () => TE.left(unknown), authenticateKey: () => TE.left(unknown), whoAmI: () => TE.left(unknown),
-    logIn: async () => E.left(unknown), isSetUp: () => TE.left(unknown),
+  const unavailable = { _tag: 'DocumentsUnavailable', reason: 'the read model is behind' } as const
+  const undecided: Partial<HandMade> = {
+    authenticate: () => TE.left(unavailable),
+    authenticateKey: () => TE.left(unavailable),
+    whoAmI: () => TE.left(unavailable),
+    logIn: async () => E.left(unavailable),
+    isSetUp: () => TE.left(unavailable),
   }
-  const http = await startHttp(t, cannotTell)
+  const http = await startHttp(t, undecided)
   const login = { body: new URLSearchParams({ username: 'ann', password: 'right password' }) }
   const answers = [
     await http.send('GET', '/users/me', { as: 'user' }),
@@ -116,7 +120,7 @@ test('credentials that cannot be checked at the moment are answered with 503, no
     await http.send('POST', '/login', login),
     await http.send('GET', '/setup'),
     await (
-      await startHttp(t, cannotTell, { isControl: true })
+      await startHttp(t, undecided, { isControl: true })
     ).send('GET', '/tokens/', { headers: { 'x-on-behalf-of': '7' } }),
   ]
   for (const answer of answers) {

@@ -7,7 +7,7 @@ type Observed = Parameters<typeof createHealth>[0]
 
 const RAW = 'connect ECONNREFUSED mongodb://root:hunter2@10.0.0.5:27017/stenolog'
 
-/** A service of which one projection tries again after this error, as the projector tells it. */
+/** Returns a service whose one projection retries after the error; null means no error. */
 const retrying = (error: string | null, { isOlder = false, hasCaughtUp = true } = {}): Observed =>
   ({
     admission: { state: () => ({ open: [], vramTotal: 0 }) },
@@ -28,7 +28,7 @@ const retrying = (error: string | null, { isOlder = false, hasCaughtUp = true } 
     },
     lags: { onPass: () => undefined },
     discardCounter: {},
-    log: { hurt: () => [], isOlder: () => isOlder },
+    log: { unreadable: () => [], isOlder: () => isOlder },
     keyring: { missing: () => [], foreign: () => [] },
     isolation: { problem: null },
     own: { pool: { whole: { pid: () => 1 } } },
@@ -51,8 +51,8 @@ test('readiness reports that a projection is retrying, without the error text', 
   t.deepEqual(checks.projections, [
     { projection: 'lives', seconds: 3, error: 'retrying', failures: 2, rebuilding: false },
   ])
-  const well = await startHttp(t, {}, { readiness: createHealth(retrying(null)).readiness })
-  t.like(await (await well.send('GET', '/health/ready')).json(), {
+  const healthy = await startHttp(t, {}, { readiness: createHealth(retrying(null)).readiness })
+  t.like(await (await healthy.send('GET', '/health/ready')).json(), {
     status: 'ok',
     checks: { projections: [{ error: null }] },
   })

@@ -3,16 +3,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../../application/caller.ts'
-import type { Catalogue, Language, Model, TranslationPair } from '../../../application/ports/catalogue.ts'
-import type { ApiTokenView, LiveView, ProfileView, UserView } from '../../../application/ports/read-models.ts'
-import type { ModelDetails } from '../../../application/catalogue/queries/list-installed-models.ts'
-import type { Job } from '../../../application/jobs/job.ts'
-import type { LiveIntegrity } from '../../../application/lives/queries/get-integrity.ts'
-import type { HistoryEntry } from '../../../application/lives/queries/history-entries.ts'
 import type { CreateLiveRequest } from '../../../application/lives/commands/requested-live.ts'
 import type { NewUser } from '../../../application/users/commands/register-user.ts'
 import type { PageQuery } from '../../../application/ports/documents.ts'
-import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import type { AccessCalls } from '../../../interfaces/http/access.ts'
 import { createDescriptions } from '../../../interfaces/description/descriptions.ts'
 import { createHttpApp } from '../../../interfaces/http/app.ts'
@@ -25,121 +18,21 @@ import type { OperationCalls } from '../../../interfaces/http/routes/operations.
 import { NO_WAITING_LIMITS } from '../../../interfaces/http/connections/waiting-connections.ts'
 import { listen } from '../../support/tools/listen.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
-
-const AT = '2026-11-21T09:30:00.123456+00:00'
-
-export const language = (id: number, iso: string, name: string): Language => ({
-  id, iso, name, active: true, createdAt: AT, updatedAt: null,
-})
-export const model = (id: number, name: string): Model => ({
-  id, name, active: true, vram: 1000, createdAt: AT, updatedAt: null,
-  languages: ['en'], findsLanguage: false, translates: false,
-})
-
-const pair: TranslationPair = {
-  id: 3,
-  model: 'mt-en-fr',
-  active: true,
-  vram: 400,
-  from: 'en',
-  to: 'fr',
-  createdAt: AT,
-  updatedAt: null,
-}
-
-export const catalogue: Catalogue = {
-  models: () => [model(1, 'tiny'), model(2, 'large-v3')],
-  languages: () => [language(1, 'en', 'English'), language(2, 'fr', 'French')],
-  furtherLanguages: () => [],
-  translations: () => [pair],
-}
-
-export const liveView = (id: number, members: Partial<LiveView> = {}): LiveView => ({
-  id,
-  userId: 7,
-  status: 'pending',
-  worker: 'local',
-  model: { id: 1, name: 'tiny', vram: 1000 },
-  language: 'en',
-  translations: [{ id: 3, model: 'mt-en-fr', to: 'fr', vram: 400 }],
-  audioFormat: 'raw',
-  audioUrl: null,
-  audioUrlHash: null,
-  autoStart: false,
-  autoStartPid: null,
-  retention: false,
-  vram: 1400,
-  config: DEFAULT_ENGINE_SETTINGS,
-  display: null,
-  senderToken: 'sender-secret',
-  listenerToken: 'listener-secret',
-  createdAt: AT,
-  updatedAt: null,
-  ...members,
-})
-
-export const userView = (id: number, username: string): UserView => ({
-  id, username, permissions: [], maxSessions: 10, maxTranslations: 5, isActive: true, createdAt: AT, updatedAt: null,
-})
-
-export const profileView = (id: number, name: string): ProfileView => ({
-  id, name, settings: DEFAULT_ENGINE_SETTINGS, createdAt: AT, updatedAt: null,
-})
-
-export const tokenView = (id: number): ApiTokenView => ({
-  id,
-  userId: 7,
-  name: 'ci',
-  prefix: 'lt_abcdefghijkl',
-  isActive: true,
-  expiresAt: null,
-  lastUsedAt: null,
-  createdAt: AT,
-})
-
-const job: Job = {
-  id: 7,
-  kind: 'pull',
-  subject: 'base',
-  status: 'running',
-  progress: { done: 5, total: 10, detail: 'config.json' },
-  result: null,
-  actor: 'user:1',
-  process: 'local',
-  createdAt: AT,
-  updatedAt: AT,
-}
-
-const details: ModelDetails = {
-  installed: true,
-  ships: false,
-  loads: null,
-  precision: 'int8',
-  source: 'someone/tiny',
-  bytes: 1000,
-  measured: true,
-  openLives: 1,
-}
-
-const entry: HistoryEntry = {
-  id: 1, type: 'LiveStarted', at: AT, actor: 'user:7', correlationId: 'request', causationId: 'command', data: {},
-}
-
-const integrity: LiveIntegrity = {
-  status: 'intact', rows: 1, first: 12, last: 12, headHash: 'ab', damaged: [], checkedAt: AT,
-}
+import {
+  AT, catalogue, details, entry, integrity, job, language, liveView, model, pair, profileView, tokenView, userView,
+} from './example-views.ts'
 
 const caller = (members: Partial<Caller>): Caller => ({
   userId: 7, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'jwt', ...members,
 })
 
-/** Bearer tokens that the hand-made services know. */
+/** The valid bearer tokens. */
 const CALLERS: Readonly<Record<string, Caller>> = {
   user: caller({}),
   admin: caller({ userId: 1, permissions: ['admin'] }),
 }
 
-/** API keys that they know; `lt_key` as bearer token too. */
+/** The valid API keys, also accepted as bearer tokens. */
 const KEYS: Readonly<Record<string, Caller>> = {
   lt_key: caller({ userId: 1, permissions: ['admin'], credential: 'api-key' }),
 }
@@ -172,10 +65,10 @@ export interface HttpService {
   ) => Promise<Response>
 }
 
-/** What is made by hand unless a test says otherwise. */
+/** The services that startHttp replaces by stubs. */
 export type HandMade = Omit<RouteCalls, 'catalogue' | keyof OperationCalls | keyof DescriptionCalls> & AccessCalls
 
-/** The HTTP layer alone on a port of its own, over services made by hand; ends with the test. */
+/** Starts only the HTTP layer on a free port with stubbed services, until the test ends. */
 export const startHttp = async (
   t: ExecutionContext,
   overrides: Partial<HandMade> = {},
@@ -187,7 +80,8 @@ export const startHttp = async (
     return TE.right({ items: [liveView(2), liveView(1)], total: 2 })
   }
   const services: HandMade = {
-    logIn: async (username, password) => (username === 'ann' && password === 'right password' ? E.right('a.jwt.token') : E.left({ _tag: 'WrongLogin' })),
+    logIn: async (username, password) =>
+      username === 'ann' && password === 'right password' ? E.right('a.jwt.token') : E.left({ _tag: 'WrongLogin' }),
     authenticate: (bearer) => TE.right(O.fromNullable(CALLERS[bearer])),
     authenticateKey: (secret) => TE.right(O.fromNullable(KEYS[secret])),
     isSetUp: () => TE.right(true),
@@ -209,10 +103,12 @@ export const startHttp = async (
     },
     getLive: (_user, id) => TE.right(id === 7 ? O.some(liveView(7)) : O.none),
     listLives: (_user, _statuses, query) => page(query),
-    finishLive: (_caller, id) => (id === 7 ? TE.right(liveView(7, { status: 'finished', vram: 0 })) : TE.left({ _tag: 'LiveNotFound' })),
+    finishLive: (_caller, id) =>
+      id === 7 ? TE.right(liveView(7, { status: 'finished', vram: 0 })) : TE.left({ _tag: 'LiveNotFound' }),
     finishLivesByAudioUrl: (_caller, _url, query) => page(query),
     listAllLives: () => TE.right({ items: [{ ...liveView(2), username: 'ann', lag: 0.25 }], total: 1 }),
-    finishAnyLive: (_caller, id) => TE.right({ ...liveView(id, { status: 'finished', vram: 0 }), username: 'ann', lag: null }),
+    finishAnyLive: (_caller, id) =>
+      TE.right({ ...liveView(id, { status: 'finished', vram: 0 }), username: 'ann', lag: null }),
     detailedCatalogue: {
       models: () => [{ model: model(1, 'tiny'), details }],
       translations: () => [{ pair, details }],
@@ -226,7 +122,8 @@ export const startHttp = async (
     listProfiles: () => TE.right({ items: [profileView(7, 'Default')], total: 1 }),
     getProfile: (_userId, id) => TE.right(id === 7 ? O.some(profileView(7, 'Default')) : O.none),
     createProfile: (_caller, { name }) => TE.right(profileView(8, name)),
-    changeProfile: (_caller, id) => (id === 7 ? TE.right(profileView(7, 'Default')) : TE.left({ _tag: 'ProfileNotFound' })),
+    changeProfile: (_caller, id) =>
+      id === 7 ? TE.right(profileView(7, 'Default')) : TE.left({ _tag: 'ProfileNotFound' }),
     removeProfile: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ProfileNotFound' })),
     listTokens: () => TE.right({ items: [tokenView(7)], total: 1 }),
     issueToken: () => TE.right({ token: tokenView(7), secret: 'lt_abcdefghijkl_secret' }),
@@ -250,7 +147,8 @@ export const startHttp = async (
       vramTotal: 4000, vramReserved: 1400, vramFree: 2600, openSessions: 1, maxSessions: 10, maxTranslations: 5,
     }),
     getHistory: (_caller, id) => (id === 7 ? TE.right({ items: [], total: 0 }) : TE.left({ _tag: 'LiveNotFound' })),
-    getHistoryEntry: (_caller, id) => (id === 7 ? TE.right({ entry, state: liveView(7) }) : TE.left({ _tag: 'LiveNotFound' })),
+    getHistoryEntry: (_caller, id) =>
+      id === 7 ? TE.right({ entry, state: liveView(7) }) : TE.left({ _tag: 'LiveNotFound' }),
     getIntegrity: (_caller, id) => (id === 7 ? TE.right(integrity) : TE.left({ _tag: 'LiveNotFound' })),
     getAnyLive: (_caller, id) => TE.right({ ...liveView(id), username: 'ann', lag: 0.25 }),
     getAnyHistory: () => TE.right({ items: [entry], total: 1 }),

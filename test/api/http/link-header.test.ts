@@ -5,32 +5,32 @@ const body = (total_items: number, per_page: number) => ({
   data: [],
   pagination: { total_items, total_pages: 0, current_page: 1, per_page },
 })
-const here = { webSocketBase: 'wss://captions.example/steno', prefix: '/api/v1', path: '/lives/' }
+const REQUEST = { webSocketBase: 'wss://captions.example/steno', prefix: '/api/v1', path: '/lives/' }
 
 test('links point to the public address, or to the same host when it is unknown [B20]', (t) => {
-  const lone = (address: Parameters<typeof linkHeader>[0]) =>
+  const targetOf = (address: Parameters<typeof linkHeader>[0]) =>
     linkHeader(address, { skip: 0 }, body(1, 100))?.split('?')[0]
-  t.is(lone(here), '<https://captions.example/steno/lives')
-  t.is(lone({ ...here, prefix: '', path: '/lives' }), '<https://captions.example/steno/lives')
-  t.is(lone({ ...here, webSocketBase: '' }), '</api/v1/lives')
+  t.is(targetOf(REQUEST), '<https://captions.example/steno/lives')
+  t.is(targetOf({ ...REQUEST, prefix: '', path: '/lives' }), '<https://captions.example/steno/lives')
+  t.is(targetOf({ ...REQUEST, webSocketBase: '' }), '</api/v1/lives')
 })
 
 test('the Link header lists only existing pages [B20]', (t) => {
   const relations = (skip: number, total: number) =>
-    [...(linkHeader(here, { skip }, body(total, 10)) ?? '').matchAll(/skip=(\d+)&limit=10>; rel="(\w+)"/g)].map(
+    [...(linkHeader(REQUEST, { skip }, body(total, 10)) ?? '').matchAll(/skip=(\d+)&limit=10>; rel="(\w+)"/g)].map(
       ([, from, relation]) => `${relation} ${from}`,
     )
   t.deepEqual(relations(0, 10), ['first 0', 'last 0'])
   t.deepEqual(relations(0, 11), ['first 0', 'next 10', 'last 10'])
   t.deepEqual(relations(5, 30), ['first 0', 'prev 0', 'next 15', 'last 20'])
   t.deepEqual(relations(20, 30), ['first 0', 'prev 10', 'last 20'])
-  t.deepEqual(relations(1000, 30), ['first 0', 'prev 20', 'last 20'], 'beyond the end the way back is to the end')
+  t.deepEqual(relations(1000, 30), ['first 0', 'prev 20', 'last 20'], 'after the end, prev is the last page')
   t.deepEqual(relations(0, 0), [])
 })
 
 test('links keep the decoded query parameters, and only lists have links [R5 B20]', (t) => {
   t.is(
-    linkHeader(here, { skip: 0, limit: 5000, status: ['pending', 'a b'], name: null }, body(1, 10)),
+    linkHeader(REQUEST, { skip: 0, limit: 5000, status: ['pending', 'a b'], name: null }, body(1, 10)),
     ['first', 'last']
       .map(
         (relation) =>
@@ -38,6 +38,6 @@ test('links keep the decoded query parameters, and only lists have links [R5 B20
       )
       .join(', '),
   )
-  t.is(linkHeader(here, { skip: 0 }, { data: {} }), null)
-  t.is(linkHeader(here, undefined, body(1, 10)), null)
+  t.is(linkHeader(REQUEST, { skip: 0 }, { data: {} }), null)
+  t.is(linkHeader(REQUEST, undefined, body(1, 10)), null)
 })

@@ -8,7 +8,8 @@ import { NO_WAITING_LIMITS } from '../../../interfaces/http/connections/waiting-
 import { listen } from '../../support/tools/listen.ts'
 import { createRecordingLogger } from '../../support/doubles/loggers.ts'
 import { openRaw } from '../../support/tools/raw-connection.ts'
-import { liveView, startHttp } from './http-service.ts'
+import { liveView } from './example-views.ts'
+import { startHttp } from './http-service.ts'
 
 interface RawAnswer {
   readonly status: number
@@ -16,7 +17,7 @@ interface RawAnswer {
   readonly body: unknown
 }
 
-/** The answers in the bytes of a connection, each with a declared length. */
+/** Parses the answers of a connection; each must declare its length. */
 const answersIn = (text: string): ReadonlyArray<RawAnswer> => {
   if (text === '') return []
   const [head = '', rest = ''] = text.split(/\r\n\r\n([^]*)/, 2)
@@ -34,12 +35,17 @@ const HEAD =
 const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
 const MALFORMED: ReadonlyArray<readonly [string, number, string, string]> = [
-  ['no HTTP', 400, 'The request is not valid HTTP', 'hello\r\n\r\n'],
-  ['two lengths', 400, 'The request is not valid HTTP', `${HEAD}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`],
-  ['a broken chunk', 400, 'The request is not valid HTTP', `${HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
-  ['no host', 400, 'Host header is missing', 'GET /version HTTP/1.1\r\n\r\n'],
+  ['text that is not HTTP', 400, 'The request is not valid HTTP', 'hello\r\n\r\n'],
   [
-    'a strange expectation',
+    'two Content-Length headers',
+    400,
+    'The request is not valid HTTP',
+    `${HEAD}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`,
+  ],
+  ['a broken chunk', 400, 'The request is not valid HTTP', `${HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
+  ['a missing Host header', 400, 'Host header is missing', 'GET /version HTTP/1.1\r\n\r\n'],
+  [
+    'an unknown Expect header',
     417,
     'The header Expect may only be 100-continue',
     `${HEAD}Expect: miracles\r\nContent-Length: 0\r\n\r\n`,
@@ -100,9 +106,9 @@ test('bytes after a request that closes its connection are ignored [S21]', async
     t.is(connection.statuses().length, 1)
     t.deepEqual(calls.created, [])
   }
-  const alone = await openRaw(t, url)
-  alone.write(WHOLE + create)
-  await alone.answered(2)
+  const continuing = await openRaw(t, url)
+  continuing.write(WHOLE + create)
+  await continuing.answered(2)
   t.is(calls.created.length, 1)
 })
 
@@ -113,7 +119,7 @@ test('a request that stalls in its headers or body is answered 408 with a body [
     trustedProxies: [],
     waiting: NO_WAITING_LIMITS,
   })
-  // Node looks at its own clock of requests every few seconds.
+  // Node checks these limits only every few seconds.
   server.headersTimeout = 200
   server.requestTimeout = 400
   const url = await listen(t, server)
@@ -134,7 +140,7 @@ test('an error later in a request does not corrupt an answer that has begun', as
     listLives: () => TE.right({ items: [liveView(1, { audioUrl: LONG })], total: 1 }),
   })
   const early = await openRaw(t, url)
-  // Refused before its body was asked for; what follows is no HTTP.
+  // The service refuses the request before it reads the body, and the next bytes are not HTTP.
   early.write('POST /lives HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n')
   await early.answered(1)
   early.write('no chunk\r\n')
@@ -144,20 +150,22 @@ test('an error later in a request does not corrupt an answer that has begun', as
   t.deepEqual(
     answersIn(await list.closed()).map(({ status }) => status),
     [200, 400],
-    'the whole list, then the complaint',
+    'the whole list, then the error',
   )
 })
 
 test('the content of a malformed request stays out of the log [S12]', async (t) => {
   const secret = 'hunter2-and-more'
-  // What is feared: the error that Node makes of it.
+  // First show that the error of a plain Node server contains the secret.
   const bare = createServer((request) => void request.resume())
   const bareUrl = await listen(t, bare)
-  const seen = once(bare, 'clientError') as Promise<[Error]>
-  const bytes = `POST /login HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secret}\r\nTransfer-Encoding: chunked\r\n\r\nzz${secret}\r\n`
+  const clientError = once(bare, 'clientError') as Promise<[Error]>
+  const bytes =
+    `POST /login HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secret}\r\n` +
+    `Transfer-Encoding: chunked\r\n\r\nzz${secret}\r\n`
   const first = await openRaw(t, bareUrl)
   first.write(bytes)
-  const [error] = await seen
+  const [error] = await clientError
   first.socket.destroy()
   t.true('rawPacket' in error && String(error.rawPacket).includes(secret))
 

@@ -14,7 +14,7 @@ const { build: BUILD } = await consoleFiles()
 const start = (perSecond: number, maxKnown?: number) => {
   const { monotonic, advance } = createManualTimers()
   const limits = createRequestLimits({ monotonic }, perSecond, maxKnown)
-  /** How many of `count` requests pass. */
+  /** Returns how many of `count` requests pass. */
   const passing = (who: string, count: number): number =>
     Array.from({ length: count }, () => limits.take(who)).filter(E.isRight).length
   return { ...limits, advance, passing }
@@ -23,16 +23,16 @@ const start = (perSecond: number, maxKnown?: number) => {
 test('each client may send 100 requests at once, then 50 a second [D57]', (t) => {
   const { passing, advance, take } = start(50)
   t.is(passing('user 1', 150), 100)
-  t.is(passing('user 2', 100), 100, 'others notice nothing')
+  t.is(passing('user 2', 100), 100, 'each client has its own limit')
   t.deepEqual(take('user 1'), E.left({ _tag: 'TooManyRequests', seconds: 1 }))
   advance(1000)
   t.is(passing('user 1', 150), 50)
   advance(19)
-  t.is(passing('user 1', 1), 0, 'refused requests cost nothing and give nothing')
+  t.is(passing('user 1', 1), 0, 'refused requests do not change the count')
   advance(1)
   t.is(passing('user 1', 2), 1)
   advance(3_600_000)
-  t.is(passing('user 1', 150), 100, 'an hour saves up no more than a burst')
+  t.is(passing('user 1', 150), 100, 'after an hour only one burst is available')
 })
 
 test('any positive number is a limit, and 0 means unlimited [D57]', (t) => {
@@ -65,13 +65,13 @@ test('the least recently active client is forgotten first [D57]', (t) => {
   t.is(passing('a', 5), 2)
   for (const other of ['b', 'a', 'c', 'a', 'd']) passing(other, 1)
   t.is(passing('a', 5), 0)
-  t.is(passing('b', 5), 2, 'forgotten, and so as good as new')
+  t.is(passing('b', 5), 2, 'a forgotten client starts with a full burst')
 })
 
 const KEY = `lt_${'a'.repeat(12)}_${'b'.repeat(43)}`
 const program: Caller = { userId: 7, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'api-key' }
 
-/** Logins by their users: two of one. */
+/** The user of each login; user 7 has two logins. */
 const LOGINS: Readonly<Record<string, number>> = { user: 7, 'user-again': 7, admin: 8 }
 
 const startLimited = async (t: Parameters<typeof startHttp>[0]) => {
@@ -103,21 +103,21 @@ test('users, API keys, anonymous addresses, probes and page files have separate 
     [refused.status, refused.headers.get('retry-after'), await refused.json()],
     [429, '1', { detail: 'Too many requests' }],
   )
-  t.is(refused.headers.get('access-control-allow-origin'), '*', 'a page may read why')
+  t.is(refused.headers.get('access-control-allow-origin'), '*', 'a page of another origin can read the refusal')
   t.regex(refused.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
   t.deepEqual(
     await http.statuses(1, '/users/me', { authorization: 'Bearer user-again' }),
     [429],
-    'another login is no other user',
+    'both logins of a user share a limit',
   )
   t.deepEqual(await http.statuses(1, '/users/me', { authorization: 'Bearer admin' }), [200])
   t.deepEqual(new Set(await http.statuses(60, '/users/me', { 'x-api-key': KEY })), new Set([200]))
   t.deepEqual(
     (await http.statuses(41, '/users/me', { authorization: `Bearer ${KEY}` })).slice(-2),
     [200, 429],
-    'in either header one key',
+    'a key has one limit for both headers',
   )
-  // A right credential is no way around the limit of what is public, and a wrong one none around that of the address.
+  // Public routes and wrong credentials count for the address, also with valid credentials.
   t.deepEqual(new Set(await http.statuses(40, '/languages', user)), new Set([200]))
   t.deepEqual(new Set(await http.statuses(20, '/users/me', { authorization: 'Bearer made-up' })), new Set([401]))
   t.deepEqual(new Set(await http.statuses(20, '/users/me')), new Set([401]))
@@ -131,7 +131,7 @@ test('users, API keys, anonymous addresses, probes and page files have separate 
   t.deepEqual((await http.statuses(101, '/health/live')).slice(-2), [200, 429])
   t.deepEqual(await http.statuses(1, '/metrics'), [429])
   const file = `/console/${BUILD}/console/main.ts`
-  t.deepEqual((await http.statuses(401, file)).slice(-2), [200, 429], 'a visit of the console is dozens of files')
+  t.deepEqual((await http.statuses(401, file)).slice(-2), [200, 429], 'page files have a higher limit')
   t.deepEqual(await http.statuses(1, '/'), [429])
   http.advance(1000)
   t.deepEqual(await http.statuses(1, '/version'), [200])
@@ -152,7 +152,7 @@ test('after 30 wrong API keys in a minute the address gets 429; valid keys still
   t.deepEqual(
     await http.statuses(1, '/lives', { authorization: 'Bearer stale-login' }),
     [401],
-    'a login that ran out is no guess',
+    'an expired login is not a guess',
   )
   http.advance(60_000)
   t.deepEqual(await http.statuses(1, '/lives', guess(99)), [401])

@@ -5,7 +5,8 @@ import { WAITING_LIMITS } from '../../../interfaces/http/connections/waiting-con
 import { eventually } from '../../support/tools/eventually.ts'
 import { openRaw } from '../../support/tools/raw-connection.ts'
 import type { RawConnection } from '../../support/tools/raw-connection.ts'
-import { liveView, startHttp } from './http-service.ts'
+import { liveView } from './example-views.ts'
+import { startHttp } from './http-service.ts'
 
 const WAITING = { ...WAITING_LIMITS, maxReading: 2, checkEveryMs: 20 }
 const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
@@ -27,7 +28,7 @@ test('a client that reads nothing is disconnected; a client that reads slowly ge
     if (slow.socket.bytesRead < (pauses + 1) * 8 * 2 ** 20) return
     pauses += 1
     slow.socket.pause()
-    // Four of them together are longer than the time that a client has to take something.
+    // Four pauses together are longer than unreadTimeoutMs.
     setTimeout(() => slow.socket.resume(), 2000)
   })
   slow.write(LIST.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
@@ -37,15 +38,15 @@ test('a client that reads nothing is disconnected; a client that reads slowly ge
     Number(/content-length: (\d+)/i.exec(list)?.[1]),
     'the list is whole',
   )
-  // Nobody reads: that the connection is gone shows when it is written to.
+  // The socket is paused, so only a write shows that the connection is closed.
   await eventually(() => {
     stuck.write(' ')
     if (!stuck.socket.destroyed) throw new Error('still open')
   })
 })
 
-/** Bytes that the system holds for the clients of this server, and the connections that have any. */
-const held = (url: string): readonly [bytes: number, connections: number] => {
+/** Returns the unsent bytes that the kernel holds for this server, and the number of their connections. */
+const heldByKernel = (url: string): readonly [bytes: number, connections: number] => {
   const port = `:${Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0')}`
   const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n').map((line) => line.trim().split(/[\s:]+/))
   const queues = lines
@@ -65,11 +66,11 @@ onLinux(
     stuck.socket.pause()
     stuck.write(LIST)
     await eventually(() => {
-      if (held(url)[0] === 0) throw new Error('nothing yet')
+      if (heldByKernel(url)[0] === 0) throw new Error('nothing yet')
     })
     await eventually(
       () => {
-        const [bytes, connections] = held(url)
+        const [bytes, connections] = heldByKernel(url)
         if (bytes > 0) throw new Error(`${bytes} bytes for ${connections}`)
       },
       { timeoutMs: 60_000 },
@@ -88,10 +89,10 @@ test('a client with too many unread answers is disconnected', async (t) => {
     stuck.push(connection)
     await send('GET', '/version')
   }
-  // Nobody reads: that a connection is gone shows when it is written to.
+  // The sockets are paused, so only a write shows that a connection is closed.
   await eventually(() => {
     for (const connection of stuck) connection.write(' ')
-    if (stuck.filter(({ socket }) => !socket.destroyed).length > 2) throw new Error('more are open')
+    if (stuck.filter(({ socket }) => !socket.destroyed).length > 2) throw new Error('more than two are open')
   })
   t.is((await send('GET', '/version')).status, 200)
 })
@@ -104,10 +105,10 @@ test('a connection whose answer was read late can send its next request', async 
   const others = await Promise.all([openRaw(t, url), openRaw(t, url)])
   for (const connection of others) connection.socket.pause()
   for (const connection of others) connection.write(LIST)
-  // The third of three stuck ones displaces the first: by then the service has looked at them.
+  // The third unread answer disconnects the first, so the service has checked all three.
   await eventually(() => {
     late.write(' ')
-    if (!late.socket.destroyed) throw new Error('not looked at')
+    if (!late.socket.destroyed) throw new Error('not checked yet')
   })
   const [second] = others
   second.socket.resume()
@@ -117,10 +118,10 @@ test('a connection whose answer was read late can send its next request', async 
 })
 
 test('pipelined requests run one after another, and wait while their client does not read', async (t) => {
-  let asked = 0
+  let listed = 0
   const list = longList(8)
   const listLives = () => {
-    asked += 1
+    listed += 1
     return list()
   }
   const { url, send } = await startHttp(t, { listLives })
@@ -128,11 +129,11 @@ test('pipelined requests run one after another, and wait while their client does
   greedy.socket.pause()
   greedy.write(LIST.repeat(10))
   await eventually(() => {
-    if (asked === 0) throw new Error('not asked')
+    if (listed === 0) throw new Error('no list was requested')
   })
-  // The system takes some MiB of the first answers; the others wait, however often somebody else asks meanwhile.
+  // The kernel buffers some MiB of the first answers; the other answers wait, also during other requests.
   for (let n = 0; n < 20; n += 1) await send('GET', '/version')
-  t.true(asked < 5, `${asked} answers are being made`)
+  t.true(listed < 5, `${listed} answers are in progress`)
   greedy.socket.resume()
   await greedy.answered(10)
   t.deepEqual(new Set(greedy.statuses()), new Set([200]))

@@ -16,11 +16,14 @@ test('an unknown message is ignored with a warning; a malformed message closes o
   const other = dialWorker(t, peer)
   const socket = await openRawLink(t, server.port)
   await once(socket, 'open')
-  for (let n = 0; n < 3; n += 1) socket.send(JSON.stringify({ kind: 'of tomorrow', n }))
+  for (let n = 0; n < 3; n += 1) socket.send(JSON.stringify({ kind: 'from-a-later-version', n }))
   socket.send(JSON.stringify({ kind: 'listen', listens: true, more: 1 }))
   await until(() => messages.length === 1)
   t.deepEqual(messages, [{ kind: 'listen', listens: true }])
-  t.is(logger.lines.filter(({ level, fields }) => level === 'warn' && fields['kind'] === 'of tomorrow').length, 1)
+  t.is(
+    logger.lines.filter(({ level, fields }) => level === 'warn' && fields['kind'] === 'from-a-later-version').length,
+    1,
+  )
   socket.send(JSON.stringify({ kind: 'text', text: 7 }))
   socket.send(JSON.stringify({ kind: 'listen', listens: false }))
   const [code, reason] = (await once(socket, 'close')) as [number, Buffer]
@@ -119,7 +122,7 @@ test('a handler that throws ends its own link', async (t) => {
 
 test('an invalid request to the internal port gets its error status', async (t) => {
   const { server } = await openWorker(t)
-  const ask = (method: string, path: string, body: string): Promise<number | undefined> =>
+  const requestStatus = (method: string, path: string, body: string): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
       request(
         { createConnection: () => preSharedKey(KEY).dial('127.0.0.1', server.port), method, path },
@@ -131,13 +134,13 @@ test('an invalid request to the internal port gets its error status', async (t) 
         .on('error', reject)
         .end(body)
     })
-  t.is(await ask('POST', '/1/lives/7/end', '{"end":{}}'), 200)
-  t.is(await ask('POST', '/2/lives/7/end', '{"end":{}}'), 409)
-  t.is(await ask('GET', '/1/lives/7/end', ''), 404)
-  t.is(await ask('POST', '/1/lives/0/end', '{"end":{}}'), 404)
-  t.is(await ask('POST', '/%zz/lives/7/end', '{"end":{}}'), 404)
-  t.is(await ask('POST', '/1/lives/7/end', '{"end":7}'), 400)
-  t.is(await ask('POST', '/1/lives/7/end', '{'), 400)
+  t.is(await requestStatus('POST', '/1/lives/7/end', '{"end":{}}'), 200)
+  t.is(await requestStatus('POST', '/2/lives/7/end', '{"end":{}}'), 409)
+  t.is(await requestStatus('GET', '/1/lives/7/end', ''), 404)
+  t.is(await requestStatus('POST', '/1/lives/0/end', '{"end":{}}'), 404)
+  t.is(await requestStatus('POST', '/%zz/lives/7/end', '{"end":{}}'), 404)
+  t.is(await requestStatus('POST', '/1/lives/7/end', '{"end":7}'), 400)
+  t.is(await requestStatus('POST', '/1/lives/7/end', '{'), 400)
   const socket = await openRawLink(t, server.port, '/1/lives/7/end')
   const [error] = (await once(socket, 'error')) as [Error]
   t.regex(error.message, /404/)
@@ -167,21 +170,21 @@ test('an occupied port and an invalid URL are refused at start', async (t) => {
 const spawned = async (
   t: ExecutionContext,
   ...args: ReadonlyArray<string>
-): Promise<ChildProcess & { readonly said: () => string }> => {
+): Promise<ChildProcess & { readonly output: () => string }> => {
   const child = spawn(process.execPath, ['test/support/worlds/internal-link-process.ts', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  let said = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
   t.teardown(() => child.kill('SIGKILL'))
-  return Object.assign(child, { said: () => said })
+  return Object.assign(child, { output: () => output })
 }
 
 for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
   test(`the loss of a worker by ${signal} is detected`, async (t) => {
     const child = await spawned(t, 'serve', KEY.toString('hex'))
-    await until(() => child.said().includes('\n'))
-    const { messages, ends } = dialWorker(t, { ...SELF, address: child.said().trim() })
+    await until(() => child.output().includes('\n'))
+    const { messages, ends } = dialWorker(t, { ...SELF, address: child.output().trim() })
     await until(() => messages.length === 1)
     child.kill(signal)
     await until(() => ends.length === 1)
@@ -191,7 +194,7 @@ for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
   test(`a worker detects the loss of a dialling process by ${signal}`, async (t) => {
     const { peer, ends } = await openWorker(t)
     const child = await spawned(t, 'dial', KEY.toString('hex'), peer.address)
-    await until(() => child.said().includes('open'))
+    await until(() => child.output().includes('open'))
     child.kill(signal)
     await until(() => ends.length === 1)
     t.deepEqual(ends, [7])

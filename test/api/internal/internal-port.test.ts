@@ -88,14 +88,14 @@ test('the internal port accepts the right key', async (t) => {
 
 test('any number of plain HTTP or junk connections is refused while members connect', async (t) => {
   const { server, peer, logger, opened } = await openWorker(t)
-  const asking = request({ port: server.port, host: '127.0.0.1', path: PATH })
-  asking.on('error', () => undefined).end()
-  await untilClosed(asking)
+  const plain = request({ port: server.port, host: '127.0.0.1', path: PATH })
+  plain.on('error', () => undefined).end()
+  await untilClosed(plain)
   let closed = 0
   const flood = Array.from({ length: 500 }, (_, n) => {
     const socket = connectTcp(server.port, '127.0.0.1')
     socket.on('error', () => undefined).once('close', () => void (closed += 1)).resume()
-    // Every other one is silent and stays for as long as it may.
+    // Every second connection stays silent until the server closes it.
     if (n % 2 === 0) socket.write(randomBytes(1000))
     return socket
   })
@@ -109,12 +109,13 @@ test('any number of plain HTTP or junk connections is refused while members conn
 
 test('the oldest unauthenticated connection makes room; authenticated connections do not count', async (t) => {
   const server = createTlsServer({ ...preSharedKey(KEY).server, handshakeTimeout: 600_000 }).listen(0, '127.0.0.1')
+  t.teardown(() => void server.close())
   await once(server, 'listening')
   let dropped = 0
   limitUnauthenticated(server, () => void (dropped += 1), 2)
   const { port } = server.address() as AddressInfo
   const ends: Array<number> = []
-  const silent = async (n: number): Promise<void> => {
+  const openSilent = async (n: number): Promise<void> => {
     const accepted = once(server, 'connection')
     const socket = connectTcp(port, '127.0.0.1').on('error', () => undefined).once('close', () => void ends.push(n))
     t.teardown(() => socket.destroy())
@@ -125,13 +126,12 @@ test('the oldest unauthenticated connection makes room; authenticated connection
     t.teardown(() => member.destroy())
     await Promise.all([once(member, 'secureConnect'), once(server, 'secureConnection')])
   }
-  await silent(1)
-  await silent(2)
+  await openSilent(1)
+  await openSilent(2)
   t.is(dropped, 0)
-  await silent(3)
+  await openSilent(3)
   await until(() => ends.length === 1)
   t.deepEqual([dropped, ends], [1, [1]])
-  server.close()
 })
 
 test('a replayed handshake opens no link', async (t) => {
@@ -154,9 +154,9 @@ test('a replayed handshake opens no link', async (t) => {
 })
 
 test('a server without the key receives no message', async (t) => {
-  const heard: Array<Buffer> = []
+  const received: Array<Buffer> = []
   const stranger = createTcpServer((socket) => void socket.on('error', () => undefined).on('data', (data: Buffer) => {
-    heard.push(data)
+    received.push(data)
     socket.write(Buffer.from('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n'))
   })).listen(0, '127.0.0.1')
   t.teardown(() => void stranger.close())
@@ -164,28 +164,28 @@ test('a server without the key receives no message', async (t) => {
   const { ends, link } = dialWorker(t, { ...SELF, address: `127.0.0.1:${(stranger.address() as AddressInfo).port}` })
   link.send({ kind: 'text', text: 'secret words' })
   await until(() => ends.length === 1)
-  t.false(Buffer.concat(heard).includes('secret words'))
+  t.false(Buffer.concat(received).includes('secret words'))
 })
 
 test('the first warning of a kind is logged at once, the following ones as a count each minute', (t) => {
   const clock = createManualTimers()
   const logger = createRecordingLogger()
   const warnings = createThrottledWarnings(logger, clock)
-  const told = () => logger.lines.map(({ fields }) => fields)
+  const logged = () => logger.lines.map(({ fields }) => fields)
   warnings.warn('refused', { n: 1 })
   for (let n = 2; n <= 100; n += 1) warnings.warn('refused', { n })
   warnings.warn('something else', {})
-  t.deepEqual(told(), [{ n: 1 }, {}])
+  t.deepEqual(logged(), [{ n: 1 }, {}])
   clock.advance(60_000)
-  t.deepEqual(told().slice(2), [{ n: 100, times: 99 }])
+  t.deepEqual(logged().slice(2), [{ n: 100, times: 99 }])
   warnings.warn('refused', { n: 101 })
   clock.advance(120_000)
-  t.deepEqual(told().slice(3), [{ n: 101, times: 1 }])
+  t.deepEqual(logged().slice(3), [{ n: 101, times: 1 }])
   t.is(clock.size(), 0)
   warnings.warn('refused', { n: 102 })
   t.is(logger.lines.length, 5)
   warnings.close()
   t.is(clock.size(), 0)
   warnings.warn('refused', { n: 103 })
-  t.deepEqual([logger.lines.length, clock.size()], [6, 0], 'who stops waits for nothing')
+  t.deepEqual([logger.lines.length, clock.size()], [6, 0], 'no timer is left after close')
 })

@@ -5,15 +5,15 @@ import type { FinishReason } from '../../../domain/live/events.ts'
 import { endingFor } from '../../../interfaces/ws/ends.ts'
 import { startSockets } from '../../support/worlds/socket-world.ts'
 
-/** Last words as this table has them: the frame's text or, of an error, its code, then close code and reason; null: none, it is gone. */
-type LastWords = {
+/** The final frame (its text, or the code of an error frame), close code and reason. Null: the socket is gone. */
+type FinalFrame = {
   readonly frame: string | { readonly code: string }
   readonly close: number
   readonly reason: string
 } | null
 
-const FINISHED: LastWords = { frame: '{"status":"finished"}', close: 1000, reason: '' }
-const error = (code: string, close: number): LastWords => ({ frame: { code }, close, reason: code })
+const FINISHED: FinalFrame = { frame: '{"status":"finished"}', close: 1000, reason: '' }
+const error = (code: string, close: number): FinalFrame => ({ frame: { code }, close, reason: code })
 
 const finished = (reason: FinishReason): EndCause => ({ status: 'finished', reason })
 const failed = (code: 'engine_failed' | 'model_load_failed' | 'source_failed'): EndCause => ({
@@ -22,8 +22,8 @@ const failed = (code: 'engine_failed' | 'model_load_failed' | 'source_failed'): 
   detail: 'what broke',
 })
 
-/** A4, row by row: what the sender gets, what a listener gets. */
-const ROWS: ReadonlyArray<readonly [EndCause, LastWords, LastWords]> = [
+/** For each cause, the final frame of the sender and of a listener. */
+const ROWS: ReadonlyArray<readonly [EndCause, FinalFrame, FinalFrame]> = [
   [finished('finish_message'), FINISHED, FINISHED],
   [finished('finish_route'), FINISHED, FINISHED],
   [finished('source_ended'), FINISHED, FINISHED],
@@ -44,24 +44,25 @@ const ROWS: ReadonlyArray<readonly [EndCause, LastWords, LastWords]> = [
 
 const nameOf = (cause: EndCause): string => (cause.status === 'finished' ? cause.reason : cause.code)
 
-/** Compares what a socket was told with the table; `frame` as text. */
-const isTold = (
+/** Asserts that the received frame, close code and reason equal the table. */
+const assertEnding = (
   t: ExecutionContext,
-  expected: Exclude<LastWords, null>,
-  told: { readonly frame: string | undefined; readonly close: number; readonly reason: string },
+  expected: Exclude<FinalFrame, null>,
+  received: { readonly frame: string | undefined; readonly close: number; readonly reason: string },
 ): void => {
-  t.deepEqual([told.close, told.reason], [expected.close, expected.reason])
-  t.true(Buffer.byteLength(told.reason) <= 123)
-  if (typeof expected.frame === 'string') t.is(told.frame, expected.frame)
-  else t.like(JSON.parse(told.frame ?? ''), { type: 'error', ...expected.frame })
+  t.deepEqual([received.close, received.reason], [expected.close, expected.reason])
+  t.true(Buffer.byteLength(received.reason) <= 123)
+  if (typeof expected.frame === 'string') t.is(received.frame, expected.frame)
+  else t.like(JSON.parse(received.frame ?? ''), { type: 'error', ...expected.frame })
 }
 
 for (const [cause, sender, listener] of ROWS) {
   test(`the end cause ${nameOf(cause)} has its documented frame and close code for each role [R159]`, (t) => {
     for (const [role, expected] of [['sender', sender], ['listener', listener]] as const) {
       const ending = endingFor(cause, role)
-      if (expected === null || ending === null) t.true(expected === null && ending === null, 'last words, or none')
-      else isTold(t, expected, ending)
+      if (expected === null || ending === null)
+        t.true(expected === null && ending === null, 'both have a final frame, or neither')
+      else assertEnding(t, expected, ending)
     }
   })
 
@@ -78,7 +79,7 @@ for (const [cause, sender, listener] of ROWS) {
       ] as const) {
         const { code, reason } = await socket.closed
         if (expected === null) t.is(code, 1006)
-        else isTold(t, expected, { frame: socket.texts.at(-1), close: code, reason })
+        else assertEnding(t, expected, { frame: socket.texts.at(-1), close: code, reason })
       }
     },
   )

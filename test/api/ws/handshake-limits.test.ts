@@ -6,7 +6,7 @@ import { createMemoryLifecycle } from '../../support/doubles/memory/lifecycle.ts
 import { shakeHands, startSockets } from '../../support/worlds/socket-world.ts'
 import type { SocketFixture } from '../../support/worlds/socket-world.ts'
 
-/** As long as the tokens that the service makes. */
+/** As long as a generated token, so too long to be guessed. */
 const GUESS = 'x'.repeat(32)
 
 const statusOf = async ({ origin }: SocketFixture, token: string, query = ''): Promise<number> =>
@@ -28,11 +28,11 @@ test('an address with too many failures gets 429 for wrong tokens, but a right t
 
 test('a guessable token gets 429 from a blocked address, unless it connected from there before', async (t) => {
   const fixture = await start(t, { failedHandshakesPerMinute: 3 })
-  const [known, fresh] = [fixture.lifecycle.add(), fixture.lifecycle.add()]
-  t.is(await statusOf(fixture, known.listenerToken), 101)
+  const [connected, fresh] = [fixture.lifecycle.add(), fixture.lifecycle.add()]
+  t.is(await statusOf(fixture, connected.listenerToken), 101)
   for (let n = 0; n < 3; n += 1) t.is(await statusOf(fixture, `guess-${n}`), 401)
-  t.is(await statusOf(fixture, fresh.listenerToken), 429, 'else every guess would be answered')
-  t.is(await statusOf(fixture, known.listenerToken), 101)
+  t.is(await statusOf(fixture, fresh.listenerToken), 429, 'otherwise every guess would get an answer')
+  t.is(await statusOf(fixture, connected.listenerToken), 101)
   fixture.timers.advance(60_000)
   t.is(await statusOf(fixture, fresh.listenerToken), 101)
 })
@@ -40,26 +40,26 @@ test('a guessable token gets 429 from a blocked address, unless it connected fro
 test('parallel guesses of short tokens get no more answers than sequential ones', async (t) => {
   const inner = createMemoryLifecycle()
   const live = inner.add()
-  const asked: Array<string> = []
-  const answering = new AbortController()
-  // The store answers once all have asked, the right one last.
+  const lookups: Array<string> = []
+  const storeAnswers = new AbortController()
+  // The store answers when all tokens were looked up, the right token last.
   const resolveToken: typeof inner.resolveToken = (token, liveId) => async () => {
-    asked.push(token)
-    if (!answering.signal.aborted) await once(answering.signal, 'abort')
-    if (token === live.listenerToken) await eventually(() => assert.equal(refused, 10))
+    lookups.push(token)
+    if (!storeAnswers.signal.aborted) await once(storeAnswers.signal, 'abort')
+    if (token === live.listenerToken) await eventually(() => assert.equal(answered, 10))
     return inner.resolveToken(token, liveId)()
   }
   const fixture = await startSockets(t, {}, { failedHandshakesPerMinute: 3 }, { resolveToken })
-  let refused = 0
+  let answered = 0
   const guess = async (n: number): Promise<number> => {
     const status = await statusOf(fixture, `guess-${n}`)
-    refused += 1
+    answered += 1
     return status
   }
   const guesses = Array.from({ length: 10 }, (_, n) => guess(n))
   const right = statusOf(fixture, live.listenerToken)
-  await eventually(() => assert.equal(asked.length, 11))
-  answering.abort()
+  await eventually(() => assert.equal(lookups.length, 11))
+  storeAnswers.abort()
   t.is((await Promise.all(guesses)).filter((status) => status === 401).length, 3)
   t.is(await right, 429)
 })
@@ -76,7 +76,7 @@ test('an address may open 2,000 handshakes to a session at once, then 100 a seco
   const refused = await shake(busy.listenerToken, '192.0.2.1')
   t.is(refused.status, 429)
   t.is(refused.headers['retry-after'], '1')
-  t.is((await shake(busy.senderToken, '192.0.2.1')).status, 101, 'listeners do not use up what senders may')
+  t.is((await shake(busy.senderToken, '192.0.2.1')).status, 101, 'senders have their own limit')
   t.is((await shake(other.listenerToken, '192.0.2.1')).status, 101)
   t.is((await shake(busy.listenerToken, '192.0.2.2')).status, 101)
   fixture.timers.advance(50)
@@ -91,7 +91,7 @@ test('listeners cannot use the places kept for senders, and a refused sender fre
   t.is(await statusOf(fixture, live.listenerToken), 429)
   const sender = await fixture.sender(live)
   await sender.frame(({ type }) => type === 'connection')
-  t.is(await statusOf(fixture, live.senderToken), 429, 'now there is no place for anybody')
+  t.is(await statusOf(fixture, live.senderToken), 429, 'all places are taken')
   first.close()
   await first.closed
   await eventually(async () => assert.equal(await statusOf(fixture, live.senderToken), 101))

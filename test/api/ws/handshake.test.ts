@@ -18,7 +18,7 @@ test('all four paths, every prefix and both parameters accept both roles [R128]'
           const url = `${origin}${prefix}${form.replace('<id>', String(live.id))}?${parameter}=${token}`
           const socket = await openSocket(url)
           await socket.frame(({ type }) => type === 'connection')
-          t.is(socket.texts[0], hello(role, live.id), `R130, R131: ${url}`)
+          t.is(socket.texts[0], hello(role, live.id), url)
         }
       }
     }
@@ -45,9 +45,9 @@ test('the log and the answer identify a handshake by the same request id [B15]',
     logger.lines.filter((line) => line.message === message).map(({ fields }) => fields['requestId'])
   t.is((await shakeHands(url, { 'X-Request-ID': 'mine' })).headers['x-request-id'], 'mine')
   await eventually(() => assert.deepEqual(loggedFor('socket closed'), ['mine']))
-  const made = (await shakeHands(url, { 'X-Request-ID': 'not mine' })).headers['x-request-id']
-  t.regex(String(made), /^[0-9a-f-]{36}$/)
-  await eventually(() => assert.deepEqual(loggedFor('socket closed'), ['mine', made]))
+  const generated = (await shakeHands(url, { 'X-Request-ID': 'not mine' })).headers['x-request-id']
+  t.regex(String(generated), /^[0-9a-f-]{36}$/)
+  await eventually(() => assert.deepEqual(loggedFor('socket closed'), ['mine', generated]))
   t.is((await shakeHands(`${origin}/ws/live`, { 'X-Request-ID': 'refused' })).headers['x-request-id'], 'refused')
   t.deepEqual(loggedFor('socket refused'), ['refused'])
 })
@@ -81,7 +81,7 @@ test('a handshake without a valid token of the session is 401 with a detail [R12
   }
   t.is((await shakeHands(`${origin}/ws/live`)).body, '{"detail":"Not authenticated"}')
   t.is((await shakeHands(`${origin}/ws/live?token=unknown`)).body, '{"detail":"Could not validate credentials"}')
-  t.notRegex(JSON.stringify(logger.lines), /sender-1|listener-1/, 'S26: no token is logged')
+  t.notRegex(JSON.stringify(logger.lines), /sender-1|listener-1/, 'no token is logged')
 })
 
 test('a handshake on an unknown path answers 404', async (t) => {
@@ -115,7 +115,7 @@ test('an unlisted Origin is refused; a listed Origin and a missing Origin connec
   t.is(
     (await shakeHands(inFrame, { Origin: 'null' })).status,
     101,
-    'the origin of a sandboxed frame, where it is listed',
+    'the origin of a sandboxed frame, when it is listed',
   )
 })
 
@@ -131,12 +131,15 @@ test('behind a trusted proxy failed handshakes count for the client, not for the
   t.deepEqual(
     [await guess('2001:db8::1'), await guess('2001:db8::2'), await guess('2001:db8::3')],
     [401, 401, 429],
-    'S24: a /64 is one client',
+    'a /64 counts as one client',
   )
-  const alone = await startSockets(t, {}, { failedHandshakesPerMinute: 2 })
-  const pretend = async (client: string): Promise<number> =>
-    (await shakeHands(`${alone.origin}/ws/live?token=x`, { 'X-Forwarded-For': client })).status
-  t.deepEqual([await pretend('192.0.2.1'), await pretend('192.0.2.2'), await pretend('192.0.2.3')], [401, 401, 429])
+  const withoutProxy = await startSockets(t, {}, { failedHandshakesPerMinute: 2 })
+  const guessDirectly = async (client: string): Promise<number> =>
+    (await shakeHands(`${withoutProxy.origin}/ws/live?token=x`, { 'X-Forwarded-For': client })).status
+  t.deepEqual(
+    [await guessDirectly('192.0.2.1'), await guessDirectly('192.0.2.2'), await guessDirectly('192.0.2.3')],
+    [401, 401, 429],
+  )
 })
 
 test('a handshake is 503 while the service drains or the store is unavailable', async (t) => {
@@ -215,20 +218,25 @@ test('a listener of a session that just ended gets 4410 although the read model 
 })
 
 test('an unexpected error ends only its own handshake (500) or socket (1011) and is logged [F20]', async (t) => {
-  const broken = () => async () => {
+  const failingRead = () => async () => {
     throw new Error('inner detail')
   }
-  const { origin, lifecycle, pipelines, configured, logger } = await startSockets(t, {}, {}, { storedFinals: broken })
+  const { origin, lifecycle, pipelines, configured, logger } = await startSockets(
+    t,
+    {},
+    {},
+    { storedFinals: failingRead },
+  )
   const [faulty, sound] = [lifecycle.add(), lifecycle.add()]
   const answered = await shakeHands(`${origin}/ws/live?token=${sound.listenerToken}&after=0`)
   t.deepEqual([answered.status, answered.body], [500, '{"detail":"Internal Server Error"}'])
-  const [one, other] = [await configured(faulty), await configured(sound)]
-  // A fault in the middle of a frame's way: this pipeline's list takes nothing more.
+  const [faultySender, soundSender] = [await configured(faulty), await configured(sound)]
+  // A frozen list makes the next audio frame of this session throw.
   Object.freeze(pipelines.of(faulty.id).pushed)
-  one.sendAudio(audioOf(0.1))
-  t.is((await one.closed).code, 1011)
+  faultySender.sendAudio(audioOf(0.1))
+  t.is((await faultySender.closed).code, 1011)
   await eventually(() => assert.equal(faulty.status, 'finished'))
-  other.sendAudio(audioOf(0.1))
+  soundSender.sendAudio(audioOf(0.1))
   await eventually(() => assert.equal(pipelines.of(sound.id).samples(), 1600))
   t.deepEqual(
     logger.lines.filter(({ level }) => level === 'error').map(({ message }) => message),

@@ -8,52 +8,52 @@ import { awaitPongs, startSockets } from '../../support/worlds/socket-world.ts'
 
 const beat = () => {
   const timers = createManualTimers()
-  const counted = { pings: 0, lost: 0 }
+  const counts = { pings: 0, lost: 0 }
   const heartbeat = startHeartbeat({
     ping: () => {
-      counted.pings += 1
+      counts.pings += 1
     },
     lost: () => {
-      counted.lost += 1
+      counts.lost += 1
     },
     timers,
     environment: timers,
   })
-  return { timers, counted, heartbeat }
+  return { timers, counts, heartbeat }
 }
 
 test('a ping is sent every 25 s, and a pong within 10 s keeps the connection', (t) => {
-  const { timers, counted, heartbeat } = beat()
+  const { timers, counts, heartbeat } = beat()
   for (let i = 1; i <= 5; i += 1) {
     timers.advance(25_000)
-    t.is(counted.pings, i)
+    t.is(counts.pings, i)
     timers.advance(0)
     heartbeat.pong()
   }
-  t.is(counted.lost, 0)
+  t.is(counts.lost, 0)
 })
 
 test('a missing pong is reported as a loss once, 10 s after the ping [S32]', (t) => {
-  const { timers, counted, heartbeat } = beat()
+  const { timers, counts, heartbeat } = beat()
   timers.advance(34_999)
-  t.is(counted.lost, 0)
+  t.is(counts.lost, 0)
   timers.advance(1)
-  t.is(counted.lost, 1)
+  t.is(counts.lost, 1)
   heartbeat.stop()
   t.is(timers.size(), 0)
 })
 
 test('the time limit for a pong pauses while the socket is not read [D44]', (t) => {
-  const { timers, counted, heartbeat } = beat()
+  const { timers, counts, heartbeat } = beat()
   timers.advance(25_000 + 4000)
   heartbeat.setPaused(true)
   timers.advance(600_000)
-  t.is(counted.lost, 0)
+  t.is(counts.lost, 0)
   heartbeat.setPaused(false)
   timers.advance(5999)
-  t.is(counted.lost, 0)
+  t.is(counts.lost, 0)
   timers.advance(1)
-  t.is(counted.lost, 1)
+  t.is(counts.lost, 1)
 })
 
 test('a pong that arrived during an event loop stall is read before the socket counts as lost [F19]', (t) => {
@@ -74,7 +74,7 @@ test('a pong that arrived during an event loop stall is read before the socket c
   })
   const ping = due.shift()
   ping?.()
-  // After a standstill every timer is late, and all of them run before the sockets are read.
+  // After an event loop stall all due timers run before the sockets are read.
   for (const task of due.splice(0)) task()
   t.is(lost, 0)
   heartbeat.pong()

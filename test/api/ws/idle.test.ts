@@ -5,7 +5,7 @@ import { audioOf, awaitPongs, errorCodesOf, startSockets } from '../../support/w
 
 const LIMIT = 20_000
 
-/** Moves the clock in steps that the heartbeat can answer. */
+/** Advances the clock in steps that are short enough for the heartbeat. */
 const pass = async (
   ms: number,
   {
@@ -28,15 +28,15 @@ test(
     const { lifecycle, configured, listener, timers, pipelines } = await startSockets(t, {}, { idleTimeout: LIMIT })
     const live = lifecycle.add()
     const [sender, listening] = [await configured(live), await listener(live)]
-    const heard = async (): Promise<void> => {
+    const sendAudio = async (): Promise<void> => {
       const before = pipelines.of(live.id).pushed.length
       sender.sendAudio(audioOf(0.1))
       await eventually(() => assert.equal(pipelines.of(live.id).pushed.length, before + 1))
     }
     await pass(2 * LIMIT, { timers, sockets: [listening] })
-    await heard()
+    await sendAudio()
     await pass(LIMIT - 1, { timers, sockets: [listening] })
-    await heard()
+    await sendAudio()
     await pass(LIMIT - 1, { timers, sockets: [listening] })
     t.deepEqual(errorCodesOf(sender.frames), [])
     timers.advance(1)

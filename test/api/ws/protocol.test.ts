@@ -34,7 +34,7 @@ for (const [what, data] of [
   ['no padding', 'AAA'],
   ['a data: prefix', 'data:audio/wav;base64,AAAA'],
   ['padding in the middle', 'AA==AAAA'],
-  ['bits left over', 'AAB='],
+  ['leftover bits', 'AAB='],
   ['an odd number of bytes', 'AAAA'],
   ['a number', 12],
   ['null', null],
@@ -107,7 +107,7 @@ test('a config accepts engine settings within bounds, ignores unknown members an
   t.deepEqual(
     decodeConfig({ max_lines: null, max_chars: 42, vad: null }),
     E.right({ settings: { max_chars: 42 }, vocabulary: {} }),
-    'null is as good as left out',
+    'null equals an omitted member',
   )
 })
 
@@ -135,7 +135,7 @@ test('a transcription has its members in the documented order and times rounded 
   t.is(
     transcriptFrame(frame, true),
     '{"type":"transcription","start":0,"end":2.4,"text":"Hello","language":"en"}',
-    'R153: COMPAT_STRICT leaves five',
+    'COMPAT_STRICT leaves five members',
   )
 })
 

@@ -12,8 +12,8 @@ import { audioOf, awaitPongs, errorCodesOf, shakeHands, startSockets } from '../
 
 const TARGETS = [{ model: 'mt-es', from: 'en', to: 'es' }]
 
-/** A live with `count` finals and their translations, and a listener that heard them all. */
-const spoken = async (
+/** Starts a session with `count` finals and their translations, and a listener that received them all. */
+const startWithFinals = async (
   t: Parameters<typeof startSockets>[0],
   count: number,
   ...options: Parameters<typeof startSockets> extends [unknown, ...infer Rest] ? Rest : never
@@ -35,7 +35,7 @@ for (const [where, keptFinals] of [['memory', 100], ['the store', 2]] as const) 
   test(
     `after=N and replay=N send past finals from ${where}, then new ones, as equal bytes in equal order [D58]`,
     async (t) => {
-      const { live, unbroken, listen, pipelines } = await spoken(t, 5, {}, {}, { keptFinals })
+      const { live, unbroken, listen, pipelines } = await startWithFinals(t, 5, {}, {}, { keptFinals })
       const cases = [
         ['&after=3', ['3es', '4en', '4es', '5en', '5es']],
         ['&after=5', ['5es']],
@@ -58,7 +58,7 @@ for (const [where, keptFinals] of [['memory', 100], ['the store', 2]] as const) 
         assert.ok(socket !== undefined)
         await eventually(() => assert.ok(finalKeysOf(socket).includes('6es')))
         t.deepEqual(finalKeysOf(socket), [...past, '6en', '6es'], query)
-        t.is(socket.frames[0]?.['type'], 'connection', 'R131')
+        t.is(socket.frames[0]?.['type'], 'connection', query)
         t.deepEqual(finalTextsOf(socket), finalTextsOf(unbroken).slice(-finalTextsOf(socket).length), query)
       }
     },
@@ -66,7 +66,7 @@ for (const [where, keptFinals] of [['memory', 100], ['the store', 2]] as const) 
 }
 
 test('a replay contains at most 100 segments [D58]', async (t) => {
-  const { listen } = await spoken(t, 101)
+  const { listen } = await startWithFinals(t, 101)
   const late = await listen('&replay=1000')
   await awaitPongs(late)
   t.is(finalKeysOf(late).length, 200)
@@ -74,7 +74,7 @@ test('a replay contains at most 100 segments [D58]', async (t) => {
 })
 
 test('an invalid after or replay value closes only that socket, with 1008 after the upgrade [D58]', async (t) => {
-  const { live, listen, sending, origin } = await spoken(t, 1)
+  const { live, listen, sending, origin } = await startWithFinals(t, 1)
   for (const query of [
     '&after=',
     '&after=-1',
@@ -93,7 +93,7 @@ test('an invalid after or replay value closes only that socket, with 1008 after 
   }
   const second = await openSocket(`${origin}/ws/live?token=${live.senderToken}&after=x`)
   t.is((await second.closed).code, 1008)
-  t.is((await shakeHands(`${origin}/ws/live?token=unknown&after=x`)).status, 401, 'D36: the token comes first')
+  t.is((await shakeHands(`${origin}/ws/live?token=unknown&after=x`)).status, 401, 'the token is checked first')
   await awaitPongs(sending)
   t.is(live.status, 'active')
 })
@@ -101,7 +101,7 @@ test('an invalid after or replay value closes only that socket, with 1008 after 
 test(
   'a client that resumes within a minute after the end gets the missed finals, then session_finished [A4 D58]',
   async (t) => {
-    const { live, sending, unbroken, listen, timers } = await spoken(t, 2)
+    const { live, sending, unbroken, listen, timers } = await startWithFinals(t, 2)
     sending.send({ type: 'FINISH' })
     await unbroken.closed
     const late = await listen('&after=1')
@@ -120,13 +120,13 @@ test(
     t.deepEqual(
       finalKeysOf(await listen('&after=1').then(async (socket) => socket.closed.then(() => socket))),
       [],
-      'R88: memory forgets too',
+      'memory forgets the finals too',
     )
   },
 )
 
 test('the finals of a deleted session are forgotten at once [R86 D58]', async (t) => {
-  const { live, lifecycle, unbroken, listen } = await spoken(t, 1)
+  const { live, lifecycle, unbroken, listen } = await startWithFinals(t, 1)
   lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'deleted' })
   await unbroken.closed
   live.segments.length = 0
@@ -136,12 +136,18 @@ test('the finals of a deleted session are forgotten at once [R86 D58]', async (t
 })
 
 test('a final sent during a store outage is kept for clients that resume before it is stored [D58]', async (t) => {
-  const { live, unbroken, listen, pipelines, lifecycle, timers } = await spoken(t, 1, {}, {}, { keptFinals: 0 })
+  const { live, unbroken, listen, pipelines, lifecycle, timers } = await startWithFinals(
+    t,
+    1,
+    {},
+    {},
+    { keptFinals: 0 },
+  )
   lifecycle.setUnavailable(true)
-  const told = pipelines.of(live.id).final(2, 'segment 2')
+  const delivery = pipelines.of(live.id).final(2, 'segment 2')
   await eventually(() => assert.ok(timers.size() > 0))
   timers.advance(1000)
-  await told
+  await delivery
   await eventually(() => assert.ok(finalKeysOf(unbroken).includes('2en')))
   lifecycle.setUnavailable(false)
   t.false(live.segments.some(({ segment }) => segment === 2))
@@ -183,24 +189,24 @@ test('a client that resumes between storing and sending a final gets it once [D5
     {},
     { recordSegment, storedFinals, keptFinals: 0 },
   )
-  // Nothing closes while the store owes an answer.
+  // The teardown of the sockets waits for pending store answers.
   t.teardown(store.resolve)
   await configured(lifecycle.add())
   await pipelines.of(1).final(1, 'one')
-  const told = pipelines.of(1).final(2, 'two')
+  const delivery = pipelines.of(1).final(2, 'two')
   await eventually(() => assert.deepEqual(stored, [1, 2]))
   const back = await openSocket(`${origin}/ws/live?token=listener-1&after=0`)
   await awaitPongs(back)
   t.deepEqual(finalKeysOf(back), ['1en'])
   store.resolve()
-  await told
+  await delivery
   await pipelines.of(1).final(3, 'three')
   await eventually(() => assert.ok(finalKeysOf(back).includes('3en')))
   t.deepEqual(finalKeysOf(back), ['1en', '2en', '3en'])
 })
 
 test('a resume that needs the unavailable store is 503; a connection without resume opens [D36 D58]', async (t) => {
-  const { live, origin } = await spoken(
+  const { live, origin } = await startWithFinals(
     t,
     8,
     {},
@@ -223,84 +229,3 @@ test('with COMPAT_STRICT resent transcriptions have exactly the five members [R1
 
 test('a client that drops and resumes its socket 20 times gets every final once [D58]', (t) =>
   dropAndResume(t, createMemoryEventStore(), 20))
-
-const GRACE = { reconnectGrace: 10_000 }
-
-test('RECONNECT_GRACE: a lost sender reconnects, its settings still hold, and listeners notice nothing', async (t) => {
-  const { lifecycle, configured, sender, listener, pipelines, timers } = await startSockets(t, {}, {}, GRACE)
-  const live = lifecycle.add()
-  const first = await sender(live)
-  first.send({ type: 'config', max_chars: 33 })
-  first.sendAudio(audioOf(0.1))
-  await awaitPongs(first)
-  const listening = await listener(live)
-  first.terminate()
-  await eventually(() => assert.ok(live.writes.includes('detach')))
-  timers.advance(9999)
-  const back = await configured(live)
-  t.deepEqual(
-    back.texts.slice(1),
-    ['{"status":"ASR process started"}', '{"status":"started"}'],
-    'as at its first coming',
-  )
-  back.sendAudio(audioOf(0.2))
-  back.send({ type: 'config', max_chars: 44 })
-  t.is((await back.frame(({ code }) => code !== undefined))['code'], 'config_too_late')
-  timers.advance(10_000)
-  t.is(pipelines.all.length, 1)
-  t.is(pipelines.of(live.id).settings().max_chars, 33)
-  t.is(pipelines.of(live.id).samples(), 0.3 * 16_000)
-  back.terminate()
-  await eventually(() => assert.equal(live.writes.filter((write) => write === 'detach').length, 2))
-  const unconfigured = await sender(live)
-  unconfigured.sendAudio(audioOf(0.1))
-  await eventually(() => assert.equal(pipelines.of(live.id).samples(), 0.4 * 16_000))
-  t.deepEqual(errorCodesOf(unconfigured.frames), [], 'it need not send its config again')
-  t.deepEqual(listening.texts.slice(1), ['{"status":"started"}'])
-  unconfigured.close()
-  t.deepEqual(await listening.closed, { code: 1000, reason: '' })
-  t.deepEqual(live.cause, { status: 'finished', reason: 'sender_closed' }, 'a clean close is the end')
-})
-
-test(
-  'RECONNECT_GRACE: without a new sender the received audio is transcribed, then the session finishes',
-  async (t) => {
-    const { lifecycle, configured, sender, listener, sessions, timers } = await startSockets(t, {}, {}, GRACE)
-    const [spoken, silent] = [lifecycle.add(), lifecycle.add()]
-    const [lost, early] = [await configured(spoken), await sender(silent)]
-    lost.sendAudio(audioOf(0.1))
-    await awaitPongs(lost)
-    const [listening, waiting] = [await listener(spoken), await listener(silent)]
-    for (const socket of [lost, early]) socket.terminate()
-    for (const live of [spoken, silent]) await eventually(() => assert.ok(live.writes.includes('detach')))
-    timers.advance(9999)
-    await awaitPongs(listening)
-    t.is(spoken.status, 'active')
-    timers.advance(1)
-    for (const socket of [listening, waiting]) t.deepEqual(await socket.closed, { code: 1000, reason: '' })
-    t.deepEqual(finalKeysOf(listening), ['1en'])
-    for (const live of [spoken, silent]) t.deepEqual(live.cause, { status: 'finished', reason: 'sender_closed' })
-    t.is(sessions.count(), 0)
-  },
-)
-
-test('RECONNECT_GRACE does not apply to a protocol violation or to a session that ends meanwhile', async (t) => {
-  const { lifecycle, configured, listener, timers } = await startSockets(t, {}, {}, GRACE)
-  const [broken, ended] = [lifecycle.add(), lifecycle.add()]
-  const [bulky, lost] = [await configured(broken), await configured(ended)]
-  const listening = [await listener(broken), await listener(ended)]
-  bulky.send('x'.repeat(600_000))
-  lost.terminate()
-  t.is((await bulky.closed).code, 1009)
-  await eventually(() => assert.ok(ended.writes.includes('detach')))
-  lifecycle.endElsewhere(ended.id, { status: 'finished', reason: 'finish_route' })
-  for (const socket of listening) t.is((await socket.closed).code, 1000)
-  timers.advance(60_000)
-  t.deepEqual(
-    [broken.cause, ended.cause],
-    [
-      { status: 'finished', reason: 'sender_closed' },
-      { status: 'finished', reason: 'finish_route' },
-    ],
-  )
-})

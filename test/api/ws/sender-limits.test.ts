@@ -16,7 +16,7 @@ test('a backlog of 30 s pauses reading, loses nothing, and reading resumes when 
   timers.advance(59_999)
   for (let consumed = 0; consumed < 200; consumed += 5) {
     const held = pipelines.of(live.id).samples() - consumed * 16_000
-    t.true(held <= 42 * 16_000, `30 s, the frame that crossed them, and what was parsed with it: ${held}`)
+    t.true(held <= 42 * 16_000, `30 s, one frame more, and the frames parsed with it: ${held}`)
     pipelines.of(live.id).consume(5)
     const due = Math.min(200, consumed + 30) * 16_000
     await eventually(() => assert.ok(pipelines.of(live.id).samples() >= due))
@@ -76,14 +76,14 @@ test('20 control frames in a second are accepted, and the 21st closes with rate_
 test('any number of 8 ms audio frames is accepted, but not 1,001 shorter ones within 5 s [A4]', async (t) => {
   const { lifecycle, configured, pipelines, timers } = await startSockets(t)
   const [good, bad] = [lifecycle.add(), lifecycle.add()]
-  const [welcome, crumbling] = [await configured(good), await configured(bad)]
-  for (let i = 0; i < 1002; i += 1) welcome.sendAudio(audioOf(0.008))
-  for (let i = 0; i < 1002; i += 1) crumbling.sendAudio(audioOf(0.001))
+  const [steadySender, tinySender] = [await configured(good), await configured(bad)]
+  for (let i = 0; i < 1002; i += 1) steadySender.sendAudio(audioOf(0.008))
+  for (let i = 0; i < 1002; i += 1) tinySender.sendAudio(audioOf(0.001))
   await eventually(() => assert.equal(pipelines.of(good.id).pushed.length + pipelines.of(bad.id).pushed.length, 2004))
   timers.advance(5000)
-  welcome.sendAudio(audioOf(0.008))
-  crumbling.sendAudio(audioOf(0.001))
-  t.deepEqual(await crumbling.closed, { code: 1008, reason: 'rate_limited' })
+  steadySender.sendAudio(audioOf(0.008))
+  tinySender.sendAudio(audioOf(0.001))
+  t.deepEqual(await tinySender.closed, { code: 1008, reason: 'rate_limited' })
   await eventually(() => assert.equal(pipelines.of(good.id).pushed.length, 1003))
 })
 

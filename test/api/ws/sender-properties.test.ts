@@ -20,8 +20,8 @@ type Step =
   | { readonly text: string }
   | { readonly bytes: Uint8Array }
   | { readonly wait: number }
-  | { readonly word: string }
-  | { readonly turn: true }
+  | { readonly partial: string }
+  | { readonly yields: true }
 
 const json = (value: unknown): Step => ({ text: JSON.stringify(value) })
 
@@ -43,23 +43,30 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(json({ type: 'FINISH' }), json({ type: '__FINISH__' })) },
   { weight: 3, arbitrary: fc.oneof(fc.string(), fc.json()).map((text) => ({ text })) },
   { weight: 2, arbitrary: fc.integer({ min: 0, max: 3000 }).map((wait) => ({ wait })) },
-  { weight: 2, arbitrary: fc.string({ maxLength: 8 }).map((word) => ({ word })) },
-  { weight: 3, arbitrary: fc.constant<Step>({ turn: true }) },
+  { weight: 2, arbitrary: fc.string({ maxLength: 8 }).map((partial) => ({ partial })) },
+  { weight: 3, arbitrary: fc.constant<Step>({ yields: true }) },
 )
 
-/** What A4 allows to be said to a sender whose client alone can be at fault. */
+const ERROR_CODES = [
+  'invalid_message', 'invalid_config', 'invalid_audio', 'config_required', 'config_too_late', 'rate_limited',
+]
+
+/** The frames that a sender may get when only its client can cause errors. */
 const ALLOWED: ReadonlyArray<RegExp> = [
   /^\{"status":"(ASR process started|started|finished)"\}$/,
   /^\{"type":"pong"\}$/,
-  /^\{"type":"error","code":"(invalid_message|invalid_config|invalid_audio|config_required|config_too_late|rate_limited)","detail":"[^"]+"\}$/,
-  /^\{"type":"transcription","start":[\d.]+,"end":[\d.]+,"text":".*","language":"en","segment":\d+,"final":(true|false)\}$/,
+  new RegExp(`^\\{"type":"error","code":"(?:${ERROR_CODES.join('|')})","detail":"[^"]+"\\}$`),
+  new RegExp(
+    '^\\{"type":"transcription","start":[\\d.]+,"end":[\\d.]+,"text":".*","language":"en",' +
+      '"segment":\\d+,"final":(?:true|false)\\}$',
+  ),
 ]
-const TAIL = /^\{"(status":"(started|finished)"|type":"(pong|transcription)")/
+const AFTER_FINISH = /^\{"(status":"(started|finished)"|type":"(pong|transcription)")/
 const BAD_FRAME = /"code":"invalid_(message|config|audio)"/
 
 const isFinish = (step: Step): boolean => 'text' in step && /^\{"type":"(__)?FINISH(__)?"\}$/.test(step.text)
 
-/** Plays the steps to a sender of its own live, then takes the socket away. */
+/** Plays the steps to the sender of a new session, then closes its socket. */
 const play = async (steps: ReadonlyArray<Step>) => {
   const lifecycle = createMemoryLifecycle()
   const pipelines = createScriptedPipelines()
@@ -82,31 +89,31 @@ const play = async (steps: ReadonlyArray<Step>) => {
     timers,
     reconnectGrace: 0,
   })
-  const stopTelling = forwardEnds(lifecycle, sessions)
+  const stopForwarding = forwardEnds(lifecycle, sessions)
   const live = lifecycle.add()
-  const said: string[] = []
-  const after: string[] = []
+  const sent: string[] = []
+  const afterFinish: string[] = []
   let close: number | null = null
   let finished = false
   let paused = false
-  const say = (frame: string): void => {
-    assert.equal(close, null, `nothing is said after the close: ${frame}`)
-    said.push(frame)
-    if (finished) after.push(frame)
+  const record = (frame: string): void => {
+    assert.equal(close, null, `a frame after the close: ${frame}`)
+    sent.push(frame)
+    if (finished) afterFinish.push(frame)
   }
   const connection: Connection = {
     send: (frame) => {
-      if (close === null) say(frame)
+      if (close === null) record(frame)
     },
     broadcast: ({ text }) => {
-      if (close === null) say(text)
+      if (close === null) record(text)
     },
     end: (ending) => {
       if (close !== null) return
-      say(ending.frame)
+      record(ending.frame)
       close = ending.close
     },
-    drop: () => assert.fail('nobody is dropped'),
+    drop: () => assert.fail('the socket is dropped'),
     pause: () => {
       paused = true
     },
@@ -129,16 +136,16 @@ const play = async (steps: ReadonlyArray<Step>) => {
       finished ||= wasOpen && isFinish(step)
     } else if ('bytes' in step) sender.binary(step.bytes)
     else if ('wait' in step) timers.advance(step.wait)
-    else if ('word' in step) pipelines.all[0]?.partial(1, step.word)
+    else if ('partial' in step) pipelines.all[0]?.partial(1, step.partial)
     else await new Promise(setImmediate)
   }
   if (finished) await eventually(() => assert.notEqual(close, null))
   hub.leave(live.id, member)
   sender.closed(true)
   await eventually(() => assert.equal(sessions.count(), 0))
-  await stopTelling()
+  await stopForwarding()
   await sessions.close()
-  return { live, said, after, close: close as number | null, logger, hub, timers }
+  return { live, sent, afterFinish, close: close as number | null, logger, hub, timers }
 }
 
 test(
@@ -147,21 +154,21 @@ test(
     t.timeout(120_000)
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
-        const { live, said, after, close, logger, hub, timers } = await play(steps)
-        for (const frame of said)
+        const { live, sent, afterFinish, close, logger, hub, timers } = await play(steps)
+        for (const frame of sent)
           assert.ok(
             ALLOWED.some((pattern) => pattern.test(frame)),
             frame,
           )
-        for (const frame of after) assert.match(frame, TAIL, 'after FINISH nothing but the tail')
+        for (const frame of afterFinish) assert.match(frame, AFTER_FINISH, 'only final frames after FINISH')
         assert.equal(live.status, 'finished')
         assert.deepEqual(logger.lines, [])
         assert.equal(hub.size(), 0)
-        assert.ok(timers.size() === 0, 'no timer is left')
-        const bad = said.filter((frame) => BAD_FRAME.test(frame)).length
+        assert.ok(timers.size() === 0, 'a timer is left')
+        const bad = sent.filter((frame) => BAD_FRAME.test(frame)).length
         assert.ok(bad <= 11)
         assert.equal(bad === 11, live.cause?.status === 'finished' && live.cause.reason === 'bad_frames')
-        if (close === 1000) assert.equal(said.at(-1), '{"status":"finished"}')
+        if (close === 1000) assert.equal(sent.at(-1), '{"status":"finished"}')
       }),
       { numRuns: 300 },
     )

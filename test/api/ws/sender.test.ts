@@ -5,7 +5,6 @@ import { audioOf, base64Of, awaitPongs, errorCodesOf, startSockets } from '../..
 
 const ASR_STARTED = '{"status":"ASR process started"}'
 const STARTED = '{"status":"started"}'
-const FINISHED = '{"status":"finished"}'
 
 test(
   'of 20 simultaneous senders exactly one stays; the others are closed with 4409 and the reason [R132]',
@@ -163,74 +162,6 @@ test(
   },
 )
 
-for (const type of ['FINISH', '__FINISH__']) {
-  test(`${type} sends the last segments and finished, then closes with 1000 [R144]`, async (t) => {
-    const { lifecycle, configured, listener, sessions } = await startSockets(t)
-    const live = lifecycle.add()
-    const [sending, listening] = [await configured(live), await listener(live)]
-    sending.sendAudio(audioOf(0.5))
-    sending.send({ type })
-    sending.send({ type })
-    sending.sendAudio(audioOf(0.5))
-    sending.send({ type: 'config' })
-    sending.send('not JSON')
-    const tail = [
-      '{"type":"transcription","start":0,"end":0.5,"text":"heard 8000","language":"en","segment":1,"final":true}',
-      FINISHED,
-    ]
-    t.deepEqual(await sending.closed, { code: 1000, reason: '' })
-    t.deepEqual(await listening.closed, { code: 1000, reason: '' })
-    t.deepEqual(sending.texts.slice(3), tail)
-    t.deepEqual(listening.texts.slice(1), tail)
-    t.deepEqual(live.cause, { status: 'finished', reason: 'finish_message' })
-    t.deepEqual(live.writes, ['start', 'segment 1', 'end'])
-    t.is(sessions.count(), 0)
-  })
-}
-
-for (const how of ['close', 'terminate'] as const) {
-  test(`a sender that leaves by ${how} finishes the session, and its audio is still transcribed [R145]`, async (t) => {
-    const { lifecycle, configured, listener } = await startSockets(t)
-    const live = lifecycle.add()
-    const [sending, listening] = [await configured(live), await listener(live)]
-    sending.sendAudio(audioOf(0.5))
-    await eventually(() => assert.equal(live.status, 'active'))
-    sending[how]()
-    t.deepEqual(await listening.closed, { code: 1000, reason: '' })
-    t.is((await listening.frame(({ type }) => type === 'transcription'))['text'], 'heard 8000')
-    t.is(listening.texts.at(-1), FINISHED)
-    t.deepEqual(live.cause, { status: 'finished', reason: 'sender_closed' })
-  })
-}
-
-test('the eleventh bad message of a sender closes it with 1008 and finishes the session [R147]', async (t) => {
-  const { lifecycle, configured, pipelines } = await startSockets(t, {}, { rateLimits: false })
-  const live = lifecycle.add()
-  const socket = await configured(live)
-  for (const bad of [
-    '{',
-    '[]',
-    '7',
-    '{}',
-    '{"type":"stop"}',
-    '{"type":"audio"}',
-    '{"type":"config","max_lines":0}',
-    'null',
-    '""',
-    'x',
-  ])
-    socket.send(bad)
-  socket.sendAudio(audioOf(0.1))
-  await eventually(() => assert.equal(pipelines.of(live.id).samples(), 1600))
-  await awaitPongs(socket)
-  t.is(errorCodesOf(socket.frames).length, 10)
-  socket.send('{"type":"audio","data":"?"}')
-  t.deepEqual(await socket.closed, { code: 1008, reason: 'invalid_audio' })
-  t.is(errorCodesOf(socket.frames).at(-1), 'invalid_audio')
-  await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'bad_frames' }))
-  t.is(live.status, 'finished', 'R103: never an error')
-})
-
 test('a session with a URL refuses audio from a sender [R148]', async (t) => {
   const { lifecycle, configured } = await startSockets(t)
   const live = lifecycle.add({ audioFormat: 'hls' })
@@ -240,25 +171,4 @@ test('a session with a URL refuses audio from a sender [R148]', async (t) => {
   await socket.frame(({ type }) => type === 'pong')
   t.deepEqual(errorCodesOf(socket.frames), ['audio_not_expected'])
   t.is(live.status, 'pending')
-})
-
-test('a misbehaving client does not affect another session', async (t) => {
-  const { lifecycle, configured, listener, pipelines } = await startSockets(t, {}, { rateLimits: false })
-  const [good, bad] = [lifecycle.add(), lifecycle.add()]
-  const [sending, malformed, listening] = [await configured(good), await configured(bad), await listener(good)]
-  for (let i = 0; i < 11; i += 1) {
-    sending.sendAudio(audioOf(0.1))
-    malformed.send(
-      ['{', '{"type":"audio","data":"AAA"}', '{"type":"audio","data":"AAAA"}', '{"type":"config","vad":7}'][i % 4],
-    )
-    await eventually(() => assert.equal(pipelines.of(good.id).pushed.length, i + 1))
-  }
-  t.is((await malformed.closed).code, 1008)
-  sending.send({ type: 'FINISH' })
-  t.deepEqual(await listening.closed, { code: 1000, reason: '' })
-  t.deepEqual(listening.texts.slice(1), [
-    '{"type":"transcription","start":0,"end":0.5,"text":"heard 17600","language":"en","segment":1,"final":true}',
-    FINISHED,
-  ])
-  t.deepEqual(errorCodesOf(sending.frames), [])
 })

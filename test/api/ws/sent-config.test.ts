@@ -1,7 +1,7 @@
 import test from 'ava'
 import { createAcceptedConfig } from '../../../interfaces/ws/relay/sent-config.ts'
 
-const told = (configs: ReadonlyArray<readonly [body: object, isAfterAudio: boolean]>): unknown => {
+const merged = (configs: ReadonlyArray<readonly [body: object, isAfterAudio: boolean]>): unknown => {
   const config = createAcceptedConfig()
   configs.forEach(([body, isAfterAudio], i) => {
     config.passed({ number: i + 1, body: { type: 'config', ...body }, isAfterAudio })
@@ -11,17 +11,17 @@ const told = (configs: ReadonlyArray<readonly [body: object, isAfterAudio: boole
 }
 
 test('accepted configs merge into one frame: the last settings before audio and the newest vocabulary', (t) => {
-  t.is(told([]), null)
-  t.deepEqual(told([[{ max_chars: 40, prompt: 'a' }, false]]), { type: 'config', max_chars: 40, prompt: 'a' })
+  t.is(merged([]), null)
+  t.deepEqual(merged([[{ max_chars: 40, prompt: 'a' }, false]]), { type: 'config', max_chars: 40, prompt: 'a' })
   t.deepEqual(
-    told([
+    merged([
       [{ max_chars: 40, prompt: 'a' }, false],
       [{ max_lines: 1 }, false],
     ]),
     { type: 'config', max_lines: 1, prompt: 'a' },
   )
   t.deepEqual(
-    told([
+    merged([
       [{ max_chars: 40, prompt: 'a' }, false],
       [{ hotwords: ['b'] }, true],
       [{ prompt: null }, true],

@@ -17,7 +17,7 @@ test('a listener that stops reading is closed with 1013, and another listener ge
   await eventually(() => assert.equal(received.length, 1))
   slow.pause()
   const good = await listener(live)
-  // More than the kernel's buffers take: 32 MB in all.
+  // 32 MB in all, more than the kernel buffers.
   const text = 'x'.repeat(32_000)
   for (let segment = 1; segment <= 1000; segment += 1) {
     pipelines.of(live.id).partial(segment, text)
@@ -26,6 +26,6 @@ test('a listener that stops reading is closed with 1013, and another listener ge
   slow.resume()
   t.deepEqual(await closed, { code: 1013, reason: 'slow_consumer' })
   t.like(JSON.parse(received.at(-1) ?? ''), { type: 'error', code: 'slow_consumer' })
-  t.true(received.length < 1000, 'what it did not take was not kept for it')
+  t.true(received.length < 1000, 'unread frames are not kept')
   t.is(good.frames.length, 1001)
 })

@@ -13,6 +13,9 @@ const service = sharedTestService()
 const NOT_AUTHENTICATED = { detail: 'Not authenticated' }
 const NOT_VALID = { detail: 'Could not validate credentials' }
 
+const issuesOf = ({ detail }: Json): ReadonlyArray<unknown> =>
+  (detail as ReadonlyArray<Json>).map(({ type, loc }) => [type, loc])
+
 test('private routes answer 401 to missing and bad credentials before they check the body [R25 R62]', async (t) => {
   const routes = [
     ['GET', '/lives/'],
@@ -60,11 +63,18 @@ test('a login takes a form, answers exactly two members and ignores further OAut
   t.deepEqual(Object.keys(claims).toSorted(), ['exp', 'gen', 'iat', 'iss', 'jti', 'sub'])
   t.is(Number(claims.exp) - Number(claims.iat), 24 * 3600, 'R35')
 
-  t.is((await service.anonymous().form('/login', { username: 'root' })).status, 422)
-  t.is((await service.anonymous().form('/login', { password: 'x' })).status, 422)
+  const missing = (member: string) => ['missing', ['body', member]]
+  const withoutPassword = await service.anonymous().form('/login', { username: 'root' })
+  t.deepEqual([withoutPassword.status, issuesOf(withoutPassword.body)], [422, [missing('password')]])
+  const withoutUsername = await service.anonymous().form('/login', { password: 'x' })
+  t.deepEqual([withoutUsername.status, issuesOf(withoutUsername.body)], [422, [missing('username')]])
   const json = await service.anonymous().post('/login', ADMIN)
-  t.is(json.status, 422)
-  t.true(Array.isArray(json.body['detail']))
+  t.deepEqual([json.status, issuesOf(json.body)], [422, [missing('username'), missing('password')]])
+  const twice = await service.anonymous().request('POST', '/login', {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'username=ann&username=bob&password=x',
+  })
+  t.deepEqual([twice.status, issuesOf(twice.body)], [422, [['string_type', ['body', 'username']]]])
 })
 
 test('a wrong password and an unknown user get the same answer [R28]', async (t) => {
@@ -82,7 +92,7 @@ test('a wrong password and an unknown user get the same answer [R28]', async (t)
 
 test('the token of a login works on every private route, whatever the case of the scheme [R27]', async (t) => {
   const { token } = await service.admin()
-  for (const scheme of ['Bearer', 'bearer', 'BEARER'])
+  for (const scheme of ['Bearer', 'bearer', 'BEARER', 'BeArEr'])
     for (const path of ['/lives/', '/users/'])
       t.is(
         (await service.anonymous().request('GET', path, { headers: { authorization: `${scheme} ${token}` } })).status,
@@ -176,43 +186,53 @@ test('another user’s sessions cannot be listed, read or finished [R36 R84 R85 
 
 test('an id that is no integer is 422, one that does not exist 404 [R11]', async (t) => {
   const client = await service.user('finder')
-  for (const id of ['abc', '1.5', '1e3', '0x1', '%20'])
+  for (const id of ['abc', '1.5', '1e3', '0x1', '%20', 'null', '%E0%A4%A', '7%2F8'])
     for (const answer of [await client.get(`/lives/${id}`), await client.put(`/lives/${id}/finish`)]) {
       t.is(answer.status, 422, id)
-      t.true(Array.isArray(answer.body['detail']))
+      t.deepEqual(issuesOf(answer.body), [['int_parsing', ['path', 'id']]], id)
     }
-  for (const id of ['0', '-1', '99999', '2147483648', '9007199254740993', '99999999999999999999999'])
+  for (const id of ['0', '-1', '99999', '2147483648', '9007199254740993', '9'.repeat(400)])
     for (const answer of [await client.get(`/lives/${id}`), await client.put(`/lives/${id}/finish`)]) {
       t.is(answer.status, 404, id)
       t.deepEqual(answer.body, { detail: 'Live not found' })
     }
 })
 
-test('a body that is not an object is 422, and a body that is too large is 413 [R8 R10]', async (t) => {
+const MALFORMED_BODIES = [
+  '', '{', 'nul', '[]', '[{}]', '"text"', '7', 'null', '{"a":1}}', '{"model":}', '\u0000',
+  `${'['.repeat(40)}${']'.repeat(40)}`, '['.repeat(60_000),
+  `{"model":"demo-en","language":"en","x":${'['.repeat(40)}${']'.repeat(40)}}`,
+]
+
+test('a body that is not a JSON object of limited depth is 422 [R8 S18]', async (t) => {
   const { token } = await service.user('hostile')
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  for (const body of [
-    '',
-    '{',
-    '[]',
-    '"text"',
-    '7',
-    'null',
-    '{"model":}',
-    '\u0000',
-    `${'['.repeat(40)}${']'.repeat(40)}`,
-  ]) {
-    const answer = await service.anonymous().request('POST', '/lives', { headers, body })
-    t.is(answer.status, 422, body)
+  const create = (body: string, more: Readonly<Record<string, string>> = {}) =>
+    service.anonymous().request('POST', '/lives', { headers: { ...headers, ...more }, body })
+
+  for (const body of MALFORMED_BODIES) {
+    const answer = await create(body)
+    t.is(answer.status, 422, body.slice(0, 40))
     for (const item of answer.body['detail'] as ReadonlyArray<Json>)
-      t.deepEqual(Object.keys(item).toSorted(), ['loc', 'msg', 'type'], 'R7')
+      t.deepEqual(Object.keys(item).toSorted(), ['loc', 'msg', 'type'])
   }
-  const large = await service
-    .anonymous()
-    .request('POST', '/lives', { headers, body: JSON.stringify({ model: 'x'.repeat(65_536) }) })
-  t.is(large.status, 413)
-  t.deepEqual(large.body, { detail: 'Request body too large' })
-  t.is((await service.anonymous().form('/login', { username: 'x'.repeat(9000), password: 'x' })).status, 413)
+  const minimal = JSON.stringify({ model: 'demo-en', language: 'en' })
+  for (const encoding of ['gzip', 'br', 'deflate', 'unknown'])
+    t.is((await create(minimal, { 'content-encoding': encoding })).status, 422, encoding)
+  const empty = await service.anonymous().request('POST', '/lives', { headers: { authorization: `Bearer ${token}` } })
+  t.deepEqual(issuesOf(empty.body), [['missing', ['body', 'model']], ['missing', ['body', 'language']]])
+})
+
+test('a body that is too large is 413 [R10]', async (t) => {
+  const client = await service.user('bulky bodies')
+  const create = (size: number) => client.post('/lives', { model: 'demo-en', language: 'en', x: 'a'.repeat(size) })
+
+  t.is((await create(65_000)).status, 200)
+  for (const large of [
+    await create(65_536),
+    await service.anonymous().form('/login', { username: 'x'.repeat(9000), password: 'x' }),
+  ])
+    t.deepEqual([large.status, large.body], [413, { detail: 'Request body too large' }])
 })
 
 test('no refusal repeats the submitted values [R7]', async (t) => {

@@ -81,18 +81,18 @@ test.serial('URLs are compared byte for byte [R96]', async (t) => {
 
 test.serial('a URL that is missing, null or not a string is 422; without a token it is 401 [R95]', async (t) => {
   const client = await service.user('sloppy')
-  for (const body of [
-    {},
-    { audio_url: null },
-    { audio_url: 7 },
-    { audio_url: ['http://h/a'] },
-    { audio_url: { $ne: 1 } },
-  ]) {
+  for (const [body, type] of [
+    [{}, 'missing'],
+    [{ audio_url: null }, 'string_type'],
+    [{ audio_url: 7 }, 'string_type'],
+    [{ audio_url: ['http://h/a'] }, 'string_type'],
+    [{ audio_url: { $ne: 1 } }, 'string_type'],
+  ] as const) {
     const { status, body: answer } = await client.put(PATH, body)
     t.is(status, 422)
     t.deepEqual(
-      (answer['detail'] as ReadonlyArray<Json>).map(({ loc }) => loc),
-      [['body', 'audio_url']],
+      (answer['detail'] as ReadonlyArray<Json>).map((issue) => [issue['type'], issue['loc']]),
+      [[type, ['body', 'audio_url']]],
     )
   }
   t.is((await service.anonymous().put(PATH, { audio_url: 'http://h/a' })).status, 401)

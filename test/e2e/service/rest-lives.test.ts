@@ -8,12 +8,6 @@ const service = sharedTestService()
 const MINIMAL = { model: 'demo-en', language: 'en' }
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/
 
-const complaints = (body: Json): ReadonlyArray<unknown> => {
-  const { detail } = body
-  if (!Array.isArray(detail)) return [`not a list: ${JSON.stringify(detail)}`]
-  return detail.map((item: Json) => (item['loc'] as ReadonlyArray<unknown>).join('.'))
-}
-
 const total = async (client: Client): Promise<number> =>
   (await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items
 
@@ -98,83 +92,6 @@ test('a Host that is not allowed gets no base_url [R77]', async (t) => {
   t.is(await baseUrlFor(`localhost:${port}`), `ws://localhost:${port}`)
 })
 
-test('each mistake is named at its place and nothing is made [R49–R53 R66 R71 R73]', async (t) => {
-  const client = await service.user('mistaken')
-  const url = (audio_format: unknown, audio_url: unknown): Json => ({ ...MINIMAL, audio_format, audio_url })
-  const config = (name: string, value: unknown): readonly [Json, string] => [
-    { ...MINIMAL, config: { [name]: value } },
-    `body.config.${name}`,
-  ]
-  const cases: ReadonlyArray<readonly [Json, string]> = [
-    [{ language: 'en' }, 'body.model'],
-    [{ model: 'demo-en' }, 'body.language'],
-    [{ ...MINIMAL, model: null }, 'body.model'],
-    [{ ...MINIMAL, model: 1 }, 'body.model'],
-    [url('mp3', undefined), 'body.audio_format'],
-    [url('RAW', undefined), 'body.audio_format'],
-    ...['hls', 'rtmp', 'rtsp'].flatMap((format) =>
-      [undefined, null, ''].map((value) => [url(format, value), 'body.audio_url'] as const),
-    ),
-    [url('hls', 'rtmp://example.com/a'), 'body.audio_url'],
-    [url('hls', 'ftp://example.com/a'), 'body.audio_url'],
-    [url('hls', 'file:///etc/passwd'), 'body.audio_url'],
-    [url('hls', 'example.com/a.m3u8'), 'body.audio_url'],
-    [url('hls', `https://example.com/${'a'.repeat(2048)}`), 'body.audio_url'],
-    [url('rtmp', 'https://example.com/a'), 'body.audio_url'],
-    [url('rtsp', 'rtmps://example.com/a'), 'body.audio_url'],
-    [url('hls', 7), 'body.audio_url'],
-    [{ ...MINIMAL, translations: 'fr' }, 'body.translations'],
-    [{ ...MINIMAL, auto_start: 'yes' }, 'body.auto_start'],
-    [{ ...MINIMAL, live_retention: 1 }, 'body.live_retention'],
-    [{ ...MINIMAL, config: [] }, 'body.config'],
-    config('vad', 'true'),
-    config('mode', 'both'),
-    config('punctuation', 0),
-    config('min_buffer', 0.09),
-    config('min_buffer', 31),
-    config('min_buffer', '1'),
-    config('max_buffer', 0.4),
-    config('max_buffer', 30.1),
-    config('buffer_timeout', 0),
-    config('buffer_timeout', 31),
-    config('max_delay', 0.4),
-    config('max_delay', 61),
-    config('max_chars', 0),
-    config('max_chars', 1001),
-    config('max_chars', 1.5),
-    config('max_chars', '80'),
-    config('max_lines', 0),
-    config('max_lines', 101),
-    [{ ...MINIMAL, config: { min_buffer: 5, max_buffer: 4 } }, 'body.config.min_buffer'],
-    [{ ...MINIMAL, config: { min_buffer: 11 } }, 'body.config.min_buffer'],
-    ...['abc', 'a'.repeat(129), 'with space', 'ünicode', 'a/b/c/d'].map(
-      (listener_token) => [{ ...MINIMAL, listener_token }, 'body.listener_token'] as const,
-    ),
-    [{ ...MINIMAL, listener_token: 'one-token', custom_listener_token: 'another' }, 'body.listener_token'],
-    [{ ...MINIMAL, background_color: '#ffffff' }, 'body.background_color'],
-    [{ ...MINIMAL, color_text: 'red;x:url()' }, 'body.color_text'],
-    [{ ...MINIMAL, size_text: '12px' }, 'body.size_text'],
-    [{ ...MINIMAL, size_text: 10_000 }, 'body.size_text'],
-  ]
-  for (const [request, place] of cases) {
-    const { status, body } = await client.post('/lives', request)
-    t.is(status, 422, JSON.stringify(request))
-    const issues = body['detail'] as ReadonlyArray<Json>
-    for (const issue of issues) t.deepEqual(Object.keys(issue), ['type', 'loc', 'msg'], 'R7, in the order of A3')
-    t.true(
-      complaints(body).every((where) => String(where).startsWith(place)),
-      `${JSON.stringify(request)}: ${JSON.stringify(body)}`,
-    )
-  }
-  const infinite = await client.request('POST', '/lives', {
-    headers: { 'content-type': 'application/json' },
-    body: '{"model":"demo-en","language":"en","config":{"max_delay":1e999}}',
-  })
-  t.is(infinite.status, 422)
-  t.deepEqual(complaints(infinite.body), ['body.config.max_delay'])
-  t.is(await total(client), 0)
-})
-
 test('optional members have defaults, and members without effect are ignored [R46 R52 R53 R67 R69 R70]', async (t) => {
   const client = await service.user('optional')
   t.is((await client.createLive({ audio_url: 'https://example.com/a' }))['audio_url'], null)
@@ -256,10 +173,10 @@ test('finishing a session is final, and status filters select it [R13 R80 R83 R8
   t.deepEqual(await ids('?status=finished&status=pending&status=finished'), [[open.id, ended.id], 2])
   t.deepEqual(await ids('?status=active'), [[], 0])
   t.deepEqual(await ids('?status=error'), [[], 0])
-  for (const bad of ['done', '', 'Pending', 'pending,finished']) {
+  const msg = "Input should be 'pending', 'active', 'finished' or 'error'"
+  for (const bad of ['done', '', 'Pending', 'pending,finished', 'pending&status=over']) {
     const { status, body } = await client.get(`/lives/?status=${bad}`)
-    t.is(status, 422)
-    t.regex(String(complaints(body)), /^query\.status/)
+    t.deepEqual([status, body], [422, { detail: [{ type: 'enum', loc: ['query', 'status'], msg }] }], bad)
   }
   t.is((await client.put('/lives/none/finish')).status, 422)
 })

@@ -95,13 +95,18 @@ test('version, health and metrics are public [R3 R24 R122 D34]', async (t) => {
   t.regex(metrics.body, /^stenolog_projection_lag_seconds\{projection="[a-z-]+"\} [\d.e-]+$/m)
 })
 
+const PUBLIC_PATHS = [
+  '/languages/', '/models', '/translations/', '/version', '/health/live', '/health/ready', '/metrics', '/setup',
+]
+
 test('bad credentials on a public route are ignored [R24]', async (t) => {
   for (const headers of [
     { authorization: 'Bearer nonsense' },
     { 'x-api-key': 'nonsense' },
     { authorization: 'Basic eDp5' },
+    { 'authorization': 'nonsense', 'x-api-key': 'nonsense' },
   ])
-    for (const path of ['/languages/', '/models', '/translations/', '/version', '/health/ready', '/metrics', '/setup'])
+    for (const path of PUBLIC_PATHS)
       t.is((await service.anonymous().request('GET', path, { headers })).status, 200, path)
 })
 
@@ -151,14 +156,17 @@ test(
       pagination: { total_items: 98, total_pages: 1, current_page: 6, per_page: 100 },
     })
     const admin = await service.admin()
-    for (const path of ['/languages/', '/models', '/translations/', '/lives/', '/users/'])
+    const lists = ['/languages/', '/models', '/translations/', '/lives/', '/users/'].map((path) => ['GET', path] as const)
+    for (const [method, path] of [...lists, ['PUT', '/lives/finish-by-audio_url'] as const])
       for (const [name, values] of [
-        ['limit', ['0', '-1', 'abc', '', '1.5']],
+        ['limit', ['0', '-1', 'abc', '', '1.5', '1e2', '%201', '+1']],
         ['skip', ['-1', '1.5', 'abc', '', '2147483648']],
       ] as const)
         for (const value of values) {
-          const { status, body } = await admin.get<{ readonly detail: ReadonlyArray<{ readonly loc: unknown }> }>(
+          const { status, body } = await admin.request<{ readonly detail: ReadonlyArray<{ readonly loc: unknown }> }>(
+            method,
             `${path}?${name}=${value}`,
+            method === 'PUT' ? { headers: { 'content-type': 'application/json' }, body: '{"audio_url":"x"}' } : {},
           )
           t.is(status, 422, `${path} ${name}=${value}`)
           t.deepEqual(

@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const HUB = 'test/api/hub/hub.test.ts'
+const DOWNLOADS = 'test/api/hub/hub-downloads.test.ts'
 
 /** Models from the hub: complete, verified and resumable downloads. */
 export const hubMutants: ReadonlyArray<Mutant> = [
@@ -8,55 +9,55 @@ export const hubMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/hub/download.ts',
     before: 'if (hash !== null && found !== hash.hex)',
     after: "if (hash?.hex === '')",
-    rows: ['content with a wrong hash or length is downloaded again and never installed'], test: HUB,
+    rows: ['content with a wrong hash or length is downloaded again and never installed'], test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/download.ts',
     before: 'if (size + piece.length > file.size)',
     after: 'if (size < 0)',
-    rows: ['content with a wrong hash or length is downloaded again and never installed'], test: HUB,
+    rows: ['content with a wrong hash or length is downloaded again and never installed'], test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/download.ts',
     before: '    await rm(download.part, { force: true })\n    return fetchFile()',
     after: '    return fetchFile()',
-    rows: ['content with a wrong hash or length is downloaded again and never installed'], test: HUB,
+    rows: ['content with a wrong hash or length is downloaded again and never installed'], test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/download.ts',
     before: 'if (from !== size) {',
     after: 'if (from > size) {',
-    rows: ['a storage without ranges restarts the download; an expired address is requested again'], test: HUB,
+    rows: ['a storage without ranges restarts the download; an expired address is requested again'], test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/retries.ts',
     before: 'failures = madeProgress() ? 1 : failures + 1',
     after: 'failures = failures + 1',
-    rows: ['a repeatedly interrupted download continues as long as each attempt makes progress'], test: HUB,
+    rows: ['a repeatedly interrupted download continues as long as each attempt makes progress'], test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/retries.ts',
     before: '!error.isTemporary || failures',
     after: 'failures',
-    rows: ['a pull waits as long as the hub asks, and fails at once for an unknown model'], test: HUB,
+    rows: ['a pull waits as long as the hub asks, and fails at once for an unknown model'], test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/retries.ts',
     before: 'retryDelay(BACK_OFF, failures - 1, Math.random())',
     after: 'retryDelay(BACK_OFF, 0, Math.random())',
-    rows: ['a pull waits as long as the hub asks, and fails at once for an unknown model'], test: HUB,
+    rows: ['a pull waits as long as the hub asks, and fails at once for an unknown model'], test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/hub-error.ts',
     before: 'Math.max(0, Date.parse(after) - now)',
     after: 'Date.parse(after) - now',
-    rows: ['Retry-After is read as seconds or a date and has an upper limit'], test: HUB,
+    rows: ['Retry-After is read as seconds or a date and has an upper limit'], test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/hub-error.ts',
     before: 'Math.min(MAX_WAIT_MS, Number(after) * 1000)',
     after: 'Number(after) * 1000',
-    rows: ['Retry-After is read as seconds or a date and has an upper limit'], test: HUB,
+    rows: ['Retry-After is read as seconds or a date and has an upper limit'], test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/staging.ts',
@@ -94,13 +95,13 @@ export const hubMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/hub/hub-http.ts',
     before: 'const isTemporary = status === 416',
     after: 'const isTemporary = false',
-    rows: ['a storage without ranges restarts the download; an expired address is requested again'], test: HUB,
+    rows: ['a storage without ranges restarts the download; an expired address is requested again'], test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/hub-http.ts',
     before: '(isStorage && (status === 401 || status === 403))',
     after: '(isStorage && status === 401)',
-    rows: ['a storage without ranges restarts the download; an expired address is requested again'], test: HUB,
+    rows: ['a storage without ranges restarts the download; an expired address is requested again'], test: DOWNLOADS,
   },
   {
     file: 'infrastructure/hub/repository.ts',

@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const RESUME = 'test/api/ws/resume.test.ts'
+const GRACE = 'test/api/ws/reconnect-grace.test.ts'
 const HUB = 'test/api/ws/hub.test.ts'
 const SLOW = 'test/api/ws/slow-listener.test.ts'
 const EMBED = 'test/e2e/service/embed.test.ts'
@@ -48,19 +49,19 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     file: SESSIONS,
     before: "return E.left({ _tag: 'LiveOver' })\n      stopWaiting(liveId)",
     after: "return E.left({ _tag: 'LiveOver' })",
-    rows: ['RECONNECT_GRACE'], test: RESUME,
+    rows: ['RECONNECT_GRACE'], test: GRACE,
   },
   {
     file: SESSIONS,
     before: 'grace: options.reconnectGrace }',
     after: 'grace: 0 }',
-    rows: ['RECONNECT_GRACE'], test: RESUME,
+    rows: ['RECONNECT_GRACE'], test: GRACE,
   },
   {
     file: SESSIONS,
     before: 'Math.min(ms, MAX_TIMER_MS)',
     after: 'Math.min(ms / 2, MAX_TIMER_MS)',
-    rows: ['RECONNECT_GRACE'], test: RESUME,
+    rows: ['RECONNECT_GRACE'], test: GRACE,
   },
   {
     file: 'interfaces/compose/parts/worker-sessions.ts',

@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const LIVES = 'test/e2e/service/rest-lives.test.ts'
+const INVALID_LIVES = 'test/e2e/service/rest-invalid-lives.test.ts'
 const LIMITS = 'test/e2e/service/rest-lives-limits.test.ts'
 const ACCESS = 'test/e2e/service/rest-access.test.ts'
 const BY_URL = 'test/e2e/service/rest-finish-by-url.test.ts'
@@ -171,7 +172,7 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     file: 'domain/live/settings.ts',
     before: 'max_delay: boundedNumber(0.5, 60),',
     after: 'max_delay: boundedNumber(0.5, 61),',
-    rows: [71], test: LIVES,
+    rows: [71], test: INVALID_LIVES,
   },
   {
     file: 'application/lives/policies/reconcile-lives.ts',

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const REFERENCE = 'test/e2e/service/rest-reference.test.ts'
 const LIVES = 'test/e2e/service/rest-lives.test.ts'
+const INVALID_LIVES = 'test/e2e/service/rest-invalid-lives.test.ts'
 const ACCESS = 'test/e2e/service/rest-access.test.ts'
 const KEYS = 'test/e2e/service/rest-api-keys.test.ts'
 const TOKENS = 'test/e2e/service/rest-tokens.test.ts'
@@ -146,7 +147,7 @@ export const restMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/http/codecs/issues.ts',
     before: "return { type: 'missing', loc, msg: 'Field required' }",
     after: "return { type: 'missing', loc: [part], msg: 'Field required' }",
-    rows: [49], test: LIVES,
+    rows: [49], test: INVALID_LIVES,
   },
   {
     file: 'interfaces/http/codecs/issues.ts',
@@ -212,18 +213,18 @@ export const restMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/http/codecs/create-live-codec.ts',
     before: 'const MAX_URL_LENGTH = 2048',
     after: 'const MAX_URL_LENGTH = 4096',
-    rows: [53], test: LIVES,
+    rows: [53], test: INVALID_LIVES,
   },
   {
     file: 'interfaces/http/codecs/create-live-codec.ts',
     before: "return { at: 'audio_url' }",
     after: 'return null',
-    rows: [51], test: LIVES,
+    rows: [51], test: INVALID_LIVES,
   },
   {
     file: 'interfaces/http/codecs/create-live-codec.ts',
     before: '  language: name,',
     after: "  language: optional(name, 'en'),",
-    rows: [49], test: LIVES,
+    rows: [49], test: INVALID_LIVES,
   },
 ]

@@ -9,7 +9,7 @@ import { right } from '../../../support/tools/right.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { callerOf } from '../../../support/worlds/token-world.ts'
 import { after } from '../../domain/samples.ts'
-import { model } from '../../../api/http/http-service.ts'
+import { model } from '../../../api/http/example-views.ts'
 
 const used = evolve(initialState, {
   type: 'Admitted',
