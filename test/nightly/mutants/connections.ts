@@ -33,13 +33,13 @@ export const connectionMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/http/connections/waiting-connections.ts',
     before: 'socket.bytesRead !== bytesAtRequestEnd',
     after: 'socket.bytesRead < bytesAtRequestEnd',
-    rows: ['half of a head counts on a connection'], test: CONNECTIONS,
+    rows: ['half a head counts as waiting'], test: CONNECTIONS,
   },
   {
     file: 'interfaces/http/connections/waiting-connections.ts',
     before: 'latest === undefined ? !isNew(connection) : !latest.request.complete',
     after: 'latest === undefined && !isNew(connection)',
-    rows: ['half of a body counts on a connection'], test: CONNECTIONS,
+    rows: ['half a body counts as waiting'], test: CONNECTIONS,
   },
   {
     file: 'interfaces/http/connections/waiting-connections.ts',

@@ -46,7 +46,8 @@ export const linkMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/internal/link-end.ts',
     before: 'watch(socket, timers, () => cut(`${peer} does not answer`))',
     after: 'watch(socket, timers, () => undefined)',
-    rows: ['a worker that gets SIGSTOP is noticed', 'a process that dialled and gets SIGSTOP'], test: LINKS,
+    rows: ['the loss of a worker by SIGSTOP is detected', 'a worker detects the loss of a dialling process by SIGSTOP'],
+    test: LINKS,
   },
   {
     file: 'infrastructure/internal/link-end.ts',

@@ -19,21 +19,11 @@ const withImports = (file: string, seen: Set<string> = new Set()): ReadonlySet<s
   return seen
 }
 
-/** A shorter overlap of a title and the words of a mutant may be chance. */
-const MIN_OVERLAP = 8
-
-/** Whether some values of the placeholders may give a title with these words. */
-const mayContain = (template: string, words: string): boolean =>
-  template.split(/\$\{[^}]*\}/).some((piece) => {
-    if (piece.trim().length >= MIN_OVERLAP && words.includes(piece.trim())) return true
-    return Array.from({ length: Math.max(0, piece.length - MIN_OVERLAP + 1) }, (_, n) => n + MIN_OVERLAP).some(
-      (length) => words.endsWith(piece.slice(0, length)) || words.startsWith(piece.slice(-length)),
-    )
-  })
-
 const isNamedBy = (titles: ReadonlyArray<string>, row: RowName): boolean => {
   if (typeof row === 'number') return titles.some((title) => rowsOf(title).includes(row))
-  return titles.some((title) => title.includes(row) || (title.includes('${') && mayContain(title, row)))
+  if (titles.some((title) => title.includes(row))) return true
+  // A placeholder may have any value.
+  return titles.some((title) => title.includes('${'))
 }
 
 const misfitOf = ({ file, before, rows, test }: Mutant): string | null => {
