@@ -104,7 +104,7 @@ onLinux('the decoder of a URL source holds only its own pipes', async (t) => {
 
   t.is(await isolationMetric(client), '1')
   t.false(service.stderr().includes(WARNING))
-  t.like((await examine({})).check, { ok: true, detail: 'of URL sources can open no file and no socket' })
+  t.like((await examine({})).check, { ok: true, detail: 'isolated: no access to files or sockets' })
 })
 
 onLinux('without isolation the service warns, and pulls URLs unless isolation is required', async (t) => {
@@ -113,7 +113,7 @@ onLinux('without isolation the service warns, and pulls URLs unless isolation is
   const source = await serveEndless(t)
   const first = await startHere(t, path, {}, REFUSING)
   t.true(first.service.stderr().includes(WARNING))
-  t.regex(first.service.stderr(), /cannot isolate decoders \(seccomp gives -1, errno 1\)/)
+  t.regex(first.service.stderr(), /cannot isolate decoders \(seccomp returns -1, errno 1\)/)
   t.is(await isolationMetric(first.client), '0')
   const live = await createPulled(first.client, source.url('radio'))
   await decoderOf(first.client, live, 1)
