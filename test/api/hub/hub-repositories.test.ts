@@ -19,7 +19,7 @@ test('the first existing repository is pulled; a repository that answers 5xx sto
     t.true(E.isRight(pulled), JSON.stringify(pulled))
     t.is((await readManifest(join(modelsDir, name)))?.source, HUB_MODEL)
   }
-  t.false(hub.asked.some((line) => line.includes('nobody')))
+  t.false(hub.requests.some((line) => line.includes('nobody')))
 
   hub.faults.push({ path: /timestamped/, times: Infinity, kind: { status: 500 } })
   const { pulled } = await from(['someone/tiny-whisper_timestamped', HUB_MODEL], 'third')

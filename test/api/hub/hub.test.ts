@@ -41,8 +41,8 @@ test('a pulled model has exactly the files the engine needs, with their hashes a
   t.true(manifest?.files.every(({ sha256 }) => /^[0-9a-f]{64}$/.test(sha256)))
   t.deepEqual([...hub.sent.keys()].sort(), [...NEEDED].sort(), 'no other file was downloaded')
   t.true(
-    hub.asked.some((line) => line.startsWith('GET /api/resolve-cache/')) &&
-      hub.asked.some((line) => line.startsWith('storage ')),
+    hub.requests.some((line) => line.startsWith('GET /api/resolve-cache/')) &&
+      hub.requests.some((line) => line.startsWith('storage ')),
   )
   t.true(
     steps.every(([done, total], i) => done <= total && done >= (steps[i - 1]?.[0] ?? 0)),

@@ -96,7 +96,7 @@ test.serial('a pull reports progress, can be cancelled, and resumes after a kill
   t.like(await installed(admin), { name: 'base', active: true })
   t.true(existsSync(join(service.dataDirectory, 'models', 'base')), 'the usual place')
   t.true(
-    hub.asked.some((asked) => /^storage onnx\/encoder.* bytes=/.test(asked)),
+    hub.requests.some((asked) => /^storage onnx\/encoder.* bytes=/.test(asked)),
     'what had come was not fetched again',
   )
   const there = await untilOver(admin, (await start(admin, { kind: 'pull', subject: ID }))['id'])

@@ -68,7 +68,7 @@ test.serial(
     t.regex(pulled.stdout, /^base is installed in .*\/base \(\d+ MB of memory\); the running service lists it$/m)
     t.regex(pulled.stderr, /█ 100 % {2}5\.2 of 5\.2 MB/)
     t.true(
-      hub.asked.some((line) => /^storage onnx\/encoder_model_quantized\.onnx bytes=\d+-$/.test(line)),
+      hub.requests.some((line) => /^storage onnx\/encoder_model_quantized\.onnx bytes=\d+-$/.test(line)),
       'the second pull requests the missing bytes only',
     )
     t.deepEqual(await readdir(models.path), ['base'])

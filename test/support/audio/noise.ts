@@ -2,8 +2,9 @@ import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import { createRandom } from '../tools/seeded.ts'
 
 const random = createRandom('white noise')
+const CHORD_HZ = [220, 277, 330]
 
-/** Sounds without speech, s16le 16 kHz, each a function of the sample's number. */
+/** Sounds without speech, s16le at 16 kHz. Each is a function of the number of the sample. */
 const SOUNDS: ReadonlyArray<readonly [name: string, sample: (index: number) => number]> = [
   ['digital silence', () => 0],
   ['white noise at −60 dB', () => (random() - 0.5) * 65],
@@ -12,13 +13,14 @@ const SOUNDS: ReadonlyArray<readonly [name: string, sample: (index: number) => n
   ['a hum of 50 Hz', (i) => 3000 * Math.sin((2 * Math.PI * 50 * i) / SAMPLE_RATE)],
   ['a tone of 440 Hz', (i) => 6000 * Math.sin((2 * Math.PI * 440 * i) / SAMPLE_RATE)],
   ['a tone of 1 kHz', (i) => 6000 * Math.sin((2 * Math.PI * 1000 * i) / SAMPLE_RATE)],
-  ['a chord', (i) => [220, 277, 330].reduce((sum, hertz) => sum + 2000 * Math.sin((2 * Math.PI * hertz * i) / SAMPLE_RATE), 0)],
+  ['a chord', (i) => CHORD_HZ.reduce((sum, hz) => sum + 2000 * Math.sin((2 * Math.PI * hz * i) / SAMPLE_RATE), 0)],
   ['beeps', (i) => (i % SAMPLE_RATE < SAMPLE_RATE / 5 ? 8000 * Math.sin((2 * Math.PI * 800 * i) / SAMPLE_RATE) : 0)],
   ['clicks', (i) => (i % (SAMPLE_RATE / 2) < 8 ? 20_000 : 0)],
 ]
 
-/** `seconds` of sounds without speech, one kind after another. */
+/** Sounds without speech of this length, one kind after another. */
 export const soundsWithoutSpeech = (seconds: number): Int16Array => {
   const each = Math.ceil((seconds * SAMPLE_RATE) / SOUNDS.length)
-  return Int16Array.from({ length: each * SOUNDS.length }, (_, index) => SOUNDS[Math.floor(index / each)]?.[1](index) ?? 0)
+  const length = each * SOUNDS.length
+  return Int16Array.from({ length }, (_, index) => SOUNDS[Math.floor(index / each)]?.[1](index) ?? 0)
 }

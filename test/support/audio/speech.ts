@@ -7,10 +7,16 @@ interface Sentence {
   readonly end: number
 }
 
-/** The demo's sample, cut into sentences of synthetic speech. */
-export const sampleSentences = async (): Promise<ReadonlyArray<{ readonly text: string; readonly samples: Int16Array }>> => {
+interface SpokenSentence {
+  readonly text: string
+  readonly samples: Int16Array
+}
+
+/** Returns the sentences of the demo's sample: synthetic speech and its text. */
+export const sampleSentences = async (): Promise<ReadonlyArray<SpokenSentence>> => {
   const stem = 'interfaces/cli/streaming/demo/sample'
-  const { sentences } = JSON.parse(readFileSync(`${stem}.json`, 'utf8')) as { readonly sentences: ReadonlyArray<Sentence> }
+  const description: unknown = JSON.parse(readFileSync(`${stem}.json`, 'utf8'))
+  const { sentences } = description as { readonly sentences: ReadonlyArray<Sentence> }
   const all = await readAudioFile(`${stem}.flac`)
   const at = (seconds: number): number => Math.round(seconds * 16000)
   return sentences.map(({ text, start, end }) => ({ text, samples: all.slice(at(start - 0.2), at(end + 0.2)) }))

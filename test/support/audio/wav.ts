@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 
 const HEADER = 44
 
-/** The samples of a fixture: a WAV file of 16 kHz mono s16le with the plain header. */
+/** Reads the samples of a WAV file: 16 kHz, mono, s16le, with a header of 44 bytes. */
 export const readWav = (path: string): Int16Array => {
   const bytes = readFileSync(path)
   return new Int16Array(Uint8Array.from(bytes.subarray(HEADER)).buffer)
 }
 
-/** A WAV file of mono s16le with the plain header. */
+/** Writes samples as a WAV file: mono, s16le, with a header of 44 bytes. */
 export const wavOf = (samples: Int16Array, rate: number): Buffer => {
   const header = Buffer.alloc(HEADER)
   header.write('RIFF', 0)

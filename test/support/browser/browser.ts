@@ -2,27 +2,29 @@ import { existsSync } from 'node:fs'
 import { chromium } from 'playwright-core'
 import type { Browser, Page } from 'playwright-core'
 
-/** Debian's; tests that need it are skipped by name where it is absent. */
-export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) => existsSync(path)) ?? '/usr/bin/chromium'
+/** The path of Debian's Chromium. Tests are skipped when it is not installed. */
+export const CHROMIUM =
+  ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) => existsSync(path)) ?? '/usr/bin/chromium'
 
-/** STENOLOG_TEST_BROWSER: the name of a smaller build of Chromium, without windows and devices; taken where it is installed. */
+/** A smaller build of Chromium without windows and devices. STENOLOG_TEST_BROWSER contains its name. */
 const SMALLER = `/usr/bin/${process.env['STENOLOG_TEST_BROWSER'] ?? 'chromium'}`
 
-/** A headless browser that reaches nothing by itself. Who wants devices, by arguments, gets the whole one. */
+/** Launches a headless browser without background traffic. With arguments (devices) it is the full build. */
 export const launchBrowser = (...args: ReadonlyArray<string>): Promise<Browser> =>
   chromium.launch({
     executablePath: args.length === 0 && existsSync(SMALLER) ? SMALLER : CHROMIUM,
     args: [
-      '--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync',
-      ...args,
+      '--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking',
+      '--disable-component-update', '--disable-sync', ...args,
     ],
   })
 
-/** What the policies of a page and of its frames refuse, as it comes: nothing, where all is well. */
+/** Collects everything that the policies of a page and its frames block. The array stays empty on a correct page. */
 export const watchPolicy = (page: Page): ReadonlyArray<string> => {
   const refused: Array<string> = []
   page.on('console', (message) => {
-    if (/content security policy|cross-origin-resource-policy|violates/i.test(message.text())) refused.push(message.text())
+    const text = message.text()
+    if (/content security policy|cross-origin-resource-policy|violates/i.test(text)) refused.push(text)
   })
   page.on('requestfailed', (request) => {
     if (/blocked/i.test(request.failure()?.errorText ?? '')) refused.push(request.url())

@@ -7,18 +7,21 @@ import { launchBrowser } from './browser.ts'
 import { runTestService } from '../service/service.ts'
 import type { TestService } from '../service/service.ts'
 
-/**
- * What the browser itself says: of answers that are no success, of sockets that nobody takes, and of a header that it
- * heeds over https alone.
- */
-const OF_BROWSERS = /^Failed to load resource|^The Cross-Origin-Opener-Policy header has been ignored|^WebSocket connection to .* failed/
+/** Messages of the browser about failed requests, refused sockets and a header that works over https only. */
+const BROWSER_MESSAGES = [
+  /^Failed to load resource/, /^The Cross-Origin-Opener-Policy header has been ignored/,
+  /^WebSocket connection to .* failed/,
+]
 
-/** All that a page of the console may not do: break a policy, write an error to the console, fail. */
+const isBrowserMessage = (text: string): boolean => BROWSER_MESSAGES.some((pattern) => pattern.test(text))
+
+/** Collects policy violations, errors in the console, blocked requests and exceptions of a page. */
 export const watchPage = (page: Page): ReadonlyArray<string> => {
   const complaints: Array<string> = []
   page.on('console', (message) => {
-    if (message.type() === 'error' && !OF_BROWSERS.test(message.text())) complaints.push(message.text())
-    if (/content security policy|trusted ?types?|violates|agent cluster/i.test(message.text())) complaints.push(message.text())
+    const text = message.text()
+    if (message.type() === 'error' && !isBrowserMessage(text)) complaints.push(text)
+    if (/content security policy|trusted ?types?|violates|agent cluster/i.test(text)) complaints.push(text)
   })
   page.on('requestfailed', (request) => {
     if (/blocked/i.test(request.failure()?.errorText ?? '')) complaints.push(request.url())
@@ -29,20 +32,20 @@ export const watchPage = (page: Page): ReadonlyArray<string> => {
 
 export interface ConsoleOptions {
   readonly url: string
-  /** A token of `POST /login`; without it nobody is logged in. */
+  /** A token of `POST /login`. Default: not logged in. */
   readonly token?: string | undefined
-  /** Where it begins, such as `#/sessions`. */
+  /** The first page, such as `#/sessions`. */
   readonly at?: string
   readonly context?: Parameters<Browser['newContext']>[0]
 }
 
-/** Milliseconds that anything may take on a machine that has more to do. */
-const PATIENCE = 90_000
+/** Timeout of each step of a page, for busy machines. */
+const PATIENCE_MS = 90_000
 
-/** A tab of its own with the console in it; the test fails at its end for anything that the page may not do. */
+/** Opens the console in its own browser context. The test fails at its end when `watchPage` collected something. */
 export const openConsole = async (t: ExecutionContext, browser: Browser, options: ConsoleOptions): Promise<Page> => {
   const context: BrowserContext = await browser.newContext(options.context)
-  context.setDefaultTimeout(PATIENCE)
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   const complaints = watchPage(page)
   t.teardown(async () => {
@@ -50,9 +53,10 @@ export const openConsole = async (t: ExecutionContext, browser: Browser, options
     if (complaints.length > 0) throw new Error(complaints.join('\n'))
   })
   if (options.token !== undefined) {
-    // A sandboxed frame has no storage.
-    const script = `if (window === top && sessionStorage.length === 0) sessionStorage.setItem('stenolog token /', ${JSON.stringify(options.token)})`
-    await page.addInitScript({ content: script })
+    // A sandboxed frame has no storage, so only the top window gets the token.
+    const condition = 'window === top && sessionStorage.length === 0'
+    const store = `sessionStorage.setItem('stenolog token /', ${JSON.stringify(options.token)})`
+    await page.addInitScript({ content: `if (${condition}) ${store}` })
   }
   await page.goto(`${options.url}/${options.at ?? ''}`)
   return page
@@ -65,54 +69,57 @@ interface AxeFinding {
   readonly nodes: ReadonlyArray<{ readonly html: string; readonly failureSummary?: string }>
 }
 
-/** What depends on colours and on room; the rest of the rules looks at what the page is made of. */
-const OF_LOOKS = ['color-contrast', 'link-in-text-block', 'target-size', 'scrollable-region-focusable']
-const ALL = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+/** Rules that depend on colours and sizes. The other rules check the structure of the page. */
+const VISUAL_RULES = ['color-contrast', 'link-in-text-block', 'target-size', 'scrollable-region-focusable']
+const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
-/** What is against WCAG 2.2 AA on the page as it is, as far as axe-core sees with these rules or sets of rules. */
+/** Returns the violations of these rules or sets of rules (WCAG 2.2 AA) that axe-core finds. */
 const findingsOf = async (page: Page, rules: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
-  // By the debugger, which no policy of the page holds up.
+  // page.evaluate uses the debugger, which the content security policy does not restrict.
   if (!(await page.evaluate<boolean>('\'axe\' in window'))) await page.evaluate(AXE)
-  const run = `axe.run({ runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] }).then(({ violations }) => violations)`
+  const options = `{ runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] }`
+  const run = `axe.run(${options}).then(({ violations }) => violations)`
   const findings = await page.evaluate<ReadonlyArray<AxeFinding>>(run)
   return findings.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`))
 }
 
-/** Of a page that scrolls sideways the elements that reach out of it. */
-const WIDER = `document.documentElement.scrollWidth <= innerWidth ? [] : Array.from(document.querySelectorAll('body *'))
-  .filter((element) => element.getBoundingClientRect().right > innerWidth).map(({ tagName, className, id }) => [tagName, className, id].join(' '))`
+/** Evaluates to the elements that are wider than a page that scrolls sideways. */
+const TOO_WIDE = `document.documentElement.scrollWidth <= innerWidth ? [] :
+  Array.from(document.querySelectorAll('body *'))
+    .filter((element) => element.getBoundingClientRect().right > innerWidth)
+    .map(({ tagName, className, id }) => [tagName, className, id].join(' '))`
 
 /**
- * Looks at the page as it is: in dark colours 320 pixels wide, where it may not scroll sideways, and wide in light ones
- * at what depends on the look.
+ * Checks the accessibility of the page: the visual rules in light colours; all rules in dark colours at a width of 320
+ * pixels, where the page must not scroll sideways.
  */
 export const checkAccess = async (t: ExecutionContext, page: Page, state: string): Promise<void> => {
   const size = page.viewportSize()
-  t.deepEqual(await findingsOf(page, OF_LOOKS), [], `${state}, light`)
+  t.deepEqual(await findingsOf(page, VISUAL_RULES), [], `${state}, light`)
   await page.emulateMedia({ colorScheme: 'dark' })
   await page.setViewportSize({ width: 320, height: 640 })
-  t.deepEqual(await findingsOf(page, ALL), [], `${state}, dark, 320 px`)
-  t.deepEqual(await page.evaluate(WIDER), [], `${state} scrolls sideways`)
+  t.deepEqual(await findingsOf(page, ALL_RULES), [], `${state}, dark, 320 px`)
+  t.deepEqual(await page.evaluate(TOO_WIDE), [], `${state} scrolls sideways`)
   await page.emulateMedia({ colorScheme: 'light' })
   if (size !== null) await page.setViewportSize(size)
 }
 
-/** The same with all rules in both colours, wide and narrow: too long for every run. */
+/** Like `checkAccess`, with all rules in both colours and widths. Too slow for `npm test`. */
 export const checkEveryLook = async (t: ExecutionContext, page: Page, state: string): Promise<void> => {
   const size = page.viewportSize()
   for (const colorScheme of ['light', 'dark'] as const)
     for (const width of [320, 1280]) {
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize({ width, height: 640 })
-      t.deepEqual(await findingsOf(page, ALL), [], `${state}, ${colorScheme}, ${width} px`)
-      t.deepEqual(await page.evaluate(WIDER), [], `${state}, ${width} px, scrolls sideways`)
+      t.deepEqual(await findingsOf(page, ALL_RULES), [], `${state}, ${colorScheme}, ${width} px`)
+      t.deepEqual(await page.evaluate(TOO_WIDE), [], `${state}, ${width} px, scrolls sideways`)
     }
   await page.emulateMedia({ colorScheme: 'light' })
   if (size !== null) await page.setViewportSize(size)
 }
 
-/** One service and one browser for all tests of a file, started by the first that is not skipped. */
+/** Creates one service and one browser for all tests of a file. The first test that is not skipped starts them. */
 export const sharedConsole = () => {
   const closing: Array<() => unknown> = []
   test.after.always(async () => {
@@ -130,7 +137,7 @@ export const sharedConsole = () => {
   return { start, closing }
 }
 
-/** The program of a language that the page shows, once *Code for this session* is open. */
+/** Returns the sample program of a language. *Code for this session* must be open. */
 export const shownCode = async (page: Page, language: string): Promise<string> => {
   await page.getByRole('tab', { name: language }).click()
   return page.getByRole('region', { name: language }).innerText()

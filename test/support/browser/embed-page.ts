@@ -1,7 +1,7 @@
 import type { Page, WebSocketRoute } from 'playwright-core'
 import type { Json } from '../service/client.ts'
 
-/** The page of a live over a socket that the test holds. */
+/** Opens the embed page of a session. Returns the server side of its socket. */
 export const openEmbedPage = async (page: Page, url: string): Promise<WebSocketRoute> => {
   const socket = Promise.withResolvers<WebSocketRoute>()
   await page.routeWebSocket(/\/ws\/live\//, (route) => socket.resolve(route))
@@ -9,6 +9,8 @@ export const openEmbedPage = async (page: Page, url: string): Promise<WebSocketR
   return socket.promise
 }
 
-/** A frame with text, final unless told otherwise. */
-export const captionFrame = (segment: number, text: string, members: Json = {}): string =>
-  JSON.stringify({ type: 'transcription', start: segment, end: segment + 1, text, language: 'en', segment, final: true, ...members })
+/** A transcription frame. Default: final. */
+export const captionFrame = (segment: number, text: string, members: Json = {}): string => {
+  const times = { start: segment, end: segment + 1 }
+  return JSON.stringify({ type: 'transcription', ...times, text, language: 'en', segment, final: true, ...members })
+}

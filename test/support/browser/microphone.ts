@@ -9,13 +9,13 @@ import type { sharedConsole } from './console.ts'
 import { sampleSentences, silence } from '../audio/speech.ts'
 import { wavOf } from '../audio/wav.ts'
 
-/** Seconds before the first word: the microphone plays from when it is opened, and a page on a busy machine listens later. */
-const LEAD = 4
+/** Silence before the first word: the microphone plays as soon as it is opened, but a busy page listens later. */
+const LEAD_SECONDS = 4
 
-/** Launches a browser whose microphone plays the first sentence of the sample once, at this rate. */
+/** Launches a browser whose microphone plays the first sentence of the sample once. `rate`: its sample rate. */
 export const launchWithMicrophone = async (rate: number, closing: Array<() => unknown>): Promise<Browser> => {
   const [sentence] = await sampleSentences()
-  const spoken = Int16Array.of(...silence(LEAD), ...(sentence?.samples ?? []))
+  const spoken = Int16Array.of(...silence(LEAD_SECONDS), ...(sentence?.samples ?? []))
   const resampled = Int16Array.from({ length: Math.floor((spoken.length * rate) / 16_000) }, (_, i) => {
     const at = (i * 16_000) / rate
     const [near, far] = [spoken[Math.floor(at)] ?? 0, spoken[Math.ceil(at)] ?? 0]
@@ -32,8 +32,12 @@ export const launchWithMicrophone = async (rate: number, closing: Array<() => un
   return browser
 }
 
-/** Speaks the first sentence into the microphone of this browser, and looks for its words. */
-export const transcribeVoice = async (t: ExecutionContext, start: ReturnType<typeof sharedConsole>['start'], browser: Browser): Promise<void> => {
+/** Speaks the first sentence into the microphone of this browser and checks the transcribed words. */
+export const transcribeVoice = async (
+  t: ExecutionContext,
+  start: ReturnType<typeof sharedConsole>['start'],
+  browser: Browser,
+): Promise<void> => {
   const { service } = await start()
   const { token } = await service.user('speaker')
   const context = { permissions: ['microphone'] }

@@ -1,49 +1,57 @@
-/** A process with many listeners of one live; after a close for a restart each comes back by itself, as clients are told to. */
+/** A process with many listeners of one session. After a restart of the service each reconnects as the README says. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { openBare } from '../../../bench/bare-socket.ts'
 import { createRandom } from '../tools/seeded.ts'
 import type { CrowdOrder, CrowdReport, Returned } from './crowd.ts'
 
 const AT_ONCE = 100
-/** README: after 1012 a client waits so long, at random, before it connects again; after a refusal a second more. */
-const [SHORTEST_MS, LONGEST_MS] = [5000, 30_000]
-const AGAIN_MS = 1000
+/** After a close with 1012 a client waits for a random time between these values before it reconnects. */
+const [MIN_WAIT_MS, MAX_WAIT_MS] = [5000, 30_000]
+const RETRY_MS = 1000
 
-const tell = (report: CrowdReport): void => void process.send?.(report)
+const send = (report: CrowdReport): void => void process.send?.(report)
 
-const comeBack = async ({ port, path, known }: CrowdOrder, index: number): Promise<Returned> => {
+const reconnect = async ({ port, path, known }: CrowdOrder, index: number): Promise<Returned> => {
   const closedAt = performance.now()
   const after = index % known
-  await delay(SHORTEST_MS + createRandom(`listener ${index}`)() * (LONGEST_MS - SHORTEST_MS))
+  await delay(MIN_WAIT_MS + createRandom(`listener ${index}`)() * (MAX_WAIT_MS - MIN_WAIT_MS))
   const begin = performance.now()
   const texts: Array<string> = []
   const code = Promise.withResolvers<number>()
   let refused = 0
   for (let open = false; !open; )
     try {
-      await openBare(port, `${path}&after=${after}`, { text: (payload) => void texts.push(payload.toString()), closed: code.resolve })
+      const text = (payload: Buffer): void => void texts.push(payload.toString())
+      await openBare(port, `${path}&after=${after}`, { text, closed: code.resolve })
       open = true
     } catch {
       refused += 1
-      await delay(AGAIN_MS)
+      await delay(RETRY_MS)
     }
-  const now = performance.now()
-  // The first frame tells the role and the state.
-  return { after, refused, code: await code.promise, text: texts.slice(1).join('\n'), tookMs: now - begin, backMs: now - closedAt }
+  const connectedAt = performance.now()
+  const [tookMs, backMs] = [connectedAt - begin, connectedAt - closedAt]
+  const closeCode = await code.promise
+  // The first frame is the connection frame with role and state.
+  return { after, refused, code: closeCode, text: texts.slice(1).join('\n'), tookMs, backMs }
 }
 
-const obey = async (order: CrowdOrder): Promise<void> => {
+const run = async (order: CrowdOrder): Promise<void> => {
   const codes: Array<Promise<number>> = []
-  const come = async (): Promise<void> => {
+  const connect = async (): Promise<void> => {
     const closed = Promise.withResolvers<number>()
     codes.push(closed.promise)
     await openBare(order.port, order.path, { text: () => undefined, closed: closed.resolve })
   }
-  for (let left = order.count; left > 0; left -= AT_ONCE) await Promise.all(Array.from({ length: Math.min(AT_ONCE, left) }, come))
-  tell({ kind: 'there' })
-  const returned = await Promise.all(codes.map(async (code, index) => ({ first: await code, again: await comeBack(order, index) })))
-  tell({ kind: 'returned', codes: [...new Set(returned.map(({ first }) => first))], listeners: returned.map(({ again }) => again) })
+  for (let left = order.count; left > 0; left -= AT_ONCE)
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, left) }, connect))
+  send({ kind: 'there' })
+  const returned = await Promise.all(codes.map(async (code, index) => {
+    const firstCode = await code
+    return { firstCode, listener: await reconnect(order, index) }
+  }))
+  const firstCodes = [...new Set(returned.map(({ firstCode }) => firstCode))]
+  send({ kind: 'returned', codes: firstCodes, listeners: returned.map(({ listener }) => listener) })
 }
 
-process.on('message', (order: CrowdOrder) => void obey(order))
+process.on('message', (order: CrowdOrder) => void run(order))
 process.once('disconnect', () => process.exit())

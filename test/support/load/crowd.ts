@@ -1,26 +1,30 @@
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 
-/** So many listeners that later know some of the finals 1 to `known`. */
+/** The task of the process with the listeners. */
 export interface CrowdOrder {
   readonly port: number
-  /** With a token. */
+  /** The path of the socket, with a token. */
   readonly path: string
+  /** The number of listeners. */
   readonly count: number
+  /** After the restart each listener claims to know the finals up to a number below this one. */
   readonly known: number
 }
 
 /** A listener after a restart. */
 export interface Returned {
-  /** The last segment that it said it knew. */
+  /** The last segment that it claimed to know. */
   readonly after: number
-  /** Handshakes that were not answered with 101. */
+  /** The number of handshakes that were refused. */
   readonly refused: number
-  /** Of its last close, and the frames until then, a line each. */
+  /** The code of its last close. */
   readonly code: number
+  /** The frames until the last close, one per line. */
   readonly text: string
-  /** From its first try, and from its close, until it was back. */
+  /** Time from its first attempt to reconnect until it was connected. */
   readonly tookMs: number
+  /** Time from its close until it was connected. */
   readonly backMs: number
 }
 
@@ -30,12 +34,12 @@ export type CrowdReport =
   | { readonly kind: 'returned'; readonly codes: ReadonlyArray<number>; readonly listeners: ReadonlyArray<Returned> }
 
 export interface Crowd {
-  /** All are closed, have come back, and have been closed again. */
+  /** Resolves when all listeners were closed, have reconnected, and were closed again. */
   readonly returned: Promise<Extract<CrowdReport, { readonly kind: 'returned' }>>
   readonly dispose: () => void
 }
 
-/** Listeners in a process of their own, once all of them are there. */
+/** Starts listeners in a separate process and waits until all are connected. */
 export const gatherCrowd = async (order: CrowdOrder): Promise<Crowd> => {
   const child = fork(join(import.meta.dirname, 'crowd-process.ts'), { execArgv: [] })
   const there = Promise.withResolvers<void>()

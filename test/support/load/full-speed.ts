@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import type { Client, Json } from '../service/client.ts'
 
-/** Samples of a frame: a tenth of a second. */
+/** Samples of one frame: a tenth of a second. */
 const CHUNK = 1600
 
 export interface FinalFrame {
@@ -12,8 +12,12 @@ export interface FinalFrame {
   readonly text: string
 }
 
-/** Sends pieces of audio to a new live as fast as it takes them; its finals, in order. */
-export const transcribeAtFullSpeed = async (client: Client, config: Json, pieces: Iterable<Int16Array>): Promise<ReadonlyArray<FinalFrame>> => {
+/** Sends audio to a new session as fast as the service accepts it. Returns the finals in order. */
+export const transcribeAtFullSpeed = async (
+  client: Client,
+  config: Json,
+  pieces: Iterable<Int16Array>,
+): Promise<ReadonlyArray<FinalFrame>> => {
   const live = await client.createLive({ config })
   const socket = new WebSocket(`${client.url.replace(/^http/, 'ws')}${live.relative_path}?token=${live.sender_token}`)
   const finals: Array<FinalFrame> = []
@@ -26,17 +30,18 @@ export const transcribeAtFullSpeed = async (client: Client, config: Json, pieces
   // An error is followed by the close.
   socket.on('error', () => undefined)
   const closed = new Promise<number>((resolve) => socket.once('close', resolve))
-  const ended = async (): Promise<Error> => new Error(`closed with ${await closed}: ${last}`)
+  const ended = async (): Promise<Error> => new Error(`the socket closed with ${await closed}: ${last}`)
   await once(socket, 'open')
   socket.send(JSON.stringify({ type: 'config' }))
   for (const piece of pieces)
     for (let at = 0; at < piece.length; at += CHUNK) {
       const chunk = piece.subarray(at, at + CHUNK)
-      // What is not yet out stays out of memory.
-      const isTaken = await new Promise<boolean>((resolve) => {
-        socket.send(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), (error) => resolve(!(error instanceof Error)))
+      // Waits for each frame, so unsent audio does not fill the memory.
+      const isSent = await new Promise<boolean>((resolve) => {
+        const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+        socket.send(bytes, (error) => resolve(!(error instanceof Error)))
       })
-      if (!isTaken) throw await ended()
+      if (!isSent) throw await ended()
     }
   socket.send(JSON.stringify({ type: 'FINISH' }))
   if ((await closed) !== 1000) throw await ended()

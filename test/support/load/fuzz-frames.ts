@@ -10,25 +10,33 @@ const pick = <A>(values: ReadonlyArray<A>): A => {
   return value
 }
 
-/** JSON values that are no value of any member, or only just. */
+/** JSON values that no member accepts, or that are at a limit. */
 const odd = (): unknown =>
   pick<unknown>([
-    null, true, 0, -0, 1e308, -1, 2 ** 53, '', '\u0000', '\uD800', '__proto__', [], [[]], {}, { __proto__: { x: 1 } }, 'x'.repeat(2000),
-    Array.from({ length: 300 }, () => 0), { toString: 1 }, { length: -1 },
+    null, true, 0, -0, 1e308, -1, 2 ** 53, '', '\u0000', '\uD800', '__proto__', [], [[]], {}, { __proto__: { x: 1 } },
+    'x'.repeat(2000), Array.from({ length: 300 }, () => 0), { toString: 1 }, { length: -1 },
   ])
 
-const TYPES = ['config', 'audio', 'ping', 'FINISHED', 'finish', 'CONFIG', '', 'constructor', '__proto__', 'transcription', null, 7]
-const SETTINGS = ['min_buffer', 'max_buffer', 'max_chars', 'max_lines', 'vad', 'mode', 'buffer_timeout', 'max_delay', 'punctuation', '__proto__']
+const TYPES = [
+  'config', 'audio', 'ping', 'FINISHED', 'finish', 'CONFIG', '', 'constructor', '__proto__', 'transcription', null, 7,
+]
+const SETTINGS = [
+  'min_buffer', 'max_buffer', 'max_chars', 'max_lines', 'vad', 'mode', 'buffer_timeout', 'max_delay', 'punctuation',
+  '__proto__',
+]
 
 const mutated = (text: string): string => {
   const at = randomInt(text.length + 1)
-  return text.slice(0, at) + pick(['', '"', '{', '\\', '\u0000', 'é', '🎧', '1e999', text.slice(at).repeat(2)]) + text.slice(at + randomInt(3))
+  const inserted = pick(['', '"', '{', '\\', '\u0000', 'é', '🎧', '1e999', text.slice(at).repeat(2)])
+  return text.slice(0, at) + inserted + text.slice(at + randomInt(3))
 }
 
-const message = (): string =>
-  JSON.stringify({ type: pick(TYPES), data: pick([odd(), randomBytes(randomInt(60)).toString('base64')]), [pick(SETTINGS)]: odd(), extra: odd() })
+const message = (): string => {
+  const data = pick([odd(), randomBytes(randomInt(60)).toString('base64')])
+  return JSON.stringify({ type: pick(TYPES), data, [pick(SETTINGS)]: odd(), extra: odd() })
+}
 
-/** Ten of eleven say nothing wrong, so that a connection lives for some time. */
+/** Ten of eleven frames are correct, so a connection stays open for some time. */
 const frame = (): string | Buffer => {
   switch (randomInt(44)) {
     case 0:
@@ -51,28 +59,29 @@ const frame = (): string | Buffer => {
 
 const ANSWER = /^\{"(type":"(connection|error|pong|transcription)"|status":"(ASR process started|started|finished)")/
 
-/** Connections at once, and frames that one sends before the others have their turn. */
+/** Concurrent connections. */
 const CONNECTIONS = 8
-const IN_A_ROW = 20
-/** Of one connection: new ones come, too. */
-const MOST = 2000
+/** Frames that a connection sends before the others have their turn. */
+const FRAMES_PER_TURN = 20
+/** A connection is replaced after this many frames. */
+const FRAMES_PER_CONNECTION = 2000
 
-/** What became of the frames. */
+/** The result of fuzzing. */
 interface Fuzzed {
-  /** What came back that no client may get: other frames, other close codes. */
+  /** Frames and close codes that no client must receive. */
   readonly surprises: ReadonlyArray<string>
-  /** How connections ended, by code. */
+  /** The number of closes by code. */
   readonly closes: Readonly<Record<number, number>>
 }
 
-/** Sends `count` frames of every kind to senders and listeners of a service without rate limits, over several connections at once. */
+/** Sends `count` random frames to senders and listeners of a service without rate limits. */
 export const fuzzFrames = async (client: Client, count: number): Promise<Fuzzed> => {
   const surprises: Array<string> = []
   const closes: Record<number, number> = {}
   const sent = { frames: 0 }
 
   const connection = async (): Promise<void> => {
-    // What a crowded machine did not answer in time is asked for again.
+    // A busy machine may not answer in time, so requests are repeated.
     const live = await patiently(() => client.createLive())
     const role = randomInt(4) === 0 ? 'listener' : 'sender'
     const token = role === 'sender' ? live.sender_token : live.listener_token
@@ -92,11 +101,12 @@ export const fuzzFrames = async (client: Client, count: number): Promise<Fuzzed>
       closes[code] = (closes[code] ?? 0) + 1
       if (![1000, 1005, 1008, 1009, 4403].includes(code)) surprises.push(`${role} closed with ${code}`)
     })
-    for (let own = 0; socket.readyState === WebSocket.OPEN && own < MOST && sent.frames < count; own += 1) {
+    const mayContinue = (): boolean => socket.readyState === WebSocket.OPEN && sent.frames < count
+    for (let own = 0; own < FRAMES_PER_CONNECTION && mayContinue(); own += 1) {
       sent.frames += 1
       socket.send(frame())
-      // Answers, and the close, are heard in between.
-      if (own % IN_A_ROW === IN_A_ROW - 1) await new Promise(setImmediate)
+      // Lets answers and the close arrive.
+      if (own % FRAMES_PER_TURN === FRAMES_PER_TURN - 1) await new Promise(setImmediate)
     }
     socket.close()
     await closed

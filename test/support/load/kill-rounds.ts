@@ -18,35 +18,35 @@ const LOAD = { username: 'load', password: passwordOf('load') }
 const CHANGER = 'changer'
 const DRIVER = join(import.meta.dirname, 'load-driver.ts')
 
-/** Every thing that the journals name, with the states that it may be in: one, and those that unanswered commands leave. */
+/** The possible states of everything in the journals: the acknowledged state, and those of unanswered commands. */
 type Expected = Map<string, ReadonlySet<string>>
 
 interface Round {
   readonly accounts: LoadAccounts
-  /** What must have been acknowledged; null: anything. */
+  /** The command that must be acknowledged before the kill; null: any command. */
   readonly first: string | null
-  /** How long the service lives on after that. */
+  /** Time from the acknowledgement to the kill. */
   readonly aliveMs: number
   readonly kill: () => Promise<unknown>
 }
 
-/** Feeds the service from a process of its own and kills it; returns the driver's journal. */
+/** Loads the service from a separate process and kills the service. Returns the journal of the driver. */
 const feedAndKill = async ({ accounts, first, aliveMs, kill }: Round): Promise<ReadonlyArray<JournalEntry>> => {
   const journal: Array<JournalEntry> = []
   const driver = fork(DRIVER, [JSON.stringify(accounts)], { stdio: 'inherit' })
-  // What it wrote last may come after it has ended, on a busy machine.
-  const gone = Promise.all([once(driver, 'exit'), once(driver, 'disconnect')])
+  // On a busy machine the last messages arrive after the exit.
+  const ended = Promise.all([once(driver, 'exit'), once(driver, 'disconnect')])
   const begun = new Promise<void>((resolve) => {
     driver.on('message', (entry: JournalEntry) => {
       journal.push(entry)
       if (entry.kind === 'ack' && (first === null || entry.what === first)) resolve()
     })
   })
-  await Promise.race([begun, gone])
-  // The moment of death is what this test varies; nothing is waited for.
+  await Promise.race([begun, ended])
+  // This delay is not a wait: the test varies the moment of the kill.
   await delay(aliveMs)
   await kill()
-  await gone
+  await ended
   return journal
 }
 
@@ -58,7 +58,8 @@ const expect = (expected: Expected, journal: ReadonlyArray<JournalEntry>): void 
   }
 }
 
-const everyOne = async <A>(client: Client, path: string): Promise<ReadonlyArray<A>> => {
+/** Reads all pages of a list. */
+const readAll = async <A>(client: Client, path: string): Promise<ReadonlyArray<A>> => {
   const all: Array<A> = []
   for (;;) {
     const { data, pagination } = (await client.get<Listing<A>>(`${path}?limit=1000&skip=${all.length}`)).body
@@ -73,59 +74,69 @@ interface Seen extends Json {
   readonly id: number
 }
 
-/** What the service says of everything after a restart. */
-const lookAround = async (admin: Client, load: Client) => {
-  const lives = await everyOne<Seen & { readonly status: string; readonly vram: number }>(admin, '/admin/lives')
+interface ListedLive extends Seen {
+  readonly status: string
+  readonly vram: number
+}
+
+/** Reads the states of everything after a restart. */
+const readStates = async (admin: Client, load: Client) => {
+  const lives = await readAll<ListedLive>(admin, '/admin/lives')
+  const profiles = await readAll<Seen>(load, '/user-live-configs')
+  const tokens = await readAll<Seen>(load, '/tokens')
+  const users = await readAll<Seen>(admin, '/users')
   const listed = [
     ...lives.map(({ id, status }) => [`live ${id}`, OPEN.includes(status) ? 'open' : status] as const),
-    ...(await everyOne<Seen>(load, '/user-live-configs')).map(({ id, max_chars }) => [`profile ${id}`, `chars ${String(max_chars)}`] as const),
-    ...(await everyOne<Seen>(load, '/tokens')).map(({ id, is_active }) => [`token ${id}`, is_active === true ? 'on' : 'off'] as const),
-    ...(await everyOne<Seen>(admin, '/users')).map(({ id, max_sessions }) => [`user ${id}`, `limit ${String(max_sessions)}`] as const),
+    ...profiles.map(({ id, max_chars }) => [`profile ${id}`, `chars ${String(max_chars)}`] as const),
+    ...tokens.map(({ id, is_active }) => [`token ${id}`, is_active === true ? 'on' : 'off'] as const),
+    ...users.map(({ id, max_sessions }) => [`user ${id}`, `limit ${String(max_sessions)}`] as const),
   ]
   return { lives, listed, states: new Map<string, string>(listed) }
 }
 
-/** The number of the password that opens the account, of those that may; a store that is slow says nothing of it. */
-const passwordThatFits = async (url: string, numbers: ReadonlySet<string>): Promise<string> => {
+/** Finds the number of the current password. While a store is unavailable the log-in is repeated. */
+const currentPassword = async (url: string, numbers: ReadonlySet<string>): Promise<string> => {
   const next = Math.max(...[...numbers].map(Number)) + 1
   for (const number of [...numbers, String(next)]) {
     const status = await eventually(async () => {
-      const answer = await createClient(url).form('/login', { username: CHANGER, password: passwordNumber(Number(number)) })
-      assert.ok(answer.status === 200 || answer.status === 401, `a login is answered ${answer.status} ${JSON.stringify(answer.body)}`)
+      const login = { username: CHANGER, password: passwordNumber(Number(number)) }
+      const answer = await createClient(url).form('/login', login)
+      const isDecided = answer.status === 200 || answer.status === 401
+      assert.ok(isDecided, `a log-in was answered ${answer.status} ${JSON.stringify(answer.body)}`)
       return answer.status
     })
     if (status === 200) return number
   }
-  return 'none of those that it may be'
+  return 'unknown'
 }
 
-/**
- * Waits until the service says that it is ready. Its port opens before, where a store or the machine is slow: what it
- * cannot tell yet it answers with 503, and that is not what this test is about.
- */
+/** Waits until the service is ready. Its port opens earlier; until then it may answer 503. */
 const untilReady = (service: TestService): Promise<void> =>
   eventually(async () => {
     const { status, body } = await service.anonymous().get('/health/ready')
     assert.equal(status, 200, `${JSON.stringify(body)}\n${service.log()}`)
   })
 
-/** Compares everything with the journals, and then holds the service to what it said. */
+/** Compares the states with the journals. From then on the read states are the expected ones. */
 const compare = async (t: ExecutionContext, service: TestService, expected: Expected): Promise<void> => {
   const [admin, load] = [await service.admin(), await logIn(service.url(), LOAD.username, LOAD.password)]
-  const { lives, listed, states } = await lookAround(admin, load)
+  const { lives, listed, states } = await readStates(admin, load)
   t.is(states.size, listed.length, 'ids are unique')
-  t.deepEqual(lives.filter(({ status }) => status === 'active').map(({ id }) => id), [], 'no raw live is active after a restart')
-  states.set('password', await passwordThatFits(service.url(), expected.get('password') ?? new Set()))
-  for (const [thing, may] of expected) {
-    const is = states.get(thing) ?? 'gone'
-    // What ran when the process died is over.
-    if (!may.has(is) && !(may.has('open') && is === 'finished')) t.fail(`${thing} is ${is}, not ${[...may].join(' or ')}`)
-    if (is === 'gone') expected.delete(thing)
-    else expected.set(thing, new Set([is]))
+  const active = lives.filter(({ status }) => status === 'active').map(({ id }) => id)
+  t.deepEqual(active, [], 'no raw session is active after a restart')
+  states.set('password', await currentPassword(service.url(), expected.get('password') ?? new Set()))
+  for (const [thing, possible] of expected) {
+    const state = states.get(thing) ?? 'gone'
+    // Sessions that ran during the kill have ended.
+    const hasEnded = possible.has('open') && state === 'finished'
+    if (!possible.has(state) && !hasEnded) t.fail(`${thing} is ${state}, not ${[...possible].join(' or ')}`)
+    if (state === 'gone') expected.delete(thing)
+    else expected.set(thing, new Set([state]))
   }
   const metrics = (await admin.get<string>('/metrics')).body
   const reserved = Number(/^stenolog_vram_reserved_megabytes (\d+)$/m.exec(metrics)?.[1])
-  t.is(reserved, lives.filter(({ status }) => OPEN.includes(status)).reduce((sum, { vram }) => sum + vram, 0))
+  const needed = lives.filter(({ status }) => OPEN.includes(status)).reduce((sum, { vram }) => sum + vram, 0)
+  t.is(reserved, needed)
 }
 
 const checkIsClean = async (t: ExecutionContext, { dataDirectory, stores }: TestService, when: string): Promise<void> => {
@@ -133,7 +144,7 @@ const checkIsClean = async (t: ExecutionContext, { dataDirectory, stores }: Test
   t.is(code, 0, `${when}:\n${stdout}${stderr}`)
 }
 
-/** The model is loaded before a live can speak. */
+/** The slowest command, because the model is loaded before the first transcription. */
 const SLOWEST = 'speak and FINISH'
 
 const COMMANDS = [
@@ -141,14 +152,13 @@ const COMMANDS = [
   'issue a token', 'switch a token off', 'revoke a token', 'create a user', 'change a user', 'delete a user', 'change a password',
 ]
 
-/** A fresh data directory that grows over this many kills: `check` reads all of it. */
-const KILLS_A_DIRECTORY = 20
+/** A data directory is replaced after this many kills, because `check` reads all of it. */
+const KILLS_PER_DIRECTORY = 20
 
 /**
- * `kill -9` of the whole process at random moments while every command is in flight; after each restart everything is as
- * the last acknowledged command left it, or as an unanswered one did, and the reserved memory is that of the lives not yet
- * over. With `check`, `stenolog check` finds nothing wrong: by turns in what the kill left, and beside the service that came
- * back.
+ * Kills the service with SIGKILL at random moments under load. After each restart everything must be as the last
+ * acknowledged command left it, or as an unanswered command would. The reserved memory must be that of the open
+ * sessions. With `check`, `stenolog check` must find no problem, alternately before and after the restart.
  */
 export const killRounds = async (t: ExecutionContext, rounds: number, { check = false } = {}): Promise<void> => {
   const counts = { ack: new Map<string, number>(), unanswered: new Map<string, number>() }
@@ -185,12 +195,14 @@ export const killRounds = async (t: ExecutionContext, rounds: number, { check = 
     }
     await service.kill()
   }
-  for (let done = 0; done < rounds; done += KILLS_A_DIRECTORY) await oneDirectory(Math.min(KILLS_A_DIRECTORY, rounds - done))
+  for (let done = 0; done < rounds; done += KILLS_PER_DIRECTORY)
+    await oneDirectory(Math.min(KILLS_PER_DIRECTORY, rounds - done))
 
-  const told = (of: ReadonlyMap<string, number>): string => [...of].map(([what, times]) => `${what} ${times}`).toSorted().join(', ')
-  t.log(`${rounds} kills, ${roundsWithUnanswered} with a request unanswered; slowest until ready ${Math.round(slowest)} ms`)
-  t.log(`acknowledged: ${told(counts.ack)}`)
-  t.log(`unanswered: ${told(counts.unanswered)}`)
+  const describe = (commands: ReadonlyMap<string, number>): string =>
+    [...commands].map(([what, times]) => `${what} ${times}`).toSorted().join(', ')
+  t.log(`${rounds} kills, ${roundsWithUnanswered} with an unanswered request; slowest start ${Math.round(slowest)} ms`)
+  t.log(`acknowledged: ${describe(counts.ack)}`)
+  t.log(`unanswered: ${describe(counts.unanswered)}`)
   t.true((counts.ack.get('create a live') ?? 0) > 0, 'the driver got through')
   if (rounds >= 30) {
     t.true(roundsWithUnanswered >= 0.3 * rounds)

@@ -1,7 +1,6 @@
 /**
- * A process of its own that gives every command without pause and keeps the journal of what the service has
- * acknowledged. Started with fork, its argument a LoadAccounts as JSON; sends journal entries; ends when the service is
- * gone or its parent is.
+ * A process that sends every command without pause and reports a journal of the acknowledged commands. It is started
+ * with fork and gets a LoadAccounts as JSON. It ends when the service or the parent process ends.
  */
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../../interfaces/client/client.ts'
@@ -20,15 +19,16 @@ export interface LoadAccounts {
   readonly admin: Account
   /** Owns lives, profiles and API tokens. */
   readonly load: Account
-  /** Changes its password, which ends in this number, to the next one. */
+  /** The account that changes its password. The passwords end in numbers, which count up. */
   readonly changer: Account & { readonly number: number }
-  /** Of what the driver leaves to chance. */
+  /** The seed of the random decisions. */
   readonly seed: string
 }
 
 /**
- * What was asked, and how it went: `unanswered` when the connection broke, `refused` when the answer was no 2xx. `thing` is
- * what it changed (`live 7`; null when it was to be made) and `leaves` the state that the command leaves it in.
+ * A command before its request (`ask`) and after its answer. `unanswered`: the connection broke. `refused`: the status
+ * was not 2xx. `thing`: the changed object (`live 7`); null for an object that is still to be created. `leaves`: the
+ * state after the command.
  */
 export interface JournalEntry {
   readonly kind: 'ask' | 'ack' | 'unanswered' | 'refused'
@@ -45,21 +45,26 @@ const write = (entry: JournalEntry): void => {
   process.send?.(entry)
 }
 
-/** Journals a request before it leaves and how it went; throws unless it was acknowledged. `act` answers what it made or changed. */
-const journaled = async <A>(what: string, thing: string | null, leaves: string, act: () => Promise<readonly [string, A]>): Promise<A> => {
+/** Reports a command before its request and after its answer. Throws unless the command was acknowledged. */
+const journaled = async <A>(
+  what: string,
+  thing: string | null,
+  leaves: string,
+  act: () => Promise<readonly [thing: string, value: A]>,
+): Promise<A> => {
   write({ kind: 'ask', what, thing, leaves })
   try {
     const [changed, value] = await act()
     write({ kind: 'ack', what, thing: changed, leaves })
     return value
   } catch (error) {
-    const answered = error instanceof ApiError
-    write({ kind: answered ? 'refused' : 'unanswered', what: answered ? `${what}: ${error.message}` : what, thing, leaves })
+    if (error instanceof ApiError) write({ kind: 'refused', what: `${what}: ${error.message}`, thing, leaves })
+    else write({ kind: 'unanswered', what, thing, leaves })
     throw error
   }
 }
 
-/** The same for what is there already. */
+/** Like `journaled`, for an existing object. */
 const change = (what: string, thing: string, leaves: string, act: () => Promise<unknown>): Promise<void> =>
   journaled(what, thing, leaves, async () => {
     await act()

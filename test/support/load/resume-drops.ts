@@ -19,7 +19,7 @@ const finalOf = (text: string): string | null => {
   return frame.final ? finalKey({ ...frame, kind: frame.type }) : null
 }
 
-/** What a client does with the finals that it gets, however often it got them. */
+/** A client that keeps finals by key. It may receive a final several times. */
 const createClient = (url: string) => {
   const texts = new Map<string, string>()
   const surprises: Array<string> = []
@@ -27,7 +27,7 @@ const createClient = (url: string) => {
   return {
     texts,
     surprises,
-    /** The last segment up to which everything is there, its translation too. */
+    /** The last segment up to which the client has all segments and translations. */
     whole: () => {
       while (texts.has(finalKey({ kind: 'translation', segment: whole + 1, language: 'es' }))) whole += 1
       return whole
@@ -39,7 +39,7 @@ const createClient = (url: string) => {
         const text = (data as Buffer).toString()
         const key = finalOf(text)
         if (key === null) return
-        if (texts.get(key) !== undefined && texts.get(key) !== text) surprises.push(`twice, differently: ${text}`)
+        if (texts.get(key) !== undefined && texts.get(key) !== text) surprises.push(`repeated with another text: ${text}`)
         const { type, segment } = JSON.parse(text) as Final
         if (type === 'transcription' && segment <= newest) surprises.push(`out of order: ${text}`)
         if (type === 'transcription') newest = segment
@@ -53,16 +53,17 @@ const createClient = (url: string) => {
 }
 
 /**
- * A live whose finals, each with a translation, are stored in `store` and told to a listener that stays and to one that
- * drops its socket at random and comes back; both must end with the same. Every tenth time somebody else comes as well,
- * who wants all from the beginning.
+ * Runs a session whose finals and translations are stored in `store`. One listener stays; another one drops its socket
+ * `drops` times at random and resumes. Both must have the same finals at the end. After every tenth drop a new listener
+ * reads all finals from the beginning.
  */
 export const dropAndResume = async (t: ExecutionContext, store: EventStore, drops: number): Promise<void> => {
   const side = await createWriteSide({ store })
   const { id } = right(await side.createLive(callerOf(1), requestOf({ translations: ['es'] }))())
   const { recordSegment, storedFinals } = side.lifecycle
-  // Few are kept in memory, so that most who come back are served from the store and the seam is met often.
-  const { origin, lifecycle, configured, pipelines } = await startSockets(t, {}, {}, { recordSegment, storedFinals, keptFinals: 4 })
+  // Few finals stay in memory, so listeners often get some finals from the store and some from memory.
+  const options = { recordSegment, storedFinals, keptFinals: 4 }
+  const { origin, lifecycle, configured, pipelines } = await startSockets(t, {}, {}, options)
   const live = lifecycle.add({ translations: [{ model: 'mt-es', from: 'en', to: 'es' }] })
   assert.equal(live.id, id)
   const sender = await configured(live)
@@ -87,11 +88,11 @@ export const dropAndResume = async (t: ExecutionContext, store: EventStore, drop
     await delay(lifetimes() * 15)
     socket.terminate()
     if (drop % 10 === 9) {
-      const known = unbroken.texts.size
+      const expected = unbroken.texts.size
       const late = createClient(url)
-      const socketOfLate = await late.connect('&after=0')
-      await eventually(() => assert.ok(late.texts.size >= known))
-      socketOfLate.terminate()
+      const lateSocket = await late.connect('&after=0')
+      await eventually(() => assert.ok(late.texts.size >= expected))
+      lateSocket.terminate()
       t.deepEqual(late.surprises, [])
     }
   }

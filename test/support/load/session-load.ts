@@ -1,30 +1,31 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, LiveJson, Single } from '../service/client.ts'
 
-/** What the service has acknowledged of one session; times as of performance.now(). */
+/** The acknowledged commands of one session. Times are values of performance.now(). */
 export interface LoadedSession {
   readonly id: number
-  /** When its create was sent, and answered. */
+  /** When its create was sent. */
   readonly begun: number
+  /** When its create was answered. */
   readonly created: number
-  /** When it was first read; null: not yet. */
+  /** When it was first readable; null: not yet. */
   seen: number | null
   isFinished: boolean
 }
 
 export interface SessionLoad {
   readonly sessions: ReadonlyArray<LoadedSession>
-  /** What `/health/ready` said, one look after another. */
+  /** The answers of `/health/ready`, in order. */
   readonly readiness: ReadonlyArray<{ readonly at: number; readonly isReady: boolean }>
-  /** Statuses that no store explains: neither 200 nor 503. */
+  /** Statuses other than 200 and 503. */
   readonly surprises: ReadonlyArray<number>
-  /** Resolves once all is answered; throws what a request threw. */
+  /** Waits until all requests are answered. Rejects when a request failed. */
   readonly stop: () => Promise<void>
 }
 
 const CREATORS = 4
 
-/** Creators that begin, read and finish one session after another without pause, and somebody who watches the readiness. */
+/** Creates, reads and finishes sessions without pause, and polls the readiness, until `stop`. */
 export const startSessionLoad = (client: Client): SessionLoad => {
   const over = new AbortController()
   const sessions: Array<LoadedSession> = []

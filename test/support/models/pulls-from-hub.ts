@@ -8,11 +8,11 @@ import { startHub } from './hub.ts'
 import type { TestHub } from './hub.ts'
 import { temporaryDirectory } from '../tools/temporary-directory.ts'
 
-/** The folder of the test hub's model, and the model's id. */
+/** The folder of the model that the test hub serves, and its id at the hub. */
 export const HUB_MODEL_FOLDER = 'test/support/fixtures/engine/tiny-whisper'
 export const HUB_MODEL = 'someone/tiny-whisper'
 
-/** Waits are recorded, not waited. */
+/** Pulls the model into a models directory. Waits between attempts are recorded instead of awaited. */
 export const pullInto = async (modelsDir: string, hub: TestHub, changes: Partial<PullOptions> = {}) => {
   const waits: Array<number> = []
   const pulled = await pullModel({
@@ -29,7 +29,7 @@ export const pullInto = async (modelsDir: string, hub: TestHub, changes: Partial
   return { pulled, waits }
 }
 
-/** A hub that has the model and `more` files of it, and a directory for models. */
+/** Starts a hub with the model and `more` files, and creates an empty models directory. */
 export const startHubWithModels = async (t: ExecutionContext, more: Readonly<Record<string, Buffer>> = {}) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)

@@ -6,19 +6,23 @@ import { loadWhisper } from '../../../infrastructure/onnx/whisper/whisper-runner
 import type { WhisperRunner } from '../../../infrastructure/onnx/whisper/whisper-pass.ts'
 import { sharedModel, testWith } from '../running/skip-unless.ts'
 
-/** The real Whisper base, and recordings of people. */
+/** The real Whisper base and recordings of speech. Both are optional. */
 export const WHISPER_BASE = sharedModel('whisper-base')
 export const SPEECH_RECORDINGS = '../shared/speech'
 export const withBase = testWith(WHISPER_BASE, SPEECH_RECORDINGS)
 
 const loaded = new Map<string, Promise<WhisperRunner>>()
+
+/** Loads Whisper base once per `change` of its model. */
 export const loadBase = (change: (model: WhisperModel) => WhisperModel = (model) => model): Promise<WhisperRunner> => {
-  const made = loaded.get(change.toString()) ?? readWhisperDirectory(WHISPER_BASE).then((model) => {
+  const load = async (): Promise<WhisperRunner> => {
+    const model = await readWhisperDirectory(WHISPER_BASE)
     if (E.isLeft(model)) throw new Error(model.left)
     return loadWhisper(change(model.right))
-  })
-  loaded.set(change.toString(), made)
-  return made
+  }
+  const runner = loaded.get(change.toString()) ?? load()
+  loaded.set(change.toString(), runner)
+  return runner
 }
 
 export const NO_BEGINNING: Beginning = { context: [], prefix: [] }
