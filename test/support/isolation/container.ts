@@ -6,13 +6,13 @@ import { temporaryDirectory } from '../tools/temporary-directory.ts'
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 export const CRUN = '/usr/bin/crun'
 
-/** Of the system, for the programs in the container; what is not there is left out by crun's own complaint. */
+/** Folders of the machine that the container sees. */
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc']
 const READ_ONLY = ['bind', 'ro', 'nosuid', 'nodev']
 
 /**
- * What Docker's default profile withholds from a process without capabilities, as far as it could matter here:
- * namespaces, mounts, io_uring, keys, other processes' descriptors. It lets everybody have seccomp and prctl.
+ * System calls that Docker's default profile refuses to a process without capabilities: namespaces, mounts, io_uring,
+ * keys, descriptors of other processes. The profile allows seccomp and prctl.
  */
 const WITHHELD = [
   'unshare', 'setns', 'mount', 'umount2', 'pivot_root', 'move_mount', 'open_tree', 'fsopen', 'fsconfig', 'fsmount',
@@ -22,7 +22,7 @@ const WITHHELD = [
   'init_module', 'finit_module', 'delete_module', 'reboot', 'swapon', 'swapoff', 'quotactl', 'acct', 'syslog',
   'vhangup', 'settimeofday', 'clock_settime',
 ]
-/** All flags of clone that make a namespace. */
+/** All flags of clone that create a namespace. */
 const NAMESPACES = 0x7e020000
 const EPERM = 1
 const ENOSYS = 38
@@ -43,16 +43,16 @@ const seccomp = {
 export interface Container {
   readonly command: ReadonlyArray<string>
   readonly env: Readonly<Record<string, string>>
-  /** Who it runs as, by number. */
+  /** The id of its user and group. */
   readonly user: number
-  /** The one folder that it may write to beside /tmp, there under the same path. */
+  /** The only writable folder except /tmp. It has the same path in the container. */
   readonly data: string
 }
 
 /**
- * A command that runs `command` as the container of docker-compose.yml would run it: no capabilities, no new
- * privileges, a root file system that nobody can write to, a plain user. All of it ends with the command. Its network
- * is that of the machine, where the sources of tests are.
+ * Returns a command that runs `command` as the container of docker-compose.yml does: without capabilities and new
+ * privileges, on a read-only root file system, as an unprivileged user. The container ends with the command. It uses
+ * the network of the machine, because the tests serve their sources there.
  */
 export const containerCommand = async (t: ExecutionContext, container: Container): Promise<ReadonlyArray<string>> => {
   const { command, env, user, data } = container
@@ -78,7 +78,7 @@ export const containerCommand = async (t: ExecutionContext, container: Container
   }
   mkdirSync(join(bundle, 'rootfs'))
   writeFileSync(join(bundle, 'config.json'), JSON.stringify(config))
-  // crun knows one or the other kind of control groups, and no machine with both: it gets the newer one alone.
+  // crun does not support machines with both versions of control groups, so it sees version 2 only.
   const run = `umount -R /sys/fs/cgroup
     mount -t cgroup2 none /sys/fs/cgroup
     exec "$0" --root "$1/state" --cgroup-manager=disabled run --bundle "$1" "$2"`

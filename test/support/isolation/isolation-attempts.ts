@@ -1,8 +1,7 @@
 /**
- * Loaded into a decoder process before its own code (`node --import`). In the moment in which the decoder hands its
- * first bytes to FFmpeg it tries, from inside, all that a decoder must not be able to do, tells on stderr what became
- * of each attempt, and ends the process. A decoder has no environment, so the places to reach stand in this module's
- * own URL.
+ * Loaded into a decoder process before its own code (`node --import`). When the decoder passes its first bytes to
+ * FFmpeg, this module attempts everything that a decoder must not be able to do. It prints the outcomes to standard
+ * error and ends the process. A decoder has no environment variables, so the URL of this module contains the targets.
  */
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -18,13 +17,13 @@ const { searchParams } = new URL(import.meta.url)
 const place = (name: string): string => searchParams.get(name) ?? ''
 const [file, port, other, addon] = [place('file'), place('port'), place('other'), place('addon')]
 
-// Threads that run before the process is confined: FFmpeg reads on them.
+// Starts the threads of the pool before the process is confined, because FFmpeg reads on them.
 await promisify(randomBytes)(1)
 
 const libc = koffi.load(null)
 const syscall = libc.func('long syscall(long number, ...)')
 
-/** What a filter sees of each call; the arguments do no harm where the call is made. */
+/** Numbers of system calls; null: not on arm64. The arguments of the attempts do no harm if a call is allowed. */
 const CALLS: Readonly<Record<string, readonly [x64: number, arm64: number | null]>> = {
   open: [2, null], openat: [257, 56], openat2: [437, 437], creat: [85, null], memfd_create: [319, 279],
   execve: [59, 221], execveat: [322, 281],
@@ -44,7 +43,7 @@ const CALLS: Readonly<Record<string, readonly [x64: number, arm64: number | null
   sched_setaffinity: [203, 122], a_call_of_the_future: [1023, 1023],
 }
 
-/** The errno of a call with descriptor -1 and null pointers; 0 when it came to something. */
+/** Makes the call with descriptor -1 and null pointers. Returns its errno; 0 when it succeeded. */
 const errnoOf = (name: string): number => {
   const number = CALLS[name]?.[process.arch === 'arm64' ? 1 : 0]
   if (number === undefined || number === null) return 1
@@ -52,10 +51,7 @@ const errnoOf = (name: string): number => {
   return result < 0 ? koffi.errno() : 0
 }
 
-/**
- * Of clone, whose flags decide: a process of its own, a thread with a network of its own, and a thread (with flags that
- * Linux finds wanting).
- */
+/** Flags of clone: a process, a thread in its own network namespace, a thread (with flags that Linux rejects). */
 const CLONES: Readonly<Record<string, number>> = { 'a process': 17, 'a namespace': 0x40010000, 'a thread': 0x00010000 }
 
 const errnoOfClone = (flags: number): number => {
@@ -112,24 +108,25 @@ const attempt = async (run: () => unknown): Promise<string> => {
   }
 }
 
-/** By name, what became of each attempt and the errno of each call. */
+/** The outcome of each attempt and the errno of each system call, by name. */
 export interface Attempted {
   readonly outcomes: Readonly<Record<string, string>>
   readonly errnos: Readonly<Record<string, number>>
-  /** Null where a new process would go on as this one does. */
+  /** Null in an unconfined process, where a clone would succeed and repeat the attempts. */
   readonly clones: Readonly<Record<string, number>> | null
 }
 
 FormatContext.prototype.openInput = async () => {
   const outcomes: Record<string, string> = {}
   for (const [name, run] of Object.entries(ATTEMPTS)) outcomes[name] = await attempt(run)
-  // A fork that succeeds would go on as this process does.
+  // In an unconfined process a fork would succeed and repeat the attempts.
   const confined = errnoOf('openat') === 1
   const calls = Object.keys(CALLS).filter((name) => confined || !['fork', 'vfork'].includes(name))
   const tried = Object.entries(CLONES).map(([name, flags]) => [name, confined ? errnoOfClone(flags) : 0] as const)
   const clones = confined ? Object.fromEntries(tried) : null
-  const told: Attempted = { outcomes, errnos: Object.fromEntries(calls.map((name) => [name, errnoOf(name)])), clones }
-  process.stderr.write(`attempted ${JSON.stringify(told)}\n`)
+  const errnos = Object.fromEntries(calls.map((name) => [name, errnoOf(name)]))
+  const attempted: Attempted = { outcomes, errnos, clones }
+  process.stderr.write(`attempted ${JSON.stringify(attempted)}\n`)
   process.kill(process.pid, 'SIGKILL')
   return 0
 }

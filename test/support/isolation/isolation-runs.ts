@@ -18,13 +18,13 @@ const ONNXRUNTIME = join(ROOT, 'node_modules', 'onnxruntime-node', 'bin', 'napi-
 const ADDON = join(ONNXRUNTIME, process.platform, process.arch, 'onnxruntime_binding.node')
 export const KEY_TEXT = 'the master key'
 
-/** Who a process runs as; nobody in particular: as this test does. */
+/** The user and group of a process. Default: those of the test. */
 export interface User {
   readonly uid?: number
   readonly gid?: number
 }
 
-/** What a decoder must not reach: a key and a process of its user, and a port on which connections are counted. */
+/** Creates targets that a decoder must not reach: a key file, a process of its user, a port that counts contacts. */
 export const startForbiddenPlaces = async (t: ExecutionContext, user: User) => {
   const { path: directory, remove } = await temporaryDirectory()
   t.teardown(remove)
@@ -47,14 +47,14 @@ export const startForbiddenPlaces = async (t: ExecutionContext, user: User) => {
   return { directory, file, contacts: () => contacts, places }
 }
 
-/** Flags of Node's permission model. */
+/** Returns whether an argument is a flag of Node's permission model. */
 export const isPermission = (word: string): boolean => /^--(?:permission|allow-)/.test(word)
 
 type Places = Readonly<Record<string, string>>
 
 /**
- * The command of a decoder that tries all that it must not be able to do, in the moment in which it would open its
- * source; without isolation also without Node's permission model.
+ * Returns the command of a decoder that runs isolation-attempts.ts when it opens its source. Without isolation the
+ * decoder also runs without Node's permission model.
  */
 export const attemptingCommand = (isolate: boolean, places: Places): ReadonlyArray<string> => {
   const attempts = pathToFileURL(ATTEMPTS)
@@ -65,21 +65,21 @@ export const attemptingCommand = (isolate: boolean, places: Places): ReadonlyArr
   return [file, ...words.filter((word) => isolate || !isPermission(word))]
 }
 
-/** Runs it and reads what became of its attempts. */
+/** Runs the command and returns the outcomes of its attempts. */
 export const runAttempts = async ([file = '', ...args]: ReadonlyArray<string>, user: User): Promise<Attempted> => {
   const child = spawn(file, args, { ...user, stdio: ['pipe', 'ignore', 'pipe'], env: {}, cwd: '/' })
   child.stdin.on('error', () => undefined).end(Buffer.alloc(1000))
-  const said = await text(child.stderr)
-  const attempted = /^attempted (.*)$/m.exec(said)?.[1]
-  if (attempted === undefined) throw new Error(said)
+  const output = await text(child.stderr)
+  const attempted = /^attempted (.*)$/m.exec(output)?.[1]
+  if (attempted === undefined) throw new Error(output)
   return JSON.parse(attempted) as Attempted
 }
 
 const EPERM = 1
-/** What Linux finds wanting in the flags of the thread, which no filter kept from it. */
+/** Linux rejects the flags of the thread with this error, so the filter allowed the call. */
 const EINVAL = 22
 
-/** What is wrong with the outcomes of a confined decoder's attempts: nothing, where they all failed as they should. */
+/** Returns the attempts of a confined decoder that did not fail as they must. */
 export const escapesOf = ({ outcomes, errnos, clones }: Attempted): ReadonlyArray<unknown> => [
   ...Object.entries(outcomes).filter(([, outcome]) => !outcome.startsWith('failed')),
   ...Object.entries(errnos).filter(([, errno]) => errno !== EPERM),

@@ -5,9 +5,17 @@ import { createAddressGuard } from '../../../infrastructure/sources/network/addr
 import { pullSource } from '../../../infrastructure/sources/puller/pull-source.ts'
 import { sourceErrorOf } from '../../../infrastructure/sources/source-error.ts'
 
-/** Runs in a network of loopback alone that has public addresses: which of the hosts named are contacted? Tells it as JSON. */
+/**
+ * Runs in a network namespace whose loopback device has public addresses. Pulls a source from each host of the first
+ * argument, and prints the outcomes and the number of contacts as JSON.
+ */
 const [hosts = '', allow = ''] = process.argv.slice(2)
-const SILENT = { bytes: async () => undefined, stretchEnds: async () => undefined, segment: () => undefined, targetDuration: () => undefined }
+const SILENT = {
+  bytes: async () => undefined,
+  stretchEnds: async () => undefined,
+  segment: () => undefined,
+  targetDuration: () => undefined,
+}
 
 let contacts = 0
 const server = createServer((socket) => {
@@ -18,7 +26,8 @@ await once(server, 'listening')
 const { port } = server.address() as AddressInfo
 const rules = { allow: allow === '' ? [] : allow.split(','), ownPort: null }
 const outcomes: Array<readonly [string, string, number]> = []
-for (const url of hosts.split(',').flatMap((host) => ['http', 'rtmp', 'rtsp'].map((scheme) => `${scheme}://${host}:${port}/a/b`))) {
+const SCHEMES = ['http', 'rtmp', 'rtsp']
+for (const url of hosts.split(',').flatMap((host) => SCHEMES.map((scheme) => `${scheme}://${host}:${port}/a/b`))) {
   const before = contacts
   const code = await pullSource({ url, after: null, rules }, SILENT, new AbortController().signal).then(
     () => 'pulled',

@@ -11,9 +11,10 @@ import type { ExecutionContext } from 'ava'
 import { temporaryDirectory } from '../tools/temporary-directory.ts'
 
 export const FFMPEG = '/usr/bin/ffmpeg'
-export const SAMPLE = join(import.meta.dirname, '..', '..', '..', 'interfaces', 'cli', 'streaming', 'demo', 'sample.flac')
+const ROOT = join(import.meta.dirname, '..', '..', '..')
+export const SAMPLE = join(ROOT, 'interfaces', 'cli', 'streaming', 'demo', 'sample.flac')
 
-/** Debian's ffmpeg makes the sources of these tests; without it they are skipped by name. */
+/** `test`, or `test.skip` when Debian's ffmpeg, which makes the sources, is not installed. */
 export const withFfmpeg = existsSync(FFMPEG) ? test : test.skip
 
 const run = promisify(execFile)
@@ -22,7 +23,10 @@ export type Packaging = 'ts' | 'fmp4' | 'aes' | 'mp3' | 'm4a' | 'late' | 'flv'
 
 const HLS = ['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', '-hls_list_size', '0']
 
-/** The first seconds of the demo's sample, packaged by ffmpeg into a folder; `index.m3u8`, `audio.mp3` or `audio.m4a` (`late`: with its index at the end, as ffmpeg writes it). */
+/**
+ * Packages the first seconds of the demo's sample with ffmpeg into a folder: `index.m3u8`, `audio.mp3`, `audio.m4a` or
+ * `audio.flv`. `late`: an MP4 file with its index at the end. The folder is removed with the test.
+ */
 export const packageSample = async (t: ExecutionContext, packaging: Packaging, seconds: number): Promise<string> => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
@@ -48,14 +52,19 @@ export const packageSample = async (t: ExecutionContext, packaging: Packaging, s
 export interface AudioServer {
   readonly port: number
   readonly url: (path: string) => string
-  /** Paths asked for, in order. */
+  /** The requested paths, in order. */
   readonly requests: ReadonlyArray<string>
-  /** Ends it, with all its connections. */
+  /** Stops the server and closes all connections. */
   readonly stop: () => Promise<void>
 }
 
-/** A server of the test's own on a loopback address and a free, or the given, port. */
-export const serve = async (t: ExecutionContext, listener: RequestListener, host = '127.0.0.1', port = 0): Promise<AudioServer> => {
+/** Starts an HTTP server that ends with the test. `port` 0: a free port. */
+export const serve = async (
+  t: ExecutionContext,
+  listener: RequestListener,
+  host = '127.0.0.1',
+  port = 0,
+): Promise<AudioServer> => {
   const requests: Array<string> = []
   const sockets = new Set<Socket>()
   const server: Server = createServer((request, response) => {
@@ -77,21 +86,23 @@ export const serve = async (t: ExecutionContext, listener: RequestListener, host
   return { port: bound, url: (path) => `http://${host}:${bound}/${path}`, requests, stop }
 }
 
-/** Serves the files of a folder, ranges of them as well. */
+/** Serves the files of a folder, with ranges. */
 export const filesOf = (folder: string): RequestListener => (request, response) => {
   const name = (request.url ?? '').replace(/\?.*/, '').slice(1)
   readFile(join(folder, name)).then(
     (bytes) => {
       const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
       const part = from === undefined ? bytes : bytes.subarray(Number(from), Number(to) + 1)
-      const range = from === undefined ? {} : { 'content-range': `bytes ${from}-${Number(from) + part.length - 1}/${bytes.length}` }
-      response.writeHead(from === undefined ? 200 : part.length === 0 ? 416 : 206, { 'content-length': part.length, ...range }).end(part)
+      const status = from === undefined ? 200 : part.length === 0 ? 416 : 206
+      const last = Number(from) + part.length - 1
+      const range = from === undefined ? {} : { 'content-range': `bytes ${from}-${last}/${bytes.length}` }
+      response.writeHead(status, { 'content-length': part.length, ...range }).end(part)
     },
     () => response.writeHead(404).end(),
   )
 }
 
-/** `live.m3u8`, the two segments of 4 s that `packageSample` made as `ts`, for ever: a live that never ends. */
+/** Serves `live.m3u8`, a playlist that never ends. It repeats the two segments of `packageSample(t, 'ts', 4)`. */
 export const endlessHls = (folder: string): RequestListener => {
   const began = Date.now()
   const files = filesOf(folder)

@@ -4,14 +4,14 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
 
-/** Where nothing may ever be contacted; every contact is written down. */
+/** A host that must never be contacted. It records every contact. */
 export interface ForbiddenHost {
   readonly host: string
   readonly port: number
   readonly contacts: ReadonlyArray<string>
 }
 
-/** Listens on TCP and UDP of a loopback address that no rule allows. */
+/** Listens on TCP and UDP of a loopback address that no test allows. */
 export const listenForbidden = async (t: ExecutionContext, host: string): Promise<ForbiddenHost> => {
   const contacts: string[] = []
   const server = createServer((socket) => {
@@ -37,69 +37,91 @@ const keyed = (uri: string): string => media(`#EXT-X-KEY:METHOD=AES-128,URI="${u
 const mapped = (uri: string): string => media(`#EXT-X-MAP:URI="${uri}"\n#EXTINF:2,\nok.m4s`)
 const variant = (uri: string): string => `#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n${uri}\n`
 const rendition = (uri: string): string =>
-  `#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="x",DEFAULT=YES,URI="${uri}"\n#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"\nplain.m3u8\n`
-/** The second segment is hostile: the first one plays, so the puller gets that far. */
+  `#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="x",DEFAULT=YES,URI="${uri}"\n` +
+  '#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"\nplain.m3u8\n'
+/** The second segment is hostile. The first one is playable, so the puller reaches the second one. */
 const second = (uri: string): string => media(`#EXTINF:2,\nok.ts\n#EXTINF:2,\n${uri}`)
 
-/** Every spelling of a place that must not be reached, each of them tried in every position of a playlist. */
+/** Spellings of URLs that must not be reached. Each is tried at every position of a playlist. */
 const hostileUris = (host: string, port: number): Readonly<Record<string, string>> => {
   const at = `${host}:${port}`
   return {
-    http: `http://${at}/a.ts`, https: `https://${at}/a.ts`, tcp: `tcp://${at}/a.ts`, tcpQuery: `tcp://${at}?x=a.ts`, httpproxy: `httpproxy://${at}/x.ts`,
+    http: `http://${at}/a.ts`, https: `https://${at}/a.ts`, tcp: `tcp://${at}/a.ts`, tcpQuery: `tcp://${at}?x=a.ts`,
+    httpproxy: `httpproxy://${at}/x.ts`,
     tls: `tls://${at}/a.ts`, file: 'file:///etc/passwd', fileTs: 'file:///etc/passwd.ts', absolute: '/etc/passwd',
-    concat: `concat:http://${at}/a.ts|http://${at}/b.ts`, subfile: `subfile,,start,0,end,100,,:http://${at}/a.ts`, gopher: `gopher://${at}/1a.ts`,
-    udp: `udp://${at}/a.ts`, rtp: `rtp://${at}/a.ts`, rtmp: `rtmp://${at}/live/a.ts`, rtsp: `rtsp://${at}/a.ts`, ftp: `ftp://${at}/a.ts`,
-    cryptoPlus: `crypto+http://${at}/a.ts`, crypto: `crypto:http://${at}/a.ts`, data: 'data:video/mp2t;base64,R0FB', async: `async:http://${at}/a.ts`,
-    cache: `cache:http://${at}/a.ts`, mmsh: `mmsh://${at}/a.ts`, icecast: `icecast://${at}/a.ts`, ipfs: 'ipfs://a.ts', hlsPlus: `hls+http://${at}/a.m3u8`,
-    srt: `srt://${at}?a.ts`, schemeless: `//${at}/a.ts`, decimal: `http://2130706435:${port}/a.ts`, hex: `http://0x7f000003:${port}/a.ts`,
-    mapped: `http://[::ffff:127.0.0.3]:${port}/a.ts`, dotted: `http://127.0.0.3.:${port}/a.ts`, userinfo: `http://127.0.0.2@${at}/a.ts`,
+    concat: `concat:http://${at}/a.ts|http://${at}/b.ts`, subfile: `subfile,,start,0,end,100,,:http://${at}/a.ts`,
+    gopher: `gopher://${at}/1a.ts`,
+    udp: `udp://${at}/a.ts`, rtp: `rtp://${at}/a.ts`, rtmp: `rtmp://${at}/live/a.ts`, rtsp: `rtsp://${at}/a.ts`,
+    ftp: `ftp://${at}/a.ts`,
+    cryptoPlus: `crypto+http://${at}/a.ts`, crypto: `crypto:http://${at}/a.ts`, data: 'data:video/mp2t;base64,R0FB',
+    async: `async:http://${at}/a.ts`,
+    cache: `cache:http://${at}/a.ts`, mmsh: `mmsh://${at}/a.ts`, icecast: `icecast://${at}/a.ts`, ipfs: 'ipfs://a.ts',
+    hlsPlus: `hls+http://${at}/a.m3u8`,
+    srt: `srt://${at}?a.ts`, schemeless: `//${at}/a.ts`, decimal: `http://2130706435:${port}/a.ts`,
+    hex: `http://0x7f000003:${port}/a.ts`,
+    mapped: `http://[::ffff:127.0.0.3]:${port}/a.ts`, dotted: `http://127.0.0.3.:${port}/a.ts`,
+    userinfo: `http://127.0.0.2@${at}/a.ts`,
     redirected: '/redirect/http', nested: '/second/http',
   }
 }
 
-/** Paths of `serveRtsp` under which a server tries to make its client go elsewhere, or to break it. */
+/** The paths of `serveRtsp` that try to redirect or break the client. */
 export const hostileRtspPaths = ({ host, port }: ForbiddenHost): ReadonlyArray<string> => {
-  const locations = [...Object.values(hostileUris(host, port)), `rtsps://${host}:${port}/x`, `rtsp://2130706435:${port}/x`, `rtsp://0x7f.3:${port}/x`,
-    `rtsp://[::ffff:7f00:3]:${port}/x`, `rtsp://127.0.0.3.:${port}/x`, `rtsp://127.0.0.2@${host}:${port}/x`, `rtspu://${host}:${port}/x`]
+  const locations = [
+    ...Object.values(hostileUris(host, port)),
+    `rtsps://${host}:${port}/x`, `rtsp://2130706435:${port}/x`, `rtsp://0x7f.3:${port}/x`,
+    `rtsp://[::ffff:7f00:3]:${port}/x`, `rtsp://127.0.0.3.:${port}/x`, `rtsp://127.0.0.2@${host}:${port}/x`,
+    `rtspu://${host}:${port}/x`,
+  ]
   return [
     ...['options', 'describe', 'setup', 'play'].map((method) => `redirect-${method}`),
     ...locations.map((location) => `redirect-to-x?${encodeURIComponent(location)}`),
-    'loop', 'smuggle', 'long-head', 'long-body', 'html', 'video', 'speex', 'encrypted', 'control', 'base', 'bad-control', 'udp', 'multicast', 'ask',
+    'loop', 'smuggle', 'long-head', 'long-body', 'html', 'video', 'speex', 'encrypted', 'control', 'base',
+    'bad-control', 'udp', 'multicast', 'ask',
   ]
 }
 
-/** Paths of `serveRtmp`, in the same way. */
+/** The paths of `serveRtmp` that try to redirect or break the client. */
 export const HOSTILE_RTMP_PATHS: ReadonlyArray<string> = [
   ...['redirect', 'deep', 'cut', 'unknown', 'html'].map((app) => `${app}/x`),
   ...['moved', 'missing', 'unpublished', 'huge', 'many', 'wide', 'short'].map((stream) => `live/${stream}`),
 ]
 
-/** An MP4 file whose index would stand behind it: whoever wants it asks for a range. */
+/** The start of an MP4 file with its index at the end, so a reader requests a range. */
 const LATE_INDEX = Buffer.from('\0\0\0\x08ftyp\0\0\0\x10mdat<<sound>and more', 'latin1')
 
 export interface HostileSite {
-  /** Paths under which the site is hostile; it asks for a password before `digest/`. */
+  /** The hostile paths. */
   readonly paths: ReadonlyArray<string>
   readonly listener: RequestListener
 }
 
-/** A web site whose answers try to make its reader contact `forbidden`. `segment` is what plays. */
+/** A web site whose answers try to make its reader contact the forbidden host. `segment`: a playable segment. */
 export const hostileSite = ({ host, port }: ForbiddenHost, segment: Buffer): HostileSite => {
   const uris = hostileUris(host, port)
   const at = `http://${host}:${port}`
-  const playlists: Readonly<Record<string, (uri: string) => string>> = { second, only: (uri) => media(`#EXTINF:2,\n${uri}`), key: keyed, map: mapped, variant, rendition }
+  const only = (uri: string): string => media(`#EXTINF:2,\n${uri}`)
+  const playlists: Readonly<Record<string, (uri: string) => string>> =
+    { second, only, key: keyed, map: mapped, variant, rendition }
   const files: Readonly<Record<string, string>> = {
-    'a.mpd': `<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT10S" profiles="urn:mpeg:dash:profile:isoff-on-demand:2011"><Period><AdaptationSet mimeType="audio/mp4"><Representation id="1" bandwidth="1000" codecs="mp4a.40.2"><BaseURL>${at}/a.mp4</BaseURL></Representation></AdaptationSet></Period></MPD>`,
+    'a.mpd': [
+      '<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT10S"',
+      ' profiles="urn:mpeg:dash:profile:isoff-on-demand:2011"><Period><AdaptationSet mimeType="audio/mp4">',
+      `<Representation id="1" bandwidth="1000" codecs="mp4a.40.2"><BaseURL>${at}/a.mp4</BaseURL></Representation>`,
+      '</AdaptationSet></Period></MPD>',
+    ].join(''),
     'a.ffconcat': `ffconcat version 1.0\nfile '${at}/a.ts'\n`,
-    'a.sdp': `v=0\r\no=- 0 0 IN IP4 ${host}\r\ns=x\r\nc=IN IP4 ${host}\r\nt=0 0\r\nm=audio ${port} RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\n`,
-    'a.xspf': `<?xml version="1.0"?><playlist><trackList><track><location>${at}/a.ts</location></track></trackList></playlist>`,
+    'a.sdp': `v=0\r\no=- 0 0 IN IP4 ${host}\r\ns=x\r\nc=IN IP4 ${host}\r\nt=0 0\r\n` +
+      `m=audio ${port} RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\n`,
+    'a.xspf': '<?xml version="1.0"?><playlist><trackList><track>' +
+      `<location>${at}/a.ts</location></track></trackList></playlist>`,
     'a.pls': `[playlist]\nFile1=${at}/a.ts\nNumberOfEntries=1\n`,
     'a.late.m3u8': ` \n#EXTM3U\n#EXTINF:2,\n${at}/a.ts\n`,
   }
   const send = (response: ServerResponse, body: string | Buffer): void => {
     response.writeHead(200, { 'content-length': Buffer.byteLength(body) }).end(body)
   }
-  /** What makes a reader ask a second time, which is then sent elsewhere; false then. */
+  /** First answers that cause a second request, which is redirected. They return false for the second request. */
   const bait: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => boolean>> = {
     range: (request, response) => {
       if (request.headers.range !== undefined) return false

@@ -6,7 +6,7 @@ import { sourceErrorOf } from '../../../infrastructure/sources/source-error.ts'
 import { decideIsolation } from '../../../infrastructure/sources/source-isolation.ts'
 import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
 
-/** As on a machine that can. */
+/** The isolation of a machine that supports it. */
 export const ISOLATED = decideIsolation(null, null)
 
 export interface Pulling {
@@ -15,12 +15,16 @@ export interface Pulling {
   readonly heard: ReadonlyArray<number>
   readonly ends: ReadonlyArray<PullEnd>
   readonly deaths: ReadonlyArray<string>
-  /** Resolves with the end of the attempt, or with the death of the process. */
+  /** Pulls a source. Resolves to the end of the attempt, or to the reason why the process died. */
   readonly pull: (target: Partial<SourceTarget> & Pick<SourceTarget, 'url'>) => Promise<PullEnd | string>
 }
 
-/** A real puller process whose events are kept. `allow`: what may be reached beside public addresses. */
-export const startPulling = (t: ExecutionContext, allow: ReadonlyArray<string> = ['127.0.0.1/32'], ownPort: number | null = null): Pulling => {
+/** Starts a real puller process and records its events. `allow`: reachable networks other than public addresses. */
+export const startPulling = (
+  t: ExecutionContext,
+  allow: ReadonlyArray<string> = ['127.0.0.1/32'],
+  ownPort: number | null = null,
+): Pulling => {
   let samples = 0
   const [heard, ends, deaths]: [number[], PullEnd[], string[]] = [[], [], []]
   let settle: (end: PullEnd | string) => void = () => undefined
@@ -54,7 +58,7 @@ export const startPulling = (t: ExecutionContext, allow: ReadonlyArray<string> =
   }
 }
 
-/** One attempt without a decoder: its bytes, and why it ended. */
+/** Pulls a source once without a decoder. Returns its bytes and the code of its end. */
 export const pullOnce = async (url: string, more: Partial<PullOptions> = {}) => {
   const pieces: Array<Buffer> = []
   const sink = {

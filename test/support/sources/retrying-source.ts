@@ -6,27 +6,29 @@ import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
 import { ISOLATED } from './pulling.ts'
 import { createRecordingLogger } from '../doubles/loggers.ts'
 
-/** A source as a live hears it, with its retries. */
+/** A source as a session receives it, with its retries. */
 export interface RetryingSource {
-  /** What was lost is silence. */
+  /** The samples so far. Lost audio is silent. */
   readonly samples: () => Int16Array
-  /** Heard. */
+  /** Seconds of received audio. */
   readonly seconds: () => number
-  /** `completed`, or why it was given up. */
+  /** `completed`, or the code of the final failure. */
   readonly ends: ReadonlyArray<string>
-  /** Codes of attempts that failed. */
+  /** The codes of failed attempts. */
   readonly codes: () => ReadonlyArray<string>
   readonly stop: () => Promise<void>
 }
 
+/** Starts a source that ends with the test. */
 export const startRetryingSource = (t: ExecutionContext, url: string): RetryingSource => {
   const pieces: Array<Int16Array> = []
   const ends: Array<string> = []
   let lost = 0
   const logger = createRecordingLogger()
+  const startPuller = createPullers({ rules: () => ({ allow: ['127.0.0.1/32'], ownPort: null }), isolation: ISOLATED })
   const source = startLiveSource({
     liveId: 1,
-    startPuller: (events): Puller => createPullers({ rules: () => ({ allow: ['127.0.0.1/32'], ownPort: null }), isolation: ISOLATED })(events),
+    startPuller: (events): Puller => startPuller(events),
     target: { url, mediaSequence: null },
     timers: systemTimers,
     monotonic: () => performance.now(),

@@ -1,48 +1,14 @@
-import { createServer } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import { decodeAmf, encodeAmf } from '../../../infrastructure/sources/rtmp/amf0.ts'
 import type { AmfValue } from '../../../infrastructure/sources/rtmp/amf0.ts'
 import { flvAudioTag } from '../../../infrastructure/sources/flv.ts'
 import { createByteReader } from '../../../infrastructure/sources/network/byte-reader.ts'
 import { chunksOf, createMessageReader } from '../../../infrastructure/sources/rtmp/rtmp-messages.ts'
+import { listenForStream } from './stream-server.ts'
+import type { StreamServer } from './stream-server.ts'
 
-export interface StreamServer {
-  readonly port: number
-  readonly url: (path: string) => string
-  /** What was asked for, in order. */
-  readonly requests: ReadonlyArray<string>
-  readonly stop: () => Promise<void>
-}
-
-/** Listens on a loopback address; connections end with the test. */
-export const listenForStream = async (
-  t: ExecutionContext,
-  scheme: string,
-  host: string,
-  converse: (socket: Socket, requests: Array<string>) => void,
-  wantedPort = 0,
-): Promise<StreamServer> => {
-  const requests: Array<string> = []
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    sockets.add(socket)
-    socket.on('error', () => undefined)
-    socket.once('close', () => sockets.delete(socket))
-    converse(socket, requests)
-  })
-  await new Promise<void>((resolve) => server.listen(wantedPort, host, resolve))
-  const { port } = server.address() as AddressInfo
-  const stop = async (): Promise<void> => {
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    for (const socket of sockets) socket.destroy()
-    await closed
-  }
-  t.teardown(stop)
-  return { port, url: (path) => `${scheme}://${host}:${port}/${path}`, requests, stop }
-}
-
-/** Bodies of the audio tags of an FLV file. */
+/** Returns the bodies of the audio tags of an FLV file. */
 export const flvAudio = (flv: Buffer): ReadonlyArray<Buffer> => {
   const bodies: Array<Buffer> = []
   for (let at = 13; at + 11 <= flv.length; ) {
@@ -57,9 +23,15 @@ const statusOf = (code: string, more: ReadonlyArray<readonly [string, AmfValue]>
   encodeAmf(['onStatus', 0, null, new Map<string, AmfValue>([['level', level], ['code', code], ...more])])
 const command = (payload: Buffer): Buffer => chunksOf(3, 20, 0, payload)
 
+/** The control message `StreamEOF`. */
 const EOF = chunksOf(2, 4, 0, Buffer.from([0, 1, 0, 0, 0, 1]))
-/** Header of a first chunk that promises so many bytes. */
-const promise = (chunkStream: number, size: number): Buffer => {
+/** The control messages `WindowAcknowledgementSize` and `PingRequest`. */
+const WINDOW_AND_PING = Buffer.concat([
+  chunksOf(2, 5, 0, Buffer.from([0, 0, 16, 0])),
+  chunksOf(2, 4, 0, Buffer.from([0, 6, 1, 2, 3, 4])),
+])
+/** The header of a first chunk that announces a message of this size. */
+const announce = (chunkStream: number, size: number): Buffer => {
   const header = chunksOf(chunkStream, 8, 1, Buffer.alloc(0)).subarray(0, 12)
   header.writeUIntBE(size, 4, 3)
   return header
@@ -69,28 +41,37 @@ const redirectTo = (url: string): ReadonlyArray<readonly [string, AmfValue]> => 
   ['redirect', url], ['ex', new Map<string, AmfValue>([['code', 302], ['redirect', url]])],
 ]
 
-/** What a server may answer to `connect`, by the name of the application, beside yes. */
+const rejection = (url: string): ReadonlyMap<string, AmfValue> =>
+  new Map<string, AmfValue>([['level', 'error'], ['code', 'NetConnection.Connect.Rejected'], ...redirectTo(url)])
+
+/** Unusual answers to `connect`, by the name of the application. */
 const connectAnswers = (elsewhere: string): Readonly<Record<string, Buffer>> => ({
-  redirect: command(encodeAmf(['_error', 1, null, new Map<string, AmfValue>([['level', 'error'], ['code', 'NetConnection.Connect.Rejected'], ...redirectTo(elsewhere)])])),
+  redirect: command(encodeAmf(['_error', 1, null, rejection(elsewhere)])),
   deep: command(Buffer.concat([encodeAmf(['_result', 1]), Buffer.from('\x03\x00\x01a'.repeat(1000), 'latin1')])),
   cut: command(encodeAmf(['_result', 1, null, 'text']).subarray(0, -3)),
   unknown: command(Buffer.from([2, 0, 1, 65, 99])),
   html: Buffer.from('<html>no chunk at all</html>'.repeat(100)),
 })
 
-/** Two tags of audio, 64 ms apart, somewhere in the stream. */
+/** Two audio tags in one message, 64 ms apart. */
 const AGGREGATE = Buffer.concat([5000, 5064].map((time) => flvAudioTag(time, Buffer.from('sound'))))
 
-/** What a server may send after `play`, by the name of the stream, beside audio. */
+/** A small message on chunk stream `index`. */
+const smallMessage = (index: number): Buffer =>
+  Buffer.concat([Buffer.from([0, index]), announce(4, 128).subarray(1), Buffer.alloc(128)])
+
+/** A message of 4 MiB that lacks its last byte. */
+const hugeMessage = (id: number): Buffer => Buffer.concat([announce(id, 4_194_304), Buffer.alloc(4_194_303)])
+
+/** Unusual answers to `play`, by the name of the stream. */
 const playAnswers = (elsewhere: string): Readonly<Record<string, Buffer>> => ({
   moved: command(statusOf('NetStream.Play.Failed', redirectTo(elsewhere), 'error')),
   missing: command(statusOf('NetStream.Play.StreamNotFound', [], 'error')),
   aggregate: Buffer.concat([chunksOf(4, 22, 1, AGGREGATE), command(statusOf('NetStream.Play.UnpublishNotify'))]),
   unpublished: command(statusOf('NetStream.Play.UnpublishNotify')),
-  huge: promise(4, 0xffffff),
-  many: Buffer.concat(Array.from({ length: 100 }, (_, index) => Buffer.concat([Buffer.from([0, index]), promise(4, 128).subarray(1), Buffer.alloc(128)]))),
-  // Three messages of 3.9 MiB at once.
-  wide: Buffer.concat([chunksOf(2, 1, 0, Buffer.from([0, 0x3f, 0xff, 0xff])), ...[4, 5, 6].map((id) => Buffer.concat([promise(id, 4_194_304), Buffer.alloc(4_194_303)]))]),
+  huge: announce(4, 0xffffff),
+  many: Buffer.concat(Array.from({ length: 100 }, (_, index) => smallMessage(index))),
+  wide: Buffer.concat([chunksOf(2, 1, 0, Buffer.from([0, 0x3f, 0xff, 0xff])), ...[4, 5, 6].map(hugeMessage)]),
   short: chunksOf(2, 1, 0, Buffer.from([1])),
 })
 
@@ -100,7 +81,7 @@ const audioAt = (milliseconds: number, audio: Buffer): Buffer => {
   return chunks
 }
 
-/** Of the AAC that `flvAudio` finds in what `packageSample` makes: the configuration first, then 64 ms a message. */
+/** The times of the AAC messages of `packageSample`: first the configuration, then 64 ms per message. */
 const timeInOrder = (_connection: number, message: number): number => Math.max(0, message - 1) * 64
 
 interface RtmpOptions {
@@ -108,13 +89,13 @@ interface RtmpOptions {
   readonly elsewhere?: string
   readonly port?: number
   readonly timeOf?: (connection: number, message: number) => number
-  /** Sends what a live stream says from now on, at milliseconds of it, in place of `messages`. */
+  /** Sends a live stream instead of `messages`. `send`: sends audio at a time of the stream. */
   readonly playing?: (socket: Socket, send: (milliseconds: number, audio: Buffer) => void) => void
 }
 
 /**
- * RTMP by the rules, with the audio of `messages` for the stream `live/ok`, or against them: names of applications and
- * streams decide. `timeOf`: milliseconds of each message in each connection.
+ * Starts an RTMP server that sends `messages` to players. Special names of applications and streams make it break the
+ * protocol. `timeOf`: the time of each message in each connection, in milliseconds.
  */
 export const serveRtmp = (
   t: ExecutionContext,
@@ -138,7 +119,7 @@ export const serveRtmp = (
           const named: unknown = about instanceof Map ? about.get('app') : ''
           const app = typeof named === 'string' ? named : ''
           requests.push(`connect ${app}`)
-          socket.write(Buffer.concat([chunksOf(2, 5, 0, Buffer.from([0, 0, 16, 0])), chunksOf(2, 4, 0, Buffer.from([0, 6, 1, 2, 3, 4]))]))
+          socket.write(WINDOW_AND_PING)
           socket.write(toConnect[app] ?? command(encodeAmf(['_result', transaction, null, null])))
         } else if (name === 'createStream') socket.write(command(encodeAmf(['_result', transaction, null, 1])))
         else if (name === 'play') {
@@ -150,8 +131,8 @@ export const serveRtmp = (
             continue
           }
           const special = toPlay[wanted]
-          const sound = special === undefined ? messages : []
-          for (const [index, audio] of sound.entries()) socket.write(audioAt(timeOf(plays, index), audio))
+          const sent = special === undefined ? messages : []
+          for (const [index, audio] of sent.entries()) socket.write(audioAt(timeOf(plays, index), audio))
           plays += 1
           socket.write(special ?? EOF)
         }

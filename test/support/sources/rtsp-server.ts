@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { ExecutionContext } from 'ava'
-import { listenForStream } from './rtmp-server.ts'
-import type { StreamServer } from './rtmp-server.ts'
+import { listenForStream } from './stream-server.ts'
+import type { StreamServer } from './stream-server.ts'
 
-/** How a server lets people in. */
+/** The account of a protected server. */
 export const SECRET = { user: 'okapi', password: 'wapiti 47' }
 const [REALM, NONCE] = ['a stable', 'e1b2c3']
 
-/** A sound as an RTSP server describes and sends it. */
+/** Audio as an RTSP server describes and sends it. */
 export interface RtpAudio {
-  /** Lines of the session description from `m=` on, without `a=control`. */
+  /** The lines of the session description from `m=` on, without `a=control`. */
   readonly description: string
-  /** Whole RTP packets. */
+  /** Complete RTP packets. */
   readonly packets: ReadonlyArray<Buffer>
 }
 
@@ -25,19 +25,23 @@ const rtpPacket = (type: number, index: number, timestamp: number, payload: Buff
   return Buffer.concat([head, payload])
 }
 
-/** Seconds of a quiet square wave, 20 ms a packet. */
+/** A quiet square wave of this length, 20 ms per packet. */
 export const pcmuAudio = (seconds: number): RtpAudio => {
   const payload = Buffer.from(Array.from({ length: 160 }, (_, index) => (index % 16 < 8 ? 0xb0 : 0x30)))
-  return { description: 'm=audio 0 RTP/AVP 0\r\n', packets: Array.from({ length: seconds * 50 }, (_, index) => rtpPacket(0, index, index * 160, payload)) }
+  const packets = Array.from({ length: seconds * 50 }, (_, index) => rtpPacket(0, index, index * 160, payload))
+  return { description: 'm=audio 0 RTP/AVP 0\r\n', packets }
 }
 
-/** Opus packets of 20 ms. */
+/** Opus packets, 20 ms each. */
 export const opusAudio = (packets: ReadonlyArray<Buffer>): RtpAudio => ({
   description: 'm=audio 0 RTP/AVP 97\r\na=rtpmap:97 opus/48000/2\r\n',
   packets: packets.map((packet, index) => rtpPacket(97, index, index * 960, packet)),
 })
 
-/** The audio messages of an FLV file with AAC at 16 kHz as mpeg4-generic, three units a packet, every fourth packet's unit in two pieces. */
+/**
+ * Converts the audio messages of an FLV file (AAC, 16 kHz) to mpeg4-generic: three units per packet. The first unit of
+ * every fourth packet is split into two packets.
+ */
 export const aacAudio = (messages: ReadonlyArray<Buffer>): RtpAudio => {
   const config = messages.find((message) => message[1] === 0)?.subarray(2).toString('hex') ?? ''
   const units = messages.filter((message) => message[1] === 1).map((message) => message.subarray(2))
@@ -57,7 +61,8 @@ export const aacAudio = (messages: ReadonlyArray<Buffer>): RtpAudio => {
       add(at + 1, rest.map((unit) => unit.length), rest)
     } else add(at, group.map((unit) => unit.length), group)
   }
-  const format = `a=fmtp:96 streamtype=5; profile-level-id=1; mode=AAC-hbr; sizeLength=13; indexLength=3; indexDeltaLength=3; config=${config}`
+  const lengths = 'sizeLength=13; indexLength=3; indexDeltaLength=3'
+  const format = `a=fmtp:96 streamtype=5; profile-level-id=1; mode=AAC-hbr; ${lengths}; config=${config}`
   return { description: `m=audio 0 RTP/AVP 96\r\na=rtpmap:96 mpeg4-generic/16000/1\r\n${format}\r\n`, packets }
 }
 
@@ -72,55 +77,88 @@ const GOODBYE = interleaved(1, Buffer.from([0x80, 201, 0, 1, 0, 0, 0, 7, 0x81, 2
 
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex')
 
-/** Does this Authorization header answer `challengeOf(scheme)`? */
+/** Returns whether the Authorization header answers `challengeOf(scheme)`. */
 export const isAuthorised = (scheme: string, method: string, header: string): boolean => {
-  if (scheme === 'basic') return header === `Basic ${Buffer.from(`${SECRET.user}:${SECRET.password}`).toString('base64')}`
+  const { user, password } = SECRET
+  if (scheme === 'basic') return header === `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
   const part = (name: string): string => new RegExp(`\\b${name}="?([^",]*)`).exec(header)?.[1] ?? ''
-  const [secret, asked] = [md5(`${SECRET.user}:${REALM}:${SECRET.password}`), md5(`${method}:${part('uri')}`)]
-  return part('nonce') === NONCE && part('response') === md5(`${secret}:${NONCE}:${part('nc')}:${part('cnonce')}:auth:${asked}`)
+  const [account, request] = [md5(`${user}:${REALM}:${password}`), md5(`${method}:${part('uri')}`)]
+  const expected = md5(`${account}:${NONCE}:${part('nc')}:${part('cnonce')}:auth:${request}`)
+  return part('nonce') === NONCE && part('response') === expected
 }
 
-export const challengeOf = (scheme: string): string =>
-  scheme === 'basic' ? `Basic realm="${REALM}"` : `Basic realm="no", Digest realm="${REALM}", qop="auth,auth-int", nonce="${NONCE}", opaque="0"`
+const DIGEST = `Digest realm="${REALM}", qop="auth,auth-int", nonce="${NONCE}", opaque="0"`
 
-/** What the path of a URL asks of the server: `ok`, `basic`, `digest`, or one of the ways to be hostile. */
+export const challengeOf = (scheme: string): string =>
+  scheme === 'basic' ? `Basic realm="${REALM}"` : `Basic realm="no", ${DIGEST}`
+
+/** The first part of the path: `ok`, `basic`, `digest`, or a kind of misbehaviour. */
 const kindOf = (uri: string): string => /^rtsps?:\/\/[^/]*\/([\w-]+)/.exec(uri)?.[1] ?? ''
 
-/** An RTSP server that sends `sound` as fast as it is taken and then says goodbye; paths decide how it misbehaves, `elsewhere` is where it sends people. */
-export const serveRtsp = (t: ExecutionContext, sound: RtpAudio, { host = '127.0.0.1', elsewhere = '127.0.0.3:9' } = {}): Promise<StreamServer> =>
+type Reply = (status: string, head?: string, body?: string) => void
+
+/** Options of `serveRtsp`. `elsewhere`: the address to which misbehaving answers lead. */
+interface RtspOptions {
+  readonly host?: string
+  readonly elsewhere?: string
+}
+
+/** Starts an RTSP server that sends `audio` without delay and then ends the stream. Special paths make it misbehave. */
+export const serveRtsp = (
+  t: ExecutionContext,
+  audio: RtpAudio,
+  { host = '127.0.0.1', elsewhere = '127.0.0.3:9' }: RtspOptions = {},
+): Promise<StreamServer> =>
   listenForStream(t, 'rtsp', host, (socket: Socket, requests) => {
     let text = ''
 
-    const answer = (method: string, uri: string, kind: string, reply: (status: string, head?: string, body?: string) => void): void => {
+    const answer = (method: string, uri: string, kind: string, reply: Reply): void => {
       const [elsewhereHost, elsewherePort] = elsewhere.split(':')
       const location = `Location: rtsp://${elsewhere}/x\r\n`
+      const describe = (media: string, session = ''): string => `v=0\r\n${session}${media}`
+      const transport = (value: string): string => `Session: 1\r\nTransport: ${value}\r\n`
       if (kind === `redirect-${method.toLowerCase()}`) return reply('302 Moved', location)
-      if (kind.startsWith('redirect-to-')) return reply('302 Moved', `Location: ${decodeURIComponent(new URL(uri).search.slice(1))}\r\n`)
+      if (kind.startsWith('redirect-to-'))
+        return reply('302 Moved', `Location: ${decodeURIComponent(new URL(uri).search.slice(1))}\r\n`)
       if (kind === 'loop') return reply('302 Moved', 'Location: /loop\r\n')
+      const { description } = audio
       const special: Readonly<Record<string, () => void>> = {
-        'DESCRIBE smuggle': () => void socket.write(`RTSP/1.0 200 OK\r\nCSeq: 2\r\nContent-Length: 5\r\nContent-Length: 0\r\n\r\nRTSP/1.0 302 Moved\r\nCSeq: 2\r\n${location}\r\n`),
+        'DESCRIBE smuggle': () => {
+          socket.write('RTSP/1.0 200 OK\r\nCSeq: 2\r\nContent-Length: 5\r\nContent-Length: 0\r\n\r\n')
+          socket.write(`RTSP/1.0 302 Moved\r\nCSeq: 2\r\n${location}\r\n`)
+        },
         'DESCRIBE long-head': () => void socket.write(`RTSP/1.0 200 OK\r\nX: ${'x'.repeat(100_000)}`),
         'DESCRIBE long-body': () => reply('200 OK', 'Content-Length: 999999999\r\n'),
         'DESCRIBE html': () => void socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n'),
-        'DESCRIBE video': () => reply('200 OK', '', 'v=0\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\n'),
-        'DESCRIBE speex': () => reply('200 OK', '', 'v=0\r\nm=audio 0 RTP/AVP 96\r\na=rtpmap:96 speex/16000\r\n'),
-        'DESCRIBE encrypted': () => reply('200 OK', '', 'v=0\r\nm=audio 0 RTP/SAVP 0\r\n'),
-        'DESCRIBE control': () => reply('200 OK', '', `v=0\r\n${sound.description}a=control:rtsp://${elsewhere}/t0\r\n`),
-        'DESCRIBE base': () => reply('200 OK', `Content-Base: rtsp://${elsewhere}/b/\r\n`, `v=0\r\n${sound.description}a=control:t0\r\n`),
-        'DESCRIBE bad-control': () => reply('200 OK', '', `v=0\r\n${sound.description}a=control:http://${elsewhere}/t0\r\n`),
-        'SETUP udp': () => reply('200 OK', `Session: 1\r\nTransport: RTP/AVP/UDP;unicast;interleaved=0-1;client_port=20000-20001;server_port=${elsewherePort};source=${elsewhereHost}\r\n`),
-        'SETUP multicast': () => reply('200 OK', `Session: 1\r\nTransport: RTP/AVP;multicast;destination=${elsewhereHost};port=${elsewherePort};ttl=1\r\n`),
+        'DESCRIBE video': () => reply('200 OK', '', describe('m=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\n')),
+        'DESCRIBE speex': () => reply('200 OK', '', describe('m=audio 0 RTP/AVP 96\r\na=rtpmap:96 speex/16000\r\n')),
+        'DESCRIBE encrypted': () => reply('200 OK', '', describe('m=audio 0 RTP/SAVP 0\r\n')),
+        'DESCRIBE control': () =>
+          reply('200 OK', '', describe(`${description}a=control:rtsp://${elsewhere}/t0\r\n`)),
+        'DESCRIBE base': () =>
+          reply('200 OK', `Content-Base: rtsp://${elsewhere}/b/\r\n`, describe(`${description}a=control:t0\r\n`)),
+        'DESCRIBE bad-control': () =>
+          reply('200 OK', '', describe(`${description}a=control:http://${elsewhere}/t0\r\n`)),
+        'SETUP udp': () => {
+          const ports = `client_port=20000-20001;server_port=${elsewherePort}`
+          reply('200 OK', transport(`RTP/AVP/UDP;unicast;interleaved=0-1;${ports};source=${elsewhereHost}`))
+        },
+        'SETUP multicast': () =>
+          reply('200 OK', transport(`RTP/AVP;multicast;destination=${elsewhereHost};port=${elsewherePort};ttl=1`)),
         'PLAY ask': () => {
           reply('200 OK')
           socket.write(`REDIRECT rtsp://x RTSP/1.0\r\nCSeq: 9\r\n${location}\r\n`)
         },
         OPTIONS: () => reply('200 OK', 'Public: OPTIONS, DESCRIBE, SETUP, PLAY, GET_PARAMETER, TEARDOWN\r\n'),
-        // The addresses in it are no business of the client's.
-        DESCRIBE: () => reply('200 OK', '', `v=0\r\no=- 0 0 IN IP4 ${elsewhereHost}\r\ns=x\r\nc=IN IP4 ${elsewhereHost}\r\nt=0 0\r\n${sound.description}a=control:t0\r\n`),
+        // Clients must ignore the addresses in the session description.
+        DESCRIBE: () => {
+          const session = `o=- 0 0 IN IP4 ${elsewhereHost}\r\ns=x\r\nc=IN IP4 ${elsewhereHost}\r\nt=0 0\r\n`
+          reply('200 OK', '', describe(`${description}a=control:t0\r\n`, session))
+        },
         SETUP: () => reply('200 OK', 'Session: 71;timeout=60\r\nTransport: RTP/AVP/TCP;unicast;interleaved=0-1\r\n'),
         PLAY: () => {
           reply('200 OK', 'Session: 71\r\n')
-          for (const packet of sound.packets) socket.write(interleaved(0, packet))
+          for (const packet of audio.packets) socket.write(interleaved(0, packet))
           socket.write(GOODBYE)
         },
       }
@@ -143,8 +181,8 @@ export const serveRtsp = (t: ExecutionContext, sound: RtpAudio, { host = '127.0.
           socket.write(`RTSP/1.0 ${status}\r\nCSeq: ${number}\r\n${head}${length}\r\n${body}`)
         }
         const authorization = /^authorization: *(.*)$/im.exec(message)?.[1]?.trim() ?? ''
-        const guarded = kind === 'basic' || kind === 'digest'
-        if (!guarded || isAuthorised(kind, method, authorization)) answer(method, uri, kind, reply)
+        const isProtected = kind === 'basic' || kind === 'digest'
+        if (!isProtected || isAuthorised(kind, method, authorization)) answer(method, uri, kind, reply)
         else reply('401 Unauthorized', `WWW-Authenticate: ${challengeOf(kind)}\r\n`)
       }
     })

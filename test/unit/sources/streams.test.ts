@@ -18,7 +18,8 @@ import type { Note } from '../../../infrastructure/sources/source-kind.ts'
 import { packageSample, serve, withFfmpeg } from '../../support/sources/audio-server.ts'
 import { eventually } from '../../support/tools/eventually.ts'
 import { ISOLATED, pullOnce } from '../../support/sources/pulling.ts'
-import { flvAudio, listenForStream, serveRtmp } from '../../support/sources/rtmp-server.ts'
+import { flvAudio, serveRtmp } from '../../support/sources/rtmp-server.ts'
+import { listenForStream } from '../../support/sources/stream-server.ts'
 import { aacAudio, pcmuAudio, SECRET, serveRtsp } from '../../support/sources/rtsp-server.ts'
 
 const RULES = { allow: ['127.0.0.1/32'], ownPort: null }
