@@ -19,7 +19,7 @@ test('an interrupted download resumes with range requests and downloads no byte 
   const { pulled, waits } = await pullInto(modelsDir, hub)
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
-  const ranges = hub.asked
+  const ranges = hub.requests
     .filter((line) => line.startsWith(`storage ${ENCODER}`))
     .map((line) => line.split(' ')[2] ?? '')
   t.is(ranges[0], '')
@@ -53,7 +53,7 @@ test('a partial file that is longer than the original is downloaded again', asyn
   const { pulled, waits } = await pullInto(modelsDir, hub)
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
-  t.deepEqual([hub.asked.filter((line) => line.startsWith(`storage ${ENCODER}`)), waits], [[`storage ${ENCODER}`], []])
+  t.deepEqual([hub.requests.filter((line) => line.startsWith(`storage ${ENCODER}`)), waits], [[`storage ${ENCODER}`], []])
 })
 
 test('a storage without ranges restarts the download; an expired address is requested again', async (t) => {
@@ -70,7 +70,7 @@ test('a storage without ranges restarts the download; an expired address is requ
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
   t.is(
-    hub.asked.filter((line) => line.startsWith(`storage ${ENCODER}`)).length,
+    hub.requests.filter((line) => line.startsWith(`storage ${ENCODER}`)).length,
     2,
     'the second response contains the whole file',
   )

@@ -139,7 +139,11 @@ const compare = async (t: ExecutionContext, service: TestService, expected: Expe
   t.is(reserved, needed)
 }
 
-const checkIsClean = async (t: ExecutionContext, { dataDirectory, stores }: TestService, when: string): Promise<void> => {
+const checkIsClean = async (
+  t: ExecutionContext,
+  { dataDirectory, stores }: TestService,
+  when: string,
+): Promise<void> => {
   const { code, stdout, stderr } = await stenolog(dataDirectory, ['check'], stores)
   t.is(code, 0, `${when}:\n${stdout}${stderr}`)
 }
@@ -148,8 +152,10 @@ const checkIsClean = async (t: ExecutionContext, { dataDirectory, stores }: Test
 const SLOWEST = 'speak and FINISH'
 
 const COMMANDS = [
-  'create a live', SLOWEST, 'finish a live', 'delete a live', 'create a profile', 'change a profile', 'delete a profile',
-  'issue a token', 'switch a token off', 'revoke a token', 'create a user', 'change a user', 'delete a user', 'change a password',
+  'create a live', SLOWEST, 'finish a live', 'delete a live', 'create a profile', 'change a profile',
+  'delete a profile',
+  'issue a token', 'switch a token off', 'revoke a token', 'create a user', 'change a user', 'delete a user',
+  'change a password',
 ]
 
 /** A data directory is replaced after this many kills, because `check` reads all of it. */

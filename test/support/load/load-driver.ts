@@ -77,7 +77,7 @@ const speak = async (client: Client, live: LiveJson): Promise<void> => {
   for (let i = 0; i < 4; i += 1) sender.sendAudio(silence(0.25))
   sender.send({ type: 'FINISH' })
   const { code } = await sender.closed
-  if (code !== 1000) throw new Error(`closed with ${code}`)
+  if (code !== 1000) throw new Error(`the socket closed with ${code}`)
 }
 
 const createLive = (client: Client): Promise<LiveJson> =>
@@ -86,7 +86,7 @@ const createLive = (client: Client): Promise<LiveJson> =>
     return [`live ${live.id}`, live]
   })
 
-/** Loading the model takes longer than all else. */
+/** The slowest commands, because the model must be loaded. */
 const spokenLives = (client: Client) => async (): Promise<void> => {
   const live = await createLive(client)
   await change('speak and FINISH', `live ${live.id}`, 'finished', () => speak(client, live))
@@ -95,9 +95,11 @@ const spokenLives = (client: Client) => async (): Promise<void> => {
 const lives = (client: Client, random: () => number) => async (): Promise<void> => {
   const { id } = await createLive(client)
   const thing = `live ${id}`
+  const path = { id }
   const fate = random()
-  if (fate < 0.6) await change('finish a live', thing, 'finished', () => client.api.call('finishLive', { path: { id } }))
-  if (fate > 0.3 && fate < 0.85) await change('delete a live', thing, 'gone', () => client.api.call('deleteLive', { path: { id } }))
+  if (fate < 0.6) await change('finish a live', thing, 'finished', () => client.api.call('finishLive', { path }))
+  if (fate > 0.3 && fate < 0.85)
+    await change('delete a live', thing, 'gone', () => client.api.call('deleteLive', { path }))
 }
 
 const profiles = (client: Client, random: () => number) => async (): Promise<void> => {
@@ -107,7 +109,8 @@ const profiles = (client: Client, random: () => number) => async (): Promise<voi
   })
   const path = { id: profile.id }
   const thing = `profile ${profile.id}`
-  await change('change a profile', thing, 'chars 41', () => client.api.call('changeProfile', { path, body: { max_chars: 41 } }))
+  const body = { max_chars: 41 }
+  await change('change a profile', thing, 'chars 41', () => client.api.call('changeProfile', { path, body }))
   if (random() < 0.8) await change('delete a profile', thing, 'gone', () => client.api.call('deleteProfile', { path }))
 }
 
@@ -118,7 +121,8 @@ const tokens = (client: Client, random: () => number) => async (): Promise<void>
   })
   const path = { id: token.id }
   const thing = `token ${token.id}`
-  await change('switch a token off', thing, 'off', () => client.api.call('changeToken', { path, body: { is_active: false } }))
+  const body = { is_active: false }
+  await change('switch a token off', thing, 'off', () => client.api.call('changeToken', { path, body }))
   if (random() < 0.8) await change('revoke a token', thing, 'gone', () => client.api.call('deleteToken', { path }))
 }
 
@@ -130,25 +134,27 @@ const users = (url: string, admin: Client, random: () => number) => async (): Pr
   })
   const path = { id: user.id }
   const thing = `user ${user.id}`
-  await change('change a user', thing, 'limit 4', () => admin.api.call('changeUser', { path, body: { max_sessions: 4 } }))
+  const body = { max_sessions: 4 }
+  await change('change a user', thing, 'limit 4', () => admin.api.call('changeUser', { path, body }))
   const fate = random()
-  // Their lives go with them: what becomes of this one is told by the check, not by the journal.
+  // A deletion also deletes the user's sessions. The check of the data covers this session, the journal does not.
   if (fate < 0.5) await (await logIn(url, account.username, account.password)).createLive()
   if (fate < 0.8) await change('delete a user', thing, 'gone', () => admin.api.call('deleteUser', { path }))
 }
 
-/** A changed password ends what was logged in with the one before. */
+/** Changes the password again and again. A new password invalidates the log-ins with the earlier one. */
 const passwords = (url: string, username: string, begin: number) => {
   let number = begin
   return async (): Promise<void> => {
     const client = await logIn(url, username, passwordNumber(number))
-    const body = { current_password: passwordNumber(number), new_password: passwordNumber(number + 1) }
-    await change('change a password', 'password', String(number + 1), () => client.api.call('changeMyPassword', { body }))
-    number += 1
+    const next = number + 1
+    const body = { current_password: passwordNumber(number), new_password: passwordNumber(next) }
+    await change('change a password', 'password', String(next), () => client.api.call('changeMyPassword', { body }))
+    number = next
   }
 }
 
-const forEver = async (work: () => Promise<void>): Promise<never> => {
+const repeat = async (work: () => Promise<void>): Promise<never> => {
   for (;;) await work()
 }
 
@@ -159,10 +165,11 @@ const main = async ({ url, admin, load, changer, seed }: LoadAccounts): Promise<
   process.once('disconnect', () => process.exit(0))
   await Promise.allSettled(
     [
-      ...Array.from({ length: SPEAKERS }, () => spokenLives(client)), ...Array.from({ length: OTHER_LIVES }, (_, n) => lives(client, random(`lives ${n}`))),
+      ...Array.from({ length: SPEAKERS }, () => spokenLives(client)),
+      ...Array.from({ length: OTHER_LIVES }, (_, n) => lives(client, random(`lives ${n}`))),
       profiles(client, random('profiles')), tokens(client, random('tokens')), users(url, root, random('users')),
       passwords(url, changer.username, changer.number),
-    ].map(forEver),
+    ].map(repeat),
   )
   process.disconnect?.()
 }

@@ -39,7 +39,8 @@ const createClient = (url: string) => {
         const text = (data as Buffer).toString()
         const key = finalOf(text)
         if (key === null) return
-        if (texts.get(key) !== undefined && texts.get(key) !== text) surprises.push(`repeated with another text: ${text}`)
+        const earlier = texts.get(key)
+        if (earlier !== undefined && earlier !== text) surprises.push(`repeated with another text: ${text}`)
         const { type, segment } = JSON.parse(text) as Final
         if (type === 'transcription' && segment <= newest) surprises.push(`out of order: ${text}`)
         if (type === 'transcription') newest = segment
