@@ -30,7 +30,7 @@ export const eventStoreDbLeaderMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/eventstoredb/nodes/gossip.ts',
     before: "own?.state === 'Leader' && own.isReadOnlyReplica !== true",
     after: "own?.state === 'Leader'",
-    rows: ['the leader of a read-only replica'], test: EVENTSTOREDB_DISCOVERY,
+    rows: ['a read-only replica'], test: EVENTSTOREDB_DISCOVERY,
   },
   {
     file: 'infrastructure/eventstoredb/nodes/gossip.ts',

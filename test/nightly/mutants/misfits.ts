@@ -4,10 +4,18 @@ import { rowsOf } from '../../support/running/rows.ts'
 import type { RowName } from '../../support/running/rows.ts'
 import type { Mutant } from './mutant.ts'
 
-/** All string literals of a file; placeholders of templates stay in the text. */
+/** Returns all string literals of a file. */
 const titlesIn = (source: string): ReadonlyArray<string> =>
   [...source.matchAll(/(['"`])((?:\\.|(?!\1)[^\\\n])*)\1/g)].map(([, , text = '']) =>
     text.replaceAll(/\\(['"`])/g, '$1'),
+  )
+
+const wordsOf = (text: string): ReadonlyArray<string> => text.match(/[\w.]+/g) ?? []
+
+/** Returns the words outside placeholders of each title that has placeholders. */
+const templateWordsIn = (source: string): ReadonlyArray<ReadonlyArray<string>> =>
+  [...source.matchAll(/\(\s*`([^`\n]*\$\{[^`\n]*)`,/g)].map(([, title = '']) =>
+    wordsOf(title.replaceAll(/\$\{[^}]*\}/g, ' ')),
   )
 
 /** A test file and its imports from `test/`, because contracts and properties register tests of other files. */
@@ -19,19 +27,22 @@ const withImports = (file: string, seen: Set<string> = new Set()): ReadonlySet<s
   return seen
 }
 
-const isNamedBy = (titles: ReadonlyArray<string>, row: RowName): boolean => {
+const isNamedBy = (sources: ReadonlyArray<string>, row: RowName): boolean => {
+  const titles = sources.flatMap(titlesIn)
   if (typeof row === 'number') return titles.some((title) => rowsOf(title).includes(row))
-  if (titles.some((title) => title.includes(row))) return true
-  // A placeholder may have any value.
-  return titles.some((title) => title.includes('${'))
+  if (sources.some((source) => source.includes(row))) return true
+  // The values of placeholders are unknown, so a third of the words must be literal ones.
+  const words = wordsOf(row)
+  return sources.flatMap(templateWordsIn).some((literal) =>
+    words.filter((word) => literal.includes(word)).length * 3 >= words.length)
 }
 
 const misfitOf = ({ file, before, rows, test }: Mutant): string | null => {
   if (!existsSync(file)) return `there is no file ${file}`
   if (readFileSync(file, 'utf8').split(before).length !== 2) return `${file} does not contain exactly once: ${before}`
   if (!existsSync(test)) return `there is no test file ${test}`
-  const titles = [...withImports(test)].flatMap((path) => titlesIn(readFileSync(path, 'utf8')))
-  return rows.some((row) => isNamedBy(titles, row)) ? null : `${test} has no test for: ${rows.join(', ')}`
+  const sources = [...withImports(test)].map((path) => readFileSync(path, 'utf8'))
+  return rows.some((row) => isNamedBy(sources, row)) ? null : `${test} has no test for: ${rows.join(', ')}`
 }
 
 /** Names each mutant whose line or test title does not exist. Empty when all mutants fit. */
