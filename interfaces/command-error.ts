@@ -17,7 +17,7 @@ export class CommandError extends Error {
   }
 }
 
-export const SETTINGS_HINT = 'README.md lists all settings with their defaults.'
+export const SETTINGS_HINT = 'docs/reference/settings.md lists all settings with their defaults.'
 
 /** Returns the error for wrong arguments. */
 export const usageError = (message: string, hint?: string): CommandError =>

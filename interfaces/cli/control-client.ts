@@ -4,10 +4,14 @@ import { text } from 'node:stream/consumers'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import { hasServers } from '../../infrastructure/settings.ts'
+import type { Settings } from '../../infrastructure/settings.ts'
 import type { RebuildProgress, Rebuilt } from '../../application/ports/projector.ts'
 import { decodeOrThrow, object } from '../../domain/shared/codecs.ts'
+import type { CommandError } from '../command-error.ts'
 import { controlPath, rebuildPath } from '../compose/control.ts'
 import { ON_BEHALF_OF } from '../http/access.ts'
+import { dataFiles } from './stores/tool-data.ts'
 import { withProcess } from './process-for-command.ts'
 import { toolSettings } from './tool-settings.ts'
 
@@ -40,6 +44,25 @@ const refusalText = (status: number, answer: unknown): string => {
     : detail.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('; ')
 }
 
+/** The service refused a request. */
+class ServiceRefusal extends Error {
+  readonly status: number
+
+  constructor(status: number, answer: unknown) {
+    super(refusalText(status, answer))
+    this.status = status
+  }
+}
+
+/** Calls `use`. When the service answers 404, throws `notFound` instead of the answer. */
+export const orNotFound = async <A>(notFound: CommandError, use: () => Promise<A>): Promise<A> => {
+  try {
+    return await use()
+  } catch (error) {
+    throw error instanceof ServiceRefusal && error.status === 404 ? notFound : error
+  }
+}
+
 interface Target {
   readonly socketPath: string
   readonly headers: Readonly<Record<string, string>>
@@ -63,7 +86,7 @@ const send = ({ socketPath, headers }: Target, method: string, path: string, bod
 const answerOf = async (target: Target, method: string, path: string, body?: object): Promise<unknown> => {
   const { status, text: content } = await send(target, method, path, body)
   const answer: unknown = JSON.parse(content)
-  if (status !== 200) throw new Error(refusalText(status, answer))
+  if (status !== 200) throw new ServiceRefusal(status, answer)
   return answer
 }
 
@@ -121,14 +144,23 @@ export const withRunningService = async <A>(use: (control: Control) => Promise<A
 
 /**
  * Calls `use` with the running service of the data directory. When no service runs there, or only one that serves no
- * clients, it starts a temporary service for the duration of `use`.
+ * clients, it starts a temporary service for the duration of `use`. `beforeStart` is called before that.
  */
-export const withControl = async <A>(use: (control: Control) => Promise<A>): Promise<A> => {
+export const withControl = async <A>(
+  use: (control: Control) => Promise<A>,
+  beforeStart: (settings: Settings) => void = () => undefined,
+): Promise<A> => {
   const settings = toolSettings()
   const socketPath = controlPath(settings.dataDir)
   if (await isServiceListening(socketPath)) return use(controlOf(socketPath))
+  // With both stores on servers, the data directory needs no files.
+  if (!hasServers(settings)) beforeStart(settings)
   return withProcess(settings, (dataDir, runsModels) => use(controlOf(controlPath(dataDir), { runsModels })))
 }
+
+/** Works as `withControl`, but throws a CommandError instead of making an empty data directory. */
+export const withExistingData = <A>(use: (control: Control) => Promise<A>): Promise<A> =>
+  withControl(use, (settings) => void dataFiles(settings))
 
 const progress = t.strict({
   projection: t.string,

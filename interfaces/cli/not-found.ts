@@ -7,6 +7,10 @@ export const unknownUser = (name: string, names: ReadonlyArray<string> = []): Co
     hint: 'npm run stenolog -- users list',
   })
 
+/** Returns the error for an unknown API token. Tokens are listed by user, so the hint needs a user name. */
+export const unknownToken = (id: number): CommandError =>
+  new CommandError(`There is no token ${id}.`, { hint: 'npm run stenolog -- tokens list USER' })
+
 /** Returns the error for an unknown session. */
 export const unknownLive = (liveId: number): CommandError =>
   new CommandError(`There is no session ${liveId}.`, { hint: 'npm run stenolog -- lives list' })

@@ -2,6 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { messageOf } from '../../domain/shared/message-of.ts'
+import { passwordProblem } from '../../domain/user/credential-rules.ts'
+import { CommandError } from '../command-error.ts'
 
 const withoutLineEnd = (content: string): string => content.replace(/\r?\n$/, '')
 
@@ -26,11 +29,30 @@ const askTwice = async (): Promise<string> => {
   }
 }
 
+const readPasswordFile = async (file: string): Promise<string> => {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw new CommandError(
+      error instanceof Error && 'code' in error && error.code === 'ENOENT'
+        ? `--password-file: there is no file ${file}.`
+        : `--password-file: ${file} cannot be read (${messageOf(error)}).`,
+    )
+  }
+}
+
+const readFrom = async (file: string | undefined): Promise<string> => {
+  if (file !== undefined) return withoutLineEnd(await readPasswordFile(file))
+  return process.stdin.isTTY ? askTwice() : withoutLineEnd(await text(process.stdin))
+}
+
 /**
  * Reads a password from a file, the terminal or standard input. Arguments are not an option: other users of the machine
- * can read them.
+ * can read them. Throws a CommandError for a missing file and for an invalid password.
  */
 export const readPassword = async (file: string | undefined): Promise<string> => {
-  if (file !== undefined) return withoutLineEnd(await readFile(file, 'utf8'))
-  return process.stdin.isTTY ? askTwice() : withoutLineEnd(await text(process.stdin))
+  const password = await readFrom(file)
+  const problem = passwordProblem(password)
+  if (problem !== null) throw new CommandError(`The password ${problem.replace('should have', 'needs')}.`)
+  return password
 }

@@ -40,6 +40,14 @@ export const UNFINISHED_RESTORE = 'restore.unfinished'
 export const masterKeyPath = ({ dataDir, masterKeyFile }: Pick<Settings, 'dataDir' | 'masterKeyFile'>): string =>
   masterKeyFile ?? join(dataDir, 'master.key')
 
+/** Reads the master key. Throws an Error that names the setting or the path when there is no file. */
+export const readMasterKey = (settings: Pick<Settings, 'dataDir' | 'masterKeyFile'>): Promise<Buffer> => {
+  const file = masterKeyPath(settings)
+  if (existsSync(file)) return loadMasterKey(file)
+  const source = settings.masterKeyFile === null ? 'the master key is missing' : 'STENOLOG_MASTER_KEY_FILE'
+  return Promise.reject(new Error(`${source}: there is no file ${file}`))
+}
+
 /** Locks the data directory for this process. Throws an Error for the user if it is in use or unusable. */
 export const takeDataDirectory = (dataDir: string): { readonly release: () => void } => {
   const lock = acquireDataDirectory(dataDir)
@@ -194,8 +202,9 @@ export const openStores = (settings: Settings, opening: Opening): Promise<Stores
     const file = (name: string): string => join(dataDir, name)
     if (existsSync(file(UNFINISHED_RESTORE)))
       throw new Error(`a restore into ${dataDir} was not finished: run it again, with --replace`)
-    const keyFile = masterKeyPath(settings)
-    const masterKey = await (settings.masterKeyFile === null ? loadOrCreateMasterKey : loadMasterKey)(keyFile)
+    const masterKey = settings.masterKeyFile === null
+      ? await loadOrCreateMasterKey(masterKeyPath(settings))
+      : await readMasterKey(settings)
     const claim = await ownClaim(settings, environment)
     const profile = profileOf(settings)
     const { members, cluster, leases, followErasures, ...reads } = opened(

@@ -40,7 +40,7 @@ const CAUSES: Readonly<Record<string, readonly [Finding['step'], string]>> = {
       + 'STENOLOG_AUDIO_URL_ALLOW_CIDRS',
   ],
   scheme_forbidden: ['check', 'the server redirects to a URL with a forbidden scheme'],
-  unsupported: ['ask', 'Stenolog does not support this source: its scheme, transport or RTP format'],
+  unsupported: ['ask', 'Stenolog does not support this source: unknown scheme, transport or RTP format'],
   unreachable: ['connect', 'nothing accepts connections at this address and port'],
   timeout: ['connect', 'the server sent nothing for 10 s'],
   tls: [

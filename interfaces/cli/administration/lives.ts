@@ -3,8 +3,9 @@ import { object } from '../../../domain/shared/codecs.ts'
 import { LIVES } from '../commands/accounts.ts'
 import type { Values } from '../commands/command.ts'
 import { readArguments } from '../commands/read-arguments.ts'
-import { withControl } from '../control-client.ts'
+import { orNotFound, withExistingData } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
+import { unknownLive } from '../not-found.ts'
 import { tableOf } from '../table.ts'
 import { findUser } from './users.ts'
 
@@ -46,12 +47,13 @@ const listOf = async (control: Control, options: Options): Promise<ReadonlyArray
 export const lives = async (args: ReadonlyArray<string>): Promise<number> => {
   const { action, operands: [id = ''], options } = readArguments(LIVES, args)
   if (action === 'list') {
-    const found = await withControl((control) => listOf(control, options))
+    const found = await withExistingData((control) => listOf(control, options))
     console.log(options.json ? JSON.stringify(found) : table(found))
     return 0
   }
   const path = `/admin/lives/${encodeURIComponent(id)}/finish`
-  const finished = await withControl((control) => control.request('PUT', path, live))
+  const finished = await withExistingData((control) =>
+    orNotFound(unknownLive(Number(id)), () => control.request('PUT', path, live)))
   console.log(options.json ? JSON.stringify(finished) : table([finished]))
   return 0
 }

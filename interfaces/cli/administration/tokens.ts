@@ -4,8 +4,9 @@ import { usageError } from '../../command-error.ts'
 import { TOKENS } from '../commands/accounts.ts'
 import type { Values } from '../commands/command.ts'
 import { readArguments } from '../commands/read-arguments.ts'
-import { fetchAll, withControl } from '../control-client.ts'
+import { fetchAll, orNotFound, withExistingData } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
+import { unknownToken } from '../not-found.ts'
 import { tableOf } from '../table.ts'
 import { findUser } from './users.ts'
 
@@ -35,16 +36,20 @@ type Options = Values<typeof TOKENS>
 const asUser = async (control: Control, name: string): Promise<Control> =>
   control.asUser((await findUser(control, name)).id)
 
+/** Uses one token. Throws a CommandError for an unknown id. */
+const withToken = <A>(id: string, use: (control: Control) => Promise<A>): Promise<A> =>
+  withExistingData((control) => orNotFound(unknownToken(Number(id)), () => use(control)))
+
 const pathOf = (id: string): string => `/tokens/${encodeURIComponent(id)}`
 
 const list = async (user: string, { json }: Options): Promise<string> => {
-  const found = await withControl(async (control) => fetchAll(await asUser(control, user), '/tokens/', token))
+  const found = await withExistingData(async (control) => fetchAll(await asUser(control, user), '/tokens/', token))
   return json ? JSON.stringify(found) : table(found)
 }
 
 const create = async (user: string, name: string, { expires, quiet, json }: Options): Promise<string> => {
   const body = { name, ...(expires === undefined ? {} : { expires_at: expires }) }
-  const issued = await withControl(async (control) => {
+  const issued = await withExistingData(async (control) => {
     const userControl = await asUser(control, user)
     return userControl.request('POST', '/tokens/', issuedToken, body)
   })
@@ -53,12 +58,12 @@ const create = async (user: string, name: string, { expires, quiet, json }: Opti
 }
 
 const change = async (id: string, body: object, { json }: Options): Promise<string> => {
-  const changed = await withControl((control) => control.request('PUT', pathOf(id), token, body))
+  const changed = await withToken(id, (control) => control.request('PUT', pathOf(id), token, body))
   return json ? JSON.stringify(changed) : table([changed])
 }
 
 const revoke = async (id: string): Promise<string> => {
-  await withControl((control) => control.remove(pathOf(id)))
+  await withToken(id, (control) => control.remove(pathOf(id)))
   return 'token revoked'
 }
 

@@ -4,7 +4,7 @@ import { usageError } from '../../command-error.ts'
 import { USERS } from '../commands/accounts.ts'
 import type { Values } from '../commands/command.ts'
 import { readArguments } from '../commands/read-arguments.ts'
-import { fetchAll, withControl } from '../control-client.ts'
+import { fetchAll, withControl, withExistingData } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
 import { readPassword } from '../password-input.ts'
 import { unknownUser } from '../not-found.ts'
@@ -69,6 +69,8 @@ const actionFor = async (action: string, name: string, options: Options): Promis
       return (control) => control.request('POST', '/users/', user, body)
     }
     case 'change': {
+      if (options['no-permissions'] && options.permission.length > 0)
+        throw usageError('Use either --permission or --no-permissions.')
       const body = limitsOf(options)
       if (Object.values(body).every((value) => value === undefined))
         throw usageError(
@@ -90,17 +92,19 @@ const actionFor = async (action: string, name: string, options: Options): Promis
 export const users = async (args: ReadonlyArray<string>): Promise<number> => {
   const { action, operands: [name = ''], options } = readArguments(USERS, args)
   if (action === 'list') {
-    const found = await withControl(allUsers)
+    const found = await withExistingData(allUsers)
     console.log(options.json ? JSON.stringify(found) : table(found))
     return 0
   }
   if (action === 'export') return (await import('../stores/user-export.ts')).exportUser(name)
   if (action === 'delete') {
-    await withControl(async (control) => control.remove(`/users/${(await findUser(control, name)).id}`))
+    await withExistingData(async (control) => control.remove(`/users/${(await findUser(control, name)).id}`))
     console.log('user deleted')
     return 0
   }
-  const changed = await withControl(await actionFor(action, name, options))
+  const act = await actionFor(action, name, options)
+  // A user may be created before the first start of the service.
+  const changed = await (action === 'create' ? withControl(act) : withExistingData(act))
   console.log(options.json ? JSON.stringify(changed) : table([changed]))
   return 0
 }

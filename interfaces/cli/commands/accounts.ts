@@ -1,4 +1,5 @@
-import { ID, JSON_SWITCH, WHOLE_NUMBER } from './command.ts'
+import { toInstant } from '../../../domain/shared/instants.ts'
+import { EXAMPLE_TIME, ID, JSON_SWITCH, WHOLE_NUMBER, WHOLE_NUMBER_FROM_1 } from './command.ts'
 import type { Command } from './command.ts'
 
 const DATA_DIRECTORY = 'Works on the data directory STENOLOG_DATA_DIR. The service may run or be stopped.'
@@ -61,7 +62,7 @@ export const LIVES = {
     },
     user: { value: 'NAME', meaning: 'lists only sessions of this user' },
     skip: { value: 'N', fallback: '0', meaning: 'number of sessions to skip', rule: WHOLE_NUMBER },
-    limit: { value: 'N', fallback: '100', meaning: 'maximum number of sessions to list', rule: WHOLE_NUMBER },
+    limit: { value: 'N', fallback: '100', meaning: 'maximum number of sessions to list', rule: WHOLE_NUMBER_FROM_1 },
     json: JSON_SWITCH,
   },
   examples: ['lives list --status active --user ada', 'lives finish 7'],
@@ -90,10 +91,13 @@ export const TOKENS = {
     ID: { meaning: 'the id of a token', rule: ID },
   },
   options: {
-    expires: { value: 'INSTANT', meaning: 'expiry time, such as 2027-01-31T00:00:00Z; default: never' },
+    expires: {
+      value: 'TIME', meaning: `the time at which the token expires, such as ${EXAMPLE_TIME}; default: never`,
+      rule: { test: (text: string) => toInstant(text) !== null, expected: `a time such as ${EXAMPLE_TIME}` },
+    },
     quiet: { meaning: 'prints only the secret' },
     json: { meaning: 'prints JSON; create adds the secret as "token"' },
   },
-  examples: ['tokens create ada ci --expires 2027-01-31T00:00:00Z', 'tokens revoke 3'],
+  examples: [`tokens create ada ci --expires ${EXAMPLE_TIME}`, 'tokens revoke 3'],
   page: 'docs/guides/api-tokens.md',
 } as const satisfies Command

@@ -13,7 +13,7 @@ interface Option {
 /** A condition on a value. */
 interface Rule {
   readonly test: (text: string) => boolean
-  /** Completes the error “NAME should be …”. */
+  /** Completes the error “NAME should be …”, such as “a whole number”. */
   readonly expected: string
 }
 
@@ -67,6 +67,13 @@ export const partsOf = ({ words }: Form) => {
 
 export const WHOLE_NUMBER: Rule = { test: (text) => /^\d{1,15}$/.test(text), expected: 'a whole number' }
 
-export const ID: Rule = { test: (text) => /^[1-9]\d{0,14}$/.test(text), expected: 'an id: a whole number from 1' }
+export const WHOLE_NUMBER_FROM_1: Rule = {
+  test: (text) => /^[1-9]\d{0,14}$/.test(text), expected: 'a whole number from 1',
+}
+
+export const ID: Rule = { ...WHOLE_NUMBER_FROM_1, expected: 'a number such as 7' }
+
+/** The example of a time, in help and errors. */
+export const EXAMPLE_TIME = '2027-01-31T00:00:00Z'
 
 export const JSON_SWITCH = { meaning: 'prints JSON' } as const

@@ -34,7 +34,8 @@ const optionsIn = (command: Command, args: ReadonlyArray<string>) => {
     }
     if (option.value === undefined && value !== undefined)
       throw usageError(`--${name} takes no value.`, helpFor(command))
-    const isMissing = value === undefined || (!inlineValue && /^-./.test(value))
+    // A negative number is a wrong value, and the rule of the option says so.
+    const isMissing = value === undefined || (!inlineValue && /^-[^\d]/.test(value))
     if (option.value !== undefined && isMissing)
       throw usageError(`--${name} needs a value: --${name} ${option.value}.`, helpFor(command))
     given.set(name, [...(given.get(name) ?? []), value ?? ''])
@@ -69,7 +70,7 @@ const formFor = (command: Command, positionals: ReadonlyArray<string>) => {
   if (found !== undefined) return { found, operands }
   const actions = forms.map((form) => form.action)
   if (action === undefined)
-    throw usageError(`stenolog ${command.name} needs one of ${actions.join(', ')}.`, helpFor(command))
+    throw usageError(`stenolog ${command.name} needs an action: ${actions.join(', ')}.`, helpFor(command))
   const meant = didYouMean(action, actions, (name) => `stenolog ${command.name} ${name}`)
   throw usageError(`Unknown command ${quoted(`${command.name} ${action}`)}.${meant}`, helpFor(command))
 }
@@ -89,7 +90,7 @@ const checkOperands = (command: Command, { found, operands }: ReturnType<typeof 
     const name = wanted[Math.min(index, wanted.length - 1)]?.name ?? ''
     const { rule } = command.arguments[name] ?? {}
     if (rule !== undefined && !rule.test(operand))
-      throw usageError(`${name} should be ${rule.expected}, not ${quoted(operand)}.`, helpFor(command))
+      throw usageError(`${name} should be ${rule.expected}, but is ${quoted(operand)}.`, helpFor(command))
   }
 }
 

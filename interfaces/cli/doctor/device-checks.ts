@@ -73,13 +73,13 @@ const passOf = ({ choice: { provider, times }, pass }: DeviceFindings): string =
     : `${BUNDLED_MODEL} took ${pass.right.toFixed(0)} ms on the CPU for ${AUDIO_SECONDS} s of silence${onGpu}`
 }
 
-/** Returns one line each: provider, device, memory, precision of the weights, and duration of a pass. */
+/** Returns one line each: provider, device, memory, precision of the weights, and duration of a trial pass. */
 export const deviceLines = (found: DeviceFindings): ReadonlyArray<Check> => [
   { name: 'execution provider', ok: true, detail: `${found.choice.provider} (${found.choice.why})` },
   { name: 'device', ok: true, detail: deviceOf(found) },
   { name: 'memory', ok: true, detail: memoryOf(found) },
   { name: 'precision', ok: true, detail: precisionOf(found) },
-  { name: 'pass', ok: E.isRight(found.pass), detail: passOf(found) },
+  { name: 'trial pass', ok: E.isRight(found.pass), detail: passOf(found) },
 ]
 
 /** Examines the hardware. `vramMb` is the setting VRAM_MB; null when it is not set. */

@@ -1,13 +1,16 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { dirname, resolve } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../../application/ports/environment.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
 import { BUNDLED_MODELS, findInstalledModels } from '../../../infrastructure/catalogue/installed-models.ts'
 import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
+import { pathExists } from '../../../infrastructure/files/path-exists.ts'
 import { modelsDirOf } from '../../../infrastructure/settings.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { examineIsolation } from '../../../infrastructure/sources/source-isolation.ts'
+import { readMasterKey } from '../../compose/stores.ts'
 import type { Check } from './check.ts'
 import { deviceChecks } from './device-checks.ts'
 
@@ -21,14 +24,16 @@ const nodeCheck = (): Check => {
 }
 
 const modelChecks = async (settings: Settings): Promise<ReadonlyArray<Check>> => {
-  const problems: Array<string> = []
+  const { modelsDir } = settings
+  const isMissing = modelsDir !== null && !(await pathExists(modelsDir))
+  const problems: Array<string> = isMissing ? [`STENOLOG_MODELS_DIR: there is no folder ${modelsDir}`] : []
   const keep: Logger['warn'] = (fields, message) => {
     const { folder, directory, reason } = fields
     problems.push([folder ?? directory, reason ?? message].filter((part) => typeof part === 'string').join(': '))
   }
   const logger: Logger = { info: () => undefined, warn: keep, error: keep }
   const { models, translators } = await findInstalledModels({
-    modelsDir: modelsDirOf(settings), mayBeMissing: settings.modelsDir === null, bundledDir: BUNDLED_MODELS, logger,
+    modelsDir: modelsDirOf(settings), mayBeMissing: isMissing || modelsDir === null, bundledDir: BUNDLED_MODELS, logger,
   })
   return [
     { name: 'models', ok: models.length > 0, detail: models.map(({ name }) => name).join(', ') || 'none' },
@@ -37,14 +42,36 @@ const modelChecks = async (settings: Settings): Promise<ReadonlyArray<Check>> =>
   ]
 }
 
+const existingParentOf = async (path: string): Promise<string> => {
+  const parent = dirname(path)
+  return (await pathExists(parent)) || parent === path ? parent : existingParentOf(parent)
+}
+
+const isWritableFolder = async (path: string): Promise<boolean> =>
+  (await stat(path)).isDirectory()
+  && (await access(path, constants.W_OK | constants.X_OK).then(() => true, () => false))
+
 const dataDirectoryCheck = async (directory: string): Promise<Check> => {
   const name = 'data directory'
   const found = await stat(directory).catch(() => null)
-  if (found === null) return { name, ok: true, detail: `${directory}, created at the first start` }
+  if (found === null) {
+    const parent = await existingParentOf(resolve(directory))
+    return (await isWritableFolder(parent))
+      ? { name, ok: true, detail: `${directory}, created at the first start` }
+      : { name, ok: false, detail: `${directory} cannot be created in ${parent}` }
+  }
   if (!found.isDirectory()) return { name, ok: false, detail: `${directory} is not a directory` }
   return access(directory, constants.R_OK | constants.W_OK).then(
     () => ({ name, ok: true, detail: directory }),
     () => ({ name, ok: false, detail: `${directory} is not readable and writable` }),
+  )
+}
+
+const masterKeyCheck = async (settings: Settings): Promise<Check> => {
+  const name = 'master key'
+  return readMasterKey(settings).then(
+    () => ({ name, ok: true, detail: 'readable' }),
+    (error: unknown) => ({ name, ok: false, detail: messageOf(error) }),
   )
 }
 
@@ -65,6 +92,8 @@ const storeChecks = async (settings: Settings): Promise<ReadonlyArray<Check>> =>
   const { dataDir, eventstoreUrl, mongoUrl, streamPrefix: prefix } = settings
   const logger: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
   const checks = [await dataDirectoryCheck(dataDir)]
+  // Without the setting, the first start creates the key in the data directory.
+  if (settings.masterKeyFile !== null) checks.push(await masterKeyCheck(settings))
   if (eventstoreUrl !== null) {
     const { openEventStoreDb } = await import('../../../infrastructure/eventstoredb/event-store.ts')
     checks.push(await connectionCheck('event store', () => openEventStoreDb({ url: eventstoreUrl, prefix, logger })))

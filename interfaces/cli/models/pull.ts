@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
@@ -9,7 +10,7 @@ import { hubSource } from '../../../infrastructure/hub/hub-source.ts'
 import type { NamedSource } from '../../../infrastructure/hub/hub-source.ts'
 import { pullModel } from '../../../infrastructure/hub/pull.ts'
 import { didYouMean } from '../../../domain/shared/nearest-name.ts'
-import { usageError, quoted } from '../../command-error.ts'
+import { CommandError, usageError, quoted } from '../../command-error.ts'
 import type { Values } from '../commands/command.ts'
 import type { MODELS } from '../commands/streaming.ts'
 import { withRunningService } from '../control-client.ts'
@@ -25,12 +26,15 @@ const hubOf = (given: string | undefined): URL | null => {
   return url === null ? null : new URL(url)
 }
 
-const isDirectory = (what: string): boolean => /^(?:\.{0,2}\/|\.{1,2}$)/.test(what)
+const isFolderPath = (what: string): boolean => /^(?:\.{0,2}\/|\.{1,2}$)/.test(what)
 
-/** Returns the source of the model and its default name. Throws a CommandError for an unknown model. */
+/** Returns the source of the model and its default name. Throws a CommandError for an unknown model or a missing folder. */
 const sourceOf = (what: string, options: PullOptions): NamedSource => {
-  if (isDirectory(what))
+  if (isFolderPath(what)) {
+    if (statSync(what, { throwIfNoEntry: false })?.isDirectory() !== true)
+      throw new CommandError(`There is no folder ${what}.`)
     return { source: { kind: 'directory', path: resolve(what) }, name: modelNameOf(basename(resolve(what))) }
+  }
   const found = hubSource(what, hubOf(options.hub), { revision: options.revision })
   if (E.isRight(found)) return found.right
   const meant = didYouMean(what, PULLED_BY_NAME)

@@ -27,9 +27,14 @@ const verdictOf = (name: string, { folder, files, problem, trial, kept }: Folder
   return `${name}: ok, ${memory}${kept ? '' : '; the folder is read-only, so the result was not saved'}`
 }
 
-/** Runs `stenolog models verify`. Resolves to the exit code: 1 when it finds a problem. */
+/**
+ * Runs `stenolog models verify`. Resolves to the exit code: 1 when it finds a problem. Throws a CommandError for a
+ * model that is not installed.
+ */
 export const verifyModels = async (names: ReadonlyArray<string>, json: boolean): Promise<number> => {
   const folders = await foldersOf(names)
+  const missing = folders.find(({ folder }) => !existsSync(folder))
+  if (missing !== undefined) throw notInstalled(missing.name, (await foldersOf([])).map(({ name }) => name))
   const found: Array<FolderFinding & { readonly name: string }> = []
   for (const { name, folder } of folders) {
     const finding = await verifyFolder(folder)

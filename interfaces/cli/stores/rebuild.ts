@@ -98,7 +98,7 @@ const withRebuilder = async (settings: Settings, use: (rebuild: Rebuild) => Prom
 const print = (projection: string, rebuilt: Omit<Rebuilt, 'position'>, json: boolean): void => {
   const { events, resumed, corrected, seconds } = rebuilt
   const source = `${resumed ? 'the last ' : ''}${events} events`
-  const result = corrected === null ? 'the old documents could not be compared' : `${corrected} documents corrected`
+  const result = corrected === null ? 'there were no old documents to compare' : `${corrected} documents corrected`
   if (json) console.log(JSON.stringify({ projection, events, resumed, corrected, seconds }))
   else console.log(`${projection.padEnd(12)} rebuilt from ${source} in ${seconds.toFixed(1)} s, ${result}`)
 }

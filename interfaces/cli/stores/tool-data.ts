@@ -6,7 +6,6 @@ import type { EventStore } from '../../../application/ports/event-store.ts'
 import type { Keyring } from '../../../application/ports/keyring.ts'
 import { acquireDataDirectory } from '../../../infrastructure/sqlite/data-directory.ts'
 import { createLogger } from '../../../infrastructure/node/logger.ts'
-import { loadMasterKey } from '../../../infrastructure/keys/master-key.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { openSqliteDocumentsReader } from '../../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventReader } from '../../../infrastructure/sqlite/event-log/event-reader.ts'
@@ -14,7 +13,7 @@ import { openSqliteKeyringReader } from '../../../infrastructure/sqlite/keyring/
 import { sqliteKeyRows } from '../../../infrastructure/sqlite/verify-files.ts'
 import type { KeyRow } from '../../../infrastructure/keys/verify-keys.ts'
 import { CommandError } from '../../command-error.ts'
-import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, masterKeyPath } from '../../compose/stores.ts'
+import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, masterKeyPath, readMasterKey } from '../../compose/stores.ts'
 
 /** Commands wait longer for a server than the service does, because no client waits for them. */
 export const SERVER_LIMIT_MS = 60_000
@@ -116,7 +115,7 @@ export const withData = async <A>(
   run: (data: ToolData, files: DataFiles) => Promise<A>,
 ): Promise<A> => {
   const files = dataFiles(settings)
-  const masterKey = await loadMasterKey(files.masterKey)
+  const masterKey = await readMasterKey(settings)
   const store = await openLogReader(settings, files)
   try {
     const { close, ...documentsAndKeys } = await openDocumentsAndKeys(settings, files, masterKey)

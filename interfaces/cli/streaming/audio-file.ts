@@ -1,6 +1,11 @@
+import { existsSync } from 'node:fs'
 import { Decoder, Demuxer, FilterAPI } from 'node-av/api'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
+import { CommandError } from '../../command-error.ts'
+
+/** FFmpeg also opens URLs. */
+const isMissingFile = (path: string): boolean => !path.includes('://') && !existsSync(path)
 
 /**
  * Reads a file in any format that FFmpeg knows as 16-bit samples, 16 kHz, mono. Throws an Error with file and reason.
@@ -20,6 +25,7 @@ export const readAudioFile = async (path: string): Promise<Int16Array> => {
     const bytes = Buffer.concat(chunks)
     return new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
   } catch (error) {
+    if (isMissingFile(path)) throw new CommandError(`There is no file ${path}.`)
     throw new Error(`cannot read ${path} as audio: ${messageOf(error)}`, { cause: error })
   }
 }

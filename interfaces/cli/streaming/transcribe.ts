@@ -1,5 +1,5 @@
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import { errorLines, usageError } from '../../command-error.ts'
+import { CommandError, errorLines, usageError } from '../../command-error.ts'
 import type { Values } from '../commands/command.ts'
 import { readArguments } from '../commands/read-arguments.ts'
 import { TRANSCRIBE } from '../commands/streaming.ts'
@@ -66,7 +66,7 @@ export const transcribe = async (args: ReadonlyArray<string>): Promise<number> =
         await transcribeFile(client, file, options)
       } catch (error) {
         failed = 1
-        console.error(errorLines(error, file))
+        console.error(error instanceof CommandError ? errorLines(error) : errorLines(error, file))
       }
     return failed
   } finally {

@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs'
 import test from 'ava'
 import { nearestName } from '../../../domain/shared/nearest-name.ts'
 import { CommandError, errorLines } from '../../../interfaces/command-error.ts'
-import { LIVES, USERS } from '../../../interfaces/cli/commands/accounts.ts'
+import { LIVES, TOKENS, USERS } from '../../../interfaces/cli/commands/accounts.ts'
 import { partsOf } from '../../../interfaces/cli/commands/command.ts'
 import { helpOf, helpOfAll } from '../../../interfaces/cli/commands/help.ts'
 import { readArguments } from '../../../interfaces/cli/commands/read-arguments.ts'
+import { LOG } from '../../../interfaces/cli/commands/stores.ts'
 import { DEMO, MODELS, TRANSCRIBE } from '../../../interfaces/cli/commands/streaming.ts'
 import { COMMANDS } from '../../../interfaces/cli/commands/table.ts'
 import { stenolog } from '../../support/service/command-line.ts'
@@ -76,11 +77,17 @@ const WRONG = [
     '--output should be a file name that ends with .srt, .vtt, .txt or .json, not "a.doc".',
   ],
   [DEMO, ['sample.wav'], 'stenolog demo does not accept the argument "sample.wav".'],
-  [LIVES, [], 'stenolog lives needs one of list, finish.'],
+  [LIVES, [], 'stenolog lives needs an action: list, finish.'],
   [LIVES, ['lsit'], 'Unknown command "lives lsit". Did you mean stenolog lives list?'],
-  [LIVES, ['finish', 'seven'], 'ID should be an id: a whole number from 1, not "seven".'],
+  [LIVES, ['finish', 'seven'], 'ID should be a number such as 7, but is "seven".'],
   [LIVES, ['list', '--status', 'over'], '--status should be one of pending, active, finished, error, not "over".'],
   [LIVES, ['finish', '7', '--user', 'ada'], '--user is not an option of stenolog lives finish.'],
+  [LIVES, ['list', '--limit', '-1'], '--limit should be a whole number from 1, not "-1".'],
+  [LOG, [], 'stenolog log needs an action: take-over.'],
+  [
+    TOKENS, ['create', 'ada', 'ci', '--expires', 'foo'],
+    '--expires should be a time such as 2027-01-31T00:00:00Z, not "foo".',
+  ],
   [USERS, ['create', 'ada', 'bob'], 'stenolog users create does not accept the argument "bob".'],
   [USERS, ['change', 'ada', '--max-sessions', '1.5'], '--max-sessions should be a whole number, not "1.5".'],
 ] as const

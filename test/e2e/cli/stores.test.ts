@@ -57,7 +57,7 @@ test('a usage error exits with 2 and the next step, and help exits with 0', asyn
   t.regex(own?.stdout ?? '', /^stenolog replay: [^]*\nUsage\n {2}stenolog replay LIVE /)
   t.is(
     refused?.stderr,
-    'error: LIVE should be an id: a whole number from 1, not "one".\nhint: npm run stenolog -- replay --help\n',
+    'error: LIVE should be a number such as 7, but is "one".\nhint: npm run stenolog -- replay --help\n',
   )
 })
 
@@ -127,7 +127,7 @@ test('an incomplete, changed or newer backup is refused', async (t) => {
   const newer = [`${major + 1}.0.0`, `${major}.${minor + 1}.0`, `${major}.${minor}.${patch + 1}`]
   for (const one of newer)
     await refusedWith({ version: one }, new RegExp(`made by version ${one.replaceAll('.', '\\.')}`))
-  await refusedWith({ format: 3 }, /Restore it with \S+ or later/)
+  await refusedWith({ format: 3 }, /Use \S+ or later/)
   for (const name of ['documents.sqlite', 'events.sqlite', 'keyring.sqlite']) {
     const others = Object.fromEntries(Object.entries(files).filter(([file]) => file !== name))
     await refusedWith({ files: others }, /is incomplete: \w+\.sqlite is missing/)

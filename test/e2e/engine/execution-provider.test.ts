@@ -82,7 +82,7 @@ test('a provider is tried in a separate process, and doctor prints its reason', 
       ['device', true],
       ['memory', true],
       ['precision', true],
-      ['pass', true],
+      ['trial pass', true],
     ],
   )
   t.regex(lines[0]?.detail ?? '', new RegExp(`^${provider} `))

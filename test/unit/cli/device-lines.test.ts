@@ -19,7 +19,7 @@ test('doctor prints one line each for device, memory, precision and milliseconds
   t.deepEqual(others, [
     'memory ok sessions can reserve 4000 MB',
     'precision ok 8-bit weights if the model has them',
-    'pass ok demo-en took 21 ms on the CPU for 5 s of silence',
+    'trial pass ok demo-en took 21 ms on the CPU for 5 s of silence',
   ])
 })
 
@@ -30,7 +30,7 @@ test('with several GPUs doctor names each GPU and the memory that sessions can r
     'device ok A GPU, Other GPU; one engine for each',
     'memory ok sessions can reserve 7372 MB + 7000 MB; A GPU has 8192 MB, 1000 MB in use; Other GPU has 8192 MB, 1000 MB in use',
     'precision ok 32-bit and 16-bit weights on cuda; 8-bit weights on the CPU',
-    'pass ok demo-en took 21 ms on the CPU for 5 s of silence; a test graph took 0.4 ms on cuda',
+    'trial pass ok demo-en took 21 ms on the CPU for 5 s of silence; a test graph took 0.4 ms on cuda',
   ])
   const choice = { ...CUDA, provider: 'webgpu' } as const
   t.is(lines({ choice, gpus })[1], 'device ok one of A GPU, Other GPU; the driver chooses')
@@ -41,6 +41,6 @@ test('with several GPUs doctor names each GPU and the memory that sessions can r
 test('doctor fails when the shipped model does not run', (t) => {
   t.is(
     lines({ pass: E.left('onnx/encoder_model.onnx is missing') })[4],
-    'pass WRONG demo-en cannot run: onnx/encoder_model.onnx is missing',
+    'trial pass WRONG demo-en cannot run: onnx/encoder_model.onnx is missing',
   )
 })
