@@ -140,7 +140,7 @@ const operationOf = (route: Route, operationId: string, schemas: Schemas): JsonS
   return {
     operationId,
     summary: route.summary ?? operationId,
-    ...(onlyLogins && { description: 'Accepts only the token of a login. An API key gets 403.' }),
+    ...(onlyLogins && { description: 'Accepts only the token of a login. An API token gets 403.' }),
     tags: [route.access === 'public' ? 'Public' : 'Private'],
     security: SECURITY[route.access],
     ...(parameters.length > 0 && { parameters }),

@@ -20,8 +20,8 @@ export const TAGS = [
   { name: 'Public', description: 'Needs no credentials. Credentials are ignored.' },
   {
     name: 'Private',
-    description: 'Needs the token of a login (bearer). Operations that list `apiKey` also accept an API key (bearer or '
-      + 'X-API-Key).',
+    description: 'Needs the token of a login as bearer token. Operations that list `apiKey` also accept an API token, as '
+      + 'bearer token or in X-API-Key.',
   },
 ]
 
@@ -86,14 +86,15 @@ export const PROPERTIES: Readonly<Record<string, string>> = {
   current_password: 'Your current password.',
   new_password: 'Your new password, at least 8 characters.',
   token: 'Token of the set-up link.',
-  everywhere: 'End all your logins instead of this login.',
+  everywhere: '`true`: end all your logins. `false`: end only the login of this request.',
   permissions: '`admin`: may administer the service. `user_retention`: may keep text.',
   max_sessions: 'Maximum number of open sessions.',
   max_translations: 'Maximum number of translations of a session.',
   is_active: '`true`: switched on. `false`: switched off.',
   expires_at: 'Time when the token expires. Default: never.',
   kind: 'Kind of the job.',
-  subject: 'Name of a model or read model, or the repository of a model (owner/name). Default: all.',
+  subject: '`pull`: name of a model, or its repository (owner/name). `verify`: name of a model, or null for all. '
+    + '`rebuild`: name of a read model, or null for all. `check`: null.',
   precision: 'Precision of the weights. Default: int8 on a CPU, fp32 on a GPU.',
   force: 'Replace an installed model with this name.',
   model: 'Name of a model. `GET /models/` lists the models.',
@@ -101,7 +102,7 @@ export const PROPERTIES: Readonly<Record<string, string>> = {
   audio_format: '`raw`: a sender sends the audio. Otherwise the service reads the audio from `audio_url`.',
   audio_url: 'Address of the audio: http(s) for `hls`, rtmp(s) for `rtmp`, rtsp(s) for `rtsp`.',
   translations: 'Codes of the target languages.',
-  auto_start: 'Read the audio URL at once. Default: when a sender sends its config.',
+  auto_start: '`true`: start to read the audio URL immediately. `false`: start when a sender sends its config.',
   live_retention: 'Keep the text after the end. Needs the permission `user_retention`.',
   config: 'Settings of the session.',
   background_color: 'Background colour of the embedded captions: 3, 4, 6 or 8 hexadecimal digits.',

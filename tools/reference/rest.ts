@@ -123,9 +123,11 @@ export const restPage = (): string =>
       ['Route', 'Purpose', 'Access'],
       documentedRoutes.map((route) => [linkOf(route), route.summary ?? '', ACCESS[route.access]]),
     ),
+    'An *engine lane* runs one pass of a model at a time. A session needs a part of a lane, which the engine measures.',
     '## Errors of every route',
     'The body of an error is `{"detail": …}`. `detail` is a sentence; with 422 it is a list of `{"type", "loc", '
-      + '"msg"}`, and `loc` names the member.',
+      + '"msg"}`, and `loc` names the member. Example of the body of a 422:',
+    `\`\`\`json\n${JSON.stringify(exampleResponse('InvalidRequest').body, null, 2)}\n\`\`\``,
     table(['Status', 'Detail'], COMMON_ERRORS.map((tag) => {
       const { status, body } = exampleResponse(tag)
       return [String(status), textOf(body.detail)]

@@ -26,6 +26,15 @@ const OPEN_AFTER_ERROR = ['config_required', 'config_too_late', 'audio_not_expec
 const stays = (name: ErrorCode): name is (typeof OPEN_AFTER_ERROR)[number] =>
   OPEN_AFTER_ERROR.some((known) => known === name)
 
+const INVALID_FRAMES: ReadonlySet<ErrorCode> = new Set(['invalid_message', 'invalid_config', 'invalid_audio'])
+
+const shownClose = (name: ErrorCode): string => {
+  if (stays(name)) return '–'
+  const { close } = errorEnding(name)
+  if (INVALID_FRAMES.has(name)) return `${close} at the 11th`
+  return name === 'forbidden' ? `${close} at the 4th` : String(close)
+}
+
 const detailOf = (name: ErrorCode): string => (JSON.parse(errorFrame(name)) as { readonly detail: string }).detail
 
 const closeOf = (ending: Ending | null): string =>
@@ -102,10 +111,14 @@ export const websocketPage = (): string =>
       ['`token`', 'sender token or listener token; `token_sender` is another name for it'],
       [
         '`after=N`',
-        'a listener gets every final segment after N and the translations of N, then everything new; works until a '
-          + 'minute after the end',
+        'for listeners. N: the `segment` of the last final text that the listener has. The listener gets every final '
+          + 'segment after N and the translations of N, then everything new. Works until a minute after the end',
       ],
-      ['`replay=N`', 'a listener gets the last N final segments (at most 100), then everything new'],
+      [
+        '`replay=N`',
+        'for listeners. N: a number of final segments, at most 100. The listener gets the last N final segments, then '
+          + 'everything new',
+      ],
     ]),
     '## Refused handshakes',
     table(['Status', 'Meaning'], [
@@ -122,14 +135,16 @@ export const websocketPage = (): string =>
     '## Close codes',
     table(['Code', 'Meaning', 'Errors'], closes),
     '## How sessions end',
-    'The last frame before the close is `{"status":"finished"}` with code 1000, and an `error` frame with other codes.',
+    'Before close code 1000 the service sends `{"status":"finished"}`; before every other code it sends an `error` '
+      + 'frame.',
     table(['Reason in the history', 'What happened', 'Sender gets', 'Listeners get'], ends),
     '## Errors',
-    'An `error` frame has `code` and `detail`. Codes without a close code leave the connection open.',
+    'An `error` frame has `code` and `detail`. The service then closes the connection with the code in the column '
+      + 'Close. – : the connection stays open. “at the 11th”: only the 11th invalid frame closes the connection.',
     table(
       ['Code', 'Detail', 'Close', 'What to do'],
       codes.map(
-        (name) => [code(name), detailOf(name), stays(name) ? '–' : String(errorEnding(name).close), ERROR_ADVICE[name]],
+        (name) => [code(name), detailOf(name), shownClose(name), ERROR_ADVICE[name]],
       ),
     ),
   )

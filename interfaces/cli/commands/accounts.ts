@@ -1,5 +1,5 @@
 import { toInstant } from '../../../domain/shared/instants.ts'
-import { EXAMPLE_TIME, ID, JSON_SWITCH, WHOLE_NUMBER, WHOLE_NUMBER_FROM_1 } from './command.ts'
+import { EXAMPLE_TIME, ID, JSON_SWITCH, SESSION, WHOLE_NUMBER, WHOLE_NUMBER_FROM_1 } from './command.ts'
 import type { Command } from './command.ts'
 
 const DATA_DIRECTORY = 'Works on the data directory STENOLOG_DATA_DIR. The service may run or be stopped.'
@@ -29,9 +29,18 @@ export const USERS = {
   ],
   arguments: { NAME: { meaning: 'a user name' } },
   options: {
-    'max-sessions': { value: 'N', meaning: 'maximum number of simultaneous sessions', rule: WHOLE_NUMBER },
-    'max-translations': { value: 'N', meaning: 'maximum number of simultaneous target languages', rule: WHOLE_NUMBER },
-    permission: { value: 'P', isRepeatable: true, meaning: 'user_retention or admin; may be repeated' },
+    'max-sessions': { value: 'N', meaning: 'maximum number of open sessions', rule: WHOLE_NUMBER },
+    'max-translations': {
+      value: 'N', meaning: 'maximum number of target languages of each session', rule: WHOLE_NUMBER,
+    },
+    permission: {
+      value: 'PERMISSION', isRepeatable: true,
+      meaning: 'user_retention (may keep text) or admin (may administer the service); may be repeated; replaces '
+        + 'the earlier permissions',
+      rule: {
+        test: (text: string) => ['user_retention', 'admin'].includes(text), expected: 'user_retention or admin',
+      },
+    },
     'no-permissions': { meaning: 'removes all permissions' },
     'password-file': {
       value: 'FILE', meaning: 'reads the password from FILE; default: asks for it, or reads it from standard input',
@@ -46,15 +55,15 @@ export const LIVES = {
   name: 'lives',
   purpose: 'list and finish the sessions of all users',
   about: [
-    `${DATA_DIRECTORY} list shows the newest sessions first, without tokens and texts. The log records every list and `
-      + `finish.`,
+    `${DATA_DIRECTORY} list shows the newest sessions first, without tokens and texts. `
+      + 'The audit log records each use of list and finish.',
     'The column lag shows how many seconds the text of a running session is behind its audio.',
   ],
   forms: [
     { words: 'list', options: ['status', 'user', 'skip', 'limit', 'json'] },
-    { words: 'finish ID', options: ['json'] },
+    { words: 'finish SESSION', options: ['json'] },
   ],
-  arguments: { ID: { meaning: 'the id of a session', rule: ID } },
+  arguments: SESSION,
   options: {
     status: {
       value: 'STATUS', isRepeatable: true, oneOf: ['pending', 'active', 'finished', 'error'],

@@ -73,6 +73,9 @@ export const WHOLE_NUMBER_FROM_1: Rule = {
 
 export const ID: Rule = { ...WHOLE_NUMBER_FROM_1, expected: 'a number such as 7' }
 
+/** The argument of commands on one session. */
+export const SESSION = { SESSION: { meaning: 'the id of a session; stenolog lives list shows it', rule: ID } } as const
+
 /** The example of a time, in help and errors. */
 export const EXAMPLE_TIME = '2027-01-31T00:00:00Z'
 

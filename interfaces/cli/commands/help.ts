@@ -59,7 +59,7 @@ export const helpOf = (command: Command): string => {
   return [
     ...wrapped(`stenolog ${name}: ${purpose}.`, WIDTH),
     ...about.flatMap((paragraph) => ['', ...wrapped(paragraph, WIDTH)]),
-    ...section('Usage', usageOf(command)),
+    ...section('Usage', [...usageOf(command), '', `  Here stenolog stands for: ${PREFIX}`]),
     ...section('Arguments', columns(Object.entries(operands).map(([operand, { meaning }]) => [operand, meaning]))),
     ...section('Options', columns([...optionRows, ['--help', 'shows this help']])),
     ...section('Examples', examples.map((example) => `  ${PREFIX} ${example}`)),

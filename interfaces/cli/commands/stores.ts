@@ -1,15 +1,14 @@
-import { ID, WHOLE_NUMBER } from './command.ts'
+import { SESSION, WHOLE_NUMBER } from './command.ts'
 import type { Command } from './command.ts'
 
-const LIVE = { LIVE: { meaning: 'the id of a session', rule: ID } } as const
 const DIRECTORY = 'the folder of a backup'
 
 export const REPLAY = {
   name: 'replay',
   purpose: 'show the history of a session, and its state at any revision',
   about: ['Reads only the event log. The service may run or be stopped. Tokens are left out.'],
-  forms: [{ words: 'LIVE', options: ['at', 'json'] }],
-  arguments: LIVE,
+  forms: [{ words: 'SESSION', options: ['at', 'json'] }],
+  arguments: SESSION,
   options: {
     at: { value: 'REVISION', meaning: 'stops at this revision; the first is 0', rule: WHOLE_NUMBER },
     json: { meaning: 'prints {live, revision, events, state, lost} as JSON; lost lists the unreadable revisions' },
@@ -26,8 +25,8 @@ export const EXPORT = {
       + 'translations, unless they were erased. lost lists damaged events that cannot be read.',
     'Reads only the event log. The service may run or be stopped.',
   ],
-  forms: [{ words: 'LIVE', options: ['json'] }],
-  arguments: LIVE,
+  forms: [{ words: 'SESSION', options: ['json'] }],
+  arguments: SESSION,
   options: { json: { meaning: 'has no effect: the output is always JSON' } },
   examples: ['export 7', 'export 12 --json'],
   page: 'docs/guides/audit-a-session.md',
@@ -65,8 +64,8 @@ export const REBUILD = {
       + 'interrupted rebuild.',
     '"corrected" counts the documents that did not agree with the log.',
   ],
-  forms: [{ words: '[PROJECTION]', options: ['json'] }],
-  arguments: { PROJECTION: { meaning: 'a read model, such as lives or users; default: all' } },
+  forms: [{ words: '[READ_MODEL]', options: ['json'] }],
+  arguments: { READ_MODEL: { meaning: 'the name of a read model, such as lives or users; default: all' } },
   options: { json: { meaning: 'prints one line of JSON for each read model' } },
   examples: ['rebuild', 'rebuild lives --json'],
   page: 'docs/operate/check-and-repair.md',
@@ -110,12 +109,13 @@ export const RESTORE = {
 
 export const LOG = {
   name: 'log',
-  purpose: 'move the ownership of a log in EventStoreDB',
+  purpose: 'take over an event log in EventStoreDB',
   about: [
-    'A log in EventStoreDB belongs to one data directory or to one MongoDB: the one of the last service that used the '
-      + 'log. A service with other stores refuses to start, because the owner may still run.',
-    'take-over gives the log to the stores of these settings. Use it only when the old stores are lost, and stop '
-      + 'their service first. It copies no keys: STENOLOG_MASTER_KEY_FILE and the keyring must be the ones of the log.',
+    'An event log in EventStoreDB belongs to one data directory or to one MongoDB: the one that its last service used. '
+      + 'A service with another data directory or MongoDB refuses to start, because the last service may still run.',
+    'take-over gives the log at STENOLOG_EVENTSTORE_URL to STENOLOG_MONGO_URL, or without it to STENOLOG_DATA_DIR. '
+      + 'Use it only when the former data directory or MongoDB is lost, and stop its service first.',
+    'It copies no keys. STENOLOG_MASTER_KEY_FILE and the keyring must be the ones with which the log was written.',
   ],
   forms: [{ words: 'take-over', options: [] }],
   arguments: {},

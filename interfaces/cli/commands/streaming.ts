@@ -75,7 +75,8 @@ export const DOCTOR = {
   options: {
     source: {
       value: 'URL',
-      meaning: 'the audio URL to test; - reads it from standard input, which hides a password from the process list',
+      meaning: 'the audio URL to test; with --source - doctor reads the URL from standard input, so the process list '
+        + 'does not show its password',
     },
     seconds: {
       value: 'N', fallback: '3', meaning: 'seconds of audio to receive',
@@ -118,12 +119,13 @@ export const MODELS = {
   },
   options: {
     precision: {
-      value: 'P', oneOf: ['int8', 'fp32', 'fp16'],
-      meaning: 'precision of the weights; default: int8 on a CPU, fp32 on a GPU',
+      value: 'PRECISION', oneOf: ['int8', 'fp32', 'fp16'],
+      meaning: 'number format of the weights; fewer bits need less memory; default: int8 on a CPU, fp32 on a GPU',
     },
     as: {
       value: 'NAME',
-      meaning: 'name of the folder and of the model; a translator can state its languages in it (opus-mt-en-fr)',
+      meaning: 'installs the model under this name; if the files of a translator do not contain its languages, the '
+        + 'name must: opus-mt-en-fr',
     },
     revision: { value: 'R', fallback: 'main', meaning: 'branch, tag or commit of the repository' },
     force: { meaning: 'replaces the installed model of this name after the download is complete' },

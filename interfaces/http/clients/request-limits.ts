@@ -11,7 +11,7 @@ export interface RequestLimits {
   readonly take: (client: string) => Verdict
   /** Counts one request for a file of a page. A page has dozens of files, so this limit is higher. */
   readonly takeFile: (client: string) => Verdict
-  /** Counts one unknown API key from `address`. */
+  /** Counts one unknown API token from `address`. */
   readonly countWrongKey: (address: string) => Verdict
 }
 

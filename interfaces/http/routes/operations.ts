@@ -39,7 +39,7 @@ const readinessView = t.union([readyView, unreadyView])
 const ready = publicRoute(
   {
     operationId: 'getReadiness',
-    summary: 'Check whether the service is ready; if METRICS_TOKEN is set, only its bearer sees `checks`',
+    summary: 'Check whether the service is ready; if METRICS_TOKEN is set, `checks` needs it as bearer token',
     method: 'GET',
     path: '/health/ready',
     headers: observerHeaders,
@@ -57,7 +57,7 @@ const ready = publicRoute(
 const metrics = publicRoute(
   {
     operationId: 'getMetrics',
-    summary: 'Get the metrics in the text format of Prometheus; if METRICS_TOKEN is set, only for its bearer',
+    summary: 'Get the metrics in the text format of Prometheus; if METRICS_TOKEN is set, send it as bearer token',
     method: 'GET',
     path: '/metrics',
     headers: observerHeaders,

@@ -110,7 +110,7 @@ const changeUser = privateRoute(
   'admin',
   {
     operationId: 'changeUser',
-    summary: 'Change quotas, permissions or password of a user, or switch a user off, except the last administrator',
+    summary: 'Change quotas, permissions or password of a user, or switch the user off; the last administrator stays active',
     method: 'PUT',
     path: '/users/:id',
     params: pathId,

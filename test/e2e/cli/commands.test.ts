@@ -79,7 +79,7 @@ const WRONG = [
   [DEMO, ['sample.wav'], 'stenolog demo does not accept the argument "sample.wav".'],
   [LIVES, [], 'stenolog lives needs an action: list, finish.'],
   [LIVES, ['lsit'], 'Unknown command "lives lsit". Did you mean stenolog lives list?'],
-  [LIVES, ['finish', 'seven'], 'ID should be a number such as 7, but is "seven".'],
+  [LIVES, ['finish', 'seven'], 'SESSION should be a number such as 7, but is "seven".'],
   [LIVES, ['list', '--status', 'over'], '--status should be one of pending, active, finished, error, not "over".'],
   [LIVES, ['finish', '7', '--user', 'ada'], '--user is not an option of stenolog lives finish.'],
   [LIVES, ['list', '--limit', '-1'], '--limit should be a whole number from 1, not "-1".'],

@@ -54,10 +54,10 @@ test('a usage error exits with 2 and the next step, and help exits with 0', asyn
   t.regex(unknown?.stderr ?? '', /^error: Unknown command "nonsense"\.\nhint: .*--help\n$/)
   t.is(unknown?.stdout, '')
   t.regex(help?.stdout ?? '', /\nUsage\n[^]*\n  restore /)
-  t.regex(own?.stdout ?? '', /^stenolog replay: [^]*\nUsage\n {2}stenolog replay LIVE /)
+  t.regex(own?.stdout ?? '', /^stenolog replay: [^]*\nUsage\n {2}stenolog replay SESSION /)
   t.is(
     refused?.stderr,
-    'error: LIVE should be a number such as 7, but is "one".\nhint: npm run stenolog -- replay --help\n',
+    'error: SESSION should be a number such as 7, but is "one".\nhint: npm run stenolog -- replay --help\n',
   )
 })
 

@@ -134,7 +134,7 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/cli/commands/read-arguments.ts',
-    before: '(!inlineValue && /^-./.test(value))',
+    before: '(!inlineValue && /^-[^\\d]/.test(value))',
     after: '(!inlineValue && /^-{9}/.test(value))',
     rows: ['stenolog transcribe a.wav --model --json is refused'], test: COMMANDS,
   },

@@ -35,7 +35,7 @@ const getLoad = privateRoute(
   'admin',
   {
     operationId: 'getLoad',
-    summary: 'Get the load of the last minutes, one sample every ten seconds; memory holds six hours',
+    summary: 'Get the load of the last minutes, one sample every ten seconds; samples are kept for six hours',
     method: 'GET',
     path: '/admin/load',
     query: members({ minutes: lastValue(optional(integerText(1, LOAD_MINUTES), 60)) }),
