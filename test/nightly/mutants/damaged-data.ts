@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
-const DAMAGED_DATA = 'test/unit/application/sessions/hurt-data.test.ts'
+const DAMAGED_DATA = 'test/unit/application/log/damaged-data.test.ts'
+const UNREADABLE_SESSIONS = 'test/unit/application/lives/unreadable-sessions.test.ts'
 const HANDLE_COMMAND = 'test/unit/application/log/handle-command.test.ts'
 const DELETE_USER = 'test/unit/application/users/delete-user.test.ts'
 const SQLITE_KEYRING = 'test/contract/sqlite-keyring.test.ts'
@@ -51,13 +52,13 @@ export const damagedDataMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/policies/reconcile-lives.ts',
     before: '!isUnreadable(outcome.left)) ??',
     after: 'outcome.left !== undefined) ??',
-    rows: ['at start an unreadable session is skipped, and the others do not wait for it'], test: DAMAGED_DATA,
+    rows: ['at start an unreadable session is skipped, and the others do not wait for it'], test: UNREADABLE_SESSIONS,
   },
   {
     file: 'application/lives/policies/reconcile-lives.ts',
     before: 'E.isLeft(outcome) && !isUnreadable(outcome.left)',
     after: 'E.isLeft(outcome) && isUnreadable(outcome.left)',
-    rows: ['an unreadable session does not hide an unavailable store for another session'], test: DAMAGED_DATA,
+    rows: ['an unreadable session does not hide an unavailable store for another session'], test: UNREADABLE_SESSIONS,
   },
   {
     file: 'application/log/log-duty.ts',
@@ -75,7 +76,7 @@ export const damagedDataMutants: ReadonlyArray<Mutant> = [
     file: 'application/users/policies/erase-users.ts',
     before: 'if (E.isRight(removed) || !isUnreadable(removed.left)) return removed',
     after: 'return removed',
-    rows: ['a deletion also erases unreadable data and stops at none of it'], test: DELETE_USER,
+    rows: ['a deletion also erases unreadable data and does not stop at it'], test: DELETE_USER,
   },
   {
     file: 'infrastructure/keys/keyring.ts',

@@ -163,7 +163,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/recent-finals.ts',
     before: 'dropped.length - MAX_DROPPED',
     after: '0 * MAX_DROPPED',
-    rows: ['of unstored finals the newest ten thousand are kept, also after waiting ones'], test: RECENT_FINALS,
+    rows: ['the newest ten thousand unstored finals are kept, even after finals that still wait'], test: RECENT_FINALS,
   },
   {
     file: 'application/sessions/write-queue.ts',

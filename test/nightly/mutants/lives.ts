@@ -8,7 +8,7 @@ const BY_URL = 'test/e2e/service/rest-finish-by-url.test.ts'
 const RETENTION = 'test/e2e/service/rest-retention.test.ts'
 const TRANSLATIONS = 'test/e2e/service/translations.test.ts'
 const TIME_LIMITS = 'test/unit/application/lives/time-limits.test.ts'
-const AT_ONCE = 'test/unit/application/log/at-once.test.ts'
+const CONCURRENCY = 'test/unit/application/log/concurrency.test.ts'
 
 /** Rules of sessions: permissions, capacity, ends and visibility. */
 export const liveMutants: ReadonlyArray<Mutant> = [
@@ -196,6 +196,6 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     file: 'application/concurrency.ts',
     before: 'if (failure !== null) return failure',
     after: '',
-    rows: ['after a failure no further task begins, and the results are in the order of the items'], test: AT_ONCE,
+    rows: ['after a failure no further task begins, and the results are in the order of the items'], test: CONCURRENCY,
   },
 ]

@@ -54,7 +54,7 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/queries/shared-pages.ts',
     before: 'return E.isLeft(got) || got.right.isFull ? got',
     after: 'return E.isLeft(got) || got.right ? got',
-    rows: ['readers of a growing page share one more read with everything written before'], test: SHARED_PAGES,
+    rows: ['readers that join during the read of a growing page share one more read'], test: SHARED_PAGES,
   },
   {
     file: 'application/sessions/missed-finals.ts',
@@ -90,6 +90,6 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
     file: 'application/lives/queries/stored-finals.ts',
     before: "        isAtEnd = false\n",
     after: '',
-    rows: ['a query after the last stored final returns the finals stored since'], test: TRANSCRIPTS,
+    rows: ['a second query after the last stored final returns the finals stored since then'], test: TRANSCRIPTS,
   },
 ]

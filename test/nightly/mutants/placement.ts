@@ -133,7 +133,7 @@ export const placementMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/runs/drain-worker.ts',
     before: 'if (hasOtherWorkers()) await sendCommand',
     after: 'await sendCommand',
-    rows: ['a single process writes nothing to the log and keeps its sessions for the next start'], test: DRAIN,
+    rows: ['a single process writes nothing when it stops'], test: DRAIN,
   },
   {
     file: 'application/sessions/runs/drain-worker.ts',

@@ -60,7 +60,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     file: 'application/log/log-duty.ts',
     before: 'checkpoint, reached.token)',
     after: 'checkpoint)',
-    rows: ['a frozen holder of a duty moves its checkpoint no more after a takeover'],
+    rows: ['a frozen holder of a duty cannot move its checkpoint after a takeover'],
     test: 'test/unit/application/log/duties-under-leases.test.ts',
   },
   {

@@ -99,7 +99,7 @@ export const termMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/run-lives.ts',
     before: 'runs.stop(liveId)',
     after: '',
-    rows: ['an admitted session is pulled when anybody creates it, and stops when anybody finishes it'],
+    rows: ['an admitted session starts when any process creates it, and stops when any process finishes it'],
     test: RUN_LIVES,
   },
   {

@@ -23,19 +23,25 @@ export const stores = (): WorkerStores => ({
   environment: createTestEnvironment(),
 })
 
-/** A process of `w1` on these stores, which is closed with the test. */
+/** Starts worker `w1` on these stores and closes it after the test. */
 export const startWorker = async (
   t: ExecutionContext,
-  on: WorkerStores,
+  shared: WorkerStores,
   more: Partial<Parameters<typeof createWorker>[0]> = {},
 ) => {
-  const worker = await createWorker({ ...on, environment: createTestEnvironment(), worker: 'w1', vram: 100, ...more })
+  const worker = await createWorker({
+    ...shared,
+    environment: createTestEnvironment(),
+    worker: 'w1',
+    vram: 100,
+    ...more,
+  })
   t.teardown(worker.close)
   await worker.start()
   return worker
 }
 
-/** Events as a tool, or another process, appends them. */
+/** Appends an event as another process would. */
 export const appendElsewhere = async (
   { store, keyring }: WorkerStores,
   stream: string,

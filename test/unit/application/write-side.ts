@@ -64,7 +64,7 @@ const pair = (id: number, to: string): TranslationPair => ({
   ...dates,
 })
 
-/** Models m1, m2 (English only), m3 and m4 of 1 to 4 MB, an inactive one; en, fr; en → es, de at 1 MB each. */
+/** Models m1 to m4 of 1 to 4 MB (m2 only English), an inactive model, and pairs en → es and en → de of 1 MB each. */
 export const catalogue: Catalogue = {
   models: () => [model(1, 1), model(2, 2), model(3, 3), model(4, 4), { ...model(5, 5), active: false }],
   languages: () => ['en', 'fr'].map((iso, index) => ({ id: index + 1, iso, name: iso, active: true, ...dates })),
@@ -96,15 +96,15 @@ export interface WriteSideOptions extends WriteDeps {
   readonly whenProjected?: (position: Position) => Promise<void>
   readonly endByWorker?: EndByWorker
   readonly candidates?: CreateLiveDeps['candidates']
-  /** In place of one to whom all that have joined are there. */
+  /** Replaces the default, for which all joined processes are running. */
   readonly creatorStateOf?: CreatorStateOf
   readonly takeoverGrace?: number
 }
 
-/** The worker of all lives here. */
+/** The only worker of this write side. */
 export const WORKER = 'worker-1'
 
-/** Where no pipeline runs. */
+/** A worker without pipelines. */
 export const NO_RUNS: LiveRuns = {
   all: () => [],
   termOf: () => null,
@@ -118,7 +118,7 @@ export const NO_RUNS: LiveRuns = {
   drop: () => undefined,
 }
 
-/** What a worker whose lives were never moved writes. */
+/** Writes as a worker whose sessions were never moved. */
 const inFirstTerm = (lifecycle: LiveLifecycle) => ({
   ...lifecycle,
   attachSender: (liveId: number) => async () =>
@@ -131,11 +131,11 @@ const inFirstTerm = (lifecycle: LiveLifecycle) => ({
 })
 
 const noDocuments: Pick<Documents, 'get' | 'page'> = {
-  get: () => { throw new Error('no read model here') },
+  get: () => { throw new Error('the write side has no read model') },
   page: () => async () => E.right([]),
 }
 
-/** The write side of one process, as the composition root puts it together. */
+/** Composes the write side of one process like the service. */
 export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor) => {
   const credentials = createTestCredentials()
   const documents = options.documents ?? noDocuments

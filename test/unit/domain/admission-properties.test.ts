@@ -215,14 +215,7 @@ const shortSessions = (size: number): ReadonlyArray<AdmissionEvent> =>
     // An older version did not store the models that a session needs.
     const needs = liveId % 3 === 0 ? null : ['tiny']
     const data = {
-      liveId,
-      userId: 9,
-      worker: 'gpu-9',
-      vram: 1,
-      needs,
-      instance: 'a',
-      commandId: `command-${liveId}`,
-      at,
+      liveId, userId: 9, worker: 'gpu-9', vram: 1, needs, instance: 'a', commandId: `command-${liveId}`, at,
     }
     return [{ type: 'Admitted', data }, { type: 'Released', data: { liveId, at } }]
   })

@@ -15,7 +15,7 @@ const pair = (id: number, from: string, to: string, active = true): TranslationP
   to,
   active,
 })
-/** m1 knows en and fr, m2 en alone. */
+/** Model m1 recognises en and fr, model m2 only en. */
 const catalogue: Catalogue = {
   ...plain,
   translations: () => [
@@ -34,14 +34,14 @@ const chosen = (
   task?: 'transcribe' | 'translate',
   model = 'm1',
 ) => chooseModels(catalogue, { model, language, translations, config: task === undefined ? {} : { task } })
-const pairsOf = (...asked: Parameters<typeof chosen>) => right(chosen(...asked)).pairs.map(({ model }) => model)
+const pairsOf = (...args: Parameters<typeof chosen>) => right(chosen(...args)).pairs.map(({ model }) => model)
 
-test('auto takes every active pair from a recognised language to a target and reserves memory for each [B32]', (t) => {
+test('auto uses every active pair from a recognised language to a target and reserves memory for each [B32]', (t) => {
   t.deepEqual(pairsOf('auto', ['es']), ['en-es', 'fr-es'])
   t.deepEqual(pairsOf('auto', ['es', 'en']), ['en-es', 'fr-es', 'fr-en'])
   t.is(right(chosen('auto', ['es'])).vram, 3)
   t.deepEqual(chosen('auto', ['pt']), E.left({ _tag: 'TranslationNotFound', from: 'auto', to: 'pt' }))
-  t.deepEqual(pairsOf('en', ['es']), ['en-es'], 'a language that is given has one pair a target')
+  t.deepEqual(pairsOf('en', ['es']), ['en-es'], 'a given language uses one pair for each target')
 })
 
 test('only a model that detects languages gets auto; three-letter codes are those of the model [B32]', (t) => {
@@ -55,13 +55,13 @@ test('only a model that detects languages gets auto; three-letter codes are thos
   const refused = (language: string, task: 'transcribe' | 'translate') =>
     chooseModels({ ...catalogue, models }, { model: 'm1', language, translations: [], config: { task } })
   const unfound = { _tag: 'LanguageNotSupported', model: 'm1', language: 'auto' } as const
-  t.deepEqual(refused('auto', 'transcribe'), E.left(unfound), 'several languages, and none is found')
+  t.deepEqual(refused('auto', 'transcribe'), E.left(unfound), 'a model with several languages that detects none')
   t.deepEqual(refused('fr', 'translate'), E.left({ _tag: 'TaskNotSupported', model: 'm1' }))
-  const knowing = {
+  const withCantonese = {
     ...catalogue,
     models: () => plain.models().map((model) => ({ ...model, languages: ['en', 'yue'] })),
   }
-  t.true(E.isRight(chooseModels(knowing, { model: 'm1', language: 'yue', translations: [], config: {} })))
+  t.true(E.isRight(chooseModels(withCantonese, { model: 'm1', language: 'yue', translations: [], config: {} })))
 })
 
 test('the text of translate is English, and translations begin from English [B45]', (t) => {

@@ -20,7 +20,11 @@ test('a repeated request gets the first answer; without a key each request creat
   right(await finishLive(owner, first.id)())
   t.deepEqual(right(await createLiveOnce(owner, requestOf(), 'key-1')()), first)
   t.is(right(await createLiveOnce(owner, requestOf(), 'key-2')()).id, 2)
-  t.is(right(await createLiveOnce(callerOf(2), requestOf(), 'key-1')()).id, 3, 'a key is its user’s own')
+  t.is(
+    right(await createLiveOnce(callerOf(2), requestOf(), 'key-1')()).id,
+    3,
+    'keys of different users are independent',
+  )
   t.is(right(await createLiveOnce(owner, requestOf(), null)()).id, 4)
   t.is(right(await createLiveOnce(owner, requestOf(), null)()).id, 5)
   t.false(JSON.stringify(log()).includes('key-1'))
@@ -53,7 +57,7 @@ test('a refused request runs again with the same key, unaffected by later change
   t.deepEqual(
     right(await createLiveOnce(callerOf(1, { maxSessions: 0 }), requestOf(), 'key-3')()),
     third,
-    'the quota is not asked again',
+    'the quota is not checked again',
   )
 })
 
@@ -121,7 +125,7 @@ for (const when of ['before', 'after'] as const)
         writeSideOf({ ...deps, ...dying }, admission).createLiveOnce(owner, request, 'key-1')(),
       )
       const claimed = log().some(({ type }) => type === 'IdempotencyKeyUsed')
-      const made = log()
+      const createdId = log()
         .filter(({ type }) => type === 'LiveCreated')
         .map(dataOf)[0]?.['liveId']
 
@@ -137,10 +141,10 @@ for (const when of ['before', 'after'] as const)
         next.state().open.map(({ liveId }) => liveId),
         [again.id],
       )
-      if (made !== undefined) t.is(again.id, Number(made))
+      if (createdId !== undefined) t.is(again.id, Number(createdId))
       if (answer === 'died') continue
       t.deepEqual(right(answer), again)
-      t.is(last, 6, 'the key, its life, the admission, the live of the key, the token, the live')
+      t.is(last, 6, 'one step each for the key, its lifetime, admission, session of the key, token and session')
       return
     }
   })

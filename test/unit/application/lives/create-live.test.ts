@@ -21,23 +21,23 @@ test('50 simultaneous creates of a user with room for three make three; an end f
   const { createLive, finishLive } = await createWriteSide()
   const caller = callerOf(1, { maxSessions: 3 })
   const answers = await Promise.all(Array.from({ length: 50 }, () => createLive(caller, requestOf())()))
-  const made = answers.filter(E.isRight).map((answer) => answer.right.id)
-  t.is(made.length, 3)
+  const created = answers.filter(E.isRight).map((answer) => answer.right.id)
+  t.is(created.length, 3)
   t.deepEqual(await createLive(caller, requestOf())(), E.left({ _tag: 'QuotaReached', maximum: 3 }))
-  right(await finishLive(caller, made[0] ?? 0)())
+  right(await finishLive(caller, created[0] ?? 0)())
   t.is(tagOf(await createLive(caller, requestOf())()), 'created')
 })
 
 test('refusals come in order: token, not found, quotas, memory [R62]', async (t) => {
   const { createLive } = await createWriteSide({ capacity: 1 })
-  const none = callerOf(2, { maxSessions: 0, maxTranslations: 0 })
+  const withoutQuota = callerOf(2, { maxSessions: 0, maxTranslations: 0 })
   right(await createLive(callerOf(1), requestOf({ listenerToken: 'hall' }))())
-  const tags = async (changes: Partial<CreateLiveRequest>, caller = none) =>
+  const tags = async (changes: Partial<CreateLiveRequest>, caller = withoutQuota) =>
     tagOf(await createLive(caller, requestOf(changes))())
 
-  t.is(await tags({ listenerToken: 'hall', model: 'nope' }), 'ListenerTokenTaken')
-  t.is(await tags({ model: 'nope', language: 'xx', translations: ['xx'] }), 'ModelNotFound')
-  t.is(await tags({ model: 'm5' }), 'ModelNotFound', 'inactive is as good as unknown')
+  t.is(await tags({ listenerToken: 'hall', model: 'unknown' }), 'ListenerTokenTaken')
+  t.is(await tags({ model: 'unknown', language: 'xx', translations: ['xx'] }), 'ModelNotFound')
+  t.is(await tags({ model: 'm5' }), 'ModelNotFound', 'an inactive model counts as unknown')
   t.is(await tags({ language: 'xx', translations: ['xx'] }), 'LanguageNotFound')
   t.is(await tags({ model: 'm2', language: 'fr', translations: ['xx'] }), 'LanguageNotSupported')
   t.is(await tags({ translations: ['es', 'xx'] }), 'TranslationNotFound')
@@ -107,7 +107,7 @@ test('of two users of a new token one gets it; the other session is fenced and i
   t.is(admission.state().open.length, 1)
 })
 
-test('a repeated command answers its session; a fenced session is created again', async (t) => {
+test('a repeated command returns its session; a fenced session is created again', async (t) => {
   const { createLive, log, admission, deps, reconcile } = await createWriteSide()
   const first = right(await createLive(callerOf(1), requestOf(), 'command-1')())
   t.deepEqual(right(await createLive(callerOf(1), requestOf(), 'command-1')()), first)
@@ -132,6 +132,10 @@ test('a session with language detection keeps the pairs by their source language
   const attached = right(await lifecycle.attachSender(1)())
   t.deepEqual(attached.translations, [{ model: 'mt-es', from: 'en', to: 'es' }])
   const given = right(await createLive(callerOf(1), requestOf({ translations: ['es'] }))())
-  t.deepEqual(given.translations, [{ id: 1, model: 'mt-es', to: 'es', vram: 1 }], 'as ever where the language is given')
+  t.deepEqual(
+    given.translations,
+    [{ id: 1, model: 'mt-es', to: 'es', vram: 1 }],
+    'a given language stores no source language',
+  )
   t.deepEqual(right(await lifecycle.attachSender(2)()).translations, [{ model: 'mt-es', from: 'en', to: 'es' }])
 })

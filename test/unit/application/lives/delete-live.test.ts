@@ -77,14 +77,14 @@ for (const when of ['before', 'after'] as const)
       const dying = createDyingProcess(deps, last, when)
       const admission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
       const answer = await dying.outlive(writeSideOf({ ...deps, ...dying }, admission).deleteLive(owner, 1)())
-      const isMade = typesOf('live-1').includes('LiveDeleted')
-      t.is(last > 0 || when === 'after', isMade, 'the first step decides')
+      const isDeleted = typesOf('live-1').includes('LiveDeleted')
+      t.is(last > 0 || when === 'after', isDeleted, 'the first step stores the deletion')
 
       const logger = createRecordingLogger()
       const next = await createAdmissionActor({ ...deps, logger: silentLogger })
       right(await writeSideOf(deps, next).reconcile())
       const duty = eraseDeletedLives({ ...deps, documents, logger, timers: immediateTimers })
-      if (isMade) {
+      if (isDeleted) {
         await eventually(async () => {
           const opened = right(await deps.keyring.open(sealed)())
           if (opened.some(E.isRight) || right(await store.read('segments-1')()).length > 0)
@@ -99,7 +99,7 @@ for (const when of ['before', 'after'] as const)
       t.deepEqual(logger.lines, [])
       if (answer === 'died') continue
       right(answer)
-      t.is(last, 4, 'the event, the release, the keys, the segments')
+      t.is(last, 4, 'one step each for the event, the release, the keys and the segments')
       return
     }
   })

@@ -8,7 +8,7 @@ import { right } from '../../../support/tools/right.ts'
 
 const me = callerOf(1)
 const page = { skip: 0, limit: 100 }
-const pulled = (audioUrl: string) => requestOf({ audioFormat: 'hls', audioUrl })
+const urlRequest = (audioUrl: string) => requestOf({ audioFormat: 'hls', audioUrl })
 
 test('only the owner finishes a session; any other session is not found [R36 R85]', async (t) => {
   const { createLive, finishLive, typesOf } = await createWriteSide()
@@ -48,8 +48,8 @@ test('finish flushes, ends, releases, waits for the read models and answers [R83
 
 test('all open sessions with exactly this URL end, newest first, in pages [R90 R91 R94 R96 D27]', async (t) => {
   const { createLive, finishLive, finishLivesByAudioUrl, admission } = await createWriteSide()
-  const create = async (userId: number, url: string) => right(await createLive(callerOf(userId), pulled(url))()).id
-  const [ended, one, two, other, slash, upper] = [
+  const create = async (userId: number, url: string) => right(await createLive(callerOf(userId), urlRequest(url))()).id
+  const [ended, first, second, ofOtherUser, withSlash, withUpperCase] = [
     await create(1, 'http://h/a'),
     await create(1, 'http://h/a'),
     await create(1, 'http://h/a'),
@@ -64,19 +64,19 @@ test('all open sessions with exactly this URL end, newest first, in pages [R90 R
   t.is(answer.total, 2)
   t.deepEqual(
     answer.items.map(({ id, status, vram }) => ({ id, status, vram })),
-    [{ id: two, status: 'finished', vram: 0 }],
+    [{ id: second, status: 'finished', vram: 0 }],
   )
   t.deepEqual(
     admission.state().open.map(({ liveId }) => liveId),
-    [other, slash, upper, 7],
+    [ofOtherUser, withSlash, withUpperCase, 7],
   )
-  t.is(one, two - 1)
+  t.is(first, second - 1)
   t.deepEqual(right(await finishLivesByAudioUrl(me, 'http://h/a', page)()), { items: [], total: 0 })
 })
 
-test('of two simultaneous calls each session is in exactly one answer', async (t) => {
+test('with two simultaneous calls each session is in exactly one answer', async (t) => {
   const { createLive, finishLivesByAudioUrl } = await createWriteSide()
-  for (let count = 0; count < 5; count++) right(await createLive(me, pulled('rtmp://h/a'))())
+  for (let count = 0; count < 5; count++) right(await createLive(me, urlRequest('rtmp://h/a'))())
   const answers = await Promise.all([1, 2].map(() => finishLivesByAudioUrl(me, 'rtmp://h/a', page)()))
   const ids = answers.flatMap((answer) => right(answer).items.map(({ id }) => id))
   t.deepEqual(ids.toSorted((a, b) => a - b), [1, 2, 3, 4, 5])

@@ -16,9 +16,9 @@ import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
 
 const finished = { status: 'finished', reason: 'finish_message' } as const
-/** A failed assertion of ava's would fail the test at once, so conditions throw. */
+/** Waits for a condition. It throws instead of asserting: a failed ava assertion would end the test at once. */
 const until = (holds: () => boolean | Promise<boolean>): Promise<void> =>
-  eventually(async () => { if (!(await holds())) throw new Error('it does not come to hold') })
+  eventually(async () => { if (!(await holds())) throw new Error('the condition does not hold') })
 
 const secondsOf = (count: number): string =>
   new Date(Date.parse('2026-11-21T09:30:00Z') + count * 1000).toISOString().replace('Z', '000+00:00')
@@ -47,10 +47,10 @@ test('unretained text is gone from the log and all copies a minute after the end
   clock = 10
   for (const liveId of [1, 2]) right(await lifecycle.endLive(liveId, finished)())
 
-  const waits: Array<{ readonly ms: number; readonly over: () => void }> = []
+  const waits: Array<{ readonly ms: number; readonly end: () => void }> = []
   const timers: Timers = {
-    after: (ms, over) => {
-      waits.push({ ms, over })
+    after: (ms, end) => {
+      waits.push({ ms, end })
       return () => undefined
     },
   }
@@ -69,13 +69,13 @@ test('unretained text is gone from the log and all copies a minute after the end
   t.is(waits[0]?.ms, 58_000)
   t.is(right(await store.read('segments-1')()).length, 1)
   clock = 68
-  waits[0]?.over()
-  // The keyring was away: logged, and tried again from the checkpoint.
+  waits[0]?.end()
+  // The keyring was unavailable: the failure is logged, and the work is repeated from the checkpoint.
   await until(() => waits.length === 2)
   t.is(logger.lines.length, 1)
-  waits[1]?.over()
+  waits[1]?.end()
   await until(() => waits[2]?.ms === 0)
-  waits[2]?.over()
+  waits[2]?.end()
   await until(async () => right(await store.read('segments-1')()).length === 0)
   t.like(right(await openEvents(deps.keyring)(copy)())[0]?.data, { text: ERASED })
   t.is(right(await store.read('segments-2')()).length, 1)
@@ -104,7 +104,9 @@ test('a session with a damaged log keeps its text and delays no later session', 
     if (stream !== 'live-1') return await store.read(stream, options)()
     reads += 1
     return E.left(
-      reads === 1 ? { _tag: 'StoreUnavailable', reason: 'away' } : { _tag: 'LogCorrupted', reason: 'a flipped bit' },
+      reads === 1
+        ? { _tag: 'StoreUnavailable', reason: 'simulated' }
+        : { _tag: 'LogCorrupted', reason: 'a flipped bit' },
     )
   }
   const logger = createRecordingLogger()
@@ -143,10 +145,10 @@ test('unreadable sessions do not keep text beyond the longest retention', async 
     stream === 'live-1'
       ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
       : store.read(stream, options)
-  const hurt = { ...store, read }
+  const damagedStore = { ...store, read }
   const forgetting = forgetText({
     ...deps,
-    store: hurt,
+    store: damagedStore,
     documents,
     logger: createRecordingLogger(),
     timers: immediateTimers,

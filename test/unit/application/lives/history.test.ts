@@ -28,13 +28,13 @@ test('the history of a session is its stream, in order, with masked secrets [D60
     vram: 1,
   })
   t.like(items[2]?.data, { reason: 'finish_route' })
-  const told = JSON.stringify(items)
+  const json = JSON.stringify(items)
   for (const secret of ['hunter2', 'k1"', live.senderToken, 'hall', 'Hash', 'commandId'])
-    t.false(told.includes(secret), secret)
+    t.false(json.includes(secret), secret)
   t.is(right(await historyOf(owner, 2, ALL)()).items[0]?.data['audioUrl'], null)
 })
 
-test('pages of a history state its total length [R16]', async (t) => {
+test('each page of a history states the total length [R16]', async (t) => {
   const side = await createWriteSide()
   const historyOf = getHistory(side.deps)
   right(await side.createLive(owner, requestOf())())

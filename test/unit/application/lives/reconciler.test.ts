@@ -15,14 +15,14 @@ import { dataOf } from '../../../support/events/stored-data.ts'
 
 type WriteSide = Awaited<ReturnType<typeof createWriteSide>>
 
-/** An admission whose create never came further. */
+/** Admits a session without creating it, as a create that was interrupted. */
 const orphan = async ({ admission, environment }: WriteSide, instance = environment.instance): Promise<void> => {
   const commandId = environment.newId()
   const command = admitCommand({ commandId, instance, at: environment.now() })
   right(await admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' })())
 }
 
-/** The same stores and admission under another process: what a start finds. */
+/** Creates a restarted process on the same stores and admission. */
 const restarted = (side: WriteSide) =>
   writeSideOf({ ...side.deps, environment: { ...side.environment, instance: 'restarted' } }, side.admission)
 
@@ -47,7 +47,11 @@ test('at start running raw sessions finish, pending ones stay, and ended ones ho
     [pending, waiting, attachedOnly, 7],
   )
   for (const id of [active, left, byConfig]) t.is(side.typesOf(`live-${id}`).at(-1), 'LiveFinished')
-  t.is(side.typesOf(`live-${attachedOnly}`).at(-1), 'SenderDetached', 'a sender is not of the process that starts')
+  t.is(
+    side.typesOf(`live-${attachedOnly}`).at(-1),
+    'SenderDetached',
+    'the restarted process does not end a session that never started',
+  )
   right(await restarted(side).reconcile())
   t.deepEqual(
     side.admission.state().open.map(({ liveId }) => liveId),
@@ -80,7 +84,7 @@ test('a session created while its owner was disabled ends in the next round [A4]
   )
 })
 
-test('the memory of a session with a lost release is released', async (t) => {
+test('the memory of an ended session whose release was lost is released', async (t) => {
   const side = await createWriteSide()
   const { id } = right(await side.createLive(callerOf(1), requestOf())())
   const broken = {
@@ -122,9 +126,9 @@ test('an orphan is fenced after 10 s, after 60 s while its process runs, at once
 
 test('a process knows running creators by the members; without members it knows only itself', (t) => {
   const { members } = scriptedMembers(memberNamed('api'), memberNamed('api-2', null))
-  const [many, alone] = [creatorStateAmong(members, false), creatorStateAmong(members, true)]
-  t.deepEqual(['api-1', 'api-2-1', 'another'].map(many), ['unseen', 'alive', 'unseen'])
-  t.deepEqual(['api-1', 'another'].map(alone), ['unseen', 'gone'])
+  const [inCluster, single] = [creatorStateAmong(members, false), creatorStateAmong(members, true)]
+  t.deepEqual(['api-1', 'api-2-1', 'another'].map(inCluster), ['unseen', 'alive', 'unseen'])
+  t.deepEqual(['api-1', 'another'].map(single), ['unseen', 'gone'])
 })
 
 test('an unplaced session waits for the grace by the local clock, and again after another lost worker', async (t) => {
@@ -136,20 +140,20 @@ test('an unplaced session waits for the grace by the local clock, and again afte
     right(
       await side.admission.send({ command, commandId: environment.newId(), correlationId: 'c', actor: 'service' })(),
     )
-  const of = (incarnation: string) => ({ worker: 'worker-1', incarnation, at: environment.now() })
+  const workerOf = (incarnation: string) => ({ worker: 'worker-1', incarnation, at: environment.now() })
   const { round, isWatching } = createReconciler(side.deps)
   const typeAfter = async (now: number) => {
     clock = now
     right(await round())
     return side.typesOf(`live-${id}`).at(-1)
   }
-  await send({ type: 'Leave', reason: 'lost', ...of(environment.instance) })
+  await send({ type: 'Leave', reason: 'lost', ...workerOf(environment.instance) })
   t.is(await typeAfter(0), 'LiveCreated')
   t.is(await typeAfter(59_999), 'LiveCreated')
   t.true(isWatching())
-  await send({ type: 'Join', vram: 10, ...of('second') })
+  await send({ type: 'Join', vram: 10, ...workerOf('second') })
   t.is(await typeAfter(60_000), 'LiveCreated')
-  await send({ type: 'Leave', reason: 'lost', ...of('second') })
+  await send({ type: 'Leave', reason: 'lost', ...workerOf('second') })
   t.is(await typeAfter(61_000), 'LiveCreated')
   t.is(await typeAfter(120_999), 'LiveCreated')
   t.is(await typeAfter(121_000), 'LiveFailed')
@@ -158,14 +162,14 @@ test('an unplaced session waits for the grace by the local clock, and again afte
 
 test('every 30 s an admission is fenced after 10 s of watching; failures are logged and retried', async (t) => {
   let clock = 0
-  let isAway = false
+  let isUnavailable = false
   const memory = createMemoryEventStore()
   const store: EventStore = {
     ...memory,
     read:
       (...args) =>
       async () =>
-        isAway ? E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const) : await memory.read(...args)(),
+        isUnavailable ? E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const) : await memory.read(...args)(),
   }
   const side = await createWriteSide({ store, environment: { ...createTestEnvironment(), monotonic: () => clock } })
   const logger = createRecordingLogger()
@@ -178,7 +182,7 @@ test('every 30 s an admission is fenced after 10 s of watching; failures are log
   const round = async (): Promise<void> => {
     const { length } = planned
     planned.at(-1)?.task()
-    await eventually(() => { if (planned.length === length) throw new Error('the round is not over') })
+    await eventually(() => { if (planned.length === length) throw new Error('the round has not ended') })
   }
 
   await round()
@@ -189,10 +193,10 @@ test('every 30 s an admission is fenced after 10 s of watching; failures are log
   t.is(side.admission.state().open.length, 1)
 
   clock = 10_000
-  isAway = true
+  isUnavailable = true
   await round()
   t.is(logger.lines.length, 1)
-  isAway = false
+  isUnavailable = false
   await round()
   t.is(side.admission.state().open.length, 0)
   t.true(memory.allEvents().some(({ type }) => type === 'LiveAborted'))

@@ -12,11 +12,11 @@ import { silentLogger } from '../../../support/doubles/loggers.ts'
 import { admitCommand, callerOf, createWriteSide, requestOf } from '../write-side.ts'
 import { dataOf } from '../../../support/events/stored-data.ts'
 
-/** A worker that lets a live speak out and ends it. */
-const speakOut =
-  ({ deps }: Awaited<ReturnType<typeof createWriteSide>>, spoken: Promise<void>) =>
+/** Ends a session after its transcription has finished. */
+const endAfter =
+  ({ deps }: Awaited<ReturnType<typeof createWriteSide>>, transcribed: Promise<void>) =>
   async (liveId: number, { cause, origin }: EndRequest) => {
-    await spoken
+    await transcribed
     return { position: right(await endInTerm(deps)(liveId, { cause, origin, term: 1 })()) }
   }
 
@@ -34,7 +34,7 @@ test('the reconciler finishes sessions at a limit and releases their memory [R10
     limits: { pendingTimeout: 60_000, maxDuration: 120_000 },
     endByWorker: (liveId, end) => {
       flushed.push(liveId)
-      return speakOut(side, Promise.resolve())(liveId, end)
+      return endAfter(side, Promise.resolve())(liveId, end)
     },
   })
   let due: () => void = () => undefined
@@ -51,13 +51,13 @@ test('the reconciler finishes sessions at a limit and releases their memory [R10
     const before = plans
     due()
     await eventually(() => {
-      if (plans === before) throw new Error('the round is not over')
+      if (plans === before) throw new Error('the round has not ended')
       if (open().join() !== expected.join()) throw new Error(`open are ${open().join()}`)
     })
   }
   await round(59_999, [1, 2, 3])
   await round(60_000, [2, 3])
-  t.deepEqual(flushed, [], 'nothing was said')
+  t.deepEqual(flushed, [], 'a session without audio is not flushed')
   await round(119_999, [2, 3])
   await round(120_000, [])
   t.deepEqual(flushed, [2])
@@ -81,16 +81,16 @@ test('a sender that comes at the last moment keeps its session [R105]', async (t
   right(await createLive(callerOf(1), requestOf())())
   const expiry = expireLives({ ...deps, limits: { pendingTimeout: 1, maxDuration: 0 } })
   right(await lifecycle.attachSender(1)())
-  // As it was read before the sender came.
-  const seen = {
+  // The state as it was read before the sender attached.
+  const outdated = {
     status: 'pending',
     sender: null,
     senderAt: null,
     autoStartPid: null,
     created: { at: '2026-01-01T00:00:00.000000+00:00' },
   } as unknown as Live
-  t.true(expiry.isDue(seen))
-  right(await expiry.end(1, seen))
+  t.true(expiry.isDue(outdated))
+  right(await expiry.end(1, outdated))
   t.deepEqual(typesOf('live-1'), ['LiveCreated', 'SenderAttached'])
   t.is(admission.state().open.length, 1)
 })
@@ -115,20 +115,20 @@ test('expiring sessions finish in parallel with a bound, and fences do not wait 
     right(await lifecycle.attachSender(id)())
     right(await lifecycle.startLive(id)())
   }
-  /** Ends of the flushes that have begun and are not over. */
-  const speaking: Array<() => void> = []
-  const spokeOut: Array<number> = []
+  /** Resolves the running flushes. */
+  const flushes: Array<() => void> = []
+  const flushed: Array<number> = []
   const flush = async (liveId: number): Promise<void> => {
     await new Promise<void>((resolve) => {
-      speaking.push(resolve)
+      flushes.push(resolve)
     })
-    spokeOut.push(liveId)
+    flushed.push(liveId)
   }
   const expiry = expireLives({
     ...side.deps,
     timers: createManualTimers(),
     limits: { pendingTimeout: 0, maxDuration: 60_000 },
-    endByWorker: (liveId, end) => speakOut(side, flush(liveId))(liveId, end),
+    endByWorker: (liveId, end) => endAfter(side, flush(liveId))(liveId, end),
   })
   const reconciler = reconcileLives({ ...side.deps, logger: silentLogger, timers, expiry, every: 30_000 })
   const orphan = async (): Promise<number> => {
@@ -148,29 +148,30 @@ test('expiring sessions finish in parallel with a bound, and fences do not wait 
 
   clock += 60_000
   await fencedSoon(await orphan())
-  const most = speaking.length
+  const most = flushes.length
   t.true(most > 16 && most < 200, `${most} at a time`)
   await fencedSoon(await orphan())
-  t.is(speaking.length, most, 'who speaks out already is not asked again')
+  t.is(flushes.length, most, 'a session that is being flushed is not flushed again')
   t.is(admission.state().open.length, 200)
 
   let batches = 0
-  while (spokeOut.length < 200) {
-    const before = spokeOut.length
+  while (flushed.length < 200) {
+    const before = flushed.length
     batches += 1
-    speaking.splice(0).forEach((over) => over())
+    flushes.splice(0).forEach((end) => end())
     await eventually(() => {
       const left = 200 - before - most
-      if (spokeOut.length < 200 && speaking.length < Math.min(most, left)) throw new Error('the next have not begun')
+      if (flushed.length < 200 && flushes.length < Math.min(most, left))
+        throw new Error('the next flushes have not begun')
     })
-    t.true(speaking.length <= most)
+    t.true(flushes.length <= most)
   }
   t.is(batches, Math.ceil(200 / most))
   await eventually(() => {
-    if (admission.state().open.length > 0) throw new Error('not all are released')
+    if (admission.state().open.length > 0) throw new Error('not all sessions are released')
   })
-  t.is(new Set(spokeOut).size, 200)
-  t.is(speaking.length, 0, 'none is asked twice')
+  t.is(new Set(flushed).size, 200)
+  t.is(flushes.length, 0, 'no session is flushed twice')
   t.is(side.log().filter(({ type }) => type === 'LiveFinished').length, 200)
   await reconciler.stop()
 })
@@ -184,24 +185,24 @@ test('stopping the reconciler waits for the ends that have begun', async (t) => 
     right(await side.lifecycle.attachSender(id)())
     right(await side.lifecycle.startLive(id)())
   }
-  const speaking: Array<() => void> = []
-  const flush = (): Promise<void> => new Promise((resolve) => { speaking.push(resolve) })
+  const flushes: Array<() => void> = []
+  const flush = (): Promise<void> => new Promise((resolve) => { flushes.push(resolve) })
   const timers = createManualTimers()
   const expiry = expireLives({
     ...side.deps, timers: createManualTimers(), limits: { pendingTimeout: 0, maxDuration: 60_000 },
-    endByWorker: (liveId, end) => speakOut(side, flush())(liveId, end),
+    endByWorker: (liveId, end) => endAfter(side, flush())(liveId, end),
   })
   const reconciler = reconcileLives({ ...side.deps, logger: silentLogger, timers, expiry, every: 30_000 })
   clock += 60_000
   timers.advance(30_000)
-  await eventually(() => { if (speaking.length < 32) throw new Error('not all places are taken') })
-  let over = false
-  const stopping = reconciler.stop().then(() => { over = true })
+  await eventually(() => { if (flushes.length < 32) throw new Error('not all slots are in use') })
+  let hasStopped = false
+  const stopping = reconciler.stop().then(() => { hasStopped = true })
   await eventually(() => { if (timers.size() > 0) throw new Error('a round is planned') })
-  t.false(over)
-  speaking.forEach((end) => end())
-  await eventually(() => { if (!over) throw new Error('it waits for others, too') })
+  t.false(hasStopped)
+  flushes.forEach((end) => end())
+  await eventually(() => { if (!hasStopped) throw new Error('it still waits for other sessions') })
   await stopping
-  t.is(speaking.length, 32)
+  t.is(flushes.length, 32)
   t.is(side.admission.state().open.length, 8)
 })

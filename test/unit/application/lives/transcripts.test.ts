@@ -17,7 +17,7 @@ const owner = callerOf(1, { permissions: ['user_retention'] })
 const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
 const NO_TRANSCRIPT = E.left({ _tag: 'TranscriptNotFound' } as const)
 
-const said = (segment: number, language: string) => ({
+const segmentOf = (segment: number, language: string) => ({
   liveId: 1, segment, start: segment, end: segment + 1, text: `${segment} in ${language}`,
   kind: language === 'en' ? ('transcription' as const) : ('translation' as const), language,
 })
@@ -43,9 +43,9 @@ test('the transcript contains all recorded text by segment, the speaker before t
     [1, 'es'],
     [2, 'es'],
   ] as const)
-    right(await lifecycle.recordSegment(said(segment, language))())
-  const expected = [said(1, 'en'), said(1, 'es'), said(1, 'fr'), said(2, 'en'), said(2, 'es')]
-  t.deepEqual(right(await getTranscript(owner, 1)()), expected, 'while it runs')
+    right(await lifecycle.recordSegment(segmentOf(segment, language))())
+  const expected = [segmentOf(1, 'en'), segmentOf(1, 'es'), segmentOf(1, 'fr'), segmentOf(2, 'en'), segmentOf(2, 'es')]
+  t.deepEqual(right(await getTranscript(owner, 1)()), expected, 'while the session runs')
   right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
   t.deepEqual(right(await getTranscript(owner, 1)()), expected)
 })
@@ -53,17 +53,17 @@ test('the transcript contains all recorded text by segment, the speaker before t
 test('words are encrypted with the text, returned with it and erased with it [B43]', async (t) => {
   const { lifecycle, getTranscript, deps } = await start({ retention: true })
   const words = [{ start: 1, end: 2, text: 'secretly', confidence: 0.5 }]
-  right(await lifecycle.recordSegment({ ...said(1, 'en'), text: 'secretly', words })())
+  right(await lifecycle.recordSegment({ ...segmentOf(1, 'en'), text: 'secretly', words })())
   const [stored] = right(await deps.store.read('segments-1', {})()).map(({ data }) => data as { words: object })
   t.deepEqual(Object.keys(stored?.words ?? {}).toSorted(), ['c', 'iv', 'k', 'm'])
   t.deepEqual(right(await getTranscript(owner, 1)())[0]?.words, words)
   const missed = right(await lifecycle.storedFinals(1, { kind: 'last', count: 1 })())
-  t.deepEqual(right(await missed.next())?.[0]?.words, words, 'for who comes back too')
+  t.deepEqual(right(await missed.next())?.[0]?.words, words, 'for returning listeners too')
 })
 
 test('a long transcript is complete [R87]', async (t) => {
   const { lifecycle, getTranscript } = await start({ retention: true })
-  for (let segment = 1; segment <= 1001; segment++) right(await lifecycle.recordSegment(said(segment, 'en'))())
+  for (let segment = 1; segment <= 1001; segment++) right(await lifecycle.recordSegment(segmentOf(segment, 'en'))())
   t.deepEqual(
     right(await getTranscript(owner, 1)()).map(({ segment }) => segment),
     Array.from({ length: 1001 }, (_, i) => i + 1),
@@ -72,8 +72,8 @@ test('a long transcript is complete [R87]', async (t) => {
 
 test('there is no transcript without retention, for other users, after a deletion [R36 R86 R87]', async (t) => {
   const { lifecycle, getTranscript, createLive, deleteLive } = await start({ retention: false })
-  right(await lifecycle.recordSegment(said(1, 'en'))())
-  t.deepEqual(await getTranscript(owner, 1)(), NO_TRANSCRIPT, 'not even while it runs')
+  right(await lifecycle.recordSegment(segmentOf(1, 'en'))())
+  t.deepEqual(await getTranscript(owner, 1)(), NO_TRANSCRIPT, 'even while the session runs')
   t.deepEqual(await getTranscript(callerOf(2), 1)(), NOT_FOUND)
   t.deepEqual(await getTranscript(owner, 3)(), NOT_FOUND)
   right(await createLive(owner, requestOf({ retention: true }))())
@@ -89,9 +89,9 @@ test('after RETENTION_MAX a retained text is no longer returned, and is erased',
     retentionMax: 3_600_000,
     now,
   })
-  right(await lifecycle.recordSegment(said(1, 'en'))())
+  right(await lifecycle.recordSegment(segmentOf(1, 'en'))())
   clock += 7_200_000
-  t.is(right(await getTranscript(owner, 1)()).length, 1, 'counted from the end')
+  t.is(right(await getTranscript(owner, 1)()).length, 1, 'the limit counts from the end')
   right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
   clock += 3_599_999
   t.is(right(await getTranscript(owner, 1)()).length, 1)
@@ -116,54 +116,54 @@ test('within a minute after the end stored finals are returned by page, later no
   let clock = Date.parse('2026-11-21T09:30:00Z')
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
   const { lifecycle, deleteLive } = await start({ retention: true, now })
-  const told = async (point: ResumePoint): Promise<ReadonlyArray<string>> => {
+  const finalsAfter = async (point: ResumePoint): Promise<ReadonlyArray<string>> => {
     const { next } = right(await lifecycle.storedFinals(1, point)())
     const frames: Array<string> = []
     for (let page = right(await next()); page !== null; page = right(await next()))
       frames.push(...page.map(({ text, language }) => `${text} ${language}`))
     return frames
   }
-  t.deepEqual(await told({ kind: 'after', segment: 0 }), [])
+  t.deepEqual(await finalsAfter({ kind: 'after', segment: 0 }), [])
   const words = 'one two three four'
   for (let segment = 1; segment <= 300; segment++) {
-    right(await lifecycle.recordSegment({ ...said(segment, 'en'), text: words, maxChars: 9 })())
-    right(await lifecycle.recordSegment({ ...said(segment, 'es'), text: words })())
+    right(await lifecycle.recordSegment({ ...segmentOf(segment, 'en'), text: words, maxChars: 9 })())
+    right(await lifecycle.recordSegment({ ...segmentOf(segment, 'es'), text: words })())
   }
   const [narrow, wide] = ['one two\nthree\nfour en', 'one two three four es']
   t.deepEqual(
-    await told({ kind: 'after', segment: 299 }),
+    await finalsAfter({ kind: 'after', segment: 299 }),
     [wide, narrow, wide],
-    'as wide as it was told, else as the live asked',
+    'with the stored caption width, else with that of the session',
   )
-  t.deepEqual(await told({ kind: 'last', count: 2 }), [narrow, wide, narrow, wide])
-  t.is((await told({ kind: 'after', segment: 0 })).length, 600)
-  t.is((await told({ kind: 'last', count: 100 })).length, 200)
+  t.deepEqual(await finalsAfter({ kind: 'last', count: 2 }), [narrow, wide, narrow, wide])
+  t.is((await finalsAfter({ kind: 'after', segment: 0 })).length, 600)
+  t.is((await finalsAfter({ kind: 'last', count: 100 })).length, 200)
   right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
   clock += 57_000
-  t.is((await told({ kind: 'after', segment: 0 })).length, 600)
+  t.is((await finalsAfter({ kind: 'after', segment: 0 })).length, 600)
   clock += 1000
-  t.deepEqual(await told({ kind: 'after', segment: 0 }), [], 'kept for its owner, not for listeners')
+  t.deepEqual(await finalsAfter({ kind: 'after', segment: 0 }), [], 'retained for the owner, but not for listeners')
   clock -= 1000
   right(await deleteLive(owner, 1)())
-  t.deepEqual(await told({ kind: 'after', segment: 0 }), [])
+  t.deepEqual(await finalsAfter({ kind: 'after', segment: 0 }), [])
 })
 
-test('a query after the last stored final returns the finals stored since [D58]', async (t) => {
+test('a second query after the last stored final returns the finals stored since then [D58]', async (t) => {
   const { lifecycle } = await start({ retention: true })
-  right(await lifecycle.recordSegment(said(1, 'en'))())
+  right(await lifecycle.recordSegment(segmentOf(1, 'en'))())
   const { next } = right(await lifecycle.storedFinals(1, { kind: 'after', segment: 0 })())
   const segments = async () => right(await next())?.map(({ segment }) => segment) ?? null
   t.deepEqual([await segments(), await segments()], [[1], null])
-  right(await lifecycle.recordSegment(said(2, 'en'))())
+  right(await lifecycle.recordSegment(segmentOf(2, 'en'))())
   t.deepEqual([await segments(), await segments()], [[1, 2], null])
 })
 
 test('finals from the log carry their term', async (t) => {
   const { lifecycle } = await start({ retention: true })
-  right(await lifecycle.recordSegment(said(1, 'en'))())
-  right(await lifecycle.recordSegment({ ...said(2, 'en'), term: 3 })())
+  right(await lifecycle.recordSegment(segmentOf(1, 'en'))())
+  right(await lifecycle.recordSegment({ ...segmentOf(2, 'en'), term: 3 })())
   const { next } = right(await lifecycle.storedFinals(1, { kind: 'after', segment: 0 })())
-  t.deepEqual(right(await next())?.map(({ term }) => term), [1, 3], 'those of the first versions have one alone')
+  t.deepEqual(right(await next())?.map(({ term }) => term), [1, 3], 'finals of old versions have term 1')
 })
 
 test('many listeners that read the past of a session cost little more than one', async (t) => {
@@ -180,8 +180,9 @@ test('many listeners that read the past of a session cost little more than one',
   const side = await createWriteSide({ store })
   right(await side.createLive(owner, requestOf({}))())
   const count = 1500
-  for (let segment = 1; segment <= count; segment += 1) right(await side.lifecycle.recordSegment(said(segment, 'en'))())
-  const told = async (after: number): Promise<ReadonlyArray<number>> => {
+  for (let segment = 1; segment <= count; segment += 1)
+    right(await side.lifecycle.recordSegment(segmentOf(segment, 'en'))())
+  const finalsAfter = async (after: number): Promise<ReadonlyArray<number>> => {
     const { next } = right(await side.lifecycle.storedFinals(1, { kind: 'after', segment: after })())
     const segments: Array<number> = []
     for (let page = right(await next()); page !== null; page = right(await next()))
@@ -189,12 +190,12 @@ test('many listeners that read the past of a session cost little more than one',
     return segments
   }
   events = 0
-  const crowd = Array.from({ length: 50 }, (_, n) => n * 29)
-  const all = await Promise.all(crowd.map(told))
-  t.deepEqual(all, crowd.map((after) => Array.from({ length: count - after }, (_, i) => after + 1 + i)))
-  // Each reads a few to find its place, and all of them together the pages.
+  const starts = Array.from({ length: 50 }, (_, n) => n * 29)
+  const all = await Promise.all(starts.map(finalsAfter))
+  t.deepEqual(all, starts.map((after) => Array.from({ length: count - after }, (_, i) => after + 1 + i)))
+  // Each listener reads a few events to find its start. All listeners share the reads of the pages.
   t.true(events < 8 * count, `${events} events were read`)
   const before = events
-  t.deepEqual(await told(count - 1), [count])
-  t.true(events - before < count / 2, `${events - before} events for the last one`)
+  t.deepEqual(await finalsAfter(count - 1), [count])
+  t.true(events - before < count / 2, `${events - before} events for the last final`)
 })

@@ -5,19 +5,19 @@ import { right } from '../../../support/tools/right.ts'
 import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
 
 const owner = callerOf(1)
-const ASKED = { prompt: 'Zebra crossing', hotwords: ['Okapi', 'Quagga'] }
-const LATER = { prompt: 'Zebra crossing', hotwords: ['Gerenuk'] }
+const INITIAL = { prompt: 'Zebra crossing', hotwords: ['Okapi', 'Quagga'] }
+const CHANGED = { prompt: 'Zebra crossing', hotwords: ['Gerenuk'] }
 
 test('a vocabulary is encrypted, shown to its owner and masked in the history [B44 D59]', async (t) => {
   const side = await createWriteSide()
-  const created = right(await side.createLive(owner, requestOf({ vocabulary: ASKED }))())
-  t.deepEqual(created.vocabulary, ASKED)
-  right(await side.lifecycle.changeVocabulary(1, { vocabulary: LATER, term: 1 })())
-  right(await side.lifecycle.changeVocabulary(1, { vocabulary: LATER, term: 1 })())
+  const created = right(await side.createLive(owner, requestOf({ vocabulary: INITIAL }))())
+  t.deepEqual(created.vocabulary, INITIAL)
+  right(await side.lifecycle.changeVocabulary(1, { vocabulary: CHANGED, term: 1 })())
+  right(await side.lifecycle.changeVocabulary(1, { vocabulary: CHANGED, term: 1 })())
   t.deepEqual(side.typesOf('live-1'), ['LiveCreated', 'VocabularyChanged'])
   const stored = right(await side.store.read('live-1')())
   for (const secret of ['Zebra', 'Okapi', 'Gerenuk']) t.false(JSON.stringify(stored).includes(secret))
-  t.deepEqual(right(await side.deps.viewOf(stored)()).vocabulary, LATER)
+  t.deepEqual(right(await side.deps.viewOf(stored)()).vocabulary, CHANGED)
   const { items } = right(await getHistory(side.deps)(owner, 1, { skip: 0, limit: 10 })())
   t.deepEqual(
     items.map(({ data }) => data['vocabulary']),
@@ -27,16 +27,16 @@ test('a vocabulary is encrypted, shown to its owner and masked in the history [B
 
 test('the next worker of a session uses the same vocabulary; an older term cannot change it [B44]', async (t) => {
   const side = await createWriteSide()
-  right(await side.createLive(owner, requestOf({ vocabulary: ASKED }))())
-  right(await side.lifecycle.changeVocabulary(1, { vocabulary: LATER, term: 1 })())
-  t.deepEqual(right(await takeOver(side.deps)(1, 2)()).state.vocabulary, LATER)
-  t.like(await side.lifecycle.changeVocabulary(1, { vocabulary: ASKED, term: 1 })(), { left: { _tag: 'Superseded' } })
+  right(await side.createLive(owner, requestOf({ vocabulary: INITIAL }))())
+  right(await side.lifecycle.changeVocabulary(1, { vocabulary: CHANGED, term: 1 })())
+  t.deepEqual(right(await takeOver(side.deps)(1, 2)()).state.vocabulary, CHANGED)
+  t.like(await side.lifecycle.changeVocabulary(1, { vocabulary: INITIAL, term: 1 })(), { left: { _tag: 'Superseded' } })
 })
 
 test('a deleted session erases its vocabulary [B44 D59]', async (t) => {
   const side = await createWriteSide()
-  right(await side.createLive(owner, requestOf({ vocabulary: ASKED }))())
-  right(await side.lifecycle.changeVocabulary(1, { vocabulary: LATER, term: 1 })())
+  right(await side.createLive(owner, requestOf({ vocabulary: INITIAL }))())
+  right(await side.lifecycle.changeVocabulary(1, { vocabulary: CHANGED, term: 1 })())
   const stored = right(await side.store.read('live-1')())
   right(await side.deleteLive(owner, 1)())
   t.deepEqual(right(await side.deps.viewOf(stored)()).vocabulary, {})
@@ -46,5 +46,5 @@ test('a session without a vocabulary has no such member, in the log too', async 
   const side = await createWriteSide()
   const created = right(await side.createLive(owner, requestOf())())
   const [first] = right(await side.store.read('live-1')())
-  for (const one of [created, first?.data as object]) t.false('vocabulary' in one)
+  for (const members of [created, first?.data as object]) t.false('vocabulary' in members)
 })

@@ -8,25 +8,25 @@ const eventAt = (n: number, type: string, data: Readonly<Record<string, unknown>
   id: String(n), type, data, stream: `live-${n}`, revision: n, position: String(n).padStart(4, '0') as Position,
   metadata: { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: at },
 })
-const about = (liveId: number) => ({ liveId, userId: 1, at })
+const dataOf = (liveId: number) => ({ liveId, userId: 1, at })
 const released = (n: number, liveId: number) => eventAt(n, 'Released', { liveId, at })
 
 test('an end is complete once it is released; an open or unreadable session never is', (t) => {
   const completedBy = watchEnds()
-  const told = [
-    eventAt(1, 'LiveStarted', about(1)),
-    eventAt(2, 'LiveFinished', { ...about(2), reason: 'no reason of ours' }),
-    eventAt(6, 'LiveFinished', { ...about(6), reason: 'finish_route' }),
-    eventAt(7, 'LiveFailed', { ...about(7), code: 'engine_failed', detail: 'broken' }),
+  const ends = [
+    eventAt(1, 'LiveStarted', dataOf(1)),
+    eventAt(2, 'LiveFinished', { ...dataOf(2), reason: 'unknown reason' }),
+    eventAt(6, 'LiveFinished', { ...dataOf(6), reason: 'finish_route' }),
+    eventAt(7, 'LiveFailed', { ...dataOf(7), code: 'engine_failed', detail: 'broken' }),
     released(8, 7),
     released(9, 6),
     released(10, 6),
-    eventAt(11, 'LiveFinished', { ...about(11), reason: 'finish_route' }),
+    eventAt(11, 'LiveFinished', { ...dataOf(11), reason: 'finish_route' }),
     released(12, 2),
   ].map(completedBy)
-  t.deepEqual(told.filter((end) => end !== undefined), [
+  t.deepEqual(ends.filter((end) => end !== undefined), [
     { liveId: 7, cause: { status: 'error', code: 'engine_failed', detail: 'broken' }, position: '0007' as Position },
     { liveId: 6, cause: { status: 'finished', reason: 'finish_route' }, position: '0006' as Position },
   ])
-  t.deepEqual(told.map((end) => end?.liveId ?? null), [null, null, null, null, 7, 6, null, null, null])
+  t.deepEqual(ends.map((end) => end?.liveId ?? null), [null, null, null, null, 7, 6, null, null, null])
 })

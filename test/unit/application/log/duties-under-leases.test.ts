@@ -53,14 +53,14 @@ test('a duty runs in one process at a time, and the next one continues at its ch
   await Promise.all(duties.map(({ stop }) => stop()))
 })
 
-test('a frozen holder of a duty moves its checkpoint no more after a takeover', async (t) => {
+test('a frozen holder of a duty cannot move its checkpoint after a takeover', async (t) => {
   const { store, documents, leases, done, start } = createWorld()
   const frozen = Promise.withResolvers<void>()
   const outcomes: Array<string> = []
-  const late = start('a', {
-    commit: (...asked) => async () => {
+  const frozenDuty = start('a', {
+    commit: (...args) => async () => {
       await frozen.promise
-      const committed = await documents.commit(...asked)()
+      const committed = await documents.commit(...args)()
       outcomes.push(committed._tag)
       return committed
     },
@@ -71,30 +71,30 @@ test('a frozen holder of a duty moves its checkpoint no more after a takeover', 
   const other = start('b')
   await advanceLive(store, 2)
   await eventually(() => assert.deepEqual(done.slice(1), ['b live-1', 'b live-2']), { timeoutMs: 60_000 })
-  const stands = await eventually(async () => {
+  const checkpointed = await eventually(async () => {
     const { position } = right(await documents.checkpoint(named(NAME))())
     assert.equal(position, right(await store.head()()))
     return position
   })
   frozen.resolve()
   await eventually(() => assert.deepEqual(outcomes, ['Left']))
-  t.is(right(await documents.checkpoint(named(NAME))()).position, stands)
+  t.is(right(await documents.checkpoint(named(NAME))()).position, checkpointed)
   leases.thaw('a')
-  await Promise.all([late.stop(), other.stop()])
+  await Promise.all([frozenDuty.stop(), other.stop()])
 })
 
 test('an older copy of the log restarts a duty in its process', async (t) => {
   const { store, documents, done, start } = createWorld()
   await advanceLive(store, 1)
-  right(await documents.commit(named(NAME), [], checkpointAt(right(await createLater())))())
+  right(await documents.commit(named(NAME), [], checkpointAt(right(await createLongerLog())))())
   const running = start('a')
   await eventually(() => assert.deepEqual(done, ['a live-1']))
   t.pass()
   await running.stop()
 })
 
-/** The end of a log that holds more. */
-const createLater = async () => {
+/** Returns the head of a longer log. */
+const createLongerLog = async () => {
   const store = createMemoryEventStore()
   for (const liveId of [1, 2, 3]) await advanceLive(store, liveId)
   return await store.head()()
@@ -125,7 +125,7 @@ test('the next reconciler watches admissions again by its own clock', async (t) 
         first: 0,
       }),
     )
-  /** Lets so much time pass, and the round that falls due then. */
+  /** Advances the clock and waits for the round that is due. */
   const round = async (ms: number): Promise<void> => {
     const before = rounds
     timers.advance(ms)
@@ -141,7 +141,7 @@ test('the next reconciler watches admissions again by its own clock', async (t) 
   await eventually(() => assert.equal(timers.size(), 1))
   await round(0)
   timers.advance(9_999)
-  t.is(open(), 1, 'the 9 s of the one before do not count')
+  t.is(open(), 1, 'the 9 s of the earlier holder do not count')
   await round(1)
   await eventually(() => assert.equal(open(), 0))
   await Promise.all([a.stop(), b.stop()])

@@ -121,7 +121,7 @@ test('a deleted stream continues its numbering', async (t) => {
   const { memory, claim } = withFates()
   right(await claim(7))
   right(await memory.deleteStream(STREAM)())
-  // The next one decides on the empty stream although its revisions go on.
+  // The next command decides on an empty stream, although the revisions continue.
   t.is(right(await claim(8)).stored[0]?.revision, 1)
 })
 

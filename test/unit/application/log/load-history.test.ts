@@ -33,11 +33,11 @@ const start = () => {
 
 test('a sample is taken at once and every ten seconds, with the highest and the 95th percentile lag [R169]', (t) => {
   const { history, timers, show } = start()
-  const about = { vramReserved: 310, sessions: 1, listeners: 2 }
-  t.deepEqual(history.recent(60), [{ at: after(1000), lagMax: 0, lagP95: 0, ...about }])
+  const figures = { vramReserved: 310, sessions: 1, listeners: 2 }
+  t.deepEqual(history.recent(60), [{ at: after(1000), lagMax: 0, lagP95: 0, ...figures }])
   show([...Array.from({ length: 19 }, () => 0.5), 9])
   timers.advance(10_000)
-  t.deepEqual(history.recent(60).slice(1), [{ at: after(2000), lagMax: 9, lagP95: 0.5, ...about }])
+  t.deepEqual(history.recent(60).slice(1), [{ at: after(2000), lagMax: 9, lagP95: 0.5, ...figures }])
 })
 
 test('the history covers six hours, returns the last minutes, and stops on request [R169]', (t) => {

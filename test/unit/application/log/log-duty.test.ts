@@ -32,22 +32,22 @@ const event = (number: number): StoredEvent => ({
 })
 const EVENTS = [1, 2, 3].map(event)
 
-/** What is behind the position, then nothing more: the subscription ends, as one does whose store went away. */
+/** Delivers the events after the position, then ends like a subscription whose store became unavailable. */
 const subscribe: EventStore['subscribe'] = async function* (from): AsyncGenerator<SubscriptionMessage, void> {
-  for (const one of EVENTS) if (one.position > from) yield { kind: 'event', event: one }
+  for (const event of EVENTS) if (event.position > from) yield { kind: 'event', event }
 }
 
-/** A duty on three events that fails as often as it is told; answers what it waited for and what it did. */
+/** Runs a duty on three events that fails the given number of times. Returns its waits in ms and the events done. */
 const dutyThatFails = async (failuresBefore: ReadonlyMap<number, number>, waitsWanted: number) => {
   const left = new Map(failuresBefore)
   const done: Array<number> = []
   const waits: Array<number> = []
   const enough = Promise.withResolvers<void>()
   const timers: Timers = {
-    after: (ms, over) => {
+    after: (ms, task) => {
       waits.push(ms)
       if (waits.length === waitsWanted) enough.resolve()
-      else void setImmediate().then(over)
+      else void setImmediate().then(task)
       return () => undefined
     },
   }
@@ -59,7 +59,7 @@ const dutyThatFails = async (failuresBefore: ReadonlyMap<number, number>, waitsW
       return E.right(undefined)
     },
   }
-  // Random 1: the longest that each wait may be.
+  // Random 1 makes each wait as long as possible.
   const deps = {
     store: { subscribe },
     documents,
@@ -127,7 +127,7 @@ test('irrelevant events advance the checkpoint every 500 events or 5 s', async (
       name: 'duty',
       prefixes: ['live-'],
       concerns: () => false,
-      perform: () => Promise.reject(new Error('not asked for')),
+      perform: () => Promise.reject(new Error('no event concerns the duty')),
       failure: '',
     },
   )

@@ -11,10 +11,10 @@ import { requestOf } from '../write-side.ts'
 const MINUTES = 600_000
 
 test('at a planned stop each session finishes its audio and moves, and the worker leaves', async (t) => {
-  const on = stores()
-  // A worker whose pipelines have something left to say.
-  const first = await startWorker(t, on, { drainTimeout: MINUTES, script: { tail: () => 'last words' } })
-  const pulled = right(await first.side.createLive(me, requestOf(URL_LIVE))()).id
+  const shared = stores()
+  // The pipelines of this worker still have text to finish.
+  const first = await startWorker(t, shared, { drainTimeout: MINUTES, script: { tail: () => 'last words' } })
+  const fromUrl = right(await first.side.createLive(me, requestOf(URL_LIVE))()).id
   const raw = right(await first.side.createLive(me, requestOf())()).id
   const waiting = right(await first.side.createLive(me, requestOf())()).id
   await eventually(() => assert.equal(first.pullers.all.length, 1))
@@ -22,11 +22,11 @@ test('at a planned stop each session finishes its audio and moves, and the worke
   const sender = await first.attach(raw)
   sender.configure({})
   sender.audio(AUDIO)
-  await eventually(async () => assert.ok((await typesOf(on, `live-${raw}`)).includes('LiveStarted')))
-  const second = await startWorker(t, on, { worker: 'w2', takeoverGrace: MINUTES })
+  await eventually(async () => assert.ok((await typesOf(shared, `live-${raw}`)).includes('LiveStarted')))
+  const second = await startWorker(t, shared, { worker: 'w2', takeoverGrace: MINUTES })
   await first.admission.refresh()
   await first.drain()
-  t.deepEqual(await typesOf(on, 'admission'), [
+  t.deepEqual(await typesOf(shared, 'admission'), [
     'WorkerJoined',
     'Admitted',
     'Admitted',
@@ -40,39 +40,45 @@ test('at a planned stop each session finishes its audio and moves, and the worke
   ])
   t.is(first.sessions.count(), 0)
   await eventually(() =>
-    assert.deepEqual(new Set(second.pipelines.all.map(({ liveId }) => liveId)), new Set([pulled, raw])),
+    assert.deepEqual(new Set(second.pipelines.all.map(({ liveId }) => liveId)), new Set([fromUrl, raw])),
   )
-  t.deepEqual(
-    second.admission.state().open.map(({ liveId, worker, term }) => [liveId, worker, term]),
-    [
-      [pulled, 'w2', 2],
-      [raw, 'w2', 2],
-      [waiting, 'w2', 2],
-    ],
+  await eventually(() =>
+    assert.deepEqual(
+      second.admission.state().open.map(({ liveId, worker, term }) => [liveId, worker, term]),
+      [
+        [fromUrl, 'w2', 2],
+        [raw, 'w2', 2],
+        [waiting, 'w2', 2],
+      ],
+    ),
   )
-  for (const id of [pulled, raw]) {
-    const [said, fence] = right(await on.store.read(`segments-${id}`)()).map(dataOf)
-    t.deepEqual([said?.['term'], fence?.['term']], [1, 2], 'what was heard is said before the next worker goes on')
-    t.deepEqual((await typesOf(on, `live-${id}`)).filter((type) => type === 'LiveFinished'), [])
+  for (const id of [fromUrl, raw]) {
+    const [final, fence] = right(await shared.store.read(`segments-${id}`)()).map(dataOf)
+    t.deepEqual(
+      [final?.['term'], fence?.['term']],
+      [1, 2],
+      'the first worker stores its last text before the next worker continues',
+    )
+    t.deepEqual((await typesOf(shared, `live-${id}`)).filter((type) => type === 'LiveFinished'), [])
   }
   t.is(sender.audio(AUDIO), 'over')
 })
 
 test('sessions without another worker stay until DRAIN_TIMEOUT and then wait for a worker', async (t) => {
-  const on = stores()
+  const shared = stores()
   const offering = () =>
     new Map([
       ['w1', new Set(['m1', 'm2'])],
       ['w2', new Set(['m2'])],
     ])
   const environment = createTestEnvironment()
-  const first = await startWorker(t, on, { environment, drainTimeout: 200, offering, script: { tail: () => null } })
+  const first = await startWorker(t, shared, { environment, drainTimeout: 200, offering, script: { tail: () => null } })
   const [stays, goes] = [
     right(await first.side.createLive(me, requestOf(URL_LIVE))()).id,
     right(await first.side.createLive(me, requestOf({ ...URL_LIVE, model: 'm2' }))()).id,
   ]
   await eventually(() => assert.equal(first.pullers.all.length, 2))
-  const second = await startWorker(t, on, { worker: 'w2', offering })
+  const second = await startWorker(t, shared, { worker: 'w2', offering })
   await first.admission.refresh()
   const draining = first.drain()
   await eventually(() =>
@@ -81,7 +87,7 @@ test('sessions without another worker stay until DRAIN_TIMEOUT and then wait for
       [goes],
     ),
   )
-  t.deepEqual(first.pipelines.of(stays).finishes, [], 'it is heard on')
+  t.deepEqual(first.pipelines.of(stays).finishes, [], 'the session is still transcribed')
   t.is(first.sessions.count(), 1)
   environment.advance(200)
   await draining
@@ -95,28 +101,28 @@ test('sessions without another worker stay until DRAIN_TIMEOUT and then wait for
   )
 })
 
-test('a single process writes nothing to the log and keeps its sessions for the next start', async (t) => {
-  const on = stores()
+test('a single process writes nothing when it stops and keeps its sessions for the next start', async (t) => {
+  const shared = stores()
   const environment = createTestEnvironment()
-  const only = await startWorker(t, on, { environment, drainTimeout: 200, script: { tail: () => null } })
+  const only = await startWorker(t, shared, { environment, drainTimeout: 200, script: { tail: () => null } })
   right(await only.side.createLive(me, requestOf(URL_LIVE))())
   await eventually(() => assert.equal(only.pullers.all.length, 1))
   const draining = only.drain()
   environment.advance(200)
   await draining
-  t.deepEqual(await typesOf(on, 'admission'), ['WorkerJoined', 'Admitted'])
+  t.deepEqual(await typesOf(shared, 'admission'), ['WorkerJoined', 'Admitted'])
   t.is(only.pipelines.all[0]?.finishes.length, 1)
 })
 
 test('DRAIN_TIMEOUT=0 moves all sessions as the worker leaves', async (t) => {
-  const on = stores()
-  const first = await startWorker(t, on)
+  const shared = stores()
+  const first = await startWorker(t, shared)
   right(await first.side.createLive(me, requestOf(URL_LIVE))())
   await eventually(() => assert.equal(first.pullers.all.length, 1))
-  const second = await startWorker(t, on, { worker: 'w2' })
+  const second = await startWorker(t, shared, { worker: 'w2' })
   await first.admission.refresh()
   await first.drain()
   await eventually(() => assert.equal(second.pullers.all.length, 1))
   t.deepEqual(first.pipelines.all[0]?.finishes, [])
-  t.deepEqual((await typesOf(on, 'admission')).slice(-2), ['WorkerLeft', 'Moved'])
+  t.deepEqual((await typesOf(shared, 'admission')).slice(-2), ['WorkerLeft', 'Moved'])
 })

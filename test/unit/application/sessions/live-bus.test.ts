@@ -8,39 +8,39 @@ const ENDED: LiveSignal = { kind: 'ended', cause: { status: 'finished', reason: 
 
 test('subscribers of a session receive its signals in the order of their subscriptions', (t) => {
   const bus = createLiveBus({ logger: createRecordingLogger() })
-  const heard: string[] = []
-  bus.subscribe(1, () => heard.push('first'))
-  bus.subscribe(1, () => heard.push('second'))
-  bus.subscribe(2, () => heard.push('other live'))
+  const received: string[] = []
+  bus.subscribe(1, () => received.push('first'))
+  bus.subscribe(1, () => received.push('second'))
+  bus.subscribe(2, () => received.push('other session'))
   bus.publish(1, STARTED)
-  t.deepEqual(heard, ['first', 'second'])
+  t.deepEqual(received, ['first', 'second'])
 })
 
-test('a subscriber may leave during a signal, itself or another one, and receives no more', (t) => {
+test('a subscriber can unsubscribe itself or another subscriber during a signal', (t) => {
   const bus = createLiveBus({ logger: createRecordingLogger() })
-  const heard: string[] = []
+  const received: string[] = []
   const leaveFirst = bus.subscribe(1, () => {
-    heard.push('first')
+    received.push('first')
     leaveFirst()
     leaveSecond()
   })
-  const leaveSecond = bus.subscribe(1, () => heard.push('second'))
-  bus.subscribe(1, () => heard.push('third'))
+  const leaveSecond = bus.subscribe(1, () => received.push('second'))
+  bus.subscribe(1, () => received.push('third'))
   bus.publish(1, STARTED)
   bus.publish(1, STARTED)
-  t.deepEqual(heard, ['first', 'third', 'third'])
+  t.deepEqual(received, ['first', 'third', 'third'])
 })
 
 test('a throwing subscriber is logged and does not block the next one', (t) => {
   const logger = createRecordingLogger()
   const bus = createLiveBus({ logger })
-  const heard: string[] = []
+  const received: string[] = []
   bus.subscribe(1, () => {
     throw new Error('broken subscriber')
   })
-  bus.subscribe(1, () => heard.push('second'))
+  bus.subscribe(1, () => received.push('second'))
   bus.publish(1, STARTED)
-  t.deepEqual(heard, ['second'])
+  t.deepEqual(received, ['second'])
   t.is(logger.lines[0]?.level, 'error')
 })
 

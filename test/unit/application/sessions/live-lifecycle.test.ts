@@ -56,7 +56,7 @@ test('a sender is admitted only by the worker that has the session', async (t) =
       actor: 'a',
     })(),
   )
-  t.like(await attachSender(deps)(id)(), { left: { _tag: 'Superseded' } }, 'nobody has it')
+  t.like(await attachSender(deps)(id)(), { left: { _tag: 'Superseded' } }, 'no worker has the session')
 })
 
 test('an end releases the memory before it answers, and a repeated end changes nothing [R83 R85]', async (t) => {
@@ -109,7 +109,7 @@ test('after a kill a process continues to pull after the last final, in whatever
   t.deepEqual(
     await pointOf(),
     { sampleOffset: 32_000, nextSegment: 2, mediaSequence: 3 },
-    'a final of a source that has no sequences, or of an earlier version',
+    'a final without a media sequence keeps that of the source',
   )
   right(await lifecycle.recordSegment({ ...segment(2), mediaSequence: 5 })())
   right(await lifecycle.recordSegment({ ...segment(2, 'hola', 'es'), kind: 'translation' })())
@@ -149,13 +149,17 @@ test('equal numbers of two terms are two segments; after a fence no lower term w
   t.like(
     await lifecycle.recordSegment({ ...segment(2), term: 1 })(),
     { left: { _tag: 'Contended' } },
-    'tried again it sees why',
+    'the first attempt finds another writer',
   )
   t.like(await lifecycle.recordSegment({ ...segment(2), term: 1 })(), { left: { _tag: 'Superseded' } })
   right(await other.recordSegment({ ...segment(1, 'again'), term: 2 })())
   t.like(await other.recordSegment({ ...segment(2), term: 1 })(), { left: { _tag: 'Superseded' } })
   t.like(await fenceSegments(deps)({ liveId: 1, worker: 'worker-2', term: 1 })(), { left: { _tag: 'Superseded' } })
-  t.is(right(await fenceSegments(deps)({ liveId: 1, worker: 'worker-1', term: 2 })()).length, 3, 'a fence stands once')
+  t.is(
+    right(await fenceSegments(deps)({ liveId: 1, worker: 'worker-1', term: 2 })()).length,
+    3,
+    'a repeated fence appends nothing',
+  )
   t.deepEqual(
     right(await store.read('segments-1')()).map(({ type, data }) => [type, (data as { term: number }).term]),
     [

@@ -10,17 +10,17 @@ import { AUDIO, startSessions } from '../../../support/worlds/session-world.ts'
 const TO_SPANISH = [{ model: 'en-es', from: 'en', to: 'es' }, { model: 'fr-es', from: 'fr', to: 'es' }]
 const TRANSLATE = { ...DEFAULT_ENGINE_SETTINGS, task: 'translate' } as const
 
-/** A live of these facts that was configured and heard something. */
+/** Starts a configured session with this data that has received audio. */
 const start = async (t: Parameters<typeof startSessions>[0], facts: Partial<AttachedLive>) => {
   const translator = createScriptedTranslator({ answers: true })
   const { lifecycle, pipelines, attach, listen } = startSessions(t, {}, translator)
   const live = lifecycle.add(facts)
   const session = await attach(live.id)
-  const heard = listen(live.id)
+  const signals = listen(live.id)
   session.configure({})
   session.audio(AUDIO)
   const frames = (): ReadonlyArray<TranscriptFrame> =>
-    heard.filter((signal): signal is TranscriptFrame => 'segment' in signal)
+    signals.filter((signal): signal is TranscriptFrame => 'segment' in signal)
   const languages = () => frames().map(({ kind, segment, language }) => `${kind} ${segment} ${language}`)
   return { live, session, pipeline: pipelines.of(live.id), translator, languages }
 }
@@ -43,7 +43,7 @@ test('a given language is reported whatever is detected [B32]', async (t) => {
 
 test('each line uses the pair of its language; target or unknown languages are not translated [B32]', async (t) => {
   const { live, pipeline, translator, languages } = await start(t, { language: 'auto', translations: TO_SPANISH })
-  t.deepEqual(translator.loads, [], 'which is needed is not yet known')
+  t.deepEqual(translator.loads, [], 'the needed translator is not known yet')
   for (const [index, language] of ['fr', 'es', 'de', 'en'].entries()) await pipeline.final(index + 1, 'x', { language })
   await pipeline.final(5, 'x')
   await eventually(() => assert.equal(live.segments.length, 7))
@@ -60,14 +60,17 @@ test('each line uses the pair of its language; target or unknown languages are n
   )
 })
 
-test('text that is translated during recognition is English, and further translations use it [B45]', async (t) => {
+test('text translated during recognition is English, and further translations start from it [B45]', async (t) => {
   const translations = [{ model: 'en-es', from: 'en', to: 'es' }]
   for (const language of ['fr', 'auto']) {
     const { pipeline, translator, languages } = await start(t, { language, config: TRANSLATE, translations })
     t.deepEqual([pipeline.language, pipeline.task], [language, 'translate'])
     await pipeline.final(1, 'Hello.', language === 'auto' ? { language: 'fr' } : {})
     await eventually(() => assert.deepEqual(languages(), ['transcription 1 en', 'translation 1 es']))
-    t.deepEqual(translator.jobs.map(({ from }) => from), ['en'])
+    t.deepEqual(
+      translator.jobs.map(({ from }) => from),
+      ['en'],
+    )
   }
 })
 

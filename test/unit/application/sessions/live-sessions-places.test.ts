@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { AUDIO, startSessions } from '../../../support/worlds/session-world.ts'
 
-test('of two senders one gets the place; a sender refused by an unavailable store leaves it free', async (t) => {
+test('one of two senders gets the place; a sender refused by an unavailable store leaves it free', async (t) => {
   const { lifecycle, sessions } = startSessions(t)
   const live = lifecycle.add()
   lifecycle.setUnavailable(true)
@@ -14,27 +14,27 @@ test('of two senders one gets the place; a sender refused by an unavailable stor
   const answers = await Promise.all(Array.from({ length: 20 }, () => sessions.attachSender(live.id)()))
   t.deepEqual(
     answers
-      .map((answer) => (E.isLeft(answer) ? answer.left._tag : 'given'))
+      .map((answer) => (E.isLeft(answer) ? answer.left._tag : 'attached'))
       .toSorted()
       .slice(-2),
-    ['SenderAlreadyConnected', 'given'],
+    ['SenderAlreadyConnected', 'attached'],
   )
   t.is(answers.filter(E.isRight).length, 1)
   t.true(sessions.runs.hasSender(live.id))
 })
 
-test('a session that moved to another worker is dropped: its sockets are told, and nothing is written', async (t) => {
+test('a session that moved away is dropped: its sockets are notified, and nothing is written', async (t) => {
   const { lifecycle, attach, listen, sessions, pipelines, finish } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
-  const heard = listen(live.id)
+  const signals = listen(live.id)
   session.configure({})
   session.audio(AUDIO)
   await eventually(() => assert.deepEqual(live.writes, ['start']))
-  const asked = finish(live.id, 0)
+  const finishing = finish(live.id, 0)
   sessions.runs.drop(live.id)
-  t.is(await asked, null, 'whoever asked ends it otherwise')
-  t.is(heard.at(-1)?.kind, 'moved')
+  t.is(await finishing, null, 'the caller must end the session elsewhere')
+  t.is(signals.at(-1)?.kind, 'moved')
   t.true(pipelines.of(live.id).isAborted())
   t.is(session.audio(AUDIO), 'over')
   session.closed('sender_closed')

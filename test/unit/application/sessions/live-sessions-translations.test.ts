@@ -7,24 +7,24 @@ import { AUDIO, kindsOf, startSessions } from '../../../support/worlds/session-w
 
 const TARGETS = [{ model: 'en-es', from: 'en', to: 'es' }, { model: 'en-fr', from: 'en', to: 'fr' }]
 
-const linesOf = (heard: ReadonlyArray<LiveSignal>, kind: 'transcription' | 'translation') =>
-  heard.filter((signal) => signal.kind === kind)
+const linesOf = (signals: ReadonlyArray<LiveSignal>, kind: 'transcription' | 'translation') =>
+  signals.filter((signal) => signal.kind === kind)
 
 test('a final is followed by one translation for each target, with its segment and times [R151]', async (t) => {
   const translator = createScriptedTranslator({ answers: true })
   const { lifecycle, pipelines, attach, listen } = startSessions(t, {}, translator)
   const live = lifecycle.add({ translations: TARGETS })
   const session = await attach(live.id)
-  const heard = listen(live.id)
+  const signals = listen(live.id)
   session.configure({ max_chars: 8 })
   t.deepEqual(translator.loads, ['en-es', 'en-fr'])
   session.audio(AUDIO)
   pipelines.of(live.id).partial(1, 'good mo')
   await pipelines.of(live.id).final(1, 'good morning')
-  await eventually(() => assert.equal(linesOf(heard, 'translation').length, 2))
-  const [source] = linesOf(heard, 'transcription').slice(-1)
+  await eventually(() => assert.equal(linesOf(signals, 'translation').length, 2))
+  const [source] = linesOf(signals, 'transcription').slice(-1)
   for (const [index, to] of ['es', 'fr'].entries()) {
-    const frame = linesOf(heard, 'translation')[index]
+    const frame = linesOf(signals, 'translation')[index]
     t.deepEqual(frame, {
       ...source,
       kind: 'translation',
@@ -53,11 +53,11 @@ test('a session without translations requests none [R151]', async (t) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t, {}, translator)
   const live = lifecycle.add()
   const session = await attach(live.id)
-  const heard = listen(live.id)
+  const signals = listen(live.id)
   session.configure({})
   session.audio(AUDIO)
   await pipelines.of(live.id).final(1, 'hello')
-  t.deepEqual(kindsOf(heard), ['started', 'transcription'])
+  t.deepEqual(kindsOf(signals), ['started', 'transcription'])
   t.deepEqual([translator.jobs, translator.loads], [[], []])
 })
 
@@ -65,12 +65,12 @@ test('punctuation false applies to translations too [R158]', async (t) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t)
   const live = lifecycle.add({ translations: [{ model: 'en-es', from: 'en', to: 'es' }] })
   const session = await attach(live.id)
-  const heard = listen(live.id)
+  const signals = listen(live.id)
   session.configure({ punctuation: false })
   session.audio(AUDIO)
   await pipelines.of(live.id).final(1, 'well, hello')
-  await eventually(() => assert.equal(linesOf(heard, 'translation').length, 1))
-  t.like(linesOf(heard, 'translation')[0], { text: '[es well hello]' })
+  await eventually(() => assert.equal(linesOf(signals, 'translation').length, 1))
+  t.like(linesOf(signals, 'translation')[0], { text: '[es well hello]' })
 })
 
 test('a slow translator delays no final, and FINISH waits for it', async (t) => {
@@ -78,14 +78,14 @@ test('a slow translator delays no final, and FINISH waits for it', async (t) => 
   const { lifecycle, pipelines, attach, listen } = startSessions(t, { tail: () => 'last words' }, translator)
   const live = lifecycle.add({ translations: [{ model: 'en-es', from: 'en', to: 'es' }] })
   const session = await attach(live.id)
-  const heard = listen(live.id)
+  const signals = listen(live.id)
   session.configure({})
   session.audio(AUDIO)
   await pipelines.of(live.id).final(1, 'one')
   await pipelines.of(live.id).final(2, 'two')
-  t.is(linesOf(heard, 'transcription').length, 2)
+  t.is(linesOf(signals, 'transcription').length, 2)
   session.finish()
-  await eventually(() => assert.equal(linesOf(heard, 'transcription').length, 3))
+  await eventually(() => assert.equal(linesOf(signals, 'transcription').length, 3))
   for (const text of ['one', 'two', 'last words']) {
     t.is(live.status, 'active')
     await eventually(() => assert.deepEqual(translator.open().map((job) => job.text), [text]))
@@ -93,8 +93,8 @@ test('a slow translator delays no final, and FINISH waits for it', async (t) => 
   }
   await eventually(() => assert.equal(live.status, 'finished'))
   t.deepEqual(live.writes.slice(-3), ['segment 2 in es', 'segment 3 in es', 'end'])
-  await eventually(() => assert.equal(kindsOf(heard).at(-1), 'ended'))
-  t.deepEqual(linesOf(heard, 'translation').map((signal) => 'segment' in signal && signal.segment), [1, 2, 3])
+  await eventually(() => assert.equal(kindsOf(signals).at(-1), 'ended'))
+  t.deepEqual(linesOf(signals, 'translation').map((signal) => 'segment' in signal && signal.segment), [1, 2, 3])
 })
 
 test('a translator that never answers costs the session its translations only', async (t) => {
@@ -106,7 +106,7 @@ test('a translator that never answers costs the session its translations only', 
   )
   const live = lifecycle.add({ translations: TARGETS })
   const session = await attach(live.id)
-  const heard = listen(live.id)
+  const signals = listen(live.id)
   session.configure({})
   session.audio(AUDIO)
   await pipelines.of(live.id).final(1, 'one')
@@ -115,8 +115,8 @@ test('a translator that never answers costs the session its translations only', 
     timers.advance(1000)
     assert.equal(live.status, 'finished')
   })
-  t.deepEqual(linesOf(heard, 'transcription').map((signal) => 'text' in signal && signal.text), ['one'])
-  t.deepEqual(linesOf(heard, 'translation'), [])
+  t.deepEqual(linesOf(signals, 'transcription').map((signal) => 'text' in signal && signal.text), ['one'])
+  t.deepEqual(linesOf(signals, 'translation'), [])
   t.like(translations.figures(), { dropped: 2, waiting: 0 })
 })
 
@@ -125,13 +125,13 @@ test('a failing translator leaves the session unchanged', async (t) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t, { tail: () => null }, translator)
   const live = lifecycle.add({ translations: TARGETS })
   const session = await attach(live.id)
-  const heard = listen(live.id)
+  const signals = listen(live.id)
   session.configure({})
   session.audio(AUDIO)
   await pipelines.of(live.id).final(1, 'one')
   translator.answer('es', { _tag: 'ModelLoadFailed', model: 'en-es', reason: 'damaged' })
   translator.answer('fr')
-  await eventually(() => assert.equal(linesOf(heard, 'translation').length, 1))
+  await eventually(() => assert.equal(linesOf(signals, 'translation').length, 1))
   session.finish()
   await eventually(() => assert.equal(live.status, 'finished'))
   t.deepEqual(live.writes, ['start', 'segment 1', 'segment 1 in fr', 'end'])

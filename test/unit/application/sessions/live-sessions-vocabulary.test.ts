@@ -45,7 +45,7 @@ test('of many changes within a second the log gets the first and the last, witho
   const live = lifecycle.add()
   const session = await attach(live.id)
   for (let i = 0; i < 20; i += 1) session.configure({}, { prompt: `${i}` })
-  t.is(pipelines.of(live.id).expected.length, 20, 'each counts at once')
+  t.is(pipelines.of(live.id).expected.length, 20, 'each change applies at once')
   await eventually(() => assert.deepEqual(live.vocabularies, [{ prompt: '0' }]))
   await eventually(() => {
     timers.advance(1000)

@@ -8,13 +8,13 @@ const WORDS = [
   { start: 0.1004, end: 0.25, text: 'Good', confidence: 0.98764 },
   { start: 0.25, end: 0.5, text: ' morning.', confidence: 1 },
 ]
-const TOLD = [
+const ROUNDED_WORDS = [
   { start: 0.1, end: 0.25, text: 'Good', confidence: 0.988 },
   { start: 0.25, end: 0.5, text: ' morning.', confidence: 1 },
 ]
 
-/** What a live tells of one final with words, after its sender's config. */
-const toldAfter = async (
+/** Sends this config and one final with words. Returns the frames and the stored segments. */
+const sendFinal = async (
   t: Parameters<typeof startSessions>[0],
   config: { readonly words?: boolean },
   sampleOffset = 0,
@@ -23,43 +23,43 @@ const toldAfter = async (
   const live = lifecycle.add({ translations: [{ model: 'en-es', from: 'en', to: 'es' }] })
   live.point = { ...live.point, sampleOffset }
   const session = await attach(live.id)
-  const heard = listen(live.id)
+  const signals = listen(live.id)
   session.configure(config)
   session.audio(AUDIO)
   pipelines.of(live.id).partial(1, 'Good mor')
   await pipelines.of(live.id).final(1, 'Good morning.', { words: WORDS })
-  await eventually(() => assert.ok(heard.some(({ kind }) => kind === 'translation')))
-  const frames = heard.filter((signal): signal is TranscriptFrame => 'segment' in signal)
+  await eventually(() => assert.ok(signals.some(({ kind }) => kind === 'translation')))
+  const frames = signals.filter((signal): signal is TranscriptFrame => 'segment' in signal)
   return { frames, segments: live.segments }
 }
 
 test('a session with words gets the words of each final, in frame and log, to the millisecond [B43]', async (t) => {
-  const { frames, segments } = await toldAfter(t, { words: true })
+  const { frames, segments } = await sendFinal(t, { words: true })
   t.deepEqual(
     frames.map(({ final, words }) => [final, words]),
     [
       [false, undefined],
-      [true, TOLD],
+      [true, ROUNDED_WORDS],
       [true, undefined],
     ],
   )
   t.deepEqual(
     segments.map(({ kind, words }) => [kind, words]),
     [
-      ['transcription', TOLD],
+      ['transcription', ROUNDED_WORDS],
       ['translation', undefined],
     ],
   )
 })
 
 test('words use the clock of the session, like their final [B43]', async (t) => {
-  const { frames } = await toldAfter(t, { words: true }, 16_000 * 60)
+  const { frames } = await sendFinal(t, { words: true }, 16_000 * 60)
   t.deepEqual(frames[1]?.words?.map(({ start, end }) => [start, end]), [[60.1, 60.25], [60.25, 60.5]])
 })
 
 test('a session without words gets none [B43]', async (t) => {
   for (const config of [{}, { words: false }]) {
-    const { frames, segments } = await toldAfter(t, config)
-    for (const one of [...frames, ...segments]) t.false('words' in one)
+    const { frames, segments } = await sendFinal(t, config)
+    for (const line of [...frames, ...segments]) t.false('words' in line)
   }
 })

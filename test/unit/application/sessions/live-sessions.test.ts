@@ -7,15 +7,15 @@ test('every accepted config is followed by one started, once the model is ready 
   const { lifecycle, pipelines, attach, listen } = startSessions(t, { loads: false })
   const { id } = lifecycle.add()
   const session = await attach(id)
-  const heard = listen(id)
+  const signals = listen(id)
   t.is(session.configure({ max_chars: 40 }), 'ok')
   t.is(session.configure({ max_lines: 1 }), 'ok')
-  t.deepEqual(kindsOf(heard), [])
+  t.deepEqual(kindsOf(signals), [])
   pipelines.of(id).load()
-  await eventually(() => assert.deepEqual(kindsOf(heard), ['started', 'started']))
+  await eventually(() => assert.deepEqual(kindsOf(signals), ['started', 'started']))
   t.is(session.configure({}), 'ok')
-  t.is(heard.length, 2, 'never before configure has answered')
-  await eventually(() => assert.equal(heard.length, 3))
+  t.is(signals.length, 2, 'started follows the answer of configure')
+  await eventually(() => assert.equal(signals.length, 3))
   t.is(pipelines.all.length, 1)
 })
 
@@ -23,7 +23,7 @@ test('a config overlays the settings of the session, not those of an earlier con
   const { lifecycle, pipelines, attach } = startSessions(t)
   const { id } = lifecycle.add()
   const session = await attach(id)
-  t.is(session.configure({ min_buffer: 11 }), 'invalid', 'above the max_buffer of the live')
+  t.is(session.configure({ min_buffer: 11 }), 'invalid', 'above the max_buffer of the session')
   t.is(session.audio(AUDIO), 'config_required', 'an invalid config does not count')
   t.is(session.configure({ min_buffer: 11, max_buffer: 12, max_chars: 40 }), 'ok')
   t.is(session.configure({ max_lines: 7 }), 'ok')
@@ -76,7 +76,7 @@ test('a final is stored without line breaks and sent as caption; a partial is on
   const { lifecycle, pipelines, attach, listen } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
-  const heard = listen(live.id)
+  const signals = listen(live.id)
   session.configure({})
   session.audio(AUDIO)
   pipelines.of(live.id).partial(1, 'hel')
@@ -84,7 +84,7 @@ test('a final is stored without line breaks and sent as caption; a partial is on
   t.deepEqual(live.writes, ['start', 'segment 1'])
   t.is(live.segments[0]?.text, 'hello')
   t.deepEqual(
-    heard.filter(({ kind }) => kind === 'transcription'),
+    signals.filter(({ kind }) => kind === 'transcription'),
     [
       { kind: 'transcription', segment: 1, final: false, start: 0, end: 0.5, text: 'hel', language: 'en' },
       { kind: 'transcription', segment: 1, final: true, start: 0, end: 0.5, text: 'hello', language: 'en' },
@@ -92,19 +92,19 @@ test('a final is stored without line breaks and sent as caption; a partial is on
   )
 })
 
-test('in a store outage only the first final waits, and all are recorded in order', async (t) => {
+test('in a store outage only the first final waits, and all are recorded in order afterwards', async (t) => {
   const { lifecycle, pipelines, attach, listen, timers } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
-  const heard = listen(live.id)
+  const signals = listen(live.id)
   const texts = (): ReadonlyArray<string> =>
-    heard.flatMap((signal) => (signal.kind === 'transcription' ? [signal.text] : []))
+    signals.flatMap((signal) => (signal.kind === 'transcription' ? [signal.text] : []))
   session.configure({})
   session.audio(AUDIO)
   await eventually(() => assert.deepEqual(live.writes, ['start']))
   lifecycle.setUnavailable(true)
   const first = pipelines.of(live.id).final(1, 'one')
-  await eventually(() => assert.ok(timers.size() >= 2, 'the retry and the patience'))
+  await eventually(() => assert.ok(timers.size() >= 2, 'one timer for the retry and one for the wait of the final'))
   timers.advance(900)
   t.deepEqual(texts(), [])
   timers.advance(100)

@@ -20,7 +20,7 @@ test('without auto_start the config starts the source, and its first audio the s
   const session = await attach(live.id)
   t.is(pullers.all.length, 0)
   t.is(session.configure({}), 'ok')
-  t.is(session.configure({}), 'ok', 'until the first audio')
+  t.is(session.configure({}), 'ok', 'allowed until the first audio')
   t.is(pullers.all.length, 1)
   await eventually(() => assert.deepEqual(live.writes, ['source null at 0 after null']))
   t.is(live.status, 'pending')
@@ -56,7 +56,7 @@ test('an ended source finishes the session after its last words, and the process
 })
 
 test('an ended stream finishes the session when nothing returns, and fails it when audio returned [D56]', async (t) => {
-  for (const [heard, cause] of [
+  for (const [hasAudio, cause] of [
     [false, { status: 'finished', reason: 'source_ended' }],
     [true, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }],
   ] as const) {
@@ -65,7 +65,7 @@ test('an ended stream finishes the session when nothing returns, and fails it wh
     events.audio(AUDIO, null)
     events.ended({ kind: 'interrupted' })
     timers.advance(1000)
-    if (heard) events.audio(AUDIO, null)
+    if (hasAudio) events.audio(AUDIO, null)
     for (const seconds of [2, 4, 8, 16]) {
       events.ended(PULL_FAILED)
       timers.advance(seconds * 1000)
@@ -171,10 +171,10 @@ test('without audio for 10 s, or three segments, the process is replaced and con
   t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: 41 }])
   await eventually(() => assert.equal(live.writes.at(-1), `source 1001 at ${AUDIO.length} after 41`))
   timers.advance(59_999)
-  t.false(pullers.latest().stopped, 'a loaded machine may take long to start processes')
+  t.false(pullers.latest().stopped, 'starting a process may take long under load')
   pullers.latest().events.began()
   timers.advance(10_000)
-  t.true(pullers.latest().stopped, 'once they run there are ten seconds again')
+  t.true(pullers.latest().stopped, 'ten seconds apply once the process runs')
 })
 
 test('a dead puller is restarted and counts as a failure', async (t) => {
@@ -196,7 +196,7 @@ test('at most 30 s of audio are buffered, and the watchdog pauses meanwhile [F10
   puller.events.audio(AUDIO, null)
   t.true(puller.paused)
   timers.advance(60_000)
-  t.false(puller.stopped, 'it is silent because we do not listen')
+  t.false(puller.stopped, 'a paused puller is not replaced')
   pipelines.of(live.id).consume(1)
   t.false(puller.paused)
   timers.advance(10_000)
@@ -219,11 +219,11 @@ test('a later process continues the clock, the segments and the media sequence [
   live.point = { sampleOffset: 160_000, nextSegment: 7, mediaSequence: 12 }
   pull(live.id)
   t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: 12 }])
-  const heard = listen(live.id)
+  const signals = listen(live.id)
   t.is(pipelines.of(live.id).nextSegment, 7)
   pullers.latest().events.audio(AUDIO, null)
   await pipelines.of(live.id).final(7, 'again')
-  t.like(heard.at(-1), { segment: 7, start: 16 })
+  t.like(signals.at(-1), { segment: 7, start: 16 })
   t.like(live.segments.at(-1), { segment: 7, start: 16, mediaSequence: 12 })
 })
 
@@ -235,7 +235,7 @@ test('each final records the position of its HLS source, for a restart after a k
     events.audio(second, null)
     events.heard(sequence)
   }
-  // They end after 0.5, 2.5 and 3.5 s.
+  // These finals end after 0.5, 2.5 and 3.5 s.
   for (const number of [1, 3, 4]) await pipelines.of(live.id).final(number, 'words')
   t.deepEqual(live.segments.map(({ mediaSequence }) => mediaSequence), [undefined, 41, 42])
 })

@@ -6,7 +6,7 @@ import type { ManualTimers } from '../../../support/doubles/manual-timers.ts'
 import { PULL_FAILED } from '../../../support/doubles/scripted/puller.ts'
 import { autoStarted } from '../../../support/worlds/session-world.ts'
 
-/** Seconds of audio as a source plays it, from second `from` of the media's clock on; null: it has none. */
+/** Plays seconds of audio in real time, starting at media time `from`; null when the source has no timestamps. */
 const play = (events: PullerEvents, timers: ManualTimers, seconds: number, from: number | null): void => {
   for (let second = 0; second < seconds; second += 1) {
     timers.advance(1000)
@@ -14,24 +14,24 @@ const play = (events: PullerEvents, timers: ManualTimers, seconds: number, from:
   }
 }
 
-const UNTOLD = { lost: null, newClock: false } as const
+const UNKNOWN_CONTINUITY = { lost: null, newClock: false } as const
 
 test('missing audio counts for finals and later processes; the pipeline gets little silence [D61]', async (t) => {
   const { live, pullers, pipelines, timers, sessions } = await autoStarted(t)
   const { events } = pullers.latest()
-  events.stretch(UNTOLD)
+  events.stretch(UNKNOWN_CONTINUITY)
   play(events, timers, 10, 700)
   events.heard(5)
   events.stretch({ lost: 240, newClock: false })
   play(events, timers, 2, 950)
   events.heard(30)
-  // As long as ends a phrase, and a second.
+  // The inserted silence is long enough to end a phrase, plus a second.
   t.is(pipelines.of(live.id).samples(), 14 * 16_000)
   t.is(sessions.lostSeconds(), 240)
-  // They end at 9.5 s of what the pipeline hears, before the silence, and behind it at 13.5 s.
+  // On the pipeline clock these finals end at 9.5 s, before the silence, and at 13.5 s, after the silence.
   for (const number of [10, 14]) await pipelines.of(live.id).final(number, 'words')
-  const told = live.segments.map(({ start, end, mediaSequence }) => [start, end, mediaSequence])
-  t.deepEqual(told, [[9, 9.5, undefined], [251, 251.5, 5]])
+  const finals = live.segments.map(({ start, end, mediaSequence }) => [start, end, mediaSequence])
+  t.deepEqual(finals, [[9, 9.5, undefined], [251, 251.5, 5]])
   events.died('SIGKILL')
   timers.advance(1000)
   await eventually(() => assert.equal(live.writes.at(-1), `source 1001 at ${252 * 16_000} after 30`))
@@ -40,14 +40,14 @@ test('missing audio counts for finals and later processes; the pipeline gets lit
 test('without times a reconnect leaves the elapsed gap, and none when the source catches up [D61]', async (t) => {
   const { pullers, sessions, timers } = await autoStarted(t)
   const { events } = pullers.latest()
-  events.stretch(UNTOLD)
+  events.stretch(UNKNOWN_CONTINUITY)
   play(events, timers, 20, null)
   events.ended(PULL_FAILED)
   timers.advance(6000)
-  events.stretch(UNTOLD)
+  events.stretch(UNKNOWN_CONTINUITY)
   play(events, timers, 5, null)
   t.is(sessions.lostSeconds(), 6)
-  // It kept what it could not send, and sends it at once.
+  // The source sends the buffered audio at once.
   timers.advance(4000)
   for (let second = 0; second < 5; second += 1) events.audio(new Int16Array(16_000), null)
   play(events, timers, 3, null)
@@ -57,11 +57,14 @@ test('without times a reconnect leaves the elapsed gap, and none when the source
 test('however often the clock of a source jumps, the inserted silence is bounded [S8]', async (t) => {
   const { live, pullers, pipelines, sessions, timers } = await autoStarted(t)
   const { events } = pullers.latest()
-  const crumbs = 20_000
-  for (let index = 0; index < crumbs; index += 1) {
+  const chunks = 20_000
+  for (let index = 0; index < chunks; index += 1) {
     timers.advance(20)
     events.audio(new Int16Array(320), index * 500)
   }
   t.true(Math.abs(sessions.lostSeconds() - 24 * 3600) < 0.001, `${sessions.lostSeconds()} s`)
-  t.true(pipelines.of(live.id).samples() / 16_000 <= (crumbs / 50) * 3.1, 'for a second of audio two of silence')
+  t.true(
+    pipelines.of(live.id).samples() / 16_000 <= (chunks / 50) * 3.1,
+    'at most two seconds of silence for each second of audio',
+  )
 })

@@ -15,17 +15,17 @@ import type { MediaClock, TimedAudio } from '../../../../application/sessions/cl
 import { createLiveClock } from '../../../../application/sessions/clock/live-clock.ts'
 import type { Continuity } from '../../../../application/ports/audio-source.ts'
 
-/** Audio, of a second unless told; how it follows where a stretch begins with it, and when its first bytes came. */
-type Heard = Partial<TimedAudio> & { readonly follows?: Continuity; readonly began?: number }
+/** Audio of one second by default. `follows` starts a new stretch, `began` is the arrival of its first bytes. */
+type ReceivedAudio = Partial<TimedAudio> & { readonly follows?: Continuity; readonly began?: number }
 
-const SAME: Continuity = { lost: null, newClock: false }
+const UNKNOWN_BREAK: Continuity = { lost: null, newClock: false }
 
-/** The gaps before each audio, in seconds; it comes as it is played unless something else is told. */
-const gapsOf = (heard: ReadonlyArray<Heard>): ReadonlyArray<number> => {
+/** Returns the gap before each audio, in seconds. Audio without `arrived` arrives in real time. */
+const gapsOf = (audio: ReadonlyArray<ReceivedAudio>): ReadonlyArray<number> => {
   let clock: MediaClock = INITIAL_CLOCK
   let arrived = 0
-  return heard.map(({ length = 1, time = null, follows, began, arrived: told }) => {
-    arrived = told ?? arrived + length
+  return audio.map(({ length = 1, time = null, follows, began, arrived: givenArrival }) => {
+    arrived = givenArrival ?? arrived + length
     if (follows !== undefined) clock = startStretch(clock, follows, began ?? arrived)
     const next = advanceClock(clock, { length, time, arrived })
     clock = next.clock
@@ -36,66 +36,70 @@ const gapsOf = (heard: ReadonlyArray<Heard>): ReadonlyArray<number> => {
 test('the first audio is second 0 for any timestamp; consecutive times leave no gap', (t) => {
   const times = [5000, 5001, 5002.09, null, 5003.95]
   t.deepEqual(gapsOf(times.map((time) => ({ time }))), [0, 0, 0, 0, 0])
-  t.deepEqual(gapsOf([{ time: 7, follows: { lost: 30, newClock: false } }]), [0], 'nothing can be lost before it')
+  t.deepEqual(
+    gapsOf([{ time: 7, follows: { lost: 30, newClock: false } }]),
+    [0],
+    'no audio can be lost before the first',
+  )
 })
 
 test('times that jump ahead leave an equal gap, within and between stretches [D61]', (t) => {
   t.deepEqual(gapsOf([{ time: 10 }, { time: 15 }, { time: 16 }]), [0, 4, 0])
   t.deepEqual(gapsOf([{ time: 10 }, { time: 17, follows: { lost: 6, newClock: false } }, { time: 18 }]), [0, 6, 0])
-  t.deepEqual(gapsOf([{ time: 10 }, { time: null }, { time: 15 }]), [0, 0, 3], 'audio without a time goes on')
+  t.deepEqual(gapsOf([{ time: 10 }, { time: null }, { time: 15 }]), [0, 0, 3], 'audio without a timestamp continues')
 })
 
 test('a discontinuity or an implausible clock gives no gap of its own [D61]', (t) => {
   t.deepEqual(gapsOf([{ time: 10 }, { time: 500, follows: { lost: 0, newClock: true } }, { time: 501 }]), [0, 0, 0])
   const chance = gapsOf([{ time: 10 }, { time: 16, follows: { lost: 0, newClock: true } }])
-  t.deepEqual(chance, [0, 0], 'by chance a little later')
+  t.deepEqual(chance, [0, 0], 'the new clock happens to be slightly ahead')
   const lost = { time: 0, follows: { lost: 12, newClock: true } }
   t.deepEqual(gapsOf([{ time: 10 }, lost, { time: 1 }, { time: 5 }]), [0, 12, 0, 3])
   for (const time of [0, 100_000 - WRAP_SECONDS, 30_000]) {
     const begun = { time: 1000, arrived: 50 }
-    t.deepEqual(gapsOf([begun, { time, arrived: 51 }, { time: time + 1 }]), [0, 0, 0], `${time}, nobody waited`)
-    t.deepEqual(gapsOf([begun, { time, arrived: 59 }, { time: time + 1 }]), [0, 8, 0], `${time}, it was silent`)
-    const late = { time, arrived: 59, follows: SAME }
-    t.deepEqual(gapsOf([begun, late, { time: time + 1 }]), [0, 8, 0], `${time}, a break`)
+    t.deepEqual(gapsOf([begun, { time, arrived: 51 }, { time: time + 1 }]), [0, 0, 0], `${time}, without a wait`)
+    t.deepEqual(gapsOf([begun, { time, arrived: 59 }, { time: time + 1 }]), [0, 8, 0], `${time}, after silence`)
+    const late = { time, arrived: 59, follows: UNKNOWN_BREAK }
+    t.deepEqual(gapsOf([begun, late, { time: time + 1 }]), [0, 8, 0], `${time}, after a break`)
   }
 })
 
 test('after an unreported break the clock is trusted when the elapsed time allows it', (t) => {
   const back = (time: number, arrived: number) =>
-    gapsOf([{ time: 1000, arrived: 50 }, { time, arrived, follows: SAME }, { time: time + 1 }])
-  t.deepEqual(back(1008, 57), [0, 7, 0], 'less passed than is missing: the server had buffered')
-  t.deepEqual(back(1003, 57), [0, 2, 0], 'more passed than is missing: it kept some')
-  t.deepEqual(back(1300, 57), [0, 6, 0], 'a clock set anew')
-  t.deepEqual(back(999, 51), [0, 0, 0], 'it repeats what was buffered')
-  t.deepEqual(gapsOf([{ arrived: 50 }, { arrived: 59, follows: SAME }]), [0, 8], 'without any clock')
+    gapsOf([{ time: 1000, arrived: 50 }, { time, arrived, follows: UNKNOWN_BREAK }, { time: time + 1 }])
+  t.deepEqual(back(1008, 57), [0, 7, 0], 'the gap exceeds the elapsed time: the server had buffered')
+  t.deepEqual(back(1003, 57), [0, 2, 0], 'the gap is below the elapsed time: the server kept some audio')
+  t.deepEqual(back(1300, 57), [0, 6, 0], 'the clock was reset')
+  t.deepEqual(back(999, 51), [0, 0, 0], 'the source repeats buffered audio')
+  t.deepEqual(gapsOf([{ arrived: 50 }, { arrived: 59, follows: UNKNOWN_BREAK }]), [0, 8], 'without timestamps')
 })
 
 test('audio sent at once is not missing, and repeated audio reduces the next gap', (t) => {
-  // Eight seconds at once at each connection, five of which are not heard from anybody.
+  // Each connection delivers eight seconds at once. Five of them repeat earlier audio.
   const burst = { length: 8, arrived: 100 }
   const brokenUntil = (arrived: number) =>
-    gapsOf([burst, { arrived: 101 }, { arrived: 102 }, { length: 8, arrived, follows: SAME }]).at(-1)
+    gapsOf([burst, { arrived: 101 }, { arrived: 102 }, { length: 8, arrived, follows: UNKNOWN_BREAK }]).at(-1)
   t.deepEqual([107, 122].map(brokenUntil), [0, 12])
   t.deepEqual(gapsOf([{ time: 50 }, { time: 49, follows: { lost: 0, newClock: false } }, { time: 60 }]), [0, 0, 8])
 })
 
 test('the start-up time of a decoder is neither missing nor early', (t) => {
-  const slow = { length: 2, began: 10, arrived: 12, follows: SAME }
-  t.deepEqual(gapsOf([slow, { arrived: 13 }, { arrived: 14 }, { began: 18, follows: SAME }]), [0, 0, 0, 4])
-  const slowAgain = { began: 8, arrived: 11, length: 3, follows: SAME }
-  t.deepEqual(gapsOf([{ began: 0, follows: SAME }, { arrived: 2 }, slowAgain]), [0, 0, 6])
+  const slow = { length: 2, began: 10, arrived: 12, follows: UNKNOWN_BREAK }
+  t.deepEqual(gapsOf([slow, { arrived: 13 }, { arrived: 14 }, { began: 18, follows: UNKNOWN_BREAK }]), [0, 0, 0, 4])
+  const slowAgain = { began: 8, arrived: 11, length: 3, follows: UNKNOWN_BREAK }
+  t.deepEqual(gapsOf([{ began: 0, follows: UNKNOWN_BREAK }, { arrived: 2 }, slowAgain]), [0, 0, 6])
 })
 
 test('an unheard stretch still marks its clock as new', (t) => {
   const { clock: begun } = advanceClock(INITIAL_CLOCK, { length: 1, time: 10, arrived: 0 })
-  const clock = startStretch(startStretch(begun, { lost: 0, newClock: true }, 0), SAME, 0)
+  const clock = startStretch(startStretch(begun, { lost: 0, newClock: true }, 0), UNKNOWN_BREAK, 0)
   t.is(advanceClock(clock, { length: 1, time: 13, arrived: 1 }).gap, 0)
 })
 
 test('a gap soon after another waits for a second of audio and is kept', (t) => {
   const cut = { time: 0, length: 0.3, follows: { lost: 6, newClock: true } }
-  const crumbs = [{ time: 10 }, { time: 15, length: 0.2 }, { time: 17, length: 0.3 }, cut]
-  t.deepEqual(gapsOf([...crumbs, { time: 0.3, length: 0.3 }, { time: 0.6 }, { time: 1.6 }]), [0, 4, 0, 0, 0, 6, 0])
+  const shortPieces = [{ time: 10 }, { time: 15, length: 0.2 }, { time: 17, length: 0.3 }, cut]
+  t.deepEqual(gapsOf([...shortPieces, { time: 0.3, length: 0.3 }, { time: 0.6 }, { time: 1.6 }]), [0, 4, 0, 0, 0, 6, 0])
 })
 
 const between = (min: number, max: number) => fc.double({ min, max, noNaN: true })
@@ -108,9 +112,9 @@ const JUMPY = fc.record({
 })
 
 test('for any source each gap and their sum are bounded, and audio lies between them [S8]', (t) => {
-  fc.assert(fc.property(fc.array(JUMPY, { maxLength: 200 }), (told) => {
+  fc.assert(fc.property(fc.array(JUMPY, { maxLength: 200 }), (pieces) => {
     let [clock, arrived, sinceGap, lost]: [MediaClock, number, number, number] = [INITIAL_CLOCK, 0, Infinity, 0]
-    for (const { length, time, wait, follows } of told) {
+    for (const { length, time, wait, follows } of pieces) {
       arrived += wait
       if (follows !== null) clock = startStretch(clock, follows, arrived)
       const next = advanceClock(clock, { length, time: time !== null && Number.isFinite(time) ? time : null, arrived })
@@ -131,7 +135,7 @@ test('the sum of all gaps is bounded', (t) => {
   t.is(gapsOf(jumps).reduce((sum, gap) => sum + gap, 0), MAX_LOST_SECONDS)
 })
 
-/** Pieces of a recording, each with the seconds that are missing before it. */
+/** Pieces of a recording, each with the missing seconds before it. */
 const PIECES = fc.array(fc.record({
   length: between(1, 10), missing: fc.oneof(fc.constant(0), between(0, 60)), isCut: fc.boolean(),
 }), { minLength: 1, maxLength: 100 })
@@ -142,7 +146,7 @@ test('with losses anywhere audio keeps its recorded place, also after time resta
     for (const [index, { length, missing, isCut }] of pieces.entries()) {
       const lost = index === 0 ? 0 : missing
       recorded += lost
-      // The playlist says about how much it leaves out.
+      // The playlist reports the missing time only roughly.
       if (isCut) clock = startStretch(clock, { lost: lost * 1.1, newClock: false }, recorded / 20)
       const next = advanceClock(clock, { length, time: (origin + recorded) % WRAP_SECONDS, arrived: recorded / 20 })
       clock = next.clock
@@ -175,11 +179,11 @@ test('the session clock is ahead of the pipeline clock by the loss, from the mid
   t.deepEqual([0, 1.5, 3].map(clock.at), [1, 2.5, 4])
   t.is(clock.lost(16_000, 1).length, 16_000)
   clock.received(16_000)
-  t.is(clock.at(3.5), 4.5, 'all of it was heard as silence')
+  t.is(clock.at(3.5), 4.5, 'the whole gap was inserted as silence')
   t.is(clock.lost(160_000, 1).length, 32_000)
   t.is(clock.samples(), 32_000 + 16_000 + 16_000 + 160_000)
   clock.received(16_000)
-  // Silence from 4 to 6.
+  // The inserted silence lasts from 4 to 6 s.
   const tenths = [3.9, 4.9, 5.1, 6.5].map((seconds) => Math.round(clock.at(seconds) * 10))
   t.deepEqual(tenths, [49, 59, 141, 155])
 })

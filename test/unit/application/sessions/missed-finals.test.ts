@@ -12,46 +12,46 @@ import { right } from '../../../support/tools/right.ts'
 
 const PAGE = 3
 
-/** Each segment, then its translation. */
+/** Frame 2n is a transcription, frame 2n + 1 its translation. */
 const frame = (index: number): TranscriptFrame => ({
   ...(index % 2 === 0 ? { kind: 'transcription', language: 'en' } : { kind: 'translation', language: 'es' }),
   segment: Math.floor(index / 2) + 1, final: true, start: 0, end: 1, text: `final ${index}`,
 })
 
-/** A live of which memory keeps `kept` finals, and a listener that comes; `between` is called wherever it waits. */
+/** A session whose memory keeps `kept` finals, and a listener. `between` runs wherever the listener waits. */
 const startLive = (kept: number, between: (moment: 'opening' | 'reading' | 'read' | 'sending' | 'end') => void) => {
   const recent = createRecentFinals(createManualTimers(), kept)
   const finals = recent.open(1, true)
   const log: Array<TranscriptFrame> = []
-  const heard: Array<string> = []
+  const received: Array<string> = []
   let count = 0
   let reads = 0
-  let toldBefore = 0
+  let sentBefore = 0
   let hasJoined = false
-  let untold: (() => void) | null = null
+  let unsent: (() => void) | null = null
 
-  const tell = (): void => {
-    untold?.()
-    untold = null
+  const send = (): void => {
+    unsent?.()
+    unsent = null
   }
-  /** Stores one more, and tells it, now or with the next. */
-  const speak = (isToldLater = false): void => {
-    tell()
+  /** Stores one more final and sends it, now or together with the next one. */
+  const speak = (isSentLater = false): void => {
+    send()
     const final = frame(count)
     count += 1
     const added = finals.add(final)
     log.push(final)
     added.stored()
-    untold = () => {
+    unsent = () => {
       added.sent()
-      if (hasJoined) heard.push(finalKey(final))
+      if (hasJoined) received.push(finalKey(final))
     }
-    if (!isToldLater) tell()
+    if (!isSentLater) send()
   }
   const storedFinals: StoredFinals = (_, point) => async () => {
     between('opening')
-    // Which are the last ones is decided here.
-    if (point.kind === 'last') toldBefore = count - (untold === null ? 0 : 1)
+    // The last finals are determined here.
+    if (point.kind === 'last') sentBefore = count - (unsent === null ? 0 : 1)
     const search = createBackwardSearch(point)
     log.toReversed().some(search.found)
     const wanted = search.wanted()
@@ -70,28 +70,28 @@ const startLive = (kept: number, between: (moment: 'opening' | 'reading' | 'read
         between('read')
         if (read.length === PAGE) page += 1
         else isAtEnd = true
-        return E.right(read.filter(wanted).map((one) => ({ ...one, term: 1 })))
+        return E.right(read.filter(wanted).map((final) => ({ ...final, term: 1 })))
       },
     })
   }
-  /** As the socket does: page by page, then the rest and the bus in one tick. */
+  /** Reads like the socket: page by page, then the rest and the bus in one tick. */
   const listen = async (point: ResumePoint): Promise<void> => {
-    toldBefore = count - (untold === null ? 0 : 1)
+    sentBefore = count - (unsent === null ? 0 : 1)
     const missed = right(await openMissedFinals({ recent, storedFinals })(1, point)())
     for (;;) {
       const page = right(await missed.next())
-      for (const final of page ?? []) heard.push(finalKey(final))
+      for (const final of page ?? []) received.push(finalKey(final))
       between(page === null ? 'end' : 'sending')
       const rest = page === null ? missed.rest() : null
       if (rest === null) continue
-      heard.push(...rest.map(finalKey))
+      received.push(...rest.map(finalKey))
       hasJoined = true
       return
     }
   }
   const all = (from = 0): ReadonlyArray<string> =>
     Array.from({ length: count - from }, (_, n) => finalKey(frame(from + n)))
-  return { speak, listen, heard, all, reads: () => reads, toldBefore: () => toldBefore }
+  return { speak, listen, received, all, reads: () => reads, sentBefore: () => sentBefore }
 }
 
 const times = (count: number, run: () => void): void => {
@@ -107,7 +107,7 @@ test('finals that memory drops between the last page and the first sent final ar
   })
   times(7, () => live.speak())
   await live.listen({ kind: 'after', segment: 0 })
-  t.deepEqual(live.heard, live.all())
+  t.deepEqual(live.received, live.all())
 })
 
 test('a final stored before its page was read, then sent and dropped, is not lost [D58]', async (t) => {
@@ -120,20 +120,20 @@ test('a final stored before its page was read, then sent and dropped, is not los
   times(5, () => live.speak())
   live.speak(true)
   await live.listen({ kind: 'after', segment: 0 })
-  t.deepEqual(live.heard, live.all())
+  t.deepEqual(live.received, live.all())
 })
 
 test('finals that memory drops before the listener joins are not lost [D58]', async (t) => {
   for (const during of [1, 4, 20]) {
-    let isOver = false
+    let hasSpoken = false
     const live = startLive(4, () => {
-      if (isOver) return
-      isOver = true
+      if (hasSpoken) return
+      hasSpoken = true
       times(during, () => live.speak())
     })
     times(8, () => live.speak())
     await live.listen({ kind: 'last', count: 1 })
-    t.deepEqual(live.heard, live.all(6), `${during} finals meanwhile`)
+    t.deepEqual(live.received, live.all(6), `${during} finals meanwhile`)
   }
 })
 
@@ -143,8 +143,8 @@ test('a replay of a silent session returns the finals sent since the request [D5
   })
   await live.listen({ kind: 'last', count: 5 })
   live.speak()
-  t.deepEqual(live.heard, live.all())
-  t.true(live.heard.length > 1)
+  t.deepEqual(live.received, live.all())
+  t.true(live.received.length > 1)
 })
 
 test('without unseen drops in memory nothing is read twice [D58]', async (t) => {
@@ -153,8 +153,8 @@ test('without unseen drops in memory nothing is read twice [D58]', async (t) => 
   })
   times(7, () => live.speak())
   await live.listen({ kind: 'after', segment: 0 })
-  t.deepEqual(live.heard, live.all())
-  t.is(live.reads(), 4, 'three full pages and what came meanwhile')
+  t.deepEqual(live.received, live.all())
+  t.is(live.reads(), 4, 'three full pages and one with the finals since then')
 })
 
 test('a listener that catches up receives each final once and in order [D58]', async (t) => {
@@ -168,17 +168,17 @@ test('a listener that catches up receives each final once and in order [D58]', a
   await fc.assert(
     fc.asyncProperty(anyKept, anyPast, anyPoint, anySpeech, async (kept, before, point, speech) => {
       const left = [...speech]
-      const live = startLive(kept, () => left.shift()?.forEach((isToldLater) => live.speak(isToldLater)))
-      before.forEach((isToldLater) => live.speak(isToldLater))
+      const live = startLive(kept, () => left.shift()?.forEach((isSentLater) => live.speak(isSentLater)))
+      before.forEach((isSentLater) => live.speak(isSentLater))
       await live.listen(point)
       times(2, () => live.speak())
       const all = live.all()
-      t.deepEqual(live.heard, all.slice(all.length - live.heard.length))
+      t.deepEqual(live.received, all.slice(all.length - live.received.length))
       const due =
         point.kind === 'last'
-          ? all.slice(live.toldBefore())
+          ? all.slice(live.sentBefore())
           : all.filter((key) => Number.parseInt(key, 10) > point.segment || key === `${point.segment} translation es`)
-      t.deepEqual(live.heard.slice(live.heard.length - due.length), due)
+      t.deepEqual(live.received.slice(live.received.length - due.length), due)
     }),
     { numRuns: 1000 },
   )

@@ -26,11 +26,11 @@ test('an unstored final stays in memory without keeping later finals there', (t)
   }
   t.deepEqual(segmentsOf(finals.sent()), [2, 7, 12, 17, 18, 19, 20])
   t.deepEqual(segmentsOf(finals.dropped()), [2, 7, 12, 17])
-  t.is(finals.search({ kind: 'after', segment: 7 }), null, 'what lies in between is in the log')
+  t.is(finals.search({ kind: 'after', segment: 7 }), null, 'the finals in between are only in the log')
   t.not(finals.search({ kind: 'after', segment: 18 }), null)
 })
 
-test('of unstored finals the newest ten thousand are kept, also after waiting ones', (t) => {
+test('the newest ten thousand unstored finals are kept, even after finals that still wait', (t) => {
   const finals = createRecentFinals(createManualTimers(), 3).open(1, true)
   for (let segment = 1; segment <= 5; segment += 1) finals.add(frame(segment)).sent()
   for (let segment = 6; segment <= 10_010; segment += 1) {

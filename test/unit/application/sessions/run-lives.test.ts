@@ -13,11 +13,11 @@ import { admitted, appendElsewhere, me, startWorker, stores, typesOf, URL_LIVE }
 import { startsAndStops } from './starts-and-stops.ts'
 import { requestOf } from '../write-side.ts'
 
-test('an admitted session is pulled when anybody creates it, and stops when anybody finishes it', async (t) => {
+test('an admitted session starts when any process creates it, and stops when any process finishes it', async (t) => {
   await startsAndStops(t, stores())
 })
 
-test('the same on SQLite', async (t) => {
+test('on SQLite an admitted session starts and stops in the same way', async (t) => {
   const { path, remove } = await temporaryDirectory()
   const store = await openSqliteEventStore({ file: join(path, 'log.db') })
   t.teardown(async () => {
@@ -28,14 +28,14 @@ test('the same on SQLite', async (t) => {
 })
 
 test('no session starts while the feed is held back; after the release all start', async (t) => {
-  const on = stores()
+  const shared = stores()
   let release: () => void = () => undefined
   const held = new Promise<void>((resolve) => { release = resolve })
   const subscribe: EventStore['subscribe'] = async function* (...from): AsyncGenerator<SubscriptionMessage> {
     await held
-    yield* on.store.subscribe(...from)
+    yield* shared.store.subscribe(...from)
   }
-  const { side, pullers } = await startWorker(t, on, { subscribe })
+  const { side, pullers } = await startWorker(t, shared, { subscribe })
   for (let count = 0; count < 5; count++) right(await side.createLive(me, requestOf(URL_LIVE))())
   await new Promise((resolve) => { setImmediate(resolve) })
   t.is(pullers.all.length, 0)
@@ -44,18 +44,18 @@ test('no session starts while the feed is held back; after the release all start
 })
 
 test('a broken subscription continues at its position', async (t) => {
-  const on = stores()
+  const shared = stores()
   let broken = 0
   const subscribe: EventStore['subscribe'] = async function* (...from): AsyncGenerator<SubscriptionMessage> {
-    for await (const message of on.store.subscribe(...from)) {
+    for await (const message of shared.store.subscribe(...from)) {
       yield message
       if (message.kind === 'event' && message.event.type === 'LiveCreated') {
         broken += 1
-        throw new Error('the store went away')
+        throw new Error('the store became unavailable')
       }
     }
   }
-  const { side, pullers, logger } = await startWorker(t, on, { subscribe })
+  const { side, pullers, logger } = await startWorker(t, shared, { subscribe })
   for (let count = 0; count < 3; count++) right(await side.createLive(me, requestOf(URL_LIVE))())
   await eventually(() => assert.equal(pullers.all.length, 3))
   t.is(broken, 3)
@@ -63,50 +63,50 @@ test('a broken subscription continues at its position', async (t) => {
 })
 
 test('a restarted process takes its sessions over in the next term [D53]', async (t) => {
-  const on = stores()
-  const first = await startWorker(t, on)
-  const [pulled, spoken, waiting] = [
+  const shared = stores()
+  const first = await startWorker(t, shared)
+  const [fromUrl, raw, waiting] = [
     right(await first.side.createLive(me, requestOf(URL_LIVE))()).id,
     right(await first.side.createLive(me, requestOf())()).id,
     right(await first.side.createLive(me, requestOf())()).id,
   ]
   await eventually(() => assert.equal(first.pullers.all.length, 1))
   first.pullers.latest().events.audio(AUDIO, null)
-  await first.pipelines.of(pulled).final(4, 'four')
-  const sender = await first.attach(spoken)
+  await first.pipelines.of(fromUrl).final(4, 'four')
+  const sender = await first.attach(raw)
   sender.configure({})
   sender.audio(AUDIO)
   await first.attach(waiting)
-  await eventually(async () => assert.deepEqual((await typesOf(on, `live-${spoken}`)).at(-1), 'LiveStarted'))
+  await eventually(async () => assert.deepEqual((await typesOf(shared, `live-${raw}`)).at(-1), 'LiveStarted'))
   await first.running.stop()
 
-  const second = await startWorker(t, on)
-  t.deepEqual(await typesOf(on, `live-${spoken}`), [
+  const second = await startWorker(t, shared)
+  t.deepEqual(await typesOf(shared, `live-${raw}`), [
     'LiveCreated',
     'SenderAttached',
     'LiveStarted',
     'LiveTakenOver',
     'LiveFinished',
   ])
-  t.deepEqual(await typesOf(on, `live-${waiting}`), ['LiveCreated', 'SenderAttached', 'LiveTakenOver'])
-  t.deepEqual(await typesOf(on, `segments-${pulled}`), ['SegmentFinalised', 'SegmentsFenced'])
-  t.is(second.pipelines.of(pulled).nextSegment, 5)
+  t.deepEqual(await typesOf(shared, `live-${waiting}`), ['LiveCreated', 'SenderAttached', 'LiveTakenOver'])
+  t.deepEqual(await typesOf(shared, `segments-${fromUrl}`), ['SegmentFinalised', 'SegmentsFenced'])
+  t.is(second.pipelines.of(fromUrl).nextSegment, 5)
   t.deepEqual(
     second.admission.state().open.map(({ liveId, term }) => [liveId, term]),
     [
-      [pulled, 2],
+      [fromUrl, 2],
       [waiting, 2],
     ],
   )
   t.is((await second.attach(waiting)).liveId, waiting)
 
-  // The process before was only taken for dead: all that it writes is refused, and it drops what it hears of.
-  await first.pipelines.of(pulled).final(5, 'too late')
-  await eventually(() => assert.equal(first.sessions.runs.termOf(pulled), null))
+  // The first process is still alive: its writes are refused, and it drops its session.
+  await first.pipelines.of(fromUrl).final(5, 'too late')
+  await eventually(() => assert.equal(first.sessions.runs.termOf(fromUrl), null))
   t.true(first.pullers.latest().stopped)
   sender.finish()
-  await second.pipelines.of(pulled).final(5, 'five')
-  const segments = right(await on.store.read(`segments-${pulled}`)()).map(dataOf)
+  await second.pipelines.of(fromUrl).final(5, 'five')
+  const segments = right(await shared.store.read(`segments-${fromUrl}`)()).map(dataOf)
   t.deepEqual(
     segments.map((data) => [data['segment'] ?? 'fence', data['term']]),
     [
@@ -115,26 +115,26 @@ test('a restarted process takes its sessions over in the next term [D53]', async
       [5, 2],
     ],
   )
-  t.deepEqual((await typesOf(on, `live-${spoken}`)).at(-1), 'LiveFinished')
+  t.deepEqual((await typesOf(shared, `live-${raw}`)).at(-1), 'LiveFinished')
 })
 
 test('a worker drops moved sessions and ends none of them', async (t) => {
-  const on = stores()
-  const mine = await startWorker(t, on)
-  const { id } = right(await mine.side.createLive(me, requestOf(URL_LIVE))())
-  await eventually(() => assert.equal(mine.pullers.all.length, 1))
-  await appendElsewhere(on, 'admission', 'Moved', { liveId: id, worker: 'w2', term: 2, at: admitted.at })
-  await eventually(() => assert.ok(mine.pullers.latest().stopped))
-  t.is(mine.sessions.count(), 0)
-  t.deepEqual(await typesOf(on, `live-${id}`), ['LiveCreated', 'SourceStarted', 'LiveStarted'])
-  await appendElsewhere(on, 'admission', 'Moved', { liveId: id, worker: 'w1', term: 3, at: admitted.at })
-  await eventually(() => assert.equal(mine.pullers.all.length, 2))
-  t.deepEqual((await typesOf(on, `live-${id}`)).slice(3, 4), ['LiveTakenOver'])
+  const shared = stores()
+  const worker = await startWorker(t, shared)
+  const { id } = right(await worker.side.createLive(me, requestOf(URL_LIVE))())
+  await eventually(() => assert.equal(worker.pullers.all.length, 1))
+  await appendElsewhere(shared, 'admission', 'Moved', { liveId: id, worker: 'w2', term: 2, at: admitted.at })
+  await eventually(() => assert.ok(worker.pullers.latest().stopped))
+  t.is(worker.sessions.count(), 0)
+  t.deepEqual(await typesOf(shared, `live-${id}`), ['LiveCreated', 'SourceStarted', 'LiveStarted'])
+  await appendElsewhere(shared, 'admission', 'Moved', { liveId: id, worker: 'w1', term: 3, at: admitted.at })
+  await eventually(() => assert.equal(worker.pullers.all.length, 2))
+  t.deepEqual((await typesOf(shared, `live-${id}`)).slice(3, 4), ['LiveTakenOver'])
 })
 
 test('an unreadable session is skipped, and the others do not wait for it', async (t) => {
-  const on = stores()
-  const first = await startWorker(t, on)
+  const shared = stores()
+  const first = await startWorker(t, shared)
   const ids = [
     right(await first.side.createLive(me, requestOf(URL_LIVE))()).id,
     right(await first.side.createLive(me, requestOf(URL_LIVE))()).id,
@@ -142,7 +142,7 @@ test('an unreadable session is skipped, and the others do not wait for it', asyn
   await eventually(() => assert.equal(first.pullers.all.length, 2))
   await first.close()
   right(
-    await on.store.append(`live-${ids[0]}`, 'any', [
+    await shared.store.append(`live-${ids[0]}`, 'any', [
       {
         id: v7(),
         type: 'InventedLater',
@@ -151,7 +151,7 @@ test('an unreadable session is skipped, and the others do not wait for it', asyn
       },
     ])(),
   )
-  const second = await startWorker(t, on)
+  const second = await startWorker(t, shared)
   t.deepEqual(second.pipelines.all.map(({ liveId }) => liveId), [ids[1]])
   second.running.settle(ids[0] ?? 0)
   await eventually(() =>

@@ -54,7 +54,7 @@ test('each final is one job for each target, in order and one at a time', async 
   t.deepEqual(delivered, ['1 fr [fr: text 1]', '2 fr [fr: text 2]', '1 es [es: text 1]', '2 es [es: text 2]'])
 })
 
-test('two sessions each have a job in the translator, however long the queue of one', async (t) => {
+test('each of two sessions has a job in the translator, however long the other queue is', async (t) => {
   const { translator, translations, live, deliver } = start(1, [{ model: 'en-es', from: 'en', to: 'es' }])
   for (let number = 1; number <= 50; number += 1) live.add(segment(number), 'en')
   translations
@@ -95,7 +95,11 @@ test('a slow translator skips the oldest waiting segments, counts them and says 
   }
   await live.settled()
   const numbers = delivered.map((line) => Number(line.split(' ')[0]))
-  t.deepEqual(numbers, [1, ...Array.from({ length: 59 }, (_, n) => 42 + n)], 'what was begun, then the newest')
+  t.deepEqual(
+    numbers,
+    [1, ...Array.from({ length: 59 }, (_, n) => 42 + n)],
+    'the running job, then the newest segments',
+  )
   t.deepEqual(logger.lines.map(({ message }) => message), ['a translator is behind and skips segments'])
   t.deepEqual(translations.figures(), { done: 60, failed: 0, dropped: 0, skipped: 40, waiting: 0, lagSeconds: 0 })
 })
@@ -140,9 +144,9 @@ test('prepare loads each translator; without targets it does nothing', async (t)
   const { translator, live, translations, deliver } = start()
   live.prepare()
   t.deepEqual(translator.loads, ['en-es', 'en-fr'])
-  const none = translations.ofLive({ liveId: 9, targets: [], deliver })
-  none.prepare()
-  none.add(segment(1), 'en')
-  await none.settled()
+  const withoutTargets = translations.ofLive({ liveId: 9, targets: [], deliver })
+  withoutTargets.prepare()
+  withoutTargets.add(segment(1), 'en')
+  await withoutTargets.settled()
   t.is(translator.jobs.length, 0)
 })

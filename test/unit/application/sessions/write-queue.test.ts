@@ -6,7 +6,7 @@ import { eventually } from '../../../support/tools/eventually.ts'
 import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 
-test('a segment that a defect keeps from being written does not keep its session from ending', async (t) => {
+test('a segment that cannot be written because of a defect does not block the end of its session', async (t) => {
   const timers = createManualTimers()
   const logger = createRecordingLogger()
   const closing = new AbortController()
@@ -20,10 +20,10 @@ test('a segment that a defect keeps from being written does not keep its session
     superseded: () => undefined,
   })
   let ends = 0
-  const segment = queue.add('segment', async () => { throw new Error('a misfit') })
+  const segment = queue.add('segment', async () => { throw new Error('a defect') })
   const end = queue.add('end', async () => {
     ends += 1
-    // An end is never given up: without it the memory of its live would be lost until the next start.
+    // An end is always retried: without it the memory of the session stays reserved until the next start.
     if (ends < 6) throw new Error('not yet')
     return E.right(undefined)
   })
@@ -51,18 +51,19 @@ test('a write is durable only when the store accepted it', async (t) => {
   t.false(await queue.add('segment', async () => E.left({ _tag: 'LogCorrupted', reason: 'damaged' })))
   t.false(await queue.add('segment', async () => E.left({ _tag: 'KeyErased', key: 'text-7' })))
 
-  let away = true
-  const write = async () => (away ? E.left({ _tag: 'StoreUnavailable', reason: 'away' } as const) : E.right(undefined))
+  let isUnavailable = true
+  const write = async () =>
+    isUnavailable ? E.left({ _tag: 'StoreUnavailable', reason: 'simulated' } as const) : E.right(undefined)
   const waiting = Array.from({ length: 10_000 }, () => queue.add('segment', write))
-  t.false(await queue.add('segment', write), 'no room')
-  away = false
+  t.false(await queue.add('segment', write), 'the queue is full')
+  isUnavailable = false
   await eventually(() => {
     timers.advance(5000)
     assert.equal(queue.size(), 0)
   })
   t.true((await Promise.all(waiting)).every(Boolean))
 
-  away = true
+  isUnavailable = true
   const late = queue.add('segment', write)
   closing.abort()
   t.false(await late)

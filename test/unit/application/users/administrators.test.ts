@@ -25,18 +25,25 @@ import { dataOf } from '../../../support/events/stored-data.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { ada, startUserWorld } from '../../../support/worlds/user-world.ts'
 
-const away = { _tag: 'StoreUnavailable', reason: 'the test says so' } as const
+const unavailable = { _tag: 'StoreUnavailable', reason: 'simulated' } as const
 
-/** Users 1 to `count` in a log, of which each process has its own way. */
+/** Creates a log with one user for each list of permissions. */
 const openLog = async (permissions: ReadonlyArray<ReadonlyArray<Permission>>) => {
   const store: EventStore = createMemoryEventStore()
   const write = { store, keyring: createMemoryKeyring(), environment: createTestEnvironment(), timers }
   const send = (deps: typeof write, userId: number, command: UserCommand) =>
     sendToUser(deps)(userId, command, originOf(deps, 'test'))()
-  for (const [index, its] of permissions.entries()) {
+  for (const [index, userPermissions] of permissions.entries()) {
     const userId = index + 1
     const name = { username: `user ${userId}`, usernameHash: `hash ${userId}`, passwordHash: 'hash' }
-    const data = { userId, ...name, permissions: its, maxSessions: 1, maxTranslations: 1, at: write.environment.now() }
+    const data = {
+      userId,
+      ...name,
+      permissions: userPermissions,
+      maxSessions: 1,
+      maxTranslations: 1,
+      at: write.environment.now(),
+    }
     right(await send(write, userId, { type: 'Register', data }))
   }
   const ids = permissions.map((_, index) => index + 1)
@@ -58,7 +65,7 @@ const openLog = async (permissions: ReadonlyArray<ReadonlyArray<Permission>>) =>
 
 type Log = Awaited<ReturnType<typeof openLog>>
 
-/** A process whose calls of the store come whenever the scheduler says, until it dies at an append. */
+/** A process whose store calls run in the order of the scheduler, until it dies at an append. */
 const processOn = (
   { write, send }: Log,
   scheduler: fc.Scheduler,
@@ -74,13 +81,13 @@ const processOn = (
         appends += 1
         if (appends < diesAt.append) return await write.store.append(...append)()
         if (appends === diesAt.append && diesAt.isWritten) await write.store.append(...append)()
-        return E.left(away)
+        return E.left(unavailable)
       },
     read:
       (...read) =>
       async () => {
         await scheduler.schedule(Promise.resolve())
-        return appends < diesAt.append ? await write.store.read(...read)() : E.left(away)
+        return appends < diesAt.append ? await write.store.read(...read)() : E.left(unavailable)
       },
   }
   const deps = { ...write, store }
@@ -109,7 +116,7 @@ const departure = fc.record({
 })
 const death = fc.record({ append: fc.integer({ min: 1, max: 12 }), isWritten: fc.boolean() })
 
-test('for any removals and crashes in two processes somebody administers, and only administrators count', async (t) => {
+test('despite removals and crashes in two processes an administrator remains and the count is right', async (t) => {
   const runs = fc.asyncProperty(
     fc.scheduler(),
     fc.array(departure, { minLength: 1, maxLength: 6 }),
@@ -125,7 +132,7 @@ test('for any removals and crashes in two processes somebody administers, and on
       assert.notEqual(administering.length, 0)
       for (const id of await log.counted()) assert(administering.includes(id), `${id} is counted`)
 
-      // What is left to do is done by others, and then all come back.
+      // Another process completes the work, and then all users become administrators again.
       const next = processOn(log, scheduler, { append: Infinity, isWritten: false })
       for (const id of log.ids) right((await scheduler.waitFor(next.begin(id))) ?? E.left('nothing'))
       for (const id of await log.counted()) assert((await log.administering()).includes(id))
@@ -149,8 +156,8 @@ test('a log without the stream gets it once, in one append, from all user events
   right(await change(6, { isActive: false, maxSessions: 3 }))
   right(await change(6, { isActive: true }))
   right(await log.send(log.write, 7, { type: 'Delete', at: log.write.environment.now() }))
-  const killed = { ...log.write, store: { ...log.store, append: () => async () => E.left(away) } }
-  t.deepEqual(await countAdministrators(killed)(), E.left(away))
+  const killed = { ...log.write, store: { ...log.store, append: () => async () => E.left(unavailable) } }
+  t.deepEqual(await countAdministrators(killed)(), E.left(unavailable))
   t.deepEqual(right(await log.store.read(ADMINISTRATORS_STREAM)()), [])
   let appends = 0
   const append: EventStore['append'] = (...events) => {
@@ -163,24 +170,24 @@ test('a log without the stream gets it once, in one append, from all user events
   t.deepEqual(await log.counted(), [1, 3, 6])
   t.deepEqual(await log.administering(), [1, 3, 6])
   t.is(right(await log.store.read(ADMINISTRATORS_STREAM)()).length, 3)
-  t.is(appends, 2, 'one of each')
+  t.is(appends, 2, 'one append of each process')
 })
 
 test('a log without users or administrators is not set up; with unreadable users it is', async (t) => {
   const log = await openLog([[]])
   right(await countAdministrators(log.write)())
   t.deepEqual(await log.counted(), [])
-  const asked = (hasUnreadable: boolean, store: Pick<EventStore, 'read'> = log.store) =>
+  const isSetUpWith = (hasUnreadable: boolean, store: Pick<EventStore, 'read'> = log.store) =>
     isSetUp({ store, log: { hasUnreadable: () => hasUnreadable } })()()
-  t.deepEqual(await asked(false), E.right(false))
-  t.deepEqual(await asked(true), E.right(true))
-  t.deepEqual(await asked(false, { read: () => async () => E.left(away) }), E.left(away))
+  t.deepEqual(await isSetUpWith(false), E.right(false))
+  t.deepEqual(await isSetUpWith(true), E.right(true))
+  t.deepEqual(await isSetUpWith(false, { read: () => async () => E.left(unavailable) }), E.left(unavailable))
   t.deepEqual(
-    await asked(false, { read: () => async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) }),
+    await isSetUpWith(false, { read: () => async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) }),
     E.right(true),
   )
   right(await createAdministrators(log.write).synchronise(1, originOf(log.write, 'test'))())
-  t.deepEqual(await asked(false), E.right(false), 'who does not administer is not counted')
+  t.deepEqual(await isSetUpWith(false), E.right(false), 'a user without administrator rights is not counted')
 })
 
 test('the duty counts an administrator whose registration or promotion was interrupted', async (t) => {
@@ -188,11 +195,11 @@ test('the duty counts an administrator whose registration or promotion was inter
   const world = await startUserWorld(t, { store })
   right(await world.users.registerUser({ ...ada, permissions: ['admin'] }, 'setup')())
   const bob = right(await world.users.registerUser({ ...ada, username: 'Bob' }, 'setup')())
-  const about = { nobodyElseAdministers: false, at: world.environment.now() }
-  const promote = { type: 'Change', changes: { permissions: ['admin'] }, ...about } as const
+  const common = { nobodyElseAdministers: false, at: world.environment.now() }
+  const promote = { type: 'Change', changes: { permissions: ['admin'] }, ...common } as const
   right(await sendToUser(world.write)(bob.id, promote, originOf(world.write, 'test'))())
   const name = { username: 'Cy', usernameHash: 'hash of Cy', passwordHash: 'hash' }
-  const cy = { ...name, ...DEFAULT_QUOTAS, userId: bob.id + 1, permissions: ['admin' as const], at: about.at }
+  const cy = { ...name, ...DEFAULT_QUOTAS, userId: bob.id + 1, permissions: ['admin' as const], at: common.at }
   right(await sendToUser(world.write)(cy.userId, { type: 'Register', data: cy }, originOf(world.write, 'test'))())
   const duty = world.users.completeUsers()
   await eventually(async () => {

@@ -58,7 +58,7 @@ test('unknown names, wrong passwords and disabled users get the same answer at t
   t.deepEqual(await authentication.logIn('nobody', ada.password, ADDRESS), wrong)
   await change({ type: 'Change', changes: { isActive: false }, at })
   t.deepEqual(await authentication.logIn('Ada', ada.password, ADDRESS), wrong)
-  t.is(credentials.verifications.length, 4, 'each of them cost a verification')
+  t.is(credentials.verifications.length, 4, 'each attempt costs a verification')
 })
 
 test('a name with an accent logs in, however it is typed', async (t) => {
@@ -86,7 +86,7 @@ test('a new password ends the tokens of the old one [R34]', async (t) => {
   )
 })
 
-/** Who is asking in two processes on one log, and Ada's logins. */
+/** Starts two processes on one log; Ada can log in and out in the first. */
 const startTwo = async (t: Parameters<typeof startUserWorld>[0]) => {
   const here = await startWithAda(t)
   const there = await startUserWorld(t, { store: here.store, keyring: here.keyring })
@@ -99,7 +99,7 @@ const startTwo = async (t: Parameters<typeof startUserWorld>[0]) => {
     login: async () => tokenOf(await logIn('Ada', ada.password, ADDRESS)),
     logOut: async (token: string, everywhere: boolean) => {
       const caller = right(await here.authentication.authenticate(token)())
-      if (O.isNone(caller)) throw new Error('the token is none')
+      if (O.isNone(caller)) throw new Error('the token is invalid')
       right(await logOut(caller.value, everywhere)())
     },
     isKnownHere: (token: string) => knownBy(here, token),
@@ -143,18 +143,18 @@ test('the record of a log-out expires ten minutes after its token [R160]', async
 
 test('a log-out everywhere ends every login of the user and keeps the password [R161]', async (t) => {
   const world = await startTwo(t)
-  const [one, two] = [await world.login(), await world.login()]
-  await world.logOut(one, true)
-  for (const token of [one, two]) t.false(await world.isKnownHere(token))
-  await eventually(async () => t.false(await world.isKnownThere(two)))
+  const [first, second] = [await world.login(), await world.login()]
+  await world.logOut(first, true)
+  for (const token of [first, second]) t.false(await world.isKnownHere(token))
+  await eventually(async () => t.false(await world.isKnownThere(second)))
   t.true(await world.isKnownHere(await world.login()))
 })
 
-test('an undecidable log-out is reported as such, and a damaged log-out counts', async (t) => {
-  const away = { _tag: 'StoreUnavailable', reason: 'the test says so' } as const
-  const damaged = { _tag: 'LogCorrupted', reason: 'the test says so' } as const
+test('a log-out that cannot be checked is reported as unavailable, and a damaged log-out counts', async (t) => {
+  const unavailable = { _tag: 'StoreUnavailable', reason: 'simulated' } as const
+  const damaged = { _tag: 'LogCorrupted', reason: 'simulated' } as const
   const { write, logger, environment } = await startWithAda(t)
-  const answerOf = async (left: typeof away | typeof damaged) => {
+  const answerOf = async (left: typeof unavailable | typeof damaged) => {
     const stop = new AbortController()
     t.teardown(() => { stop.abort() })
     const store = { ...write.store, read: () => TE.left(left) }
@@ -168,7 +168,7 @@ test('an undecidable log-out is reported as such, and a damaged log-out counts',
     })
     return await logins.isLoggedOut('a token')()
   }
-  t.deepEqual(await answerOf(away), E.left(away))
+  t.deepEqual(await answerOf(unavailable), E.left(unavailable))
   t.deepEqual(await answerOf(damaged), E.right(true))
 })
 
@@ -179,7 +179,7 @@ test('a login with a cheaper hash stores a current one, and every login succeeds
   t.deepEqual(await authentication.logIn('Ada', 'wrong', ADDRESS), wrong)
   await rehash.settled()
   const types = async () => right(await store.read(`user-${user.id}`)()).map(({ type }) => type)
-  t.deepEqual(await types(), ['UserRegistered', 'PasswordChanged'], 'a wrong password stores nothing')
+  t.deepEqual(await types(), ['UserRegistered', 'PasswordChanged'], 'a wrong password stores no hash')
 
   const before = await Promise.all([login(), login()])
   await rehash.settled()
@@ -189,7 +189,7 @@ test('a login with a cheaper hash stores a current one, and every login succeeds
   t.deepEqual(credentials.verifications.at(-1), O.some('hash of another'))
   for (const token of [...before, after]) t.true(O.isSome(right(await authentication.authenticate(tokenOf(token))())))
   await rehash.settled()
-  t.is((await types()).length, 3, 'once is enough')
+  t.is((await types()).length, 3, 'a current hash is not replaced')
 })
 
 test('a login does not wait for its new hash, and a failed or late hash changes nothing [S12]', async (t) => {

@@ -1,22 +1,13 @@
 import test from 'ava'
-import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { createAdmissionActor } from '../../../../application/admission/admission-actor.ts'
 import { originOf } from '../../../../application/log/origin.ts'
-import { handleCommand } from '../../../../application/log/handle-command.ts'
 import { createAdministrators } from '../../../../application/users/administrators.ts'
-import { deleteUser } from '../../../../application/users/commands/delete-user.ts'
-import type { DeleteUserDeps } from '../../../../application/users/commands/delete-user.ts'
 import { eraseUsers } from '../../../../application/users/policies/erase-users.ts'
-import { startUserDirectory } from '../../../../application/users/policies/user-directory.ts'
-import { registerUser } from '../../../../application/users/commands/register-user.ts'
-import { apiTokenDecider } from '../../../../domain/api-token/decider.ts'
 import { API_TOKENS } from '../../../../projections/api-tokens/document.ts'
-import { tokenIdsOf } from '../../../../projections/api-tokens/queries.ts'
 import { LIVES } from '../../../../projections/lives/document.ts'
-import { liveIdsOf } from '../../../../projections/lives/queries.ts'
 import { PROFILES } from '../../../../projections/profiles/document.ts'
 import { USERS } from '../../../../projections/users/document.ts'
 import { createDyingProcess } from '../../../support/doubles/dying-process.ts'
@@ -24,97 +15,14 @@ import { eventually } from '../../../support/tools/eventually.ts'
 import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
 import { right } from '../../../support/tools/right.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
-import { createTestCredentials } from '../../../support/doubles/credentials.ts'
 import { silentLogger } from '../../../support/doubles/loggers.ts'
-import { ada } from '../../../support/worlds/user-world.ts'
-import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
-import { dataOf, sealedIn } from '../../../support/events/stored-data.ts'
+import { dataOf } from '../../../support/events/stored-data.ts'
+import { admin, startDeletion } from './user-deletion-world.ts'
 
-const admin = callerOf(1, { permissions: ['admin'] })
-const PERSONAL = [USERS, PROFILES, LIVES, API_TOKENS]
-
-/** Root (1) administers; Ada (2) has an API token, a live that runs, with text, and one that is over. */
-const start = async (t: ExecutionContext) => {
-  const side = await createWriteSide()
-  const { deps, store, documents, project } = side
-  const stop = new AbortController()
-  t.teardown(() => stop.abort())
-  const following = { from: right(await store.head()()), logger: silentLogger, signal: stop.signal }
-  const directory = startUserDirectory({ ...deps, ...following, timers: immediateTimers })
-  const administrators = createAdministrators(deps)
-  const credentials = createTestCredentials()
-  const projector = { whenProjected: project }
-  const register = async (username: string, permissions: ReadonlyArray<'admin'> = []) =>
-    right(
-      await registerUser({ ...deps, credentials, administrators, directory, projector })(
-        { ...ada, username, permissions },
-        'setup',
-      )(),
-    )
-  await register('root', ['admin'])
-  await register('Ada')
-  const token = {
-    tokenId: 1,
-    userId: 2,
-    name: 'ci',
-    prefix: 'lt_x',
-    secretHash: 'hash',
-    expiresAt: null,
-    at: deps.environment.now(),
-  }
-  const origin = { commandId: 'c', correlationId: 'c', actor: 'user:2' }
-  right(
-    await handleCommand(deps)({
-      ...origin,
-      stream: 'api-token-1',
-      decider: apiTokenDecider,
-      command: { type: 'Issue', data: token },
-    })(),
-  )
-  const owner = callerOf(2, { permissions: ['user_retention'] })
-  right(await side.createLive(owner, requestOf({ retention: true }))())
-  right(
-    await side.lifecycle.recordSegment({
-      liveId: 1,
-      segment: 1,
-      start: 0,
-      end: 1,
-      text: 'the secret',
-      kind: 'transcription',
-      language: 'en',
-    })(),
-  )
-  right(await side.createLive(owner, requestOf())())
-  right(await side.finishLive(owner, 2)())
-  await project()
-  const sealed = store.allEvents().flatMap(sealedIn)
-  const hers = sealed.filter(({ envelope }) => envelope.k !== 'user-1')
-  const readable = async (): Promise<number> => right(await deps.keyring.open(hers)()).filter(E.isRight).length
-  const listed = async (): Promise<ReadonlyArray<string>> => {
-    await project()
-    const found = await Promise.all(PERSONAL.map(async (collection) => {
-      const page = right(
-        await documents.page(collection, {
-          filter: {},
-          sort: { by: 'id', direction: 'ascending' },
-          skip: 0,
-          limit: 10,
-        })(),
-      )
-      return page.filter((document) => (document['userId'] ?? document['id']) === 2).map(() => collection)
-    }))
-    return found.flat()
-  }
-  const owned = { liveIdsOf: liveIdsOf({ documents }), tokenIdsOf: tokenIdsOf({ documents }) }
-  const deleting = (changes: Partial<DeleteUserDeps> = {}) =>
-    deleteUser({ ...deps, ...owned, directory, projector, administrators, ...changes })
-  return { ...side, owned, directory, register, readable, listed, deleting, hers }
-}
-
-test('a deleted user is gone with sessions, tokens and keys, nothing is listed, and the name is free', async (t) => {
-  const { deleting, directory, typesOf, admission, readable, listed, register, hers, store } = await start(t)
-  t.true(hers.length >= 9)
-  t.is(await readable(), hers.length)
+test('deleting a user removes sessions, tokens and keys, lists nothing and frees the name', async (t) => {
+  const { deleting, directory, typesOf, admission, readable, listed, register, ofAda, store } = await startDeletion(t)
+  t.true(ofAda.length >= 9)
+  t.is(await readable(), ofAda.length)
   t.deepEqual(await listed(), [USERS, PROFILES, LIVES, LIVES, API_TOKENS])
   const remove = deleting()
   right(await remove(admin, 2)())
@@ -136,12 +44,12 @@ test('a deleted user is gone with sessions, tokens and keys, nothing is listed, 
   t.deepEqual(await remove(admin, 2)(), E.left({ _tag: 'UserNotFound' }))
   t.deepEqual(await remove(admin, 4711)(), E.left({ _tag: 'UserNotFound' }))
   const again = await register('Ada')
-  t.is(again.id, 3, 'another user')
+  t.is(again.id, 3, 'a new user id')
   t.is(await readable(), 0)
 })
 
 test('the last administrator cannot be deleted, even by two simultaneous deletions', async (t) => {
-  const { deleting, register, directory } = await start(t)
+  const { deleting, register, directory } = await startDeletion(t)
   const last = E.left({ _tag: 'LastAdministrator' } as const)
   const remove = deleting()
   t.deepEqual(await remove(admin, 1)(), last)
@@ -154,7 +62,7 @@ test('the last administrator cannot be deleted, even by two simultaneous deletio
 })
 
 test('administration cannot be left to users who cannot log in or be read', async (t) => {
-  const { deps, store, register } = await start(t)
+  const { deps, store, register } = await startDeletion(t)
   for (const name of ['second', 'third', 'fourth']) await register(name, ['admin'])
   let missing = ['user-3']
   const open: typeof deps.keyring.open = (sealed) => async () => {
@@ -172,12 +80,12 @@ test('administration cannot be left to users who cannot log in or be read', asyn
     damaged.includes(stream)
       ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
       : store.read(stream, options)
-  const hurt = { ...deps, store: { ...store, read }, keyring: { ...deps.keyring, open } }
-  const { removeThen } = createAdministrators(hurt)
+  const damagedDeps = { ...deps, store: { ...store, read }, keyring: { ...deps.keyring, open } }
+  const { removeThen } = createAdministrators(damagedDeps)
   const leavesNobody = () => removeThen(1, originOf(deps, 'test'), (nobodyElse) => TE.right(nobodyElse))()
-  t.deepEqual(await leavesNobody(), E.right(false), 'the fourth, behind two who do not count')
+  t.deepEqual(await leavesNobody(), E.right(false), 'the readable administrator is found after two unreadable ones')
   missing = ['user-3', 'user-5']
-  t.deepEqual(await leavesNobody(), E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }), 'nobody knows')
+  t.deepEqual(await leavesNobody(), E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }), 'the answer is unknown')
   damaged = []
   t.deepEqual(await leavesNobody(), E.right(false))
   missing = ['user-3', 'user-4', 'user-5']
@@ -187,12 +95,12 @@ test('administration cannot be left to users who cannot log in or be read', asyn
 for (const when of ['before', 'after'] as const)
   test(`after a crash at any step, effective ${when}, the next deletion completes`, async (t) => {
     for (let last = 0; ; last++) {
-      const { deps, documents, owned, deleting, readable, listed, typesOf, hers, register } = await start(t)
+      const { deps, documents, owned, deleting, readable, listed, typesOf, ofAda, register } = await startDeletion(t)
       const dying = createDyingProcess(deps, last, when)
       const dyingAdmission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
       const answer = await dying.outlive(deleting({ ...dying, admission: dyingAdmission })(admin, 2)())
-      const isMade = typesOf('user-2').includes('UserDeleted')
-      t.is(last > 0 || when === 'after', isMade, 'the first step decides')
+      const isDeleted = typesOf('user-2').includes('UserDeleted')
+      t.is(last > 0 || when === 'after', isDeleted, 'the first step stores the deletion')
 
       const logger = createRecordingLogger()
       const admission = await createAdmissionActor({ ...deps, logger: silentLogger })
@@ -207,7 +115,7 @@ for (const when of ['before', 'after'] as const)
         timers: immediateTimers,
         listsAreCurrent,
       })
-      if (isMade) {
+      if (isDeleted) {
         await eventually(async () => {
           if (checks < 2) throw new Error('the duty has not begun')
           if (!typesOf(await nameStream(deps.store)).includes('UsernameFreed')) throw new Error('not free yet')
@@ -216,24 +124,24 @@ for (const when of ['before', 'after'] as const)
         t.deepEqual(await listed(), [])
         t.is(admission.state().open.length, 0)
         t.is((await register('Ada')).id, 3)
-      } else t.is(await readable(), hers.length)
+      } else t.is(await readable(), ofAda.length)
       await duty.stop()
-      t.is(logger.lines.length, isMade ? 1 : 0, 'once the lists were behind')
+      t.is(logger.lines.length, isDeleted ? 1 : 0, 'one log line while the lists were outdated')
       if (answer === 'died') continue
       right(answer)
-      t.is(last, 11, 'the event, the key, the token, two lives of four and three steps, the name')
+      t.is(last, 11, 'one step each for the event, the key, the token and the name, and seven for two sessions')
       return
     }
   })
 
-/** The stream of Ada's name. */
-const nameStream = async (store: Awaited<ReturnType<typeof start>>['deps']['store']): Promise<string> => {
+/** Returns the stream of Ada's user name. */
+const nameStream = async (store: Awaited<ReturnType<typeof startDeletion>>['deps']['store']): Promise<string> => {
   const [registered] = right(await store.read('user-2')())
   return `username-${String(registered && dataOf(registered)['usernameHash'])}`
 }
 
-test('a deletion also erases unreadable data and stops at none of it', async (t) => {
-  const { deleting, readable, store, listed, deps } = await start(t)
+test('a deletion also erases unreadable data and does not stop at it', async (t) => {
+  const { deleting, readable, store, listed, deps } = await startDeletion(t)
   for (const stream of ['live-1', 'api-token-1']) {
     const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: deps.environment.now() }
     right(
@@ -244,15 +152,15 @@ test('a deletion also erases unreadable data and stops at none of it', async (t)
   }
   t.true((await readable()) > 0)
   right(await deleting()(admin, 2)())
-  t.is(await readable(), 0, 'none of her keys is left, nor those of the live that cannot be read')
+  t.is(await readable(), 0, 'all keys of the user and of the unreadable session are erased')
   t.false((await listed()).includes(USERS))
   t.is(store.allEvents().filter(({ type }) => type === 'UsernameFreed').length, 1)
 })
 
 test('a user is erased even with unreadable admissions', async (t) => {
-  const { deleting, readable, listed, deps } = await start(t)
-  const hurt = { refresh: async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const) }
-  const admission = { ...deps.admission, ...hurt, send: () => hurt.refresh }
+  const { deleting, readable, listed, deps } = await startDeletion(t)
+  const unreadable = { refresh: async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const) }
+  const admission = { ...deps.admission, ...unreadable, send: () => unreadable.refresh }
   right(await deleting({ admission })(admin, 2)())
   t.is(await readable(), 0)
   t.deepEqual(await listed(), [])

@@ -54,7 +54,7 @@ const createWorld = (store: EventStore = createMemoryEventStore()) => {
 test('after five failures a name waits, twice as long after each further failure [S24]', async (t) => {
   const { attempt, attempts, pass, verifications } = createWorld()
   t.deepEqual(await attempts(6), ['wrong', 'wrong', 'wrong', 'wrong', 'wrong', 'wait 1'])
-  t.is(await attempt('right'), 'wait 1', 'also who knows the password')
+  t.is(await attempt('right'), 'wait 1', 'the right password waits too')
   t.is(verifications(), 5)
   pass(1000)
   t.deepEqual(await attempts(2), ['wrong', 'wait 2'])
@@ -64,7 +64,7 @@ test('after five failures a name waits, twice as long after each further failure
   t.is(await attempt('right'), 'in')
 })
 
-test('guesses leave nothing behind after a day when nobody ever logged in', async (t) => {
+test('guesses at a name without any login leave no trace after a day', async (t) => {
   const inner = createMemoryEventStore()
   const kept = new Map<string, number | undefined>()
   const { attempt, attempts } = createWorld({
@@ -75,10 +75,10 @@ test('guesses leave nothing behind after a day when nobody ever logged in', asyn
     },
   })
   await attempts(3, 'nobody')
-  t.deepEqual([...kept.values()], [86_400, 86_400], 'the name, and the network it was guessed from')
+  t.deepEqual([...kept.values()], [86_400, 86_400], 'the name and the network of the guesses')
   kept.clear()
   await attempt('right', 'ada')
-  t.deepEqual([...kept.values()], [30 * 86_400], 'the network that is trusted from now on')
+  t.deepEqual([...kept.values()], [30 * 86_400], 'the network that is now trusted')
   kept.clear()
   await attempts(2, 'ada')
   t.deepEqual([...kept.values()].map(Number).toSorted((a, b) => a - b), [86_400, 30 * 86_400])
@@ -103,7 +103,7 @@ test('an address with twenty failures within a minute waits, for any names [S24]
     t.is(await attempt('guess', `user ${n}`), 'wrong')
     pass(1000)
   }
-  t.is(await attempt('right', 'grace'), 'wait 40', 'until the first of them is a minute old')
+  t.is(await attempt('right', 'grace'), 'wait 40', 'until the first failure is a minute old')
   t.is(await attempt('right', 'grace', '198.51.100.7'), 'in', 'another address')
   pass(40_000)
   t.is(await attempt('right', 'grace'), 'in')
@@ -121,7 +121,7 @@ test('simultaneous guesses are counted one by one [S24]', async (t) => {
   t.is(answers.filter((answer) => answer === 'wait 1').length, 45)
   t.is(verifications(), 5)
   const spread = await Promise.all(Array.from({ length: 50 }, (_, n) => attempt('guess', `user ${n}`)))
-  t.is(spread.filter((answer) => answer === 'wrong').length, 15, 'with the five before')
+  t.is(spread.filter((answer) => answer === 'wrong').length, 15, 'the five earlier failures count too')
 })
 
 const OFFICE = '198.51.100.7'
@@ -132,8 +132,8 @@ test('guesses from other networks lock nobody out, however many they are', async
     await attempts(6)
     pass(60_000)
   }
-  t.regex(await attempt('right'), /^wait \d{3}$/, 'where they come from')
-  t.is(await attempt('guess', 'ada', OFFICE), 'wrong', 'the first mistake of another network is one')
+  t.regex(await attempt('right'), /^wait \d{3}$/, 'the network of the guesses waits')
+  t.is(await attempt('guess', 'ada', OFFICE), 'wrong', 'another network starts without failures')
   t.is(await attempt('right', 'ada', '203.0.113.9'), 'in')
 })
 
@@ -158,7 +158,7 @@ test('guesses at one name from many networks are bounded', async (t) => {
     for (let n = 0; n < 50; n += 1) await attempt('guess', 'ada', `203.0.${minute}.${n}`)
     pass(60_000)
   }
-  // A hundred each quarter of an hour, and what the doubling wait of the name lets through.
+  // At most a hundred guesses each 15 minutes, plus those between the doubling waits of the name.
   t.true(verifications() <= 420, `${verifications()} of 3000`)
   t.is(await attempt('right', 'grace', '203.0.1.1'), 'in', 'another name')
 })
@@ -167,7 +167,7 @@ test('a network that failed waits with the name for a limited time', async (t) =
   const { attempt, pass } = createWorld()
   for (let n = 0; n < 30; n += 1) t.is(await attempt('guess', 'ada', `203.0.113.${n}`), 'wrong')
   t.is(await attempt('right', 'ada', '203.0.113.1'), 'wait 900')
-  t.is(await attempt('guess', 'ada', '203.0.113.200'), 'wrong', 'one that had not failed does not')
+  t.is(await attempt('guess', 'ada', '203.0.113.200'), 'wrong', 'a network without failures does not wait')
   pass(900_000)
   t.is(await attempt('right', 'ada', '203.0.113.1'), 'in')
 })
@@ -224,20 +224,20 @@ test('a restart forgets no failure of a name, and each name keeps one event [S24
 
 test('in a store outage failures are counted in memory [S24]', async (t) => {
   const inner = createMemoryEventStore()
-  let isAway = false
-  const away = TE.left({ _tag: 'StoreUnavailable' as const, reason: 'the test says so' })
+  let isUnavailable = false
+  const unavailable = TE.left({ _tag: 'StoreUnavailable' as const, reason: 'simulated' })
   const store: EventStore = {
     ...inner,
-    append: (...append) => (isAway ? away : inner.append(...append)),
-    read: (...read) => (isAway ? away : inner.read(...read)),
+    append: (...append) => (isUnavailable ? unavailable : inner.append(...append)),
+    read: (...read) => (isUnavailable ? unavailable : inner.read(...read)),
   }
   const { attempt, attempts, pass, logger } = createWorld(store)
   await attempts(2)
-  isAway = true
+  isUnavailable = true
   t.deepEqual(await attempts(4), ['wrong', 'wrong', 'wrong', 'wait 1'])
   t.true(logger.lines.length > 0)
-  isAway = false
-  t.is(await attempt('right'), 'wait 1', 'what was counted in memory counts on')
+  isUnavailable = false
+  t.is(await attempt('right'), 'wait 1', 'failures counted in memory still count')
   pass(1000)
   t.is(await attempt('right'), 'in')
   t.is(await attempt('right'), 'in')

@@ -16,8 +16,8 @@ const everything = { skip: 0, limit: 100 }
 const notFound = E.left({ _tag: 'ProfileNotFound' })
 const lecture = { name: 'Lecture', settings: { ...DEFAULT_ENGINE_SETTINGS, mode: 'final' as const } }
 
-const startWithUser = async (...given: Parameters<typeof startTokenWorld>) => {
-  const world = await startTokenWorld(...given)
+const startWithUser = async (...args: Parameters<typeof startTokenWorld>) => {
+  const world = await startTokenWorld(...args)
   return { ...world, caller: callerOf(await world.register('Ada')) }
 }
 
@@ -30,35 +30,37 @@ test('a new user has one profile, Default, when the registration is answered [R1
 
 test('a registration waits until the read model has the profile [R106]', async (t) => {
   const { write, store, credentials, administrators, directory } = await startTokenWorld(t)
-  const asked: Array<string> = []
-  const projector = { whenProjected: async (position: string) => { asked.push(position) } }
+  const awaited: Array<string> = []
+  const projector = { whenProjected: async (position: string) => { awaited.push(position) } }
   const register = registerUser({ ...write, credentials, administrators, directory, projector })
   const { id } = right(await register(ada, 'setup')())
   const [added] = right(await store.read(`profiles-${id}`)())
-  t.deepEqual(asked, [added?.position])
+  t.deepEqual(awaited, [added?.position])
 })
 
 test('the answer equals the next read [R15 R108 R109]', async (t) => {
   const { profiles, caller } = await startWithUser(t)
-  const made = right(await profiles.createProfile(caller, lecture)())
-  t.like(made, { ...lecture, updatedAt: null })
-  t.deepEqual(right(await profiles.getProfile(caller.userId, made.id)()), O.some(made))
-  const changed = right(await profiles.changeProfile(caller, made.id, { name: 'Talk', settings: { max_chars: 40 } })())
+  const created = right(await profiles.createProfile(caller, lecture)())
+  t.like(created, { ...lecture, updatedAt: null })
+  t.deepEqual(right(await profiles.getProfile(caller.userId, created.id)()), O.some(created))
+  const changed = right(
+    await profiles.changeProfile(caller, created.id, { name: 'Talk', settings: { max_chars: 40 } })(),
+  )
   t.deepEqual(changed, {
-    ...made,
+    ...created,
     name: 'Talk',
     settings: { ...lecture.settings, max_chars: 40 },
     updatedAt: changed.updatedAt,
   })
   t.not(changed.updatedAt, null)
-  t.deepEqual(right(await profiles.getProfile(caller.userId, made.id)()), O.some(changed))
-  t.deepEqual(right(await profiles.changeProfile(caller, made.id, { settings: {} })()), changed)
-  right(await profiles.removeProfile(caller, made.id)())
-  t.deepEqual(await profiles.getProfile(caller.userId, made.id)(), E.right(O.none))
+  t.deepEqual(right(await profiles.getProfile(caller.userId, created.id)()), O.some(changed))
+  t.deepEqual(right(await profiles.changeProfile(caller, created.id, { settings: {} })()), changed)
+  right(await profiles.removeProfile(caller, created.id)())
+  t.deepEqual(await profiles.getProfile(caller.userId, created.id)(), E.right(O.none))
   t.is(right(await profiles.listProfiles(caller.userId, everything)()).total, 1)
 })
 
-test('a change that would cross the buffers is refused, naming the sent member [R110]', async (t) => {
+test('a change that would cross the buffers is refused and names the sent member [R110]', async (t) => {
   const { profiles, caller } = await startWithUser(t)
   const { id } = right(await profiles.createProfile(caller, lecture)())
   const refused = (member: string) => E.left({ _tag: 'BuffersNotOrdered', member })
@@ -101,7 +103,7 @@ test('an erased name reads as erased', async (t) => {
 test('a user has at most a hundred profiles, for any number of simultaneous creates', async (t) => {
   const { profiles, caller, register } = await startWithUser(t)
   const answers = await Promise.all(Array.from({ length: 130 }, () => profiles.createProfile(caller, lecture)()))
-  t.is(answers.filter(E.isRight).length, 99, 'beside Default')
+  t.is(answers.filter(E.isRight).length, 99, 'the profile Default counts too')
   for (const refused of answers.filter(E.isLeft)) t.deepEqual(refused.left, { _tag: 'TooManyProfiles', maximum: 100 })
   t.is(right(await profiles.listProfiles(caller.userId, everything)()).total, 100)
   t.true(E.isRight(await profiles.createProfile(callerOf(await register('Bob')), lecture)()))
@@ -124,8 +126,8 @@ test('a change reads only the events since the last one and sees those of other 
   }
   const { profiles, caller, keyring, environment, projector } = await startWithUser(t, { store })
   const { id } = right(await profiles.createProfile(caller, lecture)())
-  const rename = (by: ReturnType<typeof profileCommands>, name: string) =>
-    by.changeProfile(caller, id, { name, settings: {} })()
+  const rename = (process: ReturnType<typeof profileCommands>, name: string) =>
+    process.changeProfile(caller, id, { name, settings: {} })()
   readEvents = 0
   for (let count = 0; count < 50; count += 1) right(await rename(profiles, `name ${count}`))
   t.true(readEvents < 50, `${readEvents} events`)
@@ -144,8 +146,8 @@ test('the cached history is dropped when the log has fewer events', async (t) =>
   let current: EventStore = whole
   const store: EventStore = {
     ...whole,
-    read: (...given) => current.read(...given),
-    append: (...given) => current.append(...given),
+    read: (...args) => current.read(...args),
+    append: (...args) => current.append(...args),
   }
   const profiles = profileCommands({
     store,

@@ -9,11 +9,11 @@ import { createTestCredentials } from '../../../support/doubles/credentials.ts'
 import { startUserWorld } from '../../../support/worlds/user-world.ts'
 
 const refused = (reason: string) => E.left({ _tag: 'SetupRefused', reason })
-const away = { _tag: 'StoreUnavailable' as const, reason: 'the test says so' }
+const unavailable = { _tag: 'StoreUnavailable' as const, reason: 'simulated' }
 
 const start = async (
   t: Parameters<typeof startUserWorld>[0],
-  registration: { isAway: boolean } = { isAway: false },
+  registration: { isUnavailable: boolean } = { isUnavailable: false },
 ) => {
   const { users, authentication } = await startUserWorld(t)
   let milliseconds = Date.UTC(2026, 10, 21)
@@ -24,7 +24,8 @@ const start = async (
     },
   }
   const { isSetUp } = users
-  const registerUser: RegisterUser = (...user) => (registration.isAway ? TE.left(away) : users.registerUser(...user))
+  const registerUser: RegisterUser = (...user) =>
+    registration.isUnavailable ? TE.left(unavailable) : users.registerUser(...user)
   const deps = { environment: clock, credentials: createTestCredentials(), isSetUp, registerUser }
   const setup = openSetupLink(deps)
   const issued = async () => right(await setup.token())
@@ -86,18 +87,18 @@ test('any process of the installation accepts the token once, also after a resta
 })
 
 test('a failed registration keeps the token valid', async (t) => {
-  const registration = { isAway: true }
+  const registration = { isUnavailable: true }
   const { setup, token } = await start(t, registration)
-  t.deepEqual(await setup.setUp(token, 'root', 'password')(), E.left(away))
-  registration.isAway = false
+  t.deepEqual(await setup.setUp(token, 'root', 'password')(), E.left(unavailable))
+  registration.isUnavailable = false
   t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
 })
 
-test('with an administrator there is no set-up token', async (t) => {
+test('once an administrator exists there is no set-up token', async (t) => {
   const { setup, token, issued, registerUser } = await start(t)
   const first = { username: 'first', password: 'password', maxSessions: 1, maxTranslations: 1 }
   await registerUser({ ...first, permissions: [] }, 'cli')()
-  t.not(await issued(), null, 'somebody has to administer')
+  t.not(await issued(), null, 'an administrator is still missing')
   await registerUser({ ...first, username: 'second', permissions: ['admin'] }, 'cli')()
   t.is(await issued(), null)
   t.deepEqual(await setup.setUp(token, 'root', 'password')(), refused('used'))
@@ -109,6 +110,10 @@ test('the settings create the first administrator once', async (t) => {
   t.like(made, { _tag: 'Right', right: { id: 1, permissions: ['admin', 'user_retention'] } })
   t.deepEqual(await registerFirstAdmin({ isSetUp, registerUser })('root', 'another')(), E.right(null))
   const late = { isSetUp: () => TE.right(false), registerUser }
-  t.deepEqual(await registerFirstAdmin(late)('root', 'another')(), E.right(null), 'another process was faster')
+  t.deepEqual(
+    await registerFirstAdmin(late)('root', 'another')(),
+    E.right(null),
+    'another process created the administrator first',
+  )
   t.is((await authentication.logIn('root', 'password', '192.0.2.1'))._tag, 'Right')
 })

@@ -12,17 +12,20 @@ import { callerOf, startTokenWorld, tokenCommands } from '../../../support/world
 
 const ci = { name: 'ci', expiresAt: null }
 
-for (const directory of ['that follow', 'that have heard of nothing yet'] as const)
+for (const directory of ['that are current', 'that are still empty'] as const)
   test(`a user has at most a hundred API tokens, with lists ${directory}`, async (t) => {
     const world = await startTokenWorld(t)
-    const lists = directory === 'that follow' ? {} : { tokenIdsOf: () => TE.right([]) }
+    const lists = directory === 'that are current' ? {} : { tokenIdsOf: () => TE.right([]) }
     const tokens = tokenCommands({ ...world, ...lists, timers: systemTimers, tokens: world.tokenDirectory })
     const caller = callerOf(await world.register('Ada'))
     const answers = await Promise.all(Array.from({ length: 130 }, () => tokens.issueToken(caller, ci)()))
     t.is(answers.filter(E.isRight).length, 100)
     for (const refused of answers.filter(E.isLeft))
       t.deepEqual(refused.left, { _tag: 'TooManyApiTokens', maximum: 100 })
-    t.true(E.isRight(await tokens.issueToken(callerOf(await world.register('Bob')), ci)()), 'others have their own')
+    t.true(
+      E.isRight(await tokens.issueToken(callerOf(await world.register('Bob')), ci)()),
+      'the limit is counted for each user',
+    )
     const [first] = answers.flatMap((answer) => (E.isRight(answer) ? [answer.right.token.id] : []))
     right(await tokens.revokeToken(caller, first ?? 0)())
     t.true(E.isRight(await tokens.issueToken(caller, ci)()))
@@ -39,13 +42,13 @@ test('a set of tokens above the limit can be used, changed and reduced', async (
     const { secret, prefix, hash } = credentials.newApiToken()
     secrets.push(secret)
     const data = { tokenId, userId, name: 'old', prefix, secretHash: hash, expiresAt: null, at: environment.now() }
-    const about = { commandId: environment.newId(), correlationId: 'c', actor: 'test' }
+    const origin = { commandId: environment.newId(), correlationId: 'c', actor: 'test' }
     right(
       await handle({
         stream: `api-token-${tokenId}`,
         decider: apiTokenDecider,
         command: { type: 'Issue', data },
-        ...about,
+        ...origin,
       })(),
     )
   }

@@ -19,7 +19,7 @@ const startWithAda = async (t: Parameters<typeof startUserWorld>[0]) => {
   return { ...world, store, user, logIn }
 }
 
-test('a change by an administrator shows to the user, in the list and in the answer [D47]', async (t) => {
+test('a change by an administrator is visible to the user, in the list and in the answer [D47]', async (t) => {
   const { changes, users, user } = await startWithAda(t)
   const request = { maxSessions: 2, permissions: ['admin' as const], isActive: false }
   const changed = right(await changes.changeUser(callerOf(9), user.id, request)())
@@ -69,5 +69,5 @@ test('users who know their password can change it, and their tokens end [R35]', 
   t.true(E.isRight(await change(ada.password)))
   t.deepEqual(await authentication.authenticate(token)(), E.right(O.none))
   t.true(E.isRight(await logIn('a second one')))
-  t.deepEqual(await change(ada.password), E.left({ _tag: 'WrongPassword' }), 'it is another one by now')
+  t.deepEqual(await change(ada.password), E.left({ _tag: 'WrongPassword' }), 'the old password is no longer valid')
 })

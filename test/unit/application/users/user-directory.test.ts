@@ -35,7 +35,7 @@ const registered = (userId: number): UserEvent => ({
 const write = async (store: EventStore, keyring: Keyring, event: UserEvent): Promise<Position> => {
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
   const sealed = right(await sealEvents(keyring, `user-${event.data.userId}`)([event])())
-  const events = sealed.map((one) => ({ ...one, id: environment.newId(), metadata }))
+  const events = sealed.map((event) => ({ ...event, id: environment.newId(), metadata }))
   return right(await store.append(`user-${event.data.userId}`, 'any', events)()).position
 }
 
@@ -55,7 +55,7 @@ const claimed = async (store: EventStore, userId: number): Promise<void> => {
   right(await store.append(`username-hash ${userId}`, 'any', [{ id: environment.newId(), ...claim, metadata }])())
 }
 
-const away = { _tag: 'StoreUnavailable', reason: 'the test says so' } as const
+const unavailable = { _tag: 'StoreUnavailable', reason: 'simulated' } as const
 
 test('users are found by id and name in their own streams, which are read once and on demand', async (t) => {
   const inner = createMemoryEventStore()
@@ -78,7 +78,7 @@ test('users are found by id and name in their own streams, which are read once a
     await write(inner, keyring, registered(userId))
   }
   const { directory, find } = await start(t, store, keyring)
-  t.deepEqual(subscriptions, [right(await inner.head()())], 'from the end of the log')
+  t.deepEqual(subscriptions, [right(await inner.head()())], 'the subscription starts at the end of the log')
   t.deepEqual(reads, [])
   t.like(O.toNullable(await find(7)), {
     userId: 7,
@@ -109,15 +109,15 @@ test('a change is known to the caller that waited for it', async (t) => {
 test('in an outage known users keep their last state, and others are reported as undecided', async (t) => {
   const inner = createMemoryEventStore()
   const memoryKeyring = createMemoryKeyring()
-  let isAway = false
+  let isUnavailable = false
   let breaks: AbortController = new AbortController()
   const store: EventStore = {
     ...inner,
-    read: (...read) => (isAway ? TE.left(away) : inner.read(...read)),
+    read: (...read) => (isUnavailable ? TE.left(unavailable) : inner.read(...read)),
     subscribe: async function* (from, prefixes, signal) {
       const own = breaks
       for await (const message of inner.subscribe(from, prefixes, AbortSignal.any([signal, own.signal]))) yield message
-      if (own.signal.aborted || isAway) throw new Error('the subscription ended', { cause: away })
+      if (own.signal.aborted || isUnavailable) throw new Error('the subscription ended', { cause: unavailable })
     },
   }
   for (const userId of [1, 2]) {
@@ -127,15 +127,16 @@ test('in an outage known users keep their last state, and others are reported as
   const { directory, find } = await start(t, store, memoryKeyring)
   t.true(O.isSome(right(await directory.byUsernameHash('hash 1')())))
 
-  isAway = true
+  isUnavailable = true
   breaks.abort()
   await write(inner, memoryKeyring, { type: 'UserDisabled', data: { userId: 1, at: environment.now() } })
   t.like(O.toNullable(await find(1)), { status: 'active' })
   t.like(O.toNullable(right(await directory.byUsernameHash('hash 1')())), { status: 'active' })
-  for (const cold of [directory.byId(2), directory.byUsernameHash('hash 2')]) t.deepEqual(await cold(), E.left(away))
+  for (const cold of [directory.byId(2), directory.byUsernameHash('hash 2')])
+    t.deepEqual(await cold(), E.left(unavailable))
 
   breaks = new AbortController()
-  isAway = false
+  isUnavailable = false
   await eventually(async () => {
     assert.equal(O.toNullable(await find(1))?.status, 'disabled')
   })
@@ -165,7 +166,7 @@ test('a user that cannot be decrypted is not reported as unknown, and is known o
   const store = createMemoryEventStore()
   const memoryKeyring = createMemoryKeyring()
   const failures = [
-    () => TE.left({ _tag: 'KeyringUnavailable' as const, reason: 'away' }),
+    () => TE.left({ _tag: 'KeyringUnavailable' as const, reason: 'simulated' }),
     () =>
       TE.right([
         E.left({ _tag: 'KeyMissing' as const, key: 'user-1' }),
@@ -180,7 +181,7 @@ test('a user that cannot be decrypted is not reported as unknown, and is known o
   const { directory, find } = await start(t, store, keyring)
   t.like(await directory.byId(1)(), { left: { _tag: 'KeyringUnavailable' } })
   t.like(O.toNullable(await find(1)), { passwordHash: '[erased]' })
-  t.like(O.toNullable(await find(1)), { passwordHash: 'hash of password' }, 'what reads erased is not kept')
+  t.like(O.toNullable(await find(1)), { passwordHash: 'hash of password' }, 'an unreadable state is not cached')
 })
 
 test('an event of a later version changes nothing', async (t) => {

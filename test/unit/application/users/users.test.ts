@@ -13,7 +13,7 @@ import { ada, startUserWorld } from '../../../support/worlds/user-world.ts'
 import { sealedIn } from '../../../support/events/stored-data.ts'
 
 const taken = E.left({ _tag: 'UsernameTaken' })
-const away = { _tag: 'StoreUnavailable' as const, reason: 'the test says so' }
+const unavailable = { _tag: 'StoreUnavailable' as const, reason: 'simulated' }
 
 const eventTypes = (store: ReturnType<typeof createMemoryEventStore>): ReadonlyArray<string> =>
   store.allEvents().map(({ type }) => type)
@@ -56,8 +56,8 @@ test('the log contains neither the name nor the password [D59]', async (t) => {
 test('users are numbered from 1, each once [R14]', async (t) => {
   const { users } = await startUserWorld(t)
   const names = Array.from({ length: 12 }, (_, n) => `user ${n}`)
-  const made = await Promise.all(names.map((username) => users.registerUser({ ...ada, username }, 'setup')()))
-  t.deepEqual(made.map((user) => right(user).id).toSorted((a, b) => a - b), names.map((_, n) => n + 1))
+  const registered = await Promise.all(names.map((username) => users.registerUser({ ...ada, username }, 'setup')()))
+  t.deepEqual(registered.map((user) => right(user).id).toSorted((a, b) => a - b), names.map((_, n) => n + 1))
 })
 
 test('names are unique by exact case, in any spelling of accents', async (t) => {
@@ -91,22 +91,22 @@ test('of 20 simultaneous continuations of an unfinished registration exactly one
 
 type World = Awaited<ReturnType<typeof startUserWorld>>
 
-/** Until the duty has been through all registrations, from the first one on. */
+/** Runs the duty over all registrations from the beginning. */
 const completeUsers = async (
   { users, documents }: World,
   store: ReturnType<typeof createMemoryEventStore>,
 ): Promise<void> => {
-  const whose = { projection: 'complete-users', collection: null }
-  right(await documents.discard(whose)())
+  const checkpoint = { projection: 'complete-users', collection: null }
+  right(await documents.discard(checkpoint)())
   const last = store.allEvents().findLast(({ type }) => type === 'UserRegistered')?.position ?? BEGINNING
   const duty = users.completeUsers()
   await eventually(async () => {
-    assert.equal(right(await documents.checkpoint(whose)()).position, last)
+    assert.equal(right(await documents.checkpoint(checkpoint)()).position, last)
   })
   await duty.stop()
 }
 
-/** From the nth append on nothing is answered; whether the nth itself was written is the other half of the test. */
+/** A store that answers nothing from the nth append on. `isWritten`: the nth append still happens. */
 const cutOff = (inner: EventStore, nth: number, isWritten: boolean): EventStore => {
   let appends = 0
   return {
@@ -115,9 +115,9 @@ const cutOff = (inner: EventStore, nth: number, isWritten: boolean): EventStore 
       appends += 1
       if (appends < nth) return await inner.append(...append)()
       if (appends === nth && isWritten) await inner.append(...append)()
-      return E.left(away)
+      return E.left(unavailable)
     },
-    read: (...read) => (appends < nth ? inner.read(...read) : TE.left(away)),
+    read: (...read) => (appends < nth ? inner.read(...read) : TE.left(unavailable)),
   }
 }
 
@@ -131,7 +131,7 @@ for (const [index, step] of STEPS.entries()) {
       const keyring = createMemoryKeyring()
       const first = await startUserWorld(t, { store: cutOff(store, index + 1, isWritten), keyring })
       const answer = await first.users.registerUser(ada, 'setup')()
-      t.deepEqual(answer, E.left(away))
+      t.deepEqual(answer, E.left(unavailable))
       await first.stop()
 
       const second = await startUserWorld(t, { store, keyring })

@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { createSlots, mapConcurrently, traverseConcurrently } from '../../../../application/concurrency.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 
-/** Tasks that end when the test says so. */
+/** Tasks that end when the test ends them. */
 const createGates = () => {
   const open = new Map<number, (outcome: 'right' | 'left' | 'defect') => void>()
   const begun: Array<number> = []
@@ -19,7 +19,7 @@ const createGates = () => {
   return { task, end, begun, haveBegun }
 }
 
-test('a limited number of tasks runs at a time, the others in order, also after a failed task', async (t) => {
+test('a limited number of tasks runs at a time, in order, even after a failed task', async (t) => {
   const { task, end, haveBegun } = createGates()
   const inSlot = createSlots(2)
   const [first, second, third, fourth] = [1, 2, 3, 4].map((item) => inSlot(() => task(item)))
@@ -35,19 +35,19 @@ test('a limited number of tasks runs at a time, the others in order, also after 
   const late = inSlot(() => task(5))
   await haveBegun(1, 2, 3, 4, 5)
   end(5)
-  t.deepEqual(await late, E.right(50), 'its places are free again')
+  t.deepEqual(await late, E.right(50), 'all slots are free again')
 })
 
 test('all items run although one fails, which is reported at the end', async (t) => {
   const { task, end, haveBegun } = createGates()
-  let over = false
-  const mapped = mapConcurrently(2, [1, 2, 3], task).finally(() => { over = true })
+  let hasEnded = false
+  const mapped = mapConcurrently(2, [1, 2, 3], task).finally(() => { hasEnded = true })
   mapped.catch(() => undefined)
   await haveBegun(1, 2)
   end(1, 'defect')
   await haveBegun(1, 2, 3)
   end(3)
-  t.false(over)
+  t.false(hasEnded)
   end(2)
   await t.throwsAsync(mapped, { message: 'defect of 1' })
 })

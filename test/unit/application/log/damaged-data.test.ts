@@ -1,6 +1,5 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { endLivesOf } from '../../../../application/lives/commands/end-lives-of.ts'
 import { startLogDuty } from '../../../../application/log/log-duty.ts'
 import { BEGINNING } from '../../../../application/ports/event-store.ts'
 import type { EventStore, Position, SubscriptionMessage } from '../../../../application/ports/event-store.ts'
@@ -11,19 +10,10 @@ import { createMemoryDocuments } from '../../../support/doubles/memory/documents
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { right } from '../../../support/tools/right.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
-import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { silentLogger } from '../../../support/doubles/loggers.ts'
-import { callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
+import { append, environment } from '../append-event.ts'
 
-const environment = createTestEnvironment()
-
-const append = async (store: EventStore, stream: string, type: string, data: object = {}): Promise<Position> => {
-  const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
-  return right(await store.append(stream, 'any', [{ id: environment.newId(), type, data: { ...data }, metadata }])())
-    .position
-}
-
-/** The store, with damage where an event of this type stands. */
+/** Wraps a store in which the events of one type are damaged. */
 const damagedAt = (store: EventStore, damage: string): EventStore => ({
   ...store,
   subscribe: async function* (from, prefixes, signal) {
@@ -41,12 +31,12 @@ test('a log follower continues after unreadable events and reports each stream o
   const memory = createMemoryEventStore()
   const logger = createRecordingLogger()
   const watched = watchLog(damagedAt(memory, 'Damaged'), logger)
-  const about = { userId: 3, at: environment.now() }
-  await append(memory, 'user-3', 'UserDisabled', about)
+  const data = { userId: 3, at: environment.now() }
+  await append(memory, 'user-3', 'UserDisabled', data)
   for (const stream of ['user-1', 'user-1', 'user-2']) await append(memory, stream, 'Damaged')
   await append(memory, 'user-4', 'InventedLater')
   await append(memory, 'user-5', 'UserDisabled', { userId: 'five' })
-  const last = await append(memory, 'user-3', 'UserEnabled', about)
+  const last = await append(memory, 'user-3', 'UserEnabled', data)
   const read = async (): Promise<ReadonlyArray<string>> => {
     const stop = new AbortController()
     const types: string[] = []
@@ -56,7 +46,7 @@ test('a log follower continues after unreadable events and reports each stream o
     }
     return types
   }
-  // Those of other types are handed on: each fold says what they mean to it.
+  // Events of unknown types are delivered: each consumer decides about them.
   for (const _ of [1, 2]) t.deepEqual(await read(), ['UserDisabled', 'InventedLater', 'UserDisabled', 'UserEnabled'])
   t.deepEqual(watched.unreadable().map(({ stream, problem }) => `${stream} ${problem}`), [
     'user-1 damaged', 'user-2 damaged', 'user-4 unknown-event', 'user-5 damaged',
@@ -67,7 +57,7 @@ test('a log follower continues after unreadable events and reports each stream o
 test('an older copy of the log is reported once and stays reported, and no feed continues', async (t) => {
   const [memory, copy, logger] = [createMemoryEventStore(), createMemoryEventStore(), createRecordingLogger()]
   let current = memory
-  const watched = watchLog({ ...memory, subscribe: (...asked) => current.subscribe(...asked) }, logger)
+  const watched = watchLog({ ...memory, subscribe: (...args) => current.subscribe(...args) }, logger)
   const last = await append(memory, 'user-1', 'UserDisabled')
   const follow = async (): Promise<void> => {
     for await (const _ of watched.store.subscribe(last, ['user-'], new AbortController().signal)) return
@@ -89,18 +79,18 @@ test('a damaged row that a store repeats endlessly ends the subscription', async
     yield { kind: 'checkpoint', position: '0000' as Position }
     throw new Error('damaged', { cause: { _tag: 'LogCorrupted', reason: 'r', row } })
   }
-  const { store, unreadable: hurt } = watchLog({ ...createMemoryEventStore(), subscribe }, silentLogger)
+  const { store, unreadable } = watchLog({ ...createMemoryEventStore(), subscribe }, silentLogger)
   const follow = async (): Promise<void> => {
     let messages = 0
     for await (const _ of store.subscribe(BEGINNING, [''], new AbortController().signal)) if (++messages > 10) return
   }
   await t.throwsAsync(follow(), { message: 'damaged' })
-  t.is(hurt().length, 1)
+  t.is(unreadable().length, 1)
 })
 
 test('damage found by a read is reported too', async (t) => {
   const memory = createMemoryEventStore()
-  const { store, unreadable: hurt } = watchLog(
+  const { store, unreadable } = watchLog(
     {
       ...memory,
       read: (stream, options) =>
@@ -114,7 +104,7 @@ test('damage found by a read is reported too', async (t) => {
   await store.read('a')()
   await store.read('segments-7')()
   await store.read('seq-user')()
-  t.deepEqual(hurt(), [
+  t.deepEqual(unreadable(), [
     { stream: 'a', problem: 'damaged', detail: 'a flipped bit' },
     {
       stream: 'segments-7',
@@ -128,89 +118,18 @@ test('beyond a thousand described streams the number and kinds of damaged stream
   const read: EventStore['read'] = () => async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' })
   const {
     store,
-    unreadable: hurt,
+    unreadable,
     hasUnreadable,
     isDamaged,
   } = watchLog({ ...createMemoryEventStore(), read }, silentLogger)
   for (let liveId = 1; liveId <= 1000; liveId++) await store.read(`live-${liveId}`)()
   t.false(hasUnreadable('user'))
   await store.read('user-7')()
-  t.is(hurt().length, 1000)
+  t.is(unreadable().length, 1000)
   t.deepEqual(
     [hasUnreadable('user'), hasUnreadable('username'), isDamaged('user-7'), isDamaged('user-8')],
     [true, false, true, false],
   )
-})
-
-/** Two lives of a process that died while they ran; nobody can tell what the first one's stream says at its end. */
-const abandoned = async () => {
-  const side = await createWriteSide()
-  for (const id of [1, 2]) {
-    right(await side.createLive(callerOf(1), requestOf())())
-    right(await side.lifecycle.attachSender(id)())
-    right(await side.lifecycle.startLive(id)())
-  }
-  await append(side.store, 'live-1', 'InventedLater')
-  return side
-}
-
-test('at start an unreadable session is skipped, and the others do not wait for it', async (t) => {
-  const side = await abandoned()
-  const restarted = writeSideOf(
-    { ...side.deps, environment: { ...side.environment, instance: 'restarted' } },
-    side.admission,
-  )
-  right(await restarted.start())
-  t.is(side.typesOf('live-1').at(-1), 'InventedLater')
-  t.is(side.typesOf('live-2').at(-1), 'LiveFinished')
-  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [1], 'who may still run keeps the memory')
-})
-
-test('sessions of a dead process end even with unreadable admissions, and keep their memory', async (t) => {
-  const side = await abandoned()
-  await append(side.store, 'admission', 'InventedLater')
-  const restarted = writeSideOf(
-    { ...side.deps, environment: { ...side.environment, instance: 'restarted' } },
-    side.admission,
-  )
-  right(await restarted.start())
-  t.is(side.typesOf('live-2').at(-1), 'LiveFinished')
-  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [1, 2])
-})
-
-test('an unreadable session does not prevent ending the other sessions of its owner', async (t) => {
-  const side = await createWriteSide()
-  const audioUrl = 'https://example.org/audio.m3u8'
-  for (const _ of [1, 2, 3]) right(await side.createLive(callerOf(1), requestOf({ audioUrl, audioFormat: 'hls' }))())
-  right(await side.createLive(callerOf(1), requestOf())())
-  await append(side.store, 'live-1', 'InventedLater')
-  const finished = right(await side.finishLivesByAudioUrl(callerOf(1), audioUrl, { skip: 0, limit: 10 })())
-  t.deepEqual(
-    finished.items.map(({ id }) => id),
-    [3, 2],
-  )
-  const ended = await endLivesOf(side.deps)(1, { commandId: 'c', correlationId: 'c', actor: 'user:9' })
-  t.like(ended, { left: { _tag: 'EventTypeUnknown', stream: 'live-1' } }, 'who disables hears of it')
-  t.deepEqual(
-    side.admission.state().open.map(({ liveId }) => liveId),
-    [1],
-  )
-})
-
-test('an unreadable session does not hide an unavailable store for another session', async (t) => {
-  const side = await abandoned()
-  const store: EventStore = {
-    ...side.deps.store,
-    read: (stream, options) =>
-      stream === 'live-2'
-        ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'away' })
-        : side.deps.store.read(stream, options),
-  }
-  const restarted = writeSideOf(
-    { ...side.deps, store, environment: { ...side.environment, instance: 'restarted' } },
-    side.admission,
-  )
-  t.like(await restarted.start(), { left: { _tag: 'StoreUnavailable' } })
 })
 
 test('a duty skips work on unreadable data and retries work that a store refused', async (t) => {
@@ -234,35 +153,37 @@ test('a duty skips work on unreadable data and retries work that a store refused
     concerns: () => true,
     perform: async ({ stream }) => {
       tried.push(stream)
-      const failure = failures.find(([hurt]) => hurt === stream)
-      if (failure !== undefined && tried.filter((one) => one === stream).length === 1)
+      const failure = failures.find(([damaged]) => damaged === stream)
+      if (failure !== undefined && tried.filter((entry) => entry === stream).length === 1)
         throw new Error('refused', { cause: failure[1] })
     },
     failure: 'not done',
   })
-  await eventually(() => { if (!tried.includes('live-3')) throw new Error('not there yet') })
+  await eventually(() => { if (!tried.includes('live-3')) throw new Error('session 3 is not done yet') })
   await duty.stop()
   t.deepEqual(tried, ['live-1', 'live-2', 'live-2', 'live-3'])
   t.deepEqual(logger.lines.map(({ level }) => level).filter((level) => level === 'error'), ['error'])
 })
 
-for (const what of ['a damaged row', 'an event of a newer version', 'data that cannot be read'] as const)
-  test(`a duty that skipped ${what} does everything after it, and all of it again at the next start`, async (t) => {
+for (const obstacle of ['a damaged row', 'an event of a newer version', 'data that cannot be read'] as const)
+  test(`a duty that skipped ${obstacle} does everything after it, and all of it again at the next start`, async (t) => {
     const memory = createMemoryEventStore()
     const documents = createMemoryDocuments()
     const logger = createRecordingLogger()
     const positions: Position[] = []
     for (const liveId of [1, 2, 3]) {
-      const type = liveId === 2 && what !== 'data that cannot be read' ? 'InventedLater' : 'LiveDeleted'
+      const type = liveId === 2 && obstacle !== 'data that cannot be read' ? 'InventedLater' : 'LiveDeleted'
       const stream = `live-${liveId}`
       positions.push(
         await append(memory, stream, type, { liveId, userId: 1, at: environment.now(), lastStatus: 'finished' }),
       )
     }
     let isRepaired = false
-    const during = async (): Promise<ReadonlyArray<string>> => {
+    const runDuty = async (): Promise<ReadonlyArray<string>> => {
       const store =
-        what === 'a damaged row' && !isRepaired ? watchLog(damagedAt(memory, 'InventedLater'), logger).store : memory
+        obstacle === 'a damaged row' && !isRepaired
+          ? watchLog(damagedAt(memory, 'InventedLater'), logger).store
+          : memory
       const done: string[] = []
       const duty = startLogDuty(
         { store, documents, environment, logger, timers: immediateTimers },
@@ -279,16 +200,16 @@ for (const what of ['a damaged row', 'an event of a newer version', 'data that c
         },
       )
       await eventually(() => {
-        if (!done.includes('live-3')) throw new Error('not there yet')
+        if (!done.includes('live-3')) throw new Error('session 3 is not done yet')
       })
       await duty.stop()
       return done
     }
-    t.deepEqual(await during(), ['live-1', 'live-3'])
+    t.deepEqual(await runDuty(), ['live-1', 'live-3'])
     t.deepEqual(
       [right(await documents.checkpoint({ projection: 'test-duty', collection: null })()).position],
       positions.slice(0, 1),
     )
     isRepaired = true
-    t.deepEqual(await during(), ['live-2', 'live-3'])
+    t.deepEqual(await runDuty(), ['live-2', 'live-3'])
   })

@@ -4,12 +4,12 @@ import * as E from 'fp-ts/lib/Either.js'
 import { createStreamCache } from '../../../../application/log/stream-cache.ts'
 import { createLruCache } from '../../../../application/lru-cache.ts'
 
-/** One stream whose loads are answered when the test says so, by what it was when the load read it. */
-const openStream = (most = 10) => {
+/** A cached stream. The test answers its loads, with the state from the start of each load. */
+const openStream = (maxStreams = 10) => {
   let state = 0
   const loads: Array<() => void> = []
-  const { get: of, forget } = createStreamCache<'away', number>({
-    maxStreams: most,
+  const { get, forget } = createStreamCache<'unavailable', number>({
+    maxStreams,
     load: () => () => {
       const read = state
       return new Promise((resolve) => loads.push(() => resolve(E.right(read))))
@@ -17,11 +17,11 @@ const openStream = (most = 10) => {
     isWorthKeeping: (value) => value >= 0,
   })
   return {
-    ask: () => of('stream')(),
+    read: () => get('stream')(),
     answer: (): void => loads.splice(0).forEach((load) => load()),
-    /** Somebody appends; whoever follows the log hears of it later. */
+    /** Changes the stream; the cache learns of it only by `reportChange`. */
     change: (to: number): void => { state = to },
-    hear: () => forget('stream'),
+    reportChange: () => forget('stream'),
     waiting: () => loads.length,
   }
 }
@@ -30,44 +30,44 @@ const settled = async (): Promise<void> => { for (let turn = 0; turn < 5; turn++
 
 test('simultaneous queries share one load, later ones need none', async (t) => {
   const stream = openStream()
-  const asked = [stream.ask(), stream.ask()]
+  const queries = [stream.read(), stream.read()]
   t.is(stream.waiting(), 1)
   stream.answer()
-  t.deepEqual(await Promise.all(asked), [E.right(0), E.right(0)])
-  t.deepEqual(await stream.ask(), E.right(0))
+  t.deepEqual(await Promise.all(queries), [E.right(0), E.right(0)])
+  t.deepEqual(await stream.read(), E.right(0))
 })
 
-test('a change during a load forbids caching its result, and later queries read again', async (t) => {
+test('a result is not cached when a change was reported during its load, and later queries read again', async (t) => {
   const stream = openStream()
-  const early = stream.ask()
+  const early = stream.read()
   stream.change(1)
-  stream.hear()
-  const late = stream.ask()
+  stream.reportChange()
+  const late = stream.read()
   t.is(stream.waiting(), 2)
   stream.answer()
   t.deepEqual(await Promise.all([early, late]), [E.right(0), E.right(1)])
-  t.deepEqual(await stream.ask(), E.right(1))
+  t.deepEqual(await stream.read(), E.right(1))
 })
 
-test('a result read before a known change is never cached, even without a query since', async (t) => {
+test('a result read before a reported change is never cached, even without a query in between', async (t) => {
   const stream = openStream()
-  const early = stream.ask()
+  const early = stream.read()
   stream.change(1)
-  stream.hear()
+  stream.reportChange()
   stream.answer()
   t.deepEqual(await early, E.right(0))
-  const late = stream.ask()
+  const late = stream.read()
   stream.answer()
   t.deepEqual(await late, E.right(1))
 })
 
 test('an uncacheable or failed result is loaded each time', async (t) => {
-  const answers = [E.left('away' as const), E.right(-1), E.right(7), E.right(8)]
-  const load = () => async () => answers.shift() ?? E.left('away' as const)
-  const { get: of } = createStreamCache({ maxStreams: 1, load, isWorthKeeping: (value) => value > 0 })
-  const asked: Array<unknown> = []
-  for (const _ of [1, 2, 3, 4]) asked.push(await of('stream')())
-  t.deepEqual(asked, [E.left('away'), E.right(-1), E.right(7), E.right(7)])
+  const answers = [E.left('unavailable' as const), E.right(-1), E.right(7), E.right(8)]
+  const load = () => async () => answers.shift() ?? E.left('unavailable' as const)
+  const { get } = createStreamCache({ maxStreams: 1, load, isWorthKeeping: (value) => value > 0 })
+  const results: Array<unknown> = []
+  for (const _ of [1, 2, 3, 4]) results.push(await get('stream')())
+  t.deepEqual(results, [E.left('unavailable'), E.right(-1), E.right(7), E.right(7)])
 })
 
 test('a defect of a load is reported to its caller, and the next query loads again', async (t) => {
@@ -76,32 +76,32 @@ test('a defect of a load is reported to its caller, and the next query loads aga
     if (isBroken) throw new Error('broken')
     return E.right(1)
   }
-  const { get: of } = createStreamCache<never, number>({ maxStreams: 1, load, isWorthKeeping: () => true })
-  await t.throwsAsync(of('stream')(), { message: 'broken' })
+  const { get } = createStreamCache<never, number>({ maxStreams: 1, load, isWorthKeeping: () => true })
+  await t.throwsAsync(get('stream')(), { message: 'broken' })
   isBroken = false
-  t.deepEqual(await of('stream')(), E.right(1))
+  t.deepEqual(await get('stream')(), E.right(1))
 })
 
-test('for any order of queries, changes and answers no query gets a state older than itself', async (t) => {
-  const steps = fc.array(fc.constantFrom('ask', 'change', 'hear', 'answer'), { maxLength: 40 })
+test('for any order of queries, changes and answers no query gets a state older than its start', async (t) => {
+  const steps = fc.array(fc.constantFrom('read', 'change', 'report', 'answer'), { maxLength: 40 })
   await fc.assert(
     fc.asyncProperty(steps, async (order) => {
       const stream = openStream()
-      let [written, heard] = [0, 0]
+      let [written, reported] = [0, 0]
       const answers: Array<Promise<void>> = []
       for (const step of order) {
         if (step === 'change') stream.change((written += 1))
-        if (step === 'hear') {
-          stream.hear()
-          heard = written
+        if (step === 'report') {
+          stream.reportChange()
+          reported = written
         }
         if (step === 'answer') stream.answer()
-        if (step === 'ask') {
-          const atLeast = heard
+        if (step === 'read') {
+          const atLeast = reported
           answers.push(
-            stream.ask().then((told) => {
-              if (E.isLeft(told) || told.right < atLeast)
-                throw new Error(`told ${JSON.stringify(told)}, heard ${atLeast}`)
+            stream.read().then((answer) => {
+              if (E.isLeft(answer) || answer.right < atLeast)
+                throw new Error(`answered ${JSON.stringify(answer)} after ${atLeast} was reported`)
             }),
           )
         }

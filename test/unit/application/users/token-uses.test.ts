@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { EventStore } from '../../../../application/ports/event-store.ts'
+import { after } from '../../domain/samples.ts'
+import { eventually } from '../../../support/tools/eventually.ts'
+import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
+import { right } from '../../../support/tools/right.ts'
+import { startTokenWorld } from '../../../support/worlds/token-world.ts'
+import { accepts, ci, everything, startWithToken } from './token-owner.ts'
+
+test('uses are recorded at most once a minute, and the token shows the last one [R33]', async (t) => {
+  const { authenticateKey, tokens, caller, token, secret, uses, setClock, usesInLog } = await startWithToken(t)
+  t.is(right(await tokens.listTokens(caller.userId, everything)()).items[0]?.lastUsedAt, null)
+  const useAt = async (milliseconds: number, times: number): Promise<void> => {
+    setClock(after(milliseconds))
+    for (let n = 0; n < times; n++) t.true(await accepts(authenticateKey, secret))
+    await uses.settled()
+  }
+  const shows = (at: string) => eventually(async () => {
+    assert.equal(right(await tokens.listTokens(caller.userId, everything)()).items[0]?.lastUsedAt, at)
+  })
+  await useAt(0, 20)
+  await shows(after(0))
+  await useAt(59_999, 20)
+  t.deepEqual(await usesInLog(), [after(0)])
+  await useAt(60_000, 20)
+  await shows(after(60_000))
+  t.deepEqual(await usesInLog(), [after(60_000)], 'only the newest use is stored')
+  t.is(right(await tokens.changeToken(caller, token.id, { name: 'renamed' })()).lastUsedAt, after(60_000))
+})
+
+test('a refused token records no use [R33]', async (t) => {
+  const { authenticateKey, tokens, caller, token, secret, uses, usesInLog } = await startWithToken(t)
+  await authenticateKey(`${secret.slice(0, 16)}${'x'.repeat(43)}`)()
+  right(await tokens.changeToken(caller, token.id, { isActive: false })())
+  await authenticateKey(secret)()
+  await uses.settled()
+  t.deepEqual(await usesInLog(), [])
+})
+
+test('a use that cannot be recorded refuses nobody, and the next one is recorded', async (t) => {
+  const inner = createMemoryEventStore()
+  let isUnavailable = false
+  const append: EventStore['append'] = (stream, ...rest) =>
+    isUnavailable && stream.startsWith('token-use-')
+      ? TE.left({ _tag: 'StoreUnavailable', reason: 'simulated' })
+      : inner.append(stream, ...rest)
+  const { authenticateKey, secret, uses, logger, usesInLog } = await startWithToken(t, { store: { ...inner, append } })
+  isUnavailable = true
+  t.true(await accepts(authenticateKey, secret))
+  await uses.settled()
+  t.true(logger.lines.some(({ message }) => message.includes('could not be recorded')))
+  t.deepEqual(await usesInLog(), [])
+  isUnavailable = false
+  t.true(await accepts(authenticateKey, secret))
+  await uses.settled()
+  t.is((await usesInLog()).length, 1)
+})
+
+test('after a restart tokens, their states and uses are unchanged [R14 R30]', async (t) => {
+  const [store, keyring] = [createMemoryEventStore(), createMemoryKeyring()]
+  const first = await startWithToken(t, { store, keyring })
+  first.setClock(after(0))
+  t.true(await accepts(first.authenticateKey, first.secret))
+  const off = right(await first.tokens.issueToken(first.caller, ci)())
+  right(await first.tokens.changeToken(first.caller, off.token.id, { isActive: false })())
+  const gone = right(await first.tokens.issueToken(first.caller, ci)())
+  right(await first.tokens.revokeToken(first.caller, gone.token.id)())
+  await first.stop()
+
+  const { authenticateKey, tokens, uses, setClock } = await startTokenWorld(t, { store, keyring })
+  setClock(after(30_000))
+  t.true(await accepts(authenticateKey, first.secret))
+  await uses.settled()
+  t.deepEqual([await accepts(authenticateKey, off.secret), await accepts(authenticateKey, gone.secret)], [false, false])
+  t.deepEqual(await uses.lastUseOf(first.token.id)(), E.right(after(0)))
+  t.deepEqual(
+    right(await tokens.listTokens(first.caller.userId, everything)()).items.map(({ id }) => id),
+    [off.token.id, first.token.id],
+  )
+  t.true(right(await tokens.issueToken(first.caller, ci)()).token.id > gone.token.id)
+})
