@@ -128,7 +128,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     file: 'application/tokens/token-writes.ts',
     before: 'else if (isIssued) ids.add(tokenId)',
     after: '',
-    rows: ['that have heard of nothing yet'], test: TOKEN_LIMIT,
+    rows: ['that are still empty'], test: TOKEN_LIMIT,
   },
   {
     file: 'application/tokens/commands/issue-token.ts',
