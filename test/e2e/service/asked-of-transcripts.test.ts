@@ -7,7 +7,7 @@ import { runTestService, startTestService } from '../../support/service/service.
 import { sampleSentences, silence } from '../../support/audio/speech.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-/** A tiny model that knows German and English; what it makes of speech is nonsense. */
+/** A tiny model for German and English with random weights, so its text is meaningless. */
 const MULTILINGUAL = 'exact-whisper'
 const modelsDir = await temporaryDirectory()
 await symlink(resolve('test/support/fixtures/engine', MULTILINGUAL), join(modelsDir.path, MULTILINGUAL))
@@ -17,29 +17,29 @@ test.after.always(async () => {
   await modelsDir.remove()
 })
 
-const ASKED = { words: true, prompt: 'A lecture on numerals.', hotwords: ['Analytical Engine'] }
-const FURTHER = ['words', 'task', 'prompt', 'hotwords']
-const furtherOf = (settings: Json): Json =>
-  Object.fromEntries(Object.entries(settings).filter(([member]) => FURTHER.includes(member)))
+const OPTIONS = { words: true, prompt: 'A lecture on numerals.', hotwords: ['Analytical Engine'] }
+const OPTIONAL_MEMBERS = ['words', 'task', 'prompt', 'hotwords']
+const optionalOf = (settings: Json): Json =>
+  Object.fromEntries(Object.entries(settings).filter(([member]) => OPTIONAL_MEMBERS.includes(member)))
 const configOf = (live: Json): Json => live['config'] as Json
 
 test.serial(
   'the owner sees the optional settings of a session or profile exactly as sent [B43 B44 B45]',
   async (t) => {
     const client = await service.user('asking')
-    const live = await client.createLive({ model: MULTILINGUAL, config: { ...ASKED, task: 'translate' } })
-    t.deepEqual(furtherOf(configOf(live)), { ...ASKED, task: 'translate' })
+    const live = await client.createLive({ model: MULTILINGUAL, config: { ...OPTIONS, task: 'translate' } })
+    t.deepEqual(optionalOf(configOf(live)), { ...OPTIONS, task: 'translate' })
     t.deepEqual((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data, live)
     t.deepEqual((await client.get<Listing<LiveJson>>('/lives')).body.data, [live])
-    t.deepEqual(furtherOf(configOf(await client.createLive())), {})
-    const made = (await client.post<Single<Json>>('/user-live-configs', { name: 'Lecture', hotwords: ['Babbage'] }))
+    t.deepEqual(optionalOf(configOf(await client.createLive())), {})
+    const created = (await client.post<Single<Json>>('/user-live-configs', { name: 'Lecture', hotwords: ['Babbage'] }))
       .body.data
-    t.deepEqual(furtherOf(made), { hotwords: ['Babbage'] })
-    const changed = await client.put<Single<Json>>(`/user-live-configs/${String(made['id'])}`, {
+    t.deepEqual(optionalOf(created), { hotwords: ['Babbage'] })
+    const changed = await client.put<Single<Json>>(`/user-live-configs/${String(created['id'])}`, {
       words: false,
       prompt: '',
     })
-    t.deepEqual(furtherOf(changed.body.data), { words: false, prompt: '', hotwords: ['Babbage'] })
+    t.deepEqual(optionalOf(changed.body.data), { words: false, prompt: '', hotwords: ['Babbage'] })
     const [, listed] = (await client.get<Listing<Json>>('/user-live-configs')).body.data
     t.deepEqual(listed, changed.body.data)
     const history = await client.get<Listing<Json>>(`/lives/${live.id}/history`)
@@ -61,7 +61,7 @@ test.serial('an Idempotency-Key with other hotwords is another request [B44]', a
 
 test.serial('a sender can change prompt and hotwords during a session, and they survive a restart [B44]', async (t) => {
   const client = await service.user('changing', { permissions: ['user_retention'] })
-  const live = await client.createLive({ live_retention: true, config: ASKED })
+  const live = await client.createLive({ live_retention: true, config: OPTIONS })
   const sender = await client.socket(live, 'sender')
   sender.send({ type: 'config' })
   sender.sendAudio((await sampleSentences())[0]?.samples ?? silence(1))
@@ -85,7 +85,7 @@ test.serial('a sender can change prompt and hotwords during a session, and they 
   await service.start()
   const again = await service.logIn('changing')
   const { data } = (await again.get<Single<LiveJson>>(`/lives/${live.id}`)).body
-  t.deepEqual(furtherOf(configOf(data)), { ...ASKED, hotwords: ['Difference Engine'] })
+  t.deepEqual(optionalOf(configOf(data)), { ...OPTIONS, hotwords: ['Difference Engine'] })
 })
 
 test.serial(
@@ -94,8 +94,8 @@ test.serial(
     const client = await service.user('polyglot')
     const live = await client.createLive({ model: MULTILINGUAL, language: 'auto' })
     t.like(live.language, { id: 0, iso_639_1: 'auto', name: 'Automatic', active: true })
-    const refusal = async (asked: Json): Promise<unknown> => {
-      const { status, body } = await client.post('/lives', { model: 'demo-en', language: 'en', ...asked })
+    const refusal = async (members: Json): Promise<unknown> => {
+      const { status, body } = await client.post('/lives', { model: 'demo-en', language: 'en', ...members })
       return [status, body['detail']]
     }
     t.deepEqual(await refusal({ language: 'auto' }), [404, 'Language not supported by model: demo-en, auto'])
@@ -114,8 +114,8 @@ test.serial(
 test.serial('with COMPAT_STRICT no answer contains the optional settings [B43 B44 B45]', async (t) => {
   const strict = await startTestService(t, { COMPAT_STRICT: '1', MODELS_DIR: modelsDir.path })
   const client = await strict.user('strict')
-  const live = await client.createLive({ model: MULTILINGUAL, config: { ...ASKED, task: 'translate' } })
-  t.deepEqual(furtherOf(configOf(live)), {})
-  const profile = (await client.post<Single<Json>>('/user-live-configs', { name: 'Lecture', ...ASKED })).body.data
-  t.deepEqual(furtherOf(profile), {})
+  const live = await client.createLive({ model: MULTILINGUAL, config: { ...OPTIONS, task: 'translate' } })
+  t.deepEqual(optionalOf(configOf(live)), {})
+  const profile = (await client.post<Single<Json>>('/user-live-configs', { name: 'Lecture', ...OPTIONS })).body.data
+  t.deepEqual(optionalOf(profile), {})
 })

@@ -8,7 +8,7 @@ import type { Client, Json, Listing, LiveJson, Single } from '../../support/serv
 import { passwordOf, runTestService } from '../../support/service/service.ts'
 import { isOnServers } from '../../support/stores/chosen-stores.ts'
 
-// One service for all: what needs another one is in test/api/http, limits.test.ts or test/nightly.
+// All tests share this service. Tests with other settings are in test/api/http, limits.test.ts and test/nightly.
 const service = await runTestService({ LOG_LEVEL: 'trace' })
 const anonymous = service.anonymous()
 
@@ -25,7 +25,7 @@ const live = await ann.createLive({
 const profile = (await ann.post<Single<{ readonly id: number }>>('/user-live-configs/', { name: 'of ann' })).body.data
 const key = (await ann.post<Single<{ readonly id: number; readonly token: string }>>('/tokens/', { name: 'of ann' }))
   .body.data
-/** With a key, so that what Eve may not do with a login is tried with a key as well. */
+/** Eve’s API key: each forbidden request is tried with her login and with her key. */
 const eveKey = createClient(
   service.url(),
   (await eve.post<Single<{ readonly token: string }>>('/tokens/', { name: 'of eve' })).body.data.token,
@@ -33,7 +33,7 @@ const eveKey = createClient(
 
 test.after.always(() => service.dispose())
 
-/** The ids of what belongs to Ann, by the beginning of their route. */
+/** Returns the id of Ann’s resource for the route. */
 const idFor = ({ path }: Route): number =>
   path.startsWith('/lives')
     ? live.id
@@ -58,7 +58,7 @@ const ask = (client: Client, route: Route) => {
   })
 }
 
-/** All that Ann can see of what she has. */
+/** Returns everything that Ann owns, as she sees it. */
 const belongings = async (): Promise<unknown> =>
   Promise.all(
     ['/lives/', `/lives/${live.id}`, '/user-live-configs/', '/tokens/', '/users/me'].map(
@@ -107,7 +107,7 @@ test.serial(
       for (const client of [eve, eveKey]) t.is((await ask(client, route)).status, 403, `${route.method} ${route.path}`)
       t.is((await ask(anonymous, route)).status, 401)
     }
-    t.is((await eveKey.post('/tokens/', { name: 'minted' })).status, 403, 'a key makes no keys')
+    t.is((await eveKey.post('/tokens/', { name: 'minted' })).status, 403, 'a key cannot create keys')
     const claims = {
       id: 9999,
       userId: 1,
@@ -172,13 +172,15 @@ test.serial(
       (await anonymous.get<Listing<unknown>>(path)).body.pagination.total_items
     for (const value of ["' OR '1'='1", '{"$ne":null}', '%', '*', '.*', '_n'])
       t.is(await total(`/languages/?iso_639_1=${encodeURIComponent(value)}`), 0, value)
-    t.is(await total('/languages/?name[$gt]=&iso_639_1[$ne]=en'), 98, 'names of parameters that nobody knows')
+    t.is(await total('/languages/?name[$gt]=&iso_639_1[$ne]=en'), 98, 'unknown parameters are ignored')
   },
 )
 
 test.serial('a body with __proto__ or constructor members cannot change a prototype [S16]', async (t) => {
   for (const name of ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString', 'valueOf']) {
-    const text = `{"${name}":{"model":"x","is_admin":true,"max_sessions":99},"model":"demo-en","language":"en","config":{"${name}":{"vad":false}}}`
+    const text =
+      `{"${name}":{"model":"x","is_admin":true,"max_sessions":99},"model":"demo-en","language":"en",` +
+      `"config":{"${name}":{"vad":false}}}`
     const answer = await eve.request<Single<LiveJson>>('POST', '/lives', {
       headers: { 'content-type': 'application/json' },
       body: text,
@@ -228,19 +230,20 @@ test.serial('client text cannot inject log lines: every line is a complete JSON 
   await eve.get(`/lives/${encodeURIComponent('\r\n{"level":30}')}`)
   await eve.post('/user-live-configs/', { name: forged })
   await handshake(
-    `${service.url().replace('http', 'ws')}/ws/live/${encodeURIComponent('\r\n{"a":1}')}?token=${encodeURIComponent(forged)}`,
+    `${service.url().replace('http', 'ws')}/ws/live/${encodeURIComponent('\r\n{"a":1}')}` +
+      `?token=${encodeURIComponent(forged)}`,
   )
   const lines = service.log().split('\n').filter((line) => line.startsWith('{') || line.includes('forged'))
   t.true(lines.length > 50)
   for (const line of lines) {
     const parsed = JSON.parse(line) as Json
     t.not(parsed['msg'], 'forged')
-    // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+    // eslint-disable-next-line no-control-regex -- the test searches for control characters
     t.notRegex(line, /[\u0000-\u001f]/)
   }
 })
 
-/** This process's descendants. */
+/** Returns the ids of all descendants of a process (Linux). */
 const descendants = (pid: number): ReadonlyArray<number> =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     .split(' ')
@@ -262,7 +265,7 @@ test.serial(
     )
     if (process.platform !== 'linux') return
     const processes = [service.pid(), ...descendants(service.pid())]
-    t.true(processes.length > 1, 'the engine is a process of its own')
+    t.true(processes.length > 1, 'the engine is a separate process')
     for (const pid of processes) {
       const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
       for (const secret of ['radio.example', passwordOf('ann'), 'correct horse', key.token])

@@ -6,12 +6,13 @@ import { startSubject } from '../../support/black-box/subject.ts'
 import type { Subject } from '../../support/black-box/subject.ts'
 
 const isLight = ({ isHeavy = false }: Probe): boolean => !isHeavy
-/** Good manners cost a service nothing: it can be asked for the next. */
-const isOfAll = ({ settings, withAdmin }: Probe): boolean => settings === undefined && withAdmin === undefined
+/** Probes without settings or an administrator do no harm, so they share one service. */
+const usesSharedService = ({ settings, withAdmin }: Probe): boolean => settings === undefined && withAdmin === undefined
 
-for (const { name, settings = {}, run, ...options } of [...ABUSE, ...MANNERS.filter((probe) => !isOfAll(probe))].filter(
-  isLight,
-))
+for (const { name, settings = {}, run, ...options } of [
+  ...ABUSE,
+  ...MANNERS.filter((probe) => !usesSharedService(probe)),
+].filter(isLight))
   test(name, async (t) => {
     t.timeout(180_000)
     const subject = await startSubject(process.cwd(), settings, options)
@@ -20,12 +21,12 @@ for (const { name, settings = {}, run, ...options } of [...ABUSE, ...MANNERS.fil
     t.pass()
   })
 
-let ofAll: Promise<Subject> | undefined
-test.after.always(async () => (await ofAll)?.stop())
+let shared: Promise<Subject> | undefined
+test.after.always(async () => (await shared)?.stop())
 
-for (const { name, run } of MANNERS.filter(isLight).filter(isOfAll))
+for (const { name, run } of MANNERS.filter(isLight).filter(usesSharedService))
   test(name, async (t) => {
     t.timeout(180_000)
-    await run(await (ofAll ??= startSubject(process.cwd(), {})))
+    await run(await (shared ??= startSubject(process.cwd(), {})))
     t.pass()
   })

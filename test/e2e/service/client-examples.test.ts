@@ -24,7 +24,7 @@ test.after.always(async () => {
 
 const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript' }
 
-/** The example's page and the folder that `npm run client` makes, on an origin of their own. */
+/** Serves the example page and the folder of `npm run client` on a separate origin. */
 const servePage = async (client: string): Promise<{ readonly url: string; readonly close: () => void }> => {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://page')
@@ -50,14 +50,13 @@ testWith(CHROMIUM)('the example page shows captions with the client that npm run
   const browser = await launchBrowser()
   t.teardown(() => browser.close())
   const tab = await browser.newPage()
-  const complaints: Array<string> = []
-  tab.on('pageerror', (error) => complaints.push(String(error)))
+  const pageErrors: Array<string> = []
+  tab.on('pageerror', (error) => pageErrors.push(String(error)))
 
   const client = await service.user('ada')
   const live = await client.createLive()
-  await tab.goto(
-    `${page.url}/captions.html#${new URLSearchParams({ url: service.url(), live: String(live.id), token: live.listener_token }).toString()}`,
-  )
+  const link = new URLSearchParams({ url: service.url(), live: String(live.id), token: live.listener_token })
+  await tab.goto(`${page.url}/captions.html#${link.toString()}`)
   await tab.getByText('open', { exact: true }).waitFor()
   const sender = await client.socket(live, 'sender')
   sender.send({ type: 'config' })
@@ -67,7 +66,7 @@ testWith(CHROMIUM)('the example page shows captions with the client that npm run
   await tab.locator('main p', { hasText: 'meeting' }).waitFor()
   sender.send({ type: 'FINISH' })
   await tab.getByText('finished', { exact: true }).waitFor()
-  t.deepEqual(complaints, [])
+  t.deepEqual(pageErrors, [])
   const lines = (await readFile('docs/examples/captions.html', 'utf8')).trimEnd().split('\n')
   t.true(lines.length <= 40, `${lines.length} lines`)
 })

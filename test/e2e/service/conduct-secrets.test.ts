@@ -28,7 +28,7 @@ const EXPECTED_LATER = { hotwords: ['Kakapo preserve'] }
 const EXPECTED_OF_PROFILE = { prompt: 'Potoroo and Bilby' }
 const GUESSES = ['guessed-Bongo-token', 'guessed-Dikdik-token'] as const
 
-/** Speaks a sentence; the words that came back. */
+/** Sends a sentence and returns the texts of its finals. */
 const speak = async (client: Client, live: LiveJson): Promise<ReadonlyArray<string>> => {
   const [listener, sender] = [await client.socket(live, 'listener'), await client.socket(live, 'sender')]
   sender.send({ type: 'config', words: true })
@@ -42,15 +42,15 @@ const speak = async (client: Client, live: LiveJson): Promise<ReadonlyArray<stri
 
 type Key = Single<{ readonly id: number; readonly token: string }>
 
-/** Roads on which secrets may be led astray: refusals, odd places, wrong kinds of credentials. */
-const leadAstray = async (client: Client, live: LiveJson, key: Key['data']): Promise<void> => {
+/** Sends secrets in wrong places: refused requests, paths, unknown parameters and wrong credentials. */
+const sendSecretsToWrongPlaces = async (client: Client, live: LiveJson, key: Key['data']): Promise<void> => {
   const ws = client.url.replace('http', 'ws')
   await createClient(client.url).request('GET', '/lives/', { headers: { 'x-api-key': key.token } })
   await client.get(`/lives/?api_key=${key.token}`)
   await client.get(`/tokens/${key.token}`)
   await handshake(`${ws}/ws/live?token=${GUESSES[0]}`)
   await handshake(`${ws}/nowhere?token=${live.sender_token}&x=${GUESSES[1]}`)
-  await client.get(`/lives/?token=${live.sender_token}&unheard=${GUESSES[1]}`)
+  await client.get(`/lives/?token=${live.sender_token}&unknown=${GUESSES[1]}`)
   await client.get(`/lives/${live.sender_token}`)
   await client.get(`/ws/live/${live.listener_token}`)
   await handshake(`${ws}/ws/live/${live.listener_token}?token=${live.sender_token}&token_sender=${GUESSES[1]}`)
@@ -121,7 +121,7 @@ test(
     await client.post('/user-live-configs/', { name: 'Wombat profile', ...EXPECTED_OF_PROFILE })
     await client.get('/user-live-configs/')
     await admin.get('/admin/lives')
-    await leadAstray(client, kept, key)
+    await sendSecretsToWrongPlaces(client, kept, key)
     await client.put(`/tokens/${key.id}`, { name: 'Numbat key again', is_active: false })
     t.is((await createClient(url, key.token).get('/lives/')).status, 401)
     await client.put('/lives/finish-by-audio_url', { audio_url: URL_WITH_SECRETS })
@@ -173,11 +173,11 @@ test(
     }
     t.true(
       Object.values(secrets).every((secret) => secret.length >= 8),
-      'each is long enough not to be there by chance',
+      'each secret is too long to appear by chance',
     )
     const search = createSearch(secrets)
 
-    // The search finds what is there: each secret in each of its forms, and in real files what is no secret.
+    // First check the search: it must find each secret in each encoding.
     for (const [what, secret] of Object.entries(secrets))
       for (const [form, encoded] of Object.entries(formsOf(secret)))
         for (const text of encoded)
@@ -190,7 +190,7 @@ test(
               ]),
             ).includes(`${what} ${form}`),
           )
-    const known = createSearch({
+    const controlSearch = createSearch({
       'event type': 'ApiTokenUsed',
       'prefix of a key': key.token.slice(0, 15),
       model: 'demo-en',
@@ -199,10 +199,10 @@ test(
     await writeFile(join(directory, 'canary'), Buffer.from('a Jerboa-canary/1 in base64').toString('base64'))
 
     const output = (): Buffer => Buffer.from(service.stderr() + service.stdout().replace(link[0], ''))
-    t.true(service.stdout().includes(link[0]), 'the link is printed once, outside of the log')
+    t.true(service.stdout().includes(link[0]), 'the set-up link is printed outside the log')
     t.true(
       output().includes('"/lives/finish-by-audio_url"') && output().includes('socket closed'),
-      'the log tells what happened',
+      'the log has the requests and the sockets',
     )
     const contents = async (): Promise<ReadonlyMap<string, Buffer>> =>
       new Map((await Promise.all([directory, ...stores.directories].map(contentsOf))).flatMap((files) => [...files]))
@@ -213,14 +213,14 @@ test(
     t.is(
       [...running.keys()].some((name) => name.endsWith('-wal')),
       !isOnServers,
-      'write-ahead files are looked into as well',
+      'write-ahead files are searched too',
     )
     service.kill('SIGTERM')
     t.is(await service.exited, 0)
     t.deepEqual(search(output()), [])
     for (const files of [running, await contents()]) {
       for (const kind of kinds) t.true([...files.keys()].some((name) => kind.test(name)), `${kind}`)
-      const found = known(Buffer.concat([...files.values()]))
+      const found = controlSearch(Buffer.concat([...files.values()]))
       for (const control of ['canary in base64', 'event type in clear', 'model in clear', 'prefix of a key in clear'])
         t.true(found.includes(control), control)
       for (const [name, bytes] of files) t.deepEqual(search(bytes), [], name)

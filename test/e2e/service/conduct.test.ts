@@ -35,7 +35,7 @@ test.serial(
     t.is(refused.status, 503)
     t.is(typeof refused.body['detail'], 'string')
     t.is((await handshake(`${service.url().replace('http', 'ws')}/ws/live?token=${idle.listener_token}`)).status, 503)
-    t.is((await client.get<Listing<LiveJson>>('/lives/')).body.data.length, 2, 'what is there can be read')
+    t.is((await client.get<Listing<LiveJson>>('/lives/')).body.data.length, 2, 'reads still work')
     sender.send({ type: 'FINISH' })
     t.deepEqual(await sender.closed, { code: 1000, reason: '' })
     t.true(sender.frames.some(({ final }) => final === true))
@@ -76,7 +76,7 @@ test.serial(
     t.is((await (await again.socket(running, 'listener')).closed).code, 4410)
     const next = await again.socket(pending, 'sender')
     t.like(await next.frame(() => true), { role: 'sender', session_id: pending.id, state: 'pending' })
-    t.is((await (await service.admin()).get('/users/')).status, 200, `${ADMIN.username} is there`)
+    t.is((await (await service.admin()).get('/users/')).status, 200, `${ADMIN.username} still exists`)
   },
 )
 

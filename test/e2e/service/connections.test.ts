@@ -8,12 +8,13 @@ import { runTestService } from '../../support/service/service.ts'
 const service = await runTestService({ RATE_LIMIT: '500', TRUSTED_PROXIES: '127.0.0.1/32', LOG_LEVEL: 'trace' })
 test.after.always(() => service.dispose())
 
-/** An address of this machine that is no trusted proxy. */
+/** An address of this machine that is not a trusted proxy. */
 const DIRECT = '127.0.0.2'
 const PROXY = '127.0.0.1'
-const MOST = 200
+const MAX_SILENT = 200
 const HALF =
-  'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nusername='
+  'POST /login HTTP/1.1\r\nHost: localhost\r\n' +
+  'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nusername='
 const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
 const READY = 'GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
 
@@ -29,7 +30,7 @@ const untilAtMost = (most: number, connections: ReadonlyArray<RawConnection>): P
     if (open > most) throw new Error(`${open} are open`)
   }, { timeoutMs: 10_000 })
 
-const isReady = async (t: ExecutionContext, from: string, request: string): Promise<void> => {
+const assertReady = async (t: ExecutionContext, from: string, request: string): Promise<void> => {
   const probe = await openRaw(t, service.url(), from)
   probe.write(request)
   t.regex(await probe.closed(), /^HTTP\/1\.1 200 /)
@@ -38,37 +39,39 @@ const isReady = async (t: ExecutionContext, from: string, request: string): Prom
 test.serial(
   'clients with unfinished requests do not block other clients, not even of their address [S20 S38]',
   async (t) => {
-    const served = await openMany(t, MOST + 60, DIRECT)
+    const served = await openMany(t, MAX_SILENT + 60, DIRECT)
     for (const connection of served) connection.write(WHOLE)
     for (const connection of served) await connection.answered(1)
     for (const connection of served) connection.write(HALF)
-    await untilAtMost(MOST, served)
-    await isReady(t, DIRECT, READY)
-    const fresh = await openMany(t, MOST + 10, DIRECT)
+    await untilAtMost(MAX_SILENT, served)
+    await assertReady(t, DIRECT, READY)
+    const fresh = await openMany(t, MAX_SILENT + 10, DIRECT)
     for (const connection of fresh) connection.write('POST /login HTT')
-    await untilAtMost(MOST, fresh)
-    await isReady(t, DIRECT, READY)
+    await untilAtMost(MAX_SILENT, fresh)
+    await assertReady(t, DIRECT, READY)
   },
 )
 
 test.serial(
   'behind a streaming trusted proxy one client with unfinished requests does not block others [S20 S38]',
   async (t) => {
-    const halves = await openMany(t, MOST + 60, PROXY)
+    const halves = await openMany(t, MAX_SILENT + 60, PROXY)
     for (const connection of halves) connection.write(forClient('203.0.113.9', HALF))
-    await untilAtMost(MOST, halves)
-    await isReady(t, PROXY, forClient('203.0.113.10', READY))
-    await isReady(t, PROXY, READY)
+    await untilAtMost(MAX_SILENT, halves)
+    await assertReady(t, PROXY, forClient('203.0.113.10', READY))
+    await assertReady(t, PROXY, READY)
     const others = await openMany(t, 20, PROXY)
     for (const connection of others) connection.write(forClient('203.0.113.11', HALF))
-    await isReady(t, PROXY, forClient('203.0.113.9', READY))
+    await assertReady(t, PROXY, forClient('203.0.113.9', READY))
     t.true(others.every(({ socket }) => !socket.closed))
   },
 )
 
 test.serial('a malformed request gets a standard error body, and its content stays out of the log [R6]', async (t) => {
   const secret = 'hunter2-and-more'
-  const login = `POST /login HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/x-www-form-urlencoded\r\n`
+  const login =
+    `POST /login HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secret}\r\n` +
+    'Content-Type: application/x-www-form-urlencoded\r\n'
   const bad = [
     [400, `${login}Transfer-Encoding: chunked\r\n\r\nzz password=${secret}\r\n`],
     [400, WHOLE.replace('Host: localhost\r\n', '')],
@@ -91,16 +94,18 @@ test.serial('a malformed request gets a standard error body, and its content sta
 test.serial('1,500 listeners of one address can reconnect at once', async (t) => {
   const { id, listener_token: token } = await (await service.user('lecturer')).createLive()
   const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
-  const ask = `GET /ws/live/${id}?token=${token} HTTP/1.1\r\nHost: localhost\r\n${upgrade}Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`
-  const hall: Array<RawConnection> = []
-  // Of those that are open and say nothing yet, as on a busy machine many of this process would, MOST may wait.
-  while (hall.length < 1500) {
-    const some = await openMany(t, MOST / 2, DIRECT)
-    for (const connection of some) connection.write(ask)
-    hall.push(...some)
+  const handshake =
+    `GET /ws/live/${id}?token=${token} HTTP/1.1\r\nHost: localhost\r\n${upgrade}` +
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
+  const listeners: Array<RawConnection> = []
+  // The service allows MAX_SILENT silent connections, and a busy test process may leave many silent for a while.
+  while (listeners.length < 1500) {
+    const some = await openMany(t, MAX_SILENT / 2, DIRECT)
+    for (const connection of some) connection.write(handshake)
+    listeners.push(...some)
   }
   await eventually(() => {
-    if (hall.some(({ statuses }) => statuses().length === 0)) throw new Error('some have no answer yet')
+    if (listeners.some(({ statuses }) => statuses().length === 0)) throw new Error('some have no answer yet')
   }, { timeoutMs: 60_000 })
-  t.deepEqual(new Set(hall.flatMap(({ statuses }) => statuses())), new Set([101]))
+  t.deepEqual(new Set(listeners.flatMap(({ statuses }) => statuses())), new Set([101]))
 })

@@ -17,7 +17,7 @@ interface Operation {
   >
 }
 
-interface Asked extends Operation {
+interface PathOperation extends Operation {
   readonly method: string
   readonly path: string
 }
@@ -30,7 +30,7 @@ interface Description {
 
 const describe = async (): Promise<Description> => (await service.anonymous().get<Description>('/openapi.json')).body
 
-const operationsOf = ({ paths }: Description): ReadonlyArray<Asked> =>
+const operationsOf = ({ paths }: Description): ReadonlyArray<PathOperation> =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
   )
@@ -51,13 +51,13 @@ test('/openapi.json is valid OpenAPI 3.1.0 and declares tags, credentials and re
   for (const status of ['401', '403', '404', '422', '503']) t.true(status in create, status)
 })
 
-/** One takes long, the other ends the login that all others need. */
+/** Skipped, because rescanModels takes long and logout ends the shared login. */
 const SKIPPED: ReadonlySet<string> = new Set(['rescanModels', 'logout'])
 
 test('the description declares every answer to a wrong request [R126]', async (t) => {
   const admin = await service.admin()
   const clients = [service.anonymous(), createClient(service.url(), 'nobody'), admin]
-  // The client compares each answer with the description, and fails when its status or shape is not there.
+  // The client throws when the description does not declare the status or shape of an answer.
   const statuses = new Set<number>()
   for (const { method, path, operationId } of operationsOf(await describe())) {
     if (SKIPPED.has(operationId)) continue
@@ -82,7 +82,7 @@ test('the description declares every answer to a wrong request [R126]', async (t
 
 const USERS = 20
 
-/** What a user has, by the first part of the paths under which it is. */
+/** A user’s resources, by the first segment of their paths. */
 interface Owned {
   readonly client: Client
   readonly ids: Readonly<Record<string, number>>
@@ -101,13 +101,13 @@ const bodyOf = ({ requestBody }: Operation): string | undefined => {
   return example === undefined ? undefined : JSON.stringify(example)
 }
 
-/** Whether the description says that only administrators may. */
+/** Tells whether the description allows the operation only to administrators. */
 const isForAdmins = ({ responses }: Operation): boolean =>
   Object.values(responses['403']?.content ?? {}).some(
     ({ examples }) => examples !== undefined && 'PermissionMissing' in examples,
   )
 
-const ask = ({ client }: Owned, operation: Asked, path: string) => {
+const ask = ({ client }: Owned, operation: PathOperation, path: string) => {
   const body = bodyOf(operation)
   return client.request(operation.method, path, {
     headers: { 'content-type': 'application/json' },
@@ -156,7 +156,7 @@ test(
       t.deepEqual(
         lists.map(({ data }) => data.map(({ id }) => id)),
         [[ids['lives']], [ids['tokens']]],
-        'nobody lost anything',
+        'every user still has their data',
       )
       const profiles = (await client.api.call('listProfiles')).data
       t.deepEqual(profiles.map(({ name }) => name).toSorted(), ['Default', 'Lecture'])

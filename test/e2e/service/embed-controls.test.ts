@@ -9,7 +9,8 @@ import { sampleSentences, silence } from '../../support/audio/speech.ts'
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-const LOOK_OF_TEXT = `(({ color, fontSize }) => ({ color, fontSize }))(getComputedStyle(document.querySelector('#captions')))`
+const LOOK_OF_TEXT =
+  "(({ color, fontSize }) => ({ color, fontSize }))(getComputedStyle(document.querySelector('#captions')))"
 
 browserTest('controls=1 lets viewers choose language, size, contrast and full screen [B49 B46]', async (t) => {
   const { service, browser } = await start()
@@ -76,9 +77,9 @@ browserTest('the page shows the connection state in words; an overlay shows only
   await says('')
   await page.clock.runFor(2000)
   await says('Connected. Waiting for speech …')
-  t.deepEqual(await page.locator('#lines p').allTextContents(), ['Good morning.'], 'what was said stays')
+  t.deepEqual(await page.locator('#lines p').allTextContents(), ['Good morning.'], 'earlier captions stay')
 
-  // Its own clock stands still: each next socket opens when its wait is over.
+  // The clock of the page is fake: advance it past the delay before each new socket.
   const socket = async (index: number): Promise<WebSocketRoute> => {
     await page.clock.runFor(31_000)
     return eventually(() => {
@@ -112,7 +113,7 @@ browserTest('the page shows the connection state in words; an overlay shows only
   over.send(captionFrame(1, 'Good morning.'))
   await page.locator('#lines p').waitFor()
   await says('')
-  t.is(new URL(over.url()).search, '?token=any', 'a picture is not covered with what was said before')
+  t.is(new URL(over.url()).search, '?token=any', 'an overlay does not request earlier captions')
   await over.close({ code: 1001 })
   await says('')
   t.deepEqual(refused, [])

@@ -28,7 +28,7 @@ const portOf = async (server: Server): Promise<number> => {
 }
 
 let started: Promise<{ readonly service: TestService; readonly browser: Browser }> | undefined
-/** One service and one browser for all tests, and none where they are skipped. */
+/** Starts one service and one browser for all tests on first use, so skipped tests start none. */
 const start = () =>
   (started ??= (async () => {
     const service = await runTestService()
@@ -38,23 +38,25 @@ const start = () =>
     return { service, browser }
   })())
 
-/** What runs in the page is text: tests know no browser's types. */
+/** Code that runs in the page is a string, because the tests have no browser types. */
 const LOOK_OF = `(({ color, fontSize, textShadow }) => ({
   color, fontSize, textShadow, background: getComputedStyle(document.body).backgroundColor,
 }))(getComputedStyle(document.querySelector('#captions')))`
-const WHAT_IS_THERE = `({
+const PAGE_STATE = `({
   hacked: 'hacked' in window,
   scripts: document.scripts.length,
   elements: document.querySelectorAll('#lines p *').length,
   directions: Array.from(document.querySelectorAll('#lines p'), (line) => getComputedStyle(line).direction),
-  isTooWide: [document.documentElement, document.querySelector('#captions')].some(({ scrollWidth }) => scrollWidth > innerWidth),
+  isTooWide: [document.documentElement, document.querySelector('#captions')]
+    .some(({ scrollWidth }) => scrollWidth > innerWidth),
   background: getComputedStyle(document.body).backgroundColor,
   hasShadow: getComputedStyle(document.querySelector('#captions')).textShadow !== 'none',
   announced: document.querySelector('#lines').getAttribute('aria-live'),
   stored: localStorage.length + document.cookie.length,
 })`
-const IS_NEWEST_IN_SIGHT = `document.querySelector('#lines').lastElementChild.getBoundingClientRect().bottom <= innerHeight`
-/** Waiting costs nothing; what the page wanted to wait is noted. */
+const IS_NEWEST_VISIBLE =
+  `document.querySelector('#lines').lastElementChild.getBoundingClientRect().bottom <= innerHeight`
+/** Replaces setTimeout: it fires at once and records the requested delay. */
 const WITHOUT_WAITING = `{
   const wait = setTimeout
   globalThis.setTimeout = (run, delay) => {
@@ -136,7 +138,7 @@ embedTest(
 
     t.deepEqual(refused, [])
     const secrets = proxy.requests().filter((head) => head.includes(live.listener_token))
-    t.deepEqual(secrets, handshakes(), 'the token is sent in handshakes and nowhere else')
+    t.deepEqual(secrets, handshakes(), 'the token is sent only in handshakes')
     t.false(service.log().includes(live.listener_token))
   },
 )
@@ -183,9 +185,9 @@ embedTest(
     t.deepEqual(
       texts.slice(1).map((text) => text.slice(0, 100)),
       hostile.map((text) => text.slice(0, 100)),
-      'once each, and only what was asked for',
+      'each text once, without the translation',
     )
-    const seen = await page.evaluate<Json>(WHAT_IS_THERE)
+    const seen = await page.evaluate<Json>(PAGE_STATE)
     t.deepEqual<unknown, unknown>(seen, {
       hacked: false,
       scripts: 1,
@@ -201,7 +203,7 @@ embedTest(
     for (let segment = 100; segment < 200; segment += 1) socket.send(captionFrame(segment, `line ${segment}`))
     await page.getByText('line 199').waitFor()
     t.is(await lines.count(), 50)
-    t.true(await page.evaluate<boolean>(IS_NEWEST_IN_SIGHT))
+    t.true(await page.evaluate<boolean>(IS_NEWEST_VISIBLE))
     t.deepEqual(refused, [])
   },
 )
@@ -228,7 +230,7 @@ embedTest('with COMPAT_STRICT a frame replaces the captions that overlap it in t
 })
 
 embedTest(
-  'the page explains a wrong or missing token and an ended session, and retries a refusal twice with growing delays [S22]',
+  'the page explains a wrong or missing token and an ended session, and retries a refusal twice [S22]',
   async (t) => {
     const { service, browser } = await start()
     const client = await service.user('host')
@@ -253,7 +255,7 @@ embedTest(
     await strangers.getByText('These captions cannot be shown: the link is wrong or no longer valid.').waitFor()
     await eventually(() => assertAtLeast(attempts, 3))
     await eventually(() => assertAtLeast(asked, 3))
-    // When this has been answered, what the page does after its own last question has been done.
+    // After this answer the page has also handled the answer to its own last request.
     await strangers.evaluate("fetch('/embed/ready').then((response) => response.text())")
     await eventually(() => assertAtLeast(service.log().split(`/ws/live/${open?.id}`).length - 1, 3))
     t.is(attempts, 3)

@@ -29,7 +29,7 @@ test('an unknown event type blocks only writes to its stream, and the stream is 
   await service.start()
   await assertUsable(t, await service.logIn('bob'))
   const ada = await service.logIn('ada')
-  t.is((await ada.get<Listing<LiveJson>>('/lives/')).body.data[0]?.status, 'pending', 'lists go on without it')
+  t.is((await ada.get<Listing<LiveJson>>('/lives/')).body.data[0]?.status, 'pending', 'lists still show the session')
   const history = await ada.get<Listing<Json>>(`/lives/${live.id}/history`)
   t.deepEqual(
     history.body.data.map(({ type, data }) => [type, Object.keys(data as object).length > 0]),
@@ -49,14 +49,14 @@ test('an unknown event type blocks only writes to its stream, and the stream is 
   ]
   for (const [n, { status, body }] of refused.entries())
     t.deepEqual([n, status, /cannot be read/.test(String(body['detail']))], [n, 503, true])
-  // The segments are read when somebody asks for them.
-  const { status, streams: hurt } = await reportedDamage(service)
+  // Segments are read only on request, so their damage is not reported here.
+  const { status, streams: reported } = await reportedDamage(service)
   t.is(status, 200)
   t.deepEqual(
-    hurt.filter((one) => !one.startsWith('segments-')),
+    reported.filter((stream) => !stream.startsWith('segments-')),
     streams
-      .filter((one) => !one.startsWith('segments-'))
-      .map((one) => `${one}: unknown-event`)
+      .filter((stream) => !stream.startsWith('segments-'))
+      .map((stream) => `${stream}: unknown-event`)
       .toSorted(),
   )
   const { code, stdout } = await stenolog(service.dataDirectory, ['check'], service.stores)
@@ -69,7 +69,7 @@ testOnChosenStores(
   'a damaged row blocks only writes to its stream, and the stream is reported',
   async (t) => {
     const { service, live, tokenId } = await stoppedService(t)
-    // Ahead of every checkpoint, and in streams that are read when somebody asks.
+    // One damaged row is after every checkpoint; the others are in streams that are read only on request.
     await appendEvent(service, `live-${live.id}`, 'LiveStarted', {
       liveId: live.id,
       userId: 2,
@@ -81,9 +81,9 @@ testOnChosenStores(
     await service.start()
     await assertUsable(t, await service.logIn('bob'))
     const ada = await service.logIn('ada')
-    t.is((await ada.get(`/lives/${live.id}`)).status, 200, 'a list knows what it knew')
+    t.is((await ada.get(`/lives/${live.id}`)).status, 200, 'the read model still has the session')
     t.is((await ada.put(`/lives/${live.id}/finish`)).status, 503)
-    t.is((await ada.createLive()).status, 'pending', 'a new one needs none of these')
+    t.is((await ada.createLive()).status, 'pending', 'a new session does not read the damaged streams')
     t.is((await ada.post('/user-live-configs', { name: 'second', config: {} })).status, 503)
     const { status, streams } = await reportedDamage(service)
     t.is(status, 200)
@@ -100,7 +100,7 @@ test('a sealed value that was copied to another place counts as damaged and is n
   const log = await openLogOf(service)
   const [registered] = await right(log.read('user-2'))
   await log.close()
-  // The name of the token would be the name of the user: both are sealed with the user's key.
+  // Copies the sealed user name into the token, which is sealed with the same key.
   const name = registered && dataOf(registered)['username']
   await appendEvent(service, `api-token-${tokenId}`, 'ApiTokenRenamed', {
     tokenId,
@@ -133,7 +133,7 @@ testOnChosenStores(
       [ADMIN.username, '[erased]', 'bob'],
     )
     t.is((await stenolog(service.dataDirectory, ['users', 'list'])).code, 0)
-    // A new key under that name would hide for good what the old one can open.
+    // A new key with this name would make the data of the lost key unreadable for good.
     t.is((await admin.put('/users/2', { password: 'another password' })).status, 503)
     t.is(keyring.prepare("SELECT 1 FROM keys WHERE name = 'user-2'").get(), undefined)
     keyring.close()

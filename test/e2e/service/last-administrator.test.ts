@@ -10,7 +10,7 @@ test.after.always(() => service.dispose())
 const CHANGE_REFUSED = { detail: 'The last administrator cannot be demoted or deactivated' }
 const DELETION_REFUSED = { detail: 'The last administrator cannot be deleted' }
 
-/** What takes an administrator away. */
+/** The ways to remove an administrator. */
 const MEANS = {
   demote: (client: Client, id: number) => client.put(`/users/${id}`, { permissions: ['user_retention'] }),
   deactivate: (client: Client, id: number) => client.put(`/users/${id}`, { is_active: false }),
@@ -65,7 +65,7 @@ test.serial(
     }
     t.deepEqual((await admin.get('/users/me')).body, before)
 
-    // A deactivated administrator is none who counts.
+    // A deactivated administrator does not count.
     const other = await newAdministrator(admin)
     t.is((await MEANS.deactivate(admin, other.id)).status, 200)
     for (const means of ALL) t.is((await MEANS[means](admin, 1)).status, 400, means)
@@ -85,7 +85,7 @@ test.serial(
           const [ofOne, ofTwo]: readonly [Person, Person] = each === 'themselves' ? [one, two] : [two, one]
           const answers = await Promise.all([MEANS[first](one.client, ofOne.id), MEANS[second](two.client, ofTwo.id)])
           const statuses = answers.map(({ status }) => status)
-          // Who is no administrator any more when the request comes in is told so.
+          // A removed administrator’s request may also fail with 401 or 403.
           t.is(
             statuses.filter((status) => status === 200).length,
             1,
@@ -97,7 +97,7 @@ test.serial(
               t.true([CHANGE_REFUSED, DELETION_REFUSED].some(({ detail }) => detail === body['detail']))
           }
           const left = statuses[0] === 200 ? ofTwo : ofOne
-          // The login of one who was deactivated or deleted is void.
+          // The survivor’s client may have been replaced, so create a new one.
           const survivor: Person = { ...left, client: createClient(service.url(), left.client.token) }
           t.deepEqual(await administrators(survivor.client), [survivor.id])
           one = survivor

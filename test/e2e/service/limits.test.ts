@@ -62,14 +62,14 @@ test.serial(
 test.serial(
   'a credential over its request rate gets 429 with Retry-After; other credentials are unaffected [D57]',
   async (t) => {
-    // So few that any machine answers more.
+    // A rate that every machine exceeds.
     const limited = await startTestService(t, { RATE_LIMIT: '5' })
     const [busy, calm] = [await limited.user('busy'), await limited.user('calm')]
     const refused = await eventually(async () => {
       const answers = await Promise.all(Array.from({ length: 40 }, () => busy.get('/users/me')))
-      const late = answers.find(({ status }) => status === 429)
-      if (late === undefined) throw new Error('40 requests at once were answered no faster than 5 a second')
-      return late
+      const refusedAnswer = answers.find(({ status }) => status === 429)
+      if (refusedAnswer === undefined) throw new Error('40 requests at once were answered no faster than 5 a second')
+      return refusedAnswer
     })
     t.deepEqual([refused.headers.get('retry-after'), refused.body], ['1', TOO_MANY])
     t.is((await calm.get('/users/me')).status, 200)
@@ -96,8 +96,8 @@ test.serial(
       t.deepEqual(refused.body, TOO_MANY)
       t.regex(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
     }
-    t.is((await member.get('/users/me')).status, 200, 'who is logged in notices nothing')
-    t.is((await logIn(service.url(), ADMIN.username, ADMIN.password)).url, service.url(), 'nor do others')
+    t.is((await member.get('/users/me')).status, 200, 'an open login still works')
+    t.is((await logIn(service.url(), ADMIN.username, ADMIN.password)).url, service.url(), 'other users can log in')
 
     await service.kill('SIGKILL')
     await service.start()
@@ -107,16 +107,16 @@ test.serial(
       return answers
     }, { timeoutMs: 60_000 })
     t.is(wrong.status, 401)
-    t.is(refused.status, 429, 'the sixth failure and not the first')
+    t.is(refused.status, 429, 'this is the sixth failure, not the first')
     t.is(refused.headers.get('retry-after'), '2')
     const token = await eventually(() => logIn(service.url(), 'target', passwordOf('target')), { timeoutMs: 60_000 })
-    t.is((await token.get('/users/me')).status, 200, 'never shut out for good')
+    t.is((await token.get('/users/me')).status, 200, 'the lock ends')
     t.is((await attempt('target', 'a guess')).status, 401)
     t.is((await attempt('target', passwordOf('target'))).status, 200, 'the success has reset the count')
   },
 )
 
-/** A log-in from another address of this machine. */
+/** Logs in from another address of this machine and returns the status. */
 const logInFrom = async (localAddress: string, username: string, password: string): Promise<number> => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const asking = request(`${service.url()}/login`, { method: 'POST', headers, localAddress })

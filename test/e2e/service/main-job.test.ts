@@ -30,7 +30,7 @@ test(
     t.is(
       (await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data.status,
       'pending',
-      'config alone does not start it',
+      'a config does not start the session',
     )
 
     for (const { samples } of sentences) {
@@ -49,7 +49,7 @@ test(
       finals.map((frame) => frame['segment']),
       finals.map((_, index) => index + 1),
     )
-    t.is(finals.length, sentences.length, 'one final a phrase')
+    t.is(finals.length, sentences.length, 'one final for each phrase')
     const text = finals.map((frame) => String(frame['text'])).join(' ')
     t.true(wordErrorRate(sentences.map((sentence) => sentence.text).join(' '), text) < 0.3, text)
 
@@ -73,8 +73,8 @@ test('two simultaneous sessions do not mix, and a misbehaving client does not af
   const speeches = [sentences.slice(0, 2), sentences.slice(3, 5)]
 
   const malformed = await client.createLive()
-  const rude = await client.socket(malformed, 'sender')
-  const rudeness = [
+  const misbehaving = await client.socket(malformed, 'sender')
+  const badMessages = [
     'not json',
     '[]',
     { type: 'audio', data: 'AAAA' },
@@ -85,7 +85,7 @@ test('two simultaneous sessions do not mix, and a misbehaving client does not af
     { type: 'unheard of' },
   ]
 
-  const heard = await Promise.all(
+  const texts = await Promise.all(
     speeches.map(async (speech) => {
       const live = await client.createLive()
       const sender = await client.socket(live, 'sender')
@@ -93,7 +93,7 @@ test('two simultaneous sessions do not mix, and a misbehaving client does not af
       for (const { samples } of speech) {
         for (let at = 0; at < samples.length; at += 3200) sender.sendAudio(samples.slice(at, at + 3200))
         sender.sendAudio(silence(1.5))
-        for (const message of rudeness) rude.send(message)
+        for (const message of badMessages) misbehaving.send(message)
       }
       sender.send({ type: 'FINISH' })
       t.is((await sender.closed).code, 1000)
@@ -103,8 +103,8 @@ test('two simultaneous sessions do not mix, and a misbehaving client does not af
   )
   for (const [index, speech] of speeches.entries()) {
     const reference = speech.map(({ text }) => text).join(' ')
-    t.true(wordErrorRate(reference, heard[index] ?? '') < 0.35, `${reference} / ${heard[index]}`)
+    t.true(wordErrorRate(reference, texts[index] ?? '') < 0.35, `${reference} / ${texts[index]}`)
   }
-  t.is((await rude.closed).code, 1008)
+  t.is((await misbehaving.closed).code, 1008)
   await client.untilStatus(malformed, 'finished')
 })

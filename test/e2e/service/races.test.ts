@@ -49,7 +49,7 @@ test('of 20 simultaneous senders exactly one stays connected [R132]', async (t) 
           () => 'won',
           () => sender.closed.then(({ code, reason }) => `${code} ${reason}`),
         ),
-        // Only the winner's config is heard.
+        // Only the winner’s config is answered.
         sender.frame((frame) => frame['type'] === 'connection').then(
           () => (sender.send({ type: 'config' }), new Promise<never>(() => undefined)),
           () => new Promise<never>(() => undefined),

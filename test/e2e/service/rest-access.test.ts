@@ -61,7 +61,7 @@ test('a login takes a form, answers exactly two members and ignores further OAut
   t.is(body['token_type'], 'bearer')
   const claims = decodeJwt(String(body['access_token']))
   t.deepEqual(Object.keys(claims).toSorted(), ['exp', 'gen', 'iat', 'iss', 'jti', 'sub'])
-  t.is(Number(claims.exp) - Number(claims.iat), 24 * 3600, 'R35')
+  t.is(Number(claims.exp) - Number(claims.iat), 24 * 3600, 'a login lasts 24 hours')
 
   const missing = (member: string) => ['missing', ['body', member]]
   const withoutPassword = await service.anonymous().form('/login', { username: 'root' })
@@ -118,7 +118,7 @@ test('only a complete, unexpired token signed by this service is valid [R34]', a
   t.is(
     await statusWith(await sign(good)),
     200,
-    'made by hand as the service makes them: the cases below differ in one thing',
+    'a valid hand-made token: each case below changes one part',
   )
   const bad: Readonly<Record<string, string>> = {
     'alg none': new UnsecuredJWT(good).encode(),
@@ -181,7 +181,11 @@ test('another user’s sessions cannot be listed, read or finished [R36 R84 R85 
   t.deepEqual(ended.body.data.map(({ id }) => id), [own.id])
   const { data } = (await owner.get<Listing<LiveJson>>('/lives/')).body
   t.deepEqual(data.map(({ id, status }) => [id, status]), [[pulled.id, 'pending'], [raw.id, 'pending']])
-  t.is((await (await service.admin()).get(`/lives/${raw.id}`)).status, 404, 'an admin owns no lives of others either')
+  t.is(
+    (await (await service.admin()).get(`/lives/${raw.id}`)).status,
+    404,
+    'an admin does not own other users’ sessions',
+  )
 })
 
 test('an id that is no integer is 422, one that does not exist 404 [R11]', async (t) => {

@@ -67,7 +67,7 @@ test.serial(
     t.deepEqual(
       await admin.put(`/admin/lives/${second.id}/finish`).then(({ body }) => body),
       finished.body,
-      'again: unchanged',
+      'a second finish changes nothing',
     )
     t.is((await bob.get<Single<Json>>(`/lives/${second.id}`)).body.data['status'], 'finished')
 
@@ -82,16 +82,16 @@ test.serial(
     for (const query of ['?status=odd', '?limit=0', '?user_id=0', '?user_id=ada'])
       t.is((await list(query)).status, 422, query)
 
-    const speaking = await ada.socket(third, 'sender')
-    speaking.send({ type: 'config' })
-    await speaking.frame(({ status }) => status === 'started')
+    const sender = await ada.socket(third, 'sender')
+    sender.send({ type: 'config' })
+    await sender.frame(({ status }) => status === 'started')
     t.deepEqual(
       (await list('')).body.data.map(({ lag }) => lag),
       [0, null, null],
-      'B14: how far behind a live is, where it runs',
+      'the lag of the running session',
     )
     t.regex((await service.anonymous().get<string>('/metrics')).body, /^stenolog_live_lag_max_seconds 0$/m)
-    speaking.terminate()
+    sender.terminate()
 
     t.is((await admin.get(`/lives/${first.id}`)).status, 404)
     t.is((await admin.put(`/lives/${first.id}/finish`)).status, 404)
@@ -151,7 +151,7 @@ test.serial(
     const tiny = await rowOf(admin, '/models', '?name=tiny')
     t.false(
       (await admin.put<Single<Row>>(`/admin/models/${tiny.id}`, { is_active: true })).body.data.active,
-      'it is not installed',
+      'a missing model stays inactive',
     )
   },
 )

@@ -44,7 +44,7 @@ test('Authorization takes precedence over X-API-Key, and accepts an API token as
   t.is(await statusWith({ authorization: 'Bearer bad', 'x-api-key': token }), 401)
   t.is(await statusWith({ authorization: `Basic ${token}`, 'x-api-key': token }), 401)
   t.is(await statusWith({ authorization: '', 'x-api-key': token }), 401)
-  t.is(await statusWith({ 'x-api-key': client.token ?? '' }), 401, 'a JWT is no API key')
+  t.is(await statusWith({ 'x-api-key': client.token ?? '' }), 401, 'a JWT is not an API key')
 })
 
 test('a token that differs from an issued one in any character is refused [R32]', async (t) => {
@@ -94,7 +94,7 @@ test('a token is refused after its expiry date [R32]', async (t) => {
   await eventually(async () => {
     const at = Date.now()
     const { status } = await withKey(url(), token, '/lives/')
-    // Clocks of two processes agree to a few milliseconds only: near the moment itself either answer is right.
+    // The clocks of two processes differ by milliseconds, so both answers are right near the expiry.
     if (Date.now() < expiry - 50) t.is(status, 200)
     if (at > expiry + 50) t.is(status, 401)
     assert.ok(at > expiry + 50)

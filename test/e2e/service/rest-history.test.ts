@@ -52,7 +52,7 @@ test.serial(
     t.deepEqual(await ids(client, '?limit=7&skip=13'), union.slice(13, 20))
 
     for (const id of union.slice(0, 40)) await client.put(`/lives/${id}/finish`)
-    t.deepEqual(await ids(client, '?limit=1000'), union, 'an end moves nothing')
+    t.deepEqual(await ids(client, '?limit=1000'), union, 'an end does not change the order')
     t.is((await listed(client, '?status=finished&limit=1')).pagination.total_items, 40)
 
     const before = (await listed(client, '?limit=1000')).data
@@ -60,17 +60,17 @@ test.serial(
     await service.start()
     const again = await logIn(service.url(), 'prolific', passwordOf('prolific'))
     const after = (await listed(again, '?limit=1000')).data
-    // The port is another one.
+    // The restarted service has another port.
     const base_url = service.url().replace('http', 'ws')
-    t.deepEqual(after, before.map((live) => ({ ...live, base_url })), 'to the last member, tokens included')
+    t.deepEqual(after, before.map((live) => ({ ...live, base_url })), 'every member, tokens included')
     const others = await listed(await logIn(service.url(), 'stranger', passwordOf('stranger')), '')
     t.is(others.data.length, 5)
     const held = [...after, ...others.data]
       .filter(({ status }) => OPEN.includes(status))
       .reduce((sum, { vram }) => sum + vram, 0)
-    t.is(await reserved(again), base + held, 'R104')
+    t.is(await reserved(again), base + held, 'the reserved memory after the restart')
     t.true((await again.createLive()).id > Math.max(...created), 'no id is used twice')
-    t.is((await createClient(service.url(), client.token).get('/lives/')).status, 200, 'a login outlives the restart')
+    t.is((await createClient(service.url(), client.token).get('/lives/')).status, 200, 'a login survives the restart')
   },
 )
 

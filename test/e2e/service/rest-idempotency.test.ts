@@ -25,7 +25,7 @@ test.serial(
     t.deepEqual(
       (await create(client, 'order 66', { language: 'en', model: 'demo-en', audio_format: 'raw' })).body,
       first.body,
-      'the order of members and a default do not matter',
+      'member order and explicit defaults do not matter',
     )
     await client.put(`/lives/${first.body.data.id}/finish`)
     t.deepEqual((await create(client, 'order 66')).body, first.body)
@@ -34,7 +34,7 @@ test.serial(
     await service.kill()
     await service.start()
     const again = await logIn(service.url(), 'repeater', passwordOf('repeater'))
-    // The port is another one.
+    // The restarted service has another port.
     const data = { ...first.body.data, base_url: service.url().replace('http', 'ws') }
     t.deepEqual((await create(again, 'order 66')).body, { data })
     t.is(await total(again), 2)
@@ -64,7 +64,7 @@ test.serial('a reused key with another body is 422, and each user has their own 
       'idempotency-key',
     ])
   }
-  t.is((await create(client, 'k', { language: 'en' })).status, 422, 'a body that is not well formed is told first')
+  t.is((await create(client, 'k', { language: 'en' })).status, 422, 'an invalid body is reported first')
   t.is(await total(client), 1)
 })
 

@@ -76,7 +76,11 @@ const INVALID_LIVES: ReadonlyArray<InvalidLive> = [
   [{ listener_token: 'one-token', custom_listener_token: 'another' }, 'value_error', ['body', 'listener_token']],
   [{ audio_format: 'RAW' }, 'enum', ['body', 'audio_format']],
   ...['rtmp', 'rtsp'].flatMap((audio_format) =>
-    [undefined, null, ''].map((audio_url): InvalidLive => [{ audio_format, audio_url }, 'missing', ['body', 'audio_url']]),
+    [undefined, null, ''].map((audio_url): InvalidLive => [
+      { audio_format, audio_url },
+      'missing',
+      ['body', 'audio_url'],
+    ]),
   ),
   [{ audio_format: 'hls', audio_url: 'ftp://h/a' }, 'value_error', ['body', 'audio_url']],
   [{ audio_format: 'hls', audio_url: 'example.com/a.m3u8' }, 'value_error', ['body', 'audio_url']],

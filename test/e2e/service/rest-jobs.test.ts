@@ -16,7 +16,7 @@ test.after.always(async () => {
   for (const teardown of teardowns) await teardown()
 })
 
-/** Models are loaded meanwhile. */
+/** The job loads models, which takes long on a busy machine. */
 const PATIENTLY = { timeoutMs: 90_000 }
 
 const start = async (client: Client, body: Json): Promise<Json> => {
@@ -38,7 +38,7 @@ const untilOver = (client: Client, id: unknown): Promise<Json> =>
 const installed = async (client: Client): Promise<Json | undefined> =>
   (await client.get<Listing<Json>>('/models?name=base')).body.data[0]
 
-/** The next pull stands still in the middle of a file. */
+/** Makes the next pull stall in the middle of a file. */
 const holdUp = (): void =>
   void hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { breaksAfter: 100_000, silent: true } })
 
@@ -94,10 +94,10 @@ test.serial('a pull reports progress, can be cancelled, and resumes after a kill
   t.is(third['done'], third['total'])
   t.like(third['result'], { name: 'base', source: ID })
   t.like(await installed(admin), { name: 'base', active: true })
-  t.true(existsSync(join(service.dataDirectory, 'models', 'base')), 'the usual place')
+  t.true(existsSync(join(service.dataDirectory, 'models', 'base')), 'the model is in the data directory')
   t.true(
-    hub.requests.some((asked) => /^storage onnx\/encoder.* bytes=/.test(asked)),
-    'what had come was not fetched again',
+    hub.requests.some((request) => /^storage onnx\/encoder.* bytes=/.test(request)),
+    'the partial file was not downloaded again',
   )
   const there = await untilOver(admin, (await start(admin, { kind: 'pull', subject: ID }))['id'])
   t.is(there['status'], 'failed')
@@ -115,7 +115,7 @@ test.serial('verify, check and rebuild jobs run in parallel [R170]', async (t) =
   const { models } = verified['result'] as { readonly models: ReadonlyArray<Json> }
   t.deepEqual(models.map(({ name, kept }) => `${String(name)} ${String(kept)}`).toSorted(), [
     'base true', 'demo-en false', 'translate-en-es false', 'translate-en-fr false',
-  ], 'nothing is written where the models lie that ship')
+  ], 'bundled models have no stored hashes')
   const checked = await untilOver(admin, check['id'])
   t.like(checked, { status: 'done', unit: 'rows', result: { ok: true } })
   t.true(Number(checked['done']) > 0)

@@ -22,13 +22,13 @@ test('a user over the session quota gets 403, after the checks of the token and 
   }
   const taken = { listener_token: 'rivals-own-token' }
   t.deepEqual(await answer(MINIMAL), [403, 'Maximum number of sessions reached (2)'])
-  t.deepEqual(await answer({ ...MINIMAL, ...taken, model: 'unheard' }), [422, [['body', 'listener_token']]])
-  t.deepEqual(await answer({ ...MINIMAL, model: 'unheard' }), [404, 'Model not found'])
+  t.deepEqual(await answer({ ...MINIMAL, ...taken, model: 'unknown' }), [422, [['body', 'listener_token']]])
+  t.deepEqual(await answer({ ...MINIMAL, model: 'unknown' }), [404, 'Model not found'])
   t.is((await client.put(`/lives/${first?.id}/finish`)).status, 200)
   t.deepEqual(
     await answer({ ...MINIMAL, ...taken }),
     [422, [['body', 'listener_token']]],
-    'a taken token costs no place',
+    'a refused token uses no quota',
   )
   t.is((await client.post('/lives', MINIMAL)).status, 200)
   t.is((await client.post('/lives', MINIMAL)).status, 403)
@@ -48,7 +48,7 @@ test('a custom token permanently belongs to the user who used it first [R64 R65 
   }
   t.like(await steal(), { status: 422, body: refusal })
   for (const { id } of (await owner.get<Listing<LiveJson>>('/lives/')).body.data) await owner.put(`/lives/${id}/finish`)
-  t.like(await steal(), { status: 422, body: refusal }, 'still theirs after the end')
+  t.like(await steal(), { status: 422, body: refusal }, 'the token stays reserved after the end')
   for (const client of [owner, other])
     t.is(
       (await client.post('/lives', { ...MINIMAL, listener_token: live.sender_token })).status,
@@ -59,7 +59,7 @@ test('a custom token permanently belongs to the user who used it first [R64 R65 
   t.is(
     (await other.post('/lives', { ...MINIMAL, listener_token: random.listener_token })).status,
     422,
-    'random ones are used as well',
+    'generated tokens are reserved too',
   )
   t.is(await total(other), 0)
 })

@@ -74,7 +74,7 @@ test('a Host that is not allowed gets no base_url [R77]', async (t) => {
   const client = await service.user('host')
   const { port } = new URL(service.url())
   const live = await client.createLive()
-  // fetch does not let a Host be set.
+  // fetch cannot set the Host header.
   const baseUrlFor = (host: string): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const options = { port, path: `/lives/${live.id}`, headers: { host, authorization: `Bearer ${client.token}` } }
@@ -87,7 +87,7 @@ test('a Host that is not allowed gets no base_url [R77]', async (t) => {
       asked.end()
     })
   t.is(await baseUrlFor('evil.example'), '')
-  t.is(await baseUrlFor('192.168.1.20:8080'), '', 'another address than the one that is bound')
+  t.is(await baseUrlFor('192.168.1.20:8080'), '', 'not the address that the service listens on')
   t.is(await baseUrlFor(`evil.example:x@127.0.0.1:${port}`), '')
   t.is(await baseUrlFor(`localhost:${port}`), `ws://localhost:${port}`)
 })
@@ -105,7 +105,11 @@ test('optional members have defaults, and members without effect are ignored [R4
     'config',
     'listener_token',
   ]
-  t.is((await client.createLive(Object.fromEntries(optional.map((name) => [name, null])))).status, 'pending', 'D18')
+  t.is(
+    (await client.createLive(Object.fromEntries(optional.map((name) => [name, null])))).status,
+    'pending',
+    'null means omitted',
+  )
   for (const [audio_format, audio_url] of [
     ['hls', 'http://example.com/a'],
     ['hls', 'HTTPS://example.com/a'],
@@ -124,7 +128,7 @@ test('optional members have defaults, and members without effect are ignored [R4
       .length,
     1,
   )
-  t.is((await client.createLive({ live_retention: true }))['live_retention'], false, 'D19')
+  t.is((await client.createLive({ live_retention: true }))['live_retention'], false, 'ignored without the permission')
   const keeper = await service.user('keeper', { permissions: ['user_retention'] })
   t.is((await keeper.createLive({ live_retention: true }))['live_retention'], true)
   t.is((await keeper.createLive())['live_retention'], false)
@@ -133,10 +137,10 @@ test('optional members have defaults, and members without effect are ignored [R4
 test('an unknown or inactive model, language or pair is 404, checked in this order [R54 R55]', async (t) => {
   const client = await service.user('seeker')
   const cases: ReadonlyArray<readonly [Json, string]> = [
-    [{ model: 'unheard', language: 'en' }, 'Model not found'],
+    [{ model: 'unknown', language: 'en' }, 'Model not found'],
     [{ model: 'tiny', language: 'en' }, 'Model not found'],
     [{ model: 'Demo-En', language: 'en' }, 'Model not found'],
-    [{ model: 'unheard', language: 'xx' }, 'Model not found'],
+    [{ model: 'unknown', language: 'xx' }, 'Model not found'],
     [{ model: 'demo-en', language: 'xx' }, 'Language not found'],
     [{ model: 'demo-en', language: 'EN' }, 'Language not found'],
     [{ model: 'demo-en', language: 'jw' }, 'Language not found'],
@@ -159,8 +163,8 @@ test('finishing a session is final, and status filters select it [R13 R80 R83 R8
   t.is(finished.status, 200)
   t.like(finished.body.data, { status: 'finished', vram: 0 })
   t.regex(String(finished.body.data['updated_at']), DATE)
-  t.true(String(finished.body.data['updated_at']) >= ended.created_at, 'R13')
-  t.deepEqual((await client.put(`/lives/${ended.id}/finish`)).body, finished.body, 'a terminal live stays as it is')
+  t.true(String(finished.body.data['updated_at']) >= ended.created_at, 'updated_at is not before created_at')
+  t.deepEqual((await client.put(`/lives/${ended.id}/finish`)).body, finished.body, 'a second finish changes nothing')
   t.deepEqual((await client.get(`/lives/${ended.id}`)).body, finished.body)
 
   const ids = async (query: string): Promise<unknown> => {

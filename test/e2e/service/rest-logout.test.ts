@@ -27,7 +27,7 @@ test.serial(
     t.is(await statusOf(other.token), 200)
     t.is((await other.api.call('getLive', { path: { id: live.id } })).data.status, 'pending')
     await service.kill('SIGKILL')
-    t.is((await socket.closed).code, 1006, 'it was open until then')
+    t.is((await socket.closed).code, 1006, 'the socket stayed open until the kill')
     await service.start()
     t.deepEqual([await statusOf(ended.token), await statusOf(other.token)], [401, 200])
   },

@@ -86,8 +86,12 @@ test('a new profile has the sent members and defaults for the others, and can be
   const full = await client.post<Profile>(PATH, { name: 'Full', ...OTHERS, id: 1, user_id: 1, unknown: 'x' })
   t.like(full.body.data, { name: 'Full', ...OTHERS })
   t.not(full.body.data.id, 1)
-  t.false('unknown' in full.body.data, 'R5')
-  t.like((await client.post<Profile>(PATH, { name: 'Nulls', vad: null, max_chars: null })).body.data, DEFAULTS, 'D18')
+  t.false('unknown' in full.body.data, 'unknown members are ignored')
+  t.like(
+    (await client.post<Profile>(PATH, { name: 'Nulls', vad: null, max_chars: null })).body.data,
+    DEFAULTS,
+    'null means the default',
+  )
   for (const { body } of [plain, full]) t.deepEqual((await client.get<Profile>(`${PATH}${body.data.id}`)).body, body)
   const { data } = (await client.get<Profiles>(PATH)).body
   t.deepEqual(data.slice(1, 3), [plain.body.data, full.body.data])
@@ -137,7 +141,7 @@ test('a change affects only the sent members, and an empty change changes nothin
     t.true((body.data.updated_at ?? '') >= made.created_at)
     expected = { ...expected, [member]: value, updated_at: body.data.updated_at }
     t.deepEqual(body.data, expected, member)
-    t.deepEqual((await client.get<Profile>(path)).body.data, expected, `R15: ${member}`)
+    t.deepEqual((await client.get<Profile>(path)).body.data, expected, `the next read shows ${member}`)
   }
   t.deepEqual((await client.get<Profiles>(PATH)).body.data[1], expected)
 })
@@ -170,7 +174,7 @@ test('bounds apply to the changed profile as a whole, and null is refused [R110]
     body: '{"max_delay":1e999}',
   })
   t.is(huge.status, 422)
-  t.deepEqual((await client.get<Profile>(path)).body.data, made, 'nothing of it changed anything')
+  t.deepEqual((await client.get<Profile>(path)).body.data, made, 'no refused change had an effect')
   t.is((await client.put(path, { min_buffer: 9, max_buffer: 9 })).status, 200)
 })
 
@@ -228,7 +232,7 @@ test('when all profiles are deleted at once, exactly one stays [R114]', async (t
     t.true(made.every(({ status }) => status === 200))
     const { data } = (await client.get<Profiles>(PATH)).body
     t.is(data.length, count)
-    t.deepEqual(data.map(({ id }) => id), data.map(({ id }) => id).toSorted((a, b) => a - b), 'R23: whoever came first')
+    t.deepEqual(data.map(({ id }) => id), data.map(({ id }) => id).toSorted((a, b) => a - b), 'ordered by id')
     const answers = await Promise.all(data.map(({ id }) => remove(client, id)))
     t.deepEqual(
       answers.map(({ status }) => status).toSorted((a, b) => a - b),

@@ -39,7 +39,7 @@ test('the list has 98 complete languages with real two-letter codes [R12 R16 R37
     t.is(row['updated_at'], null)
   }
   const ids = data.map((row) => Number(row['id']))
-  t.deepEqual(ids, ids.toSorted((a, b) => a - b), 'R23: by id')
+  t.deepEqual(ids, ids.toSorted((a, b) => a - b), 'ordered by id')
 })
 
 test('both language filters are exact and combine with AND [R22 R38]', async (t) => {
@@ -135,9 +135,9 @@ test('both prefixes and a trailing slash give equal answers without a redirect [
     }
   }
   for (const path of ['/lives', '/lives/', '/api/v1/lives', '/api/v1/lives/'])
-    t.is((await client.post(path, { model: 'demo-en', language: 'en' })).status, 200, 'the body survives')
+    t.is((await client.post(path, { model: 'demo-en', language: 'en' })).status, 200, 'the body is kept')
   for (const path of ['/login/', '/api/v1/login'])
-    t.is((await service.anonymous().form(path, ADMIN)).status, 200, 'a form too')
+    t.is((await service.anonymous().form(path, ADMIN)).status, 200, 'the form is kept')
 })
 
 test(
@@ -156,7 +156,9 @@ test(
       pagination: { total_items: 98, total_pages: 1, current_page: 6, per_page: 100 },
     })
     const admin = await service.admin()
-    const lists = ['/languages/', '/models', '/translations/', '/lives/', '/users/'].map((path) => ['GET', path] as const)
+    const lists = ['/languages/', '/models', '/translations/', '/lives/', '/users/'].map(
+      (path) => ['GET', path] as const,
+    )
     for (const [method, path] of [...lists, ['PUT', '/lives/finish-by-audio_url'] as const])
       for (const [name, values] of [
         ['limit', ['0', '-1', 'abc', '', '1.5', '1e2', '%201', '+1']],
@@ -178,12 +180,12 @@ test(
 )
 
 test('unknown parameters and members are ignored and not returned [R5]', async (t) => {
-  t.is((await rows('/languages/?unheard=1&iso_639_1=fr')).data.length, 1)
+  t.is((await rows('/languages/?unknown=1&iso_639_1=fr')).data.length, 1)
   const admin = await service.admin()
-  const request = { model: 'demo-en', language: 'en', unheard: 'of-it', config: { unheard: 'of-it' } }
+  const request = { model: 'demo-en', language: 'en', unknown: 'of-it', config: { unknown: 'of-it' } }
   const { body, status } = await admin.post('/lives', request)
   t.is(status, 200)
-  t.false(JSON.stringify(body).includes('unheard'))
+  t.false(JSON.stringify(body).includes('unknown'))
 })
 
 test('an unknown path is 404 and an unsupported method 405 [R9]', async (t) => {
@@ -259,7 +261,7 @@ test('single resources, lists and deletions have their documented JSON shapes [R
       t.true(Array.isArray(answer.body.data))
       t.deepEqual(Object.keys(answer.body.pagination), ['total_items', 'total_pages', 'current_page', 'per_page'])
       t.true(Object.values(answer.body.pagination).every(Number.isInteger))
-      t.like(answer.body.pagination, { current_page: 1, per_page: 100 }, 'skip 0 and limit 100 where none are given')
+      t.like(answer.body.pagination, { current_page: 1, per_page: 100 }, 'the default page')
     }
     if (method === 'DELETE') t.is(typeof answer.body.message, 'string')
   }
@@ -278,7 +280,7 @@ test('every refusal except 422 has only a detail text [R6]', async (t) => {
     [403, await client.get('/users/')],
     [403, await client.post('/lives', minimal)],
     [404, await client.get('/lives/4711')],
-    [404, await client.post('/lives', { ...minimal, model: 'unheard' })],
+    [404, await client.post('/lives', { ...minimal, model: 'unknown' })],
     [404, await client.get('/nowhere')],
     [405, await client.request('DELETE', '/lives')],
     [409, await (await service.admin()).post('/users/', { username: 'refused', password: 'a password' })],

@@ -11,7 +11,7 @@ const ws = (): string => service.url().replace('http', 'ws')
 
 const KEEPING = { permissions: ['user_retention'] }
 
-/** Speaks one sentence into a live and finishes it; the final frames that the sender got. */
+/** Sends one sentence to a session, finishes it and returns the finals of the sender. */
 const speak = async (client: Client, live: LiveJson, awaited = 'transcription'): Promise<ReadonlyArray<Json>> => {
   const sender = await client.socket(live, 'sender')
   sender.send({ type: 'config' })
@@ -53,7 +53,7 @@ test.serial('a kept transcript is available as JSON, text, SubRip and WebVTT in 
         language,
       }))
       .toSorted((a, b) => a.text.localeCompare(b.text)),
-    'what was sent, unwrapped',
+    'the sent texts without line breaks',
   )
   t.deepEqual(Object.keys(segments[0] ?? {}), ['start', 'end', 'text', 'type', 'language'])
   t.true(

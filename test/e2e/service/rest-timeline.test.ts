@@ -19,7 +19,7 @@ interface Past {
 
 const dataAt = async <A>(client: Client, path: string): Promise<A> => (await client.get<Single<A>>(path)).body.data
 
-/** A live whose sender came, and which was finished. */
+/** Creates a session, sends audio and finishes it. */
 const finishedLive = async (client: Client): Promise<LiveJson> => {
   const live = await client.createLive({ background_color: '000' })
   const sender = await client.socket(live, 'sender')
@@ -31,7 +31,7 @@ const finishedLive = async (client: Client): Promise<LiveJson> => {
   return live
 }
 
-/** What `stenolog replay` tells of a live after that revision. */
+/** Returns the state of a session after a revision from `stenolog replay`. */
 const replayed = async (id: number, revision: number): Promise<Json> => {
   const { stdout } = await stenolog(
     service.dataDirectory,
@@ -60,7 +60,7 @@ test.serial(
         ['id', 'status', 'vram', 'created_at', 'updated_at', 'auto_start_pid'].map((member) => past.state[member]),
         ['id', 'status', 'vram', 'createdAt', 'updatedAt', 'autoStartPid'].map((member) => then[member]),
       )
-      t.false(JSON.stringify(past).includes(live.listener_token), 'not in the snippet either')
+      t.false(JSON.stringify(past).includes(live.listener_token), 'the snippet has no token either')
     }
     const last = await dataAt<Past>(client, `/lives/${live.id}/history/${entries.length}`)
     t.deepEqual(Object.keys(last.state), Object.keys(live))
@@ -94,7 +94,8 @@ test.serial(
     t.regex(String(before['head_hash']), /^[0-9a-f]{64}$/)
     const database = new DatabaseSync(join(service.dataDirectory, 'events.sqlite'), { timeout: 5000 })
     const flip =
-      "UPDATE events SET metadata = replace(metadata, 'recordedAt', 'recordedAu') WHERE rev = 1 AND sid = (SELECT sid FROM streams WHERE name = ?)"
+      "UPDATE events SET metadata = replace(metadata, 'recordedAt', 'recordedAu') WHERE rev = 1 " +
+      'AND sid = (SELECT sid FROM streams WHERE name = ?)'
     t.is(Number(database.prepare(flip).run(`live-${live.id}`).changes), 1)
     database.close()
     const after = await integrityOf(live.id)
@@ -119,8 +120,9 @@ test.serial(
     const past = await dataAt<Past>(admin, `${path}/history/1`)
     t.deepEqual(past, { entry: history.data[0] ?? {}, state: shown })
     t.is((await dataAt<Json>(admin, `${path}/integrity`))['status'], isOnServers ? 'unavailable' : 'intact')
-    const told = JSON.stringify([shown, history, past])
-    for (const secret of [live.sender_token, live.listener_token, 'secret-path']) t.false(told.includes(secret), secret)
+    const answers = JSON.stringify([shown, history, past])
+    for (const secret of [live.sender_token, live.listener_token, 'secret-path'])
+      t.false(answers.includes(secret), secret)
     t.is((await admin.get(`${path}/history/2`)).status, 404)
     for (const unknown of [
       '/admin/lives/4711',
@@ -135,7 +137,7 @@ test.serial(
     const store = await openLogOf(service)
     const looks = (await right(store.read('administration'))).filter(({ type }) => type === 'LiveViewed')
     t.deepEqual(looks.map((event) => [dataOf(event)['liveId'], dataOf(event)['view']]),
-      ['live', 'history', 'entry', 'integrity'].map((view) => [live.id, view]), 'what nobody was shown is no look')
+      ['live', 'history', 'entry', 'integrity'].map((view) => [live.id, view]), 'refused requests are not recorded')
     t.deepEqual([...new Set(looks.map(({ metadata }) => metadata.actor))], ['user:1'])
     await store.close()
   },

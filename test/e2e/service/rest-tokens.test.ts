@@ -90,7 +90,7 @@ test(
       await client.put(`${TOKENS}${gone.id}`, { is_active: true }),
     ])
       t.deepEqual([again.status, again.body], [404, NOT_FOUND])
-    t.true((await issueToken(client)).id > gone.id, 'R14')
+    t.true((await issueToken(client)).id > gone.id, 'ids are not reused')
   },
 )
 

@@ -38,8 +38,12 @@ test('an admin’s change affects only the sent members, and the next read shows
   t.is(first.status, 200)
   t.like(first.body.data, { id, username: 'changed', max_sessions: 1, max_translations: 5 })
   t.true(String(first.body.data['updated_at']) > String(first.body.data['created_at']))
-  t.deepEqual((await change({})).body, first.body, 'nothing sent, nothing changed')
-  t.deepEqual((await change({ id: 4711, username: 'root', is_admin: true })).body, first.body, 'S23')
+  t.deepEqual((await change({})).body, first.body, 'an empty change has no effect')
+  t.deepEqual(
+    (await change({ id: 4711, username: 'root', is_admin: true })).body,
+    first.body,
+    'other members are ignored',
+  )
   const second = await change({ permissions: ['user_retention'], max_translations: 0 })
   t.like(second.body.data, { max_sessions: 1, max_translations: 0 })
   t.deepEqual((await member.get<Single<Json>>('/users/me')).body, second.body)
@@ -92,7 +96,7 @@ test('a change without a JSON content type is 415 and changes nothing [D47]', as
     const answer = await admin.request('PUT', `/users/${data.id}`, { body, headers: { 'content-type': type } })
     t.deepEqual([answer.status, answer.body], [415, { detail: 'Content-Type should be application/json' }], type)
   }
-  t.is((await member.get('/users/me')).status, 200, 'nothing has changed')
+  t.is((await member.get('/users/me')).status, 200, 'the user is still active')
   t.is(
     (await admin.request('PUT', `/users/${data.id}`, { body, headers: { 'content-type': 'application/json' } })).status,
     200,
@@ -171,9 +175,9 @@ test('a deactivated user is locked out at once, and their open sessions end with
       [pending.id, 'finished', 0],
       [live.id, 'finished', 0],
     ],
-    'kept',
+    'the sessions are kept',
   )
-  t.is((await createClient(service.url(), member.token).get('/lives/')).status, 200, 'the login was only suspended')
+  t.is((await createClient(service.url(), member.token).get('/lives/')).status, 200, 'the old login works again')
 })
 
 test(

@@ -9,7 +9,7 @@ import { sampleSentences, silence } from '../../support/audio/speech.ts'
 import { installTranslators } from '../../support/models/translators.ts'
 
 const sentences = (await sampleSentences()).slice(0, 3)
-// Two targets of random weights: what they say means nothing, when and to whom they say it does. The pairs are none of those that ship.
+// These translators have random weights: the tests check when and to whom they translate, not the text.
 const cleanUps: Array<() => unknown> = []
 const modelsDir = await installTranslators(
   { teardown: (cleanUp) => cleanUps.push(cleanUp) },
@@ -54,7 +54,7 @@ const pairs = async (query = ''): Promise<ReadonlyArray<Json>> => {
 }
 const names = async (query: string): Promise<ReadonlyArray<unknown>> => (await pairs(query)).map(({ model }) => model)
 
-/** The child of the service that runs its translators (Linux). */
+/** Returns the process id of the service’s translation process (Linux). */
 const translationProcess = (pid: number): number => {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' ').filter(Boolean),
@@ -145,7 +145,7 @@ test.serial(
     const live = await client.createLive({ translations: TARGETS })
     const listeners = await Promise.all([client.socket(live, 'listener'), client.socket(live, 'listener')])
     const sender = await open(client, live)
-    // Translators start with their first live, which may take long where every core is busy.
+    // Translators start with their first session, which takes long on a busy machine.
     say(sender, speech.slice(0, 2))
     for (const to of TARGETS) await sender.frame(({ type, language }) => type === 'translation' && language === to)
     say(sender, speech.slice(2))
@@ -165,11 +165,11 @@ test.serial(
         const source = sender.frames.findIndex(
           ({ type, segment, final }) => type === 'transcription' && segment === line['segment'] && final === true,
         )
-        t.true(sender.frames.indexOf(line) > source, 'after its source')
+        t.true(sender.frames.indexOf(line) > source, 'a translation comes after its source')
       }
     }
-    t.is(ofType(sender, 'translation').length, TARGETS.length * finals(sender).length, 'none of another language')
-    t.is(sender.texts.at(-1), '{"status":"finished"}', 'all of them before the end')
+    t.is(ofType(sender, 'translation').length, TARGETS.length * finals(sender).length, 'no other language')
+    t.is(sender.texts.at(-1), '{"status":"finished"}', 'all translations come before the end')
     const spoken = (socket: TestSocket): ReadonlyArray<string> =>
       socket.texts.filter((text) => /"type":"trans(crip|la)tion"/.test(text))
     for (const listener of listeners) t.deepEqual(spoken(listener), spoken(sender))

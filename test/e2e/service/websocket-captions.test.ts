@@ -55,7 +55,7 @@ test.serial(
     }
     t.true(frames.some(({ final }) => final === false), 'partials come in between')
     const last = new Map(frames.map((frame) => [frame['segment'], frame['final']]))
-    t.deepEqual([...new Set(last.values())], [true], 'the last of each segment is final')
+    t.deepEqual([...new Set(last.values())], [true], 'the last frame of each segment is final')
     const ends = finals(sender)
     t.deepEqual(ends.map(({ segment }) => segment), ends.map((_, index) => index + 1))
     for (const [index, { start }] of ends.entries())
@@ -113,7 +113,7 @@ test.serial('lines respect max_chars and frames max_lines, without losing a word
   t.true(finals(narrow).length > finals(wide).length)
 })
 
-/** Sends audio whose answers are awaited before the live goes on. */
+/** Opens a configured sender of a new session. */
 const open = async (client: Client, config: Json): Promise<TestSocket> => {
   const sender = await client.socket(await client.createLive({ config }), 'sender')
   sender.send({ type: 'config' })
@@ -128,7 +128,11 @@ test.serial('silence of buffer_timeout makes a phrase final, and half a second l
   for (const samples of [one?.samples, silence(2.1), two?.samples]) sender.sendAudio(samples ?? silence(1))
   const later = String(two?.text.split(' ').at(2)).toLowerCase()
   await sender.frame(({ type, text }) => type === 'transcription' && String(text).toLowerCase().includes(later))
-  t.deepEqual(finals(sender), [], 'a pause of 2.5 s, with the quiet ends of the sentences, is within the phrase')
+  t.deepEqual(
+    finals(sender),
+    [],
+    'a pause of 2.5 s, including the quiet ends of the sentences, does not end the phrase',
+  )
   sender.sendAudio(silence(3.1))
   const { text, segment } = await sender.frame(({ final }) => final === true)
   t.is(segment, 1)
@@ -139,13 +143,13 @@ test.serial('silence of buffer_timeout makes a phrase final, and half a second l
 test.serial('max_buffer and max_delay force finals in speech without a pause [R156]', async (t) => {
   t.timeout(180_000)
   const client = await service.user('hasty')
-  // The quiet ends of the sentences are cut off: speech without a pause, and nothing behind it.
+  // Without the quiet ends of its sentences the speech has no pause.
   const speech = (await sampleSentences()).slice(0, 4).map(({ samples }) => samples.slice(4000, -4000))
   const seconds = speech.reduce((sum, { length }) => sum + length, 0) / 16000
   const short = await open(client, { ...ROOMY, max_buffer: 3 })
   const prompt = await open(client, { ...ROOMY, mode: 'final', max_delay: 2 })
   for (const samples of speech) short.sendAudio(samples)
-  // Less than the model's window holds, which would force finals too.
+  // Shorter than the model's window, because a full window forces finals too.
   const few = speech.slice(0, 3)
   const window = few.reduce((sum, { length }) => sum + length, 0) / 16000
   t.true(window < 9)
@@ -168,7 +172,7 @@ test.serial('a pass waits for min_buffer seconds of audio [D17]', async (t) => {
   const piece = 1.1 * 16_000
   for (const n of [0, 1, 2, 3]) {
     const passes = transcriptions(eager).length
-    // First to the one that has to wait: what it would do too early comes before what the other one shows.
+    // The waiting sender comes first, so a premature pass would be visible before the other sender's text.
     for (const sender of [patient, eager]) sender.sendAudio(speech.slice(n * piece, (n + 1) * piece))
     await eventually(
       () => {
@@ -188,9 +192,9 @@ test.serial(
   async (t) => {
     const client = await service.user('faint')
     const faint = first.samples.map((sample) => Math.round(sample / 400))
-    const hear = async (config: Json): Promise<TestSocket> =>
+    const transcribe = async (config: Json): Promise<TestSocket> =>
       speak(client, await client.createLive({ config }), {}, [faint, silence(1.5)])
-    const [detected, all] = [await hear({}), await hear({ vad: false })]
+    const [detected, all] = [await transcribe({}), await transcribe({ vad: false })]
     t.deepEqual(transcriptions(detected), [])
     t.regex(words(finals(all)), /welcome to the meeting/i)
   },
@@ -201,7 +205,7 @@ test.serial('punctuation=false removes all punctuation [R158]', async (t) => {
   const speech = [first.samples, silence(2)]
   const withMarks = await speak(client, await client.createLive(), {}, speech)
   const without = await speak(client, await client.createLive({ config: { punctuation: false } }), {}, speech)
-  t.regex(words(finals(withMarks)), /[.,?!;:]/, 'there is something to leave out')
+  t.regex(words(finals(withMarks)), /[.,?!;:]/, 'the text has punctuation')
   t.notRegex(words(transcriptions(without)), /[.,?!;:]/)
   t.is(words(finals(without)), words(finals(withMarks)).replaceAll(/[.,?!;:]/g, ''))
 })
@@ -214,7 +218,7 @@ test.serial('audio sent before a sender left is still transcribed, then the sess
     const sender = await client.socket(live, 'sender')
     sender.send({ type: 'config' })
     sender.sendAudio(first.samples)
-    // Received is what counts: its answer says that the audio before it is there.
+    // The pong shows that the service has received the audio.
     sender.send({ type: 'ping' })
     await sender.frame(({ type }) => type === 'pong')
     sender[leave]()
@@ -277,14 +281,17 @@ test.serial(
     const client = await service.user('returning')
     const live = await client.createLive()
     const { texts } = await speak(client, live, { max_chars: 14, max_lines: 2 }, [first.samples, silence(2)])
-    const told = texts.filter((text) => text.includes('"final":true'))
-    t.true(told.length > 1 && told.some((text) => text.includes('\\n')), 'several, of several lines')
+    const sentFinals = texts.filter((text) => text.includes('"final":true'))
+    t.true(
+      sentFinals.length > 1 && sentFinals.some((text) => text.includes('\\n')),
+      'several finals, one with several lines',
+    )
     await service.kill()
     await service.start()
     for (const [query, expected] of [
-      ['after=1', told.slice(1)],
-      ['replay=1', told.slice(-1)],
-      ['after=0', told],
+      ['after=1', sentFinals.slice(1)],
+      ['replay=1', sentFinals.slice(-1)],
+      ['after=0', sentFinals],
     ] as const) {
       const back = await openSocket(
         `${service.url().replace('http', 'ws')}${live.relative_path}?token=${live.listener_token}&${query}`,

@@ -3,7 +3,7 @@ import type { Client, Json, LiveJson, Single, TestSocket } from '../../support/s
 import { runTestService } from '../../support/service/service.ts'
 import { silence } from '../../support/audio/speech.ts'
 
-// With the limits of WebSockets on.
+// RATE_LIMIT also turns the WebSocket limits on.
 const service = await runTestService({ RATE_LIMIT: '50' })
 test.after.always(() => service.dispose())
 
@@ -30,7 +30,7 @@ test(
     const sender = await client.socket(live, 'sender')
     for (const bad of [{ max_chars: 0 }, { min_buffer: '1' }, { mode: 'both' }, { min_buffer: 20, max_buffer: 2 }])
       sender.send({ type: 'config', ...bad })
-    sender.send({ type: 'config', unheard: 1, max_lines: 3 })
+    sender.send({ type: 'config', unknown: 1, max_lines: 3 })
     await sender.frame(({ status }) => status === 'started')
     t.deepEqual(
       codes(sender),
@@ -47,8 +47,8 @@ test(
     sender.send({ type: 'config' })
     t.deepEqual(Object.keys(await sender.frame(isError('config_too_late'))), ['type', 'code', 'detail'])
     const live2 = (await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data
-    t.true(String(live2['updated_at']) >= live.created_at, 'R13')
-    t.is(live2.vram, live.vram, 'R83')
+    t.true(String(live2['updated_at']) >= live.created_at, 'updated_at is not before created_at')
+    t.is(live2.vram, live.vram, 'a start does not change the memory')
     sender.send({ type: 'FINISH' })
     t.deepEqual(await sender.closed, { code: 1000, reason: '' })
   },

@@ -12,7 +12,7 @@ import { runTestService } from '../../support/service/service.ts'
 const service = await runTestService({ WS_ORIGINS: '*' })
 test.after.always(() => service.dispose())
 
-/** A socket of which a test writes every byte. */
+/** Opens a WebSocket as a raw TCP connection, so the test controls every byte. */
 const raw = async (
   live: LiveJson,
   role: 'sender' | 'listener',
@@ -35,7 +35,7 @@ const raw = async (
 }
 
 const MASK = [0, 0, 0, 0]
-/** The code of the close frame at the end of what was read, null where there is none. */
+/** Returns the code of the close frame at the end of the bytes, or null without one. */
 const closeCode = (bytes: Buffer): number | null => {
   const at = bytes.lastIndexOf(0x88)
   return at === -1 || bytes.length < at + 4 ? null : bytes.readUInt16BE(at + 2)
@@ -67,13 +67,13 @@ const VIOLATIONS: ReadonlyArray<readonly [string, Buffer, number]> = [
   ['a ping of 126 bytes', Buffer.from([0x89, 0xfe, 0, 126, ...MASK]), 1002],
   ['a continuation of nothing', Buffer.from([0x80, 0x80, ...MASK]), 1002],
   [
-    'a length beyond all memory',
+    'a huge length',
     Buffer.from([0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, ...MASK]),
     1009,
   ],
-  ['a length beyond what a sender may send', Buffer.from([0x82, 0xff, 0, 0, 0, 0, 0, 8, 0, 1, ...MASK]), 1009],
-  ['text that is no UTF-8', Buffer.from([0x81, 0x82, ...MASK, 0xc3, 0x28]), 1007],
-  ['a close code that nobody may send', Buffer.from([0x88, 0x82, ...MASK, 0x03, 0xed]), 1002],
+  ['a length over the sender’s limit', Buffer.from([0x82, 0xff, 0, 0, 0, 0, 0, 8, 0, 1, ...MASK]), 1009],
+  ['invalid UTF-8', Buffer.from([0x81, 0x82, ...MASK, 0xc3, 0x28]), 1007],
+  ['a reserved close code', Buffer.from([0x88, 0x82, ...MASK, 0x03, 0xed]), 1002],
   [
     '100 000 fragments',
     Buffer.concat([
@@ -127,7 +127,7 @@ test(
     first.terminate()
     const again = await Promise.all(Array.from({ length: 20 }, () => client.socket(live, 'sender')))
     const codes = await Promise.all(again.map(async ({ closed }) => (await closed).code))
-    // The first may already be gone when one of them is looked at; then that one ends with its live.
+    // The service may notice the loss of the first sender late: then one of these ends with the session.
     t.deepEqual(
       codes.filter((code) => ![4409, 4410, 1000].includes(code)),
       [],
@@ -142,8 +142,11 @@ test(
     const guarded = await runTestService({ RATE_LIMIT: '50' })
     t.teardown(guarded.dispose)
     const { port } = new URL(guarded.url())
-    const from = (localAddress: string): Socket =>
-      connect({ port: Number(port), host: '127.0.0.1', localAddress }).on('error', () => undefined)
+    const from = (localAddress: string): Socket => {
+      const socket = connect({ port: Number(port), host: '127.0.0.1', localAddress }).on('error', () => undefined)
+      t.teardown(() => socket.destroy())
+      return socket
+    }
     const idle: Array<Socket> = []
     for (let i = 0; i < 200; i += 1) {
       const socket = from('127.0.0.2')
@@ -155,22 +158,21 @@ test(
     idle.push(from('127.0.0.2'))
     const [answer] = (await refused) as [Buffer]
     t.regex(answer.toString(), /^HTTP\/1\.1 429 [^]*Retry-After: \d+[^]*\{"detail":"Too many requests"\}$/)
-    t.is((await guarded.anonymous().get('/version')).status, 200, 'another address')
+    t.is((await guarded.anonymous().get('/version')).status, 200, 'another address is served')
     const client = await guarded.user('quiet')
     const { listener_token: token } = await client.createLive()
     const sockets: Array<WebSocket> = []
-    // Those whose handshake is finished do not count.
+    // Open WebSockets do not count as silent.
     for (let i = 0; i < 210; i += 1) {
       const socket = new WebSocket(`${guarded.url().replace('http', 'ws')}/ws/live?token=${token}`)
+      t.teardown(() => socket.terminate())
       await once(socket, 'open')
       sockets.push(socket)
     }
     const asking = from('127.0.0.2')
     asking.write('GET /version HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n')
     const [head] = (await once(asking, 'data')) as [Buffer]
-    t.regex(head.toString(), /^HTTP\/1\.1 200/, 'the same address')
-    for (const each of idle) each.destroy()
+    t.regex(head.toString(), /^HTTP\/1\.1 200/, 'the same address is served')
     t.true(sockets.every(({ readyState }) => readyState === WebSocket.OPEN))
-    for (const socket of sockets) socket.terminate()
   },
 )

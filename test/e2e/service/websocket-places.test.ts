@@ -6,7 +6,7 @@ import { programPath, testWith } from '../../support/running/skip-unless.ts'
 import { ADMIN } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-/** Descriptors of the whole process: it gives a quarter of so few to sockets, and keeps an eighth of those for senders. */
+/** File descriptors of the process. A quarter is for sockets, and an eighth of those is kept for senders. */
 const DESCRIPTORS = 256
 
 testWith(programPath('prlimit'))('listeners cannot take the places that are kept for senders', async (t) => {

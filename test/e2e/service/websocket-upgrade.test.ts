@@ -14,7 +14,7 @@ const OFFER =
 
 const VERSION = 'GET /version HTTP/1.1\r\nHost: x\r\n\r\n'
 
-/** What is answered on one connection, where each request is sent once the answer to the one before it is there. */
+/** Sends the requests on one connection, each after the answer to the previous one, and returns all answers. */
 const exchange = async (t: ExecutionContext, ...requests: ReadonlyArray<string>): Promise<string> => {
   const socket = connect(Number(new URL(service.url()).port), '127.0.0.1')
   t.teardown(() => socket.destroy())
@@ -23,7 +23,7 @@ const exchange = async (t: ExecutionContext, ...requests: ReadonlyArray<string>)
   for (const [index, request] of requests.entries()) {
     socket.write(request)
     await eventually(() => {
-      // Every answer that is looked at here has a body of JSON, or is the first frame of a socket.
+      // Every answer here has a JSON body or is the first frame of a WebSocket.
       if (read.split(/\r\n\r\n[^{]*\{/).length !== index + 2) throw new Error(`so far: ${read.slice(0, 2000)}`)
     })
   }
@@ -41,7 +41,9 @@ test('a request that offers h2c is answered over HTTP/1.1, and the connection st
 
 test('a request that offers h2c is read with its whole body', async (t) => {
   const body = new URLSearchParams({ username: ADMIN.username, password: ADMIN.password }).toString()
-  const head = `POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n${OFFER}\r\n`
+  const head =
+    'POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n' +
+    `Content-Length: ${body.length}\r\n${OFFER}\r\n`
   const read = await exchange(t, head + body, VERSION)
   t.deepEqual(statuses(read), ['200', '200'])
   t.regex(read, /"access_token"/)
@@ -58,7 +60,8 @@ test('offers of other protocols are ignored, also on a WebSocket path', async (t
 test('a pipelined WebSocket upgrade is not opened but answered in its turn', async (t) => {
   const live = await (await service.user('eager')).createLive()
   const asked =
-    `GET ${live.relative_path}?token=${live.listener_token} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+    `GET ${live.relative_path}?token=${live.listener_token} HTTP/1.1\r\nHost: x\r\n` +
+    'Connection: Upgrade\r\nUpgrade: websocket\r\n' +
     'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
   const connection = await openRaw(t, service.url())
   connection.write(VERSION + asked)
@@ -72,7 +75,8 @@ test('a pipelined WebSocket upgrade is not opened but answered in its turn', asy
 test('a WebSocket opens when the request offers h2c as well', async (t) => {
   const live = await (await service.user('offering')).createLive()
   const asked =
-    `GET ${live.relative_path}?token=${live.listener_token} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c, WebSocket\r\n` +
+    `GET ${live.relative_path}?token=${live.listener_token} HTTP/1.1\r\nHost: x\r\n` +
+    'Connection: Upgrade\r\nUpgrade: h2c, WebSocket\r\n' +
     'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
   const read = await exchange(t, asked)
   t.deepEqual(statuses(read), ['101'])
@@ -137,7 +141,7 @@ test('a handshake completed while the service stops is refused and does not dela
   const stopping = await startTestService(t)
   const half = await openRaw(t, stopping.url())
   half.write('GET /ws/live?token=x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgr')
-  t.is((await stopping.anonymous().get('/version')).status, 200, 'what was sent before has been read as well')
+  t.is((await stopping.anonymous().get('/version')).status, 200, 'the service has read the half handshake too')
   const exited = stopping.kill('SIGTERM')
   await eventually(async () => {
     const refused = await fetch(stopping.url()).then(() => false, () => true)
