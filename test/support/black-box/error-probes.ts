@@ -47,7 +47,7 @@ export const MANNERS: ReadonlyArray<Probe> = [
   },
   {
     name: 'the set-up link is one that a browser outside can open',
-    // Also asked in test/e2e/service/reached.test.ts.
+    // Also asked in test/e2e/service/link-hosts.test.ts.
     isHeavy: true,
     settings: { STENOLOG_PUBLIC_URL: 'https://captions.example.org', STENOLOG_BASE_PATH: '/live' },
     withAdmin: false,

@@ -11,7 +11,7 @@ type Titles = Readonly<Record<string, ReadonlyArray<string>>>
 
 /** These tests damage a byte or a row in the files of the embedded stores. */
 const ONLY_EMBEDDED: Titles = {
-  'e2e › service › hurt-data': [
+  'e2e › service › damaged-data': [
     'a damaged row blocks only writes to its stream, and the stream is reported',
     'a lost key makes its user’s data read as erased and is reported as missing; other users are unaffected',
   ],
