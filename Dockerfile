@@ -1,10 +1,10 @@
-# The service on its embedded stores: docker build -t stenolog . && docker run -p 8080:8080 -v stenolog:/data stenolog
-# With all that docker-compose.yml adds: --cap-drop ALL --security-opt no-new-privileges:true --read-only --tmpfs /tmp
+# One service with embedded stores: docker build -t stenolog . && docker run -p 8080:8080 -v stenolog:/data stenolog
+# As strict as docker-compose.yml: --cap-drop ALL --security-opt no-new-privileges:true --read-only --tmpfs /tmp
 FROM node:24-bookworm-slim
 
 WORKDIR /app
 ENV NODE_ENV=production
-# What npm brings changes less often than the code.
+# Packages change less often than the code, so they are an earlier layer.
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev && npm cache clean --force
 COPY LICENSE ./
@@ -22,5 +22,5 @@ ENV STENOLOG_HOST=0.0.0.0 STENOLOG_PORT=8080 STENOLOG_DATA_DIR=/data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8080/health/ready').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# No shell between: signals reach the service, which drains on SIGTERM.
+# Without a shell signals reach the service directly. It drains on SIGTERM.
 CMD ["node", "--disable-warning=ExperimentalWarning", "interfaces/main.ts"]
