@@ -100,7 +100,9 @@ withLog(
       [3],
     )
     tamper(file, `UPDATE streams SET first = last + 1 WHERE name = 'c'`)
-    t.like(await verifyChain(file), { left: { reason: 'the row of the stream c is damaged: reads may return wrong events' } })
+    t.like(await verifyChain(file), {
+      left: { reason: 'the row of the stream c is damaged: reads may return wrong events' },
+    })
     t.is(readCoverage(file), 12)
   },
 )

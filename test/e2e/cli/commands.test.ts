@@ -24,8 +24,8 @@ for (const command of COMMANDS)
     }
     for (const name of command.forms.flatMap((form) => partsOf(form).arguments))
       t.regex(help, new RegExp(`^ {2}${name.name} +\\S`, 'm'))
-    const given = new Set<string>(command.forms.flatMap(({ options }) => options))
-    t.deepEqual([...given].toSorted(), Object.keys(command.options).toSorted(), 'every option belongs to a form')
+    const formOptions = new Set<string>(command.forms.flatMap(({ options }) => options))
+    t.deepEqual([...formOptions].toSorted(), Object.keys(command.options).toSorted(), 'every option belongs to a form')
     t.true(existsSync(command.page), command.page)
     for (const example of command.examples) {
       const [name, ...args] = example.split(' ')
@@ -101,16 +101,16 @@ for (const [command, args, message] of WRONG)
 
 test('a similar name is suggested, a different one is not', (t) => {
   const names = ['MODELS_DIR', 'PORT', 'HOST', 'DATA_DIR']
-  for (const [given, meant] of [
+  for (const [name, suggestion] of [
     ['MODEL_DIR', 'MODELS_DIR'],
     ['PROT', 'PORT'],
     ['port', 'PORT'],
     ['HSOT', 'HOST'],
     ['DATADIR', 'DATA_DIR'],
   ] as const)
-    t.is(nearestName(given, names), meant)
-  for (const far of ['', 'X', 'USER', 'MODELS', 'x'.repeat(100_000)])
-    t.is(nearestName(far, names), undefined, far.slice(0, 9))
+    t.is(nearestName(name, names), suggestion)
+  for (const distantName of ['', 'X', 'USER', 'MODELS', 'x'.repeat(100_000)])
+    t.is(nearestName(distantName, names), undefined, distantName.slice(0, 9))
 })
 
 test('a multi-line error keeps the reasons of a service that did not start', (t) => {
@@ -141,8 +141,13 @@ test('an error names its cause and the next step; the exit code is 2 for usage a
 test('help COMMAND prints the help of the command', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
-  const [asked, other] = await Promise.all([['help', 'check'], ['check', '-h']].map((args) => stenolog(path, args)))
-  t.deepEqual(asked, other)
-  t.is(asked?.code, 0)
-  t.regex(asked?.stdout ?? '', /^stenolog check: /)
+  const [helpCommand, helpOption] = await Promise.all(
+    [
+      ['help', 'check'],
+      ['check', '-h'],
+    ].map((args) => stenolog(path, args)),
+  )
+  t.deepEqual(helpCommand, helpOption)
+  t.is(helpCommand?.code, 0)
+  t.regex(helpCommand?.stdout ?? '', /^stenolog check: /)
 })

@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const TRANSCRIBE = join(import.meta.dirname, '..', '..', '..', 'interfaces', 'cli', 'main.ts')
 
-/** `transcribe` from a process with a directory of its own for temporary files, just when that has its first entry. */
+/** Starts `transcribe` with its own temporary directory, and returns when the first entry appears in that directory. */
 const beginTranscribe = async (t: { teardown: (fn: () => Promise<void>) => void }) => {
   const { path, remove } = await temporaryDirectory()
   const child = fork(TRANSCRIBE, ['transcribe', 'nothing.wav'], {

@@ -20,7 +20,7 @@ testWith(programPath('script'), programPath('npm'))(
   const directory = await temporaryDirectory()
   const stores = await startTestStores()
   const settings = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: directory.path, DRAIN_TIMEOUT: '0s', ...stores.settings }
-  // A terminal of util-linux: what stands on its standard input is typed.
+  // script(1) of util-linux emulates a terminal. It types the text of its standard input.
   const terminal = spawn('script', ['-qfec', 'exec npm start', '/dev/null'], {
     cwd: ROOT,
     env: { ...inheritedVariables(['PATH', 'HOME', 'NODE_COMPILE_CACHE']), ...prefixed(settings) },

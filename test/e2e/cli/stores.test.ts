@@ -16,7 +16,7 @@ import { stenolog } from '../../support/service/command-line.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 import { sealText } from '../../support/events/sealed-texts.ts'
 
-/** A data directory as a service leaves it, without one: five events of a live, the keys of two users. */
+/** Creates the data directory of a stopped service: five events of a session and the keys of two users. */
 const startData = async (t: ExecutionContext) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
@@ -64,9 +64,9 @@ test('a usage error exits with 2 and the next step, and help exits with 0', asyn
 test('a backup is complete and private to its owner, and restore refuses to overwrite used data', async (t) => {
   const { path, at, store, openKeyring } = await startData(t)
   const backup = at('backup')
-  const made = await stenolog(path, ['backup', backup])
-  t.is(made.code, 0, made.stderr)
-  t.regex(made.stdout, /^5 rows of the log/)
+  const backedUp = await stenolog(path, ['backup', backup])
+  t.is(backedUp.code, 0, backedUp.stderr)
+  t.regex(backedUp.stdout, /^5 rows of the log/)
   const files = ['backup.json', 'documents.sqlite', 'events.sqlite', 'keyring.sqlite', 'master.key']
   t.deepEqual((await readdir(backup)).toSorted(), files)
   for (const name of ['.', ...files]) t.is((await stat(join(backup, name))).mode & 0o077, 0, name)
@@ -83,7 +83,7 @@ test('a backup is complete and private to its owner, and restore refuses to over
   const restored = await stenolog(path, ['restore', backup, '--replace'])
   t.is(restored.code, 0, restored.stderr)
   t.regex(restored.stdout, /^1 keys that were erased after the backup were erased again$/m)
-  t.deepEqual((await readdir(path)).filter((name) => name.includes('restor')), [], 'nothing half done is left')
+  t.deepEqual((await readdir(path)).filter((name) => name.includes('restor')), [], 'no partial restore remains')
   const again = await openSqliteEventStore({ file: at('events.sqlite') })
   t.teardown(again.close)
   t.is((await right(again.read('live-1'))).length, 5)
@@ -93,9 +93,9 @@ test('a backup is complete and private to its owner, and restore refuses to over
 })
 
 test('a backup with a different master key is not restored', async (t) => {
-  const [one, other] = [await startData(t), await startData(t)]
-  t.is((await stenolog(one.path, ['backup', one.at('backup'), '--without-key'])).code, 0)
-  const run = await stenolog(other.path, ['restore', one.at('backup'), '--replace'])
+  const [source, target] = [await startData(t), await startData(t)]
+  t.is((await stenolog(source.path, ['backup', source.at('backup'), '--without-key'])).code, 0)
+  const run = await stenolog(target.path, ['restore', source.at('backup'), '--replace'])
   t.is(run.code, 1)
   t.regex(run.stderr, /does not belong to the backup: it cannot open 3 keys/)
 })
@@ -125,8 +125,8 @@ test('an incomplete, changed or newer backup is refused', async (t) => {
   }
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
   const newer = [`${major + 1}.0.0`, `${major}.${minor + 1}.0`, `${major}.${minor}.${patch + 1}`]
-  for (const one of newer)
-    await refusedWith({ version: one }, new RegExp(`made by version ${one.replaceAll('.', '\\.')}`))
+  for (const newerVersion of newer)
+    await refusedWith({ version: newerVersion }, new RegExp(`made by version ${newerVersion.replaceAll('.', '\\.')}`))
   await refusedWith({ format: 3 }, /Use \S+ or later/)
   for (const name of ['documents.sqlite', 'events.sqlite', 'keyring.sqlite']) {
     const others = Object.fromEntries(Object.entries(files).filter(([file]) => file !== name))
@@ -145,15 +145,15 @@ test('the other events of a stream with a damaged event are read, and the lost e
   const { events, lost } = await right(readUndamaged(store, 'live-1'))
   t.deepEqual(events.map(({ revision }) => revision), [0, 1, 3, 4])
   t.like(lost, [{ stream: 'live-1', revision: 2 }])
-  let asked = 0
-  const away: Pick<EventStore, 'read'> = {
+  let reads = 0
+  const unavailable: Pick<EventStore, 'read'> = {
     read: () => async () => {
-      asked += 1
+      reads += 1
       return E.left({ _tag: 'StoreUnavailable', reason: 'gone' })
     },
   }
-  t.deepEqual(await readUndamaged(away, 'live-1')(), E.left({ _tag: 'StoreUnavailable', reason: 'gone' }))
-  t.is(asked, 1, 'a store that is away is not asked once more for each event')
+  t.deepEqual(await readUndamaged(unavailable, 'live-1')(), E.left({ _tag: 'StoreUnavailable', reason: 'gone' }))
+  t.is(reads, 1, 'an unavailable store is not read again for each event')
   const exported = await stenolog(path, ['export', '1'])
   t.is(exported.code, 1)
   t.regex(exported.stderr, /^error: revision 2 of live-1 cannot be read/)

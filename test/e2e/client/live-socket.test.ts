@@ -48,7 +48,7 @@ for (const strict of ['0', '1'])
     sender.sendAudio(first?.samples ?? silence(0))
     sender.sendAudio(silence(1.5))
     await listener.until(() => listener.captions().lines.length > 0)
-    // Without numbers nobody can ask for what was missed.
+    // Without segment numbers a client cannot request missed text, so only the other mode breaks the connection.
     if (strict === '0') {
       proxy.refuse(true)
       proxy.reset()

@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 test('requests in progress at SIGTERM are answered [F16]', async (t) => {
   const service = await startTestService(t)
   const login = () => fetch(`${service.url()}/login`, { method: 'POST', body: new URLSearchParams(ADMIN) })
-  // As long as one answer is there and the others wait for their turn to verify a password, those are in hand.
+  // After the first answer the other requests still wait for their password check.
   const answers = Array.from({ length: 12 }, login)
   await Promise.race(answers)
   const exited = service.kill('SIGTERM')
@@ -40,15 +40,15 @@ test('requests on connections that wait for acceptance at SIGTERM are answered',
 })
 
 test('an uncaught error is logged and closes the sockets, and the service exits with 1 [F20]', async (t) => {
-  const faulty = "process.on('SIGUSR2', () => { void Promise.reject(new Error('nobody caught this')) })"
+  const faulty = "process.on('SIGUSR2', () => { void Promise.reject(new Error('an uncaught test error')) })"
   const { service } = await launchPreloaded(t, faulty)
   const client = await logIn(await service.url(), ADMIN.username, ADMIN.password)
   const listener = await client.socket(await client.createLive(), 'listener')
   service.kill('SIGUSR2')
   t.is((await listener.closed).code, 1012)
   t.is(await service.exited, 1)
-  const line = service.stderr().split('\n').find((text) => text.includes('nobody caught this')) ?? ''
-  t.like(JSON.parse(line), { msg: 'unexpected error; the service stops', err: { message: 'nobody caught this' } })
+  const line = service.stderr().split('\n').find((text) => text.includes('an uncaught test error')) ?? ''
+  t.like(JSON.parse(line), { msg: 'unexpected error; the service stops', err: { message: 'an uncaught test error' } })
 })
 
 test('a service whose parent dies before it listens exits too', async (t) => {

@@ -12,8 +12,8 @@ import { launchPreloaded } from '../../support/service/launch-preloaded.ts'
 import { ADMIN } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
-/** In every thread of the service: each transaction says which file it commits, and how durably. */
-const TELLING = `
+/** Preloaded in every thread of the service. Each commit logs its file, its journal mode and its sync mode. */
+const LOG_COMMITS = `
   import { DatabaseSync } from 'node:sqlite'
   import { writeSync } from 'node:fs'
   const { exec } = DatabaseSync.prototype
@@ -30,7 +30,7 @@ const TELLING = `
 const [NORMAL, FULL] = ['1', '2']
 
 test('acknowledged events are synced to the disk, read models are not, and a stop leaves no extra files', async (t) => {
-  const { service, dataDirectory } = await launchPreloaded(t, TELLING)
+  const { service, dataDirectory } = await launchPreloaded(t, LOG_COMMITS)
   const client = await logIn(await service.url(), ADMIN.username, ADMIN.password)
   await client.createLive()
   const committed = (): ReadonlySet<string> =>
@@ -61,7 +61,7 @@ test('a write-ahead file that had to grow is truncated', async (t) => {
   const write = async (): Promise<void> =>
     void (await right(store.append('a', 'any', [{ ...newEvent(), data: { text } }])))
   await write()
-  // A reader that stays: nothing of what is written from here on may go from the write-ahead file into the database.
+  // An open reader keeps all later writes in the write-ahead file.
   const reader = new DatabaseSync(file, { readOnly: true })
   reader.exec('BEGIN; SELECT count(*) FROM events')
   for (let n = 0; n < 50; n++) await write()
@@ -83,5 +83,5 @@ test('a log read by another thread leaves no extra file next to its database eit
   const waiting = store.append('a', 'any', [newEvent()])()
   await store.close()
   t.deepEqual(await readdir(directory.path), ['events.sqlite'])
-  t.is((await right(() => waiting)).revision, 12_000, 'what was asked for before the stop is done')
+  t.is((await right(() => waiting)).revision, 12_000, 'an append before the stop completes')
 })

@@ -26,8 +26,8 @@ browserTest('from the printed link a user sets up, logs in, out and in again, in
     await rm(dataDirectory, { recursive: true, force: true })
   })
 
-  const nobody = await openConsole(t, browser, { url: service.url })
-  await nobody.getByRole('heading', { name: 'Stenolog has no administrator yet' }).waitFor()
+  const visitor = await openConsole(t, browser, { url: service.url })
+  await visitor.getByRole('heading', { name: 'Stenolog has no administrator yet' }).waitFor()
 
   const page = await openConsole(t, browser, { url: service.url })
   const link = await service.setupLink()
@@ -42,17 +42,17 @@ browserTest('from the printed link a user sets up, logs in, out and in again, in
   await page.getByLabel('Password again').fill(PASSWORD)
   await page.getByRole('button', { name: 'Create administrator' }).click()
   await page.getByRole('heading', { name: 'Speak now' }).waitFor()
-  t.false(page.url().includes('token'), 'the secret has left the address bar')
+  t.false(page.url().includes('token'), 'the address bar contains no secret')
   const admin = await logIn(service.url, 'ada', PASSWORD)
   t.is((await admin.get('/users/')).status, 200)
 
-  // Another tab of the same browser needs no password, and a log-out is for all of them.
-  const other = await page.context().newPage()
-  const complaints = watchPage(other)
-  await other.goto(service.url)
-  await other.getByRole('heading', { name: 'Speak now' }).waitFor()
-  await other.getByRole('button', { name: 'Log out' }).click()
-  for (const tab of [page, other]) await tab.getByRole('heading', { name: 'Log in' }).waitFor()
+  // A second tab of the browser needs no password, and a log-out affects all tabs.
+  const secondTab = await page.context().newPage()
+  const complaints = watchPage(secondTab)
+  await secondTab.goto(service.url)
+  await secondTab.getByRole('heading', { name: 'Speak now' }).waitFor()
+  await secondTab.getByRole('button', { name: 'Log out' }).click()
+  for (const tab of [page, secondTab]) await tab.getByRole('heading', { name: 'Log in' }).waitFor()
   t.is(await page.evaluate('sessionStorage.length + localStorage.length + document.cookie.length'), 0)
 
   await page.getByLabel('Username').fill('ada')
@@ -62,9 +62,9 @@ browserTest('from the printed link a user sets up, logs in, out and in again, in
   await page.getByLabel('Password').fill(PASSWORD)
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Speak now' }).waitFor()
-  await other.getByRole('heading', { name: 'Speak now' }).waitFor()
+  await secondTab.getByRole('heading', { name: 'Speak now' }).waitFor()
   t.deepEqual(complaints, [])
 
-  await nobody.goto(link)
-  await nobody.getByText('Stenolog is set up. Log in.').waitFor()
+  await visitor.goto(link)
+  await visitor.getByText('Stenolog is set up. Log in.').waitFor()
 })

@@ -8,18 +8,18 @@ const browserTest = testWith(CHROMIUM)
 
 browserTest('the page reports a blocked inline script, HTML made of text and an error [S41 S48]', async (t) => {
   const { service, browser } = await start()
-  for (const [wrong, said] of [['<script>document.title = "hacked"</script>', /Content Security Policy/],
+  for (const [html, complaint] of [['<script>document.title = "hacked"</script>', /Content Security Policy/],
     ['<img src="https://example.org/x.png">', /Content Security Policy/]] as const) {
     const page = await browser.newPage()
     const complaints = watchPage(page)
     await page.route('**/', async (route) => {
       const response = await route.fetch()
       await route.fulfill({ response,
-        body: (await response.text()).replace('<div id="app">', `${wrong}<div id="app">`) })
+        body: (await response.text()).replace('<div id="app">', `${html}<div id="app">`) })
     })
     await page.goto(service.url())
     await page.getByRole('heading', { name: 'Log in' }).waitFor()
-    t.regex(complaints.join(), said)
+    t.regex(complaints.join(), complaint)
     t.not(await page.title(), 'hacked')
     await page.close()
   }
@@ -31,7 +31,7 @@ browserTest('the page reports a blocked inline script, HTML made of text and an 
   await page.close()
 })
 
-/** What would do something where it is taken for anything but text. */
+/** A text that runs a script when the page treats it as HTML. */
 const HOSTILE = '<img src=x onerror="window.hacked=1">\u202Ejavascript:alert(1)</script>'
 const LONG = 'x'.repeat(100_000)
 
@@ -46,7 +46,7 @@ browserTest('names, texts, addresses and fragments show as text, whatever they c
   await page.getByRole('link', { name: 'API tokens' }).click()
   await page.getByText('"><svg onload').waitFor()
 
-  // The service is trusted with frames no more than with names.
+  // Frames of the service may contain hostile text too.
   await page.routeWebSocket(/\/ws\/live\//, (socket) => {
     const say = (segment: number, text: string, members: object = {}): void =>
       socket.send(JSON.stringify({ type: 'transcription', start: segment, end: segment + 1, text, language: 'en',
@@ -74,7 +74,7 @@ browserTest('names, texts, addresses and fragments show as text, whatever they c
   t.is(await page.evaluate('window.hacked'), undefined)
 })
 
-browserTest('a first visit needs few requests and little data, and a refused file is requested again [B48]', async (t) => {
+browserTest('a first visit needs few requests, and a refused file is requested again [B48]', async (t) => {
   const { browser } = await start()
   const service = await startTestService(t, { RATE_LIMIT: '50' })
   const { token } = await service.user('visitor')
@@ -93,7 +93,7 @@ browserTest('a first visit needs few requests and little data, and a refused fil
   await page.goto(service.url())
   await page.getByRole('button', { name: 'Start' }).waitFor()
   await page.waitForLoadState('networkidle')
-  // On a busy machine the memory has been asked for again meanwhile.
+  // On a busy machine the page may repeat its request for the memory, so equal requests count once.
   const different = new Set(requests)
   t.true(different.size < 45, `${different.size} requests`)
   t.log(`${different.size} requests, ${bytes} bytes`)
@@ -111,5 +111,5 @@ browserTest('a first visit needs few requests and little data, and a refused fil
   })
   await page.getByRole('link', { name: 'Profiles' }).click()
   await page.getByRole('button', { name: 'New profile' }).waitFor()
-  t.is(refusals, 2, 'what was refused once was asked for again')
+  t.is(refusals, 2, 'the refused file is requested again')
 })

@@ -30,7 +30,7 @@ browserTest('one click transcribes the sample, with translations, until it is st
   await page.getByRole('log').getByText('meeting').waitFor()
   await page.getByRole('banner').getByText(/Live \d\d:\d\d/).waitFor()
   t.is(page.viewportSize()?.width, 1280)
-  t.true(await page.evaluate(HEADER_IN_ONE_ROW), 'the header, beside Stop')
+  t.true(await page.evaluate(HEADER_IN_ONE_ROW), 'the header, next to Stop')
   await page.getByRole('log').locator('p[lang=es]').first().waitFor()
   await checkAccess(t, page, 'speak, listening')
   await page.keyboard.press('Control+Enter')
@@ -40,10 +40,11 @@ browserTest('one click transcribes the sample, with translations, until it is st
 })
 
 let launched: Promise<Browser> | undefined
-/** One for all: whoever opens its microphone is alone in doing so. */
+/** One browser for all tests. Only one test at a time may open its microphone. */
 const browserWithMicrophone = (): Promise<Browser> => (launched ??= launchWithMicrophone(48_000, closing))
 
-// Before all else: such a microphone plays in real time, and loses words where nobody listens. Another rate: test/nightly/console.
+// This test runs first, because the fake microphone plays in real time and a late page would miss words.
+// test/nightly/console tests another sample rate.
 serialTestWith(CHROMIUM)('a voice at 48000 Hz is transcribed correctly [B5]', async (t) => {
   await transcribeVoice(t, start, await browserWithMicrophone())
 })
@@ -68,7 +69,7 @@ browserTest('a blocked, missing or plain-http microphone shows a message with th
   await plain.getByText('This page uses plain http').waitFor()
   await plain.getByRole('button', { name: 'Start' }).click()
   await plain.getByRole('alert').getByText('only on https and localhost').waitFor()
-  // Neither is there a clipboard: what is to be copied is selected.
+  // Without https the page has no clipboard, so it selects the text instead.
   await plain.getByText('Code for this session').click()
   const program = await shownCode(plain, 'curl')
   await plain.getByRole('button', { name: 'Copy' }).click()

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../../support/tools/temporary-directory.ts'
 
 const PAGES = ['README.md', ...globSync('docs/{start,guides}/*.md')]
 
-/** The examples of a page that are marked to be run, `<!-- run -->` or `<!-- run: LANGUAGE -->`. */
+/** Returns the examples of a page that are marked with `<!-- run -->` or `<!-- run: LANGUAGE -->`. */
 const examplesOf = (file: string, language: string): ReadonlyArray<string> => {
   const mark = language === 'sh' ? '<!-- run -->' : `<!-- run: ${language} -->`
   return [...readFileSync(file, 'utf8').matchAll(new RegExp(`${mark}\\n\`\`\`\\w+\\n([^]*?)\`\`\``, 'g'))].map(
@@ -29,7 +29,8 @@ testWith(programPath('curl'))('the shell examples of the documents print the doc
   const answers: Array<string> = []
   for (const file of PAGES)
     for (const example of examplesOf(file, 'sh')) {
-      const script = `set -euo pipefail\n${example.replaceAll('http://127.0.0.1:8080', service.url())}\necho "token=\${#TOKEN}"`
+      const commands = example.replaceAll('http://127.0.0.1:8080', service.url())
+      const script = `set -euo pipefail\n${commands}\necho "token=\${#TOKEN}"`
       const { stdout } = await run('bash', ['-c', script], { env: environment })
       t.regex(stdout, /^\{"data":\{"id":\d+,[^]*token=\d{2,}|^token=\d{2,}/, `${file}: ${example}${stdout}`)
       answers.push(stdout)

@@ -9,11 +9,11 @@ import {
 } from '../../support/isolation/isolation-runs.ts'
 import type { User } from '../../support/isolation/isolation-runs.ts'
 
-/** Nobody in particular, in the group that may read the checkout. */
+/** An unprivileged user in the group that can read the checkout. */
 const PLAIN_USER = { uid: 65_534, gid: statSync('.').gid }
 
 const onLinux = process.platform === 'linux' ? test : test.skip
-/** A checkout in a directory of root alone, such as `mktemp -d` makes, is closed to everybody else. */
+/** False when the checkout is in a directory that only root can read, such as a directory of `mktemp -d`. */
 const mayEnter = (): boolean => spawnSync('test', ['-x', process.execPath], PLAIN_USER).status === 0
 const asRoot = process.getuid?.() === 0 && mayEnter() ? onLinux : test.skip
 
@@ -30,7 +30,7 @@ for (const [name, user, testAs] of users)
 
     const { outcomes } = await runAttempts(attemptingCommand(false, places), user)
     const failed = Object.entries(outcomes).filter(([, outcome]) => outcome.startsWith('failed'))
-    t.deepEqual(failed, [], 'without isolation all of it can be done')
+    t.deepEqual(failed, [], 'without isolation every attempt succeeds')
     t.is(outcomes['FFmpeg reads the key'], `done: ${KEY_TEXT}`)
     t.true(contacts() >= 2)
   })
@@ -44,10 +44,10 @@ test('the process that holds the sockets of a source reads no file of the servic
   const { file: command, args } = pullerCommand()
   const at = args.findIndex((word) => word.endsWith('puller-process.ts'))
   const words = args.toSpliced(at, 0, '--import', `data:text/javascript,${encodeURIComponent(attempt)}`)
-  const says = async (given: ReadonlyArray<string>): Promise<string> =>
-    text(spawn(command, given, { stdio: ['ignore', 'ignore', 'pipe'], env: {}, cwd: '/' }).stderr)
-  t.is(await says(words), 'ERR_ACCESS_DENIED')
-  t.is(await says(words.filter((word) => !isPermission(word))), `read ${KEY_TEXT}`)
+  const errorOutput = async (args: ReadonlyArray<string>): Promise<string> =>
+    text(spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], env: {}, cwd: '/' }).stderr)
+  t.is(await errorOutput(words), 'ERR_ACCESS_DENIED')
+  t.is(await errorOutput(words.filter((word) => !isPermission(word))), `read ${KEY_TEXT}`)
 })
 
 onLinux('a decoder that does not answer its start-up test delays nothing', async (t) => {

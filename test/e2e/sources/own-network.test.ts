@@ -14,7 +14,7 @@ interface Outcome {
   readonly ssh: boolean
 }
 
-/** What becomes of sources in a network namespace whose loopback has public addresses. */
+/** Pulls sources in a network namespace whose loopback interface has public addresses, and returns the outcomes. */
 const probe = async (...args: ReadonlyArray<string>): Promise<Outcome> => {
   const command = [process.execPath, 'test/support/isolation/own-network-probe.ts', ...args]
   const { stdout } = await run('unshare', ['--map-root-user', '--net', 'sh', '-c', SET_UP, 'sh', ...command])

@@ -6,6 +6,7 @@ const LEAVING = 'application/pipeline/policy/by-attention/finalisation.ts'
 const BUFFER_START = 'application/pipeline/policy/by-attention/buffer-start.ts'
 const STATE = 'application/pipeline/policy/by-attention/state.ts'
 const RULES = 'test/unit/pipeline/attention-policy.test.ts'
+const DOUBT = 'test/unit/pipeline/attention-doubt.test.ts'
 const ACCOUNTS = 'test/unit/pipeline/attention-accounts.test.ts'
 const PIPELINE = 'test/simulation/pipeline/attention-pipeline.test.ts'
 const WORD_TIMES = 'test/nightly/speech/word-times.test.ts'
@@ -94,25 +95,25 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     file: TAKE_IN,
     before: "verdict !== 'loop' && limits.vad && openWords",
     after: "verdict === 'loop' && limits.vad && openWords",
-    rows: ['speech with bad scores keeps the text of the drafts, else that of the full window'], test: RULES,
+    rows: ['speech with bad scores keeps the text of the drafts, else that of the full window'], test: DOUBT,
   },
   {
     file: TAKE_IN,
     before: '{ ...state, draft: \'doubted\' }',
     after: 'state',
-    rows: ['speech that no draft could use gets one full window before its audio is dropped'], test: RULES,
+    rows: ['speech that no draft could use gets one full window before its audio is dropped'], test: DOUBT,
   },
   {
     file: TAKE_IN,
     before: "hypothesis.isLoop === true ? 'loop' : judge(hypothesis, limits.vad)",
     after: 'judge(hypothesis, limits.vad)',
-    rows: ['a loop is neither shown nor final, and clears the context'], test: RULES,
+    rows: ['a loop is neither shown nor final, and clears the context'], test: DOUBT,
   },
   {
     file: TAKE_IN,
     before: 'pass.isSpeaking === true ? state : fixAll(state)',
     after: 'fixAll(state)',
-    rows: ['half a word before a loop stays open'], test: RULES,
+    rows: ['half a word before a loop stays open'], test: DOUBT,
   },
   {
     file: BUFFER_START,

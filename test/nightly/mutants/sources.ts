@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const STREAMS = 'test/unit/sources/streams.test.ts'
+const STREAM_FORMATS = 'test/unit/sources/stream-formats.test.ts'
 const ADDRESS_GUARD = 'test/unit/sources/address-guard.test.ts'
 const LIVE_SOURCES = 'test/unit/application/sessions/live-sources.test.ts'
 const MEDIA_CLOCK = 'test/unit/application/sessions/media-clock.test.ts'
@@ -31,25 +32,25 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     file: `${FOLDER}/rtmp/rtmp-messages.ts`,
     before: 'if (kind < 3) stream.delta = time',
     after: '',
-    rows: ['RTMP'], test: STREAMS,
+    rows: ['RTMP'], test: STREAM_FORMATS,
   },
   {
     file: `${FOLDER}/rtmp/rtmp-messages.ts`,
     before: 'stream.field === EXTENDED ? (await take(4)).readUInt32BE() : stream.field',
     after: 'stream.field',
-    rows: ['RTMP'], test: STREAMS,
+    rows: ['RTMP'], test: STREAM_FORMATS,
   },
   {
     file: `${FOLDER}/rtmp/rtmp-messages.ts`,
     before: 'if (stream.received > 0) return',
     after: '',
-    rows: ['RTMP'], test: STREAMS,
+    rows: ['RTMP'], test: STREAM_FORMATS,
   },
   {
     file: `${FOLDER}/rtmp/rtmp-messages.ts`,
     before: 'chunkSize = Math.max(1, size)',
     after: 'chunkSize = FIRST_CHUNK_SIZE',
-    rows: ['RTMP'], test: STREAMS,
+    rows: ['RTMP'], test: STREAM_FORMATS,
   },
   {
     file: `${FOLDER}/rtmp/pull-rtmp.ts`,
@@ -67,19 +68,19 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     file: `${FOLDER}/rtmp/amf0.ts`,
     before: "if (at + size > bytes.length) throw new SourceError('bad_answer')",
     after: '',
-    rows: ['AMF0'], test: STREAMS,
+    rows: ['AMF0'], test: STREAM_FORMATS,
   },
   {
     file: `${FOLDER}/rtsp/rtp-packets.ts`,
     before: 'HEADER_BYTES + 4 * (flags & 15)',
     after: 'HEADER_BYTES',
-    rows: ['RTP'], test: STREAMS,
+    rows: ['RTP'], test: STREAM_FORMATS,
   },
   {
     file: `${FOLDER}/rtsp/rtp-packets.ts`,
     before: 'bytes.subarray(begin, bytes.length - padding)',
     after: 'bytes.subarray(begin)',
-    rows: ['RTP'], test: STREAMS,
+    rows: ['RTP'], test: STREAM_FORMATS,
   },
   {
     file: `${FOLDER}/rtsp/rtp-packets.ts`,
@@ -91,13 +92,13 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     file: `${FOLDER}/network/authentication.ts`,
     before: 'return !isRepeated || isStale',
     after: 'return true',
-    rows: ['credentials'], test: STREAMS,
+    rows: ['credentials'], test: STREAM_FORMATS,
   },
   {
     file: `${FOLDER}/network/authentication.ts`,
     before: "[['sha-256', 'sha256'], ['md5', 'md5']]",
     after: "[['md5', 'md5'], ['sha-256', 'sha256']]",
-    rows: ['credentials'], test: STREAMS,
+    rows: ['credentials'], test: STREAM_FORMATS,
   },
   {
     file: `${FOLDER}/rtsp/rtsp-connection.ts`,
@@ -145,7 +146,7 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     file: `${FOLDER}/rtsp/sdp.ts`,
     before: "lines.includes('a=inactive') || ",
     after: '',
-    rows: ['SDP'], test: STREAMS,
+    rows: ['SDP'], test: STREAM_FORMATS,
   },
   {
     file: `${FOLDER}/puller/pull-source.ts`,

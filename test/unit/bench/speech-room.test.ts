@@ -23,7 +23,8 @@ test('the capacity equals the measure of admission: processor time over all lane
   t.is(roomOf([engine(null, 2)], 'a'), null)
   t.is(
     lineOf('a', room),
-    'a: a pass takes 0.6 s, 0.3 s of a processor; a session takes 0.42 of 2 lanes; 4 sessions can be transcribed in time',
+    'a: a pass takes 0.6 s, 0.3 s of a processor; a session takes 0.42 of 2 lanes; ' +
+      '4 sessions can be transcribed in time',
   )
   t.is(lineOf('a', null), 'a: no pass was measured')
 })

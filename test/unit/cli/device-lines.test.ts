@@ -28,7 +28,8 @@ test('with several GPUs doctor names each GPU and the memory that sessions can r
   t.deepEqual(lines({ choice: CUDA, gpus, engineGpus: gpus, vrams: [7372, 7000] }), [
     'execution provider ok cuda (0.4 ms where the CPU takes 3.0)',
     'device ok A GPU, Other GPU; one engine for each',
-    'memory ok sessions can reserve 7372 MB + 7000 MB; A GPU has 8192 MB, 1000 MB in use; Other GPU has 8192 MB, 1000 MB in use',
+    'memory ok sessions can reserve 7372 MB + 7000 MB; A GPU has 8192 MB, 1000 MB in use; ' +
+      'Other GPU has 8192 MB, 1000 MB in use',
     'precision ok 32-bit and 16-bit weights on cuda; 8-bit weights on the CPU',
     'trial pass ok demo-en took 21 ms on the CPU for 5 s of silence; a test graph took 0.4 ms on cuda',
   ])

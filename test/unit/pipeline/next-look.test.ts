@@ -26,6 +26,14 @@ const settings = fc.record({
   max_delay: fc.double({ min: 0.5, max: 20, noNaN: true }),
 })
 
+const anyCase = fc.record({
+  past: spans,
+  future: spans,
+  chosen: settings,
+  transcribedShare: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
+  hasPendingWord: fc.boolean(),
+})
+
 /** Adds a pending word that ends 0.2 s before the end of the transcribed audio. */
 const withWord = (state: PolicyState): PolicyState => {
   const end = Math.max(0, state.transcribedEnd / SAMPLE_RATE - 0.2)
@@ -38,7 +46,7 @@ const withWord = (state: PolicyState): PolicyState => {
 test('no step is due before the next look, for any audio until then', (t) => {
   const seen = { looks: 0, dues: 0, longest: 0 }
   fc.assert(
-    fc.property(spans, spans, settings, fc.option(fc.double({ min: 0, max: 1, noNaN: true })), fc.boolean(), (past, future, chosen, transcribedShare, hasPendingWord) => {
+    fc.property(anyCase, ({ past, future, chosen, transcribedShare, hasPendingWord }) => {
       const limits = limitsOf({ ...DEFAULT_ENGINE_SETTINGS, ...chosen }, 30)
       const speech = foldSpeech(INITIAL_SEGMENTER, past, limits.phraseSilence)
       // Only the newest phrase, because open text of earlier phrases is due immediately.

@@ -1,53 +1,18 @@
 import test from 'ava'
-import type { ExecutionContext } from 'ava'
 import assert from 'node:assert/strict'
 import { scriptedAudio } from '../../support/doubles/scripted/script.ts'
 import { createScriptedPipelines } from '../../support/doubles/scripted/pipeline.ts'
 import { CONFIG, FINISH, framesOf, numberedWords, textOf } from './numbered-words.ts'
-import type { RemoteClient } from './remote-client.ts'
-import { createSenderWorld } from '../../simulation/relay/sender-world.ts'
-import type { SenderWorld } from '../../simulation/relay/sender-world.ts'
 
-type Options = NonNullable<Parameters<typeof createSenderWorld>[0]>
+import { connectConfigured, speak, startWorld } from './started-senders.ts'
 
 const [ASR, STARTED] = ['{"status":"ASR process started"}', '{"status":"started"}']
-
-/** Starts workers `a` and `b`, a session on `a`, and a process without a worker. */
-const start = (t: ExecutionContext, options: Options = {}) => {
-  const world = createSenderWorld(options)
-  t.teardown(world.close)
-  world.createWorker('a')
-  world.createWorker('b')
-  world.join()
-  world.place('a')
-  return { world, api: world.createApi('api') }
-}
-
-const connectConfigured = async (
-  world: SenderWorld,
-  api: ReturnType<SenderWorld['createApi']>,
-): Promise<RemoteClient> => {
-  const client = api.connect()
-  await world.pass(1000)
-  await client.coming
-  client.send(CONFIG)
-  await world.pass(100)
-  return client
-}
-
-/** Sends the audio frames in real time. */
-const speak = async (world: SenderWorld, client: RemoteClient, frames: ReadonlyArray<Uint8Array>): Promise<void> => {
-  for (const frame of frames) {
-    client.send(frame)
-    await world.pass(100)
-  }
-}
 
 const ONE_SECOND = new Uint8Array(32_000).fill(1)
 
 test('the words of a sender on another process are stored once, and the sender receives its frames', async (t) => {
   const words = numberedWords(20)
-  const { world, api } = start(t, { words })
+  const { world, api } = startWorld(t, { words })
   const client = await connectConfigured(world, api)
   assert.deepEqual(client.received, [ASR, STARTED])
   await speak(world, client, framesOf(scriptedAudio(words, 1)))
@@ -61,7 +26,7 @@ test('the words of a sender on another process are stored once, and the sender r
 
 test('during a takeover the socket is not read, and the next worker repeats no answer [D65]', async (t) => {
   const words = numberedWords(20)
-  const { world, api } = start(t, { words })
+  const { world, api } = startWorld(t, { words })
   const client = await connectConfigured(world, api)
   const frames = framesOf(scriptedAudio(words, 1))
   await speak(world, client, frames.slice(0, 40))
@@ -81,7 +46,7 @@ test('during a takeover the socket is not read, and the next worker repeats no a
 })
 
 test('after 15 s without a worker the socket closes with 1012, and TAKEOVER_GRACE begins [D65]', async (t) => {
-  const { world, api } = start(t, { createPipeline: createScriptedPipelines().create, takeoverGrace: 30_000 })
+  const { world, api } = startWorld(t, { createPipeline: createScriptedPipelines().create, takeoverGrace: 30_000 })
   const client = await connectConfigured(world, api)
   client.send(ONE_SECOND)
   world.network.cut('api', 'a')
@@ -97,7 +62,7 @@ test('after 15 s without a worker the socket closes with 1012, and TAKEOVER_GRAC
 
 test('a sent final that is not in the log when its worker dies is sent again by the next worker', async (t) => {
   const words = numberedWords(14)
-  const { world, api } = start(t, { words })
+  const { world, api } = startWorld(t, { words })
   const client = await connectConfigured(world, api)
   const frames = framesOf(scriptedAudio(words, 1))
   await speak(world, client, frames.slice(0, 30))
@@ -116,7 +81,7 @@ test('a sent final that is not in the log when its worker dies is sent again by 
 })
 
 test('of two senders the first admitted one has the place; the other is closed with 4409', async (t) => {
-  const { world, api } = start(t, { createPipeline: createScriptedPipelines().create })
+  const { world, api } = startWorld(t, { createPipeline: createScriptedPipelines().create })
   const first = await connectConfigured(world, api)
   first.send(ONE_SECOND)
   world.network.kill('a')
@@ -136,7 +101,7 @@ test('of two senders the first admitted one has the place; the other is closed w
 
 test('a client with a broken socket may continue within RECONNECT_GRACE, then the session ends', async (t) => {
   const words = numberedWords(20)
-  const { world, api } = start(t, { words, reconnectGrace: 10_000 })
+  const { world, api } = startWorld(t, { words, reconnectGrace: 10_000 })
   const frames = framesOf(scriptedAudio(words, 1))
   const client = await connectConfigured(world, api)
   await speak(world, client, frames.slice(0, 40))
@@ -150,7 +115,7 @@ test('a client with a broken socket may continue within RECONNECT_GRACE, then th
   again.send(FINISH)
   await world.pass(3000)
   t.is(textOf(world.log), textOf(words))
-  const graceless = start(t, { createPipeline: createScriptedPipelines().create })
+  const graceless = startWorld(t, { createPipeline: createScriptedPipelines().create })
   const lost = await connectConfigured(graceless.world, graceless.api)
   lost.send(ONE_SECOND)
   await graceless.world.pass(200)
@@ -161,7 +126,7 @@ test('a client with a broken socket may continue within RECONNECT_GRACE, then th
 
 test('after the death of a process with sockets, its senders may return on any process', async (t) => {
   const words = numberedWords(20)
-  const { world, api } = start(t, { words })
+  const { world, api } = startWorld(t, { words })
   const frames = framesOf(scriptedAudio(words, 1))
   await speak(world, await connectConfigured(world, api), frames.slice(0, 40))
   world.network.kill('api')
@@ -177,7 +142,7 @@ test('after the death of a process with sockets, its senders may return on any p
 
 test('audio before a clean close is stored even if the worker dies at that moment', async (t) => {
   const words = numberedWords(6)
-  const { world, api } = start(t, { words })
+  const { world, api } = startWorld(t, { words })
   const client = await connectConfigured(world, api)
   await speak(world, client, framesOf(scriptedAudio(words)))
   world.network.kill('a')
@@ -189,7 +154,7 @@ test('audio before a clean close is stored even if the worker dies at that momen
 })
 
 test('a sender that is too fast is not read, and expelled after a minute without progress [R149]', async (t) => {
-  const { world, api } = start(t, { createPipeline: createScriptedPipelines({ consumes: false }).create })
+  const { world, api } = startWorld(t, { createPipeline: createScriptedPipelines({ consumes: false }).create })
   const client = await connectConfigured(world, api)
   client.send(...Array.from({ length: 40 }, () => ONE_SECOND))
   await world.pass(1000)
@@ -203,7 +168,7 @@ test('a sender that is too fast is not read, and expelled after a minute without
 })
 
 test('too many control frames and bad frames get the same answers as on a worker without a relay', async (t) => {
-  const { world, api } = start(t, { createPipeline: createScriptedPipelines().create })
+  const { world, api } = startWorld(t, { createPipeline: createScriptedPipelines().create })
   const client = await connectConfigured(world, api)
   client.send('nonsense')
   await world.pass(2000)
@@ -215,7 +180,7 @@ test('too many control frames and bad frames get the same answers as on a worker
 
 test('with a full buffer the socket waits 5 seconds for the worker to store text', async (t) => {
   const pipelines = createScriptedPipelines()
-  const { world, api } = start(t, { createPipeline: pipelines.create, maxKeptBytes: 10 * ONE_SECOND.length })
+  const { world, api } = startWorld(t, { createPipeline: pipelines.create, maxKeptBytes: 10 * ONE_SECOND.length })
   const client = await connectConfigured(world, api)
   client.send(...Array.from({ length: 10 }, () => ONE_SECOND))
   await world.pass(1000)
@@ -235,7 +200,7 @@ test('with a full buffer the socket waits 5 seconds for the worker to store text
 
 test('a sender returns through a new link before the worker notices that the old link broke', async (t) => {
   const pipelines = createScriptedPipelines()
-  const { world } = start(t, { createPipeline: pipelines.create })
+  const { world } = startWorld(t, { createPipeline: pipelines.create })
   const handler = world.workers().find(({ name }) => name === 'a')?.served
   const open = async (requestId: string, sample: number | null): Promise<ReadonlyArray<string>> => {
     const kinds: string[] = []

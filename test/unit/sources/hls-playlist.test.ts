@@ -46,8 +46,10 @@ test('a media playlist: byte ranges continue; keys, maps and discontinuities app
 test('a master playlist gives the default audio of its smallest variant, else that variant', (t) => {
   const master = (audio: string) =>
     parsePlaylist(
-      `#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=900,AUDIO="hi"\nbig.m3u8\n#EXT-X-STREAM-INF:BANDWIDTH=100${audio}\nsmall.m3u8\n` +
-        '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="lo",NAME="a",URI="first.m3u8"\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="lo",NAME="b",DEFAULT=YES,URI="default.m3u8"\n' +
+      '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=900,AUDIO="hi"\nbig.m3u8\n' +
+        `#EXT-X-STREAM-INF:BANDWIDTH=100${audio}\nsmall.m3u8\n` +
+        '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="lo",NAME="a",URI="first.m3u8"\n' +
+        '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="lo",NAME="b",DEFAULT=YES,URI="default.m3u8"\n' +
         '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="hi",NAME="c",DEFAULT=YES,URI="high.m3u8"\n',
     )
   const chosen = (audio: string): string => {
