@@ -118,7 +118,7 @@ test('a token whose stream is unreadable is not reported as invalid', async (t) 
   t.deepEqual(await authenticate(first.secret)(), E.left(unavailable))
 })
 
-test('tokens issued since the start are known without the read model, and revoked at once', async (t) => {
+test('tokens issued since the start are known without the read model, and revoked ones are refused', async (t) => {
   const { directory, authenticate, issue, send } = await start(t)
   const { secret, position } = await issue(2)
   if (position !== null) await directory.whenSeen(position)
