@@ -4,6 +4,8 @@ import type { DocumentsUnavailable } from './ports/documents.ts'
 import type { LogCorrupted, StoreUnavailable } from './ports/event-store.ts'
 import type { KeyErased, KeyMissing, KeyringUnavailable } from './ports/keyring.ts'
 
+/** The refusals of requests. In their names, a live is a session. */
+
 /** A store is unavailable, or its data cannot be read. The answer is 503, and the outcome of a write is unknown. */
 export type Unavailable =
   | StoreUnavailable
@@ -46,7 +48,7 @@ export interface TooManyTranslations { readonly _tag: 'TooManyTranslations'; rea
 /** No process that runs sessions has joined. */
 export interface NoWorker { readonly _tag: 'NoWorker' }
 export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
-/** A lane of the engine runs one model pass at a time. */
+/** A lane of the engine runs one model pass at a time. A session needs a part of a lane. */
 export interface InsufficientCompute {
   readonly _tag: 'InsufficientCompute'
   readonly neededLanes: number
@@ -94,14 +96,14 @@ export interface JobSubjectInvalid { readonly _tag: 'JobSubjectInvalid'; readonl
 /** Open sessions use the model. `lives`: their number. */
 export interface ModelInUse { readonly _tag: 'ModelInUse'; readonly lives: number }
 /** The model is part of the service and cannot be removed. */
-export interface ModelShips { readonly _tag: 'ModelShips' }
+export interface ModelIsBundled { readonly _tag: 'ModelIsBundled' }
 /** This process has no models. They are on the machines of the workers. */
 export interface ModelsElsewhere { readonly _tag: 'ModelsElsewhere' }
 export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected' }
 /** The session has ended. */
 export interface LiveOver { readonly _tag: 'LiveOver' }
 
-/** The worker's term has ended. Another worker runs the session. */
+/** Another worker runs the session. Each takeover of a session begins a new term. */
 export interface Superseded { readonly _tag: 'Superseded' }
 
 /** The Idempotency-Key belongs to another request. */
@@ -154,5 +156,5 @@ export type Refusal =
   | JobRunning
   | JobSubjectInvalid
   | ModelInUse
-  | ModelShips
+  | ModelIsBundled
   | ModelsElsewhere

@@ -4,14 +4,16 @@ import type { SocketPair } from './socket-processes.ts'
 
 const LISTENERS = 5000
 const FRAMES = 40
-const EVERY_MS = 40
+/** Time between two captions. */
+const FRAME_INTERVAL_MS = 40
 /** Audio frames of 100 ms. */
 const AUDIO_FRAMES = 10_000
-/** Limit of the 99th percentile of delivery times, and the duration of one trial. */
-const LATE_MS = 250
+/** A trial passes when the 99th percentile of its delivery times is at most this. */
+const MAX_P99_MS = 250
+/** Duration of one trial. */
 const TRIAL_MS = 4000
 /** Every 20th client reads during the trial. All clients together would need more CPU time than the server. */
-const EVERY = 20
+const READER_STRIDE = 20
 /** A rate fails after this number of failed trials, because other load on the machine can make a trial fail. */
 const TRIES = 3
 /** The search ends when the lowest failed rate is at most this factor above the highest passed rate. */
@@ -22,13 +24,13 @@ const openBoth = async (
   count: number,
   round: (pair: SocketPair) => Promise<Round>,
 ): Promise<Contest> => {
-  const [ours, loop] = [await openPair('ours', token, count), await openPair('loop', token, count)]
+  const [ours, peer] = [await openPair('ours', token, count), await openPair('loop', token, count)]
   return {
     ours: () => round(ours),
-    peers: () => round(loop),
+    peers: () => round(peer),
     close: async () => {
       ours.close()
-      loop.close()
+      peer.close()
     },
   }
 }
@@ -43,29 +45,29 @@ const fanOut: Benchmark = {
   atLeast: 0.9,
   rounds: 5,
   warmUp: true,
-  prepare: () => openBoth('listener', LISTENERS, (pair) => pair.fanOut(FRAMES, EVERY_MS)),
+  prepare: () => openBoth('listener', LISTENERS, (pair) => pair.fanOut(FRAMES, FRAME_INTERVAL_MS)),
 }
 
 /**
- * Searches the captions per second at which 1 % of the deliveries exceed LATE_MS: grows by half until it fails, then
- * bisects.
+ * Searches the highest rate of captions per second that passes a trial. The rate grows by half until a trial fails.
+ * Then the search bisects between the highest passed and the lowest failed rate.
  */
 const createSearch = () => {
-  let [held, lost, failures] = [0, Infinity, 0]
+  let [passedRate, failedRate, failures] = [0, Infinity, 0]
   return {
     next: (): number | null => {
-      if (lost / held < SEARCH_PRECISION) return null
-      if (lost === Infinity) return held === 0 ? 8 : held * 1.5
-      return held === 0 ? lost / 2 : Math.sqrt(held * lost)
+      if (failedRate / passedRate < SEARCH_PRECISION) return null
+      if (failedRate === Infinity) return passedRate === 0 ? 8 : passedRate * 1.5
+      return passedRate === 0 ? failedRate / 2 : Math.sqrt(passedRate * failedRate)
     },
-    tell: (rate: number, isHeld: boolean): void => {
-      failures = isHeld ? 0 : failures + 1
-      if (isHeld) held = rate
+    record: (rate: number, hasPassed: boolean): void => {
+      failures = hasPassed ? 0 : failures + 1
+      if (hasPassed) passedRate = rate
       if (failures < TRIES) return
-      lost = rate
+      failedRate = rate
       failures = 0
     },
-    held: () => held,
+    passedRate: () => passedRate,
   }
 }
 
@@ -82,8 +84,8 @@ const contestOfRates = async (): Promise<Contest> => {
         const rate = search.next()
         if (rate === null) continue
         open = true
-        const { p99 } = await pair.fanOut(Math.ceil((rate * TRIAL_MS) / 1000), 1000 / rate, EVERY)
-        search.tell(rate, p99 <= LATE_MS)
+        const { p99 } = await pair.fanOut(Math.ceil((rate * TRIAL_MS) / 1000), 1000 / rate, READER_STRIDE)
+        search.record(rate, p99 <= MAX_P99_MS)
       }
     }
   }
@@ -91,7 +93,7 @@ const contestOfRates = async (): Promise<Contest> => {
   const result = async (side: 0 | 1): Promise<Round> => {
     both ??= searched()
     await both
-    return { work: sides[side].search.held(), seconds: 1, cpuSeconds: null }
+    return { work: sides[side].search.passedRate(), seconds: 1, cpuSeconds: null }
   }
   return {
     ours: () => result(0),
@@ -105,7 +107,7 @@ const contestOfRates = async (): Promise<Contest> => {
 const fanOutRate: Benchmark = {
   name: 'fan-out-rate',
   meaning: `captions per second to ${LISTENERS} listeners of one session at which 1 % of the deliveries exceed `
-    + `${LATE_MS} ms`,
+    + `${MAX_P99_MS} ms`,
   peer: 'the same of a loop over the clients of a bare ws server',
   unit: 'captions a second',
   basis: 'count',

@@ -66,10 +66,11 @@ import {
 export interface AnyEventDefinition {
   readonly type: string
   readonly codec: t.Decoder<unknown, object>
-  /** Members that are stored sealed. */
+  /** Members that are stored encrypted. */
   readonly personal: ReadonlyArray<string>
   /**
-   * Name of the key that seals plain `data`. Absent when no member is personal. Throws on data of another event type.
+   * Returns the name of the key that encrypts the personal members of unencrypted `data`. Absent when no member is
+   * personal. Throws for data of another event type.
    */
   readonly keyOf?: (data: unknown) => string
 }

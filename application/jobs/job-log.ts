@@ -17,7 +17,7 @@ import { createTurns } from '../turns.ts'
 import { NOTHING_DONE } from './job.ts'
 import type { Job } from './job.ts'
 
-/** A job with the incarnation of its process. */
+/** A job with the incarnation of its process: an id that is new after each start of the process. */
 export interface LoggedJob extends Job {
   /** Null for jobs of early versions. */
   readonly incarnation: string | null

@@ -44,9 +44,9 @@ export interface JobOrder {
 
 /** Runs the jobs of one kind. */
 export interface JobRunner {
-  /** Returns the problem with the subject, or null. The text continues a sentence that begins with the subject. */
+  /** Returns why the subject is invalid, such as “should name the model to pull”; null when it is valid. */
   readonly problem: (order: JobOrder) => string | null
-  /** Left: why the job failed, for people. After `signal` aborts it ends as soon as possible, with any result. */
+  /** Runs the job. Left: the reason of a failure, as a text. When `signal` aborts, it ends early with any result. */
   readonly run: (
     order: JobOrder,
     report: (progress: Partial<JobProgress>) => void,

@@ -57,7 +57,7 @@ export const openJobs =
     const running = createRunningJobs({ ...deps, log })
     const isInterrupted = (job: LoggedJob): boolean => job.status === 'running' && (!isShared || job.process === name)
     for (const job of log.all().filter(isInterrupted))
-      await running.end(job.id, { status: 'failed', detail: INTERRUPTED })
+      await running.recordEnd(job.id, { status: 'failed', detail: INTERRUPTED })
     const shared = isShared ? shareJobs({ ...deps, log, running }) : null
 
     const withProgress = (job: LoggedJob): Job => {
@@ -98,7 +98,7 @@ export const openJobs =
       },
       get: (jobId) => pipe(find(jobId), TE.map(withProgress)),
       cancel: (jobId) => async () => {
-        running.abort(jobId)
+        running.cancel(jobId)
         if (running.isRunning(jobId)) return E.right(await running.whenEnded(jobId))
         const job = await find(jobId)()
         if (E.isLeft(job)) return job

@@ -11,21 +11,22 @@ import type { Ending, JobLog } from './job-log.ts'
 
 /** The jobs that this process runs. */
 export interface RunningJobs {
+  /** Starts a job. */
   readonly run: (jobId: number, order: JobOrder, runner: JobRunner) => void
   readonly isRunning: (jobId: number) => boolean
   /** Returns the progress of all running jobs. */
   readonly progress: () => ReadonlyArray<PublishedJob>
-  /** Returns the job with its end, if it has ended but its end is not in the log yet. */
+  /** Returns the job as ended if its end is not in the log yet, otherwise unchanged. */
   readonly withEnd: (job: Job) => Job
-  /** Ends a job as soon as possible. */
-  readonly abort: (jobId: number) => void
+  /** Cancels a job that runs in this process. It ends as soon as possible. */
+  readonly cancel: (jobId: number) => void
   /** Resolves when the job has ended, or after CANCEL_MS. */
   readonly whenEnded: (jobId: number) => Promise<void>
-  /** Aborts jobs that have ended in the log, because another process took this process for lost. */
-  readonly abortEnded: () => void
-  /** Ends a job that does not run in this process. */
-  readonly end: (jobId: number, how: Pick<Ending, 'status' | 'detail'>) => Promise<void>
-  /** Writes the ends of jobs that are not in the log yet. Until then no other job of the kind can start. */
+  /** Cancels the jobs whose end is already in the log: another process considered this process lost and ended them. */
+  readonly cancelEnded: () => void
+  /** Records the end of a job of another process. */
+  readonly recordEnd: (jobId: number, how: Pick<Ending, 'status' | 'detail'>) => Promise<void>
+  /** Writes each end that is not in the log yet. Before that, no other job of the same kind can start. */
   readonly recordEnds: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -98,13 +99,13 @@ export const createRunningJobs = ({ log, environment, timers, logger }: RunningJ
       const ending = unrecorded.get(job.id)
       return ending === undefined || job.status !== 'running' ? job : endedJob(job, ending)
     },
-    abort: (jobId) => running.get(jobId)?.aborting.abort(),
+    cancel: (jobId) => running.get(jobId)?.aborting.abort(),
     whenEnded: async (jobId) => atMost(timers, CANCEL_MS, running.get(jobId)?.ended ?? Promise.resolve()),
-    abortEnded: () => {
+    cancelEnded: () => {
       const hasEnded = (jobId: number): boolean => (log.get(jobId)?.status ?? 'running') !== 'running'
       for (const [jobId, { aborting }] of running) if (hasEnded(jobId)) aborting.abort()
     },
-    end: (jobId, how) => end(jobId, { ...how, result: null }),
+    recordEnd: (jobId, how) => end(jobId, { ...how, result: null }),
     recordEnds,
     stop: async () => {
       isStopping = true

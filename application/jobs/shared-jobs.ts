@@ -67,7 +67,7 @@ export const shareJobs = ({ log, running, members, environment, timers, logger }
   }
 
   const abortCancelled = (): void => {
-    for (const { jobs } of members.all()) jobs?.cancelling.forEach(running.abort)
+    for (const { jobs } of members.all()) jobs?.cancelling.forEach(running.cancel)
   }
 
   const endLost = async ({ id: jobId, process }: LoggedJob): Promise<void> => {
@@ -79,7 +79,7 @@ export const shareJobs = ({ log, running, members, environment, timers, logger }
   /** A check counts only while this process is connected. Otherwise all other processes look lost. */
   const check = async (): Promise<void> => {
     if (E.isLeft(await log.refresh())) return
-    running.abortEnded()
+    running.cancelEnded()
     await running.recordEnds()
     const isSure = openJobs().some(isUnseen) && (await members.ownershipProblem()) === null
     const unseen = isSure ? openJobs().filter(isUnseen) : []

@@ -53,7 +53,7 @@ export const Admitted = defineEvent(
   }),
 )
 
-/** This worker runs the session in the new term. */
+/** The session moves to another worker, which runs it in the new term. */
 export const Moved = defineEvent('Moved', t.strict({ liveId: id, worker: t.string, term, at: instant }))
 
 export const Released = defineEvent('Released', t.strict({ liveId: id, at: instant }))

@@ -2,7 +2,7 @@ import * as t from 'io-ts'
 import { object } from '../shared/codecs.ts'
 import { sealedJson } from '../shared/event.ts'
 
-/** Models read about this much text before the audio. */
+/** Models use about this much text as context for the audio. */
 export const MAX_PROMPT_CHARACTERS = 1000
 export const MAX_HOTWORDS = 100
 export const MAX_HOTWORD_CHARACTERS = 100

@@ -53,7 +53,7 @@ export const SegmentFinalised = definePersonalEvent(
 )
 export type SegmentFinalised = EventOf<typeof SegmentFinalised>
 
-/** Only the worker of this term may write. It changes the revision, so appends of earlier workers fail. */
+/** Begins a term: only its worker may append. The event raises the revision, so appends of earlier workers fail. */
 export const SegmentsFenced = defineEvent(
   'SegmentsFenced',
   t.strict({ liveId: id, worker: t.string, term, at: instant }),

@@ -90,7 +90,8 @@ const putBatch = async (
   const ids = documents.map(({ _id }) => _id)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     check()
-    // Reads with majority concern: a position that only this primary has could be lost, but would skip a write.
+    // Reads with majority concern. A position that only this primary has may be rolled back. This read must not find
+    // it, because the write of the document would then be skipped.
     const stored = await collection.find({ _id: { $in: ids } }, { projection: { v: 1 }, maxTimeMS }).toArray()
     check()
     const versions = new Map(stored.map(({ _id, v }) => [_id, v]))
@@ -104,8 +105,8 @@ const putBatch = async (
 
 /**
  * Stores each document unless the stored document has the same or a later position. `documents` must have distinct ids.
- * A duplicate key or an unmatched guard does not prove that a newer document exists, because two writers that race for
- * a new id get the same errors. So the stored positions are read again after either.
+ * A duplicate key or an unmatched filter does not prove that a newer document exists: two writers that insert the same
+ * new id get the same errors. After such an error, the stored positions are read again.
  */
 export const putGuarded = async (
   collection: Collection<StoredDocument>, documents: ReadonlyArray<StoredDocument>, limit: Limit,

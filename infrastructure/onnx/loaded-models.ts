@@ -19,9 +19,9 @@ export interface LoadedModels<R> {
    */
   readonly load: (model: string, folder: string | null) => Promise<Either<ModelLoadFailed, R>>
   /**
-   * Runs a model, and once more after two kinds of errors. If memory ran out, the model's sessions are released first,
-   * with the memory of their arenas. If the device was lost, the sessions of all models are released, because each of
-   * them holds the lost device.
+   * Runs a model. Two kinds of errors cause one retry. When memory ran out, the sessions of this model and their memory
+   * are released before the retry. When the device was lost, the sessions of all models are released, because each
+   * session holds the lost device.
    */
   readonly use: <A>(
     model: string,
@@ -46,7 +46,7 @@ const identityOf = (folder: string | null): string | null => {
   return stats === undefined ? null : `${stats.ino}:${stats.birthtimeMs}`
 }
 
-/** @param open reads a folder's model into memory; left, or a thrown error: why it cannot */
+/** @param open loads the model of a folder into memory. Left, or a thrown error: the reason of a failure. */
 export const createLoadedModels = <R extends { readonly release: () => Promise<void> }>(
   open: (folder: string) => Promise<Either<string, R>>,
 ): LoadedModels<R> => {

@@ -35,7 +35,7 @@ export const readJson = async <A>(
   const context = decoded.left.at(-1)?.context ?? []
   const path = context.map(({ key }) => key).filter((key) => key !== '' && !/^\d+$/.test(key))
   return E.left(
-    `${file}: ${path.join('.') || 'the file'} is missing or not ${context.at(-1)?.type.name ?? 'as expected'}`,
+    `${file}: ${path.join('.') || 'the content'} is missing or is not ${context.at(-1)?.type.name ?? 'valid'}`,
   )
 }
 

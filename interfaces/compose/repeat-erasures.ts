@@ -12,7 +12,7 @@ export const ERASURES_FILE = 'erase-again.json'
 
 interface RepeatErasuresDeps {
   /** Resolves when the read models contain the whole log. */
-  readonly whenListed: () => Promise<void>
+  readonly whenReadModelsAreComplete: () => Promise<void>
   readonly deleteUserAgain: (userId: number) => Promise<Either<Unavailable, void>>
   readonly deleteLiveAgain: (liveId: number) => Promise<Either<Unavailable, unknown>>
 }
@@ -22,21 +22,22 @@ interface RepeatErasuresDeps {
  * unavailable, because a service that shows deleted data must not start. Damaged streams are left to the next start.
  */
 export const repeatErasures = async (dataDir: string, deps: RepeatErasuresDeps): Promise<void> => {
-  const { whenListed, deleteUserAgain, deleteLiveAgain } = deps
+  const { whenReadModelsAreComplete, deleteUserAgain, deleteLiveAgain } = deps
   const file = join(dataDir, ERASURES_FILE)
   const text = await readFile(file, 'utf8').catch(() => null)
   if (text === null) return
-  await whenListed()
-  const left: Array<string> = []
+  await whenReadModelsAreComplete()
+  const undeletedNames: Array<string> = []
   for (const name of decodeOrThrow(t.readonlyArray(t.string), JSON.parse(text))) {
     const [, kind, id] = /^(user|live)-(\d+)$/.exec(name) ?? []
     if (kind === undefined) continue
     const done = await (kind === 'user' ? deleteUserAgain : deleteLiveAgain)(Number(id))
     if (E.isRight(done)) continue
-    if (!isUnreadable(done.left)) throw new Error(`${name} was erased and could not be deleted again: ${done.left._tag}`)
-    left.push(name)
+    const { left } = done
+    if (!isUnreadable(left)) throw new Error(`${name} was erased and could not be deleted again: ${left._tag}`)
+    undeletedNames.push(name)
   }
-  if (left.length === 0) return await rm(file, { force: true })
-  await writeFile(`${file}.new`, JSON.stringify(left), { mode: 0o600 })
+  if (undeletedNames.length === 0) return await rm(file, { force: true })
+  await writeFile(`${file}.new`, JSON.stringify(undeletedNames), { mode: 0o600 })
   await rename(`${file}.new`, file)
 }

@@ -20,8 +20,8 @@ export const TAGS = [
   { name: 'Public', description: 'Needs no credentials. Credentials are ignored.' },
   {
     name: 'Private',
-    description: 'Needs the token of a login as bearer token. Operations that list `apiKey` also accept an API token, as '
-      + 'bearer token or in X-API-Key.',
+    description: 'Needs the token of a login as bearer token. Operations that list `apiKey` also accept an API token, '
+      + 'as bearer token or in X-API-Key.',
   },
 ]
 

@@ -73,7 +73,7 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<RefusalOf<T>> } = {
     status: 409,
     detail: ({ lives }) => `Model is in use by ${lives} open ${lives === 1 ? 'session' : 'sessions'}`,
   },
-  ModelShips: { status: 400, detail: () => 'Model ships with the service and can be switched off, not removed' },
+  ModelIsBundled: { status: 400, detail: () => 'Model ships with the service and can be switched off, not removed' },
   ModelsElsewhere: { status: 409, detail: () => MODELS_ELSEWHERE },
   EntryNotFound: { status: 404, detail: () => 'History entry not found' },
   TranscriptNotFound: { status: 404, detail: () => 'Transcript not found' },

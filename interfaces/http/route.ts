@@ -7,8 +7,8 @@ import { decodePart, members } from './codecs/validation.ts'
 import type { Field } from './codecs/validation.ts'
 
 /**
- * Who may call a route. `public`: everyone. `private`: a user with a login token or an API token. `login`: a user with
- * login token. `admin`: a user with a login token and the permission `admin`.
+ * Who may call a route. `public`: everyone. `private`: a user with a login token or an API token. `login`: a user
+ * with a login token. `admin`: a user with a login token and the permission `admin`.
  */
 export type Access = 'public' | 'private' | 'login' | 'admin'
 

@@ -7,10 +7,10 @@ const MAX_BAD_FRAMES = 10
 const MAX_CONTROL_FRAMES_PER_SECOND = 20
 const MAX_AUDIO_FRAMES_PER_SECOND = 200
 const AUDIO_WINDOW_MS = 5000
-/** Mean length of an audio frame, 5 ms. */
+/** Minimum mean duration of audio frames: 5 ms, in samples. */
 const MIN_MEAN_SAMPLES = 0.005 * SAMPLE_RATE
 
-/** Returns a counter that is true from the 11th bad frame of a connection. */
+/** Returns a function that counts one bad frame of a connection. It returns true from the 11th bad frame. */
 export const createBadFrameCounter = (): ((code: BadFrame) => boolean) => {
   let count = 0
   return () => {
@@ -30,7 +30,7 @@ export const createErrorThrottle = (monotonic: () => number): ((code: ErrorCode)
   }
 }
 
-/** Returns a counter that is true when a connection sent more than 20 control frames within a second. */
+/** Returns a function that counts one control frame. It returns true above 20 control frames within a second. */
 export const createControlLimit = (monotonic: () => number, enabled: boolean): (() => boolean) => {
   let since = -Infinity
   let count = 0
@@ -45,7 +45,10 @@ export const createControlLimit = (monotonic: () => number, enabled: boolean): (
   }
 }
 
-/** Returns a counter that is true when, for 5 s, more than 200 audio frames a second came with a mean below 5 ms. */
+/**
+ * Returns a function that counts one audio frame. It returns true when, over 5 s, more than 200 frames a second came
+ * and their mean duration was below 5 ms.
+ */
 export const createAudioLimit = (monotonic: () => number, enabled: boolean): ((samples: number) => boolean) => {
   let since = -Infinity
   let frames = 0

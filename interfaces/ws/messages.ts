@@ -13,8 +13,8 @@ const keysOf = (keys: ReadonlyArray<string>) => t.keyof(Object.fromEntries(keys.
 
 const seconds = boundedNumber(0, Number.MAX_SAFE_INTEGER)
 
-/** Members that COMPAT_STRICT leaves out. */
-const further = { segment: boundedInteger(1, Number.MAX_SAFE_INTEGER), final: t.boolean }
+/** With COMPAT_STRICT the service does not send these members. */
+const omittedByCompatStrict = { segment: boundedInteger(1, Number.MAX_SAFE_INTEGER), final: t.boolean }
 
 const textOf = (type: 'transcription' | 'translation') =>
   ({ type: t.literal(type), start: seconds, end: seconds, text: t.string, language: t.string })
@@ -63,7 +63,7 @@ export const SERVICE_MESSAGES = {
   transcription: {
     codec: object(
       textOf('transcription'),
-      { ...further, words: t.readonlyArray(segmentWord) },
+      { ...omittedByCompatStrict, words: t.readonlyArray(segmentWord) },
       'TranscriptionFrame',
     ),
     summary:
@@ -71,7 +71,7 @@ export const SERVICE_MESSAGES = {
       'has `words`. With the language `auto`, `language` is the detected language, or `und` if it is unknown.',
   },
   translation: {
-    codec: object(textOf('translation'), further, 'TranslationFrame'),
+    codec: object(textOf('translation'), omittedByCompatStrict, 'TranslationFrame'),
     summary: 'The translation of final text into another language.',
   },
   finished: {

@@ -7,7 +7,9 @@ import { ModelRemoved } from '../../../domain/administration/events.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
 import type { AdmissionActor } from '../../admission/admission-actor.ts'
 import type { Caller } from '../../caller.ts'
-import type { ModelInUse, ModelNotFound, ModelsElsewhere, ModelShips, PairNotFound, Unavailable } from '../../errors.ts'
+import type {
+  ModelInUse, ModelIsBundled, ModelNotFound, ModelsElsewhere, PairNotFound, Unavailable,
+} from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { recordAdministration } from '../../log/record-administration.ts'
 import type { Catalogue } from '../../ports/catalogue.ts'
@@ -18,7 +20,7 @@ import { openLivesWith } from '../queries/list-installed-models.ts'
 type Remove<NotFound> = (
   caller: Caller,
   id: number,
-) => TaskEither<NotFound | ModelInUse | ModelShips | ModelsElsewhere | Unavailable, void>
+) => TaskEither<NotFound | ModelInUse | ModelIsBundled | ModelsElsewhere | Unavailable, void>
 
 export type RemoveModel = Remove<ModelNotFound>
 /** Removes the translator of a pair, and with it all its other pairs. */
@@ -66,7 +68,7 @@ const removeOf =
     pipe(
       TE.Do,
       TE.chainEitherK(() => E.fromNullable(notFound)(deps.onDisk.all().find(({ name }) => name === nameOf(id)))),
-      TE.filterOrElseW(({ ships }) => !ships, () => ({ _tag: 'ModelShips' as const })),
+      TE.filterOrElseW(({ ships }) => !ships, () => ({ _tag: 'ModelIsBundled' as const })),
       TE.chainFirstEitherKW(({ name }) => unlessInUse(deps, name)),
       TE.chainFirstW(({ name }) => () =>
         recordAdministration(deps, caller, { type: ModelRemoved.type, data: { name, at: deps.environment.now() } })),

@@ -13,7 +13,7 @@ import type { LiveWriteDeps } from '../release-live.ts'
  */
 export type EndLivesOf = (userId: number, origin: Origin) => Promise<Either<Unavailable, void>>
 
-const ENDS_AT_ONCE = 16
+const MAX_CONCURRENT_ENDS = 16
 
 export const endLivesOf =
   (deps: LiveWriteDeps): EndLivesOf =>
@@ -23,7 +23,7 @@ export const endLivesOf =
     if (E.isLeft(admission)) return admission
     const lives = admission.right.open.filter((reservation) => reservation.userId === userId)
     type Ended = Either<Unavailable, Unavailable | null>
-    const ended = await traverseConcurrently(ENDS_AT_ONCE, lives, async ({ liveId }): Promise<Ended> => {
+    const ended = await traverseConcurrently(MAX_CONCURRENT_ENDS, lives, async ({ liveId }): Promise<Ended> => {
       const cause = { status: 'finished', reason: 'owner_disabled' } as const
       const outcome = await endAndRelease(deps, liveId, cause, origin)()
       if (E.isRight(outcome)) return E.right(null)

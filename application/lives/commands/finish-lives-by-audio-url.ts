@@ -27,7 +27,7 @@ export interface FinishLivesByAudioUrlDeps extends FinishDeps {
   readonly credentials: Pick<Credentials, 'keyedHash'>
 }
 
-const ENDS_AT_ONCE = 16
+const MAX_CONCURRENT_ENDS = 16
 
 /** Returns the numbers of the user's open sessions whose URL has this hash, newest first. */
 const openWithUrl = async (
@@ -78,7 +78,7 @@ export const finishLivesByAudioUrl =
     // All sessions transcribe their last audio at the same time, so the time limit counts once.
     const requested = matches.right.map((liveId) =>
       ({ liveId, ended: requestEnd(deps)(liveId, FINISHED_BY_REQUEST, originOf(deps, actorOf(caller))) }))
-    const ends = await traverseConcurrently(ENDS_AT_ONCE, requested, async ({ liveId, ended }) =>
+    const ends = await traverseConcurrently(MAX_CONCURRENT_ENDS, requested, async ({ liveId, ended }) =>
       E.map((position: Position | null) => ({ liveId, position }))(await ended()))
     if (E.isLeft(ends)) return ends
     // Null: another call ended this session, so it is not part of this answer.

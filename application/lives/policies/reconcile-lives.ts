@@ -38,7 +38,7 @@ export const RECONCILER_LEASE = 'reconciler'
 /** Sessions checked at the same time: each costs one read and at most two appends. */
 const CHECKS_AT_ONCE = 16
 /** Sessions that finish transcribing at the same time: they share one engine and have a few seconds each. */
-const ENDS_AT_ONCE = 32
+const MAX_CONCURRENT_ENDS = 32
 /** An admission without a session counts as an orphan after this time when the state of its process is unknown. */
 const ORPHAN_AFTER_MS = 10_000
 /** The same when its process is alive but slow: the process may have abandoned the create after a store timeout. */
@@ -205,7 +205,7 @@ interface PeriodicDeps extends Omit<ReconcileLivesDeps, 'expire'> {
  */
 export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promise<void> } => {
   const { logger, expiry, every, first = every, timers } = deps
-  const inSlot = createSlots(ENDS_AT_ONCE)
+  const inSlot = createSlots(MAX_CONCURRENT_ENDS)
   const ending = new Map<number, Promise<void>>()
   let stopped = false
   let round: Promise<void> = Promise.resolve()

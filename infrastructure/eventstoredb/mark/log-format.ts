@@ -9,7 +9,7 @@ import { metadataOf } from '../stream-limits.ts'
 
 interface Parts {
   readonly calls: Calls
-  /** The stream whose metadata is the mark. */
+  /** The stream whose metadata is the mark of the log: its format, its release and its owner. */
   readonly marked: string
   /** Null: this process only reads the log and does not change the mark. */
   readonly ownership: Ownership | null
@@ -18,13 +18,13 @@ interface Parts {
 interface Agreement {
   /** Why this process must not use the log, as a message for users; null: it may use the log. */
   readonly refusal: string | null
-  /** Revision of the mark. */
+  /** Revision of the metadata that holds the mark. */
   readonly revision: bigint
 }
 
 const revisionOf = (revision: bigint | 'no_stream'): bigint => (revision === 'no_stream' ? -1n : revision)
 
-/** Whether the mark already contains our format and release, or newer ones. */
+/** Whether the mark already contains our format and release, or newer ones. `members`: the members of the mark. */
 const isCurrent = (members: Readonly<Record<string, unknown>>, release: number): boolean =>
   Number(members['format'] ?? 0) >= FORMAT && release >= RELEASE
 
@@ -43,19 +43,21 @@ export const agreeOnMark = async (
   const tooNew = formatProblem('the log of the event store', members['format'], release)
   if (tooNew !== null || ownership === null) return agreed(tooNew)
   const { owner, takesOver } = ownership
-  const before = ownerIn(members)
+  const storedOwner = ownerIn(members)
   // An earlier attempt of this process wrote the mark, but its answer was lost.
-  if (before?.incarnation === owner.incarnation) return agreed(null)
-  // Calls `ownershipProblem` after reading the mark. A process that was replaced before gets the reason here; a process
-  // that is replaced later fails at the expected revision.
-  const refusal = (takesOver ? null : ownerProblem(before, owner)) ?? (await ownership.ownershipProblem())
+  if (storedOwner?.incarnation === owner.incarnation) return agreed(null)
+  // Called after the mark was read. If another process has already replaced this process, the reason is found here. If
+  // it replaces this process later, the write below fails, because the revision has changed.
+  const refusal = (takesOver ? null : ownerProblem(storedOwner, owner)) ?? (await ownership.ownershipProblem())
   if (refusal !== null) return agreed(refusal)
   // All members of one MongoDB share the log, so the owner in the mark stays.
-  const isShared = isSibling(before, owner) && !takesOver
+  const isShared = isSibling(storedOwner, owner) && !takesOver
   if (isShared && isCurrent(members, release)) return agreed(null)
   try {
-    // Expects the revision that was read: of two processes that start together, one fails and then reads the other.
-    const mark = { ...members, format: FORMAT, release: Math.max(release, RELEASE), owner: isShared ? before : owner }
+    // Expects the revision that was read. If two processes start together, one write fails. The next attempt of that
+    // process reads the owner that the other process wrote.
+    const newRelease = Math.max(release, RELEASE)
+    const mark = { ...members, format: FORMAT, release: newRelease, owner: isShared ? storedOwner : owner }
     const written = await calls.write((client, options) =>
       client.setStreamMetadata(marked, mark, { ...options, expectedRevision: revision }),
     )

@@ -102,7 +102,7 @@ export const openAccounts = (needs: Needs) =>
 
     const deleting = { ...write, ...lives, tokenIdsOf, admission, directory, projector }
     await repeatErasures(settings.dataDir, {
-      whenListed: projector.caughtUp,
+      whenReadModelsAreComplete: projector.caughtUp,
       deleteUserAgain: (userId) => deleteUserAgain(deleting)(userId)(),
       deleteLiveAgain: (liveId) => removeLive({ ...write, admission }, liveId, ownOrigin(write))(),
     })

@@ -81,5 +81,5 @@ const CaptionList = ({ captions: { lines, running }, empty }: CaptionsProps): VN
   )
 }
 
-/** Shows the captions of a session. Screen readers announce finals only; the draft is shown muted. */
+/** Shows the captions of a session. Screen readers announce only final text. Draft text is shown in a muted colour. */
 export const captionList = view(CaptionList)

@@ -110,7 +110,8 @@ const changeUser = privateRoute(
   'admin',
   {
     operationId: 'changeUser',
-    summary: 'Change quotas, permissions or password of a user, or switch the user off; the last administrator stays active',
+    summary:
+      'Change quotas, permissions or password of a user, or switch the user off; the last administrator stays active',
     method: 'PUT',
     path: '/users/:id',
     params: pathId,

@@ -13,7 +13,7 @@ export const jobMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/jobs/shared-jobs.ts',
-    before: 'jobs?.cancelling.forEach(running.abort)',
+    before: 'jobs?.cancelling.forEach(running.cancel)',
     after: 'void jobs',
     rows: [171], test: SHARED,
   },
@@ -37,7 +37,7 @@ export const jobMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/jobs/shared-jobs.ts',
-    before: '    running.abortEnded()',
+    before: '    running.cancelEnded()',
     after: '',
     rows: ['the job of a lost process has failed once, and the process stops it when it returns'], test: SHARED,
   },

@@ -134,8 +134,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/finish-lives-by-audio-url.ts',
-    before: 'traverseConcurrently(ENDS_AT_ONCE, requested, async',
-    after: 'traverseConcurrently(ENDS_AT_ONCE, requested.slice(skip, skip + limit), async',
+    before: 'traverseConcurrently(MAX_CONCURRENT_ENDS, requested, async',
+    after: 'traverseConcurrently(MAX_CONCURRENT_ENDS, requested.slice(skip, skip + limit), async',
     rows: [90], test: BY_URL,
   },
   {

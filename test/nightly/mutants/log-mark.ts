@@ -48,7 +48,7 @@ export const logMarkMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/mark/log-format.ts',
-    before: 'owner: isShared ? before : owner',
+    before: 'owner: isShared ? storedOwner : owner',
     after: 'owner',
     rows: ['a member raises the format'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
   },

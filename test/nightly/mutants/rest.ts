@@ -25,7 +25,7 @@ export const restMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/jobs/jobs.ts',
-    before: "await running.end(job.id, { status: 'failed', detail: INTERRUPTED })",
+    before: "await running.recordEnd(job.id, { status: 'failed', detail: INTERRUPTED })",
     after: 'void job',
     rows: [171], test: 'test/e2e/service/rest-jobs.test.ts',
   },

@@ -19,7 +19,7 @@ test('an unreadable entry of the list of erasures is left to the next start, all
       : E.right(undefined)
   }
   const deps = {
-    whenListed: async () => undefined,
+    whenReadModelsAreComplete: async () => undefined,
     deleteUserAgain: deleting('user'),
     deleteLiveAgain: deleting('live'),
   }

@@ -16,7 +16,7 @@ const encode = async (graph: Uint8Array): Promise<Float32Array> => {
   return results['last_hidden_state']?.data as Float32Array
 }
 
-test('signed weights give results equal to the bit', async (t) => {
+test('a model with weights rewritten as signed 8-bit numbers gives exactly the same results', async (t) => {
   const graph = await encoderOf('models/demo-en', '_quantized')
   const before = Uint8Array.from(graph)
   const signed = withSignedWeights(graph)
@@ -31,7 +31,7 @@ test('signed weights give results equal to the bit', async (t) => {
   t.is(withSignedWeights(signed), null, 'signed weights stay as they are')
 })
 
-test('a graph without 8-bit weights stays unchanged, and other bytes are refused', async (t) => {
+test('a graph without 8-bit weights stays unchanged, and bytes that are not a graph are refused', async (t) => {
   const graph = await encoderOf('test/support/fixtures/engine/exact-whisper', '')
   t.is(withSignedWeights(graph), null)
   t.throws(() => withSignedWeights(graph.subarray(0, graph.length - 1000)))

@@ -144,7 +144,7 @@ const removeModel = privateRoute(
     path: '/admin/models/:id',
     params: pathId,
     response: { codec: messageView },
-    refusals: ['ModelNotFound', 'ModelInUse', 'ModelShips', 'ModelsElsewhere', ...UNAVAILABLE],
+    refusals: ['ModelNotFound', 'ModelInUse', 'ModelIsBundled', 'ModelsElsewhere', ...UNAVAILABLE],
   },
   async ({ params, caller }, calls: AdminCatalogueCalls) => {
     const removed = await calls.removeModel(caller, params.id)()
@@ -161,7 +161,7 @@ const removeTranslation = privateRoute(
     path: '/admin/translations/:id',
     params: pathId,
     response: { codec: messageView },
-    refusals: ['PairNotFound', 'ModelInUse', 'ModelShips', 'ModelsElsewhere', ...UNAVAILABLE],
+    refusals: ['PairNotFound', 'ModelInUse', 'ModelIsBundled', 'ModelsElsewhere', ...UNAVAILABLE],
   },
   async ({ params, caller }, calls: AdminCatalogueCalls) => {
     const removed = await calls.removeTranslation(caller, params.id)()

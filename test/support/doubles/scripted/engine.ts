@@ -5,10 +5,9 @@ import { FIRST_VALUE, runsOf, SAMPLE_RATE, samplesOf } from './script.ts'
 import type { ScriptedWord } from './script.ts'
 import { hypothesisAfter } from './word-times.ts'
 
-/** Samples of one frame of speech detection. */
-const VAD_FRAME = 512
+const VAD_FRAME_SAMPLES = 512
 
-/** The words that the audio contains completely, in one segment, as models without word times return them. */
+/** Returns the words that are completely in the audio, in one segment, as a model without word times does. */
 const wholeWords = (words: ReadonlyArray<ScriptedWord>, samples: Int16Array): Hypothesis => {
   const wordOf = (value: number): ScriptedWord | undefined => words[value - FIRST_VALUE]
   const found = runsOf(samples).filter(({ value, from, to }) => to - from === samplesOf(wordOf(value)?.seconds ?? 0))
@@ -19,7 +18,7 @@ const wholeWords = (words: ReadonlyArray<ScriptedWord>, samples: Int16Array): Hy
   return { segments, avgLogprob: -0.2, noSpeechProb: 0, compressionRatio: 1.2 }
 }
 
-/** The language of most of the audio. Its probability is its share of the speech. */
+/** Returns the language of most of the speech. Its probability is its share of the speech. */
 const languageIn = (words: ReadonlyArray<ScriptedWord>, samples: Int16Array): Hypothesis => {
   const runs = Map.groupBy(runsOf(samples), ({ value }) => words[value - FIRST_VALUE]?.language ?? 'en')
   const lengths = [...runs].map(([code, spoken]) => ({
@@ -33,8 +32,8 @@ const languageIn = (words: ReadonlyArray<ScriptedWord>, samples: Int16Array): Hy
   return { segments: [], avgLogprob: 0, noSpeechProb: 0, compressionRatio: 0, language }
 }
 
-/** The share of samples that are not silence. */
-const loudness = (frame: Int16Array): number => frame.filter((sample) => sample !== 0).length / frame.length
+/** Returns the share of samples that are not silence, from 0 to 1. */
+const speechShare = (frame: Int16Array): number => frame.filter((sample) => sample !== 0).length / frame.length
 
 export interface ScriptedEngine extends SpeechEngine {
   readonly jobs: ReadonlyArray<TranscribeJob>
@@ -43,10 +42,10 @@ export interface ScriptedEngine extends SpeechEngine {
 export interface ScriptedEngineOptions {
   readonly words: ReadonlyArray<ScriptedWord>
   readonly windowSeconds?: number
-  /** The engine returns the times of its words, and continues from the words of a job's beginning. */
+  /** True: returns word times, and continues after the words in the `beginning` of a job. */
   readonly hasWordTimes?: boolean
   readonly parallelism?: number
-  /** The reported duration of a pass. Default: unknown. */
+  /** Seconds of a pass that `passTime` returns. Default: unknown. */
   readonly passSeconds?: number
   /** Awaited before every answer. */
   readonly delay?: () => Promise<void>
@@ -84,9 +83,9 @@ export const scriptedEngine = (options: ScriptedEngineOptions): ScriptedEngine =
       return options.transcribe?.(hypothesis, job) ?? E.right(hypothesis)
     },
     detectSpeech: (samples, state) => async () => {
-      const frames = Array.from({ length: samples.length / VAD_FRAME }, (_, i) =>
-        samples.subarray(i * VAD_FRAME, (i + 1) * VAD_FRAME))
-      const probabilities = Float32Array.from(frames, (frame) => (loudness(frame) >= 0.5 ? 0.95 : 0.05))
+      const frames = Array.from({ length: samples.length / VAD_FRAME_SAMPLES }, (_, i) =>
+        samples.subarray(i * VAD_FRAME_SAMPLES, (i + 1) * VAD_FRAME_SAMPLES))
+      const probabilities = Float32Array.from(frames, (frame) => (speechShare(frame) >= 0.5 ? 0.95 : 0.05))
       await delay()
       const answer = options.detect?.(probabilities) ?? E.right(probabilities)
       if (E.isLeft(answer)) return answer

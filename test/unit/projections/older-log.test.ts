@@ -38,14 +38,14 @@ const createLive = async (
   ).position
 }
 
-/** A log with `count` sessions. */
+/** Returns a log with `count` sessions. A smaller log stands for an older copy of a larger log. */
 const logOf = async (count: number) => {
   const store = createMemoryEventStore()
   for (let liveId = 1; liveId <= count; liveId++) await createLive(store, liveId)
   return store
 }
 
-/** Read models with a checkpoint at `position` and one document each. */
+/** Returns read models that have one document each and a checkpoint at `position`. */
 const readModelsAt = async (position: Position) => {
   const documents = createMemoryDocuments()
   for (const { name, collection } of allProjections) {
@@ -57,7 +57,7 @@ const readModelsAt = async (position: Position) => {
   return documents
 }
 
-test('documents past the end of the log are discarded, all others stay', async (t) => {
+test('read models with a checkpoint after the end of the log are discarded, the others stay', async (t) => {
   const later = right(await (await logOf(10)).head()())
   const [store, documents, logger] = [await logOf(4), await readModelsAt(later), createRecordingLogger()]
   const projections = allProjections.filter(({ name }) => name !== 'live-counts')
@@ -74,7 +74,7 @@ test('documents past the end of the log are discarded, all others stay', async (
   t.deepEqual(logger.lines.map(({ fields }) => fields['projection']), [...projections.map(({ name }) => name), 'duty'])
 })
 
-test('documents at the very end of the log stay, as after every clean stop', async (t) => {
+test('read models at the end of the log stay, as after every clean stop', async (t) => {
   const store = await logOf(10)
   const head = right(await store.head()())
   const [documents, logger] = [await readModelsAt(head), createRecordingLogger()]
