@@ -87,8 +87,8 @@ export interface ClusterOptions {
 
 /**
  * Starts the servers of a service; `add` starts its processes. All of them end with the test. Each process reaches the
- * servers, and is reached by the other processes, through its own proxies. The proxy to an EventStoreDB of several nodes
- * has no effect, because clients learn the real addresses of the nodes.
+ * servers, and is reached by the other processes, through its own proxies. The proxy to an EventStoreDB of several
+ * nodes has no effect, because clients learn the real addresses of the nodes.
  */
 export const startCluster = async (
   t: Pick<ExecutionContext, 'teardown'>,

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { MongoClient } from 'mongodb'
 
-/** Milliseconds between two looks: far less than between two beats. */
-const EVERY_MS = 100
+/** Much less than the time between two beats. */
+const POLL_MS = 100
 
 interface MemberDocument {
   readonly _id: string
@@ -11,16 +11,16 @@ interface MemberDocument {
   readonly seenAt?: Date
 }
 
-/** What the members' beats were seen to do. */
+/** The observed heartbeats of the members. */
 export interface Heartbeats {
-  /** Milliseconds between beats that followed each other, by the clock of the MongoDB. */
+  /** Milliseconds between consecutive beats, by the clock of the MongoDB. */
   readonly gaps: ReadonlyArray<number>
-  /** Who goes by a name now. */
+  /** The present incarnation of the member with this name. */
   readonly incarnationOf: (name: string) => string
   readonly stop: () => Promise<void>
 }
 
-/** Looks at the members of a service until it is stopped. */
+/** Observes the members of a service until `stop`. */
 export const watchHeartbeats = async (url: string): Promise<Heartbeats> => {
   const client = await new MongoClient(url).connect()
   const members = client.db().collection<MemberDocument>('members')
@@ -31,7 +31,7 @@ export const watchHeartbeats = async (url: string): Promise<Heartbeats> => {
   const look = async (): Promise<void> => {
     for (const member of await members.find({}).toArray()) {
       const before = last.get(member.incarnation)
-      // Of one missed between two looks both gaps are half of what was seen.
+      // After a missed beat the observed time is divided by the number of beats.
       const beats = member.beat - (before?.beat ?? member.beat)
       const passed = (member.seenAt?.getTime() ?? 0) - (before?.seenAt?.getTime() ?? NaN)
       if (beats > 0 && !Number.isNaN(passed)) gaps.push(...Array.from({ length: beats }, () => passed / beats))
@@ -42,7 +42,7 @@ export const watchHeartbeats = async (url: string): Promise<Heartbeats> => {
   const watching = (async () => {
     while (!over.signal.aborted) {
       await look()
-      await delay(EVERY_MS)
+      await delay(POLL_MS)
     }
   })()
   return {

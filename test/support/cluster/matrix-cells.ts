@@ -1,6 +1,6 @@
 import { createRandom } from '../tools/seeded.ts'
 
-/** What is varied, with all its values. */
+/** The dimensions of the matrix with their values. */
 export const DIMENSIONS = {
   process: ['worker', 'api', 'projector', 'all'],
   fault: ['kill', 'freeze-3', 'freeze-30', 'cut-mongodb', 'cut-eventstoredb', 'cut-peers'],
@@ -9,10 +9,10 @@ export const DIMENSIONS = {
 } as const
 
 type Dimensions = typeof DIMENSIONS
-/** A fault that befalls a process of a role at a moment of a session with a source. */
+/** One case: a fault of a process with a role, at a moment of a session with a kind of source. */
 export type Cell = { readonly [D in keyof Dimensions]: Dimensions[D][number] }
 
-/** Cells that one fault serves: it strikes at one moment of the cluster, whatever their sources are. */
+/** One fault and the cells that it covers at the same time. Their sessions run in parallel. */
 export interface Strike extends Pick<Cell, 'process' | 'fault'> {
   readonly isInTakeover: boolean
   readonly cells: ReadonlyArray<Cell>
@@ -20,31 +20,31 @@ export interface Strike extends Pick<Cell, 'process' | 'fault'> {
 
 const NAMES = Object.keys(DIMENSIONS) as ReadonlyArray<keyof Dimensions>
 
-/** All of them. */
+/** All cells. */
 export const CELLS: ReadonlyArray<Cell> = DIMENSIONS.process.flatMap((process) =>
   DIMENSIONS.fault.flatMap((fault) =>
     DIMENSIONS.source.flatMap((source) => DIMENSIONS.moment.map((moment) => ({ process, fault, source, moment })))))
 
 export const nameOf = (cell: Cell): string => NAMES.map((name) => cell[name]).join('/')
 
-/** Values of two dimensions that a cell holds. */
+/** The pairs of values of two dimensions in a cell. */
 export const pairsOf = (cell: Cell): ReadonlyArray<string> =>
   NAMES.flatMap((one, i) => NAMES.slice(i + 1).map((other) => `${cell[one]} ${cell[other]}`))
 
-/** So many cells, which hold every pair that any cell holds, each about as often as the others; always the same ones. */
+/** Chooses cells that contain every pair, each about equally often. The choice is deterministic. */
 export const pairwise = (count: number): ReadonlyArray<Cell> => {
-  const held = new Map<string, number>()
+  const covered = new Map<string, number>()
   const chosen: Array<Cell> = []
-  const worth = (cell: Cell): number => pairsOf(cell).reduce((sum, pair) => sum + 1 / 8 ** (held.get(pair) ?? 0), 0)
+  const worth = (cell: Cell): number => pairsOf(cell).reduce((sum, pair) => sum + 1 / 8 ** (covered.get(pair) ?? 0), 0)
   while (chosen.length < count) {
     const best = CELLS.filter((cell) => !chosen.includes(cell)).reduce((a, b) => (worth(b) > worth(a) ? b : a))
     chosen.push(best)
-    for (const pair of pairsOf(best)) held.set(pair, (held.get(pair) ?? 0) + 1)
+    for (const pair of pairsOf(best)) covered.set(pair, (covered.get(pair) ?? 0) + 1)
   }
   return chosen
 }
 
-/** Strikes that serve the cells, in an order that the seed tells; those of one set of processes stand together. */
+/** Returns the strikes that cover the cells, in the order of the seed, grouped by the set of processes. */
 export const strikesOf = (cells: ReadonlyArray<Cell>, seed: string): ReadonlyArray<Strike> => {
   const random = createRandom(`matrix ${seed}`)
   const isInTakeover = ({ moment }: Cell): boolean => moment === 'in-takeover'
@@ -52,7 +52,11 @@ export const strikesOf = (cells: ReadonlyArray<Cell>, seed: string): ReadonlyArr
   return [...groups.values()]
     .map(([first, ...more]) => ({ at: random(), cells: first === undefined ? [] : [first, ...more] }))
     .toSorted((a, b) => a.at - b.at)
-    .flatMap(({ cells: of }) => of.slice(0, 1).map((cell) => ({ process: cell.process, fault: cell.fault, isInTakeover: isInTakeover(cell), cells: of })))
+    .flatMap(({ cells: group }) =>
+      group.slice(0, 1).map((cell) => {
+        const { process, fault } = cell
+        return { process, fault, isInTakeover: isInTakeover(cell), cells: group }
+      }))
     .toSorted((a, b) => Number(a.process === 'all') - Number(b.process === 'all'))
 }
 
@@ -61,12 +65,25 @@ const fits = (cell: Cell, pattern: string): boolean => {
   return NAMES.every((name, i) => [undefined, '', '*', cell[name]].includes(wanted[i]))
 }
 
+interface RequestedStrikes {
+  readonly seed: string
+  /** The number of the first strike. */
+  readonly from: number
+  readonly strikes: ReadonlyArray<Strike>
+}
+
+const requestedCells = (request: string): ReadonlyArray<Cell> => {
+  if (request === '') return pairwise(45)
+  if (!request.includes('/')) return CELLS
+  const names = request.split(',')
+  return CELLS.filter((cell) => names.some((name) => fits(cell, name)))
+}
+
 /**
- * What is asked for: nothing, 45 of the cells; `all`; `<seed>:<from>`, all of them in the order of the seed from a strike
- * on; or names of cells (`worker/kill/raw/idle`), in which `*` or nothing stands for every value.
+ * Parses a request for strikes. Empty: 45 cells. `all`: all cells. `<seed>:<from>`: all cells in the order of the seed,
+ * from a strike on. Otherwise a list of cells (`worker/kill/raw/idle`); `*` or an empty part matches any value.
  */
-export const requestedStrikes = (asked = ''): { readonly seed: string; readonly from: number; readonly strikes: ReadonlyArray<Strike> } => {
-  const [, seed = '1', from = '0'] = /^(\w+):(\d+)$/.exec(asked) ?? []
-  const cells = asked === '' ? pairwise(45) : asked.includes('/') ? CELLS.filter((cell) => asked.split(',').some((name) => fits(cell, name))) : CELLS
-  return { seed, from: Number(from), strikes: strikesOf(cells, seed) }
+export const requestedStrikes = (request = ''): RequestedStrikes => {
+  const [, seed = '1', from = '0'] = /^(\w+):(\d+)$/.exec(request) ?? []
+  return { seed, from: Number(from), strikes: strikesOf(requestedCells(request), seed) }
 }

@@ -13,7 +13,7 @@ import type { RealtimeSender } from './realtime-sender.ts'
 
 type Url = () => string
 
-/** A session of numbered words that somebody listens to through each of two processes. */
+/** A session of numbered words with one listener at each of two processes. */
 export interface MatrixSession {
   readonly cell: Cell
   readonly live: LiveJson
@@ -23,37 +23,40 @@ export interface MatrixSession {
   readonly listeners: ReadonlyArray<NumberedListener>
   readonly source: NumberedSource | null
   readonly sender: RealtimeSender | null
-  /** Tells it that the fault strikes now. */
+  /** Records that the fault strikes now. */
   readonly struck: () => void
-  /** Seconds of its source's audio until then. */
+  /** The position of its source when the fault struck, in seconds. */
   readonly struckAt: () => number
   readonly stop: () => void
 }
 
 const leadIn = (seconds: number, words: number): Int16Array => {
-  const [said, silence] = [numberedAudio(words), Math.round(seconds * SAMPLE_RATE)]
-  const audio = new Int16Array(silence + said.length)
-  audio.set(said, silence)
+  const [speech, silence] = [numberedAudio(words), Math.round(seconds * SAMPLE_RATE)]
+  const audio = new Int16Array(silence + speech.length)
+  audio.set(speech, silence)
   return audio
 }
 
-/** Asks until a process answers. */
-export const untilAnswered = <A>(ask: () => Promise<A>): Promise<A> => eventually(ask, { timeoutMs: 60_000 })
+/** Repeats a request until a process answers. */
+export const untilAnswered = <A>(request: () => Promise<A>): Promise<A> => eventually(request, { timeoutMs: 60_000 })
 
 interface Beginning {
   readonly cell: Cell
   readonly words: number
   readonly lead: number
-  /** Processes that clients use. */
+  /** The URLs of the processes that clients use. */
   readonly anyone: ReadonlyArray<Url>
-  /** The same, the one in danger first, where the session runs; null where it may not run. */
+  /** The URLs for a session, the endangered process first; null when the session runs at the wrong worker. */
   readonly frontsOf: (live: LiveJson) => Promise<ReadonlyArray<Url> | null>
 }
 
 const ATTEMPTS = 8
 
-/** Begins a session at a worker that may be; those that came elsewhere are ended. */
-export const beginSession = async (t: ExecutionContext, { cell, words, lead, anyone, frontsOf }: Beginning): Promise<MatrixSession> => {
+/** Begins a session at the right worker. Sessions that were placed at another worker are finished. */
+export const beginSession = async (
+  t: ExecutionContext,
+  { cell, words, lead, anyone, frontsOf }: Beginning,
+): Promise<MatrixSession> => {
   const audio = leadIn(lead, words)
   const speaker = await untilAnswered(() => speakerAt(anyone.at(-1)?.() ?? ''))
   const elsewhere: Array<LiveJson> = []
@@ -69,28 +72,28 @@ export const beginSession = async (t: ExecutionContext, { cell, words, lead, any
     for (const { id } of elsewhere) await untilAnswered(() => speaker.put(`/lives/${id}/finish`))
     const sender = source === null ? sendInRealTime(live, front, audio) : null
     const listeners = [listenTo(live, front), listenTo(live, front.toReversed())]
-    const stop = (): void => [sender, ...listeners].forEach((one) => one?.stop())
+    const stop = (): void => [sender, ...listeners].forEach((client) => client?.stop())
     let at = Infinity
     const struck = (): void => void (at = source?.at() ?? Infinity)
     return { cell, live, words, lead, source, sender, listeners, struck, struckAt: () => at, stop }
   }
-  throw new Error('no session came to a worker that it may run at')
+  throw new Error('no session was placed at the right worker')
 }
 
-/** Seconds of the audio at which a word begins and ends. */
+/** The start and the end of a word in the audio, in seconds. */
 const spanOf = (session: MatrixSession, word: number): readonly [number, number] =>
   [session.lead + secondsOf(word - 1) - 1, session.lead + secondsOf(word) - 1]
 
-/** Of words that are said and not final yet when a connection breaks. */
+/** Audio that may not be final when a connection breaks. */
 const OPEN_SECONDS = 8
-/** What is said until another worker hears it is in the memory of the process of its socket alone. */
+/** Audio that only the process of the socket has until another worker has taken over. */
 const TAKEOVER_SECONDS = 12
 
 type Exception = (session: MatrixSession, word: number) => boolean
 
 /**
- * Exception: a server of RTMP does not send again what it sent while nobody pulled, or to a puller that could store nothing from the fault on: it died,
- * stood still, or had no key for its text.
+ * An RTMP server does not repeat audio. So words may be lost that it sent while no puller was connected, or to a puller
+ * that could not store text after the fault: it died, stood still, or had no key.
  */
 const rtmpDoesNotResend: Exception = (session, word) => {
   if (session.cell.source !== 'rtmp') return false
@@ -104,7 +107,7 @@ const rtmpDoesNotResend: Exception = (session, word) => {
   })
 }
 
-/** Exception: a raw sender whose own socket broke loses what it sent into it and no worker has heard yet. */
+/** A raw sender whose own socket broke may lose the words that no worker had transcribed. */
 const ownSocketBroke: Exception = (session, word) => {
   const [from, to] = spanOf(session, word)
   const unheard = OPEN_SECONDS + (session.cell.moment === 'in-takeover' ? TAKEOVER_SECONDS : 0)
@@ -116,9 +119,10 @@ const EXCEPTIONS: ReadonlyArray<readonly [string, Exception]> = [
   ["the sender's own socket broke", ownSocketBroke],
 ]
 
-const isRising = (numbers: ReadonlyArray<number>): boolean => numbers.every((n, i) => i === 0 || n > (numbers[i - 1] ?? 0))
+const isRising = (numbers: ReadonlyArray<number>): boolean =>
+  numbers.every((n, i) => i === 0 || n > (numbers[i - 1] ?? 0))
 
-/** What is wrong with a session that is over, and which exceptions it needed. */
+/** Returns the problems of an ended session, and the exceptions that excused lost words. */
 const judge = (session: MatrixSession, stored: ReadonlyArray<number>) => {
   const missing = upTo(session.words).filter((word) => !stored.includes(word))
   const excused = missing.map((word) => EXCEPTIONS.find(([, holds]) => holds(session, word))?.[0] ?? null)
@@ -127,33 +131,39 @@ const judge = (session: MatrixSession, stored: ReadonlyArray<number>) => {
   if (lost.length > 0) wrong.push(`lost ${lost.join(' ')}`)
   if (!isRising(stored)) wrong.push(`stored twice or out of order: ${stored.join(' ')}`)
   for (const [i, listener] of session.listeners.entries()) {
-    const told = listener.finals()
-    if (told.join(' ') !== stored.join(' ')) wrong.push(`listener ${i + 1} was told ${told.join(' ')}, stored is ${stored.join(' ')}`)
-    if (!listener.starts().every((start, at, all) => at === 0 || start >= (all[at - 1] ?? 0))) wrong.push(`times of listener ${i + 1} fall: ${listener.starts().join(' ')}`)
+    const [received, expected] = [listener.finals().join(' '), stored.join(' ')]
+    if (received !== expected) wrong.push(`listener ${i + 1} received ${received}, stored is ${expected}`)
+    const starts = listener.starts()
+    const isOrdered = starts.every((start, at) => at === 0 || start >= (starts[at - 1] ?? 0))
+    if (!isOrdered) wrong.push(`the times of listener ${i + 1} decrease: ${starts.join(' ')}`)
   }
   return { wrong, lost: missing.length, exceptions: [...new Set(excused.filter((name) => name !== null))] }
 }
 
-const tellsLast = ({ listeners, words }: MatrixSession): boolean => listeners.some((listener) => listener.finals().includes(words))
+const hasLastWord = ({ listeners, words }: MatrixSession): boolean =>
+  listeners.some((listener) => listener.finals().includes(words))
 
-/** Waits until a session is over, and judges it. Whose server never ends is ended behind the last word. */
+/** Waits until a session has ended and judges it. A session with an endless source is finished after the last word. */
 export const judged = async (session: MatrixSession, front: Url) => {
   const limit = { timeoutMs: 180_000 }
   const speaker = (): ReturnType<typeof speakerAt> => untilAnswered(() => speakerAt(front()))
   try {
     if (session.cell.source === 'rtmp') {
       await eventually(() => {
-        if (!tellsLast(session)) throw new Error(`only ${session.listeners.map((l) => l.finals().at(-1)).join(' and ')} of ${session.words} words were told`)
+        const newest = session.listeners.map((listener) => listener.finals().at(-1)).join(' and ')
+        if (!hasLastWord(session)) throw new Error(`the listeners have ${newest} of ${session.words} words`)
       }, limit)
       await eventually(async () => {
         const { status } = await (await speaker()).put(`/lives/${session.live.id}/finish`)
-        if (status !== 200) throw new Error(`finish is answered ${status}`)
+        if (status !== 200) throw new Error(`finishing the session failed with status ${status}`)
       }, limit)
     }
     const ends = [session.sender?.over, ...session.listeners.map((listener) => listener.over)]
     const ended = Promise.all(ends.map(async (end) => await end)).then(() => true)
     await eventually(async () => {
-      if (!(await Promise.race([ended, Promise.resolve(false)]))) throw new Error(`it does not end; told ${session.listeners.map((l) => l.finals().join(' ')).join(' and ')}`)
+      const received = session.listeners.map((listener) => listener.finals().join(' ')).join(' and ')
+      const hasEnded = await Promise.race([ended, Promise.resolve(false)])
+      if (!hasEnded) throw new Error(`the session does not end; the listeners have ${received}`)
     }, limit)
     const client = await speaker()
     const stored = await untilAnswered(() => storedNumbers(client, session.live))

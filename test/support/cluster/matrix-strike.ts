@@ -7,36 +7,42 @@ import type { Cell, Strike } from './matrix-cells.ts'
 import { beginSession, judged } from './matrix-session.ts'
 import type { MatrixSession } from './matrix-session.ts'
 
-/** Processes of one service, by what they are to its clients and sessions. */
+/** The processes of one service by role. */
 export interface MatrixCluster {
   readonly cluster: Cluster
   readonly all: ReadonlyArray<ClusterProcess>
-  /** Clients come to these; the first one is struck where it is their turn. */
+  /** The processes that clients use. Faults of API processes hit the first one. */
   readonly fronts: ReadonlyArray<ClusterProcess>
   readonly workers: ReadonlyArray<ClusterProcess>
   readonly projector: ClusterProcess
 }
 
-/** What became of a cell. */
+/** The result of a cell. */
 export interface Outcome {
   readonly cell: string
   readonly wrong: ReadonlyArray<string>
   readonly note: string
 }
 
-/** Seconds that a fault lasts; a process that was killed comes back when its sessions are over. */
-const LASTS = { 'kill': 0, 'freeze-3': 3, 'freeze-30': 30, 'cut-mongodb': 15, 'cut-eventstoredb': 15, 'cut-peers': 10 } as const
-/** Words are said so long behind the fault. */
-const BEHIND = 14
-const BEFORE = { 'idle': 8, 'mid-phrase': 5, 'in-takeover': 16 } as const
-const SECONDS_OF_PHRASE = 2.6
-/** Silence before the words: sessions that are idle when the fault strikes, and all others. */
+/** The duration of each fault in seconds. A killed process starts again after its sessions have ended. */
+const FAULT_SECONDS = {
+  'kill': 0, 'freeze-3': 3, 'freeze-30': 30, 'cut-mongodb': 15, 'cut-eventstoredb': 15, 'cut-peers': 10,
+} as const
+/** Speech before and after the fault, in seconds. */
+const BEFORE_SECONDS = { 'idle': 8, 'mid-phrase': 5, 'in-takeover': 16 } as const
+const AFTER_SECONDS = 14
+const PHRASE_SECONDS = 2.6
+const WORDS_PER_PHRASE = 5
+/** Silence before the words, in seconds: for sessions that are idle during the fault, and for all others. */
 const [IDLE_LEAD, LEAD] = [18, 2]
-/** In the middle of the second phrase. */
+/** The word after which the fault strikes, in the middle of the second phrase. */
 const STRUCK_AT = 7
 const LIMIT = { timeoutMs: 120_000 }
 
-const wordsOf = ({ fault, moment }: Cell): number => Math.ceil((BEFORE[moment] + LASTS[fault] + BEHIND) / SECONDS_OF_PHRASE) * 5
+const wordsOf = ({ fault, moment }: Cell): number => {
+  const seconds = BEFORE_SECONDS[moment] + FAULT_SECONDS[fault] + AFTER_SECONDS
+  return Math.ceil(seconds / PHRASE_SECONDS) * WORDS_PER_PHRASE
+}
 
 export const untilReady = (processes: ReadonlyArray<ClusterProcess>): Promise<void> =>
   eventually(async () => {
@@ -46,10 +52,13 @@ export const untilReady = (processes: ReadonlyArray<ClusterProcess>): Promise<vo
     }
   }, LIMIT)
 
-const untilHeard = (sessions: ReadonlyArray<MatrixSession>): Promise<void> =>
+const untilTranscribed = (sessions: ReadonlyArray<MatrixSession>): Promise<void> =>
   eventually(() => {
-    for (const { cell, listeners } of sessions)
-      if (!listeners.some((listener) => listener.newest() >= STRUCK_AT)) throw new Error(`${nameOf(cell)}: word ${STRUCK_AT} is not heard: ${listeners.map((l) => l.newest()).join()}`)
+    for (const { cell, listeners } of sessions) {
+      const newest = listeners.map((listener) => listener.newest())
+      if (newest.some((number) => number >= STRUCK_AT)) continue
+      throw new Error(`${nameOf(cell)}: word ${STRUCK_AT} is not transcribed: ${newest.join()}`)
+    }
   }, LIMIT)
 
 const untilBegun = async (sessions: ReadonlyArray<MatrixSession>): Promise<void> => {
@@ -57,93 +66,125 @@ const untilBegun = async (sessions: ReadonlyArray<MatrixSession>): Promise<void>
     await sender?.begun
     if (cell.source !== 'rtmp') continue
     await eventually(() => {
-      if (source?.pulls().length === 0) throw new Error(`${nameOf(cell)}: nobody pulls`)
+      if (source?.pulls().length === 0) throw new Error(`${nameOf(cell)}: no puller is connected`)
     }, LIMIT)
   }
 }
 
-/** Whom the fault befalls: where it is who runs the sessions, the one that does, or the one that takes them over. */
-const victimOf = ({ fronts, workers, projector }: MatrixCluster, { process, isInTakeover }: Strike, home: ClusterProcess): ClusterProcess => {
-  const worker = isInTakeover ? workers.find((one) => one !== home) : home
+/** Returns the process that the fault hits. For a worker it is the one of the sessions, or the one that takes over. */
+const victimOf = (
+  { fronts, workers, projector }: MatrixCluster,
+  { process, isInTakeover }: Strike,
+  home: ClusterProcess,
+): ClusterProcess => {
+  const worker = isInTakeover ? workers.find((candidate) => candidate !== home) : home
   const [api] = fronts
-  if (api === undefined || worker === undefined) throw new Error('no such process')
+  if (api === undefined || worker === undefined) throw new Error(`the cluster has no process for ${process}`)
   return { worker, api, all: worker, projector }[process]
 }
 
-/** Processes that clients use, the one in danger first. */
+/** The URLs of the processes that clients use, the endangered process first. */
 const frontsOf = ({ fronts }: MatrixCluster, victim: ClusterProcess): ReadonlyArray<() => string> =>
   fronts.toSorted((a, b) => Number(b === victim) - Number(a === victim)).map(({ url }) => url)
 
-/** Strikes, lasts, and is mended but for a process that was killed. */
-const befall = async ({ workers }: MatrixCluster, victim: ClusterProcess, { fault, process }: Strike): Promise<void> => {
+/** Causes the fault, waits for its duration, and ends it. A killed process stays down. */
+const causeFault = async (
+  { workers }: MatrixCluster,
+  victim: ClusterProcess,
+  { fault, process }: Strike,
+): Promise<void> => {
   if (fault === 'kill') return victim.kill()
   if (fault === 'freeze-3' || fault === 'freeze-30') {
     victim.freeze()
-    await delay(LASTS[fault] * 1000)
+    await delay(FAULT_SECONDS[fault] * 1000)
     return victim.thaw()
   }
   const peer = fault.replace('cut-', '') as Peer
-  // Who runs no session dials and is not dialled: it is cut off where it dials to.
+  // An API process connects to workers and is not contacted by them, so the workers are cut off instead.
   const cut = peer === 'peers' && process === 'api' ? workers : [victim]
-  for (const one of cut) one.cut(peer)
-  await delay(LASTS[fault] * 1000)
-  for (const one of cut) one.mend(peer)
+  for (const member of cut) member.cut(peer)
+  await delay(FAULT_SECONDS[fault] * 1000)
+  for (const member of cut) member.mend(peer)
 }
 
-/** The worker of the sessions is killed, and the fault comes when they were moved. */
-const takeOver = async ({ cluster }: MatrixCluster, sessions: ReadonlyArray<MatrixSession>): Promise<ClusterProcess> => {
+/** Kills the worker of the sessions and waits until the sessions have moved. Returns the killed worker. */
+const killWorker = async (
+  { cluster }: MatrixCluster,
+  sessions: ReadonlyArray<MatrixSession>,
+): Promise<ClusterProcess> => {
   const [{ live }] = sessions as [MatrixSession]
   const first = await cluster.workerOf(live.id)
   await first.kill()
   await eventually(async () => {
-    if ((await cluster.workerOf(live.id)) === first) throw new Error(`${first.name} was killed and nothing was moved`)
+    const worker = await cluster.workerOf(live.id)
+    if (worker === first) throw new Error(`session ${live.id} still belongs to ${first.name}`)
   }, LIMIT)
   return first
 }
 
-const runnerOf = ({ cluster: of }: MatrixCluster, id: number): Promise<ClusterProcess> =>
-  eventually(() => of.workerOf(id), LIMIT)
+const workerOf = ({ cluster }: MatrixCluster, id: number): Promise<ClusterProcess> =>
+  eventually(() => cluster.workerOf(id), LIMIT)
 
-/** One fault, and what became of the sessions that it befell. */
-export const strike = async (t: ExecutionContext, world: MatrixCluster, blow: Strike): Promise<ReadonlyArray<Outcome>> => {
+const isIdle = ({ moment }: Cell): boolean => moment === 'idle'
+
+/** Waits for the end of a session and describes it. `struckAt`: the time of the fault. */
+const outcomeOf = async (session: MatrixSession, front: () => string, struckAt: number): Promise<Outcome> => {
+  const { wrong, lost, exceptions } = await judged(session, front)
+  const silences = session.listeners.map(({ times }) => {
+    const next = times().find((time) => time > struckAt) ?? NaN
+    return Math.round(next - struckAt)
+  })
+  const breaks = session.sender?.breaks.map(({ code }) => code).join() ?? session.source?.pulls().length
+  const note = [
+    `${session.words} words, session ${session.live.id}`,
+    `text ${silences.join(' and ')} ms after the fault`,
+    `breaks or pulls: ${breaks}`,
+    `${lost} words lost${exceptions.length > 0 ? ` (${exceptions.join(', ')})` : ''}`,
+  ].join('; ')
+  return { cell: nameOf(session.cell), wrong, note }
+}
+
+/** Causes one fault and returns the results of its sessions. */
+export const strike = async (
+  t: ExecutionContext,
+  world: MatrixCluster,
+  requested: Strike,
+): Promise<ReadonlyArray<Outcome>> => {
   let home: ClusterProcess | undefined
   const begin = (cell: Cell): Promise<MatrixSession> =>
     beginSession(t, {
-      cell, words: wordsOf(cell), lead: cell.moment === 'idle' ? IDLE_LEAD : LEAD, anyone: world.fronts.map(({ url }) => url),
+      cell,
+      words: wordsOf(cell),
+      lead: cell.moment === 'idle' ? IDLE_LEAD : LEAD,
+      anyone: world.fronts.map(({ url }) => url),
       frontsOf: async ({ id }) => {
-        const worker = await runnerOf(world, id)
+        const worker = await workerOf(world, id)
         home ??= worker
-        return worker === home ? frontsOf(world, victimOf(world, blow, home)) : null
+        return worker === home ? frontsOf(world, victimOf(world, requested, home)) : null
       },
     })
-  const [first, ...others] = blow.cells.toSorted((a, b) => Number(b.moment === 'idle') - Number(a.moment === 'idle'))
+  // Idle sessions begin first, because they must be silent when the fault strikes.
+  const [first, ...others] = [...requested.cells.filter(isIdle), ...requested.cells.filter((cell) => !isIdle(cell))]
   if (first === undefined) return []
   const sessions = [await begin(first)]
   sessions.push(...(await Promise.all(others.map(begin))))
-  const victim = victimOf(world, blow, await runnerOf(world, sessions[0]?.live.id ?? 0))
+  const victim = victimOf(world, requested, await workerOf(world, sessions[0]?.live.id ?? 0))
   const rest = frontsOf(world, victim).at(-1) ?? (() => '')
-  const [idle, spoken] = [sessions.filter(({ cell }) => cell.moment === 'idle'), sessions.filter(({ cell }) => cell.moment !== 'idle')]
-  const late: Array<Outcome> = []
+  const outcomes: Array<Outcome> = []
   try {
     await untilBegun(sessions)
-    await untilHeard(spoken)
-    for (const { cell, listeners } of idle)
-      if (listeners.some((listener) => listener.newest() > 0)) late.push({ cell: nameOf(cell), wrong: ['it was no longer idle when the fault struck'], note: '' })
-    const killed = blow.isInTakeover ? await takeOver(world, sessions) : null
-    const struck = performance.now()
+    await untilTranscribed(sessions.filter(({ cell }) => !isIdle(cell)))
+    for (const { cell, listeners } of sessions.filter((session) => isIdle(session.cell)))
+      if (listeners.some((listener) => listener.newest() > 0))
+        outcomes.push({ cell: nameOf(cell), wrong: ['the session was not idle when the fault struck'], note: '' })
+    const killed = requested.isInTakeover ? await killWorker(world, sessions) : null
+    const struckAt = performance.now()
     for (const session of sessions) session.struck()
-    const over = befall(world, victim, blow)
+    const fault = causeFault(world, victim, requested)
     if (killed !== null && killed !== victim) await killed.start()
-    await over
-    const outcomes = await Promise.all(sessions.map(async (session) => {
-      const { wrong, lost, exceptions } = await judged(session, rest)
-      const silences = session.listeners.map(({ times }) => Math.round((times().find((time) => time > struck) ?? NaN) - struck))
-      const breaks = session.sender?.breaks.map(({ code }) => code).join() ?? session.source?.pulls().length
-      const note = `${session.words} words, live ${session.live.id}; text ${silences.join(' and ')} ms behind the fault; breaks or pulls: ${breaks};`
-        + ` ${lost} words lost${exceptions.length > 0 ? ` (${exceptions.join(', ')})` : ''}`
-      return { cell: nameOf(session.cell), wrong, note }
-    }))
-    return [...late, ...outcomes]
+    await fault
+    outcomes.push(...(await Promise.all(sessions.map((session) => outcomeOf(session, rest, struckAt)))))
+    return outcomes
   } finally {
     for (const session of sessions) session.stop()
     for (const process of world.all) if (!process.isRunning()) await process.start()

@@ -4,32 +4,31 @@ import { logIn, openSocket } from '../service/client.ts'
 import { ADMIN, passwordOf } from '../service/service.ts'
 import { numberedAudio, numbersIn } from './numbered-words.ts'
 
-/** Seconds of audio of a frame. */
-const FRAME = 0.1
+const FRAME_SECONDS = 0.1
 
 const socketUrl = (url: string, { relative_path: path }: LiveJson, token: string): string =>
   `${url.replace(/^http/, 'ws')}${path}?token=${token}`
 
-/** What a listener was told, who comes back whenever its socket breaks. */
+/** A listener that reconnects whenever its socket breaks. */
 export interface NumberedListener {
-  /** Numbers of final words in the order in which they were told. */
+  /** The numbers of final words in the order of arrival. */
   readonly finals: () => ReadonlyArray<number>
-  /** Close codes of its sockets so far. */
+  /** The close codes of its sockets so far. */
   readonly closes: () => ReadonlyArray<number>
-  /** When any text came, final or not, by `performance.now`. */
+  /** The times at which text arrived, final or not, by `performance.now`. */
   readonly times: () => ReadonlyArray<number>
-  /** Where each final begins by the clock of the session, in the order in which they were told. */
+  /** The start of each final in the session, in the order of arrival. */
   readonly starts: () => ReadonlyArray<number>
-  /** The newest number heard, final or not. */
+  /** The highest number received, final or not. */
   readonly newest: () => number
-  /** Resolves when its session is over. */
+  /** Resolves when the session has ended. */
   readonly over: Promise<void>
   readonly stop: () => void
 }
 
 const isOver = (code: number): boolean => code === 1000 || (code >= 4400 && code < 4500)
 
-/** Listens through the processes at `urls`, the next one whenever a socket breaks, and asks for what it missed. */
+/** Listens at the first of `urls`. After each break it continues at the next URL and requests the missed finals. */
 export const listenTo = (live: LiveJson, urls: ReadonlyArray<() => string>): NumberedListener => {
   const [finals, closes, times, starts]: [Array<number>, Array<number>, Array<number>, Array<number>] = [[], [], [], []]
   const stopping = new AbortController()
@@ -82,9 +81,9 @@ export const listenTo = (live: LiveJson, urls: ReadonlyArray<() => string>): Num
   }
 }
 
-/** A sender of numbered words in real time. */
+/** A sender of numbered words. */
 export interface NumberedSender {
-  /** Resolves when all is sent and its session has ended; the close code. */
+  /** Resolves to the close code when the session has ended. */
   readonly over: Promise<number>
   readonly socket: TestSocket
   /** Seconds of audio sent so far. */
@@ -92,13 +91,13 @@ export interface NumberedSender {
   readonly cut: () => void
 }
 
-/** Sends `words` words through a process, `speed` times as fast as they are spoken, then FINISH. */
+/** Sends words and then FINISH. `speed` 1 is real time. */
 export const sendWords = async (url: string, live: LiveJson, words: number, speed = 1): Promise<NumberedSender> => {
   const socket = await openSocket(socketUrl(url, live, live.sender_token))
   socket.send({ type: 'config' })
   await socket.frame(({ status }) => status === 'started')
   const audio = numberedAudio(words)
-  const size = Math.round(FRAME * SAMPLE_RATE)
+  const size = Math.round(FRAME_SECONDS * SAMPLE_RATE)
   let at = 0
   const begun = performance.now()
   const ticking = setInterval(() => {
@@ -107,7 +106,7 @@ export const sendWords = async (url: string, live: LiveJson, words: number, spee
     if (at < audio.length) return
     clearInterval(ticking)
     socket.send({ type: 'FINISH' })
-  }, FRAME * 1000)
+  }, FRAME_SECONDS * 1000)
   void socket.over.then(() => clearInterval(ticking))
   return {
     over: socket.over.then(({ code }) => code),
@@ -117,27 +116,27 @@ export const sendWords = async (url: string, live: LiveJson, words: number, spee
   }
 }
 
-/** A user who may keep text, logged in at a process; created where there is none yet. */
+/** Logs in as a user with the permission to keep text. Creates the user if it does not exist. */
 export const speakerAt = async (url: string): Promise<Client> => {
   const [username, password] = ['speaker', passwordOf('speaker')]
   const admin = await logIn(url, ADMIN.username, ADMIN.password)
   const body = { username, password, permissions: ['user_retention'], max_sessions: 100 }
   const { status } = await admin.post('/users/', body)
-  // 409: it is there.
-  if (status !== 200 && status !== 409) throw new Error(`the speaker could not be created: ${status}`)
+  // 409: the user exists.
+  if (status !== 200 && status !== 409) throw new Error(`creating the speaker failed with status ${status}`)
   return await logIn(url, username, password)
 }
 
-/** Numbers in the transcript that is kept, in its order. */
+/** Returns the numbers in the stored transcript, in order. */
 export const storedNumbers = async (client: Client, { id }: LiveJson): Promise<ReadonlyArray<number>> => {
   const { status, body } = await client.get<string>(`/lives/${id}/transcript?format=txt`)
-  if (status !== 200) throw new Error(`the transcript was answered ${status}: ${JSON.stringify(body)}`)
+  if (status !== 200) throw new Error(`reading the transcript failed with status ${status}: ${JSON.stringify(body)}`)
   return numbersIn(body)
 }
 
-/** 1 to `count`. */
+/** The numbers 1 to `count`. */
 export const upTo = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i + 1)
 
-/** Milliseconds of the longest pause between two texts of which the later one came behind the moment. */
+/** Returns the longest time between two texts, in milliseconds. The later text must have arrived after `moment`. */
 export const longestSilence = ({ times }: NumberedListener, moment: number): number =>
   Math.max(...times().map((time, i, all) => (time > moment ? time - (all[i - 1] ?? time) : 0)))

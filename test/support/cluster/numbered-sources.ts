@@ -11,16 +11,16 @@ import { wavOf } from '../audio/wav.ts'
 
 const run = promisify(execFile)
 
-/** A server of words in real time, which are over once. */
+/** A source of numbered words in real time. */
 export interface NumberedSource {
   readonly url: string
-  /** Seconds of audio, counted from its beginning, that each puller was sent: from, and up to; the last one may still grow. */
+  /** The part of the audio that each puller received, in seconds from the start. The last part may still grow. */
   readonly pulls: () => ReadonlyArray<{ readonly from: number; readonly to: number }>
-  /** Seconds of audio that it has said by now. */
+  /** The present position in the audio, in seconds. */
   readonly at: () => number
 }
 
-/** Lossless, so that each sample goes on saying its number. */
+/** Lossless, so the samples keep the values that name their word. */
 const FLAC = ['-c:a', 'flac', '-sample_fmt', 's16', '-frame_size', '1024', '-strict', '-2']
 const FRAME_SECONDS = 1024 / SAMPLE_RATE
 const SEGMENT_SECONDS = 1
@@ -35,10 +35,10 @@ const encode = async (t: ExecutionContext, audio: Int16Array, output: ReadonlyAr
   return path
 }
 
-/** A live playlist that keeps all its segments, and ends with the words. */
+/** Serves a live HLS playlist that keeps all segments and ends after the words. */
 export const serveHls = async (t: ExecutionContext, audio: Int16Array): Promise<NumberedSource> => {
-  const hls = ['-f', 'hls', '-hls_time', String(SEGMENT_SECONDS), '-hls_list_size', '0', '-hls_segment_type', 'fmp4', 'index.m3u8']
-  const folder = await encode(t, audio, hls)
+  const segmenting = ['-hls_time', String(SEGMENT_SECONDS), '-hls_list_size', '0', '-hls_segment_type', 'fmp4']
+  const folder = await encode(t, audio, ['-f', 'hls', ...segmenting, 'index.m3u8'])
   const playlist = (await readFile(join(folder, 'index.m3u8'), 'utf8')).trim()
   const [head = '', ...segments] = playlist.replace('#EXT-X-ENDLIST', '').split('#EXTINF:')
   const files = filesOf(folder)
@@ -46,19 +46,24 @@ export const serveHls = async (t: ExecutionContext, audio: Int16Array): Promise<
   const server = await serve(t, (request, response) => {
     if (request.url !== '/index.m3u8') return files(request, response)
     began ??= performance.now()
-    const out = 1 + Math.floor((performance.now() - began) / 1000 / SEGMENT_SECONDS)
-    const end = out >= segments.length ? '#EXT-X-ENDLIST\n' : ''
-    response.end(head + segments.slice(0, out).map((segment) => `#EXTINF:${segment}`).join('') + end)
+    const published = 1 + Math.floor((performance.now() - began) / 1000 / SEGMENT_SECONDS)
+    const end = published >= segments.length ? '#EXT-X-ENDLIST\n' : ''
+    response.end(head + segments.slice(0, published).map((segment) => `#EXTINF:${segment}`).join('') + end)
   })
   return { url: server.url('index.m3u8'), pulls: () => [], at: () => secondsSince(began) }
 }
 
-/** Where packets stand in an MP4 file, and what its decoder has to know first. */
-const packetsIn = async (folder: string, name: string): Promise<{ readonly info: Buffer; readonly packets: ReadonlyArray<Buffer> }> => {
+interface FlacPackets {
+  /** The stream information that a decoder needs first. */
+  readonly info: Buffer
+  readonly packets: ReadonlyArray<Buffer>
+}
+
+/** Reads the FLAC packets of an MP4 file. */
+const packetsIn = async (folder: string, name: string): Promise<FlacPackets> => {
   const bytes = await readFile(join(folder, name))
-  const { stdout } = await run(FFMPEG.replace('ffmpeg', 'ffprobe'), ['-v', 'error', '-show_entries', 'packet=size,pos', '-of', 'csv=p=0', name], {
-    cwd: folder, maxBuffer: 10_000_000,
-  })
+  const args = ['-v', 'error', '-show_entries', 'packet=size,pos', '-of', 'csv=p=0', name]
+  const { stdout } = await run(FFMPEG.replace('ffmpeg', 'ffprobe'), args, { cwd: folder, maxBuffer: 10_000_000 })
   const packets = stdout.trim().split('\n').map((line) => {
     const [size = 0, at = 0] = line.split(',').map(Number)
     return bytes.subarray(at, at + size)
@@ -67,11 +72,11 @@ const packetsIn = async (folder: string, name: string): Promise<{ readonly info:
   return { info: bytes.subarray(box + 8, box + 8 + 38), packets }
 }
 
-/** Enhanced RTMP, 2.0: an extended header, the kind of packet, four letters of codec. */
+/** Enhanced RTMP 2.0: extended header, kind of packet, four letters of the codec. */
 const FLAC_CONFIG = Buffer.from('\x90fLaCfLaC', 'latin1')
 const FLAC_PACKET = Buffer.from('\x91fLaC', 'latin1')
 
-/** A live stream: whoever plays it hears what is said now, and nothing of what was said before. It is silent behind the words. */
+/** Serves a live RTMP stream. Players receive the present audio only. After the words the stream is silent. */
 export const serveWordsByRtmp = async (t: ExecutionContext, audio: Int16Array): Promise<NumberedSource> => {
   const { info, packets } = await packetsIn(await encode(t, audio, ['words.mp4']), 'words.mp4')
   const silence = packets.at(-2) ?? Buffer.alloc(0)

@@ -4,33 +4,35 @@ import { scriptedEngine } from '../doubles/scripted/engine.ts'
 import type { ScriptedEngine } from '../doubles/scripted/engine.ts'
 import type { ScriptedWord } from '../doubles/scripted/script.ts'
 
-/** As many as samples can name, and hours of them. */
+/** Enough for hours. Sample values limit the number of words. */
 const WORDS = 20_000
-const SECONDS = 0.3
-const PAUSE = 0.1
-/** Words of a phrase; behind it the speaker breathes, so that it becomes final. */
-const PHRASE = 5
-const BREATH = 0.7
+const WORD_SECONDS = 0.3
+const PAUSE_SECONDS = 0.1
+/** The words of a phrase. A longer pause follows, so the phrase becomes final. */
+const WORDS_PER_PHRASE = 5
+const PHRASE_PAUSE_SECONDS = 0.7
 
-/** Words that say their numbers, from `w1` on. */
+/** The words `w1`, `w2`, … */
 const NUMBERED: ReadonlyArray<ScriptedWord> = Array.from({ length: WORDS }, (_, i) => ({
-  text: `w${i + 1}`, seconds: SECONDS, pause: i % PHRASE === 0 ? BREATH : PAUSE,
+  text: `w${i + 1}`,
+  seconds: WORD_SECONDS,
+  pause: i % WORDS_PER_PHRASE === 0 ? PHRASE_PAUSE_SECONDS : PAUSE_SECONDS,
 }))
 
-/** Whose samples tell which word they are, so that whoever hears them anywhere hears their numbers. */
+/** Audio of the first words. Its samples name their word, so any part of it can be transcribed. */
 export const numberedAudio = (words: number): Int16Array => scriptedAudio(NUMBERED.slice(0, words), 1)
 
-/** Hears numbered words. */
+/** An engine that transcribes numbered words. */
 export const numberedEngine = (): ScriptedEngine =>
   scriptedEngine({ words: NUMBERED, passSeconds: 0.01, parallelism: 2, hasWordTimes: true, isForgetful: true })
 
-/** Of a word that begins behind so many samples of their audio, with its pause. */
+/** A word and the sample at which it begins, with its pause. */
 export interface WordPlace {
   readonly number: number
   readonly from: number
 }
 
-/** The first word whose pause begins at or behind so many samples. */
+/** Returns the first word that begins at this sample or later. */
 export const wordAfter = (samples: number): WordPlace => {
   let [from, at] = [0, 0]
   for (const { pause, seconds } of NUMBERED) {
@@ -41,8 +43,9 @@ export const wordAfter = (samples: number): WordPlace => {
   return { number: at + 1, from }
 }
 
-/** Numbers of the whole words in a text. */
-export const numbersIn = (text: string): ReadonlyArray<number> => [...text.matchAll(/(?<!~)w(\d+)(?![\d~])/gi)].map(([, number]) => Number(number))
+/** Returns the numbers of the complete words in a text. */
+export const numbersIn = (text: string): ReadonlyArray<number> =>
+  [...text.matchAll(/(?<!~)w(\d+)(?![\d~])/gi)].map(([, number]) => Number(number))
 
-/** Seconds that so many words take. */
+/** The length of the audio of this many words, in seconds. */
 export const secondsOf = (words: number): number => numberedAudio(words).length / SAMPLE_RATE

@@ -2,31 +2,36 @@ import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import type { LiveJson, TestSocket } from '../service/client.ts'
 import { openSocket } from '../service/client.ts'
 
-/** Samples of a frame: 100 ms. */
+/** Samples of one frame: 100 ms. */
 const FRAME = SAMPLE_RATE / 10
 
-/** A sender that comes back through the next process when its socket breaks, and goes on with what is said by then. */
+/** A sender that reconnects at the next URL after each break and continues with the present audio. */
 export interface RealtimeSender {
-  /** Seconds of audio sent when each of its sockets broke, and when the next one was taken. */
+  /** The position in the audio (seconds) at each break (`at`) and when the next socket was accepted (`backAt`). */
   readonly breaks: ReadonlyArray<{ readonly at: number; readonly code: number; backAt: number | null }>
-  /** Resolves when its session is over. */
+  /** Resolves when the session has ended. */
   readonly over: Promise<void>
-  /** Resolves when it was taken for the first time. */
+  /** Resolves when the first socket was accepted. */
   readonly begun: Promise<void>
   readonly stop: () => void
 }
 
 const isOver = (code: number): boolean => code === 1000 || (code >= 4400 && code < 4500 && code !== 4409)
 
-/** Says the audio in real time, then FINISH. */
-export const sendInRealTime = (live: LiveJson, urls: ReadonlyArray<() => string>, audio: Int16Array): RealtimeSender => {
+/** Sends audio in real time, then FINISH. */
+export const sendInRealTime = (
+  live: LiveJson,
+  urls: ReadonlyArray<() => string>,
+  audio: Int16Array,
+): RealtimeSender => {
   const breaks: Array<RealtimeSender['breaks'][number]> = []
   const first = Promise.withResolvers<void>()
   let at = 0
   const stopping = new AbortController()
   let current: TestSocket | undefined
 
-  const say = (socket: TestSocket): (() => void) => {
+  /** Sends on a socket until the returned function is called. */
+  const send = (socket: TestSocket): (() => void) => {
     const begun = performance.now() - (at / SAMPLE_RATE) * 1000
     let finished = false
     const ticking = setInterval(() => {
@@ -39,7 +44,7 @@ export const sendInRealTime = (live: LiveJson, urls: ReadonlyArray<() => string>
     return () => clearInterval(ticking)
   }
 
-  /** One socket until it closes; its close code, null where it was never taken. */
+  /** Uses one socket until it closes. Returns the close code; null when the socket was never accepted. */
   const once = async (url: string): Promise<number | null> => {
     current = await openSocket(`${url.replace(/^http/, 'ws')}${live.relative_path}?token=${live.sender_token}`)
     const socket = current
@@ -50,11 +55,11 @@ export const sendInRealTime = (live: LiveJson, urls: ReadonlyArray<() => string>
       socket.terminate()
       return isOver(code) ? code : null
     }
-    for (const one of breaks) one.backAt ??= at / SAMPLE_RATE
+    for (const interruption of breaks) interruption.backAt ??= at / SAMPLE_RATE
     first.resolve()
-    const silence = say(socket)
+    const stopSending = send(socket)
     const { code } = await socket.over
-    silence()
+    stopSending()
     return code
   }
 

@@ -4,44 +4,50 @@ import type { LiveJson, TestSocket } from '../service/client.ts'
 import { openSocket } from '../service/client.ts'
 import { wordAfter } from './numbered-words.ts'
 
-/** Samples of a frame. */
+/** Samples of one frame: 100 ms. */
 const FRAME = SAMPLE_RATE / 10
-/** Milliseconds until a sender whose socket broke is back. */
+/** Time from a break until the sender reconnects. */
 const PAUSE_MS = 1000
 
-/** A sender in real time that comes back whenever its socket breaks, and goes on with the next whole word. */
+/** A real-time sender. After each break it reconnects and continues with the next complete word. */
 export interface ResumingSender {
-  /** Resolves when its session is over, to the close code; rejects where it may not come back. */
+  /** Resolves to the close code when the session has ended. Rejects when the first connection fails. */
   readonly over: Promise<number>
-  /** Numbers of the words that it went on with after each break: what it said shortly before may be lost. */
+  /** The number of the word with which it continued after each break. Words shortly before may be lost. */
   readonly breaks: ReadonlyArray<number>
-  /** FINISH as soon as the word is out that is being said; tells how many words were said. */
+  /** Sends FINISH after the present word. Returns the number of sent words. */
   readonly finish: () => Promise<number>
-  /** Its socket breaks, and it does not come back. */
+  /** Closes its socket without reconnecting. */
   readonly stop: () => void
 }
 
-/** Says numbered `audio` through the processes at `urls`, the next one after each break. */
-export const sendAndResume = async (urls: ReadonlyArray<() => string>, live: LiveJson, audio: Int16Array): Promise<ResumingSender> => {
+/** Sends numbered audio to the first of `urls`, and after each break to the next URL. */
+export const sendAndResume = async (
+  urls: ReadonlyArray<() => string>,
+  live: LiveJson,
+  audio: Int16Array,
+): Promise<ResumingSender> => {
   const breaks: Array<number> = []
   let [at, until] = [0, audio.length]
   let current: TestSocket | undefined
   const stopping = new AbortController()
-  const enter = async (url: string): Promise<TestSocket> => {
+  const open = async (url: string): Promise<TestSocket> => {
     const socket = await openSocket(`${url.replace(/^http/, 'ws')}${live.relative_path}?token=${live.sender_token}`)
     current = socket
     socket.send({ type: 'config' })
     await socket.frame(({ status }) => status === 'started')
     return socket
   }
-  const say = async (socket: TestSocket): Promise<number> => {
+  /** Sends until the socket closes. Returns the close code. */
+  const send = async (socket: TestSocket): Promise<number> => {
     let due = at
     let last = performance.now()
     const ticking = setInterval(() => {
       const now = performance.now()
       due += ((now - last) / 1000) * SAMPLE_RATE
       last = now
-      for (; at < until && at + FRAME <= due; at += FRAME) socket.sendAudio(audio.subarray(at, Math.min(at + FRAME, until)))
+      for (; at < until && at + FRAME <= due; at += FRAME)
+        socket.sendAudio(audio.subarray(at, Math.min(at + FRAME, until)))
       if (at < until) return
       clearInterval(ticking)
       socket.send({ type: 'FINISH' })
@@ -51,22 +57,22 @@ export const sendAndResume = async (urls: ReadonlyArray<() => string>, live: Liv
     return code
   }
   const run = async (first: TestSocket): Promise<number> => {
-    let code = await say(first)
+    let code = await send(first)
     for (let attempt = 1; !stopping.signal.aborted && (code === 1006 || code === 1012 || code === 1001); attempt += 1) {
       await delay(PAUSE_MS)
-      const socket = await enter(urls[attempt % urls.length]?.() ?? '').catch(() => null)
+      const socket = await open(urls[attempt % urls.length]?.() ?? '').catch(() => null)
       if (socket === null) continue
       if (at < until) {
         const { number, from } = wordAfter(at)
         breaks.push(number)
         at = Math.min(from, until)
       }
-      code = await say(socket)
+      code = await send(socket)
     }
     return code
   }
   return {
-    over: run(await enter(urls[0]?.() ?? '')),
+    over: run(await open(urls[0]?.() ?? '')),
     breaks,
     finish: async () => {
       const { number, from } = wordAfter(at)

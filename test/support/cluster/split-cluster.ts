@@ -2,7 +2,7 @@ import type { ExecutionContext } from 'ava'
 import { startCluster } from './cluster.ts'
 import type { Cluster, ClusterOptions, ClusterProcess } from './cluster.ts'
 
-/** Two workers that hear, two processes with sockets, and one that keeps the lists. */
+/** Starts two workers, two API processes and a projector. */
 export const startSplitCluster = async (
   t: ExecutionContext,
   settings: Readonly<Record<string, string>> = {},
