@@ -1,6 +1,8 @@
 /**
- * `npm test` runs all checks and all tests except test/nightly. `npm run test:long` runs test/nightly, or the folders that it
- * gets as arguments: `npm run test:long -- crash sources`. `npm run test:unit` runs test/unit, without the checks. Each ends
+ * `npm test` runs all checks and all tests except test/nightly. `npm run test:long` runs test/nightly, or the folders
+ * that it
+ * gets as arguments: `npm run test:long -- crash sources`. `npm run test:unit` runs test/unit, without the checks. Each
+ * ends
  * with the line `N passed, N failed, N skipped`, after the names of all skipped tests.
  */
 import { spawn } from 'node:child_process'
@@ -38,7 +40,10 @@ interface Tally {
   readonly skipped: ReadonlyArray<string>
 }
 
-/** Hundreds of processes load the same files: what the first one compiled serves the others, which saves a tenth of all time. */
+/**
+ * Hundreds of processes load the same files: what the first one compiled serves the others, which saves a tenth of all
+ * time.
+ */
 process.env['NODE_COMPILE_CACHE'] = join(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled')
 
 // A third of the processor time of the whole browser, which the long tests have.

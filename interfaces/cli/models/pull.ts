@@ -28,7 +28,10 @@ const hubOf = (given: string | undefined): URL | null => {
 
 const isFolderPath = (what: string): boolean => /^(?:\.{0,2}\/|\.{1,2}$)/.test(what)
 
-/** Returns the source of the model and its default name. Throws a CommandError for an unknown model or a missing folder. */
+/**
+ * Returns the source of the model and its default name. Throws a CommandError for an unknown model or a missing
+ * folder.
+ */
 const sourceOf = (what: string, options: PullOptions): NamedSource => {
   if (isFolderPath(what)) {
     if (statSync(what, { throwIfNoEntry: false })?.isDirectory() !== true)

@@ -53,7 +53,10 @@ test('a partial file that is longer than the original is downloaded again', asyn
   const { pulled, waits } = await pullInto(modelsDir, hub)
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(HUB_MODEL_FOLDER))
-  t.deepEqual([hub.requests.filter((line) => line.startsWith(`storage ${ENCODER}`)), waits], [[`storage ${ENCODER}`], []])
+  t.deepEqual(
+    [hub.requests.filter((line) => line.startsWith(`storage ${ENCODER}`)), waits],
+    [[`storage ${ENCODER}`], []],
+  )
 })
 
 test('a storage without ranges restarts the download; an expired address is requested again', async (t) => {

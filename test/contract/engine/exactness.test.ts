@@ -16,8 +16,10 @@ const PROVIDER = (process.env['STENOLOG_TEST_PROVIDER'] ?? 'cpu') as Provider
 const MOST_CLIPS = Number(process.env['STENOLOG_TEST_CLIPS'] ?? Infinity)
 
 /**
- * The runner says what the reference says: a tiny Whisper, 30 clips, and what Python's `transformers` generated for them, made by
- * tools/train/exactness/make_fixture.py. Its weights are such that every rule of the decoding changes some of the texts.
+ * The runner says what the reference says: a tiny Whisper, 30 clips, and what Python's `transformers` generated for
+ * them, made by
+ * tools/train/exactness/make_fixture.py. Its weights are such that every rule of the decoding changes some of the
+ * texts.
  */
 const FOLDER = 'test/support/fixtures/engine/exact-whisper'
 
@@ -27,7 +29,10 @@ interface Expected {
   readonly timestamps: boolean
   readonly shorter_window: boolean
   readonly tokens: ReadonlyArray<number>
-  /** How far the best token was ahead of the second at each step, end of text included; null where only one was allowed. */
+  /**
+   * How far the best token was ahead of the second at each step, end of text included; null where only one was
+   * allowed.
+   */
   readonly gaps: ReadonlyArray<number | null>
   readonly avg_logprob: number
   readonly no_speech_prob: number
@@ -105,7 +110,8 @@ for (const timestamps of [false, true])
       const all = expectations.filter(
         (expected) => expected.timestamps === timestamps && expected.shorter_window === shorter,
       )
-      // Every second one of another language, where there are two; windows that the audio's length decides are seldom equal.
+      // Every second one of another language, where there are two; windows that the audio's length decides are seldom
+      // equal.
       const cases = all.map((_, i) => all[(i * 31) % all.length] as Expected)
       for (
         let from = 0, rows = 2;

@@ -87,7 +87,8 @@ onGpu('no node falls back to the CPU, and all caches stay on the device', async 
     'nothing is taken back between nodes',
   )
   t.true(nodes.some(({ provider, type }) => provider === 'WebGpuExecutionProvider' && type === 'MatMul'))
-  // Two layers with a key and a value: of the text at each step, and once of the audio. Two encoder outputs: the pass and
+  // Two layers with a key and a value: of the text at each step, and once of the audio. Two encoder outputs: the pass
+  // and
   // the trial of a short window.
   t.is(tensors.made, 4 * (steps + 1) + 4 + 2)
 

@@ -21,7 +21,8 @@ export const connectionMutants: ReadonlyArray<Mutant> = [
     file: 'interfaces/compose/front.ts',
     before: '      await acceptBacklog(server, BACKLOG)\n',
     after: '',
-    rows: ['requests on connections that wait for acceptance at SIGTERM are answered'], test: 'test/e2e/compose/stop.test.ts',
+    rows: ['requests on connections that wait for acceptance at SIGTERM are answered'],
+    test: 'test/e2e/compose/stop.test.ts',
   },
   {
     file: 'interfaces/http/connections/waiting-connections.ts',

@@ -64,7 +64,8 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
     file: 'application/log/stream-cache.ts',
     before: ' && isUnchanged()) states.set(stream, loaded)',
     after: ') states.set(stream, loaded)',
-    rows: ['a result read before a reported change is never cached, even without a query in between'], test: STREAM_CACHE,
+    rows: ['a result read before a reported change is never cached, even without a query in between'],
+    test: STREAM_CACHE,
   },
   {
     file: 'application/log/stream-cache.ts',

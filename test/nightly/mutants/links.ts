@@ -40,7 +40,8 @@ export const linkMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/internal/link-end.ts',
     before: 'for (const frame of waiting) socket.send(frame)',
     after: 'for (const frame of waiting.slice(1)) socket.send(frame)',
-    rows: ['messages arrive in order in both directions, also those sent before the link is open'], test: CONTRACT_LINKS,
+    rows: ['messages arrive in order in both directions, also those sent before the link is open'],
+    test: CONTRACT_LINKS,
   },
   {
     file: 'infrastructure/internal/link-end.ts',

@@ -13,7 +13,8 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
     before: "synchronous: 'FULL'",
     after: "synchronous: 'NORMAL'",
-    rows: ['acknowledged events are synced to the disk, read models are not, and a stop leaves no extra files'], test: STORES_ON_DISK,
+    rows: ['acknowledged events are synced to the disk, read models are not, and a stop leaves no extra files'],
+    test: STORES_ON_DISK,
   },
   {
     file: 'infrastructure/sqlite/event-log/event-store.ts',

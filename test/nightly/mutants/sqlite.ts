@@ -16,7 +16,8 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/stores/append-outcome.ts',
     before: 'if (expected === stream.last && expected >= 0) return append',
     after: 'if (expected >= 0) return append',
-    rows: ['exactly one of 200 concurrent appends at one revision succeeds, in every round'], test: CONTRACT_SQLITE_EVENT_STORE,
+    rows: ['exactly one of 200 concurrent appends at one revision succeeds, in every round'],
+    test: CONTRACT_SQLITE_EVENT_STORE,
   },
   {
     file: 'infrastructure/stores/append-outcome.ts',
@@ -28,7 +29,8 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/stores/append-outcome.ts',
     before: 'return isStoredAt(from) ? stored(from) : append',
     after: 'return append',
-    rows: ['a retry with "any" returns the first answer while its events are the last in the stream'], test: CONTRACT_SQLITE_EVENT_STORE,
+    rows: ['a retry with "any" returns the first answer while its events are the last in the stream'],
+    test: CONTRACT_SQLITE_EVENT_STORE,
   },
   {
     file: 'infrastructure/stores/append-outcome.ts',
@@ -202,7 +204,8 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/sqlite/documents/documents-worker.ts',
     before: ' AND excluded.token >= token',
     after: '',
-    rows: ['a lower token does not move a checkpoint of a higher one, and positions guard its documents'], test: CONTRACT_SQLITE_DOCUMENTS,
+    rows: ['a lower token does not move a checkpoint of a higher one, and positions guard its documents'],
+    test: CONTRACT_SQLITE_DOCUMENTS,
   },
   {
     file: 'infrastructure/sqlite/documents/documents-worker.ts',

@@ -90,7 +90,9 @@ export const brokenArrows = (sources: ReadonlyArray<Source>): ReadonlyArray<stri
       .map((name) => `${source.path} → ${name}`)
   })
 
-/** Returns the parts (files and subfolders) of each folder that import each other, directly or through their contents. */
+/**
+ * Returns the parts (files and subfolders) of each folder that import each other, directly or through their contents.
+ */
 export const folderCycles = (sources: ReadonlyArray<Source>): ReadonlyArray<string> => {
   const folders = new Set(
     sources.flatMap(({ path }) =>

@@ -24,7 +24,8 @@ test('every code in the repository is a rule of docs/requirements.md', (t) => {
 })
 
 test('comments of the product explain rules instead of citing their codes', (t) => {
-  const isProduct = ({ path }: { readonly path: string }): boolean => LAYERS.some((layer) => path.startsWith(`${layer}/`))
+  const isProduct = ({ path }: { readonly path: string }): boolean =>
+    LAYERS.some((layer) => path.startsWith(`${layer}/`))
   t.deepEqual(citing.filter(isProduct), [])
   t.true(isProduct(citingOf('domain/x.ts', '// As R12 says.\n')))
   t.deepEqual(citingOf('domain/x.ts', '// As R12 says.\n').codes, ['R12'])

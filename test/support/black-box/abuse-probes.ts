@@ -11,7 +11,8 @@ import { ROOT } from './subject.ts'
 const establishedAt = (url: string): number => {
   const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0')
   const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n')
-  return lines.filter((line) => new RegExp(`^ *\\d+: [0-9A-F]{8}:${port} [0-9A-F]{8}:[0-9A-F]{4} 01 `).test(line)).length
+  return lines.filter((line) => new RegExp(`^ *\\d+: [0-9A-F]{8}:${port} [0-9A-F]{8}:[0-9A-F]{4} 01 `).test(line))
+    .length
 }
 
 /** One client must not take the service away from others. */
@@ -73,9 +74,12 @@ export const ABUSE: ReadonlyArray<Probe> = [
         }),
       )
       assert.ok(establishedAt(subject.url) > 0)
-      await eventually(() => assert.equal(establishedAt(subject.url), 0, 'connections that read nothing are still served'), {
-        timeoutMs: 300_000,
-      })
+      await eventually(
+        () => assert.equal(establishedAt(subject.url), 0, 'connections that read nothing are still served'),
+        {
+          timeoutMs: 300_000,
+        },
+      )
       for (const socket of held) socket.destroy()
       assert.equal((await subject.json('GET', '/health/ready')).status, 200)
     },
@@ -97,7 +101,10 @@ export const ABUSE: ReadonlyArray<Probe> = [
       assert.match(await subject.logIn(ROOT), /^ey/)
       const wrong = new URLSearchParams({ username: ROOT.username, password: 'a guess' }).toString()
       for (let n = 0; n < 40; n++)
-        await subject.raw(requestOf('POST', '/login', { 'Content-Type': FORM, Connection: 'close' }, wrong), `127.0.1.${n + 1}`)
+        await subject.raw(
+          requestOf('POST', '/login', { 'Content-Type': FORM, Connection: 'close' }, wrong),
+          `127.0.1.${n + 1}`,
+        )
       assert.match(await subject.logIn(ROOT), /^ey/, 'the owner of the account is kept out')
     },
   },

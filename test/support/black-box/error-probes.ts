@@ -7,7 +7,13 @@ import type { Probe } from './probe.ts'
 import { requestOf } from './raw-http.ts'
 import { ROOT } from './subject.ts'
 
-const hasDetail = ({ headers, body }: { readonly headers: ReadonlyMap<string, string>; readonly body: string }): void => {
+const hasDetail = ({
+  headers,
+  body,
+}: {
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: string
+}): void => {
   assert.match(headers.get('content-type') ?? 'no content type', /^application\/json/)
   assert.equal(typeof (JSON.parse(body) as { detail?: unknown }).detail, 'string')
 }
@@ -36,7 +42,14 @@ export const MANNERS: ReadonlyArray<Probe> = [
       const secret = 'Bearer-of-a-secret-that-no-log-may-hold'
       const before = subject.output().length
       await subject.raw(`GET /lives HTTP/1.1\r\nHost: a\r\nAuthorization: ${secret}\r\nBro ken header: x\r\n\r\n`)
-      await subject.raw(requestOf('POST', '/lives', { 'Content-Type': 'application/json', Authorization: secret, Connection: 'close' }, `{"password": "${secret}`))
+      await subject.raw(
+        requestOf(
+          'POST',
+          '/lives',
+          { 'Content-Type': 'application/json', Authorization: secret, Connection: 'close' },
+          `{"password": "${secret}`,
+        ),
+      )
       const chunked = { Authorization: secret, 'Content-Type': FORM, 'Transfer-Encoding': 'chunked' }
       await subject.raw(`${requestOf('POST', '/login', chunked)}zz${secret}\r\n`)
       await eventually(() => assert.match(subject.output().slice(before), /HPE_|parse|client error|request/i))
@@ -71,7 +84,11 @@ export const MANNERS: ReadonlyArray<Probe> = [
   {
     name: 'an offer of HTTP/2 is passed over and the request is answered',
     run: async (subject) => {
-      const offer = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'AAMAAABkAAQCAAAAAAIAAAAA' }
+      const offer = {
+        Connection: 'Upgrade, HTTP2-Settings',
+        Upgrade: 'h2c',
+        'HTTP2-Settings': 'AAMAAABkAAQCAAAAAAIAAAAA',
+      }
       assert.equal((await subject.raw(requestOf('GET', '/version', offer))).status, 200)
       const form = new URLSearchParams(ROOT).toString()
       const answer = await subject.raw(requestOf('POST', '/login', { ...offer, 'Content-Type': FORM }, form))

@@ -20,7 +20,8 @@ const parse = (text: string): RawAnswer | null => {
   const headers = new Map(pairs)
   const length = Number(headers.get('content-length') ?? 0)
   const body = text.slice(end + 4)
-  if (headers.get('transfer-encoding') !== undefined ? !body.includes('\r\n0\r\n\r\n') : body.length < length) return null
+  if (headers.get('transfer-encoding') !== undefined ? !body.includes('\r\n0\r\n\r\n') : body.length < length)
+    return null
   return { status: Number(line.split(' ')[1]), headers, body }
 }
 
@@ -28,7 +29,11 @@ const parse = (text: string): RawAnswer | null => {
 export const dial = (url: string, from?: string): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
-    const socket = connect({ host: hostname, port: Number(port), ...(from === undefined ? {} : { localAddress: from }) })
+    const socket = connect({
+      host: hostname,
+      port: Number(port),
+      ...(from === undefined ? {} : { localAddress: from }),
+    })
     socket.once('connect', () => resolve(socket))
     socket.once('error', reject)
   })
@@ -56,7 +61,12 @@ export const ask = async (url: string, request: string, from?: string): Promise<
 }
 
 /** A request in bytes, with the headers that every client sends. */
-export const requestOf = (method: string, path: string, headers: Readonly<Record<string, string>> = {}, body = ''): string =>
+export const requestOf = (
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  body = '',
+): string =>
   [
     `${method} ${path} HTTP/1.1`,
     'Host: 127.0.0.1',

@@ -1,6 +1,7 @@
 /**
  * Probes the service of a checkout from outside, over real sockets, and says of each probe whether it is as a stranger
- * would expect: `node test/support/black-box/run.ts [CHECKOUT [PART-OF-NAME]]`, by default this one. Exit code 1 when one is not.
+ * would expect: `node test/support/black-box/run.ts [CHECKOUT [PART-OF-NAME]]`, by default this one. Exit code 1 when
+ * one is not.
  */
 import { resolve } from 'node:path'
 import { ABUSE } from './abuse-probes.ts'

@@ -82,10 +82,14 @@ const isTakenOver = (item: unknown): boolean =>
  */
 export const inRecordedShape = (recorded: unknown, told: unknown): unknown => {
   if (Array.isArray(recorded) && Array.isArray(told))
-    return told.filter((item) => !isTakenOver(item)).map((item: unknown, index) => inRecordedShape(recorded[index], item))
+    return told
+      .filter((item) => !isTakenOver(item))
+      .map((item: unknown, index) => inRecordedShape(recorded[index], item))
   if (typeof recorded !== 'object' || recorded === null || typeof told !== 'object' || told === null) return told
   const members = told as Readonly<Record<string, unknown>>
-  return Object.fromEntries(Object.entries(recorded).map(([name, value]) => [name, inRecordedShape(value, members[name])]))
+  return Object.fromEntries(
+    Object.entries(recorded).map(([name, value]) => [name, inRecordedShape(value, members[name])]),
+  )
 }
 
 /** As much of each list as there was before, all the way down. */

@@ -26,7 +26,9 @@ import { ADA, BOB, LISTS, readLists, ROOT, TIMELESS_SETTINGS } from './lists.ts'
 
 const SESSIONS = 1000
 const SPOKEN_BY_EACH = 3
-/** Of every ten sessions: the first five stay pending, three are finished, one is deleted, one is finished and deleted. */
+/**
+ * Of every ten sessions: the first five stay pending, three are finished, one is deleted, one is finished and deleted.
+ */
 const FINISHED = new Set([5, 6, 7, 9])
 const DELETED = new Set([8, 9])
 /** Text that nobody asked to keep is forgotten a minute after the end. */

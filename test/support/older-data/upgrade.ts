@@ -45,13 +45,18 @@ const settingsFor = ({ dataDirectory, stores }: ServiceData): Settings => ({
   ...prefixed({ DATA_DIR: dataDirectory, AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32', RECONNECT_GRACE: '10m', ...stores }),
 })
 
-export const startOlder = (t: ExecutionContext, data: ServiceData): Launched => launch(t, settingsFor(data), [], OLDER_CHECKOUT)
+export const startOlder = (t: ExecutionContext, data: ServiceData): Launched =>
+  launch(t, settingsFor(data), [], OLDER_CHECKOUT)
 
 /** `more`: variables beside the settings. */
 export const startToday = (t: ExecutionContext, data: ServiceData, more: Settings = {}): Launched =>
   launch(t, { ...settingsFor(data), STENOLOG_OVERCOMMIT: '0', ...more })
 
-const checkIsClean = async (t: ExecutionContext, { dataDirectory, stores }: ServiceData, when: string): Promise<void> => {
+const checkIsClean = async (
+  t: ExecutionContext,
+  { dataDirectory, stores }: ServiceData,
+  when: string,
+): Promise<void> => {
   const { code, stdout, stderr } = await stenolog(dataDirectory, ['check'], stores)
   t.is(code, 0, `${when}:\n${stdout}${stderr}`)
 }

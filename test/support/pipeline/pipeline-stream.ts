@@ -31,7 +31,9 @@ export interface Streamed {
   readonly isLate: boolean
 }
 
-/** Streams audio through a pipeline in chunks of `chunk` samples, with `ticks` turns of the event loop after each one. */
+/**
+ * Streams audio through a pipeline in chunks of `chunk` samples, with `ticks` turns of the event loop after each one.
+ */
 export const streamAudio = async (options: {
   readonly words: ReadonlyArray<ScriptedWord>
   readonly audio: Int16Array

@@ -12,14 +12,20 @@ const { folder, provider, merged, disposes = true, profiles } = JSON.parse(proce
 /** Tensors that runs created on the device, and tensors that were released. */
 const tensors = { made: 0, disposed: 0 }
 const sessions: Array<InferenceSession> = []
-const create = InferenceSession.create.bind(InferenceSession) as (graph: string, options: object) => Promise<InferenceSession>
+const create = InferenceSession.create.bind(InferenceSession) as (
+  graph: string,
+  options: object,
+) => Promise<InferenceSession>
 const { dispose } = Tensor.prototype
 Object.assign(InferenceSession, {
   create: async (graph: string, options: object) => {
-    const profiling = profiles === undefined ? {} : { enableProfiling: true, profileFilePrefix: join(profiles, basename(graph)) }
+    const profiling =
+      profiles === undefined ? {} : { enableProfiling: true, profileFilePrefix: join(profiles, basename(graph)) }
     const session = await create(graph, { ...options, ...profiling })
     sessions.push(session)
-    const run = session.run.bind(session) as (...feeds: ReadonlyArray<unknown>) => Promise<InferenceSession.OnnxValueMapType>
+    const run = session.run.bind(session) as (
+      ...feeds: ReadonlyArray<unknown>
+    ) => Promise<InferenceSession.OnnxValueMapType>
     return Object.assign(session, {
       run: async (...feeds: ReadonlyArray<unknown>) => {
         const results = await run(...feeds)

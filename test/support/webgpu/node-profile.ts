@@ -25,14 +25,27 @@ export const readProfiles = async (folder: string): Promise<ReadonlyArray<Profil
   const nodes = await Promise.all(
     files.map(async (file) => {
       const events = JSON.parse(await readFile(join(folder, file), 'utf8')) as ReadonlyArray<ProfileEvent>
-      return events.flatMap(({ cat, args: { provider, op_name: type, input_type_shape: inputs = [] } = {} }): ReadonlyArray<ProfiledNode> => {
-        if (cat !== 'Node' || provider === undefined || type === undefined) return []
-        return [{ graph: file.split('.', 1)[0] ?? file, provider, type, reads: inputs.flatMap((input) => Object.keys(input)) }]
-      })
+      return events.flatMap(
+        ({
+          cat,
+          args: { provider, op_name: type, input_type_shape: inputs = [] } = {},
+        }): ReadonlyArray<ProfiledNode> => {
+          if (cat !== 'Node' || provider === undefined || type === undefined) return []
+          return [
+            {
+              graph: file.split('.', 1)[0] ?? file,
+              provider,
+              type,
+              reads: inputs.flatMap((input) => Object.keys(input)),
+            },
+          ]
+        },
+      )
     }),
   )
   return nodes.flat()
 }
 
 /** Returns whether a node computes positions or shapes, which onnxruntime always does on the CPU. */
-export const isOfShapes = ({ type, reads }: ProfiledNode): boolean => type === 'Shape' || reads.every((read) => !read.startsWith('float'))
+export const isOfShapes = ({ type, reads }: ProfiledNode): boolean =>
+  type === 'Shape' || reads.every((read) => !read.startsWith('float'))

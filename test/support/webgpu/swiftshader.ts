@@ -6,4 +6,8 @@ const FOLDER = '/usr/lib/chromium'
 export const SWIFTSHADER = `${FOLDER}/vk_swiftshader_icd.json`
 
 /** Environment with which a process finds SwiftShader and its Vulkan loader, which needs a runtime folder. */
-export const SWIFTSHADER_ENVIRONMENT = { VK_DRIVER_FILES: SWIFTSHADER, LD_LIBRARY_PATH: FOLDER, XDG_RUNTIME_DIR: tmpdir() }
+export const SWIFTSHADER_ENVIRONMENT = {
+  VK_DRIVER_FILES: SWIFTSHADER,
+  LD_LIBRARY_PATH: FOLDER,
+  XDG_RUNTIME_DIR: tmpdir(),
+}

@@ -19,7 +19,10 @@ export const attached = (epoch: number, term = 1): LiveEvent => ({
   type: 'SenderAttached',
   data: { ...earlier, epoch, instance: 'a', term },
 })
-export const takenOver = (term: number): LiveEvent => ({ type: 'LiveTakenOver', data: { ...earlier, worker: 'gpu-1', term } })
+export const takenOver = (term: number): LiveEvent => ({
+  type: 'LiveTakenOver',
+  data: { ...earlier, worker: 'gpu-1', term },
+})
 export const detached = (epoch: number): LiveEvent => ({ type: 'SenderDetached', data: { ...earlier, epoch } })
 export const started: LiveEvent = { type: 'LiveStarted', data: earlier }
 export const finished: LiveEvent = { type: 'LiveFinished', data: { ...earlier, reason: 'finish_message' } }

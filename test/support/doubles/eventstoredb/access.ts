@@ -7,7 +7,10 @@ interface AnyCall {
 }
 
 /** The same calls, refused to whoever does not bring the account; a null account lets all in. */
-export const withAccess = (calls: UntypedServiceImplementation, account: string | null): UntypedServiceImplementation => {
+export const withAccess = (
+  calls: UntypedServiceImplementation,
+  account: string | null,
+): UntypedServiceImplementation => {
   if (account === null) return calls
   const wanted = `Basic ${Buffer.from(account).toString('base64')}`
   const guarded = Object.entries(calls).map(([name, handle]) => {

@@ -17,7 +17,8 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const metadataEvent = (data: string): ProposedEvent => systemEvent('$metadata', data)
 
-type Verdict = { readonly kind: 'write' } | { readonly kind: 'stored'; readonly last: bigint } | { readonly kind: 'refused' }
+type Verdict =
+  { readonly kind: 'write' } | { readonly kind: 'stored'; readonly last: bigint } | { readonly kind: 'refused' }
 
 /** Without an expected revision only ids that are still remembered tell a retry. */
 const judgeByMemory = (log: EventLog, stream: string, events: ReadonlyArray<ProposedEvent>): Verdict => {
@@ -31,7 +32,12 @@ const judgeByMemory = (log: EventLog, stream: string, events: ReadonlyArray<Prop
 }
 
 /** What stands behind the expected revision decides whether a wrong one is a retry. */
-const judgeByRevision = (log: EventLog, stream: string, expected: bigint, events: ReadonlyArray<ProposedEvent>): Verdict => {
+const judgeByRevision = (
+  log: EventLog,
+  stream: string,
+  expected: bigint,
+  events: ReadonlyArray<ProposedEvent>,
+): Verdict => {
   const current = log.last(stream)
   if (expected === current) return { kind: 'write' }
   if (expected > current) return { kind: 'refused' }
@@ -53,7 +59,9 @@ const judge = (log: EventLog, stream: string, expected: Expected, events: Readon
 /** What was deleted stays away: the server writes the limit `$tb` beside the other members of the metadata. */
 const undelete = (log: EventLog, stream: string, first: bigint): void => {
   const metadata = JSON.parse(log.metadata(stream)) as Readonly<Record<string, unknown>>
-  log.write(`$$${stream}`, log.last(`$$${stream}`) + 1n, [metadataEvent(JSON.stringify({ ...metadata, $tb: Number(first) }))])
+  log.write(`$$${stream}`, log.last(`$$${stream}`) + 1n, [
+    metadataEvent(JSON.stringify({ ...metadata, $tb: Number(first) })),
+  ])
 }
 
 /** A write to a deleted stream undeletes it, as does one to its metadata. */
@@ -68,9 +76,17 @@ const writeAndUndelete = (log: EventLog, stream: string, events: ReadonlyArray<P
 }
 
 /** Appends as server 23.10.6 was seen to (the decision record of the adapter names the recordings). */
-export const append = (log: EventLog, stream: string, expected: Expected, events: ReadonlyArray<ProposedEvent>): AppendAnswer => {
+export const append = (
+  log: EventLog,
+  stream: string,
+  expected: Expected,
+  events: ReadonlyArray<ProposedEvent>,
+): AppendAnswer => {
   if (stream === '' || events.some(({ id }) => !UUID.test(id))) return { kind: 'bad-request' }
-  const bytes = events.reduce((sum, { type, data, metadata }) => sum + 2 * type.length + data.length + metadata.length, 0)
+  const bytes = events.reduce(
+    (sum, { type, data, metadata }) => sum + 2 * type.length + data.length + metadata.length,
+    0,
+  )
   if (bytes > MAX_APPEND_BYTES) return { kind: 'too-large' }
   if (log.isTombstoned(stream)) return { kind: 'tombstoned' }
   const verdict = judge(log, stream, expected, events)
@@ -78,7 +94,11 @@ export const append = (log: EventLog, stream: string, expected: Expected, events
     case 'refused':
       return { kind: 'wrong-version', actual: log.last(stream) }
     case 'stored':
-      return { kind: 'done', revision: verdict.last, position: log.isDeleted(stream) ? null : (log.at(stream, verdict.last)?.position ?? null) }
+      return {
+        kind: 'done',
+        revision: verdict.last,
+        position: log.isDeleted(stream) ? null : (log.at(stream, verdict.last)?.position ?? null),
+      }
     case 'write':
       return { kind: 'done', ...writeAndUndelete(log, stream, events) }
   }

@@ -59,7 +59,12 @@ const errorOf = (answer: Exclude<AppendAnswer, { kind: 'done' }>, stream: string
 }
 
 /** One answer on the shared stream of batch appends. */
-export const batchResponse = (correlationId: string, stream: string, answer: AppendAnswer, expected: Expected): BatchAppendResp => {
+export const batchResponse = (
+  correlationId: string,
+  stream: string,
+  answer: AppendAnswer,
+  expected: Expected,
+): BatchAppendResp => {
   const response = new streams.BatchAppendResp()
   const id = new shared.UUID()
   id.setString(correlationId)

@@ -69,14 +69,19 @@ export interface Cluster {
   /** Whether clients are answered by it. */
   readonly isServing: (index: number) => boolean
   readonly leave: (index: number, absence: Absence) => void
-  /** Ends an absence. A leader that was replaced while it was frozen claims its place for a while and then ends itself. */
+  /**
+   * Ends an absence. A leader that was replaced while it was frozen claims its place for a while and then ends itself.
+   */
   readonly comeBack: (index: number) => void
   readonly dispose: () => void
 }
 
 const HOST = '127.0.0.1'
 
-/** Nodes that share one log, each as far as it was reached; the first leads. What they do was recorded of three real ones. */
+/**
+ * Nodes that share one log, each as far as it was reached; the first leads. What they do was recorded of three real
+ * ones.
+ */
 export const createCluster = ({ file, ports, delays, onEnd }: ClusterParts): Cluster => {
   const history: WriteInLog[] = []
   const nodes = ports.map((_, index): NodeRecord => ({
@@ -102,9 +107,11 @@ export const createCluster = ({ file, ports, delays, onEnd }: ClusterParts): Clu
     others.add(timer)
   }
 
-  const voters = (): ReadonlyArray<NodeRecord> => nodes.filter(({ absence, isDeposed }) => absence === null && !isDeposed)
+  const voters = (): ReadonlyArray<NodeRecord> =>
+    nodes.filter(({ absence, isDeposed }) => absence === null && !isDeposed)
   const hasQuorum = (): boolean => voters().length * 2 > nodes.length
-  const leading = (): NodeRecord | undefined => (hasQuorum() ? voters().find(({ state }) => state === 'Leader') : undefined)
+  const leading = (): NodeRecord | undefined =>
+    hasQuorum() ? voters().find(({ state }) => state === 'Leader') : undefined
 
   const replicate = (): void => {
     for (const node of voters()) {
@@ -179,9 +186,14 @@ export const createCluster = ({ file, ports, delays, onEnd }: ClusterParts): Clu
     epoch: node.epoch,
   })
   const members = (node: NodeRecord): readonly [Member, ...ReadonlyArray<Member>] => {
-    const rest = nodes.filter((other) => other !== node).map((other) => seen(other, other.absence === null || !other.isMissed))
+    const rest = nodes
+      .filter((other) => other !== node)
+      .map((other) => seen(other, other.absence === null || !other.isMissed))
     const isAlive = node.state === 'Leader'
-    return [seen(node, true), ...(node.absence === null ? rest : node.lastSeen.map((member) => ({ ...member, isAlive })))]
+    return [
+      seen(node, true),
+      ...(node.absence === null ? rest : node.lastSeen.map((member) => ({ ...member, isAlive }))),
+    ]
   }
   const resign = (node: NodeRecord): void => {
     if (leading() !== node) return

@@ -30,7 +30,10 @@ export interface LogView {
   readonly records: ReadonlyArray<LogRecord>
   /** Position behind the last record. */
   readonly end: () => number
-  /** Position up to which scavenges went: below it a position inside a record, or of one that is gone, is taken for the next. */
+  /**
+   * Position up to which scavenges went: below it a position inside a record, or of one that is gone, is taken for the
+   * next.
+   */
   readonly scavengedTo: () => number
   /** Index of the first record at a position or behind it. */
   readonly indexAt: (position: number) => number
@@ -101,22 +104,30 @@ export const createReplica = (): Replica => {
 
   const of = (stream: string): ReadonlyArray<LogRecord> => streams.get(stream) ?? []
   const metadata = (stream: string): string => Buffer.from(of(`$$${stream}`).at(-1)?.data ?? []).toString()
-  const isTombstoned = (stream: string): boolean => tombstoned.has(stream) || (isMetadata(stream) && tombstoned.has(stream.slice(2)))
+  const isTombstoned = (stream: string): boolean =>
+    tombstoned.has(stream) || (isMetadata(stream) && tombstoned.has(stream.slice(2)))
   const last = (stream: string): bigint => of(stream).at(-1)?.revision ?? -1n
 
   /** Whether the limits of its stream leave a record. */
   const isWithinLimits = (stream: string, now: number): ((record: LogRecord) => boolean) => {
     const { maxCount, maxAgeMs, truncateBefore } = isMetadata(stream) ? NEWEST_ALONE : limitsOf(metadata(stream))
     const first = maxCount === null ? 0n : last(stream) - BigInt(maxCount) + 1n
-    return ({ revision, at }) => revision >= first && revision >= truncateBefore && (maxAgeMs === null || at >= now - maxAgeMs)
+    return ({ revision, at }) =>
+      revision >= first && revision >= truncateBefore && (maxAgeMs === null || at >= now - maxAgeMs)
   }
 
-  /** Takes what limits, deletions and tombstones hide before `to`. The last event of a stream stays, as does a tombstone. */
+  /**
+   * Takes what limits, deletions and tombstones hide before `to`. The last event of a stream stays, as does a
+   * tombstone.
+   */
   const scavenge = (to: number, now: number): void => {
     const stays = new Set<LogRecord>()
     for (const [stream, all] of streams) {
       const isWithin = isWithinLimits(stream, now)
-      const left = all.filter((record, index) => record.position >= to || (!isTombstoned(stream) && (isWithin(record) || index === all.length - 1)))
+      const left = all.filter(
+        (record, index) =>
+          record.position >= to || (!isTombstoned(stream) && (isWithin(record) || index === all.length - 1)),
+      )
       streams.set(stream, left)
       for (const record of left) stays.add(record)
     }
@@ -175,7 +186,10 @@ export const createReplica = (): Replica => {
   }
 }
 
-/** The whole log in memory over its file: what is written, whatever the rules for writing are. `onWritten` hears of all that is, and was. */
+/**
+ * The whole log in memory over its file: what is written, whatever the rules for writing are. `onWritten` hears of all
+ * that is, and was.
+ */
 export const openEventLog = (path: string, onWritten: (write: WriteInLog) => void = () => undefined): EventLog => {
   const file = openLogFile(path)
   const { add, ...view } = createReplica()

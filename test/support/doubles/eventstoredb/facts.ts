@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { EventStoreDBClient, jsonEvent, type AllStreamSubscription, type StreamSubscription } from '@eventstore/db-client'
+import {
+  EventStoreDBClient,
+  jsonEvent,
+  type AllStreamSubscription,
+  type StreamSubscription,
+} from '@eventstore/db-client'
 import test, { type ExecutionContext } from 'ava'
 import { eventually } from '../../tools/eventually.ts'
 import { patient } from './patient.ts'
@@ -15,7 +20,8 @@ const connect = (t: ExecutionContext, url: string): EventStoreDBClient => {
 }
 
 /** A client of an empty log, all on one double. */
-export const clientOfEmptyLog = async (t: ExecutionContext): Promise<EventStoreDBClient> => connect(t, await double.another())
+export const clientOfEmptyLog = async (t: ExecutionContext): Promise<EventStoreDBClient> =>
+  connect(t, await double.another())
 
 /** A double that may be killed, and a client of it. */
 export const startOwnDouble = async (t: ExecutionContext) => {
@@ -32,7 +38,9 @@ export const until = (condition: () => boolean): Promise<void> =>
   }, { timeoutMs: 60_000 })
 
 /** What a subscription says, in order. */
-export const listen = (subscription: AllStreamSubscription | StreamSubscription): { readonly told: string[]; readonly errors: Error[] } => {
+export const listen = (
+  subscription: AllStreamSubscription | StreamSubscription,
+): { readonly told: string[]; readonly errors: Error[] } => {
   const [told, errors]: [string[], Error[]] = [[], []]
   const any = subscription as AllStreamSubscription
   any
@@ -46,4 +54,5 @@ export const listen = (subscription: AllStreamSubscription | StreamSubscription)
 }
 
 /** The events among it, as stream and revision. */
-export const eventsOf = ({ told }: { readonly told: ReadonlyArray<string> }): ReadonlyArray<string> => told.filter((said) => / \d+$/.test(said))
+export const eventsOf = ({ told }: { readonly told: ReadonlyArray<string> }): ReadonlyArray<string> =>
+  told.filter((said) => / \d+$/.test(said))

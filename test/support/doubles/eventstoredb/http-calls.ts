@@ -14,7 +14,9 @@ export const answerHttp = (node: ServingNode, account: string | null): RequestLi
     'GET /info': (response) => json(infoBody(node, account === null))(response),
     'GET /health/live': (response) => response.writeHead(204).end(),
     'POST /admin/scavenge': (response) =>
-      void response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).end(`ScavengeId: ${scavenge(node.log)}`),
+      void response
+        .writeHead(200, { 'content-type': 'text/plain; charset=utf-8' })
+        .end(`ScavengeId: ${scavenge(node.log)}`),
     'POST /admin/node/resign': (response) => {
       node.resign()
       response.writeHead(200).end()
@@ -26,7 +28,8 @@ export const answerHttp = (node: ServingNode, account: string | null): RequestLi
     const [path = ''] = (request.url ?? '').split('?')
     const call = calls[`${request.method} ${path}`]
     if (call === undefined) response.writeHead(404).end()
-    else if (wanted !== null && path.startsWith('/admin/') && request.headers.authorization !== wanted) response.writeHead(401).end()
+    else if (wanted !== null && path.startsWith('/admin/') && request.headers.authorization !== wanted)
+      response.writeHead(401).end()
     else call(response)
   }
 }

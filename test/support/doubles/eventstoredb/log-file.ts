@@ -8,7 +8,13 @@ interface Line {
   /** Decimal: a tombstone's is beyond what a double holds. */
   readonly revision: string
   readonly at: number
-  readonly events: ReadonlyArray<{ readonly id: string; readonly type: string; readonly isJson: boolean; readonly data: string; readonly metadata: string }>
+  readonly events: ReadonlyArray<{
+    readonly id: string
+    readonly type: string
+    readonly isJson: boolean
+    readonly data: string
+    readonly metadata: string
+  }>
 }
 
 export interface ProposedEvent {
@@ -29,7 +35,10 @@ export interface Write {
   readonly events: ReadonlyArray<ProposedEvent>
 }
 
-/** A write and the part of the log that it takes: positions are offsets in the file, as the real server's are in its chunks. */
+/**
+ * A write and the part of the log that it takes: positions are offsets in the file, as the real server's are in its
+ * chunks.
+ */
 export interface WriteInLog extends Write {
   readonly begin: number
   readonly end: number
@@ -49,7 +58,11 @@ const parse = (text: string): Write => {
     stream,
     revision: BigInt(revision),
     at,
-    events: events.map((event) => ({ ...event, data: Buffer.from(event.data, 'base64'), metadata: Buffer.from(event.metadata, 'base64') })),
+    events: events.map((event) => ({
+      ...event,
+      data: Buffer.from(event.data, 'base64'),
+      metadata: Buffer.from(event.metadata, 'base64'),
+    })),
   }
 }
 

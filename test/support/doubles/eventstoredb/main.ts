@@ -1,6 +1,7 @@
 /**
  * The double as a process, for tests only: it speaks as much of EventStoreDB's protocol as the client uses, keeps its
- * log in a file and fails on request. Started with fork (see `start.ts`); argument: Options as JSON. Ends with its parent.
+ * log in a file and fails on request. Started with fork (see `start.ts`); argument: Options as JSON. Ends with its
+ * parent.
  */
 import { openEventLog } from './event-log.ts'
 import { createFaults, type Fault } from './faults.ts'
@@ -14,8 +15,12 @@ export interface Options {
   readonly account: string | null
 }
 
-/** From the test: inject a fault or break every connection now, both answered with `done`; or serve another, empty log, answered with its port. */
-export type Order = { readonly kind: 'fault'; readonly fault: Fault } | { readonly kind: 'drop' } | { readonly kind: 'another' }
+/**
+ * From the test: inject a fault or break every connection now, both answered with `done`; or serve another, empty log,
+ * answered with its port.
+ */
+export type Order =
+  { readonly kind: 'fault'; readonly fault: Fault } | { readonly kind: 'drop' } | { readonly kind: 'another' }
 
 export type Report = { readonly kind: 'listening'; readonly port: number } | { readonly kind: 'done' }
 

@@ -9,7 +9,8 @@ import type { ProposedEvent } from './log-file.ts'
 /** Ticks of 100 ns in a millisecond: the unit of an event's time. */
 const TICKS = 10_000n
 
-export const nameOf = (identifier: StreamIdentifier | undefined): string => Buffer.from(identifier?.getStreamName_asU8() ?? []).toString()
+export const nameOf = (identifier: StreamIdentifier | undefined): string =>
+  Buffer.from(identifier?.getStreamName_asU8() ?? []).toString()
 
 export const identifierOf = (stream: string): StreamIdentifier => {
   const identifier = new shared.StreamIdentifier()
@@ -72,7 +73,10 @@ const failure = (code: status, details: string, trailers: Readonly<Record<string
 }
 
 export const tombstonedFailure = (stream: string): Failure =>
-  failure(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, { exception: 'stream-deleted', 'stream-name': stream })
+  failure(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
+    exception: 'stream-deleted',
+    'stream-name': stream,
+  })
 
 export const tooLargeFailure = (bytes: number): Failure =>
   failure(status.INVALID_ARGUMENT, `Maximum Append Size of ${bytes} Exceeded.`, {
@@ -84,10 +88,16 @@ export const wrongVersionFailure = (stream: string, expected: bigint, actual: bi
   failure(
     status.FAILED_PRECONDITION,
     `Delete failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${expected}, Actual version: ${actual}`,
-    { exception: 'wrong-expected-version', 'stream-name': stream, 'expected-version': String(expected), 'actual-version': String(actual) },
+    {
+      exception: 'wrong-expected-version',
+      'stream-name': stream,
+      'expected-version': String(expected),
+      'actual-version': String(actual),
+    },
   )
 
-export const accessDenied = (): Failure => failure(status.UNAUTHENTICATED, 'Access Denied', { exception: 'access-denied' })
+export const accessDenied = (): Failure =>
+  failure(status.UNAUTHENTICATED, 'Access Denied', { exception: 'access-denied' })
 
 /** What the server says where it has met something that it did not foresee. */
 export const thrownFailure = (details = 'Exception was thrown by handler.'): Failure => failure(status.UNKNOWN, details)

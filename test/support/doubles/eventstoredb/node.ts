@@ -25,7 +25,8 @@ export interface Wish {
 }
 
 /** Whether a call brings the header that only a leader may answer. */
-export const requiresLeader = ({ metadata }: { readonly metadata: Metadata }): boolean => metadata.get('requires-leader')[0] === 'true'
+export const requiresLeader = ({ metadata }: { readonly metadata: Metadata }): boolean =>
+  metadata.get('requires-leader')[0] === 'true'
 
 /** One server of a cluster, as its calls see it. */
 export interface ServingNode {

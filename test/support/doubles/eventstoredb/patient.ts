@@ -2,4 +2,5 @@
 export const PATIENT_LIMITS = { usual: 100_000, short: 100_000, suspicion: 0, confirmation: 30_000 }
 
 /** A connection string whose connection is not given up either. */
-export const patient = (url: string): string => `${url}${url.includes('?') ? '&' : '?'}keepAliveInterval=60000&keepAliveTimeout=60000`
+export const patient = (url: string): string =>
+  `${url}${url.includes('?') ? '&' : '?'}keepAliveInterval=60000&keepAliveTimeout=60000`

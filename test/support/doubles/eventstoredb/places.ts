@@ -17,7 +17,9 @@ export const isShown = ({ stream }: LogRecord): boolean => stream !== EPOCHS
 /** The position that a request names; null for the start and the end. */
 export const givenPosition = (all: ReadReq.Options.AllOptions | undefined): LogPosition | null => {
   const given = all?.getPosition()
-  return given === undefined ? null : { commit: Number(given.getCommitPosition()), prepare: Number(given.getPreparePosition()) }
+  return given === undefined
+    ? null
+    : { commit: Number(given.getCommitPosition()), prepare: Number(given.getPreparePosition()) }
 }
 
 /** Index of the first record at a position or behind it. */
@@ -27,9 +29,16 @@ export const indexFrom = (log: LogView, { commit, prepare }: LogPosition): numbe
   return record?.position === commit && record.position < prepare ? index + 1 : index
 }
 
-/** What the server says of a position that cannot be one; null of all others, those of records that a scavenge took included. */
+/**
+ * What the server says of a position that cannot be one; null of all others, those of records that a scavenge took
+ * included.
+ */
 export const errorAt = (log: LogView, { commit, prepare }: LogPosition): Failure | null => {
   if (prepare > commit) return thrownFailure()
-  const isKnown = commit === 0 || commit < log.scavengedTo() || commit >= log.end() || log.records[log.indexAt(commit)]?.position === commit
+  const isKnown =
+    commit === 0 ||
+    commit < log.scavengedTo() ||
+    commit >= log.end() ||
+    log.records[log.indexAt(commit)]?.position === commit
   return isKnown ? null : thrownFailure(UNREADABLE_PLACE)
 }

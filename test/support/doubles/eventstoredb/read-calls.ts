@@ -17,7 +17,8 @@ const notFound = (stream: string): ReadResp => {
   return response
 }
 
-const isBackwards = (options: ReadReq.Options): boolean => options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS
+const isBackwards = (options: ReadReq.Options): boolean =>
+  options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS
 
 /** The records that a read of a stream asks for; null where there is no stream. */
 const streamRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<LogRecord> | null => {
@@ -32,7 +33,10 @@ const streamRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<Lo
     : visible.filter((record) => record.revision >= revision)
 }
 
-/** The records of `$all`, those included that streams no longer show, until a scavenge; a failure for a position that cannot be. */
+/**
+ * The records of `$all`, those included that streams no longer show, until a scavenge; a failure for a position that
+ * cannot be.
+ */
 const allRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<LogRecord> | Failure => {
   const all = options.getAll()
   const position = givenPosition(all)
@@ -44,13 +48,15 @@ const allRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<LogRe
   const error = errorAt(log, position)
   if (error !== null) return error
   const { commit, prepare } = position
-  if (!isBackwards(options)) return shown.filter((record) => record.position > commit || (record.position === commit && commit >= prepare))
+  if (!isBackwards(options))
+    return shown.filter((record) => record.position > commit || (record.position === commit && commit >= prepare))
   if (commit > log.end()) return thrownFailure(UNREADABLE_PLACE)
   return shown.filter(({ next }) => next < commit || (next === commit && next <= prepare)).toReversed()
 }
 
 /** A subscription that reads nothing before it goes on live is let in by any node. */
-const isFromEnd = (options: ReadReq.Options): boolean => options.hasSubscription() && options.getAll()?.hasEnd() === true
+const isFromEnd = (options: ReadReq.Options): boolean =>
+  options.hasSubscription() && options.getAll()?.hasEnd() === true
 
 const answer = async (call: ReadCall, { view: log, admit }: ServingNode, options: ReadReq.Options): Promise<void> => {
   const refused = isFromEnd(options) ? null : await admit({ isWrite: false, requiresLeader: requiresLeader(call) })

@@ -1,6 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js'
+import {
+  Server,
+  ServerCredentials,
+  type sendUnaryData,
+  type ServerUnaryCall,
+  type ServiceDefinition,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js'
 import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js'
@@ -28,7 +35,10 @@ export interface ServerOptions {
   readonly account: string | null
 }
 
-const supportedMethods = (_: ServerUnaryCall<Empty, SupportedMethods>, callback: sendUnaryData<SupportedMethods>): void => {
+const supportedMethods = (
+  _: ServerUnaryCall<Empty, SupportedMethods>,
+  callback: sendUnaryData<SupportedMethods>,
+): void => {
   const supported = new features.SupportedMethods()
   supported.setEventStoreServerVersion(VERSION)
   for (const { path } of Object.values(streamsGrpc.StreamsService as unknown as ServiceDefinition)) {
@@ -41,8 +51,10 @@ const supportedMethods = (_: ServerUnaryCall<Empty, SupportedMethods>, callback:
   callback(null, supported)
 }
 
-const members = (node: ServingNode) => (_: ServerUnaryCall<Empty, ClusterInfo>, callback: sendUnaryData<ClusterInfo>): void =>
-  callback(null, gossipMessage(node))
+const members =
+  (node: ServingNode) =>
+  (_: ServerUnaryCall<Empty, ClusterInfo>, callback: sendUnaryData<ClusterInfo>): void =>
+    callback(null, gossipMessage(node))
 
 export interface RunningServer {
   readonly port: number
@@ -52,8 +64,17 @@ export interface RunningServer {
   readonly close: () => Promise<void>
 }
 
-/** Serves a node over gRPC and HTTP/1.1 on the loopback address. The sockets are ours, so that connections can be broken. */
-export const startServer = async ({ node: nodeAt, faults, port, tls, account }: ServerOptions): Promise<RunningServer> => {
+/**
+ * Serves a node over gRPC and HTTP/1.1 on the loopback address. The sockets are ours, so that connections can be
+ * broken.
+ */
+export const startServer = async ({
+  node: nodeAt,
+  faults,
+  port,
+  tls,
+  account,
+}: ServerOptions): Promise<RunningServer> => {
   const sockets = new Set<Socket>()
   const dropAll = (): void => {
     for (const socket of sockets) socket.resetAndDestroy()

@@ -88,7 +88,11 @@ const doubleNode = ({ cluster, index, relay, node, isSecure, account }: NodePart
 }
 
 /** Starts three nodes with an empty log; the first leads. */
-export const startCluster = async ({ tls = null, account = null, delays = {} }: ClusterSettings = {}): Promise<ClusterDouble> => {
+export const startCluster = async ({
+  tls = null,
+  account = null,
+  delays = {},
+}: ClusterSettings = {}): Promise<ClusterDouble> => {
   const directory = await temporaryDirectory()
   const ports: number[] = Array.from({ length: SIZE }, () => 0)
   const relays: Relay[] = []

@@ -30,7 +30,9 @@ export interface EventStoreDbDouble {
 }
 
 /** Starts a double on a free port with an empty log. */
-export const startDouble = async (settings: Partial<Pick<Options, 'tls' | 'account'>> = {}): Promise<EventStoreDbDouble> => {
+export const startDouble = async (
+  settings: Partial<Pick<Options, 'tls' | 'account'>> = {},
+): Promise<EventStoreDbDouble> => {
   const directory = await temporaryDirectory()
   const options = { file: join(directory.path, 'log'), tls: settings.tls ?? null, account: settings.account ?? null }
   let child: ChildProcess | null = null

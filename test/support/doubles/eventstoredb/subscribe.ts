@@ -75,7 +75,13 @@ const planOf = (log: LogView, options: ReadReq.Options): Plan | null => {
     const name = nameOf(stream.getStreamIdentifier())
     const after = stream.hasEnd() ? log.last(name) : stream.hasRevision() ? BigInt(stream.getRevision()) : -1n
     const matches: Matches = (record) => record.stream === name && record.revision > after
-    return { start: START, matches, window: Number.POSITIVE_INFINITY, interval: null, mayCatchUp: () => log.last(name) >= 0n }
+    return {
+      start: START,
+      matches,
+      window: Number.POSITIVE_INFINITY,
+      interval: null,
+      mayCatchUp: () => log.last(name) >= 0n,
+    }
   }
   const given = givenPosition(options.getAll())
   if (given !== null && errorAt(log, given) !== null) return null

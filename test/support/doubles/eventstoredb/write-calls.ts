@@ -1,14 +1,28 @@
 import type { sendUnaryData, ServerDuplexStream, ServerReadableStream, ServerUnaryCall } from '@grpc/grpc-js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import type { AppendReq, AppendResp, DeleteReq, DeleteResp, TombstoneReq, TombstoneResp } from '@eventstore/db-client/generated/streams_pb.js'
+import type {
+  AppendReq,
+  AppendResp,
+  DeleteReq,
+  DeleteResp,
+  TombstoneReq,
+  TombstoneResp,
+} from '@eventstore/db-client/generated/streams_pb.js'
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { append, MAX_APPEND_BYTES, remove, type AppendAnswer, type Expected } from './append-rules.ts'
 import { batchResponse, expectedOfBatch } from './batch-messages.ts'
 import type { Faults } from './faults.ts'
 import type { ProposedEvent } from './log-file.ts'
 import { requiresLeader, type ServingNode } from './node.ts'
-import { nameOf, proposedEvent, thrownFailure, tombstonedFailure, tooLargeFailure, wrongVersionFailure } from './messages.ts'
+import {
+  nameOf,
+  proposedEvent,
+  thrownFailure,
+  tombstonedFailure,
+  tooLargeFailure,
+  wrongVersionFailure,
+} from './messages.ts'
 
 export interface CallParts {
   readonly node: ServingNode
@@ -17,7 +31,10 @@ export interface CallParts {
   readonly dropAll: () => void
 }
 
-/** Milliseconds after which the real server answers a request that it could not read a second time, which confuses the client. */
+/**
+ * Milliseconds after which the real server answers a request that it could not read a second time, which confuses the
+ * client.
+ */
 const SECOND_ANSWER_MS = 2000
 
 const expectedOf = (options: AppendReq.Options | DeleteReq.Options | TombstoneReq.Options | undefined): Expected => {
@@ -26,7 +43,10 @@ const expectedOf = (options: AppendReq.Options | DeleteReq.Options | TombstoneRe
   return options?.hasStreamExists() === true ? 'stream_exists' : 'any'
 }
 
-const appendResponse = (answer: Extract<AppendAnswer, { kind: 'done' | 'wrong-version' }>, expected: Expected): AppendResp => {
+const appendResponse = (
+  answer: Extract<AppendAnswer, { kind: 'done' | 'wrong-version' }>,
+  expected: Expected,
+): AppendResp => {
   const response = new streams.AppendResp()
   if (answer.kind === 'done') {
     const success = new streams.AppendResp.Success()
@@ -86,11 +106,18 @@ const unaryAppend =
 const batchAppend =
   ({ node: { log, admit } }: CallParts) =>
   (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>): void => {
-    const begun = new Map<string, { readonly stream: string; readonly expected: Expected; readonly events: ProposedEvent[] }>()
+    const begun = new Map<
+      string,
+      { readonly stream: string; readonly expected: Expected; readonly events: ProposedEvent[] }
+    >()
     const serve = async (request: BatchAppendReq): Promise<void> => {
       const correlationId = request.getCorrelationId()?.getString() ?? ''
       const options = request.getOptions()
-      const batch = begun.get(correlationId) ?? { stream: nameOf(options?.getStreamIdentifier()), expected: expectedOfBatch(options), events: [] }
+      const batch = begun.get(correlationId) ?? {
+        stream: nameOf(options?.getStreamIdentifier()),
+        expected: expectedOfBatch(options),
+        events: [],
+      }
       begun.set(correlationId, batch)
       batch.events.push(...request.getProposedMessagesList().map(proposedEvent))
       if (!request.getIsFinal()) return
@@ -107,7 +134,12 @@ const batchAppend =
     call.on('error', () => undefined)
   }
 
-const positionIn = <A extends { setCommitPosition: (value: string) => unknown; setPreparePosition: (value: string) => unknown }>(message: A, position: number): A => {
+const positionIn = <
+  A extends { setCommitPosition: (value: string) => unknown; setPreparePosition: (value: string) => unknown },
+>(
+  message: A,
+  position: number,
+): A => {
   message.setCommitPosition(String(position))
   message.setPreparePosition(String(position))
   return message
@@ -117,7 +149,11 @@ const EXPECTED_NUMBERS = { any: -2n, no_stream: -1n, stream_exists: -4n }
 
 /** Both kinds of deletion; `answer` makes the response of each. */
 const removal =
-  <Request extends DeleteReq | TombstoneReq, Response>({ node: { log, admit } }: CallParts, forEver: boolean, answer: (position: number) => Response) =>
+  <Request extends DeleteReq | TombstoneReq, Response>(
+    { node: { log, admit } }: CallParts,
+    forEver: boolean,
+    answer: (position: number) => Response,
+  ) =>
   async (call: ServerUnaryCall<Request, Response>, callback: sendUnaryData<Response>): Promise<void> => {
     const refused = await admit({ isWrite: true, requiresLeader: requiresLeader(call) })
     if (refused !== null) return callback(refused)
@@ -127,7 +163,13 @@ const removal =
     const removed = remove(log, stream, expected, forEver)
     if (removed.kind === 'tombstoned') return callback(tombstonedFailure(stream))
     if (removed.kind === 'wrong-version')
-      return callback(wrongVersionFailure(stream, typeof expected === 'bigint' ? expected : EXPECTED_NUMBERS[expected], removed.actual))
+      return callback(
+        wrongVersionFailure(
+          stream,
+          typeof expected === 'bigint' ? expected : EXPECTED_NUMBERS[expected],
+          removed.actual,
+        ),
+      )
     callback(null, answer(removed.kind === 'done' ? (removed.position ?? 0) : 0))
   }
 

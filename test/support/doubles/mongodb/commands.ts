@@ -34,17 +34,28 @@ let lastCursor = 0
 const listOf = (value: unknown): ReadonlyArray<BSON.Document> => (Array.isArray(value) ? value : [])
 
 /** The first documents, and a cursor for the others. */
-const answered = ({ cursors, of }: Pick<Call, 'cursors' | 'of'>, found: ReadonlyArray<BSON.Document>, size: number, single = false): BSON.Document => {
+const answered = (
+  { cursors, of }: Pick<Call, 'cursors' | 'of'>,
+  found: ReadonlyArray<BSON.Document>,
+  size: number,
+  single = false,
+): BSON.Document => {
   const rest = single ? [] : found.slice(size)
   if (rest.length > 0) cursors.set(++lastCursor, rest)
-  return { cursor: { firstBatch: found.slice(0, size), id: BSON.Long.fromNumber(rest.length > 0 ? lastCursor : 0), ns: of }, ...OK }
+  return {
+    cursor: { firstBatch: found.slice(0, size), id: BSON.Long.fromNumber(rest.length > 0 ? lastCursor : 0), ns: of },
+    ...OK,
+  }
 }
 
 /** Those that the filter takes; one that names an `_id` is not looked for among all. */
 const select = ({ storage, of, view }: Call, filter: BSON.Document): ReadonlyArray<BSON.Document> => {
   checkFilter(filter)
   const id: unknown = filter['_id']
-  const candidates = typeof id === 'string' ? [storage.byId(of, id, view)].flatMap((document) => document ?? []) : storage.documents(of, view)
+  const candidates =
+    typeof id === 'string'
+      ? [storage.byId(of, id, view)].flatMap((document) => document ?? [])
+      : storage.documents(of, view)
   return candidates.filter((document) => matches(document, filter))
 }
 
@@ -169,7 +180,11 @@ const createIndexes = ({ storage, of, command }: Call): BSON.Document => {
     else if (known.name !== name)
       throw new ServerError(85, 'IndexOptionsConflict', `Index already exists with a different name: ${known.name}`)
     else if (JSON.stringify(known.key) !== same)
-      throw new ServerError(86, 'IndexKeySpecsConflict', `An existing index has the same name as the requested index. Requested index: ${name}`)
+      throw new ServerError(
+        86,
+        'IndexKeySpecsConflict',
+        `An existing index has the same name as the requested index. Requested index: ${name}`,
+      )
   }
   return { numIndexesBefore, numIndexesAfter: storage.indexes(of).length, ...OK }
 }
@@ -186,12 +201,19 @@ const dropIndexes = ({ storage, of, command }: Call): BSON.Document => {
 const listIndexes = (call: Call): BSON.Document => {
   const indexes = call.storage.indexes(call.of)
   if (indexes.length === 0) throw new ServerError(26, 'NamespaceNotFound', `ns does not exist: ${call.of}`)
-  return answered(call, indexes.map(({ name, key, unique }) => ({ v: 2, key, name, ...(unique && name !== '_id_' ? { unique } : {}) })), FIRST_BATCH)
+  return answered(
+    call,
+    indexes.map(({ name, key, unique }) => ({ v: 2, key, name, ...(unique && name !== '_id_' ? { unique } : {}) })),
+    FIRST_BATCH,
+  )
 }
 
 const listCollections = (call: Call): BSON.Document => {
   const start = `${call.database}.`
-  const names = call.storage.names().filter((name) => name.startsWith(start)).map((name) => ({ name: name.slice(start.length), type: 'collection' }))
+  const names = call.storage
+    .names()
+    .filter((name) => name.startsWith(start))
+    .map((name) => ({ name: name.slice(start.length), type: 'collection' }))
   const filter = call.command['filter'] ?? {}
   checkFilter(filter)
   return answered(call, names.filter((entry) => matches(entry, filter)), FIRST_BATCH)

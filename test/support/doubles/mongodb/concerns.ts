@@ -28,7 +28,11 @@ export const weaknessOf = (name: string, command: BSON.Document): WeakWrite | nu
 
 /** A server takes it, but the product must not ask. */
 export const refusalOf = ({ concern }: WeakWrite): ServerError =>
-  new ServerError(100, 'UnsatisfiableWriteConcern', `the double of MongoDB takes writes of {w: "majority", j: true}, not of ${concern}`)
+  new ServerError(
+    100,
+    'UnsatisfiableWriteConcern',
+    `the double of MongoDB takes writes of {w: "majority", j: true}, not of ${concern}`,
+  )
 
 /** What a read that came to a primary sees. */
 export const viewOf = (command: BSON.Document): View => {

@@ -80,7 +80,8 @@ export const createDoors = ({ size, lineOf, take }: DoorsOptions) => {
     entrance.port = await listening(listener, entrance.port)
   }
 
-  const hostsOf = (door: string): ReadonlyArray<string> => (doors.get(door) ?? []).map(({ port }) => `127.0.0.1:${port}`)
+  const hostsOf = (door: string): ReadonlyArray<string> =>
+    (doors.get(door) ?? []).map(({ port }) => `127.0.0.1:${port}`)
 
   const refresh = async (): Promise<void> => {
     for (const [door, entrances] of doors)

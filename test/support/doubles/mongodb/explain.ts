@@ -82,7 +82,9 @@ const byIndex = (documents: ReadonlyArray<BSON.Document>, index: Index, query: Q
   if (hasList) throw notLearned('indexes of lists')
 
   const bounds = Object.fromEntries(Object.entries(query.filter).filter(([path]) => paths.includes(path)))
-  const isDecided = Object.keys(query.filter).every((path) => path in bounds && isExact(conditionsOn(query.filter, path) ?? {}))
+  const isDecided = Object.keys(query.filter).every(
+    (path) => path in bounds && isExact(conditionsOn(query.filter, path) ?? {}),
+  )
   const entries = sorted(documents, index.key)
   const directed = order === 'backward' ? entries.toReversed() : entries
   const within = directed.filter((document) => matches(document, bounds))

@@ -1,11 +1,16 @@
-/** What goes wrong with the next `times` calls of a command that come to the primary; `*` is every command, greetings included. */
+/**
+ * What goes wrong with the next `times` calls of a command that come to the primary; `*` is every command, greetings
+ * included.
+ */
 export interface Fault {
   readonly command: string
   readonly times: number
   /**
    * `drop-before` and `drop-after`: the connection is cut before, or after, the command took effect. `hang`: no answer.
-   * `empty`: an answer that says ok and nothing else. `garbled`: bytes that are no BSON. `not-primary`: the refusal of a
-   * server that has stepped down. `hold`: the command is begun once all faults are over, unless its `maxTimeMS` is first.
+   * `empty`: an answer that says ok and nothing else. `garbled`: bytes that are no BSON. `not-primary`: the refusal of
+   * a
+   * server that has stepped down. `hold`: the command is begun once all faults are over, unless its `maxTimeMS` is
+   * first.
    */
   readonly effect: 'drop-before' | 'drop-after' | 'hang' | 'empty' | 'garbled' | 'not-primary' | 'hold'
 }
@@ -20,7 +25,10 @@ export type Turn =
   | { readonly turn: 'rejoin' }
   /** The member answers nobody. */
   | { readonly turn: 'freeze'; readonly member: number; readonly electionMs: number }
-  /** It goes on; where another was elected meanwhile, it hears of it that much later, and takes itself for the primary until then. */
+  /**
+   * It goes on; where another was elected meanwhile, it hears of it that much later, and takes itself for the primary
+   * until then.
+   */
   | { readonly turn: 'thaw'; readonly member: number; readonly claimMs: number }
   /** Its port is closed. */
   | { readonly turn: 'stop'; readonly member: number; readonly electionMs: number }
@@ -28,7 +36,10 @@ export type Turn =
   /** How much its clock is ahead. */
   | { readonly turn: 'skew'; readonly member: number; readonly ms: number }
 
-/** `open` as a network should be; `silent`: nothing comes through, nothing is refused; `closed`: connections are refused. */
+/**
+ * `open` as a network should be; `silent`: nothing comes through, nothing is refused; `closed`: connections are
+ * refused.
+ */
 export type Line = 'open' | 'silent' | 'closed'
 
 /** Addresses of all members for one client alone; its lines to some of them, or to all. */
@@ -38,7 +49,8 @@ export type DoorControl =
 
 /**
  * What a test tells the double. `heal`: no fault is left. `cut-off`: the primary goes on without any other member.
- * `lag`: only the secondaries that can be read stay behind. `catch-up`: all have all that the primary wrote. `roll-back`:
+ * `lag`: only the secondaries that can be read stay behind. `catch-up`: all have all that the primary wrote.
+ * `roll-back`:
  * all have nothing of what it wrote without the others. `count`: only to be answered with its state.
  */
 export type Control = Fault | Turn | DoorControl | 'heal' | 'cut-off' | 'lag' | 'catch-up' | 'roll-back' | 'count'
@@ -95,7 +107,9 @@ export const createFaults = () => {
     next: (command: string): Fault['effect'] | undefined => {
       const fault = pending.find((one) => one.command === command || one.command === '*')
       if (fault === undefined) return undefined
-      pending = pending.flatMap((one) => (one !== fault ? [one] : one.times > 1 ? [{ ...one, times: one.times - 1 }] : []))
+      pending = pending.flatMap((one) =>
+        one !== fault ? [one] : one.times > 1 ? [{ ...one, times: one.times - 1 }] : [],
+      )
       return fault.effect
     },
   }

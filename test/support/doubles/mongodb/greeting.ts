@@ -16,10 +16,14 @@ const processId = new BSON.ObjectId()
 const SET_VERSION = 1
 
 /** As a server makes it: a fixed half and the term, so that drivers know the later of two primaries. */
-const electionIdOf = (term: number): BSON.ObjectId => new BSON.ObjectId(`7fffffff${term.toString(16).padStart(16, '0')}`)
+const electionIdOf = (term: number): BSON.ObjectId =>
+  new BSON.ObjectId(`7fffffff${term.toString(16).padStart(16, '0')}`)
 
 /** Which state of itself a member tells: drivers wait for the next, and ignore errors of an earlier one. */
-export const topologyVersionOf = ({ version }: Seat): BSON.Document => ({ processId, counter: BSON.Long.fromNumber(version) })
+export const topologyVersionOf = ({ version }: Seat): BSON.Document => ({
+  processId,
+  counter: BSON.Long.fromNumber(version),
+})
 
 const partOfSet = (name: string, { hosts, member, seat }: GreetingOptions): BSON.Document => {
   const primary = seat.primary === null ? undefined : hosts[seat.primary]

@@ -1,8 +1,10 @@
 /**
  * A double of MongoDB for the tests, and for nothing else: a process that speaks the server's wire protocol to the real
  * driver, for as much of it as the project uses. It enforces unique indexes, keeps its data in a file that survives a
- * kill -9, repeats the outcome of a retryable write, and refuses what it does not know as a server would; and, unless it
- * is lenient, writes that do not ask for a majority and its journal. Its replica set has three members, each at ports of
+ * kill -9, repeats the outcome of a retryable write, and refuses what it does not know as a server would; and, unless
+ * it
+ * is lenient, writes that do not ask for a majority and its journal. Its replica set has three members, each at ports
+ * of
  * its own; what befalls them, and each client's lines to them, is the test's to tell (README.md).
  * Started with fork: arguments FILE, NAME OF THE REPLICA SET (empty: standalone), `lenient` or `strict`, PORTS of the
  * members (0: a free one); tells its ports, does what it is told, and ends with its parent. A frozen server is this
@@ -203,7 +205,11 @@ const obey = async (control: Control): Promise<ReadonlyArray<number>> => {
 }
 
 const state = (): State => ({
-  held: held.length, waiting: waiting.length, connections: doors.connections(), ...set.state(), weakWrites: [...weakWrites.values()],
+  held: held.length,
+  waiting: waiting.length,
+  connections: doors.connections(),
+  ...set.state(),
+  weakWrites: [...weakWrites.values()],
 })
 
 const bound = await doors.ports('', ports.map(Number))

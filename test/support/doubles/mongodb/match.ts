@@ -16,7 +16,8 @@ const rankOf = (value: unknown): number => {
 
 const textOrder = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-const bytesOf = (value: BSON.Binary | BSON.ObjectId): Buffer => Buffer.from(value instanceof BSON.Binary ? value.value() : value.id)
+const bytesOf = (value: BSON.Binary | BSON.ObjectId): Buffer =>
+  Buffer.from(value instanceof BSON.Binary ? value.value() : value.id)
 
 /** Lists and objects: member by member, names included; the shorter one first. */
 const memberOrder = (a: object, b: object): number => {
@@ -92,14 +93,16 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
 
 const isPlain = (value: unknown): value is BSON.Document => rankOf(value) === 3
 
-export const isExpression = (wanted: unknown): wanted is BSON.Document => isPlain(wanted) && Object.keys(wanted)[0]?.startsWith('$') === true
+export const isExpression = (wanted: unknown): wanted is BSON.Document =>
+  isPlain(wanted) && Object.keys(wanted)[0]?.startsWith('$') === true
 
 /** Refuses what is no filter, also where there is nothing to filter. */
 export const checkFilter = (filter: BSON.Document): void => {
   for (const [path, wanted] of Object.entries(filter)) {
     if (path.startsWith('$')) throw new ServerError(2, 'BadValue', `unknown top level operator: ${path}`)
     if (!isExpression(wanted)) continue
-    for (const name of Object.keys(wanted)) if (!Object.hasOwn(OPERATORS, name)) throw new ServerError(2, 'BadValue', `unknown operator: ${name}`)
+    for (const name of Object.keys(wanted))
+      if (!Object.hasOwn(OPERATORS, name)) throw new ServerError(2, 'BadValue', `unknown operator: ${name}`)
   }
 }
 
@@ -122,7 +125,8 @@ export const demanded = (filter: BSON.Document): BSON.Document =>
 /** Stable: equal ones stay as they were. */
 export const sorted = (documents: ReadonlyArray<BSON.Document>, order: BSON.Document): ReadonlyArray<BSON.Document> => {
   const keys = Object.entries(order)
-  for (const [, direction] of keys) if (direction !== 1 && direction !== -1) throw notLearned(`a sort by ${JSON.stringify(direction)}`)
+  for (const [, direction] of keys)
+    if (direction !== 1 && direction !== -1) throw notLearned(`a sort by ${JSON.stringify(direction)}`)
   if (keys.length === 0) return documents
   return documents.toSorted((a, b) => {
     for (const [path, direction] of keys) {
@@ -136,7 +140,8 @@ export const sorted = (documents: ReadonlyArray<BSON.Document>, order: BSON.Docu
 /** Only the members asked for, and `_id`. */
 export const projected = (document: BSON.Document, projection: BSON.Document): BSON.Document => {
   const names = Object.entries(projection)
-  for (const [name, kept] of names) if (kept !== 1 || name.includes('.')) throw notLearned(`the projection ${JSON.stringify(projection)}`)
+  for (const [name, kept] of names)
+    if (kept !== 1 || name.includes('.')) throw notLearned(`the projection ${JSON.stringify(projection)}`)
   if (names.length === 0) return document
   return Object.fromEntries(Object.entries(document).filter(([name]) => name === '_id' || name in projection))
 }

@@ -85,8 +85,10 @@ export const startMongoDouble = async ({ replicaSet = '', isLenient = false }: D
   const tell = async (control: Control): Promise<void> => {
     await ask(control)
   }
-  const urlAt = (at: ReadonlyArray<number>) => (database: string): string =>
-    `mongodb://${at.map((port) => `127.0.0.1:${port}`).join(',')}/${database}${replicaSet === '' ? '' : `?replicaSet=${replicaSet}`}`
+  const urlAt =
+    (at: ReadonlyArray<number>) =>
+    (database: string): string =>
+      `mongodb://${at.map((port) => `127.0.0.1:${port}`).join(',')}/${database}${replicaSet === '' ? '' : `?replicaSet=${replicaSet}`}`
   const kill = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const exited = once(child, 'exit')

@@ -48,8 +48,10 @@ const savedIn = (file: string): { readonly term: number; readonly primary: numbe
 }
 
 /**
- * Members that share one history, which is the primary's. Who is out of touch has a branch of it: a deposed primary writes
- * to its own, and loses it when it is back. All members in touch have all at once. Who is elected is decided by whoever is
+ * Members that share one history, which is the primary's. Who is out of touch has a branch of it: a deposed primary
+ * writes
+ * to its own, and loses it when it is back. All members in touch have all at once. Who is elected is decided by whoever
+ * is
  * in touch, at the time that the test gives: nobody votes, and no primary steps down by itself.
  */
 export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOptions) => {

@@ -16,7 +16,10 @@ interface ServerOptions {
 
 export interface Answer {
   readonly document: BSON.Document
-  /** The document is to be kept back until most members have what was written, but this long; in milliseconds, 0: for ever. */
+  /**
+   * The document is to be kept back until most members have what was written, but this long; in milliseconds, 0: for
+   * ever.
+   */
   readonly awaitsMajorityMs: number | null
 }
 
@@ -31,11 +34,21 @@ export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): 
   const cursors = new Map<number, ReadonlyArray<BSON.Document>>()
 
   /** The session's retryable write: done already, or to be remembered with its outcome. */
-  const retryableOf = (command: BSON.Document, writes: boolean): { readonly session: string; readonly number: number } | null => {
+  const retryableOf = (
+    command: BSON.Document,
+    writes: boolean,
+  ): { readonly session: string; readonly number: number } | null => {
     if (command['txnNumber'] === undefined) return null
     if (!isReplicaSet || !writes)
-      throw new ServerError(20, 'IllegalOperation', 'Transaction numbers are only allowed on a replica set member or mongos')
-    return { session: Buffer.from((command['lsid'] as { id: BSON.Binary }).id.value()).toString('hex'), number: Number(command['txnNumber']) }
+      throw new ServerError(
+        20,
+        'IllegalOperation',
+        'Transaction numbers are only allowed on a replica set member or mongos',
+      )
+    return {
+      session: Buffer.from((command['lsid'] as { id: BSON.Binary }).id.value()).toString('hex'),
+      number: Number(command['txnNumber']),
+    }
   }
 
   /** Its outcome, where the session's retryable write is done already. */
@@ -65,8 +78,11 @@ export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): 
   const run = (name: string, command: BSON.Document, seat: Seat): BSON.Document => {
     const known = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
     if (known === undefined) throw new ServerError(59, 'CommandNotFound', `no such command: '${name}'`)
-    const unknown = Object.keys(command).find((field) => field !== name && !COMMON.includes(field) && !known.takes.includes(field))
-    if (unknown !== undefined) throw new ServerError(40415, 'Location40415', `BSON field '${name}.${unknown}' is an unknown field.`)
+    const unknown = Object.keys(command).find(
+      (field) => field !== name && !COMMON.includes(field) && !known.takes.includes(field),
+    )
+    if (unknown !== undefined)
+      throw new ServerError(40415, 'Location40415', `BSON field '${name}.${unknown}' is an unknown field.`)
     if (known.writes !== undefined) checkWrite(name, command, seat)
     const retryable = retryableOf(command, known.writes === 'documents')
     const earlier = earlierReply(retryable, seat)
@@ -74,7 +90,15 @@ export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): 
     const database = String(command['$db'])
     const view = known.writes !== undefined ? 'local' : viewAt(name, command, seat)
     const { storage } = seat
-    const reply = known.run({ storage, cursors, database, of: `${database}.${String(command[name])}`, command, view, now: seat.now() })
+    const reply = known.run({
+      storage,
+      cursors,
+      database,
+      of: `${database}.${String(command[name])}`,
+      command,
+      view,
+      now: seat.now(),
+    })
     storage.commit(retryable && { ...retryable, reply })
     return reply
   }

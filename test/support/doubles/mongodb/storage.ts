@@ -73,7 +73,8 @@ const countingLog = (start: number): Log => {
 
 const ID_INDEX: Index = { name: '_id_', key: { _id: 1 }, unique: true }
 
-const keyOf = (id: unknown): string => (typeof id === 'string' ? id : Buffer.from(BSON.serialize({ id })).toString('latin1'))
+const keyOf = (id: unknown): string =>
+  typeof id === 'string' ? id : Buffer.from(BSON.serialize({ id })).toString('latin1')
 
 const shown = (value: unknown): string => (typeof value === 'string' ? `"${value}"` : JSON.stringify(value))
 
@@ -133,7 +134,8 @@ const createStorage = (
   const checkUnique = (of: string, { name, key }: Index, document: BSON.Document): void => {
     const paths = Object.keys(key)
     const isSame = (other: BSON.Document): boolean =>
-      compare(other['_id'], document['_id']) !== 0 && paths.every((path) => compare(valueAt(other, path), valueAt(document, path)) === 0)
+      compare(other['_id'], document['_id']) !== 0 &&
+      paths.every((path) => compare(valueAt(other, path), valueAt(document, path)) === 0)
     if (![...made(of).documents.values()].some(isSame)) return
     const keyValue = Object.fromEntries(paths.map((path) => [path, valueAt(document, path) ?? null]))
     throw duplicate(of, name, key, keyValue)
@@ -146,17 +148,22 @@ const createStorage = (
   }
 
   const put = (of: string, document: BSON.Document): void => {
-    for (const index of made(of).indexes.values()) if (index.unique && index !== ID_INDEX) checkUnique(of, index, document)
+    for (const index of made(of).indexes.values())
+      if (index.unique && index !== ID_INDEX) checkUnique(of, index, document)
     record({ of, put: document })
   }
 
   return {
     names: (): ReadonlyArray<string> => [...collections.keys()],
-    documents: (of: string, view: View): ReadonlyArray<BSON.Document> => [...(seen(view).get(of)?.documents.values() ?? [])],
-    byId: (of: string, id: unknown, view: View): BSON.Document | undefined => seen(view).get(of)?.documents.get(keyOf(id)),
+    documents: (of: string, view: View): ReadonlyArray<BSON.Document> => [
+      ...(seen(view).get(of)?.documents.values() ?? []),
+    ],
+    byId: (of: string, id: unknown, view: View): BSON.Document | undefined =>
+      seen(view).get(of)?.documents.get(keyOf(id)),
     indexes: (of: string): ReadonlyArray<Index> => [...(collections.get(of)?.indexes.values() ?? [])],
     insert: (of: string, document: BSON.Document): void => {
-      if (made(of).documents.has(keyOf(document['_id']))) throw duplicate(of, '_id_', { _id: 1 }, { _id: document['_id'] })
+      if (made(of).documents.has(keyOf(document['_id'])))
+        throw duplicate(of, '_id_', { _id: 1 }, { _id: document['_id'] })
       put(of, document)
     },
     replace: put,
@@ -190,7 +197,9 @@ const createStorage = (
     catchUp: (): void => {
       replicated = null
     },
-    /** As if the other members had elected a primary of their own: what only this one had is gone, and all are equal. */
+    /**
+     * As if the other members had elected a primary of their own: what only this one had is gone, and all are equal.
+     */
     rollBack: (): void => {
       if (replicated === null) return
       collections.clear()
@@ -218,7 +227,9 @@ const createStorage = (
 
 export type Storage = ReturnType<typeof createStorage>
 
-/** With a file that holds them, one BSON document a command. A torn one at the end was never answered and is cut off. */
+/**
+ * With a file that holds them, one BSON document a command. A torn one at the end was never answered and is cut off.
+ */
 export const openStorage = (file: string): Storage => {
   const descriptor = openSync(file, 'a+')
   const storage = createStorage(new Map(), new Map(), fileLog(descriptor))

@@ -52,15 +52,28 @@ export const checkUpdate = (update: unknown): void => {
   if (members[0] === undefined || !isOperator(members[0][0])) {
     const [mixed] = members.find(([name]) => isOperator(name)) ?? []
     if (mixed === undefined) return
-    throw new ServerError(52, 'DollarPrefixedFieldName', `The dollar ($) prefixed field '${mixed}' in '${mixed}' is not allowed in the context of an update's replacement document.`)
+    throw new ServerError(
+      52,
+      'DollarPrefixedFieldName',
+      `The dollar ($) prefixed field '${mixed}' in '${mixed}' is not allowed in the context of an update's replacement document.`,
+    )
   }
   const paths = new Set<string>()
   for (const [name, operands] of members) {
     if (!Object.hasOwn(OPERATORS, name))
-      throw new ServerError(9, 'FailedToParse', `Unknown modifier: ${name}. Expected a valid update modifier or pipeline-style update specified as an array`)
+      throw new ServerError(
+        9,
+        'FailedToParse',
+        `Unknown modifier: ${name}. Expected a valid update modifier or pipeline-style update specified as an array`,
+      )
     for (const path of Object.keys(operands as BSON.Document)) {
       if (path.includes('.')) throw notLearned('updates of nested members')
-      if (paths.has(path)) throw new ServerError(40, 'ConflictingUpdateOperators', `Updating the path '${path}' would create a conflict at '${path}'`)
+      if (paths.has(path))
+        throw new ServerError(
+          40,
+          'ConflictingUpdateOperators',
+          `Updating the path '${path}' would create a conflict at '${path}'`,
+        )
       paths.add(path)
     }
   }
@@ -73,8 +86,13 @@ export const updated = (document: BSON.Document, update: BSON.Document, occasion
   const after: BSON.Document = first !== undefined && isOperator(first) ? { ...document } : { ...before, ...update }
   if (first !== undefined && isOperator(first))
     for (const [name, operands] of Object.entries(update))
-      for (const [member, operand] of Object.entries(operands as BSON.Document)) OPERATORS[name]?.(after, member, operand, occasion)
+      for (const [member, operand] of Object.entries(operands as BSON.Document))
+        OPERATORS[name]?.(after, member, operand, occasion)
   if ('_id' in document && compare(after['_id'], document['_id']) !== 0)
-    throw new ServerError(66, 'ImmutableField', "Performing an update on the path '_id' would modify the immutable field '_id'")
+    throw new ServerError(
+      66,
+      'ImmutableField',
+      "Performing an update on the path '_id' would modify the immutable field '_id'",
+    )
   return after
 }

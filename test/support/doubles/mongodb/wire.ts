@@ -1,7 +1,8 @@
 import { BSON } from 'mongodb'
 
 /**
- * MongoDB's wire protocol as far as a driver speaks it to a server without compression: OP_MSG, and OP_QUERY for the first
+ * MongoDB's wire protocol as far as a driver speaks it to a server without compression: OP_MSG, and OP_QUERY for the
+ * first
  * hello of a connection. https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/
  */
 const OP_REPLY = 1

@@ -41,7 +41,11 @@ const isWhole = ({ word, from, to }: Sound): boolean => to - from === samplesOf(
 const punctuationOf = ({ text }: ScriptedWord): string | null => PUNCTUATION.exec(text)?.[0] ?? null
 
 /** The part of a word that follows its tokens in the prefix (`known`). */
-const continuationOf = (sound: Sound, known: ReadonlyArray<Kind>, wordWith: WordWith): ReadonlyArray<TranscribedWord> => {
+const continuationOf = (
+  sound: Sound,
+  known: ReadonlyArray<Kind>,
+  wordWith: WordWith,
+): ReadonlyArray<TranscribedWord> => {
   const { word, to } = sound
   const punctuation = punctuationOf(word)
   if (known.includes('half'))

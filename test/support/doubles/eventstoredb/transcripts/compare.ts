@@ -1,4 +1,7 @@
-/** Replaces what differs from run to run: each id, short name and position by its number in order of appearance, times by words. */
+/**
+ * Replaces what differs from run to run: each id, short name and position by its number in order of appearance, times
+ * by words.
+ */
 export const normalise = (transcript: string): ReadonlyArray<string> => {
   const seen = new Map<string, string>()
   const numbered = (kind: string) => (found: string): string => {

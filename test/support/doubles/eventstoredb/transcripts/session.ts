@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { EventStoreDBClient, jsonEvent, type JSONEventData, type ReadStreamOptions } from '@eventstore/db-client'
 
-/** What the recorded scripts share: they print each call and what became of it, for comparison with the real server's answers. */
+/**
+ * What the recorded scripts share: they print each call and what became of it, for comparison with the real server's
+ * answers.
+ */
 export interface Session {
   readonly client: EventStoreDBClient
   readonly connect: (options: string) => EventStoreDBClient
@@ -11,7 +14,8 @@ export interface Session {
   readonly print: (...words: ReadonlyArray<unknown>) => void
 }
 
-const asText = (value: unknown): string | undefined => JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? `${member}n` : member))
+const asText = (value: unknown): string | undefined =>
+  JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? `${member}n` : member))
 
 const describe = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
@@ -22,7 +26,8 @@ const describe = (error: unknown): string => {
 
 /** The server's URL is the script's first argument. */
 export const openSession = (): Session => {
-  const connect = (options: string): EventStoreDBClient => EventStoreDBClient.connectionString(`${process.argv[2]}${options}`)
+  const connect = (options: string): EventStoreDBClient =>
+    EventStoreDBClient.connectionString(`${process.argv[2]}${options}`)
   const print = (...words: ReadonlyArray<unknown>): void => console.log(...words)
   const show = async (label: string, call: () => unknown): Promise<void> => {
     try {
@@ -34,7 +39,10 @@ export const openSession = (): Session => {
   return { client: connect(''), connect, show, print }
 }
 
-export const event = (n: unknown, { id, pad = 10, metadata }: { id?: string; pad?: number; metadata?: Record<string, unknown> } = {}): JSONEventData =>
+export const event = (
+  n: unknown,
+  { id, pad = 10, metadata }: { id?: string; pad?: number; metadata?: Record<string, unknown> } = {},
+): JSONEventData =>
   jsonEvent({
     type: 'TestEvent',
     id: id ?? randomUUID(),
@@ -43,7 +51,8 @@ export const event = (n: unknown, { id, pad = 10, metadata }: { id?: string; pad
   })
 
 /** What a call gives, or that it gave nothing in so many milliseconds. */
-export const orNothing = (call: Promise<unknown>, ms: number, nothing: string): Promise<unknown> => Promise.race([call, delay(ms, nothing)])
+export const orNothing = (call: Promise<unknown>, ms: number, nothing: string): Promise<unknown> =>
+  Promise.race([call, delay(ms, nothing)])
 
 /** Revision and number of each event that a read delivers. */
 export const reading =

@@ -1,6 +1,13 @@
 /** Appends and their retries: what t1 of the recordings ran. */
 import { randomUUID } from 'node:crypto'
-import { ANY, jsonEvent, NO_STREAM, STREAM_EXISTS, type AppendExpectedRevision, type AppendToStreamOptions } from '@eventstore/db-client'
+import {
+  ANY,
+  jsonEvent,
+  NO_STREAM,
+  STREAM_EXISTS,
+  type AppendExpectedRevision,
+  type AppendToStreamOptions,
+} from '@eventstore/db-client'
 import { event, openSession, orNothing } from './session.ts'
 
 const { client, connect, show, print } = openSession()
@@ -10,14 +17,33 @@ const known = (index: number, n: unknown = index) => event(n, ids[index] === und
 const account = { credentials: { username: 'admin', password: 'changeit' } }
 
 /** Appends events, named by the numbers of their ids, to the stream. */
-const append = (label: string, expectedRevision: AppendExpectedRevision, ...indices: ReadonlyArray<number>): Promise<void> =>
-  show(label, () => client.appendToStream(stream, indices.map((index) => known(index)), { expectedRevision }))
+const append = (
+  label: string,
+  expectedRevision: AppendExpectedRevision,
+  ...indices: ReadonlyArray<number>
+): Promise<void> =>
+  show(label, () =>
+    client.appendToStream(
+      stream,
+      indices.map((index) => known(index)),
+      { expectedRevision },
+    ),
+  )
 
-const appendTo = (label: string, to: string, events: Parameters<typeof client.appendToStream>[1], options: AppendToStreamOptions = {}): Promise<void> =>
-  show(label, () => client.appendToStream(to, events, options))
+const appendTo = (
+  label: string,
+  to: string,
+  events: Parameters<typeof client.appendToStream>[1],
+  options: AppendToStreamOptions = {},
+): Promise<void> => show(label, () => client.appendToStream(to, events, options))
 
 const lastRevision = async (): Promise<bigint> => {
-  for await (const { event: last } of client.readStream(stream, { direction: 'backwards', fromRevision: 'end', maxCount: 1 })) return last?.revision ?? 0n
+  for await (const { event: last } of client.readStream(stream, {
+    direction: 'backwards',
+    fromRevision: 'end',
+    maxCount: 1,
+  }))
+    return last?.revision ?? 0n
   return 0n
 }
 
@@ -32,7 +58,9 @@ await append('8 same ids [3,4] with ANY', ANY, 3, 4)
 await append('9 same ids [0,1,2] with ANY', ANY, 0, 1, 2)
 await append('10 STREAM_EXISTS new id [5]', STREAM_EXISTS, 5)
 await append('11 STREAM_EXISTS same id [5] again', STREAM_EXISTS, 5)
-await appendTo('12 STREAM_EXISTS on missing stream', `missing-${randomUUID()}`, [event(1)], { expectedRevision: STREAM_EXISTS })
+await appendTo('12 STREAM_EXISTS on missing stream', `missing-${randomUUID()}`, [event(1)], {
+  expectedRevision: STREAM_EXISTS,
+})
 await append('13 prefix-different: rev 2n [3,4,6] (written [3,4], longer batch; 5 follows in the stream)', 2n, 3, 4, 6)
 await append('14 prefix: rev 2n [3] only (shorter batch)', 2n, 3)
 await append('15 suffix: rev 2n [4] only', 2n, 4)
@@ -41,8 +69,12 @@ await append('17 spanning two writes: rev 2n [3,4,5]', 2n, 3, 4, 5)
 await append('18 ANY [4,7] (first id known, second new)', ANY, 4, 7)
 await append('19 ANY [7,4] (first id new, second known)', ANY, 7, 4)
 await appendTo('20 same id, other data, rev 2n', stream, [known(3, 'other'), known(4)], { expectedRevision: 2n })
-await appendTo('21 id duplicated inside one batch ANY', `dup-${randomUUID()}`, [known(8, 1), known(8, 2)], { expectedRevision: ANY })
-await appendTo('22 same id in another stream, NO_STREAM', `other-${randomUUID()}`, [known(3)], { expectedRevision: NO_STREAM })
+await appendTo('21 id duplicated inside one batch ANY', `dup-${randomUUID()}`, [known(8, 1), known(8, 2)], {
+  expectedRevision: ANY,
+})
+await appendTo('22 same id in another stream, NO_STREAM', `other-${randomUUID()}`, [known(3)], {
+  expectedRevision: NO_STREAM,
+})
 await show('23 rev 6 last + [9,10] then longer retry', async () => [await lastRevision()])
 const last = await lastRevision()
 await append('24 exact last, [9]', last, 9)
@@ -50,24 +82,49 @@ await append('25 exact same rev, [9,10] : known prefix at the END of stream + ne
 await append('26 empty array ANY', ANY)
 await appendTo('27 empty array NO_STREAM on missing', `empty-${randomUUID()}`, [], { expectedRevision: NO_STREAM })
 await appendTo('28 event of 1.5 MB', `big-${randomUUID()}`, [event(1, { pad: 1.5e6 })])
-await appendTo('29 batch of 30 x 100kB = 3MB > maxAppendSize 1MiB', `big-${randomUUID()}`, Array.from({ length: 30 }, (_, n) => event(n, { pad: 1e5 })))
-await appendTo('30 batch 9 x 100kB = 0.9MB', `big-${randomUUID()}`, Array.from({ length: 9 }, (_, n) => event(n, { pad: 1e5 })))
+await appendTo(
+  '29 batch of 30 x 100kB = 3MB > maxAppendSize 1MiB',
+  `big-${randomUUID()}`,
+  Array.from({ length: 30 }, (_, n) => event(n, { pad: 1e5 })),
+)
+await appendTo(
+  '30 batch 9 x 100kB = 0.9MB',
+  `big-${randomUUID()}`,
+  Array.from({ length: 9 }, (_, n) => event(n, { pad: 1e5 })),
+)
 const content: string[] = []
-for await (const { event: found } of client.readStream(stream)) content.push(`${found?.revision}:${ids.indexOf(found?.id ?? '')}`)
+for await (const { event: found } of client.readStream(stream))
+  content.push(`${found?.revision}:${ids.indexOf(found?.id ?? '')}`)
 print('stream content revision:idIndex', content.join(' '))
 
 const quiet = connect('&throwOnAppendFailure=false')
-const quietly = (label: string, to: string, options: AppendToStreamOptions): Promise<void> => show(label, () => quiet.appendToStream(to, [event(1)], options))
-await quietly(`40 throwOnAppendFailure=false wrong rev 2n (current ${await lastRevision()})`, stream, { expectedRevision: 2n })
+const quietly = (label: string, to: string, options: AppendToStreamOptions): Promise<void> =>
+  show(label, () => quiet.appendToStream(to, [event(1)], options))
+await quietly(`40 throwOnAppendFailure=false wrong rev 2n (current ${await lastRevision()})`, stream, {
+  expectedRevision: 2n,
+})
 await quietly('41 throwOnAppendFailure=false NO_STREAM existing', stream, { expectedRevision: NO_STREAM })
 await quietly('42 throwOnAppendFailure=false exact 5n on missing', `missing-${randomUUID()}`, { expectedRevision: 5n })
-await quietly('43 throwOnAppendFailure=false, credentials -> unary append, wrong 2n', stream, { expectedRevision: 2n, ...account })
-await appendTo('44 credentials -> unary append, throwing client, wrong 2n', stream, [event(1)], { expectedRevision: 2n, ...account })
+await quietly('43 throwOnAppendFailure=false, credentials -> unary append, wrong 2n', stream, {
+  expectedRevision: 2n,
+  ...account,
+})
+await appendTo('44 credentials -> unary append, throwing client, wrong 2n', stream, [event(1)], {
+  expectedRevision: 2n,
+  ...account,
+})
 await appendTo('45 unary append same ids rev 2n', stream, [known(3), known(4)], { expectedRevision: 2n, ...account })
-await appendTo('46 unary append NO_STREAM first', `un-${randomUUID()}`, [event(1)], { expectedRevision: NO_STREAM, ...account })
+await appendTo('46 unary append NO_STREAM first', `un-${randomUUID()}`, [event(1)], {
+  expectedRevision: NO_STREAM,
+  ...account,
+})
 const NOTHING = 'NO ANSWER in 5s'
-await show('47 bad uuid id', () => orNothing(client.appendToStream(stream, [event(1, { id: 'not-a-uuid' })]), 5000, NOTHING))
+await show('47 bad uuid id', () =>
+  orNothing(client.appendToStream(stream, [event(1, { id: 'not-a-uuid' })]), 5000, NOTHING),
+)
 await show('48 stream name empty', () => orNothing(client.appendToStream('', [event(1)]), 5000, NOTHING))
 process.on('unhandledRejection', (error) => print('unhandledRejection', (error as Error).message))
-await show('49 data with BigInt', () => orNothing(client.appendToStream(stream, [jsonEvent({ type: 'X', data: { a: 1n } })]), 5000, NOTHING))
+await show('49 data with BigInt', () =>
+  orNothing(client.appendToStream(stream, [jsonEvent({ type: 'X', data: { a: 1n } })]), 5000, NOTHING),
+)
 process.exit(0)

@@ -1,4 +1,7 @@
-/** The appends that confuse the client, each on a client of its own: what t1b of the recordings ran. The second argument names the case. */
+/**
+ * The appends that confuse the client, each on a client of its own: what t1b of the recordings ran. The second
+ * argument names the case.
+ */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { jsonEvent, NO_STREAM } from '@eventstore/db-client'
@@ -26,7 +29,9 @@ print('==', name)
 await cases[name]?.()
 // The recording waited for 13 s; what the server sends on its own comes after two.
 await delay(name === '47' ? 2500 : 100)
-await show('a normal append on the same client after', () => orNothing(client.appendToStream(`q-${randomUUID()}`, [event(1)]), 3000, 'NO ANSWER 3s'))
+await show('a normal append on the same client after', () =>
+  orNothing(client.appendToStream(`q-${randomUUID()}`, [event(1)]), 3000, 'NO ANSWER 3s'),
+)
 await client.dispose()
 await delay(100)
 process.exit(0)

@@ -4,7 +4,13 @@
  * scavenged (recorded with 100 and `--chunk-size=4194304`).
  */
 import {
-  NO_STREAM, START, streamNameFilter, type AllStreamResolvedEvent, type AppendExpectedRevision, type Position, type ReadAllOptions,
+  NO_STREAM,
+  START,
+  streamNameFilter,
+  type AllStreamResolvedEvent,
+  type AppendExpectedRevision,
+  type Position,
+  type ReadAllOptions,
 } from '@eventstore/db-client'
 import { eventually } from '../../../tools/eventually.ts'
 import { event, openSession, reading } from './session.ts'
@@ -21,7 +27,8 @@ const add = async (stream: string, ...numbers: ReadonlyArray<number>): Promise<P
 const count = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
 
 /** Ids of scavenges differ from run to run. */
-const nameOf = ({ event: found }: AllStreamResolvedEvent): string => `${found?.streamId.replace(/-[0-9a-f-]{36}/, '-ID')}@${found?.revision}`
+const nameOf = ({ event: found }: AllStreamResolvedEvent): string =>
+  `${found?.streamId.replace(/-[0-9a-f-]{36}/, '-ID')}@${found?.revision}`
 const all = async (options: ReadAllOptions = {}): Promise<ReadonlyArray<AllStreamResolvedEvent>> => {
   const found: AllStreamResolvedEvent[] = []
   for await (const each of client.readAll(options)) found.push(each)
@@ -32,7 +39,8 @@ const names = new Map([[0n, 'start']])
 const learnPositions = async (): Promise<void> => {
   for (const each of await all()) names.set(each.event?.position.commit ?? 0n, nameOf(each))
 }
-const place = ({ commit, prepare }: Position): string => `${names.get(commit) ?? 'unknown'}${prepare === commit ? '' : `/${prepare}`}`
+const place = ({ commit, prepare }: Position): string =>
+  `${names.get(commit) ?? 'unknown'}${prepare === commit ? '' : `/${prepare}`}`
 
 type From = Position | typeof START
 
@@ -51,12 +59,17 @@ const listen = (from: From, filter: { readonly prefixes: string[]; readonly maxS
     .on('error', ({ constructor, message }: Error) => said.push([`${constructor.name} ${message}`]))
   const until = (what: string): Promise<void> =>
     eventually(() => {
-      if (!said.some(([each]) => each.startsWith(what) || each.includes('Error'))) throw new Error(`not yet: ${what}, but ${JSON.stringify(said.map(([each]) => each))}`)
+      if (!said.some(([each]) => each.startsWith(what) || each.includes('Error')))
+        throw new Error(`not yet: ${what}, but ${JSON.stringify(said.map(([each]) => each))}`)
     })
   return {
     until,
     /** What was said since it was asked last. */
-    taken: (): string => said.splice(0).map(([what, where]) => (where === undefined ? what : `${what} ${place(where)}`)).join(', '),
+    taken: (): string =>
+      said
+        .splice(0)
+        .map(([what, where]) => (where === undefined ? what : `${what} ${place(where)}`))
+        .join(', '),
     end: () => subscription.unsubscribe().catch(() => undefined),
   }
 }
@@ -80,7 +93,15 @@ for (const [round, maxSearchWindow] of [undefined, 1, 40].entries()) {
   await add(`live-end-${round}`, 0)
   await heard.until(`live-end-${round}`)
   await learnPositions()
-  print('window', maxSearchWindow, 'live:', heard.taken().replace(/(?<=live-end-\d@0),.*$/, '').replace(/(?:checkpoint other@\d+, ){5,}/g, '… '))
+  print(
+    'window',
+    maxSearchWindow,
+    'live:',
+    heard
+      .taken()
+      .replace(/(?<=live-end-\d@0),.*$/, '')
+      .replace(/(?:checkpoint other@\d+, ){5,}/g, '… '),
+  )
   await heard.end()
 }
 
@@ -104,17 +125,31 @@ for (const [label, fromPosition] of PLACES) {
     await heard.until('caughtUp')
     await add('place', 0)
     await heard.until('place@')
-    print(`${label}: subscription ${filter === null ? 'to all' : 'with a filter'}:`, heard.taken().split(', ').filter((said) => !said.startsWith('checkpoint')).slice(0, 3).join(', '))
+    print(
+      `${label}: subscription ${filter === null ? 'to all' : 'with a filter'}:`,
+      heard
+        .taken()
+        .split(', ')
+        .filter((said) => !said.startsWith('checkpoint'))
+        .slice(0, 3)
+        .join(', '),
+    )
     await heard.end()
   }
 }
-await show('backwards from the end', async () => (await all({ direction: 'backwards', fromPosition: 'end', maxCount: 1 })).map((each) => each.event?.streamId))
+await show('backwards from the end', async () =>
+  (await all({ direction: 'backwards', fromPosition: 'end', maxCount: 1 })).map((each) => each.event?.streamId),
+)
 await show('forwards from the end', () => all({ fromPosition: 'end', maxCount: 1 }))
 await show('backwards from the start', () => all({ direction: 'backwards', fromPosition: START, maxCount: 1 }))
 
 print('== metadata of deleted streams')
 const append = (label: string, stream: string, expectedRevision: AppendExpectedRevision): Promise<void> =>
-  show(label, async () => (await client.appendToStream(stream, [event(3)], { ...account, expectedRevision })).nextExpectedRevision)
+  show(
+    label,
+    async () =>
+      (await client.appendToStream(stream, [event(3)], { ...account, expectedRevision })).nextExpectedRevision,
+  )
 /** The server writes it once more by itself, soon after it has answered. */
 const metadata = (stream: string) => (): Promise<unknown> =>
   eventually(async () => {
@@ -126,9 +161,16 @@ const deleted = async (stream: string): Promise<void> => {
   await add(stream, 0, 1, 2)
   await client.deleteStream(stream, account)
 }
-for (const [stream, written] of [['limits', { maxCount: 2 }], ['empty', {}], ['earlier', { truncateBefore: 1 }]] as const) {
+for (const [stream, written] of [
+  ['limits', { maxCount: 2 }],
+  ['empty', {}],
+  ['earlier', { truncateBefore: 1 }],
+] as const) {
   await deleted(stream)
-  await show(`${stream}: setStreamMetadata`, async () => (await client.setStreamMetadata(stream, written, account)).nextExpectedRevision)
+  await show(
+    `${stream}: setStreamMetadata`,
+    async () => (await client.setStreamMetadata(stream, written, account)).nextExpectedRevision,
+  )
   await show(`${stream}: its metadata`, metadata(stream))
   await show(`${stream}: read`, reading(client, stream))
   await append(`${stream}: append with NO_STREAM`, stream, NO_STREAM)
@@ -158,7 +200,8 @@ await client.deleteStream('back', account)
 await add('back', 3)
 const behindAll = await add('keep', 99)
 const behindAge = Date.now() + 1100
-for (const _ of count(Number(process.argv[3] ?? 0))) await client.appendToStream('fill', [event(0, { pad: 60_000 })], account)
+for (const _ of count(Number(process.argv[3] ?? 0)))
+  await client.appendToStream('fill', [event(0, { pad: 60_000 })], account)
 await eventually(() => {
   if (Date.now() < behindAge) throw new Error('not old enough')
 })
@@ -166,21 +209,31 @@ const http = new URL(process.argv[2]?.replace('esdb:', 'http:') ?? '')
 const answer = await fetch(new URL('/admin/scavenge?threshold=-1', http), { method: 'POST' })
 print(answer.status, answer.headers.get('content-type'), (await answer.text()).replace(/[0-9a-f-]{36}/, 'ID'))
 const ofScavenge = async (): Promise<ReadonlyArray<string>> =>
-  (await all({ fromPosition: behindAll })).filter((each) => each.event?.streamId.startsWith('$') === true).map((each) => `${nameOf(each)} ${each.event?.type}`)
+  (await all({ fromPosition: behindAll }))
+    .filter((each) => each.event?.streamId.startsWith('$') === true)
+    .map((each) => `${nameOf(each)} ${each.event?.type}`)
 await eventually(async () => {
   if (!(await ofScavenge()).some((each) => each.startsWith('$scavenges@1'))) throw new Error('it goes on')
 })
 for (const each of (await ofScavenge()).toSorted()) print(each)
-print((await all()).map(nameOf).filter((name) => [...GONE, 'keep'].some((stream) => name.replace('$$', '').startsWith(`${stream}@`))).join(' '))
+print(
+  (await all())
+    .map(nameOf)
+    .filter((name) => [...GONE, 'keep'].some((stream) => name.replace('$$', '').startsWith(`${stream}@`)))
+    .join(' '),
+)
 for (const [name, { commit: at }] of places) {
   for (const [label, inside] of [['', 0n], [' inside', 3n]] as const) {
     const fromPosition = { commit: at + inside, prepare: at + inside }
-    const next = async (options: ReadAllOptions) => (await all({ fromPosition, maxCount: 1, ...options })).map(nameOf).join()
+    const next = async (options: ReadAllOptions) =>
+      (await all({ fromPosition, maxCount: 1, ...options })).map(nameOf).join()
     const heard = listen(fromPosition, { prefixes: [...GONE, 'keep'] })
     await heard.until('caughtUp')
     const told = heard.taken().split(', ').slice(0, 2).join(', ')
     await heard.end()
-    print(`${name}${label}: forwards ${await next({})}, backwards ${await next({ direction: 'backwards' })}, subscription ${told}`)
+    print(
+      `${name}${label}: forwards ${await next({})}, backwards ${await next({ direction: 'backwards' })}, subscription ${told}`,
+    )
   }
 }
 for (const stream of GONE) {

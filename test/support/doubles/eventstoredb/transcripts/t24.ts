@@ -1,5 +1,6 @@
 /**
- * What three nodes say of each other and to whom they refuse what: followers, a leader that resigns, is frozen, loses its
+ * What three nodes say of each other and to whom they refuse what: followers, a leader that resigns, is frozen, loses
+ * its
  * quorum, is killed. Run on real nodes with their URL and the process ids, in the order of the URL:
  * `node t24.ts esdb://127.0.0.1:2111,127.0.0.1:2112,127.0.0.1:2113?tls=false 17 18 19`.
  */
@@ -20,7 +21,12 @@ export interface RecordedNode extends Pick<EventStoreNode, 'address' | 'ask'> {
 }
 
 interface Gossip {
-  readonly members: ReadonlyArray<{ readonly state: string; readonly isAlive: boolean; readonly httpEndPointPort: number; readonly epochNumber: number }>
+  readonly members: ReadonlyArray<{
+    readonly state: string
+    readonly isAlive: boolean
+    readonly httpEndPointPort: number
+    readonly epochNumber: number
+  }>
 }
 
 const credentials = { username: 'admin', password: 'changeit' }
@@ -75,17 +81,29 @@ export const recordThreeNodes = async (nodes: ReadonlyArray<RecordedNode>, print
       for await (const _ of client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, ...options })) return
     })
   const subscribe = (node: number, options = {}) =>
-    outcome(node, (client) => new Promise((resolve, reject) => client.subscribeToAll(options).once('confirmation', resolve).once('error', reject)))
+    outcome(
+      node,
+      (client) =>
+        new Promise((resolve, reject) =>
+          client.subscribeToAll(options).once('confirmation', resolve).once('error', reject),
+        ),
+    )
   const calls = async (who: string, node: number): Promise<void> => {
     print(`${who}: append ${await append(node)}; requiring the leader ${await append(node, LEADER)}`)
     print(`${who}: readAll ${await readAll(node)}; requiring the leader ${await readAll(node, LEADER)}`)
-    const ends = [await subscribe(node, { ...LEADER, fromPosition: END }), await subscribe(node, { ...LEADER, fromPosition: START })]
+    const ends = [
+      await subscribe(node, { ...LEADER, fromPosition: END }),
+      await subscribe(node, { ...LEADER, fromPosition: START }),
+    ]
     print(`${who}: subscription requiring the leader, from the end ${ends[0]}; from the start ${ends[1]}`)
   }
   /** A feed that stays. */
   const follow = async (node: number) => {
     const heard = { events: 0, hasFailed: false }
-    const subscription = connect(node).subscribeToAll({ fromPosition: END, filter: streamNameFilter({ prefixes: ['a'] }) })
+    const subscription = connect(node).subscribeToAll({
+      fromPosition: END,
+      filter: streamNameFilter({ prefixes: ['a'] }),
+    })
     subscription
       .on('data', () => (heard.events += 1))
       .on('error', () => {
@@ -100,7 +118,9 @@ export const recordThreeNodes = async (nodes: ReadonlyArray<RecordedNode>, print
   const others = [0, 1, 2].filter((node) => node !== first)
   const [one = 0, two = 0] = others
   for (const [node, role] of [[first, 'A'], [one, 'B'], [two, 'C']] as const) roles.set(portOf(node), role)
-  await until(async () => (await said(first, one)) === 'Follower, alive' && (await said(first, two)) === 'Follower, alive')
+  await until(
+    async () => (await said(first, one)) === 'Follower, alive' && (await said(first, two)) === 'Follower, alive',
+  )
   print(`of themselves: ${await said(first)}; ${await said(one)}; ${await said(two)}`)
   await calls('leader', first)
   await calls('follower', one)
@@ -120,7 +140,12 @@ export const recordThreeNodes = async (nodes: ReadonlyArray<RecordedNode>, print
   }
   print(`resign: ${answered}`)
   const third = second === one ? two : one
-  for (const [node, role] of [[second, 'new leader'], [third, 'other follower'], [first, 'resigned']] as const) roles.set(portOf(node), role)
+  for (const [node, role] of [
+    [second, 'new leader'],
+    [third, 'other follower'],
+    [first, 'resigned'],
+  ] as const)
+    roles.set(portOf(node), role)
   await until(async () => (await said(first)) === 'Follower, alive' && (await said(first, second)) === 'Leader, alive')
   print(`a higher epoch: ${(await told(second)).epochNumber > epochBefore}`)
   print(`resigned: append requiring the leader ${await append(first, LEADER)}`)
@@ -141,11 +166,15 @@ export const recordThreeNodes = async (nodes: ReadonlyArray<RecordedNode>, print
   const fourth = await leaderAmong([first, third])
   const left = fourth === first ? third : first
   await until(async () => !(await told(fourth, second)).isAlive)
-  print(`a higher epoch: ${(await told(fourth)).epochNumber > epochFrozen}; of the old one the new leader says: ${await said(fourth, second)}`)
+  print(
+    `a higher epoch: ${(await told(fourth)).epochNumber > epochFrozen}; of the old one the new leader says: ${await said(fourth, second)}`,
+  )
   print(`new leader: append ${await append(fourth)}`)
   await at(second).thaw()
   const claim = await told(second)
-  print(`thawed: it says of itself ${claim.state}; with its old epoch: ${claim.epochNumber === epochFrozen}; its append: ${(await append(second, { deadline: 3000, ...LEADER })) === 'OK' ? 'acknowledged' : 'not acknowledged'}`)
+  print(
+    `thawed: it says of itself ${claim.state}; with its old epoch: ${claim.epochNumber === epochFrozen}; its append: ${(await append(second, { deadline: 3000, ...LEADER })) === 'OK' ? 'acknowledged' : 'not acknowledged'}`,
+  )
   const { ask, hasEnded = () => ask('GET', '/info').then(() => false, () => true) } = at(second)
   await until(hasEnded)
   await at(second).kill()
@@ -159,7 +188,9 @@ export const recordThreeNodes = async (nodes: ReadonlyArray<RecordedNode>, print
   for (const [node, role] of [[fourth, 'leader'], [left, 'left']] as const) roles.set(portOf(node), role)
   await until(async () => (await said(fourth)) === 'Leader, alive' && (await said(fourth, left)) === 'Follower, alive')
   await at(left).freeze()
-  print(`at once: readAll requiring the leader ${await readAll(fourth, LEADER)}; append ${await append(fourth, { deadline: 800 })}`)
+  print(
+    `at once: readAll requiring the leader ${await readAll(fourth, LEADER)}; append ${await append(fourth, { deadline: 800 })}`,
+  )
   await until(async () => (await told(fourth)).state === 'Unknown')
   print(`later: ${await said(fourth)}; of the other ${await said(fourth, left)}`)
   await calls('without quorum', fourth)
@@ -171,7 +202,9 @@ export const recordThreeNodes = async (nodes: ReadonlyArray<RecordedNode>, print
   const last = await leaderAmong([fourth, left])
   const survivor = last === fourth ? left : fourth
   roles.set(portOf(last), 'killed')
-  await until(async () => (await said(survivor)) === 'Follower, alive' && (await said(survivor, last)) === 'Leader, alive')
+  await until(
+    async () => (await said(survivor)) === 'Follower, alive' && (await said(survivor, last)) === 'Leader, alive',
+  )
   await at(last).kill()
   print(`at once: append requiring the leader ${await append(survivor, LEADER)}`)
 }
@@ -190,7 +223,14 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
       const answer = await fetch(`http://${address}${path}`, { method, signal: AbortSignal.timeout(5000) })
       return { status: answer.status, text: await answer.text() }
     }
-    return { address, url: `esdb://${address}?tls=false`, ask, freeze: signal('SIGSTOP'), thaw: signal('SIGCONT'), kill: signal('SIGKILL') }
+    return {
+      address,
+      url: `esdb://${address}?tls=false`,
+      ask,
+      freeze: signal('SIGSTOP'),
+      thaw: signal('SIGCONT'),
+      kill: signal('SIGKILL'),
+    }
   })
   await recordThreeNodes(nodes, (line) => console.log(line))
   process.exit(0)

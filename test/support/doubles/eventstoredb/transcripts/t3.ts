@@ -6,10 +6,15 @@ import { event, openSession, reading, short } from './session.ts'
 
 const { client, show } = openSession()
 const run = short()
-const read = (label: string, stream: string, options?: Parameters<typeof client.readStream>[1]): Promise<void> => show(label, reading(client, stream, options))
+const read = (label: string, stream: string, options?: Parameters<typeof client.readStream>[1]): Promise<void> =>
+  show(label, reading(client, stream, options))
 const newest = { direction: 'backwards', fromRevision: 'end', maxCount: 1 } as const
 /** `numbers` events to a stream, whatever its revision. */
-const add = (stream: string, ...numbers: ReadonlyArray<number>) => client.appendToStream(stream, numbers.map((n) => event(n)))
+const add = (stream: string, ...numbers: ReadonlyArray<number>) =>
+  client.appendToStream(
+    stream,
+    numbers.map((n) => event(n)),
+  )
 
 const s = `rd-${run}`
 for (let n = 0; n < 10; n++) await client.appendToStream(s, [event(n, { metadata: { m: n } })])
@@ -21,7 +26,8 @@ await read('maxCount 0', s, { maxCount: 0 })
 await read('missing stream forward', `nope-${run}`)
 await read('missing stream backwards', `nope-${run}`, newest)
 await show('event fields', async () => {
-  for await (const { event: found } of client.readStream(s, { maxCount: 1 })) return { ...found, createdType: found?.created.constructor.name }
+  for await (const { event: found } of client.readStream(s, { maxCount: 1 }))
+    return { ...found, createdType: found?.created.constructor.name }
   return null
 })
 await show('getStreamMetadata none', () => client.getStreamMetadata(s))
@@ -31,7 +37,9 @@ await read('read after maxCount 3', s)
 await read('read from 0n forward after maxCount', s, { fromRevision: 0n })
 await show('append after maxCount exact 9n', () => client.appendToStream(s, [event(10)], { expectedRevision: 9n }))
 await read('read after', s)
-await show('setStreamMetadata wrong expectedRevision NO_STREAM', () => client.setStreamMetadata(s, { maxCount: 2 }, { expectedRevision: NO_STREAM }))
+await show('setStreamMetadata wrong expectedRevision NO_STREAM', () =>
+  client.setStreamMetadata(s, { maxCount: 2 }, { expectedRevision: NO_STREAM }),
+)
 await show('setStreamMetadata maxAge 2s', () => client.setStreamMetadata(s, { maxAge: 60 }))
 await read('read at once', s)
 // The recording waited for two seconds instead; here the age is long, so that a busy machine reads in time.
@@ -40,7 +48,9 @@ await delay(1100)
 await read('read after 2.5 s', s)
 await read('backwards maxCount 1 of wholly expired', s, newest)
 await show('append exact 10n after expiry', () => client.appendToStream(s, [event(11)], { expectedRevision: 10n }))
-await show('append NO_STREAM on expired stream', () => client.appendToStream(s, [event(12)], { expectedRevision: NO_STREAM }))
+await show('append NO_STREAM on expired stream', () =>
+  client.appendToStream(s, [event(12)], { expectedRevision: NO_STREAM }),
+)
 await show('$all still holds the expired ones (before scavenge)?', async () => {
   let count = 0
   for await (const { event: found } of client.readAll()) if (found?.streamId === s) count++
@@ -62,7 +72,9 @@ await read('read after re-append', d)
 const d2 = `del2-${run}`
 await add(d2, 0, 1)
 await client.deleteStream(d2)
-await show('append NO_STREAM after soft delete', () => client.appendToStream(d2, [event(2)], { expectedRevision: NO_STREAM }))
+await show('append NO_STREAM after soft delete', () =>
+  client.appendToStream(d2, [event(2)], { expectedRevision: NO_STREAM }),
+)
 await read('read', d2)
 await show('metadata after recreate', () => client.getStreamMetadata(d2))
 const d3 = `del3-${run}`
@@ -74,7 +86,9 @@ await show('soft-deleted, retry of the original append: same id, NO_STREAM', () 
 )
 await read('read', d3)
 await show('deleteStream missing', () => client.deleteStream(`nope-${run}`))
-await show('deleteStream missing with NO_STREAM', () => client.deleteStream(`nope-${run}`, { expectedRevision: NO_STREAM }))
+await show('deleteStream missing with NO_STREAM', () =>
+  client.deleteStream(`nope-${run}`, { expectedRevision: NO_STREAM }),
+)
 
 const t = `tomb-${run}`
 await add(t, 0, 1)
@@ -83,7 +97,9 @@ await show('tombstone', () => client.tombstoneStream(t))
 await read('read tombstoned', t)
 await read('read tombstoned backwards 1', t, newest)
 await show('append ANY after tombstone', () => add(t, 2))
-await show('append NO_STREAM after tombstone', () => client.appendToStream(t, [event(2)], { expectedRevision: NO_STREAM }))
+await show('append NO_STREAM after tombstone', () =>
+  client.appendToStream(t, [event(2)], { expectedRevision: NO_STREAM }),
+)
 await show('append exact 1n after tombstone', () => client.appendToStream(t, [event(2)], { expectedRevision: 1n }))
 await show('append (unary, credentials) after tombstone', () =>
   client.appendToStream(t, [event(2)], { credentials: { username: 'admin', password: 'changeit' } }),
