@@ -8,7 +8,8 @@ import { spawn } from 'node:child_process'
  */
 const ENTER_AS_ROOT = 'ip link set lo up && exec "$@"'
 const ENTER =
-  'ip link set lo up && user=$1 && group=$2 && shift 2 && exec unshare --user --map-user="$user" --map-group="$group" -- "$@"'
+  'ip link set lo up && user=$1 && group=$2 && shift 2 && ' +
+  'exec unshare --user --map-user="$user" --map-group="$group" -- "$@"'
 
 /** Returns the command line that runs `command` with loopback only. */
 export const loopbackOnly = (command: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -23,7 +24,8 @@ const PROBE = `
   const { connect, createServer } = require('node:net')
   const server = createServer().listen(0, '127.0.0.1', () => {
     connect(server.address().port, '127.0.0.1').on('error', () => process.exit(1)).on('connect', () => {
-      connect(80, '192.0.2.1').on('connect', () => process.exit(1)).on('error', ({ code }) => process.exit(code === 'ENETUNREACH' ? 0 : 1))
+      const probe = connect(80, '192.0.2.1').on('connect', () => process.exit(1))
+      probe.on('error', ({ code }) => process.exit(code === 'ENETUNREACH' ? 0 : 1))
     })
   })
 `

@@ -56,8 +56,7 @@ for (const row of ROWS) {
 console.log('')
 for (const one of STANDINGS.toReversed()) {
   const rows = ROWS.filter((row) => standing(row) === one)
-  console.log(
-    `${one}: ${rows.length} of ${LAST}${rows.length === 0 || one === 'defended' ? '' : ` (${rows.map((row) => `R${row}`).join(' ')})`}`,
-  )
+  const names = rows.length === 0 || one === 'defended' ? '' : ` (${rows.map((row) => `R${row}`).join(' ')})`
+  console.log(`${one}: ${rows.length} of ${LAST}${names}`)
 }
 if (ROWS.some((row) => ['failed', 'missing'].includes(standing(row)))) process.exitCode = 1

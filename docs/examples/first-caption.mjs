@@ -13,7 +13,8 @@ const call = async (path, init) => {
   return body
 }
 
-const { access_token: token } = await call('/login', { method: 'POST', body: new URLSearchParams({ username, password }) })
+const credentials = new URLSearchParams({ username, password })
+const { access_token: token } = await call('/login', { method: 'POST', body: credentials })
 const { data: live } = await call('/lives', {
   method: 'POST',
   headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

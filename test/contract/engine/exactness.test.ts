@@ -103,7 +103,7 @@ for (const timestamps of [false, true])
     })
 
 for (const timestamps of [false, true])
-  test(`joined texts equal the reference for every number, length and language: timestamps ${timestamps}`, async (t) => {
+  test(`batched texts equal the reference for any number and length: timestamps ${timestamps}`, async (t) => {
     const found: string[] = []
     for (const shorter of [false, true]) {
       const runner = await runnerFor(timestamps, shorter)

@@ -94,7 +94,7 @@ test('sessions spread over one engine for each GPU, and a killed engine disturbs
   )
 })
 
-test('a session begins on the GPU that has memory for it, and the next takes the place of one that has ended', async (t) => {
+test('a session begins on the GPU with memory for it, and the next one takes a released place', async (t) => {
   const { begin } = await start(t, [2000, 3000, 6000])
   const large = begin(1, 5000)
   const middle = begin(2, 3000)

@@ -56,7 +56,8 @@ for (const { named, mode, device } of FAILURES)
 test('the GPU memory of a model is the increase that the driver reports', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
-  const driver = `#!/bin/sh\nif [ -e ${path}/asked ]; then used=1600; else used=1000; fi\ntouch ${path}/asked\necho "A GPU, 8192, $used"\n`
+  const driver = `#!/bin/sh\nif [ -e ${path}/asked ]; then used=1600; else used=1000; fi\n` +
+    `touch ${path}/asked\necho "A GPU, 8192, $used"\n`
   await writeFile(join(path, 'nvidia-smi'), driver, { mode: 0o755 })
   const { PATH } = process.env
   t.teardown(() => (process.env['PATH'] = PATH))

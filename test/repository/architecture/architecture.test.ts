@@ -41,7 +41,7 @@ const unexpectedStarts = (of: ReturnType<typeof productSources>): ReadonlyArray<
     imports.filter((name) => STARTS.test(name) && !STARTERS.test(path)).map((name) => `${path} → ${name}`),
   )
 
-test("only run-lives and the sender's socket reach what starts a pipeline: use cases end lives, through a port for that alone", (t) => {
+test('only run-lives and the sender socket start a pipeline', (t) => {
   t.deepEqual(unexpectedStarts(sources), [])
   const route = sourceOf(
     'application/lives/commands/create-live.ts',

@@ -14,7 +14,8 @@ test('every link in the documents leads to a file, and every anchor to a heading
 
 test('the check reports links to missing files and anchors', (t) => {
   const page =
-    '# One\n## Two words, `three`\n[a](#one) [b](#two-words-three) [c](#four) [d](nowhere.md) [e](start/install.md#with-npm) [f](start/install.md#not-there)'
+    '# One\n## Two words, `three`\n[a](#one) [b](#two-words-three) [c](#four) [d](nowhere.md) ' +
+    '[e](start/install.md#with-npm) [f](start/install.md#not-there)'
   t.deepEqual(deadLinks('docs/x.md', page), ['#four', 'nowhere.md', 'start/install.md#not-there'])
   t.deepEqual(deadLinks('docs/x.md', '`[a](nowhere.md)` and [b](https://example.org/x#y)'), [])
 })

@@ -46,7 +46,7 @@ const changed =
   }
 
 testWith(RANDOM)(
-  'every language of the API reaches its token in whisper-tiny-random, jv as <|jw|>, and haw by its three letters [D51]',
+  'every language of the API has a token in whisper-tiny-random: jv as <|jw|>, haw as it is [D51]',
   async (t) => {
     const model = await open(RANDOM)
     const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
@@ -63,14 +63,14 @@ testWith(RANDOM)(
 
 /** The languages of Whisper's tokens, but for those of its third version. */
 const WHISPERS = `
-  en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml cy sk te fa lv bn
-  sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am yi lo uz fo ht ps tk nn mt sa lb my
-  bo tl mg as tt haw ln ha ba jw su
+  en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml cy sk te
+  fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am yi lo
+  uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su
 `
   .trim()
   .split(/\s+/)
 
-test('every language of the API reaches its token in a model that has those of Whisper, jv as <|jw|>, and haw by its three letters', async (t) => {
+test('every language of the API has a token in a model with the tokens of Whisper', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   await cp(DEMO, directory.path, { recursive: true })

@@ -87,7 +87,8 @@ export const tooLargeFailure = (bytes: number): Failure =>
 export const wrongVersionFailure = (stream: string, expected: bigint, actual: bigint): Failure =>
   failure(
     status.FAILED_PRECONDITION,
-    `Delete failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${expected}, Actual version: ${actual}`,
+    `Delete failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${expected}, ` +
+      `Actual version: ${actual}`,
     {
       exception: 'wrong-expected-version',
       'stream-name': stream,

@@ -57,7 +57,8 @@ interface DoubleOptions {
   readonly isLenient?: boolean
 }
 
-export const startMongoDouble = async ({ replicaSet = '', isLenient = false }: DoubleOptions = {}): Promise<MongoDouble> => {
+export const startMongoDouble = async (options: DoubleOptions = {}): Promise<MongoDouble> => {
+  const { replicaSet = '', isLenient = false } = options
   const directory = await temporaryDirectory()
   let ports: ReadonlyArray<number> = MEMBERS.map(() => 0)
   let asked = 0
@@ -85,10 +86,11 @@ export const startMongoDouble = async ({ replicaSet = '', isLenient = false }: D
   const tell = async (control: Control): Promise<void> => {
     await ask(control)
   }
+  const query = replicaSet === '' ? '' : `?replicaSet=${replicaSet}`
   const urlAt =
     (at: ReadonlyArray<number>) =>
     (database: string): string =>
-      `mongodb://${at.map((port) => `127.0.0.1:${port}`).join(',')}/${database}${replicaSet === '' ? '' : `?replicaSet=${replicaSet}`}`
+      `mongodb://${at.map((port) => `127.0.0.1:${port}`).join(',')}/${database}${query}`
   const kill = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const exited = once(child, 'exit')

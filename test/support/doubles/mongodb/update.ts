@@ -55,7 +55,8 @@ export const checkUpdate = (update: unknown): void => {
     throw new ServerError(
       52,
       'DollarPrefixedFieldName',
-      `The dollar ($) prefixed field '${mixed}' in '${mixed}' is not allowed in the context of an update's replacement document.`,
+      `The dollar ($) prefixed field '${mixed}' in '${mixed}' is not allowed in the context of ` +
+        "an update's replacement document.",
     )
   }
   const paths = new Set<string>()

@@ -21,7 +21,8 @@ const describe = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const members = Object.entries(error).filter(([name]) => name !== '_raw' && name !== 'stack')
   const { type } = error as { readonly type?: string }
-  return `${error.constructor.name} | type= ${type} | msg= ${error.message} | ${asText(Object.fromEntries(members))?.slice(0, 300)}`
+  const text = asText(Object.fromEntries(members))?.slice(0, 300)
+  return `${error.constructor.name} | type= ${type} | msg= ${error.message} | ${text}`
 }
 
 /** The server's URL is the script's first argument. */

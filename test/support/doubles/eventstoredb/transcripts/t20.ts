@@ -232,7 +232,8 @@ for (const [name, { commit: at }] of places) {
     const told = heard.taken().split(', ').slice(0, 2).join(', ')
     await heard.end()
     print(
-      `${name}${label}: forwards ${await next({})}, backwards ${await next({ direction: 'backwards' })}, subscription ${told}`,
+      `${name}${label}: forwards ${await next({})}, ` +
+        `backwards ${await next({ direction: 'backwards' })}, subscription ${told}`,
     )
   }
 }

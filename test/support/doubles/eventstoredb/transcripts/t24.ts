@@ -36,7 +36,10 @@ const fail = (node: number): never => {
 
 const LEADER = { requiresLeader: true }
 
-export const recordThreeNodes = async (nodes: ReadonlyArray<RecordedNode>, print: (line: string) => void): Promise<void> => {
+export const recordThreeNodes = async (
+  nodes: ReadonlyArray<RecordedNode>,
+  print: (line: string) => void,
+): Promise<void> => {
   const at = (node: number): RecordedNode => nodes[node] ?? fail(node)
   const portOf = (node: number): number => Number(at(node).address.split(':')[1])
   /** What a node says of another, or of itself. */
@@ -167,13 +170,17 @@ export const recordThreeNodes = async (nodes: ReadonlyArray<RecordedNode>, print
   const left = fourth === first ? third : first
   await until(async () => !(await told(fourth, second)).isAlive)
   print(
-    `a higher epoch: ${(await told(fourth)).epochNumber > epochFrozen}; of the old one the new leader says: ${await said(fourth, second)}`,
+    `a higher epoch: ${(await told(fourth)).epochNumber > epochFrozen}; ` +
+      `of the old one the new leader says: ${await said(fourth, second)}`,
   )
   print(`new leader: append ${await append(fourth)}`)
   await at(second).thaw()
   const claim = await told(second)
+  const acknowledgement =
+    (await append(second, { deadline: 3000, ...LEADER })) === 'OK' ? 'acknowledged' : 'not acknowledged'
   print(
-    `thawed: it says of itself ${claim.state}; with its old epoch: ${claim.epochNumber === epochFrozen}; its append: ${(await append(second, { deadline: 3000, ...LEADER })) === 'OK' ? 'acknowledged' : 'not acknowledged'}`,
+    `thawed: it says of itself ${claim.state}; with its old epoch: ${claim.epochNumber === epochFrozen}; ` +
+      `its append: ${acknowledgement}`,
   )
   const { ask, hasEnded = () => ask('GET', '/info').then(() => false, () => true) } = at(second)
   await until(hasEnded)
@@ -189,7 +196,8 @@ export const recordThreeNodes = async (nodes: ReadonlyArray<RecordedNode>, print
   await until(async () => (await said(fourth)) === 'Leader, alive' && (await said(fourth, left)) === 'Follower, alive')
   await at(left).freeze()
   print(
-    `at once: readAll requiring the leader ${await readAll(fourth, LEADER)}; append ${await append(fourth, { deadline: 800 })}`,
+    `at once: readAll requiring the leader ${await readAll(fourth, LEADER)}; ` +
+      `append ${await append(fourth, { deadline: 800 })}`,
   )
   await until(async () => (await told(fourth)).state === 'Unknown')
   print(`later: ${await said(fourth)}; of the other ${await said(fourth, left)}`)
