@@ -1,6 +1,6 @@
 import test from 'ava'
-import { ABUSE } from '../../support/black-box/abuse-probes.ts'
-import { MANNERS } from '../../support/black-box/error-probes.ts'
+import { ABUSE_PROBES } from '../../support/black-box/abuse-probes.ts'
+import { ERROR_PROBES } from '../../support/black-box/error-probes.ts'
 import type { Probe } from '../../support/black-box/probe.ts'
 import { startSubject } from '../../support/black-box/subject.ts'
 import type { Subject } from '../../support/black-box/subject.ts'
@@ -10,8 +10,8 @@ const isLight = ({ isHeavy = false }: Probe): boolean => !isHeavy
 const usesSharedService = ({ settings, withAdmin }: Probe): boolean => settings === undefined && withAdmin === undefined
 
 for (const { name, settings = {}, run, ...options } of [
-  ...ABUSE,
-  ...MANNERS.filter((probe) => !usesSharedService(probe)),
+  ...ABUSE_PROBES,
+  ...ERROR_PROBES.filter((probe) => !usesSharedService(probe)),
 ].filter(isLight))
   test(name, async (t) => {
     t.timeout(180_000)
@@ -24,7 +24,7 @@ for (const { name, settings = {}, run, ...options } of [
 let shared: Promise<Subject> | undefined
 test.after.always(async () => (await shared)?.stop())
 
-for (const { name, run } of MANNERS.filter(isLight).filter(usesSharedService))
+for (const { name, run } of ERROR_PROBES.filter(isLight).filter(usesSharedService))
   test(name, async (t) => {
     t.timeout(180_000)
     await run(await (shared ??= startSubject(process.cwd(), {})))

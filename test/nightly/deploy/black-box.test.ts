@@ -1,9 +1,9 @@
 import test from 'ava'
-import { ABUSE } from '../../support/black-box/abuse-probes.ts'
-import { MANNERS } from '../../support/black-box/error-probes.ts'
+import { ABUSE_PROBES } from '../../support/black-box/abuse-probes.ts'
+import { ERROR_PROBES } from '../../support/black-box/error-probes.ts'
 import { startSubject } from '../../support/black-box/subject.ts'
 
-for (const { name, settings = {}, run, ...options } of [...ABUSE, ...MANNERS].filter(({ isHeavy = false }) => isHeavy))
+for (const { name, settings = {}, run, ...options } of [...ABUSE_PROBES, ...ERROR_PROBES].filter(({ isHeavy = false }) => isHeavy))
   test(name, async (t) => {
     t.timeout(600_000)
     const subject = await startSubject(process.cwd(), settings, options)

@@ -7,18 +7,18 @@ import type { Probe } from './probe.ts'
 import { dial, requestOf } from './raw-http.ts'
 import { ROOT } from './subject.ts'
 
-/** Connections that the service's side of a port holds open, as the kernel tells: who does not read is told nothing. */
+/** Counts the open connections of the service in the kernel, because a client that does not read notices no close. */
 const establishedAt = (url: string): number => {
   const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0')
   const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n')
-  return lines.filter((line) => new RegExp(`^ *\\d+: [0-9A-F]{8}:${port} [0-9A-F]{8}:[0-9A-F]{4} 01 `).test(line))
-    .length
+  const established = new RegExp(`^ *\\d+: [0-9A-F]{8}:${port} [0-9A-F]{8}:[0-9A-F]{4} 01 `)
+  return lines.filter((line) => established.test(line)).length
 }
 
-/** One client must not take the service away from others. */
-export const ABUSE: ReadonlyArray<Probe> = [
+/** One client must not make the service unavailable for others. */
+export const ABUSE_PROBES: ReadonlyArray<Probe> = [
   {
-    name: 'half-sent requests of one client behind a streaming proxy shut out nobody else',
+    name: 'incomplete requests of one client behind a streaming proxy do not block other clients',
     settings: { STENOLOG_TRUSTED_PROXIES: '127.0.0.1/32', STENOLOG_RATE_LIMIT: '10000' },
     run: async (subject) => {
       const half = (client: string): string => {
@@ -42,7 +42,7 @@ export const ABUSE: ReadonlyArray<Probe> = [
     },
   },
   {
-    name: 'a first whole request does not exempt a connection from the bound on half-sent ones',
+    name: 'a complete first request does not exempt a connection from the limit of incomplete requests',
     settings: { STENOLOG_RATE_LIMIT: '10000' },
     run: async (subject) => {
       let refused = 0
@@ -57,12 +57,12 @@ export const ABUSE: ReadonlyArray<Probe> = [
           return socket
         }),
       )
-      await eventually(() => assert.ok(refused > 0, 'all 260 half-sent requests stay open'))
+      await eventually(() => assert.ok(refused > 0, 'some of 260 incomplete requests are refused'))
       for (const socket of held) socket.destroy()
     },
   },
   {
-    name: 'answers that nobody reads are given up',
+    name: 'connections whose answers are not read are closed',
     isHeavy: true,
     run: async (subject) => {
       const held = await Promise.all(
@@ -74,18 +74,15 @@ export const ABUSE: ReadonlyArray<Probe> = [
         }),
       )
       assert.ok(establishedAt(subject.url) > 0)
-      await eventually(
-        () => assert.equal(establishedAt(subject.url), 0, 'connections that read nothing are still served'),
-        {
-          timeoutMs: 300_000,
-        },
-      )
+      await eventually(() => {
+        assert.equal(establishedAt(subject.url), 0, 'connections that read nothing are closed')
+      }, { timeoutMs: 300_000 })
       for (const socket of held) socket.destroy()
       assert.equal((await subject.json('GET', '/health/ready')).status, 200)
     },
   },
   {
-    name: 'wrong handshakes of an address lock out no right token from there',
+    name: 'wrong tokens from an address do not block the right token from the same address',
     run: async (subject) => {
       const live = await createLive(subject, await subject.logIn(ROOT))
       const statuses = new Set<number>()
@@ -96,21 +93,18 @@ export const ABUSE: ReadonlyArray<Probe> = [
     },
   },
   {
-    name: 'wrong passwords from elsewhere keep nobody out of an account that they use',
+    name: 'wrong passwords from other addresses do not lock the owner out of an account in use',
     run: async (subject) => {
       assert.match(await subject.logIn(ROOT), /^ey/)
       const wrong = new URLSearchParams({ username: ROOT.username, password: 'a guess' }).toString()
-      for (let n = 0; n < 40; n++)
-        await subject.raw(
-          requestOf('POST', '/login', { 'Content-Type': FORM, Connection: 'close' }, wrong),
-          `127.0.1.${n + 1}`,
-        )
-      assert.match(await subject.logIn(ROOT), /^ey/, 'the owner of the account is kept out')
+      const login = requestOf('POST', '/login', { 'Content-Type': FORM, Connection: 'close' }, wrong)
+      for (let n = 0; n < 40; n++) await subject.raw(login, `127.0.1.${n + 1}`)
+      assert.match(await subject.logIn(ROOT), /^ey/, 'the owner of the account can log in')
     },
   },
   {
-    name: 'profiles and API tokens of one user are bounded',
-    // The same is asked of the API in test/e2e/service/account-limits.test.ts.
+    name: 'the numbers of profiles and API tokens of a user are limited',
+    // test/e2e/service/account-limits.test.ts also tests this.
     isHeavy: true,
     settings: { STENOLOG_RATE_LIMIT: '0' },
     run: async (subject) => {
@@ -119,12 +113,12 @@ export const ABUSE: ReadonlyArray<Probe> = [
         let status = 200
         for (let n = 0; n < 1100 && status === 200; n++)
           ({ status } = await subject.json('POST', path, { token, body: { name: `${nameOf} ${n}` } }))
-        assert.ok(status >= 400 && status < 500, `${path} answered ${status} to the last`)
+        assert.ok(status >= 400 && status < 500, `${path} answered the last request with ${status}`)
       }
     },
   },
   {
-    name: 'valid handshakes with one public token are bounded, and never keep a sender out',
+    name: 'handshakes with a public token are limited and never block the sender',
     isHeavy: true,
     run: async (subject) => {
       const live = await createLive(subject, await subject.logIn(ROOT))
@@ -132,7 +126,7 @@ export const ABUSE: ReadonlyArray<Probe> = [
       const statuses: Array<number> = []
       for (let n = 0; n < 6000 && !statuses.includes(429) && !statuses.includes(503); n += 50)
         statuses.push(...(await Promise.all(Array.from({ length: 50 }, () => handshake(address)))))
-      assert.ok(statuses.includes(429) || statuses.includes(503), `${statuses.length} handshakes were all let in`)
+      assert.ok(statuses.includes(429) || statuses.includes(503), `one of ${statuses.length} handshakes is refused`)
       assert.equal(await handshake(`${socketAddress(subject, live)}?token=${live.sender_token}`), 101)
     },
   },

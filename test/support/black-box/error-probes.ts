@@ -5,23 +5,18 @@ import { eventually } from '../tools/eventually.ts'
 import { createLive, FORM, socketAddress } from './probe.ts'
 import type { Probe } from './probe.ts'
 import { requestOf } from './raw-http.ts'
+import type { RawAnswer } from './raw-http.ts'
 import { ROOT } from './subject.ts'
 
-const hasDetail = ({
-  headers,
-  body,
-}: {
-  readonly headers: ReadonlyMap<string, string>
-  readonly body: string
-}): void => {
+const hasDetail = ({ headers, body }: RawAnswer): void => {
   assert.match(headers.get('content-type') ?? 'no content type', /^application\/json/)
   assert.equal(typeof (JSON.parse(body) as { detail?: unknown }).detail, 'string')
 }
 
-/** Whoever errs is told so, and nothing is lost or let out. */
-export const MANNERS: ReadonlyArray<Probe> = [
+/** Wrong requests get clear answers. They change nothing and reveal nothing. */
+export const ERROR_PROBES: ReadonlyArray<Probe> = [
   {
-    name: 'a change that is not JSON is refused, and changes nothing',
+    name: 'a change that is not JSON is refused with 415',
     run: async (subject) => {
       const token = await subject.logIn(ROOT)
       const user = { username: 'ada', password: 'ada has a password' }
@@ -36,31 +31,25 @@ export const MANNERS: ReadonlyArray<Probe> = [
     },
   },
   {
-    name: 'what a broken request held is not in the log, while the log tells of it',
+    name: 'a broken request is logged without its content',
     settings: { STENOLOG_LOG_LEVEL: 'trace' },
     run: async (subject) => {
       const secret = 'Bearer-of-a-secret-that-no-log-may-hold'
       const before = subject.output().length
       await subject.raw(`GET /lives HTTP/1.1\r\nHost: a\r\nAuthorization: ${secret}\r\nBro ken header: x\r\n\r\n`)
-      await subject.raw(
-        requestOf(
-          'POST',
-          '/lives',
-          { 'Content-Type': 'application/json', Authorization: secret, Connection: 'close' },
-          `{"password": "${secret}`,
-        ),
-      )
+      const json = { 'Content-Type': 'application/json', Authorization: secret, Connection: 'close' }
+      await subject.raw(requestOf('POST', '/lives', json, `{"password": "${secret}`))
       const chunked = { Authorization: secret, 'Content-Type': FORM, 'Transfer-Encoding': 'chunked' }
       await subject.raw(`${requestOf('POST', '/login', chunked)}zz${secret}\r\n`)
       await eventually(() => assert.match(subject.output().slice(before), /HPE_|parse|client error|request/i))
       assert.ok(!subject.output().includes(secret))
       assert.ok(!subject.output().includes(Buffer.from(secret).toString('hex')))
-      assert.ok(!/rawPacket/.test(subject.output()), 'the raw packet is logged')
+      assert.ok(!/rawPacket/.test(subject.output()), 'the raw packet is not logged')
     },
   },
   {
-    name: 'the set-up link is one that a browser outside can open',
-    // Also asked in test/e2e/service/link-hosts.test.ts.
+    name: 'the set-up link uses the public URL and the base path',
+    // test/e2e/service/link-hosts.test.ts also tests this.
     isHeavy: true,
     settings: { STENOLOG_PUBLIC_URL: 'https://captions.example.org', STENOLOG_BASE_PATH: '/live' },
     withAdmin: false,
@@ -69,26 +58,23 @@ export const MANNERS: ReadonlyArray<Probe> = [
     },
   },
   {
-    name: 'the last administrator can neither be switched off nor made a plain user',
+    name: 'the last administrator cannot be disabled or lose the permission',
     run: async (subject) => {
       const token = await subject.logIn(ROOT)
       const me = (await subject.json('GET', '/users/me', { token })).body
       const id = Number((me['data'] as { id?: number } | undefined)?.id ?? me['id'] ?? 1)
       for (const body of [{ is_active: false }, { permissions: [] }]) {
         const { status } = await subject.json('PUT', `/users/${id}`, { token, body })
-        assert.ok(status >= 400 && status < 500, `${JSON.stringify(body)} was answered ${status}`)
+        assert.ok(status >= 400 && status < 500, `${JSON.stringify(body)} was answered with ${status}`)
       }
       assert.equal((await subject.json('GET', '/users/', { token })).status, 200)
     },
   },
   {
-    name: 'an offer of HTTP/2 is passed over and the request is answered',
+    name: 'an offer of HTTP/2 is ignored and the request is answered',
     run: async (subject) => {
-      const offer = {
-        Connection: 'Upgrade, HTTP2-Settings',
-        Upgrade: 'h2c',
-        'HTTP2-Settings': 'AAMAAABkAAQCAAAAAAIAAAAA',
-      }
+      const settings = 'AAMAAABkAAQCAAAAAAIAAAAA'
+      const offer = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': settings }
       assert.equal((await subject.raw(requestOf('GET', '/version', offer))).status, 200)
       const form = new URLSearchParams(ROOT).toString()
       const answer = await subject.raw(requestOf('POST', '/login', { ...offer, 'Content-Type': FORM }, form))
@@ -96,7 +82,7 @@ export const MANNERS: ReadonlyArray<Probe> = [
     },
   },
   {
-    name: 'what Node itself refuses has the body that every refusal has',
+    name: 'a refusal by Node has the same kind of body as every other refusal',
     run: async (subject) => {
       const cases = [
         [400, 'GET / HTTP/1.1\r\nHost: a\r\nBro ken: x\r\n\r\n'],
@@ -111,7 +97,7 @@ export const MANNERS: ReadonlyArray<Probe> = [
     },
   },
   {
-    name: 'a plain GET on the path of a socket says that it must be upgraded',
+    name: 'a GET request without upgrade to the path of a socket is answered with 426',
     run: async (subject) => {
       const live = await createLive(subject, await subject.logIn(ROOT))
       const answer = await subject.raw(requestOf('GET', `/ws/live/${live.id}`, { Connection: 'close' }))
@@ -121,7 +107,7 @@ export const MANNERS: ReadonlyArray<Probe> = [
     },
   },
   {
-    name: 'null in a config frame means left out, and an empty token none',
+    name: 'null in a config frame counts as absent, and so does an empty token',
     run: async (subject) => {
       const live = await createLive(subject, await subject.logIn(ROOT))
       const socket = new WebSocket(`${socketAddress(subject, live)}?token=&token_sender=${live.sender_token}`)

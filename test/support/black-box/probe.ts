@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import type { Subject } from './subject.ts'
 
-/** What a stranger would try, and expect of a service that strangers can rely on. */
+/** An attempt of an outside client and the expected behaviour of the service. */
 export interface Probe {
   readonly name: string
-  /** With their prefix. */
+  /** Settings with their prefix. */
   readonly settings?: Readonly<Record<string, string>>
   readonly withAdmin?: boolean
-  /** Takes minutes, or a machine that has little else to do. */
+  /** The probe takes minutes or needs an idle machine. */
   readonly isHeavy?: boolean
-  /** Throws where the service is not as expected. */
+  /** Throws when the service behaves differently. */
   readonly run: (subject: Subject) => Promise<void>
 }
 
@@ -29,11 +29,11 @@ export const createLive = async (subject: Subject, token: string): Promise<Live>
   return body['data'] as Live
 }
 
-/** Address of a session's socket, without a token. */
+/** The address of a session's socket, without a token. */
 export const socketAddress = (subject: Subject, { relative_path }: Live): string =>
   subject.url.replace(/^http/, 'ws') + relative_path
 
-/** Status of a handshake; 101 where it opened. */
+/** Returns the status of a handshake: 101 when the socket opened, 0 when the connection closed. */
 export const handshake = async (address: string): Promise<number> => {
   const socket = new WebSocket(address)
   const opened = once(socket, 'open').then(() => 101)

@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 
-/** One answer as its bytes came. */
+/** An HTTP answer. */
 export interface RawAnswer {
   readonly status: number
-  /** Names in lower case. */
+  /** The names are in lower case. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
 }
@@ -13,39 +13,37 @@ const parse = (text: string): RawAnswer | null => {
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return null
   const [line = '', ...lines] = text.slice(0, end).split('\r\n')
-  const pairs = lines.map((one): [string, string] => {
-    const at = one.indexOf(':')
-    return [one.slice(0, at).toLowerCase(), one.slice(at + 1).trim()]
+  const pairs = lines.map((header): [string, string] => {
+    const colon = header.indexOf(':')
+    return [header.slice(0, colon).toLowerCase(), header.slice(colon + 1).trim()]
   })
   const headers = new Map(pairs)
   const length = Number(headers.get('content-length') ?? 0)
   const body = text.slice(end + 4)
-  if (headers.get('transfer-encoding') !== undefined ? !body.includes('\r\n0\r\n\r\n') : body.length < length)
-    return null
+  const isChunked = headers.get('transfer-encoding') !== undefined
+  const isComplete = isChunked ? body.includes('\r\n0\r\n\r\n') : body.length >= length
+  if (!isComplete) return null
   return { status: Number(line.split(' ')[1]), headers, body }
 }
 
-/** A TCP connection; `from` is the loopback address that it comes from. */
+/** Opens a TCP connection. `from`: the local loopback address. */
 export const dial = (url: string, from?: string): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
-    const socket = connect({
-      host: hostname,
-      port: Number(port),
-      ...(from === undefined ? {} : { localAddress: from }),
-    })
+    const local = from === undefined ? {} : { localAddress: from }
+    const socket = connect({ host: hostname, port: Number(port), ...local })
     socket.once('connect', () => resolve(socket))
     socket.once('error', reject)
   })
 
-/** Sends bytes on a connection of its own and reads one answer, or what came until the connection ended. */
+/** Sends bytes on a new connection and reads one answer. Rejects when the connection ends before a complete answer. */
 export const ask = async (url: string, request: string, from?: string): Promise<RawAnswer> => {
   const socket = await dial(url, from)
   return new Promise((resolve, reject) => {
     let text = ''
     const done = (): void => {
       const answer = parse(text)
-      if (answer === null) reject(new Error(`no whole answer: ${JSON.stringify(text.slice(0, 200))}`))
+      if (answer === null) reject(new Error(`incomplete answer: ${JSON.stringify(text.slice(0, 200))}`))
       else resolve(answer)
       socket.destroy()
     }
@@ -60,7 +58,7 @@ export const ask = async (url: string, request: string, from?: string): Promise<
   })
 }
 
-/** A request in bytes, with the headers that every client sends. */
+/** The text of an HTTP/1.1 request, with Host and Content-Length. */
 export const requestOf = (
   method: string,
   path: string,

@@ -1,16 +1,15 @@
 /**
- * Probes the service of a checkout from outside, over real sockets, and says of each probe whether it is as a stranger
- * would expect: `node test/support/black-box/run.ts [CHECKOUT [PART-OF-NAME]]`, by default this one. Exit code 1 when
- * one is not.
+ * Runs the probes on the service of a checkout: `node test/support/black-box/run.ts [CHECKOUT [PART-OF-NAME]]`. By
+ * default it runs all probes on this checkout. Prints the result of each probe. Exit code 1: a probe failed.
  */
 import { resolve } from 'node:path'
-import { ABUSE } from './abuse-probes.ts'
-import { MANNERS } from './error-probes.ts'
+import { ABUSE_PROBES } from './abuse-probes.ts'
+import { ERROR_PROBES } from './error-probes.ts'
 import { startSubject } from './subject.ts'
 
 const checkout = resolve(process.argv[2] ?? '.')
 let failed = 0
-const wanted = [...ABUSE, ...MANNERS].filter(({ name }) => name.includes(process.argv[3] ?? ''))
+const wanted = [...ABUSE_PROBES, ...ERROR_PROBES].filter(({ name }) => name.includes(process.argv[3] ?? ''))
 for (const { name, settings = {}, run, ...options } of wanted) {
   const subject = await startSubject(checkout, settings, options)
   try {
@@ -23,5 +22,5 @@ for (const { name, settings = {}, run, ...options } of wanted) {
     await subject.stop()
   }
 }
-console.log(`${wanted.length - failed} of ${wanted.length} probes are as they should be`)
+console.log(`${wanted.length - failed} of ${wanted.length} probes passed`)
 process.exitCode = failed === 0 ? 0 : 1

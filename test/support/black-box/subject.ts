@@ -8,11 +8,11 @@ import type { RawAnswer } from './raw-http.ts'
 
 export const ROOT = { username: 'root', password: 'correct horse battery staple' }
 
-/** A service that is known by its address, its output and its answers alone. */
+/** A service that probes see from outside: its address, its output and its answers. */
 export interface Subject {
   readonly url: string
   readonly output: () => string
-  /** Status and parsed body of an answer to a JSON request. */
+  /** Sends a JSON request. */
   readonly json: (method: string, path: string, options?: JsonOptions) => Promise<JsonAnswer>
   readonly raw: (request: string, from?: string) => Promise<RawAnswer>
   readonly logIn: (account: { readonly username: string; readonly password: string }) => Promise<string>
@@ -39,7 +39,7 @@ const jsonOf = (text: string): JsonAnswer['body'] => {
   }
 }
 
-/** Starts the service of a checkout as `npm start` does; `settings` with their prefix. */
+/** Starts the service of a checkout as `npm start` does. `settings`: with their prefix. */
 export const startSubject = async (
   checkout: string,
   settings: Readonly<Record<string, string>>,
@@ -62,7 +62,7 @@ export const startSubject = async (
       if (found !== undefined) resolve(found)
     }
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', onText)
-    void exited.then(() => reject(new Error(`the service does not start: ${output}`)))
+    void exited.then(() => reject(new Error(`the service did not start: ${output}`)))
   })
   const json: Subject['json'] = async (method, path, { body, token, headers = {} } = {}) => {
     const authorization: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` }

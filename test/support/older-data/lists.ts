@@ -2,12 +2,12 @@ import type { ExecutionContext } from 'ava'
 import { createClient, logIn } from '../service/client.ts'
 import type { Client, Json, Listing } from '../service/client.ts'
 
-/** Who made the data, and what they asked for: fixed, so that every version can be asked the same. */
+/** The accounts of the data. They are fixed, because every version uses the same data. */
 export const ADA = { username: 'ada', password: 'ada has a password' }
 export const BOB = { username: 'bob', password: 'bob has a password' }
 export const ROOT = { username: 'root', password: 'correct horse battery staple' }
 
-/** Settings under which nothing changes by itself as time goes by, and links do not name a port. */
+/** Settings under which data does not change with time, and links do not contain a port. */
 export const TIMELESS_SETTINGS = {
   STENOLOG_HOST: '127.0.0.1',
   STENOLOG_PORT: '0',
@@ -19,10 +19,10 @@ export const TIMELESS_SETTINGS = {
   STENOLOG_VRAM_MB: '100000000',
 }
 
-/** Everything that a service tells of its users and sessions, by the path that was asked. */
+/** All lists of users and sessions, by user and path. */
 export type Lists = Readonly<Record<string, ReadonlyArray<Json>>>
 
-/** File in which the lists that the older version told lie beside its data. */
+/** The file, next to the data of the older version, that contains its lists. */
 export const LISTS = 'lists.json'
 
 const PAGE = 200
@@ -37,18 +37,18 @@ const all = async (client: Client, path: string): Promise<ReadonlyArray<Json>> =
   }
 }
 
-/** The text of a session as it can be read now, or the status that refuses it. */
+/** The transcript of a session, or the status of the refusal. */
 const transcriptOf = async (client: Client, id: number): Promise<Json> => {
   const { status, body } = await client.get(`/lives/${id}/transcript`)
   return { id, status, ...(status === 200 ? body : {}) }
 }
 
-/** Sessions at either end of a list: the first ones were spoken. */
-const LOOKED_INTO = 12
+/** Sessions whose histories and transcripts are read. The first sessions have text. */
+const DETAILED_SESSIONS = 12
 
 const listsOf = async (name: string, client: Client): Promise<Lists> => {
   const lives = await all(client, '/lives/')
-  const ids = lives.map(({ id }) => Number(id)).toSorted((a, b) => a - b).slice(0, LOOKED_INTO)
+  const ids = lives.map(({ id }) => Number(id)).toSorted((a, b) => a - b).slice(0, DETAILED_SESSIONS)
   const histories = ids.map(async (id) => ({ id, events: await all(client, `/lives/${id}/history`) }))
   return {
     [`${name} /lives/`]: lives,
@@ -60,10 +60,13 @@ const listsOf = async (name: string, client: Client): Promise<Lists> => {
   }
 }
 
-/** Asks a running service for everything, as its administrator and as both users. */
+/** Reads all lists of a running service, as its administrator and as both users. */
 export const readLists = async (url: string): Promise<Lists> => {
-  const [root, ada, bob] = await Promise.all([ROOT, ADA, BOB].map((one) => logIn(url, one.username, one.password)))
-  if (root === undefined || ada === undefined || bob === undefined) throw new Error('unreachable')
+  const [root, ada, bob] = [
+    await logIn(url, ROOT.username, ROOT.password),
+    await logIn(url, ADA.username, ADA.password),
+    await logIn(url, BOB.username, BOB.password),
+  ]
   return {
     'root /users/': await all(root, '/users/'),
     'root /admin/lives': await all(root, '/admin/lives'),
@@ -76,52 +79,54 @@ export const readLists = async (url: string): Promise<Lists> => {
 const isTakenOver = (item: unknown): boolean =>
   typeof item === 'object' && item !== null && 'type' in item && item.type === 'LiveTakenOver'
 
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
 /**
- * What a later version may add to an object of an older list, and its take-overs at start, are left out, all the way
- * down.
+ * Removes from `present` everything that a later version may add to `recorded`: new members, and the events
+ * LiveTakenOver of its start. Works recursively.
  */
-export const inRecordedShape = (recorded: unknown, told: unknown): unknown => {
-  if (Array.isArray(recorded) && Array.isArray(told))
-    return told
-      .filter((item) => !isTakenOver(item))
-      .map((item: unknown, index) => inRecordedShape(recorded[index], item))
-  if (typeof recorded !== 'object' || recorded === null || typeof told !== 'object' || told === null) return told
-  const members = told as Readonly<Record<string, unknown>>
-  return Object.fromEntries(
-    Object.entries(recorded).map(([name, value]) => [name, inRecordedShape(value, members[name])]),
-  )
+export const inRecordedShape = (recorded: unknown, present: unknown): unknown => {
+  if (Array.isArray(recorded) && Array.isArray(present)) {
+    const kept = present.filter((item) => !isTakenOver(item))
+    return kept.map((item: unknown, index) => inRecordedShape(recorded[index], item))
+  }
+  if (!isObject(recorded) || !isObject(present)) return present
+  const members = present as Readonly<Record<string, unknown>>
+  const entries = Object.entries(recorded)
+  return Object.fromEntries(entries.map(([name, value]) => [name, inRecordedShape(value, members[name])]))
 }
 
-/** As much of each list as there was before, all the way down. */
-const upTo = (before: unknown, told: unknown): unknown => {
-  if (Array.isArray(before) && Array.isArray(told))
-    return told.slice(0, before.length).map((item: unknown, index) => upTo(before[index], item))
-  if (typeof before !== 'object' || before === null || typeof told !== 'object' || told === null) return told
-  const was = before as Json
-  return Object.fromEntries(Object.entries(told).map(([name, value]) => [name, upTo(was[name], value)]))
+/** Shortens each list in `present` to the length that it had in `recorded`. Works recursively. */
+const withoutAdditions = (recorded: unknown, present: unknown): unknown => {
+  if (Array.isArray(recorded) && Array.isArray(present))
+    return present.slice(0, recorded.length).map((item: unknown, index) => withoutAdditions(recorded[index], item))
+  if (!isObject(recorded) || !isObject(present)) return present
+  const members = recorded as Json
+  const entries = Object.entries(present)
+  return Object.fromEntries(entries.map(([name, value]) => [name, withoutAdditions(members[name], value)]))
 }
 
-/** Of what runs, and of no event. */
+/** Members that are measured, not stored. */
 const MEASURED = ['lag']
-/** What a restart may change of a session. */
+/** Members of a session that a restart may change. */
 const CHANGED = [...MEASURED, 'status', 'vram', 'auto_start_pid', 'updated_at']
 
 const without = (item: Json, names: ReadonlyArray<string>): Json =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !names.includes(name)))
 
 /**
- * What was told before a restart is told again, but for what that changes of the sessions of these ids. Histories and
- * transcripts may go on.
+ * Checks that the lists after a restart equal the lists before it. Sessions with these ids may differ in the members
+ * that a restart changes. Histories and transcripts may be longer.
  */
 export const listsAreEqual = (
-  t: ExecutionContext, before: Lists, now: Lists, changed: ReadonlyArray<number>,
+  t: ExecutionContext, before: Lists, after: Lists, changed: ReadonlyArray<number>,
 ): void => {
   for (const [name, recorded] of Object.entries(before)) {
-    const told = inRecordedShape(recorded, now[name]) as ReadonlyArray<Json>
-    const settled = (items: ReadonlyArray<Json>): ReadonlyArray<Json> =>
+    const present = inRecordedShape(recorded, after[name]) as ReadonlyArray<Json>
+    const comparable = (items: ReadonlyArray<Json>): ReadonlyArray<Json> =>
       items.map((item) => without(item, changed.includes(Number(item['id'])) ? CHANGED : MEASURED))
-    if (/ (histories|transcripts)$/.test(name)) t.deepEqual(upTo(recorded, told), recorded, name)
-    else if (/\/lives\/?$/.test(name)) t.deepEqual(settled(told), settled(recorded), name)
-    else t.deepEqual(told, recorded, name)
+    if (/ (histories|transcripts)$/.test(name)) t.deepEqual(withoutAdditions(recorded, present), recorded, name)
+    else if (/\/lives\/?$/.test(name)) t.deepEqual(comparable(present), comparable(recorded), name)
+    else t.deepEqual(present, recorded, name)
   }
 }

@@ -4,8 +4,8 @@
  *   git worktree add /tmp/older VERSION && (cd /tmp/older && npm ci)
  *   node test/support/older-data/make.ts /tmp/older test/nightly/servers/older-data/VERSION
  *
- * 1,000 sessions of two users and an administrator; some spoken, with text that is kept, text that was forgotten after
- * its minute and text that was deleted; profiles and API tokens; a rebuild that `kill -9` interrupted.
+ * The data contains 1,000 sessions of two users and an administrator, profiles, API tokens, and a rebuild that SIGKILL
+ * interrupted. Some sessions have text: kept, forgotten after a minute, or deleted.
  */
 import assert from 'node:assert/strict'
 import { fork, spawn } from 'node:child_process'
@@ -26,12 +26,10 @@ import { ADA, BOB, LISTS, readLists, ROOT, TIMELESS_SETTINGS } from './lists.ts'
 
 const SESSIONS = 1000
 const SPOKEN_BY_EACH = 3
-/**
- * Of every ten sessions: the first five stay pending, three are finished, one is deleted, one is finished and deleted.
- */
+/** Of every ten sessions five stay pending, three are finished, one is deleted, and one is finished and deleted. */
 const FINISHED = new Set([5, 6, 7, 9])
 const DELETED = new Set([8, 9])
-/** Text that nobody asked to keep is forgotten a minute after the end. */
+/** Text without retention is deleted a minute after the end. */
 const FORGOTTEN_WITHIN_MS = 180_000
 
 const [checkout, output] = process.argv.slice(2)
@@ -74,7 +72,7 @@ const speak = async (client: Client, members: Json, text: Int16Array): Promise<L
   for (const samples of [text, silence(2)]) sender.sendAudio(samples)
   sender.send({ type: 'FINISH' })
   await sender.closed
-  assert.ok(sender.frames.some(({ final }) => final === true), 'a session was spoken and not understood')
+  assert.ok(sender.frames.some(({ final }) => final === true), 'the session has a final')
   return live
 }
 
@@ -91,7 +89,7 @@ const fill = async (url: string): Promise<void> => {
     const samples = sentences[n]?.samples ?? silence(1)
     spoken.push(await speak(ada, { live_retention: true }, samples), await speak(bob, {}, samples))
   }
-  // Text that was kept until its session was deleted.
+  // A session with retention whose deletion also deletes its text.
   const dropped = await speak(ada, { live_retention: true }, sentences[0]?.samples ?? silence(1))
   await ada.api.call('deleteLive', { path: { id: dropped.id } })
 
@@ -102,7 +100,7 @@ const fill = async (url: string): Promise<void> => {
     await revokeToken(client, (await issueToken(client, { name: 'goes' })).id)
   }
   const rest = SESSIONS - spoken.length - 1
-  const one = async (n: number): Promise<void> => {
+  const createSession = async (n: number): Promise<void> => {
     const client = n % 2 === 0 ? ada : bob
     const url = { audio_format: 'hls', audio_url: `http://media.test/${n}.m3u8` }
     const { id } = await client.createLive(n % 7 === 0 ? url : {})
@@ -110,19 +108,19 @@ const fill = async (url: string): Promise<void> => {
     if (DELETED.has(n % 10)) await client.api.call('deleteLive', { path: { id } })
   }
   for (let from = 0; from < rest; from += 20)
-    await Promise.all(Array.from({ length: Math.min(20, rest - from) }, (_, n) => one(from + n)))
+    await Promise.all(Array.from({ length: Math.min(20, rest - from) }, (_, n) => createSession(from + n)))
 
   await eventually(() => {
     const log = new DatabaseSync(join(dataDirectory, 'events.sqlite'), { readOnly: true })
     const left = log.prepare(`SELECT count(DISTINCT sid) AS n FROM events JOIN streams USING (sid)
       WHERE name LIKE 'segments-%' AND data IS NOT NULL`).get()?.['n']
     log.close()
-    assert.equal(left, SPOKEN_BY_EACH, 'only the text that is kept is left')
+    assert.equal(left, SPOKEN_BY_EACH, 'only text with retention is left')
   }, { timeoutMs: FORGOTTEN_WITHIN_MS })
 }
 
-/** Documents of a rebuild that was interrupted; null where nothing of one is left. */
-const leftOfRebuild = (): number | null => {
+/** The number of documents of an interrupted rebuild; null: no rebuild was interrupted. */
+const rebuiltDocuments = (): number | null => {
   const database = new DatabaseSync(join(dataDirectory, 'documents.sqlite'), { readOnly: true })
   try {
     const tables = database.prepare("SELECT name FROM sqlite_master WHERE name = 'documents_lives-rebuild'").all()
@@ -133,25 +131,25 @@ const leftOfRebuild = (): number | null => {
   }
 }
 
-/** A rebuild of a list this short takes some 60 ms: asked for again until one was caught in the middle. */
+/** A rebuild takes about 60 ms, so several attempts are needed to interrupt one. */
 const ATTEMPTS = 20
 
-/** Has the running service rebuild the list of sessions and kills it before the new documents take their place. */
+/** Starts a rebuild of the list of sessions and kills the service before the new documents are in use. */
 const interruptRebuild = async (service: { readonly kill: () => Promise<void> }): Promise<void> => {
   const cli = join(resolve(checkout), 'interfaces', 'cli', 'main.ts')
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const rebuild = spawn(process.execPath, [cli, 'rebuild', 'lives'], { stdio: 'ignore', env })
     const exited = new Promise<void>((done) => rebuild.once('close', () => done()))
-    while (rebuild.exitCode === null && (leftOfRebuild() ?? 0) === 0) await setImmediate()
+    while (rebuild.exitCode === null && (rebuiltDocuments() ?? 0) === 0) await setImmediate()
     if (rebuild.exitCode !== null) continue
     await service.kill()
     await exited
-    const left = leftOfRebuild()
-    if (left === null) throw new Error('the rebuild was over before the kill: try again')
-    console.log(`the rebuild was interrupted with ${left} documents made`)
+    const documents = rebuiltDocuments()
+    if (documents === null) throw new Error('the rebuild ended before the kill: run make.ts again')
+    console.log(`the rebuild was interrupted after ${documents} documents`)
     return
   }
-  throw new Error('no rebuild could be interrupted')
+  throw new Error(`none of ${ATTEMPTS} rebuilds was interrupted: run make.ts again`)
 }
 
 try {

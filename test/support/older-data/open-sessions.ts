@@ -6,15 +6,15 @@ import type { Client, Json, LiveJson, Single, TestSocket } from '../service/clie
 import { eventually } from '../tools/eventually.ts'
 import { sampleSentences, silence } from '../audio/speech.ts'
 
-/** Where the audio of the sessions comes from. */
+/** The audio of the sessions. */
 export interface Sources {
   readonly speech: Int16Array
-  /** Of a source that never ends. */
+  /** The URL of a source that never ends. */
   readonly endless: string
-  /** Of one that answers 503 until `comeBack`. */
+  /** The URL of a source that answers 503 until `comeBack`. */
   readonly away: string
   readonly comeBack: () => void
-  /** Of one that answers 503 from `leave` on. */
+  /** The URL of a source that answers 503 after `leave`. */
   readonly leaving: string
   readonly leave: () => void
 }
@@ -39,7 +39,7 @@ export const openSources = async (t: ExecutionContext): Promise<Sources> => {
   }
 }
 
-/** A session whose clients have done what they do before the kill. */
+/** The clients of a session. */
 interface Begun {
   readonly sender?: TestSocket
   readonly listener?: TestSocket
@@ -52,7 +52,7 @@ interface Kind {
   readonly asks: (sources: Sources) => Json
   readonly key?: string
   readonly begin: Begin
-  /** What a restart makes of it. */
+  /** The status after a restart. */
   readonly becomes: 'pending' | 'active' | 'finished' | 'error'
 }
 
@@ -63,9 +63,9 @@ interface Account {
 
 export interface OpenSession extends Kind, Begun {
   readonly owner: Account
-  /** As its create was answered. */
+  /** The answer to its create. */
   readonly live: LiveJson
-  /** Of what pulls its source. */
+  /** The id of the process that pulls its source. */
   readonly pid: number | null
 }
 
@@ -82,14 +82,14 @@ export const starts = async (client: Client, live: LiveJson): Promise<TestSocket
 
 export const isFinal = ({ type, final }: Json): boolean => type === 'transcription' && final === true
 
-/** Until a first final and all its translations came. */
-const isHeard = async (listener: TestSocket, { translations }: LiveJson): Promise<void> => {
+/** Waits for a final and all its translations. */
+const untilFinal = async (listener: TestSocket, { translations }: LiveJson): Promise<void> => {
   const { segment } = await listener.frame(isFinal)
   for (const { lang_to: { iso_639_1: language } } of translations)
     await listener.frame((frame) => frame['language'] === language && frame['segment'] === segment)
 }
 
-/** More than a machine hears at once: what is left of it goes down with the service. */
+/** Sends more speech than the service transcribes at once, so some of it is lost in the kill. */
 export const speak = (sender: TestSocket, speech: Int16Array): void => {
   for (let n = 0; n < 3; n += 1) for (const samples of [speech, silence(1.5)]) sender.sendAudio(samples)
 }
@@ -98,7 +98,7 @@ const speaks: Begin = async (client, live, { speech }) => {
   const listener = await client.socket(live, 'listener')
   const sender = await starts(client, live)
   speak(sender, speech)
-  await isHeard(listener, live)
+  await untilFinal(listener, live)
   return { sender, listener }
 }
 
@@ -112,7 +112,7 @@ const losesItsSender: Begin = async (client, live, sources) => {
 
 const isPulled: Begin = async (client, live) => {
   const listener = await client.socket(live, 'listener')
-  await isHeard(listener, live)
+  await untilFinal(listener, live)
   return { listener }
 }
 
@@ -138,7 +138,7 @@ const TRANSLATED = { translations: ['es', 'fr'] }
 const SHOWN = { background_color: '102030', color_text: 'fff', size_text: 48 }
 const SETTINGS = { config: { mode: 'final', max_chars: 30, max_lines: 1, min_buffer: 1, punctuation: false } }
 
-/** One that cannot reach its source gives up after half a minute: it comes last. */
+/** The session with the unreachable source is last, because it fails after half a minute. */
 const KINDS: ReadonlyArray<Kind> = [
   { name: 'raw', asks: raw(), begin: waits, becomes: 'pending' },
   { name: 'raw, with settings and a page', asks: raw({ ...SETTINGS, ...SHOWN }), begin: waits, becomes: 'pending' },
@@ -162,7 +162,7 @@ const KINDS: ReadonlyArray<Kind> = [
   { name: 'one whose source is away', asks: pulled('away'), begin: isTried, becomes: 'active' },
 ]
 
-/** Creates the session, or repeats the create: only one with a key may be repeated. */
+/** Creates a session. A create with a key may be repeated. */
 export const create = async (client: Client, { asks, key }: Kind, sources: Sources): Promise<LiveJson> => {
   const headers: Record<string, string> = key === undefined ? {} : { 'Idempotency-Key': key }
   const body = JSON.stringify({ model: 'demo-en', language: 'en', ...asks(sources) })
@@ -176,7 +176,7 @@ export const create = async (client: Client, { asks, key }: Kind, sources: Sourc
 const pidOf = async (client: Client, { id }: LiveJson): Promise<number | null> =>
   (await client.api.call('getLive', { path: { id } })).data.auto_start_pid
 
-/** Twenty sessions, one of each kind, of these users by turns and as far as their kind comes. */
+/** Opens one session of each kind, alternately for the owners. */
 export const openSessions = async (
   url: string, owners: ReadonlyArray<Account>, sources: Sources,
 ): Promise<ReadonlyArray<OpenSession>> => {
@@ -192,7 +192,7 @@ export const openSessions = async (
   return sessions
 }
 
-/** What goes on after a restart can be used as if there had been none; whose source leaves now ends. */
+/** Checks that all open sessions work after a restart. The sessions of the leaving source must end. */
 export const sessionsGoOn = async (
   t: ExecutionContext, url: string, sessions: ReadonlyArray<OpenSession>, sources: Sources,
 ): Promise<void> => {

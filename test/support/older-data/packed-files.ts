@@ -5,14 +5,14 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 const SUFFIX = '.br'
 const BEST = { params: { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS } }
 
-/** Files as they are stored in the repository: each compressed by itself under its own name. */
+/** Compresses files one by one, as the repository stores them. */
 export const packFiles = async (from: string, names: ReadonlyArray<string>, to: string): Promise<void> => {
   await mkdir(to, { recursive: true })
   for (const name of names)
     await writeFile(join(to, name + SUFFIX), brotliCompressSync(await readFile(join(from, name)), BEST))
 }
 
-/** Puts them back as they were. */
+/** Restores packed files. */
 export const unpackFiles = async (from: string, to: string): Promise<void> => {
   await mkdir(to, { recursive: true, mode: 0o700 })
   for (const packed of await readdir(from)) {

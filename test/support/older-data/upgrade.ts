@@ -21,15 +21,15 @@ import type { Lists } from './lists.ts'
 import { create, openSessions, openSources, sessionsGoOn, speak } from './open-sessions.ts'
 import type { OpenSession, Sources } from './open-sessions.ts'
 
-/** A checkout of 1f99de3 with its dependencies installed. */
+/** The folder of a checkout of 1f99de3 with installed dependencies. */
 export const OLDER_CHECKOUT = process.env['STENOLOG_TEST_OLDER_CHECKOUT']
 
 export type Settings = Readonly<Record<string, string>>
 
-/** A data directory, and the servers beside it. */
+/** A data directory and its stores. */
 export interface ServiceData {
   readonly dataDirectory: string
-  /** Without their prefix; none where all is embedded. */
+  /** The settings of the stores without prefix; none for embedded stores. */
   readonly stores: Settings
 }
 
@@ -39,7 +39,7 @@ export const emptyFolder = async (t: ExecutionContext): Promise<string> => {
   return path
 }
 
-/** A lost sender is waited for, and what the tests serve may be pulled. */
+/** Settings under which sessions wait for lost senders, and the sources of the tests may be pulled. */
 const settingsFor = ({ dataDirectory, stores }: ServiceData): Settings => ({
   ...TIMELESS_SETTINGS,
   ...prefixed({ DATA_DIR: dataDirectory, AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32', RECONNECT_GRACE: '10m', ...stores }),
@@ -48,7 +48,7 @@ const settingsFor = ({ dataDirectory, stores }: ServiceData): Settings => ({
 export const startOlder = (t: ExecutionContext, data: ServiceData): Launched =>
   launch(t, settingsFor(data), [], OLDER_CHECKOUT)
 
-/** `more`: variables beside the settings. */
+/** Starts this version. `more`: further environment variables. */
 export const startToday = (t: ExecutionContext, data: ServiceData, more: Settings = {}): Launched =>
   launch(t, { ...settingsFor(data), STENOLOG_OVERCOMMIT: '0', ...more })
 
@@ -70,7 +70,7 @@ const vramOf = (lives: ReadonlyArray<Json>): number => lives.reduce((sum, { vram
 
 const isOpen = ({ status }: Json): boolean => status === 'pending' || status === 'active'
 
-/** All sessions; the memory that is reserved is what those need which are open, and nothing else. */
+/** Returns all sessions. Checks that the reserved memory equals the memory of the open sessions. */
 const sessionsAndTheirVram = async (t: ExecutionContext, url: string): Promise<ReadonlyArray<Json>> => {
   const root = await logIn(url, ROOT.username, ROOT.password)
   const { data } = (await root.get<Listing<Json>>('/admin/lives?limit=1000')).body
@@ -90,7 +90,7 @@ const statusesAre = (
 const administrators = (url: string): Promise<ReadonlyArray<Client>> =>
   Promise.all(ADMINISTRATORS.map(({ username, password }) => logIn(url, username, password)))
 
-/** What the older version left, and what it told just before it was killed. */
+/** The data of the older version, and its answers shortly before the kill. */
 interface Left {
   readonly data: ServiceData
   readonly sources: Sources
@@ -101,14 +101,14 @@ interface Left {
   readonly jwts: ReadonlyArray<string | undefined>
 }
 
-/** Three administrators, two of them with ten open sessions each, in the middle of which the service is killed. */
+/** Creates three administrators, two of them with ten open sessions each, and kills the service. */
 export const fillAndKill = async (t: ExecutionContext, data: ServiceData): Promise<Left> => {
   const sources = await openSources(t)
   const older = startOlder(t, data)
   const url = await older.url()
   const [, setUpToken = ''] = await eventually(() => {
     const link = /\/setup#token=(\S+)/.exec(older.stdout())
-    if (link === null) throw new Error('no link')
+    if (link === null) throw new Error('the service has not printed the set-up link')
     return link
   })
   t.is((await createClient(url).post('/setup', { ...ROOT, token: setUpToken })).status, 200)
@@ -133,7 +133,7 @@ export const fillAndKill = async (t: ExecutionContext, data: ServiceData): Promi
   return { data, sources, sessions, lists, setUpToken, apiToken, jwts }
 }
 
-/** All three administer; what they logged in with before holds; nobody is asked to set the service up. */
+/** Checks that all administrators can log in, that earlier log-ins are valid, and that no set-up is offered. */
 const administratorsAreKnown = async (t: ExecutionContext, today: Launched, left: Left): Promise<void> => {
   const url = await today.url()
   const now = await administrators(url)
@@ -148,7 +148,7 @@ const administratorsAreKnown = async (t: ExecutionContext, today: Launched, left
   t.is((await createClient(url).post('/setup', eve)).status, 403)
 }
 
-/** A create that is repeated by its key is answered as it was, and makes nothing. */
+/** Checks that a repeated create with a key gets the earlier answer and creates no session. */
 const keysAreKnown = async (t: ExecutionContext, url: string, { sessions, sources }: Left): Promise<void> => {
   const before = await sessionsAndTheirVram(t, url)
   const keyed = sessions.filter(({ key }) => key !== undefined)
@@ -162,7 +162,7 @@ const keysAreKnown = async (t: ExecutionContext, url: string, { sessions, source
 
 const admissionOf = eventReader([CapacitySet, WorkerJoined, WorkerDraining, WorkerLeft, Admitted, Moved, Released])
 
-/** Who runs what by the log. */
+/** Reads the admission state from the log. */
 const admissionIn = async (data: ServiceData): Promise<AdmissionState> => {
   const log = await openLogOf(data)
   const stored = right(await log.read(ADMISSION_STREAM)())
@@ -170,10 +170,7 @@ const admissionIn = async (data: ServiceData): Promise<AdmissionState> => {
   return stored.flatMap((event) => admissionOf(event) ?? []).reduce(evolve, initialState)
 }
 
-/**
- * Starts today's version on what was left, holds it to everything, and kills it; what the log says then of who runs
- * which sessions.
- */
+/** Starts this version on the data of the older one, checks everything, and kills it. Returns the admission state. */
 export const upgradeAndCheck = async (t: ExecutionContext, left: Left): Promise<AdmissionState> => {
   const { data, sessions, sources } = left
   sources.comeBack()
