@@ -3,7 +3,9 @@ import { ABUSE_PROBES } from '../../support/black-box/abuse-probes.ts'
 import { ERROR_PROBES } from '../../support/black-box/error-probes.ts'
 import { startSubject } from '../../support/black-box/subject.ts'
 
-for (const { name, settings = {}, run, ...options } of [...ABUSE_PROBES, ...ERROR_PROBES].filter(({ isHeavy = false }) => isHeavy))
+const heavyProbes = [...ABUSE_PROBES, ...ERROR_PROBES].filter(({ isHeavy = false }) => isHeavy)
+
+for (const { name, settings = {}, run, ...options } of heavyProbes)
   test(name, async (t) => {
     t.timeout(600_000)
     const subject = await startSubject(process.cwd(), settings, options)
