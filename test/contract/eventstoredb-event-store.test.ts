@@ -7,7 +7,7 @@ import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.
 import type { LogOwner, Ownership } from '../../infrastructure/eventstoredb/mark/log-owner.ts'
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { FORMAT } from '../../infrastructure/stores/format.ts'
-import { PATIENT_LIMITS, patient } from '../support/doubles/eventstoredb/patient.ts'
+import { PATIENT_LIMITS, patientUrl } from '../support/stores/eventstoredb-patience.ts'
 import { EVENTSTORE_FOLDER } from '../support/stores/chosen-stores.ts'
 import { startDouble } from '../support/doubles/eventstoredb/start.ts'
 import { startEventStoreServer } from '../support/stores/eventstoredb-server/start.ts'
@@ -30,7 +30,7 @@ if (double !== null)
   eventStoreContract(
     'eventstoredb',
     async () => {
-      const store = await openEventStoreDb({ url: patient(await double.another()), limits: PATIENT_LIMITS })
+      const store = await openEventStoreDb({ url: patientUrl(await double.another()), limits: PATIENT_LIMITS })
       return { store, close: store.close }
     },
     { run: test.serial },
@@ -65,7 +65,7 @@ const openAs = async (
     onTaken: taken.resolve,
     ...others,
   }
-  const store = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS, ownership, prefix })
+  const store = await openEventStoreDb({ url: patientUrl(url), limits: PATIENT_LIMITS, ownership, prefix })
   t.teardown(store.close)
   return { store, taken: taken.promise }
 }
@@ -93,7 +93,7 @@ test.serial(
       'If that directory is gone for good, `stenolog log take-over` gives the log to this one'
     for (const other of [{ directory: 'there' }, { name: 'beta', directory: 'there', cluster: 'c' }])
       await t.throwsAsync(openAs(t, url, other), { message })
-    const reader = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS })
+    const reader = await openEventStoreDb({ url: patientUrl(url), limits: PATIENT_LIMITS })
     await reader.close()
     t.is(await right(store.head()), head)
 

@@ -9,7 +9,7 @@ import type {
   WrongRevision,
 } from '../../application/ports/event-store.ts'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
-import { PATIENT_LIMITS, patient } from '../support/doubles/eventstoredb/patient.ts'
+import { PATIENT_LIMITS, patientUrl } from '../support/stores/eventstoredb-patience.ts'
 import { EVENTSTORE_FOLDER } from '../support/stores/chosen-stores.ts'
 import { startEventStoreServer } from '../support/stores/eventstoredb-server/start.ts'
 import { eventStoreContract } from './event-store.contract.ts'
@@ -60,7 +60,7 @@ else
   eventStoreContract(
     'server',
     async () => {
-      const store = await openEventStoreDb({ url: patient(await url), limits: PATIENT_LIMITS })
+      const store = await openEventStoreDb({ url: patientUrl(await url), limits: PATIENT_LIMITS })
       return { store: withStreamSpace(store, `test-${randomUUID()}-`), close: store.close }
     },
     { run: test.serial, isShared: true },

@@ -7,7 +7,7 @@ import {
 } from '../../../application/ports/event-store.ts'
 import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
 import { caughtUp, delivered, newEvent, newEvents, right, take } from '../event-store-support.ts'
-import { PATIENT_LIMITS, patient } from '../../support/doubles/eventstoredb/patient.ts'
+import { PATIENT_LIMITS, patientUrl } from '../../support/stores/eventstoredb-patience.ts'
 import { startEventStoreDb } from '../../support/stores/eventstoredb.ts'
 import { serialTestOnChosenStores } from '../../support/running/skip-unless.ts'
 
@@ -15,7 +15,7 @@ const double = await startEventStoreDb()
 test.after.always(double.dispose)
 
 const open = async (t: ExecutionContext): Promise<EventStore> => {
-  const store = await openEventStoreDb({ url: patient(await double.another()), limits: PATIENT_LIMITS })
+  const store = await openEventStoreDb({ url: patientUrl(await double.another()), limits: PATIENT_LIMITS })
   t.teardown(store.close)
   return store
 }

@@ -1,7 +1,7 @@
 import { END, EventStoreDBClient, jsonEvent, streamNameFilter, UnavailableError } from '@eventstore/db-client'
 import test from 'ava'
 import { eventually } from '../../support/tools/eventually.ts'
-import { startCluster } from '../../support/doubles/eventstoredb/start-cluster.ts'
+import { startDoubleCluster } from '../../support/doubles/eventstoredb/start-cluster.ts'
 
 // Situations that cannot be forced on real nodes and so are not recorded; transcript t24 has the others.
 
@@ -13,7 +13,7 @@ const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
 const credentials = { username: 'admin', password: 'changeit' }
 
 test('an isolated leader stores no write, steps down and follows the new leader after its return', async (t) => {
-  const cluster = await startCluster({
+  const cluster = await startDoubleCluster({
     delays: { electionAfterFreeze: 50, refusalAfterFreeze: 1500, electionAfterReturn: 20 },
   })
   t.teardown(cluster.dispose)
@@ -57,7 +57,7 @@ test('an isolated leader stores no write, steps down and follows the new leader 
 
 test('an append without quorum is stored when the quorum returns, and lost after another election', async (t) => {
   const delays = { electionAfterFreeze: 50, electionAfterReturn: 20, refusalAfterFreeze: 60_000, claim: 50 }
-  const cluster = await startCluster({ delays })
+  const cluster = await startDoubleCluster({ delays })
   t.teardown(cluster.dispose)
   const [first, second, third] = cluster.nodes
   if (first === undefined || second === undefined || third === undefined) return t.fail()

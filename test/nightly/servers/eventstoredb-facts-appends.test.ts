@@ -6,13 +6,8 @@ import {
 import test from 'ava'
 import { eventually } from '../../support/tools/eventually.ts'
 import {
-  clientOfEmptyLog,
-  eventsOf,
-  factEvent,
-  listen,
-  startOwnDouble,
-  until,
-} from '../../support/doubles/eventstoredb/facts.ts'
+  clientOfEmptyLog, eventsOf, factEvent, recordSubscription, startOwnEventStoreDb, until,
+} from '../../support/stores/eventstoredb-clients.ts'
 
 // The double behaves as the real server in the recordings t2, t10 and t11: appends and positions.
 
@@ -21,7 +16,7 @@ const CREDENTIALS = { username: 'x', password: 'y' }
 test.serial(
   't2: without a server, calls fail at once: code 14, or UnavailableError with credentials',
   async (t) => {
-    const { own, client } = await startOwnDouble(t)
+    const { own, client } = await startOwnEventStoreDb(t)
     await client.appendToStream('a', factEvent())
     await own.kill()
     const shared = await t.throwsAsync(client.appendToStream('a', factEvent()))
@@ -133,7 +128,7 @@ test.serial(
 test.serial(
   't10, t11: a restart of the server forgets retries without expected revision only',
   async (t) => {
-    const { own, client } = await startOwnDouble(t)
+    const { own, client } = await startOwnEventStoreDb(t)
     const again = await retries(client)
     t.deepEqual(await again(), [0n, 1n, 0n])
     await own.kill()
@@ -160,8 +155,8 @@ test.serial(
       [...new Set(commits)].toSorted((a, b) => a - b),
     )
     if (position === undefined) return t.fail()
-    const received = listen(client.subscribeToAll({ fromPosition: position }))
-    await until(() => received.told.includes('caughtUp'))
+    const received = recordSubscription(client.subscribeToAll({ fromPosition: position }))
+    await until(() => received.messages.includes('caughtUp'))
     await client.appendToStream('q', factEvent())
     await until(() => eventsOf(received).length > 0)
     t.deepEqual(eventsOf(received), ['q 0'])

@@ -10,13 +10,8 @@ import {
 import test from 'ava'
 import { eventually } from '../../support/tools/eventually.ts'
 import {
-  clientOfEmptyLog,
-  eventsOf,
-  factEvent,
-  listen,
-  startOwnDouble,
-  until,
-} from '../../support/doubles/eventstoredb/facts.ts'
+  clientOfEmptyLog, eventsOf, factEvent, recordSubscription, startOwnEventStoreDb, until,
+} from '../../support/stores/eventstoredb-clients.ts'
 
 // The double behaves as the real server in the recordings t2, t2b, t10 and t11: subscriptions and lost connections.
 
@@ -39,12 +34,12 @@ test.serial(
       ['stream', 10, client.subscribeToStream('acct-0')],
     ] as const
     for (const [name, wanted, received] of subscriptions.map(
-      ([name, wanted, subscription]) => [name, wanted, listen(subscription)] as const,
+      ([name, wanted, subscription]) => [name, wanted, recordSubscription(subscription)] as const,
     )) {
-      await until(() => received.told.includes('caughtUp') && eventsOf(received).length >= wanted)
+      await until(() => received.messages.includes('caughtUp') && eventsOf(received).length >= wanted)
       t.is(eventsOf(received).length, wanted, name)
-      t.is(received.told[0], 'confirmation', name)
-      t.is(received.told.filter((message) => message === 'caughtUp').length, 1, name)
+      t.is(received.messages[0], 'confirmation', name)
+      t.is(received.messages.filter((message) => message === 'caughtUp').length, 1, name)
       t.deepEqual(received.errors, [])
     }
   },
@@ -57,11 +52,11 @@ test.serial(
     await fillAsT2(client)
     const filter = streamNameFilter({ prefixes: ['acct-'] })
     const [all, fromEnd] = [
-      listen(client.subscribeToAll({ filter })),
-      listen(client.subscribeToAll({ fromPosition: 'end', filter })),
+      recordSubscription(client.subscribeToAll({ filter })),
+      recordSubscription(client.subscribeToAll({ fromPosition: 'end', filter })),
     ]
-    await until(() => all.told.includes('caughtUp') && fromEnd.told.includes('caughtUp'))
-    t.deepEqual(fromEnd.told, ['confirmation', 'caughtUp'])
+    await until(() => all.messages.includes('caughtUp') && fromEnd.messages.includes('caughtUp'))
+    t.deepEqual(fromEnd.messages, ['confirmation', 'caughtUp'])
     await client.appendToStream('noise-0', factEvent())
     await client.appendToStream('acct-0', factEvent())
     await until(() => eventsOf(all).length === 51 && eventsOf(fromEnd).length === 1)
@@ -77,12 +72,12 @@ test.serial(
     await fillAsT2(client)
     const checkpoints: Position[] = []
     const checkpointReached = (_: unknown, position: Position): void => void checkpoints.push(position)
-    const received = listen(
+    const received = recordSubscription(
       client.subscribeToAll({
         filter: streamNameFilter({ prefixes: ['acct-'], checkpointInterval: 1, checkpointReached }),
       }),
     )
-    await until(() => received.told.includes('caughtUp'))
+    await until(() => received.messages.includes('caughtUp'))
     t.true(checkpoints.some(({ prepare }) => prepare === 0n))
     const before = checkpoints.length
     t.true(before > 1)
@@ -102,25 +97,25 @@ test.serial('t2: unsubscribing causes end and close, no error and no more events
   const client = await clientOfEmptyLog(t)
   await client.appendToStream('a', factEvent())
   const subscription = client.subscribeToAll({ filter: excludeSystemEvents() })
-  const received = listen(subscription)
-  await until(() => received.told.includes('caughtUp'))
+  const received = recordSubscription(subscription)
+  await until(() => received.messages.includes('caughtUp'))
   await subscription.unsubscribe()
   await client.appendToStream('a', factEvent())
-  await until(() => received.told.includes('close'))
+  await until(() => received.messages.includes('close'))
   t.true(subscription.destroyed)
-  t.deepEqual(received, { told: ['confirmation', 'a 0', 'caughtUp', 'end', 'close'], errors: [] })
+  t.deepEqual(received, { messages: ['confirmation', 'a 0', 'caughtUp', 'end', 'close'], errors: [] })
 })
 
 test.serial(
   't2: kill -9 ends subscriptions with UnavailableError, and the client can resume without a gap',
   async (t) => {
-    const { own, client } = await startOwnDouble(t)
+    const { own, client } = await startOwnEventStoreDb(t)
     for (let n = 0; n < 10; n++) await client.appendToStream('a', factEvent())
     const all = client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['a'] }) })
     const last: Position[] = []
     all.on('data', ({ event: found }) => found?.position !== undefined && last.push(found.position))
-    const both = [all, client.subscribeToStream('a')].map(listen)
-    await until(() => both.every((received) => eventsOf(received).length === 10 && received.told.includes('caughtUp')))
+    const both = [all, client.subscribeToStream('a')].map(recordSubscription)
+    await until(() => both.every((received) => eventsOf(received).length === 10 && received.messages.includes('caughtUp')))
     await own.kill()
     await until(() => both.every(({ errors }) => errors.length > 0))
     for (const { errors } of both)
@@ -130,10 +125,10 @@ test.serial(
       )
     await own.start()
     for (let n = 0; n < 3; n++) await eventually(() => client.appendToStream('a', factEvent()))
-    const resumed = listen(
+    const resumed = recordSubscription(
       client.subscribeToAll({ fromPosition: last.at(-1) ?? START, filter: streamNameFilter({ prefixes: ['a'] }) }),
     )
-    await until(() => resumed.told.includes('caughtUp') && eventsOf(resumed).length >= 3)
+    await until(() => resumed.messages.includes('caughtUp') && eventsOf(resumed).length >= 3)
     t.deepEqual(eventsOf(resumed), ['a 10', 'a 11', 'a 12'])
     for (const received of both) t.is(eventsOf(received).length, 10)
   },
@@ -159,15 +154,15 @@ test.serial(
       filter: streamNameFilter({ prefixes, checkpointInterval: 1, checkpointReached }),
     })
     whole.on('data', ({ event: found }) => found?.position !== undefined && seen.push(found.position))
-    const received = listen(whole)
-    await until(() => received.told.includes('caughtUp') && seen.length === 40)
+    const received = recordSubscription(whole)
+    await until(() => received.messages.includes('caughtUp') && seen.length === 40)
     await whole.unsubscribe()
     t.true(checkpoints.length > 3)
     const starts = [...checkpoints, ...seen.flatMap((position, n) => (n % 7 === 0 ? [{ position, after: n + 1 }] : []))]
     for (const { position, after } of starts) {
       const rest = client.subscribeToAll({ fromPosition: position, filter: streamNameFilter({ prefixes }) })
-      const delivered = listen(rest)
-      await until(() => delivered.told.includes('caughtUp') && eventsOf(delivered).length >= 40 - after)
+      const delivered = recordSubscription(rest)
+      await until(() => delivered.messages.includes('caughtUp') && eventsOf(delivered).length >= 40 - after)
       t.deepEqual(
         eventsOf(delivered),
         Array.from({ length: 40 - after }, (_, n) => `ck ${after + n}`),
@@ -198,15 +193,15 @@ test.serial(
   async (t) => {
     const client = await clientOfEmptyLog(t)
     await client.appendToStream('a', [factEvent(), factEvent(), factEvent()])
-    const beyond = listen(
+    const beyond = recordSubscription(
       client.subscribeToAll({ fromPosition: { commit: 99_999_999_999n, prepare: 99_999_999_999n } }),
     )
-    await until(() => beyond.told.includes('caughtUp'))
-    const after = listen(client.subscribeToStream('a', { fromRevision: 1n }))
+    await until(() => beyond.messages.includes('caughtUp'))
+    const after = recordSubscription(client.subscribeToStream('a', { fromRevision: 1n }))
     await until(() => eventsOf(after).length > 0)
     t.deepEqual(eventsOf(after), ['a 2'])
-    const end = listen(client.subscribeToStream('a', { fromRevision: 'end' }))
-    await until(() => end.told.includes('caughtUp'))
+    const end = recordSubscription(client.subscribeToStream('a', { fromRevision: 'end' }))
+    await until(() => end.messages.includes('caughtUp'))
     await client.appendToStream('a', factEvent())
     await until(() => eventsOf(end).length > 0)
     t.deepEqual(eventsOf(end), ['a 3'])
@@ -234,20 +229,20 @@ test.serial(
   't10: a subscription to a missing stream is confirmed and catches up with its first event',
   async (t) => {
     const client = await clientOfEmptyLog(t)
-    const received = listen(client.subscribeToStream('late'))
-    await until(() => received.told.length === 1)
+    const received = recordSubscription(client.subscribeToStream('late'))
+    await until(() => received.messages.length === 1)
     await client.appendToStream('late', factEvent())
-    await until(() => received.told.length === 3)
+    await until(() => received.messages.length === 3)
     await client.appendToStream('late', factEvent())
-    await until(() => received.told.length === 4)
-    t.deepEqual(received.told, ['confirmation', 'late 0', 'caughtUp', 'late 1'])
+    await until(() => received.messages.length === 4)
+    t.deepEqual(received.messages, ['confirmation', 'late 0', 'caughtUp', 'late 1'])
   },
 )
 
 test.serial(
   't10: for await throws UnavailableError when the server dies, and a break ends the subscription',
   async (t) => {
-    const { own, client } = await startOwnDouble(t)
+    const { own, client } = await startOwnEventStoreDb(t)
     await client.appendToStream('a', [factEvent(), factEvent()])
     const abandoned = client.subscribeToAll()
     for await (const _ of abandoned) break

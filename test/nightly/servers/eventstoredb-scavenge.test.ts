@@ -21,7 +21,7 @@ import { differencesOf, foldLog } from '../../../projections/fold-log.ts'
 import { startProjector } from '../../../projections/projector.ts'
 import { SINGLE_PROCESS_LEASES } from '../../support/worlds/single-process-leases.ts'
 import { caughtUp, right, take } from '../../contract/event-store-support.ts'
-import { PATIENT_LIMITS, patient } from '../../support/doubles/eventstoredb/patient.ts'
+import { PATIENT_LIMITS, patientUrl } from '../../support/stores/eventstoredb-patience.ts'
 import { EVENTSTORE_FOLDER } from '../../support/stores/chosen-stores.ts'
 import { startEventStoreServer } from '../../support/stores/eventstoredb-server/start.ts'
 import { eventually } from '../../support/tools/eventually.ts'
@@ -109,7 +109,7 @@ const eventPositions = (messages: ReadonlyArray<SubscriptionMessage>): ReadonlyA
 const startServer = async (t: ExecutionContext) => {
   const server = await startEventStoreServer({ nodes: 1, args: [`--chunk-size=${CHUNK}`] })
   t.teardown(server.dispose)
-  const store = await openEventStoreDb({ url: patient(server.url), limits: PATIENT_LIMITS })
+  const store = await openEventStoreDb({ url: patientUrl(server.url), limits: PATIENT_LIMITS })
   t.teardown(store.close)
   return { server, store }
 }
@@ -199,7 +199,7 @@ serial('a scavenge between the backward read and the subscription loses no event
   await writer.fill()
   await writer.use(1)
 
-  const client = EventStoreDBClient.connectionString(patient(server.url))
+  const client = EventStoreDBClient.connectionString(patientUrl(server.url))
   t.teardown(() => client.dispose())
   let scavenging: Promise<void> | null = null
   let backwardReads = 0

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import { EVENTSTORE_FOLDER } from '../../support/stores/chosen-stores.ts'
 import { startEventStoreServer } from '../../support/stores/eventstoredb-server/start.ts'
-import { startCluster } from '../../support/doubles/eventstoredb/start-cluster.ts'
+import { startDoubleCluster } from '../../support/doubles/eventstoredb/start-cluster.ts'
 import { startDouble } from '../../support/doubles/eventstoredb/start.ts'
 import { normalise } from '../../support/doubles/eventstoredb/transcripts/compare.ts'
 import { recordThreeNodes, type RecordedNode } from '../../support/doubles/eventstoredb/transcripts/t24.ts'
@@ -59,7 +59,7 @@ const startNodes = async (): Promise<{
   readonly nodes: ReadonlyArray<RecordedNode>
   readonly dispose: () => Promise<void>
 }> => {
-  if (EVENTSTORE_FOLDER === undefined) return startCluster({ delays: DELAYS })
+  if (EVENTSTORE_FOLDER === undefined) return startDoubleCluster({ delays: DELAYS })
   const { url, nodes, dispose } = await startEventStoreServer({ nodes: 3 })
   const all = nodes.map(({ address }) => address).join()
   return {

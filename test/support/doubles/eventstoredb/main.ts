@@ -3,7 +3,7 @@
  * log in a file and fails on request. Started with fork (see `start.ts`); argument: Options as JSON. Ends with its
  * parent.
  */
-import { openEventLog } from './event-log.ts'
+import { openEventLog } from './log/event-log.ts'
 import { createFaults, type Fault } from './faults.ts'
 import { onlyNode } from './node.ts'
 import { startServer, type RunningServer } from './server.ts'

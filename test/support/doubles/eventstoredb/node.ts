@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Metadata } from '@grpc/grpc-js'
 import gossip from '@eventstore/db-client/generated/gossip_pb.js'
 import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
-import type { EventLog, LogView } from './event-log.ts'
-import type { Failure } from './messages.ts'
+import type { EventLog, LogView } from './log/event-log.ts'
+import type { Failure } from './rpc/messages.ts'
 
 /** The version that was recorded. */
 export const VERSION = '23.10.6'
@@ -19,7 +19,7 @@ export interface Member {
 }
 
 /** What a call wants of the node that it reached. */
-export interface Wish {
+export interface CallNeeds {
   readonly isWrite: boolean
   readonly requiresLeader: boolean
 }
@@ -35,7 +35,7 @@ export interface ServingNode {
   /** The log that the cluster writes: to be used by who was admitted. */
   readonly log: EventLog
   /** Null lets a call on. What it answers may stay out for ever. */
-  readonly admit: (wish: Wish) => Promise<Failure | null>
+  readonly admit: (wish: CallNeeds) => Promise<Failure | null>
   /** Itself the first. */
   readonly members: () => readonly [Member, ...ReadonlyArray<Member>]
   readonly resign: () => void

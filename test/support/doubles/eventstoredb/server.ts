@@ -15,13 +15,13 @@ import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { Empty } from '@eventstore/db-client/generated/shared_pb.js'
 import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
 import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
-import { withAccess } from './access.ts'
+import { withAccess } from './rpc/access.ts'
 import type { Faults } from './faults.ts'
-import { answerHttp } from './http-calls.ts'
+import { answerHttp } from './rpc/http-calls.ts'
 import { gossipMessage, VERSION, type ServingNode } from './node.ts'
-import { readCall } from './read-calls.ts'
-import { createListener } from './two-protocols.ts'
-import { writeCalls } from './write-calls.ts'
+import { readCall } from './rpc/read-calls.ts'
+import { createListener } from './rpc/two-protocols.ts'
+import { writeCalls } from './rpc/write-calls.ts'
 
 export interface ServerOptions {
   /** Given the port that it got. */

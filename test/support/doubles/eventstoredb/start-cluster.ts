@@ -3,10 +3,10 @@ import { request as tlsRequest } from 'node:https'
 import { join } from 'node:path'
 import type { EventStoreNode } from '../../stores/eventstoredb-server/node.ts'
 import { temporaryDirectory } from '../../tools/temporary-directory.ts'
-import { createCluster, REAL_DELAYS, type Absence, type Cluster, type Delays } from './cluster.ts'
+import { createCluster, REAL_DELAYS, type Absence, type Cluster, type Delays } from './cluster/cluster.ts'
 import { createFaults } from './faults.ts'
 import type { ServingNode } from './node.ts'
-import { startRelay, type Relay } from './relay.ts'
+import { startRelay, type Relay } from './cluster/relay.ts'
 import { startServer, type RunningServer, type ServerOptions } from './server.ts'
 
 /** One of the nodes: what a real one of the tests does, and what no order makes a real one do. */
@@ -88,7 +88,7 @@ const doubleNode = ({ cluster, index, relay, node, isSecure, account }: NodePart
 }
 
 /** Starts three nodes with an empty log; the first leads. */
-export const startCluster = async ({
+export const startDoubleCluster = async ({
   tls = null,
   account = null,
   delays = {},

@@ -1,11 +1,11 @@
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import type { LogRecord, LogView } from './event-log.ts'
+import type { LogRecord, LogView } from '../log/event-log.ts'
 import { eventResponse, identifierOf, nameOf, thrownFailure, tombstonedFailure, type Failure } from './messages.ts'
-import { requiresLeader, type ServingNode } from './node.ts'
-import { errorAt, givenPosition, isShown, UNREADABLE_PLACE } from './places.ts'
-import { fail, send, type ReadCall } from './read-answers.ts'
-import { scavenge } from './scavenge.ts'
+import { requiresLeader, type ServingNode } from '../node.ts'
+import { errorAt, givenPosition, isShown, UNREADABLE_POSITION } from './log-positions.ts'
+import { failCall, sendAnswer, type ReadCall } from './read-answers.ts'
+import { scavenge } from '../log/scavenge.ts'
 import { subscribe } from './subscribe.ts'
 import type { CallParts } from './write-calls.ts'
 
@@ -50,7 +50,7 @@ const allRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<LogRe
   const { commit, prepare } = position
   if (!isBackwards(options))
     return shown.filter((record) => record.position > commit || (record.position === commit && commit >= prepare))
-  if (commit > log.end()) return thrownFailure(UNREADABLE_PLACE)
+  if (commit > log.end()) return thrownFailure(UNREADABLE_POSITION)
   return shown.filter(({ next }) => next < commit || (next === commit && next <= prepare)).toReversed()
 }
 
@@ -60,19 +60,19 @@ const isFromEnd = (options: ReadReq.Options): boolean =>
 
 const answer = async (call: ReadCall, { view: log, admit }: ServingNode, options: ReadReq.Options): Promise<void> => {
   const refused = isFromEnd(options) ? null : await admit({ isWrite: false, requiresLeader: requiresLeader(call) })
-  if (refused !== null) return fail(call, refused)
+  if (refused !== null) return failCall(call, refused)
   const stream = nameOf(options.getStream()?.getStreamIdentifier())
-  if (options.hasStream() && log.isTombstoned(stream)) return fail(call, tombstonedFailure(stream))
+  if (options.hasStream() && log.isTombstoned(stream)) return failCall(call, tombstonedFailure(stream))
   if (options.hasSubscription()) return subscribe(call, log, options)
   const count = BigInt(options.getCount())
-  if (count === 0n) return fail(call, thrownFailure('Unexpected ReadStreamResult: Error'))
+  if (count === 0n) return failCall(call, thrownFailure('Unexpected ReadStreamResult: Error'))
   const records = options.hasStream() ? streamRecords(log, options) : allRecords(log, options)
-  if (records !== null && 'code' in records) return fail(call, records)
-  if (records === null) await send(call, notFound(stream))
+  if (records !== null && 'code' in records) return failCall(call, records)
+  if (records === null) await sendAnswer(call, notFound(stream))
   else
     for (const [index, record] of records.entries()) {
       if (BigInt(index) >= count || call.cancelled) break
-      await send(call, eventResponse(record))
+      await sendAnswer(call, eventResponse(record))
     }
   call.end()
 }
@@ -83,11 +83,11 @@ export const readCall =
   (call: ReadCall): void => {
     call.on('error', () => undefined)
     const options = call.request.getOptions()
-    if (options === undefined) return fail(call, thrownFailure())
+    if (options === undefined) return failCall(call, thrownFailure())
     const fault = faults.take(options.hasSubscription() ? 'subscribe' : 'read')
     if (fault === 'hang' || fault === 'unanswered') return
     if (fault === 'drop') return dropAll()
     if (fault === 'scavenge') scavenge(node.log)
-    if (fault === 'wrong') return fail(call, thrownFailure())
-    answer(call, node, options).catch((error: unknown) => fail(call, thrownFailure(String(error))))
+    if (fault === 'wrong') return failCall(call, thrownFailure())
+    answer(call, node, options).catch((error: unknown) => failCall(call, thrownFailure(String(error))))
   }

@@ -1,7 +1,7 @@
-import { createReplica, EPOCHS, openEventLog, systemEvent, type EventLog, type Replica } from './event-log.ts'
-import type { WriteInLog } from './log-file.ts'
-import { forwardTimeout, notLeaderFailure, notReadyFailure, type Failure } from './messages.ts'
-import type { Member, NodeState, ServingNode, Wish } from './node.ts'
+import { createReplica, EPOCHS, openEventLog, systemEvent, type EventLog, type Replica } from '../log/event-log.ts'
+import type { WriteInLog } from '../log/log-file.ts'
+import { forwardTimeout, notLeaderFailure, notReadyFailure, type Failure } from '../rpc/messages.ts'
+import type { Member, NodeState, ServingNode, CallNeeds } from '../node.ts'
 
 /** Milliseconds that real nodes took; a test gives smaller ones. */
 export interface Delays {
@@ -164,7 +164,7 @@ export const createCluster = ({ file, ports, delays, onEnd }: ClusterParts): Clu
     else takeWaiting()
   }
 
-  const admit = async (node: NodeRecord, { isWrite, requiresLeader }: Wish): Promise<Failure | null> => {
+  const admit = async (node: NodeRecord, { isWrite, requiresLeader }: CallNeeds): Promise<Failure | null> => {
     if (node.state === 'Leader')
       return !isWrite || leading() === node
         ? null

@@ -6,7 +6,7 @@ import statusPb from '@eventstore/db-client/generated/status_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { Status } from '@eventstore/db-client/generated/status_pb.js'
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
-import { MAX_APPEND_BYTES, type AppendAnswer, type Expected } from './append-rules.ts'
+import { MAX_APPEND_BYTES, type AppendAnswer, type Expected } from '../log/append-rules.ts'
 import { identifierOf } from './messages.ts'
 
 export const expectedOfBatch = (options: BatchAppendReq.Options | undefined): Expected => {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import type { LogRecord, LogView } from './event-log.ts'
+import type { LogRecord, LogView } from '../log/event-log.ts'
 import { checkpointResponse, eventResponse, nameOf, thrownFailure } from './messages.ts'
-import { errorAt, givenPosition, indexFrom, isShown, START, type LogPosition } from './places.ts'
-import { fail, send, type ReadCall } from './read-answers.ts'
+import { errorAt, givenPosition, indexFrom, isShown, START, type LogPosition } from './log-positions.ts'
+import { failCall, sendAnswer, type ReadCall } from './read-answers.ts'
 
 /** Most matching records of a page, and most records searched for one unless the client asks for another number. */
 const PAGE = 32
@@ -123,7 +123,7 @@ const readPage = (log: LogView, from: LogPosition, { matches, window }: Plan): P
  */
 export const subscribe = async (call: ReadCall, log: LogView, options: ReadReq.Options): Promise<void> => {
   const plan = planOf(log, options)
-  if (plan === null) return fail(call, thrownFailure())
+  if (plan === null) return failCall(call, thrownFailure())
   const { start, matches, interval, mayCatchUp } = plan
 
   let wake: () => void = () => undefined
@@ -145,14 +145,14 @@ export const subscribe = async (call: ReadCall, log: LogView, options: ReadReq.O
   const checkpointWhenDue = async ({ commit, prepare }: LogPosition): Promise<void> => {
     if (interval === null || searched < interval) return
     searched %= interval
-    await send(call, checkpointResponse(commit, prepare))
+    await sendAnswer(call, checkpointResponse(commit, prepare))
   }
   /** Answers where what comes live begins. */
   const catchUp = async (): Promise<LogPosition> => {
     let at = start
     while (!isOver()) {
       const page = readPage(log, at, plan)
-      for (const record of page.found) await send(call, eventResponse(record))
+      for (const record of page.found) await sendAnswer(call, eventResponse(record))
       searched += page.searched
       const last = page.found.at(-1)
       if (!page.isEnd) await checkpointWhenDue(last === undefined ? at : placeOf(last))
@@ -170,14 +170,14 @@ export const subscribe = async (call: ReadCall, log: LogView, options: ReadReq.O
       else {
         next = record.next
         searched += 1
-        if (isShown(record) && matches(record)) await send(call, eventResponse(record))
+        if (isShown(record) && matches(record)) await sendAnswer(call, eventResponse(record))
         await checkpointWhenDue(placeOf(record))
       }
     }
   }
 
-  await send(call, confirmation())
+  await sendAnswer(call, confirmation())
   const { commit } = await catchUp()
-  await send(call, caughtUp())
+  await sendAnswer(call, caughtUp())
   await live(Math.min(commit, log.end()))
 }

@@ -3,8 +3,8 @@ import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb.js'
 import type { AppendReq, BatchAppendReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import type { LogRecord } from './event-log.ts'
-import type { ProposedEvent } from './log-file.ts'
+import type { LogRecord } from '../log/event-log.ts'
+import type { ProposedEvent } from '../log/log-file.ts'
 
 /** Ticks of 100 ns in a millisecond: the unit of an event's time. */
 const TICKS = 10_000n

@@ -1,5 +1,5 @@
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
-import { EPOCHS, type LogRecord, type LogView } from './event-log.ts'
+import { EPOCHS, type LogRecord, type LogView } from '../log/event-log.ts'
 import { thrownFailure, type Failure } from './messages.ts'
 
 /** A place in $all. Each event has its position as both; where a page begins, prepare is 0. */
@@ -8,7 +8,7 @@ export interface LogPosition {
   readonly prepare: number
 }
 
-export const UNREADABLE_PLACE = 'Unexpected ReadAllResult: Error'
+export const UNREADABLE_POSITION = 'Unexpected ReadAllResult: Error'
 
 export const START: LogPosition = { commit: 0, prepare: 0 }
 
@@ -40,5 +40,5 @@ export const errorAt = (log: LogView, { commit, prepare }: LogPosition): Failure
     commit < log.scavengedTo() ||
     commit >= log.end() ||
     log.records[log.indexAt(commit)]?.position === commit
-  return isKnown ? null : thrownFailure(UNREADABLE_PLACE)
+  return isKnown ? null : thrownFailure(UNREADABLE_POSITION)
 }

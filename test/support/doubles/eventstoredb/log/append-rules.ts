@@ -105,7 +105,7 @@ export const append = (
 }
 
 /** Deletes for now, or for ever; both need a stream and its revision. */
-export const remove = (log: EventLog, stream: string, expected: Expected, forEver: boolean): AppendAnswer => {
+export const removeStream = (log: EventLog, stream: string, expected: Expected, forEver: boolean): AppendAnswer => {
   if (log.isTombstoned(stream)) return { kind: 'tombstoned' }
   const actual = log.last(stream)
   if (actual < 0n || (typeof expected === 'bigint' && expected !== actual)) return { kind: 'wrong-version', actual }

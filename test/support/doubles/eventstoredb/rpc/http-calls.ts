@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { gossipBody, infoBody, type ServingNode } from './node.ts'
-import { scavenge } from './scavenge.ts'
+import { gossipBody, infoBody, type ServingNode } from '../node.ts'
+import { scavenge } from '../log/scavenge.ts'
 
 type Answer = (response: ServerResponse) => void
 

@@ -10,11 +10,11 @@ import type {
   TombstoneResp,
 } from '@eventstore/db-client/generated/streams_pb.js'
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
-import { append, MAX_APPEND_BYTES, remove, type AppendAnswer, type Expected } from './append-rules.ts'
+import { append, MAX_APPEND_BYTES, removeStream, type AppendAnswer, type Expected } from '../log/append-rules.ts'
 import { batchResponse, expectedOfBatch } from './batch-messages.ts'
-import type { Faults } from './faults.ts'
-import type { ProposedEvent } from './log-file.ts'
-import { requiresLeader, type ServingNode } from './node.ts'
+import type { Faults } from '../faults.ts'
+import type { ProposedEvent } from '../log/log-file.ts'
+import { requiresLeader, type ServingNode } from '../node.ts'
 import {
   nameOf,
   proposedEvent,
@@ -160,7 +160,7 @@ const removal =
     const options = call.request.getOptions()
     const stream = nameOf(options?.getStreamIdentifier())
     const expected = expectedOf(options)
-    const removed = remove(log, stream, expected, forEver)
+    const removed = removeStream(log, stream, expected, forEver)
     if (removed.kind === 'tombstoned') return callback(tombstonedFailure(stream))
     if (removed.kind === 'wrong-version')
       return callback(
