@@ -115,7 +115,8 @@ test.serial(
     const last: Position[] = []
     all.on('data', ({ event: found }) => found?.position !== undefined && last.push(found.position))
     const both = [all, client.subscribeToStream('a')].map(recordSubscription)
-    await until(() => both.every((received) => eventsOf(received).length === 10 && received.messages.includes('caughtUp')))
+    await until(() =>
+      both.every((received) => eventsOf(received).length === 10 && received.messages.includes('caughtUp')))
     await own.kill()
     await until(() => both.every(({ errors }) => errors.length > 0))
     for (const { errors } of both)

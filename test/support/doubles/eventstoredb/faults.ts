@@ -1,7 +1,7 @@
 /**
- * What the double does instead of its duty. `hang`: nothing is done and nothing answered. `unanswered`: done, never
- * answered. `drop`: done, then the connections break instead of an answer. `wrong`: an answer that says nothing.
- * `scavenge`: done, after a scavenge; for reads and subscriptions.
+ * `hang`: the call has no effect and no answer. `unanswered`: the call takes effect without an answer. `drop`: the call
+ * takes effect, then all connections break. `wrong`: an empty answer. `scavenge`: a scavenge runs before the call; for
+ * reads and subscriptions.
  */
 export type FaultKind = 'hang' | 'unanswered' | 'drop' | 'wrong' | 'scavenge'
 
@@ -10,13 +10,13 @@ export type FaultyCall = 'append' | 'read' | 'subscribe'
 export interface Fault {
   readonly on: FaultyCall
   readonly kind: FaultKind
-  /** Calls that it meets. */
+  /** The number of affected calls. */
   readonly times: number
 }
 
 export interface Faults {
   readonly add: (fault: Fault) => void
-  /** The fault that this call meets. */
+  /** Takes the fault of this call, if there is one. */
   readonly take: (on: FaultyCall) => FaultKind | null
 }
 

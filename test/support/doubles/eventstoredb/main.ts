@@ -1,7 +1,6 @@
 /**
- * The double as a process, for tests only: it speaks as much of EventStoreDB's protocol as the client uses, keeps its
- * log in a file and fails on request. Started with fork (see `start.ts`); argument: Options as JSON. Ends with its
- * parent.
+ * The double as a process. It speaks the parts of EventStoreDB's protocol that the client uses, stores its log in a
+ * file and fails on request. `start.ts` forks it with Options as JSON. It ends with its parent process.
  */
 import { openEventLog } from './log/event-log.ts'
 import { createFaults, type Fault } from './faults.ts'
@@ -16,8 +15,8 @@ export interface Options {
 }
 
 /**
- * From the test: inject a fault or break every connection now, both answered with `done`; or serve another, empty log,
- * answered with its port.
+ * A request of the test. `fault` injects a fault and `drop` breaks all connections; both are answered with `done`.
+ * `another` serves another, empty log and is answered with its port.
  */
 export type Order =
   { readonly kind: 'fault'; readonly fault: Fault } | { readonly kind: 'drop' } | { readonly kind: 'another' }

@@ -5,12 +5,12 @@ import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
 import type { EventLog, LogView } from './log/event-log.ts'
 import type { Failure } from './rpc/messages.ts'
 
-/** The version that was recorded. */
+/** The version of the recorded server. */
 export const VERSION = '23.10.6'
 
 export type NodeState = 'Leader' | 'Follower' | 'Unknown' | 'ResigningLeader'
 
-/** A node as one node sees it. */
+/** A node as another node (or itself) sees it. */
 export interface Member {
   readonly state: NodeState
   readonly isAlive: boolean
@@ -18,32 +18,32 @@ export interface Member {
   readonly epoch: number
 }
 
-/** What a call wants of the node that it reached. */
+/** The needs of a call. */
 export interface CallNeeds {
   readonly isWrite: boolean
   readonly requiresLeader: boolean
 }
 
-/** Whether a call brings the header that only a leader may answer. */
+/** Whether the header of a call requires the leader. */
 export const requiresLeader = ({ metadata }: { readonly metadata: Metadata }): boolean =>
   metadata.get('requires-leader')[0] === 'true'
 
-/** One server of a cluster, as its calls see it. */
+/** One node of a cluster, as the handlers of its calls see it. */
 export interface ServingNode {
-  /** What it has of the log. */
+  /** The replicated part of the log. */
   readonly view: LogView
-  /** The log that the cluster writes: to be used by who was admitted. */
+  /** The log of the cluster, for admitted writes. */
   readonly log: EventLog
-  /** Null lets a call on. What it answers may stay out for ever. */
-  readonly admit: (wish: CallNeeds) => Promise<Failure | null>
-  /** Itself the first. */
+  /** Null: the call is admitted. The promise may never resolve. */
+  readonly admit: (needs: CallNeeds) => Promise<Failure | null>
+  /** The members, this node first. */
   readonly members: () => readonly [Member, ...ReadonlyArray<Member>]
   readonly resign: () => void
 }
 
 const HOST = '127.0.0.1'
 
-/** A cluster of one node, which leads it. */
+/** A cluster of one node. */
 export const onlyNode = (log: EventLog, port: () => number): ServingNode => ({
   view: log,
   log,
@@ -61,7 +61,7 @@ const STATES = {
   ResigningLeader: VNodeState.RESIGNINGLEADER,
 } as const
 
-/** Gossip as the client asks for it. */
+/** The gossip message of the client's protocol. */
 export const gossipMessage = ({ members }: ServingNode): ClusterInfo => {
   const cluster = new gossip.ClusterInfo()
   for (const { state, isAlive, port } of members()) {
@@ -78,9 +78,9 @@ export const gossipMessage = ({ members }: ServingNode): ClusterInfo => {
   return cluster
 }
 
-/** The same as `GET /gossip` has it; members in no order that says anything. */
+/** The body of `GET /gossip`. The members are sorted by port. */
 export const gossipBody = ({ members, view }: ServingNode): unknown => {
-  const listed = members().toSorted((one, other) => one.port - other.port)
+  const listed = members().toSorted((a, b) => a.port - b.port)
   return {
     members: listed.map(({ state, isAlive, port, epoch }) => ({
       instanceId: randomUUID(),
@@ -103,7 +103,7 @@ export const gossipBody = ({ members, view }: ServingNode): unknown => {
   }
 }
 
-/** What `GET /info` answers. */
+/** The body of `GET /info`. */
 export const infoBody = ({ members }: ServingNode, isInsecure: boolean): unknown => ({
   esVersion: `${VERSION}.0`,
   state: members()[0].state.toLowerCase(),

@@ -24,14 +24,14 @@ import { createListener } from './rpc/two-protocols.ts'
 import { writeCalls } from './rpc/write-calls.ts'
 
 export interface ServerOptions {
-  /** Given the port that it got. */
+  /** Creates the node. Its argument returns the port of the server. */
   readonly node: (port: () => number) => ServingNode
   readonly faults: Faults
-  /** 0 is a free one. */
+  /** 0: a free port. */
   readonly port: number
-  /** PEM; without it the server is insecure. */
+  /** Key and certificate (PEM); null: no TLS. */
   readonly tls: { readonly key: string; readonly certificate: string } | null
-  /** `user:password` that every call must bring; null lets all in. */
+  /** `user:password` that every call needs; null: no account. */
   readonly account: string | null
 }
 
@@ -58,16 +58,13 @@ const members =
 
 export interface RunningServer {
   readonly port: number
-  /** Breaks every connection; new ones are taken. */
+  /** Breaks all connections. New connections are accepted. */
   readonly dropAll: () => void
-  /** Takes no more connections, and breaks those that there are. */
+  /** Breaks all connections and refuses new ones. */
   readonly close: () => Promise<void>
 }
 
-/**
- * Serves a node over gRPC and HTTP/1.1 on the loopback address. The sockets are ours, so that connections can be
- * broken.
- */
+/** Serves a node over gRPC and HTTP/1.1 on 127.0.0.1. It owns the sockets, so it can break connections. */
 export const startServer = async ({
   node: nodeAt,
   faults,

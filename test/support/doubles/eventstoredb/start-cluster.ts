@@ -9,27 +9,27 @@ import type { ServingNode } from './node.ts'
 import { startRelay, type Relay } from './cluster/relay.ts'
 import { startServer, type RunningServer, type ServerOptions } from './server.ts'
 
-/** One of the nodes: what a real one of the tests does, and what no order makes a real one do. */
+/** A node with the methods of a real node of the tests, and with `isolate`, which a real node lacks. */
 export interface DoubleNode extends Omit<EventStoreNode, 'restarts'> {
-  /** Connection string of this node alone. */
+  /** The connection string of this node only. */
   readonly url: string
-  /** Cuts it off from the others; clients still reach it. */
+  /** Cuts the node off from the other nodes. Clients still reach it. */
   readonly isolate: () => void
   readonly rejoin: () => void
 }
 
-/** Three nodes in this process, each behind a port of its own. One that ends itself stays away until it is started. */
+/** Three nodes in this process, each with its own port. A node that ends on its own stays down until it is started. */
 export interface ClusterDouble {
-  /** Connection string of all nodes. */
+  /** The connection string of all nodes. */
   readonly url: string
   readonly nodes: ReadonlyArray<DoubleNode>
-  /** The node that leads and has a quorum; undefined while there is none. */
+  /** The leader with a quorum; undefined while there is none. */
   readonly leader: () => DoubleNode | undefined
   readonly dispose: () => Promise<void>
 }
 
 interface ClusterSettings extends Partial<Pick<ServerOptions, 'tls' | 'account'>> {
-  /** What to change of the times that real nodes took. */
+  /** Delays that differ from those of real nodes. */
   readonly delays?: Partial<Delays>
 }
 
@@ -49,13 +49,13 @@ const doubleNode = ({ cluster, index, relay, node, isSecure, account }: NodePart
   const ask = (method: string, path: string): Promise<{ readonly status: number; readonly text: string }> =>
     new Promise((resolve, reject) => {
       const options = { host: '127.0.0.1', port: relay.port, path, method, agent: false, auth: account }
-      const asked = isSecure ? tlsRequest({ ...options, rejectUnauthorized: false }) : plainRequest(options)
-      asked.once('error', reject).once('response', (response) => {
+      const request = isSecure ? tlsRequest({ ...options, rejectUnauthorized: false }) : plainRequest(options)
+      request.once('error', reject).once('response', (response) => {
         let text = ''
         response.setEncoding('utf8').on('data', (part: string) => (text += part))
         response.once('error', reject).once('end', () => resolve({ status: response.statusCode ?? 0, text }))
       })
-      asked.end()
+      request.end()
     })
   const leave = (absence: Absence) => (): void => cluster.leave(index, absence)
   const comeBack = (): void => cluster.comeBack(index)
@@ -87,7 +87,7 @@ const doubleNode = ({ cluster, index, relay, node, isSecure, account }: NodePart
   }
 }
 
-/** Starts three nodes with an empty log; the first leads. */
+/** Starts three nodes with an empty log. The first node leads. */
 export const startDoubleCluster = async ({
   tls = null,
   account = null,

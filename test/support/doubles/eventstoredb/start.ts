@@ -7,25 +7,25 @@ import type { Options, Order, Report } from './main.ts'
 
 const MAIN = join(import.meta.dirname, 'main.ts')
 
-/** A running double, as a test sees it. */
+/** A running double. */
 export interface EventStoreDbDouble {
-  /** Connection string for the client. */
+  /** The connection string. */
   readonly url: string
   readonly port: number
-  /** Holds its data. */
+  /** The directory of its data. */
   readonly directory: string
-  /** Connection string of a further, empty log of the same process. */
+  /** Serves another, empty log. Returns its connection string. */
   readonly another: () => Promise<string>
   readonly inject: (fault: Fault) => Promise<void>
-  /** Breaks every connection. */
+  /** Breaks all connections. */
   readonly drop: () => Promise<void>
-  /** Stops the process in its tracks: connections stay, nothing is answered. */
+  /** Stops the process with SIGSTOP: connections stay open, nothing is answered. */
   readonly freeze: () => void
   readonly thaw: () => void
   readonly kill: () => Promise<void>
-  /** Starts it again, after a kill, on the same data and port. */
+  /** Starts the double again after a kill, on the same data and port. */
   readonly start: () => Promise<void>
-  /** Kills it and removes its data. */
+  /** Kills the double and deletes its data. */
   readonly dispose: () => Promise<void>
 }
 
@@ -53,7 +53,7 @@ export const startDouble = async (
   const spawn = async (port: number): Promise<number> => {
     child = fork(MAIN, [JSON.stringify({ ...options, port } satisfies Options)], { stdio: 'inherit' })
     const message = await next(child)
-    if (message.kind !== 'listening') throw new Error('the double said something else first')
+    if (message.kind !== 'listening') throw new Error(`the double reported ${message.kind} instead of its port`)
     return message.port
   }
   const running = (): ChildProcess => {
@@ -68,12 +68,12 @@ export const startDouble = async (
     process.kill('SIGKILL')
     await ended
   }
-  const ask = async (order: Order): Promise<Report> => {
+  const request = async (order: Order): Promise<Report> => {
     const answer = next(running())
     running().send(order)
     return await answer
   }
-  const order = async (what: Order): Promise<void> => void (await ask(what))
+  const command = async (order: Order): Promise<void> => void (await request(order))
   const urlOf = (port: number): string => `esdb://127.0.0.1:${port}?tls=${options.tls !== null}`
 
   const port = await spawn(0)
@@ -82,12 +82,12 @@ export const startDouble = async (
     port,
     directory: directory.path,
     another: async () => {
-      const answer = await ask({ kind: 'another' })
-      if (answer.kind !== 'listening') throw new Error('the double serves no other log')
+      const answer = await request({ kind: 'another' })
+      if (answer.kind !== 'listening') throw new Error('the double does not serve another log')
       return urlOf(answer.port)
     },
-    inject: (fault) => order({ kind: 'fault', fault }),
-    drop: () => order({ kind: 'drop' }),
+    inject: (fault) => command({ kind: 'fault', fault }),
+    drop: () => command({ kind: 'drop' }),
     freeze: () => void running().kill('SIGSTOP'),
     thaw: () => void running().kill('SIGCONT'),
     kill,

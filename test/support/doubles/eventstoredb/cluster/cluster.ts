@@ -3,20 +3,20 @@ import type { WriteInLog } from '../log/log-file.ts'
 import { forwardTimeout, notLeaderFailure, notReadyFailure, type Failure } from '../rpc/messages.ts'
 import type { Member, NodeState, ServingNode, CallNeeds } from '../node.ts'
 
-/** Milliseconds that real nodes took; a test gives smaller ones. */
+/** Delays of a cluster in milliseconds. */
 export interface Delays {
-  /** Until there is a new leader, the old one being gone. */
+  /** Time until a new leader is elected after the loss of the old one. */
   readonly electionAfterKill: number
   readonly electionAfterFreeze: number
   readonly electionAfterResign: number
-  /** Until a leader knows that it has no quorum. */
+  /** Time until a leader notices that it has no quorum. */
   readonly refusalAfterKill: number
   readonly refusalAfterFreeze: number
-  /** Until nodes that are enough again have a leader. */
+  /** Time until a leader is elected after the quorum is back. */
   readonly electionAfterReturn: number
-  /** How long a leader that was replaced goes on saying that it leads, before it ends itself. */
+  /** How long a replaced leader reports to be the leader before it ends. */
   readonly claim: number
-  /** Until a follower gives up an append that it forwarded to no leader. */
+  /** Time until a follower abandons an append that it forwarded without a leader. */
   readonly forwarding: number
 }
 
@@ -31,57 +31,52 @@ export const REAL_DELAYS: Delays = {
   forwarding: 5000,
 }
 
-/** Why a node is away: `cut` ones are reached by clients alone. */
+/** Why a node is absent. A `cut` node is reachable by clients only. */
 export type Absence = 'killed' | 'frozen' | 'cut'
 
-/** One node, and what the others know of it. */
+/** The state of one node. */
 interface NodeRecord {
   readonly index: number
   readonly replica: Replica
-  /** Writes of the log that it has. */
+  /** The number of writes of the log that it has. */
   applied: number
   state: NodeState
   epoch: number
   absence: Absence | null
-  /** What a cut one saw last of the others. */
+  /** The state of the other nodes before a cut. */
   lastSeen: ReadonlyArray<Member>
-  /** Another leads, and it does not know yet. */
+  /** Another node leads, and this node has not noticed it. */
   isDeposed: boolean
-  /** The others have noticed that it is away. */
+  /** The other nodes have noticed its absence. */
   isMissed: boolean
-  /** Writes that it took as leader and that no quorum has. */
+  /** Writes that it accepted as leader and that no quorum has. */
   waiting: ReadonlyArray<() => void>
 }
 
 export interface ClusterParts {
   readonly file: string
-  /** Ports of the nodes: as many as there are, filled before anyone calls. */
+  /** The ports of the nodes. They may be filled in later, before the first call. */
   readonly ports: ReadonlyArray<number>
   readonly delays: Delays
-  /** Hears of a node that ended itself. */
+  /** Called when a node ends on its own. */
   readonly onEnd: (index: number) => void
 }
 
 export interface Cluster {
   readonly nodes: ReadonlyArray<ServingNode>
-  /** Index of the node that leads and has a quorum; null while there is none. */
+  /** The index of the leader with a quorum; null while there is none. */
   readonly leader: () => number | null
-  /** Whether clients are answered by it. */
+  /** Whether the node answers clients. */
   readonly isServing: (index: number) => boolean
   readonly leave: (index: number, absence: Absence) => void
-  /**
-   * Ends an absence. A leader that was replaced while it was frozen claims its place for a while and then ends itself.
-   */
+  /** Ends an absence. A leader that was replaced during a freeze claims to be the leader for a while, then ends. */
   readonly comeBack: (index: number) => void
   readonly dispose: () => void
 }
 
 const HOST = '127.0.0.1'
 
-/**
- * Nodes that share one log, each as far as it was reached; the first leads. What they do was recorded of three real
- * ones.
- */
+/** Creates nodes that replicate one log. The first node leads. Their behaviour was recorded on three real nodes. */
 export const createCluster = ({ file, ports, delays, onEnd }: ClusterParts): Cluster => {
   const history: WriteInLog[] = []
   const nodes = ports.map((_, index): NodeRecord => ({
@@ -156,7 +151,7 @@ export const createCluster = ({ file, ports, delays, onEnd }: ClusterParts): Clu
       else if (node.state === 'Leader') node.state = 'Unknown'
     }
   }
-  /** Whatever is due next, after the last thing that happened. */
+  /** Schedules the next change after an event: an election, the loss of the quorum, or the waiting writes. */
   const plan = (toElection: number, toRefusal: number): void => {
     clearTimeout(change)
     if (!hasQuorum()) change = setTimeout(loseQuorum, toRefusal)
@@ -230,7 +225,7 @@ export const createCluster = ({ file, ports, delays, onEnd }: ClusterParts): Clu
   }
   const nodeAt = (index: number): NodeRecord => {
     const node = nodes[index]
-    if (node === undefined) throw new Error(`there is no node ${index}`)
+    if (node === undefined) throw new Error(`unknown node ${index}`)
     return node
   }
 

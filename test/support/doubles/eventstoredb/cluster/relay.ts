@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
-/** The port of a node that can be frozen and killed: passes bytes on to where the node serves. */
+/** The public port of a node. It relays bytes to the server of the node, and it can be frozen and closed. */
 export interface Relay {
   readonly port: number
-  /** Connections stay and are taken, as the kernel does for a stopped process; no byte moves. */
+  /** Accepts and keeps connections, but relays nothing, as the kernel does for a stopped process. */
   readonly freeze: () => void
   readonly thaw: () => void
-  /** Every connection breaks, and none is taken. */
+  /** Breaks all connections and refuses new ones. */
   readonly close: () => Promise<void>
-  /** Takes connections again, on the same port. */
+  /** Accepts connections again, on the same port. */
   readonly open: () => Promise<void>
 }
 

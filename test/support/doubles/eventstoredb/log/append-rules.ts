@@ -20,7 +20,7 @@ const metadataEvent = (data: string): ProposedEvent => systemEvent('$metadata', 
 type Verdict =
   { readonly kind: 'write' } | { readonly kind: 'stored'; readonly last: bigint } | { readonly kind: 'refused' }
 
-/** Without an expected revision only ids that are still remembered tell a retry. */
+/** Without an expected revision a retry is recognised by remembered ids only. */
 const judgeByMemory = (log: EventLog, stream: string, events: ReadonlyArray<ProposedEvent>): Verdict => {
   let last: bigint | null = null
   for (const [index, { id }] of events.entries()) {
@@ -31,7 +31,7 @@ const judgeByMemory = (log: EventLog, stream: string, events: ReadonlyArray<Prop
   return last === null ? { kind: 'write' } : { kind: 'stored', last }
 }
 
-/** What stands behind the expected revision decides whether a wrong one is a retry. */
+/** With a wrong expected revision the events after that revision decide whether the append is a retry. */
 const judgeByRevision = (
   log: EventLog,
   stream: string,
@@ -56,7 +56,7 @@ const judge = (log: EventLog, stream: string, expected: Expected, events: Readon
   return judgeByRevision(log, stream, expected === 'no_stream' ? -1n : expected, events)
 }
 
-/** What was deleted stays away: the server writes the limit `$tb` beside the other members of the metadata. */
+/** Keeps deleted events hidden: the server adds the limit `$tb` to the metadata. */
 const undelete = (log: EventLog, stream: string, first: bigint): void => {
   const metadata = JSON.parse(log.metadata(stream)) as Readonly<Record<string, unknown>>
   log.write(`$$${stream}`, log.last(`$$${stream}`) + 1n, [
@@ -64,7 +64,7 @@ const undelete = (log: EventLog, stream: string, first: bigint): void => {
   ])
 }
 
-/** A write to a deleted stream undeletes it, as does one to its metadata. */
+/** A write to a deleted stream or to its metadata restores the stream. */
 const writeAndUndelete = (log: EventLog, stream: string, events: ReadonlyArray<ProposedEvent>) => {
   const owner = stream.startsWith('$$') ? stream.slice(2) : stream
   const isUndeleted = log.isDeleted(owner)
@@ -75,7 +75,7 @@ const writeAndUndelete = (log: EventLog, stream: string, events: ReadonlyArray<P
   return { revision: last < 0n ? 0n : last, position }
 }
 
-/** Appends as server 23.10.6 was seen to (the decision record of the adapter names the recordings). */
+/** Appends by the rules that were observed on server 23.10.6 (docs/decisions/0012-eventstoredb.md). */
 export const append = (
   log: EventLog,
   stream: string,
@@ -104,7 +104,7 @@ export const append = (
   }
 }
 
-/** Deletes for now, or for ever; both need a stream and its revision. */
+/** Deletes a stream. `forEver`: it becomes a tombstone. */
 export const removeStream = (log: EventLog, stream: string, expected: Expected, forEver: boolean): AppendAnswer => {
   if (log.isTombstoned(stream)) return { kind: 'tombstoned' }
   const actual = log.last(stream)

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { openLogFile, type ProposedEvent, type Write, type WriteInLog } from './log-file.ts'
 
-/** Revision of the event that ends a tombstoned stream, and `$tb` of a deleted one. */
+/** The revision of a tombstone, and the value of `$tb` of a deleted stream. */
 export const LAST_REVISION = 9223372036854775807n
 
-/** Ids that are remembered with the stream and revision they got; forgotten when this process ends. */
+/** The number of remembered event ids. They are forgotten when the process ends. */
 const REMEMBERED_IDS = 50_000
 
 export interface LogRecord extends ProposedEvent {
   readonly stream: string
   readonly revision: bigint
   readonly at: number
-  /** Commit and prepare position alike. */
+  /** The commit position and the prepare position. */
   readonly position: number
-  /** Position of whatever comes next. */
+  /** The position of the next record. */
   readonly next: number
 }
 
@@ -24,63 +24,60 @@ export interface StreamLimits {
   readonly truncateBefore: bigint
 }
 
-/** What a node's log holds. */
+/** The log of a node. */
 export interface LogView {
-  /** In the order of their positions; a scavenge takes some. */
+  /** The records in the order of their positions. A scavenge removes some. */
   readonly records: ReadonlyArray<LogRecord>
-  /** Position behind the last record. */
+  /** The position after the last record. */
   readonly end: () => number
-  /**
-   * Position up to which scavenges went: below it a position inside a record, or of one that is gone, is taken for the
-   * next.
-   */
+  /** The end of the scavenged part. Before it a position without a record stands for the next record. */
   readonly scavengedTo: () => number
-  /** Index of the first record at a position or behind it. */
+  /** The index of the first record at or after a position. */
   readonly indexAt: (position: number) => number
-  /** Last revision of a stream, -1n when there is none. */
+  /** The last revision of a stream; -1n: unknown stream. */
   readonly last: (stream: string) => bigint
   readonly at: (stream: string, revision: bigint) => LogRecord | undefined
-  /** Where an id was written recently. */
+  /** The record of a recently written event id. */
   readonly remembered: (id: string) => Pick<LogRecord, 'stream' | 'revision'> | undefined
   readonly isTombstoned: (stream: string) => boolean
   readonly isDeleted: (stream: string) => boolean
   readonly metadata: (stream: string) => string
-  /** Records of a stream that reads show. */
+  /** The records of a stream that a read returns. */
   readonly visible: (stream: string) => ReadonlyArray<LogRecord>
   readonly onWrite: (listener: () => void) => () => void
 }
 
 export interface EventLog extends LogView {
-  /** Answers the position of the last event; a tombstone has LAST_REVISION. */
+  /** Returns the position of the last event. A tombstone has LAST_REVISION. */
   readonly write: (stream: string, revision: bigint, events: ReadonlyArray<ProposedEvent>) => number
 }
 
-/** A log in memory, to which writes come from elsewhere. */
+/** A copy of a log in memory. */
 export interface Replica extends LogView {
-  /** Answers the position of the last event. `isRecent`: its ids are remembered. */
+  /** Adds a write and returns the position of its last event. `isRecent`: its ids are remembered. */
   readonly add: (write: WriteInLog, isRecent: boolean) => number
 }
 
-/** An event of the server itself. */
+/** An event that the server writes on its own. */
 export const systemEvent = (type: string, data: string): ProposedEvent => ({
   id: randomUUID(), type, isJson: true, data: Buffer.from(data), metadata: Buffer.alloc(0),
 })
 
-/** Who may read what scavenges say, and for how long it stays: the metadata of their streams. */
+/** The metadata of the streams of scavenges: readers and lifetime. */
 export const SCAVENGES_METADATA = '{"$maxAge":2592000,"$acl":{"$r":"$ops","$w":[],"$d":[],"$mr":[],"$mw":[]}}'
 
-/** Written by a server that begins a log, before anything of its users. */
+/** The first write of a new log. */
 const FIRST_WRITE = { stream: '$$$scavenges', revision: 0n, events: [systemEvent('$metadata', SCAVENGES_METADATA)] }
 
-/** Where each leader says that it leads: counted by who searches $all, shown to nobody. */
+/** The stream in which each leader records its election. Reads of $all count its events but do not return them. */
 export const EPOCHS = '$epoch-information'
 
-/** The stream whose events say up to where scavenges go. */
+/** The stream whose events mark the ends of scavenges. */
 export const SCAVENGE_POINTS = '$scavengePoints'
 
 const isMetadata = (stream: string): boolean => stream.startsWith('$$')
 
-/** Of a stream's metadata the newest alone is ever read. */
+/** Only the newest metadata of a stream is readable. */
 const NEWEST_ALONE: StreamLimits = { maxCount: 1, maxAgeMs: null, truncateBefore: 0n }
 
 const limitsOf = (metadata: string): StreamLimits => {
@@ -108,7 +105,7 @@ export const createReplica = (): Replica => {
     tombstoned.has(stream) || (isMetadata(stream) && tombstoned.has(stream.slice(2)))
   const last = (stream: string): bigint => of(stream).at(-1)?.revision ?? -1n
 
-  /** Whether the limits of its stream leave a record. */
+  /** Returns a predicate: whether a record is within the limits of its stream. */
   const isWithinLimits = (stream: string, now: number): ((record: LogRecord) => boolean) => {
     const { maxCount, maxAgeMs, truncateBefore } = isMetadata(stream) ? NEWEST_ALONE : limitsOf(metadata(stream))
     const first = maxCount === null ? 0n : last(stream) - BigInt(maxCount) + 1n
@@ -117,8 +114,8 @@ export const createReplica = (): Replica => {
   }
 
   /**
-   * Takes what limits, deletions and tombstones hide before `to`. The last event of a stream stays, as does a
-   * tombstone.
+   * Removes the records before `to` that limits, deletions and tombstones hide. The last event of a stream and
+   * tombstones stay.
    */
   const scavenge = (to: number, now: number): void => {
     const stays = new Set<LogRecord>()
@@ -187,8 +184,8 @@ export const createReplica = (): Replica => {
 }
 
 /**
- * The whole log in memory over its file: what is written, whatever the rules for writing are. `onWritten` hears of all
- * that is, and was.
+ * Opens a log: the file, and its content in memory. It does not check the rules of appends. `onWritten` is called for
+ * each earlier and each new write.
  */
 export const openEventLog = (path: string, onWritten: (write: WriteInLog) => void = () => undefined): EventLog => {
   const file = openLogFile(path)

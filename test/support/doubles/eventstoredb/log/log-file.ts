@@ -2,10 +2,10 @@ import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readFileSync
 
 const HEADER = 'EventStoreDB double, format 1\n'
 
-/** One atomic write as its line in the file holds it; bytes in base64. */
+/** One atomic write as a line of the file. Bytes are base64. */
 interface Line {
   readonly stream: string
-  /** Decimal: a tombstone's is beyond what a double holds. */
+  /** Decimal text, because the revision of a tombstone exceeds the safe integers. */
   readonly revision: string
   readonly at: number
   readonly events: ReadonlyArray<{
@@ -25,29 +25,26 @@ export interface ProposedEvent {
   readonly metadata: Uint8Array
 }
 
-/** Events that were written together to one stream. */
+/** Events that are written together to one stream. */
 export interface Write {
   readonly stream: string
-  /** Of the first event. */
+  /** The revision of the first event. */
   readonly revision: bigint
   /** Milliseconds since 1970. */
   readonly at: number
   readonly events: ReadonlyArray<ProposedEvent>
 }
 
-/**
- * A write and the part of the log that it takes: positions are offsets in the file, as the real server's are in its
- * chunks.
- */
+/** A write and its place in the log. Positions are offsets in the file, like those of the real server in its chunks. */
 export interface WriteInLog extends Write {
   readonly begin: number
   readonly end: number
 }
 
 export interface LogFile {
-  /** Everything written before this process began. */
+  /** The writes of earlier processes. */
   readonly earlier: ReadonlyArray<WriteInLog>
-  /** Survives a kill of this process as soon as it returns. */
+  /** Appends a write. It survives a kill of this process. */
   readonly add: (write: Write) => WriteInLog
   readonly close: () => void
 }
@@ -77,7 +74,7 @@ const format = ({ stream, revision, at, events }: Write): Buffer => {
   return Buffer.from(`${JSON.stringify(line)}\n`)
 }
 
-/** The data file, one line a write. A last line without its end was never acknowledged and is cut off. */
+/** Opens the data file, which has one line per write. An incomplete last line was never acknowledged and is removed. */
 export const openLogFile = (path: string): LogFile => {
   const content = existsSync(path) ? readFileSync(path) : Buffer.from(HEADER)
   const earlier: WriteInLog[] = []

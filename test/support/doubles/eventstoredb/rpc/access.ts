@@ -6,7 +6,7 @@ interface AnyCall {
   readonly emit: (event: 'error', error: unknown) => boolean
 }
 
-/** The same calls, refused to whoever does not bring the account; a null account lets all in. */
+/** Wraps calls: requests without the account are refused. A null account allows all requests. */
 export const withAccess = (
   calls: UntypedServiceImplementation,
   account: string | null,

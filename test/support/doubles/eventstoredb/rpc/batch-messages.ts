@@ -58,7 +58,7 @@ const errorOf = (answer: Exclude<AppendAnswer, { kind: 'done' }>, stream: string
   }
 }
 
-/** One answer on the shared stream of batch appends. */
+/** The answer to one append on the shared stream of batch appends. */
 export const batchResponse = (
   correlationId: string,
   stream: string,

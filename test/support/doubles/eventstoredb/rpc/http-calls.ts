@@ -7,7 +7,7 @@ type Answer = (response: ServerResponse) => void
 const json = (body: unknown): Answer => (response) =>
   void response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body, null, 2))
 
-/** What a node does over HTTP/1.1, by method and path. `/admin/` is closed to who does not bring the account. */
+/** Answers HTTP/1.1 requests. Paths below `/admin/` need the account. */
 export const answerHttp = (node: ServingNode, account: string | null): RequestListener => {
   const calls: Readonly<Record<string, Answer>> = {
     'GET /gossip': (response) => json(gossipBody(node))(response),

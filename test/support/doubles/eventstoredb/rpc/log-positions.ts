@@ -2,7 +2,7 @@ import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { EPOCHS, type LogRecord, type LogView } from '../log/event-log.ts'
 import { thrownFailure, type Failure } from './messages.ts'
 
-/** A place in $all. Each event has its position as both; where a page begins, prepare is 0. */
+/** A position in $all. Both numbers of an event are equal. The start of a page has prepare 0. */
 export interface LogPosition {
   readonly commit: number
   readonly prepare: number
@@ -22,17 +22,14 @@ export const givenPosition = (all: ReadReq.Options.AllOptions | undefined): LogP
     : { commit: Number(given.getCommitPosition()), prepare: Number(given.getPreparePosition()) }
 }
 
-/** Index of the first record at a position or behind it. */
+/** The index of the first record at or after a position. */
 export const indexFrom = (log: LogView, { commit, prepare }: LogPosition): number => {
   const index = log.indexAt(commit)
   const record = log.records[index]
   return record?.position === commit && record.position < prepare ? index + 1 : index
 }
 
-/**
- * What the server says of a position that cannot be one; null of all others, those of records that a scavenge took
- * included.
- */
+/** The server's error for an impossible position. Null: valid, also for a record that a scavenge removed. */
 export const errorAt = (log: LogView, { commit, prepare }: LogPosition): Failure | null => {
   if (prepare > commit) return thrownFailure()
   const isKnown =

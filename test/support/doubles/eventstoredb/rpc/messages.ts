@@ -6,7 +6,7 @@ import type { AppendReq, BatchAppendReq, ReadResp } from '@eventstore/db-client/
 import type { LogRecord } from '../log/event-log.ts'
 import type { ProposedEvent } from '../log/log-file.ts'
 
-/** Ticks of 100 ns in a millisecond: the unit of an event's time. */
+/** Ticks of 100 ns (the unit of an event's time) per millisecond. */
 const TICKS = 10_000n
 
 export const nameOf = (identifier: StreamIdentifier | undefined): string =>
@@ -24,7 +24,7 @@ const uuidOf = (text: string): UUID => {
   return uuid
 }
 
-/** An event as either of the two append calls carries it. */
+/** Reads an event of either append call. */
 export const proposedEvent = (message: AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage): ProposedEvent => ({
   id: message.getId()?.getString() ?? '',
   type: message.getMetadataMap().get('type') ?? '',
@@ -33,7 +33,7 @@ export const proposedEvent = (message: AppendReq.ProposedMessage | BatchAppendRe
   metadata: message.getCustomMetadata_asU8(),
 })
 
-/** A record as reads and subscriptions deliver it. */
+/** The message with which reads and subscriptions deliver a record. */
 export const eventResponse = (record: LogRecord): ReadResp => {
   const recorded = new streams.ReadResp.ReadEvent.RecordedEvent()
   recorded.setId(uuidOf(record.id))
@@ -63,7 +63,7 @@ export const checkpointResponse = (commit: number, prepare: number): ReadResp =>
   return response
 }
 
-/** How the server names its errors: a status, and what is behind it in the trailers. */
+/** An error of the server: a status, and details in the trailers. */
 export type Failure = Partial<StatusObject> & Pick<StatusObject, 'code' | 'details' | 'metadata'>
 
 const failure = (code: status, details: string, trailers: Readonly<Record<string, string>> = {}): Failure => {
@@ -100,7 +100,7 @@ export const wrongVersionFailure = (stream: string, expected: bigint, actual: bi
 export const accessDenied = (): Failure =>
   failure(status.UNAUTHENTICATED, 'Access Denied', { exception: 'access-denied' })
 
-/** What the server says where it has met something that it did not foresee. */
+/** The answer of the server to a request that causes an internal exception. */
 export const thrownFailure = (details = 'Exception was thrown by handler.'): Failure => failure(status.UNKNOWN, details)
 
 export const notLeaderFailure = ({ host, port }: { readonly host: string; readonly port: number }): Failure =>

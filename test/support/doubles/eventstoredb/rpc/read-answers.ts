@@ -4,19 +4,19 @@ import type { Failure } from './messages.ts'
 
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>
 
-/** Ends the call with an error, as a thrown one would. */
+/** Ends the call with an error. */
 export const failCall = (call: ReadCall, failure: Failure): void => void call.emit('error', failure)
 
-const ENDS_OF_A_WAIT = ['drain', 'cancelled', 'close']
+const WAKING_EVENTS = ['drain', 'cancelled', 'close']
 
-/** Waits where the client is slower than we are. */
+/** Sends an answer and waits while the client is slower. */
 export const sendAnswer = async (call: ReadCall, response: ReadResp): Promise<void> => {
   if (call.write(response) || call.cancelled) return
   await new Promise<void>((resolve) => {
-    const goOn = (): void => {
-      for (const event of ENDS_OF_A_WAIT) call.off(event, goOn)
+    const wake = (): void => {
+      for (const event of WAKING_EVENTS) call.off(event, wake)
       resolve()
     }
-    for (const event of ENDS_OF_A_WAIT) call.on(event, goOn)
+    for (const event of WAKING_EVENTS) call.on(event, wake)
   })
 }

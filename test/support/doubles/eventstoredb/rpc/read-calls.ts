@@ -20,7 +20,7 @@ const notFound = (stream: string): ReadResp => {
 const isBackwards = (options: ReadReq.Options): boolean =>
   options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS
 
-/** The records that a read of a stream asks for; null where there is no stream. */
+/** The records of a read of a stream; null: unknown stream. */
 const streamRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<LogRecord> | null => {
   const from = options.getStream()
   const stream = nameOf(from?.getStreamIdentifier())
@@ -33,10 +33,7 @@ const streamRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<Lo
     : visible.filter((record) => record.revision >= revision)
 }
 
-/**
- * The records of `$all`, those included that streams no longer show, until a scavenge; a failure for a position that
- * cannot be.
- */
+/** The records of a read of `$all`, including records that streams hide, or the failure for an impossible position. */
 const allRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<LogRecord> | Failure => {
   const all = options.getAll()
   const position = givenPosition(all)
@@ -54,7 +51,7 @@ const allRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<LogRe
   return shown.filter(({ next }) => next < commit || (next === commit && next <= prepare)).toReversed()
 }
 
-/** A subscription that reads nothing before it goes on live is let in by any node. */
+/** Every node admits a subscription from the end, because it reads nothing before it is live. */
 const isFromEnd = (options: ReadReq.Options): boolean =>
   options.hasSubscription() && options.getAll()?.hasEnd() === true
 
@@ -77,7 +74,7 @@ const answer = async (call: ReadCall, { view: log, admit }: ServingNode, options
   call.end()
 }
 
-/** Reads of both kinds, both ways, and subscriptions: one call of the protocol. */
+/** The call `Read` of the protocol: reads of streams and of $all in both directions, and subscriptions. */
 export const readCall =
   ({ node, faults, dropAll }: CallParts) =>
   (call: ReadCall): void => {

@@ -6,12 +6,12 @@ import { checkpointResponse, eventResponse, nameOf, thrownFailure } from './mess
 import { errorAt, givenPosition, indexFrom, isShown, START, type LogPosition } from './log-positions.ts'
 import { failCall, sendAnswer, type ReadCall } from './read-answers.ts'
 
-/** Most matching records of a page, and most records searched for one unless the client asks for another number. */
+/** The maximum of matching records per page. Also the default number of searched records per page. */
 const PAGE = 32
 
 type Matches = (record: LogRecord) => boolean
 
-/** Throws a SyntaxError for a filter that is no regular expression. */
+/** Throws a SyntaxError when the filter is not a regular expression. */
 const matcher = (filter: ReadReq.Options.FilterOptions | undefined): Matches => {
   const onType = filter?.hasEventType() === true
   const expression = onType ? filter.getEventType() : filter?.getStreamIdentifier()
@@ -38,14 +38,14 @@ const caughtUp = (): ReadResp => {
   return response
 }
 
-/** Position behind a record, as the server names where the next page begins. */
-const behind = (record: LogRecord): LogPosition => ({ commit: record.next, prepare: 0 })
+/** The position after a record, where the next page begins. */
+const positionAfter = (record: LogRecord): LogPosition => ({ commit: record.next, prepare: 0 })
 
-const placeOf = ({ position }: LogRecord): LogPosition => ({ commit: position, prepare: position })
+const positionOf = ({ position }: LogRecord): LogPosition => ({ commit: position, prepare: position })
 
 /**
- * Where a subscription to $all begins. Given a position it skips the next record, which is the one of the position, or
- * another where a scavenge took that.
+ * The start of a subscription to $all. With a position, the subscription skips the next record. That is the record of
+ * the position, or a later record if a scavenge removed it.
  */
 const startOf = (log: LogView, all: ReadReq.Options.AllOptions | undefined): LogPosition => {
   if (all?.hasEnd() === true) return { commit: log.end(), prepare: 0 }
@@ -54,21 +54,21 @@ const startOf = (log: LogView, all: ReadReq.Options.AllOptions | undefined): Log
   const next = indexFrom(log, position)
   const skipped = log.records.findIndex((record, index) => index >= next && isShown(record))
   const last = skipped < 0 ? log.records.at(-1) : log.records[skipped]
-  return last === undefined || log.records[next] === undefined ? position : behind(last)
+  return last === undefined || log.records[next] === undefined ? position : positionAfter(last)
 }
 
 interface Plan {
   readonly start: LogPosition
   readonly matches: Matches
-  /** Records searched for a page. */
+  /** The maximum of searched records per page. */
   readonly window: number
-  /** Records between two checkpoints; null without a filter. */
+  /** The records between two checkpoints; null: no filter. */
   readonly interval: number | null
-  /** A subscription to a stream has caught up with its first event at the earliest. */
+  /** A subscription to a stream catches up only when the stream has an event. */
   readonly mayCatchUp: () => boolean
 }
 
-/** What a subscription asks for; null where the server throws. */
+/** Reads the options of a subscription; null: the server reports an exception. */
 const planOf = (log: LogView, options: ReadReq.Options): Plan | null => {
   const stream = options.getStream()
   if (stream !== undefined) {
@@ -98,7 +98,7 @@ const planOf = (log: LogView, options: ReadReq.Options): Plan | null => {
 interface Page {
   readonly found: ReadonlyArray<LogRecord>
   readonly searched: number
-  /** Where the next page begins. */
+  /** The start of the next page. */
   readonly next: LogPosition
   readonly isEnd: boolean
 }
@@ -111,15 +111,15 @@ const readPage = (log: LogView, from: LogPosition, { matches, window }: Plan): P
     if (record === undefined) return { found, searched, next, isEnd: true }
     index += 1
     searched += 1
-    next = behind(record)
+    next = positionAfter(record)
     if (isShown(record) && matches(record)) found.push(record)
   }
   return { found, searched, next, isEnd: false }
 }
 
 /**
- * Events that match, page by page, then those still to come; with a filter on $all also checkpoints, within the log and
- * live, none for its end.
+ * Sends matching events page by page, then new events. With a filter on $all it also sends checkpoints, but none for
+ * the end of the log.
  */
 export const subscribe = async (call: ReadCall, log: LogView, options: ReadReq.Options): Promise<void> => {
   const plan = planOf(log, options)
@@ -140,14 +140,14 @@ export const subscribe = async (call: ReadCall, log: LogView, options: ReadReq.O
       wake = resolve
     })
 
-  /** Records searched since the last checkpoint. */
+  /** The records searched after the last checkpoint. */
   let searched = 0
   const checkpointWhenDue = async ({ commit, prepare }: LogPosition): Promise<void> => {
     if (interval === null || searched < interval) return
     searched %= interval
     await sendAnswer(call, checkpointResponse(commit, prepare))
   }
-  /** Answers where what comes live begins. */
+  /** Sends the events of the log. Returns the position after them. */
   const catchUp = async (): Promise<LogPosition> => {
     let at = start
     while (!isOver()) {
@@ -155,7 +155,7 @@ export const subscribe = async (call: ReadCall, log: LogView, options: ReadReq.O
       for (const record of page.found) await sendAnswer(call, eventResponse(record))
       searched += page.searched
       const last = page.found.at(-1)
-      if (!page.isEnd) await checkpointWhenDue(last === undefined ? at : placeOf(last))
+      if (!page.isEnd) await checkpointWhenDue(last === undefined ? at : positionOf(last))
       else if (mayCatchUp()) return page.next
       else if (page.searched === 0) await more()
       at = page.next
@@ -171,7 +171,7 @@ export const subscribe = async (call: ReadCall, log: LogView, options: ReadReq.O
         next = record.next
         searched += 1
         if (isShown(record) && matches(record)) await sendAnswer(call, eventResponse(record))
-        await checkpointWhenDue(placeOf(record))
+        await checkpointWhenDue(positionOf(record))
       }
     }
   }

@@ -2,17 +2,17 @@ import type { Server as HttpServer } from 'node:http'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 
-/** How every HTTP/2 connection begins that was not agreed on before. */
+/** The first bytes of an HTTP/2 connection without TLS. */
 const PREFACE = 'PRI'
 
 export interface Protocols {
   readonly http2: (socket: Socket) => void
   readonly http1: HttpServer
-  /** PEM; without it connections are plain. */
+  /** Key and certificate (PEM); null: no TLS. */
   readonly tls: { readonly key: string; readonly certificate: string } | null
 }
 
-/** A listener that serves HTTP/2 and HTTP/1.1 on one port, as the real server does. */
+/** Creates a listener for HTTP/2 and HTTP/1.1 on one port, like the real server. */
 export const createListener = ({ http2, http1, tls }: Protocols): Server => {
   if (tls !== null)
     return createTlsServer({ key: tls.key, cert: tls.certificate, ALPNProtocols: ['h2', 'http/1.1'] }, (socket) => {

@@ -27,14 +27,11 @@ import {
 export interface CallParts {
   readonly node: ServingNode
   readonly faults: Faults
-  /** Breaks every connection. */
+  /** Breaks all connections. */
   readonly dropAll: () => void
 }
 
-/**
- * Milliseconds after which the real server answers a request that it could not read a second time, which confuses the
- * client.
- */
+/** The real server answers a malformed request twice, the second time after this delay, which confuses the client. */
 const SECOND_ANSWER_MS = 2000
 
 const expectedOf = (options: AppendReq.Options | DeleteReq.Options | TombstoneReq.Options | undefined): Expected => {
@@ -72,7 +69,7 @@ const appendResponse = (
   return response
 }
 
-/** One append a call: what the client uses when it is given credentials. */
+/** The call `Append`, which the client uses with credentials. */
 const unaryAppend =
   ({ node: { log, admit }, faults, dropAll }: CallParts) =>
   (call: ServerReadableStream<AppendReq, AppendResp>, callback: sendUnaryData<AppendResp>): void => {
@@ -102,7 +99,7 @@ const unaryAppend =
     call.on('end', () => void serve())
   }
 
-/** Many appends over one stream: what the client uses by itself. The service never does; the recordings do. */
+/** The call `BatchAppend`, which the client uses without credentials. Only the recordings use it, not the service. */
 const batchAppend =
   ({ node: { log, admit } }: CallParts) =>
   (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>): void => {
@@ -147,7 +144,7 @@ const positionIn = <
 
 const EXPECTED_NUMBERS = { any: -2n, no_stream: -1n, stream_exists: -4n }
 
-/** Both kinds of deletion; `answer` makes the response of each. */
+/** The calls `Delete` and `Tombstone`. `answer` creates the response. */
 const removal =
   <Request extends DeleteReq | TombstoneReq, Response>(
     { node: { log, admit } }: CallParts,

@@ -1,13 +1,14 @@
 /**
- * Replaces what differs from run to run: each id, short name and position by its number in order of appearance, times
- * by words.
+ * Replaces everything that differs between runs: ids, short names and positions by numbers in order of appearance, and
+ * times by a word.
  */
 export const normalise = (transcript: string): ReadonlyArray<string> => {
   const seen = new Map<string, string>()
   const numbered = (kind: string) => (found: string): string => {
-    const known = seen.get(found) ?? `${kind}${[...seen.values()].filter((name) => name.startsWith(kind)).length + 1}`
-    seen.set(found, known)
-    return known
+    const count = [...seen.values()].filter((name) => name.startsWith(kind)).length
+    const replacement = seen.get(found) ?? `${kind}${count + 1}`
+    seen.set(found, replacement)
+    return replacement
   }
   const position = numbered('POSITION')
   return transcript
@@ -15,7 +16,7 @@ export const normalise = (transcript: string): ReadonlyArray<string> => {
     .map((line) =>
       line
         .replace(/ \d+ms$/, '')
-        // The client and the server spell it in ways of their own, and whichever is first is heard.
+        // The client and the server spell this error differently, and either may report it first.
         .replace(/deadline exceeded/i, 'deadline exceeded')
         .replace(/^\d+ ms (unhandledRejection) (?:TypeError: )?(.*?)(?: \|.*)?$/, '$1 $2')
         .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, numbered('ID'))

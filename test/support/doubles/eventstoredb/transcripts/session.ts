@@ -2,10 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { EventStoreDBClient, jsonEvent, type JSONEventData, type ReadStreamOptions } from '@eventstore/db-client'
 
-/**
- * What the recorded scripts share: they print each call and what became of it, for comparison with the real server's
- * answers.
- */
+/** The functions of the recorded scripts, which print each call and its outcome. */
 export interface Session {
   readonly client: EventStoreDBClient
   readonly connect: (options: string) => EventStoreDBClient
@@ -25,7 +22,7 @@ const describe = (error: unknown): string => {
   return `${error.constructor.name} | type= ${type} | msg= ${error.message} | ${text}`
 }
 
-/** The server's URL is the script's first argument. */
+/** Opens a session. The first argument of the script is the URL of the server. */
 export const openSession = (): Session => {
   const connect = (options: string): EventStoreDBClient =>
     EventStoreDBClient.connectionString(`${process.argv[2]}${options}`)
@@ -51,11 +48,11 @@ export const event = (
     ...(metadata === undefined ? {} : { metadata }),
   })
 
-/** What a call gives, or that it gave nothing in so many milliseconds. */
+/** Returns the result of a call, or `nothing` when the call does not return in time. */
 export const orNothing = (call: Promise<unknown>, ms: number, nothing: string): Promise<unknown> =>
   Promise.race([call, delay(ms, nothing)])
 
-/** Revision and number of each event that a read delivers. */
+/** Reads a stream. Returns the revision and the number of each event. */
 export const reading =
   (client: EventStoreDBClient, stream: string, options?: ReadStreamOptions) =>
   async (): Promise<ReadonlyArray<string>> => {

@@ -1,4 +1,4 @@
-/** Appends and their retries: what t1 of the recordings ran. */
+/** Recorded script t1: appends and their retries. */
 import { randomUUID } from 'node:crypto'
 import {
   ANY,
@@ -16,7 +16,7 @@ const ids: ReadonlyArray<string> = Array.from({ length: 12 }, () => randomUUID()
 const known = (index: number, n: unknown = index) => event(n, ids[index] === undefined ? {} : { id: ids[index] })
 const account = { credentials: { username: 'admin', password: 'changeit' } }
 
-/** Appends events, named by the numbers of their ids, to the stream. */
+/** Appends events to the stream. The numbers select their ids. */
 const append = (
   label: string,
   expectedRevision: AppendExpectedRevision,

@@ -1,6 +1,6 @@
 /**
- * The appends that confuse the client, each on a client of its own: what t1b of the recordings ran. The second
- * argument names the case.
+ * Recorded script t1b: appends that confuse the client, each with its own client. The second argument selects the
+ * case.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -27,7 +27,7 @@ const cases: Readonly<Record<string, () => Promise<void>>> = {
 const name = process.argv[3] ?? ''
 print('==', name)
 await cases[name]?.()
-// The recording waited for 13 s; what the server sends on its own comes after two.
+// The recording waited for 13 s. The second answer of the server arrives after 2 s.
 await delay(name === '47' ? 2500 : 100)
 await show('a normal append on the same client after', () =>
   orNothing(client.appendToStream(`q-${randomUUID()}`, [event(1)]), 3000, 'NO ANSWER 3s'),

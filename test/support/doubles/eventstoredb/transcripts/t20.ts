@@ -1,7 +1,7 @@
 /**
- * What $all and subscriptions to it say: checkpoints, positions that cannot be, metadata of deleted streams, scavenges.
- * Arguments: the URL of an empty server; how many events of 60 kB are to fill its first chunk, as only full chunks are
- * scavenged (recorded with 100 and `--chunk-size=4194304`).
+ * Recorded script t20: reads of $all and subscriptions to it, with checkpoints, impossible positions, metadata of
+ * deleted streams and scavenges. Arguments: the URL of an empty server; the number of events of 60 kB that fill its
+ * first chunk, because only full chunks are scavenged (recorded with 100 and `--chunk-size=4194304`).
  */
 import {
   NO_STREAM,
@@ -18,7 +18,7 @@ import { event, openSession, reading } from './session.ts'
 const { client, show, print } = openSession()
 const account = { credentials: { username: 'admin', password: 'changeit' } }
 
-/** Events with these numbers; answers the position of the last. */
+/** Appends events with these numbers. Returns the position of the last event. */
 const add = async (stream: string, ...numbers: ReadonlyArray<number>): Promise<Position> => {
   const { position } = await client.appendToStream(stream, numbers.map((n) => event(n)), account)
   if (position === undefined) throw new Error('an append without a position')
@@ -26,7 +26,7 @@ const add = async (stream: string, ...numbers: ReadonlyArray<number>): Promise<P
 }
 const count = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, n) => n)
 
-/** Ids of scavenges differ from run to run. */
+/** Replaces the ids of scavenges, which differ between runs. */
 const nameOf = ({ event: found }: AllStreamResolvedEvent): string =>
   `${found?.streamId.replace(/-[0-9a-f-]{36}/, '-ID')}@${found?.revision}`
 const all = async (options: ReadAllOptions = {}): Promise<ReadonlyArray<AllStreamResolvedEvent>> => {
@@ -35,7 +35,7 @@ const all = async (options: ReadAllOptions = {}): Promise<ReadonlyArray<AllStrea
   return found
 }
 const names = new Map([[0n, 'start']])
-/** Positions by what stands there. */
+/** The names of positions: the event at each position. */
 const learnPositions = async (): Promise<void> => {
   for (const each of await all()) names.set(each.event?.position.commit ?? 0n, nameOf(each))
 }
@@ -44,29 +44,29 @@ const place = ({ commit, prepare }: Position): string =>
 
 type From = Position | typeof START
 
-/** What a subscription to $all says, in order; positions stay positions until they are printed. */
+/** Records the messages of a subscription to $all. Positions are replaced by names when they are printed. */
 const listen = (from: From, filter: { readonly prefixes: string[]; readonly maxSearchWindow?: number } | null) => {
-  const said: Array<readonly [what: string, where?: Position]> = []
-  const checkpointReached = (_: unknown, position: Position): void => void said.push(['checkpoint', position])
+  const messages: Array<readonly [name: string, position?: Position]> = []
+  const checkpointReached = (_: unknown, position: Position): void => void messages.push(['checkpoint', position])
   const subscription = client.subscribeToAll({
     fromPosition: from,
     ...(filter === null ? {} : { filter: streamNameFilter({ ...filter, checkpointInterval: 1, checkpointReached }) }),
   })
   subscription
-    .on('confirmation', () => said.push(['confirmation']))
-    .on('data', (each) => said.push([nameOf(each)]))
-    .on('caughtUp', () => said.push(['caughtUp']))
-    .on('error', ({ constructor, message }: Error) => said.push([`${constructor.name} ${message}`]))
+    .on('confirmation', () => messages.push(['confirmation']))
+    .on('data', (each) => messages.push([nameOf(each)]))
+    .on('caughtUp', () => messages.push(['caughtUp']))
+    .on('error', ({ constructor, message }: Error) => messages.push([`${constructor.name} ${message}`]))
   const until = (what: string): Promise<void> =>
     eventually(() => {
-      if (!said.some(([each]) => each.startsWith(what) || each.includes('Error')))
-        throw new Error(`not yet: ${what}, but ${JSON.stringify(said.map(([each]) => each))}`)
+      if (!messages.some(([each]) => each.startsWith(what) || each.includes('Error')))
+        throw new Error(`waits for ${what}, received ${JSON.stringify(messages.map(([each]) => each))}`)
     })
   return {
     until,
-    /** What was said since it was asked last. */
+    /** Returns the messages after the last call. */
     taken: (): string =>
-      said
+      messages
         .splice(0)
         .map(([what, where]) => (where === undefined ? what : `${what} ${place(where)}`))
         .join(', '),
@@ -82,27 +82,27 @@ await add('live-1', 0)
 await add('other', ...count(100))
 for (const [round, maxSearchWindow] of [undefined, 1, 40].entries()) {
   await learnPositions()
-  const heard = listen(START, { prefixes: ['live-'], ...(maxSearchWindow === undefined ? {} : { maxSearchWindow }) })
-  await heard.until('caughtUp')
-  print('window', maxSearchWindow, 'catching up:', heard.taken().replace(/(?:checkpoint other@\d+\/0, ){5,}/g, '… '))
+  const feed = listen(START, { prefixes: ['live-'], ...(maxSearchWindow === undefined ? {} : { maxSearchWindow }) })
+  await feed.until('caughtUp')
+  print('window', maxSearchWindow, 'catching up:', feed.taken().replace(/(?:checkpoint other@\d+\/0, ){5,}/g, '… '))
   for (const n of count(70)) await add('other', n)
   await add('live-1', round + 1)
-  await heard.until('live-1')
+  await feed.until('live-1')
   await add('other', 0)
-  if (maxSearchWindow === 1) await heard.until('checkpoint')
+  if (maxSearchWindow === 1) await feed.until('checkpoint')
   await add(`live-end-${round}`, 0)
-  await heard.until(`live-end-${round}`)
+  await feed.until(`live-end-${round}`)
   await learnPositions()
   print(
     'window',
     maxSearchWindow,
     'live:',
-    heard
+    feed
       .taken()
       .replace(/(?<=live-end-\d@0),.*$/, '')
       .replace(/(?:checkpoint other@\d+, ){5,}/g, '… '),
   )
-  await heard.end()
+  await feed.end()
 }
 
 print('== positions')
@@ -121,20 +121,20 @@ for (const [label, fromPosition] of PLACES) {
   await show(`${label}: forwards`, () => read({}))
   await show(`${label}: backwards`, () => read({ direction: 'backwards' }))
   for (const filter of [{ prefixes: ['place'] }, null]) {
-    const heard = listen(fromPosition, filter)
-    await heard.until('caughtUp')
+    const feed = listen(fromPosition, filter)
+    await feed.until('caughtUp')
     await add('place', 0)
-    await heard.until('place@')
+    await feed.until('place@')
     print(
       `${label}: subscription ${filter === null ? 'to all' : 'with a filter'}:`,
-      heard
+      feed
         .taken()
         .split(', ')
-        .filter((said) => !said.startsWith('checkpoint'))
+        .filter((message) => !message.startsWith('checkpoint'))
         .slice(0, 3)
         .join(', '),
     )
-    await heard.end()
+    await feed.end()
   }
 }
 await show('backwards from the end', async () =>
@@ -150,7 +150,7 @@ const append = (label: string, stream: string, expectedRevision: AppendExpectedR
     async () =>
       (await client.appendToStream(stream, [event(3)], { ...account, expectedRevision })).nextExpectedRevision,
   )
-/** The server writes it once more by itself, soon after it has answered. */
+/** The server writes the metadata again, soon after its answer. */
 const metadata = (stream: string) => (): Promise<unknown> =>
   eventually(async () => {
     for await (const { event: found } of client.readStream(`$$${stream}`))
@@ -227,13 +227,13 @@ for (const [name, { commit: at }] of places) {
     const fromPosition = { commit: at + inside, prepare: at + inside }
     const next = async (options: ReadAllOptions) =>
       (await all({ fromPosition, maxCount: 1, ...options })).map(nameOf).join()
-    const heard = listen(fromPosition, { prefixes: [...GONE, 'keep'] })
-    await heard.until('caughtUp')
-    const told = heard.taken().split(', ').slice(0, 2).join(', ')
-    await heard.end()
+    const feed = listen(fromPosition, { prefixes: [...GONE, 'keep'] })
+    await feed.until('caughtUp')
+    const received = feed.taken().split(', ').slice(0, 2).join(', ')
+    await feed.end()
     print(
       `${name}${label}: forwards ${await next({})}, ` +
-        `backwards ${await next({ direction: 'backwards' })}, subscription ${told}`,
+        `backwards ${await next({ direction: 'backwards' })}, subscription ${received}`,
     )
   }
 }

@@ -1,7 +1,6 @@
 /**
- * What three nodes say of each other and to whom they refuse what: followers, a leader that resigns, is frozen, loses
- * its
- * quorum, is killed. Run on real nodes with their URL and the process ids, in the order of the URL:
+ * Recorded script t24: the states and refusals of three nodes. The leader resigns, is frozen, loses its quorum and is
+ * killed. To run it on real nodes, pass their URL and the process ids in the order of the URL:
  * `node t24.ts esdb://127.0.0.1:2111,127.0.0.1:2112,127.0.0.1:2113?tls=false 17 18 19`.
  */
 import { pathToFileURL } from 'node:url'
@@ -10,13 +9,13 @@ import type { EventStoreNode } from '../../../stores/eventstoredb-server/node.ts
 import { eventually } from '../../../tools/eventually.ts'
 import { event } from './session.ts'
 
-/** Each node by itself. */
+/** One of the three nodes. */
 export interface RecordedNode extends Pick<EventStoreNode, 'address' | 'ask'> {
   readonly url: string
   readonly freeze: () => unknown
   readonly thaw: () => unknown
   readonly kill: () => unknown
-  /** Whether it has ended by itself, where somebody starts it again; elsewhere it answers no more. */
+  /** Returns whether the node has ended on its own. Default: it no longer answers. */
   readonly hasEnded?: () => Promise<boolean>
 }
 
@@ -42,18 +41,18 @@ export const recordThreeNodes = async (
 ): Promise<void> => {
   const at = (node: number): RecordedNode => nodes[node] ?? fail(node)
   const portOf = (node: number): number => Number(at(node).address.split(':')[1])
-  /** What a node says of another, or of itself. */
-  const told = async (by: number, of = by) => {
+  /** A node (default: itself) as the node `by` reports it. */
+  const memberOf = async (by: number, of = by) => {
     const { members } = JSON.parse((await at(by).ask('GET', '/gossip')).text) as Gossip
     return members.find(({ httpEndPointPort }) => httpEndPointPort === portOf(of)) ?? fail(of)
   }
-  const said = async (by: number, of = by): Promise<string> => {
-    const { state, isAlive } = await told(by, of)
+  const stateOf = async (by: number, of = by): Promise<string> => {
+    const { state, isAlive } = await memberOf(by, of)
     return `${state}, ${isAlive ? 'alive' : 'dead'}`
   }
   const leaderAmong = (some: ReadonlyArray<number>): Promise<number> =>
     eventually(async () => {
-      for (const node of some) if ((await told(node).catch(() => null))?.state === 'Leader') return node
+      for (const node of some) if ((await memberOf(node).catch(() => null))?.state === 'Leader') return node
       throw new Error('none leads')
     }, { timeoutMs: 40_000 })
   const until = (check: () => Promise<boolean>, timeoutMs = 40_000): Promise<void> =>
@@ -62,7 +61,7 @@ export const recordThreeNodes = async (
     }, { timeoutMs })
 
   const connect = (node: number) => EventStoreDBClient.connectionString(`${at(node).url}&keepAliveInterval=-1`)
-  /** A client moves on by itself once it has heard of the leader: each call has one of its own. */
+  /** Runs a call with a new client, because a client that knows the leader moves to it. */
   const outcome = async (node: number, call: (client: EventStoreDBClient) => Promise<unknown>): Promise<string> => {
     const client = connect(node)
     try {
@@ -100,20 +99,20 @@ export const recordThreeNodes = async (
     ]
     print(`${who}: subscription requiring the leader, from the end ${ends[0]}; from the start ${ends[1]}`)
   }
-  /** A feed that stays. */
+  /** Counts the events of a subscription that stays open. */
   const follow = async (node: number) => {
-    const heard = { events: 0, hasFailed: false }
+    const received = { events: 0, hasFailed: false }
     const subscription = connect(node).subscribeToAll({
       fromPosition: END,
       filter: streamNameFilter({ prefixes: ['a'] }),
     })
     subscription
-      .on('data', () => (heard.events += 1))
+      .on('data', () => (received.events += 1))
       .on('error', () => {
-        heard.hasFailed = true
+        received.hasFailed = true
       })
     await new Promise((resolve) => subscription.once('caughtUp', resolve))
-    return heard
+    return received
   }
 
   print('== a leader and its followers')
@@ -122,22 +121,23 @@ export const recordThreeNodes = async (
   const [one = 0, two = 0] = others
   for (const [node, role] of [[first, 'A'], [one, 'B'], [two, 'C']] as const) roles.set(portOf(node), role)
   await until(
-    async () => (await said(first, one)) === 'Follower, alive' && (await said(first, two)) === 'Follower, alive',
+    async () => (await stateOf(first, one)) === 'Follower, alive' && (await stateOf(first, two)) === 'Follower, alive',
   )
-  print(`of themselves: ${await said(first)}; ${await said(one)}; ${await said(two)}`)
+  print(`of themselves: ${await stateOf(first)}; ${await stateOf(one)}; ${await stateOf(two)}`)
   await calls('leader', first)
   await calls('follower', one)
 
   print('== the leader resigns')
-  const heardAtFirst = await follow(first)
-  const epochBefore = (await told(first)).epochNumber
+  const feedOfFirst = await follow(first)
+  const epochBefore = (await memberOf(first)).epochNumber
   let second = first
   let answered = 0
-  // On a busy machine the one that resigned may be elected again, or nothing comes of it: it tells the others once.
+  // On a busy machine the resigned leader may be elected again, or its message is lost: it resigns again.
   while (second === first) {
-    const { epochNumber } = await told(first)
+    const { epochNumber } = await memberOf(first)
     answered = (await at(first).ask('POST', '/admin/node/resign')).status
-    const isElected = async (): Promise<boolean> => (await told(await leaderAmong([0, 1, 2]))).epochNumber > epochNumber
+    const isElected = async (): Promise<boolean> =>
+      (await memberOf(await leaderAmong([0, 1, 2]))).epochNumber > epochNumber
     await until(isElected, 10_000).catch(() => undefined)
     second = await leaderAmong([0, 1, 2])
   }
@@ -149,33 +149,39 @@ export const recordThreeNodes = async (
     [first, 'resigned'],
   ] as const)
     roles.set(portOf(node), role)
-  await until(async () => (await said(first)) === 'Follower, alive' && (await said(first, second)) === 'Leader, alive')
-  print(`a higher epoch: ${(await told(second)).epochNumber > epochBefore}`)
+  await until(
+    async () => (await stateOf(first)) === 'Follower, alive' &&
+      (await stateOf(first, second)) === 'Leader, alive',
+  )
+  print(`a higher epoch: ${(await memberOf(second)).epochNumber > epochBefore}`)
   print(`resigned: append requiring the leader ${await append(first, LEADER)}`)
-  // What it forwards while it does not yet know where to is lost, and the feed would wait for that event.
+  // Appends that it forwards before it knows the new leader are lost, so they are repeated.
   await until(async () => (await append(first)) === 'OK')
   print('resigned: append OK')
-  await until(() => Promise.resolve(heardAtFirst.events > 0))
+  await until(() => Promise.resolve(feedOfFirst.events > 0))
   print('its feeds go on')
-  await until(async () => (await said(third)) === 'Follower, alive' && (await said(third, second)) === 'Leader, alive')
+  await until(
+    async () => (await stateOf(third)) === 'Follower, alive' &&
+      (await stateOf(third, second)) === 'Leader, alive',
+  )
 
   print('== the leader is frozen')
-  const heardAtSecond = await follow(second)
-  const epochFrozen = (await told(second)).epochNumber
+  const feedOfSecond = await follow(second)
+  const epochFrozen = (await memberOf(second)).epochNumber
   await at(second).freeze()
-  // Whether it is taken for alive depends on how soon they gossip.
-  print(`at once the others say: ${(await told(third, second)).state}`)
+  // Whether the others consider it alive depends on their gossip.
+  print(`at once the others say: ${(await memberOf(third, second)).state}`)
   print(`follower: append ${await append(third)}`)
   const fourth = await leaderAmong([first, third])
   const left = fourth === first ? third : first
-  await until(async () => !(await told(fourth, second)).isAlive)
+  await until(async () => !(await memberOf(fourth, second)).isAlive)
   print(
-    `a higher epoch: ${(await told(fourth)).epochNumber > epochFrozen}; ` +
-      `of the old one the new leader says: ${await said(fourth, second)}`,
+    `a higher epoch: ${(await memberOf(fourth)).epochNumber > epochFrozen}; ` +
+      `of the old one the new leader says: ${await stateOf(fourth, second)}`,
   )
   print(`new leader: append ${await append(fourth)}`)
   await at(second).thaw()
-  const claim = await told(second)
+  const claim = await memberOf(second)
   const acknowledgement =
     (await append(second, { deadline: 3000, ...LEADER })) === 'OK' ? 'acknowledged' : 'not acknowledged'
   print(
@@ -185,22 +191,25 @@ export const recordThreeNodes = async (
   const { ask, hasEnded = () => ask('GET', '/info').then(() => false, () => true) } = at(second)
   await until(hasEnded)
   await at(second).kill()
-  await until(() => Promise.resolve(heardAtSecond.hasFailed))
-  print(`then it ends; its feeds have told ${heardAtSecond.events} events and failed`)
+  await until(() => Promise.resolve(feedOfSecond.hasFailed))
+  print(`then it ends; its feeds have told ${feedOfSecond.events} events and failed`)
 
-  // Whoever runs nodes may start again one that ended; here it stays away.
+  // A service manager may have started the node again; in this script it stays down.
   await at(second).kill()
 
   print('== the quorum is lost')
   for (const [node, role] of [[fourth, 'leader'], [left, 'left']] as const) roles.set(portOf(node), role)
-  await until(async () => (await said(fourth)) === 'Leader, alive' && (await said(fourth, left)) === 'Follower, alive')
+  await until(
+    async () => (await stateOf(fourth)) === 'Leader, alive' &&
+      (await stateOf(fourth, left)) === 'Follower, alive',
+  )
   await at(left).freeze()
   print(
     `at once: readAll requiring the leader ${await readAll(fourth, LEADER)}; ` +
       `append ${await append(fourth, { deadline: 800 })}`,
   )
-  await until(async () => (await told(fourth)).state === 'Unknown')
-  print(`later: ${await said(fourth)}; of the other ${await said(fourth, left)}`)
+  await until(async () => (await memberOf(fourth)).state === 'Unknown')
+  print(`later: ${await stateOf(fourth)}; of the other ${await stateOf(fourth, left)}`)
   await calls('without quorum', fourth)
   await at(left).thaw()
   await until(async () => (await append(fourth, { deadline: 2000 })) === 'OK')
@@ -211,7 +220,7 @@ export const recordThreeNodes = async (
   const survivor = last === fourth ? left : fourth
   roles.set(portOf(last), 'killed')
   await until(
-    async () => (await said(survivor)) === 'Follower, alive' && (await said(survivor, last)) === 'Leader, alive',
+    async () => (await stateOf(survivor)) === 'Follower, alive' && (await stateOf(survivor, last)) === 'Leader, alive',
   )
   await at(last).kill()
   print(`at once: append requiring the leader ${await append(survivor, LEADER)}`)
@@ -224,7 +233,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
       try {
         process.kill(Number(ids[node]), name)
       } catch {
-        // It has ended already.
+        // The process has ended.
       }
     }
     const ask = async (method: string, path: string) => {

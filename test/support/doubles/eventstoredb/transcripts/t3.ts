@@ -1,4 +1,4 @@
-/** Reads, metadata, truncation, deletion and tombstones: what t3 of the recordings ran. */
+/** Recorded script t3: reads, metadata, truncation, deletion and tombstones. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { NO_STREAM } from '@eventstore/db-client'
@@ -9,7 +9,7 @@ const run = short()
 const read = (label: string, stream: string, options?: Parameters<typeof client.readStream>[1]): Promise<void> =>
   show(label, reading(client, stream, options))
 const newest = { direction: 'backwards', fromRevision: 'end', maxCount: 1 } as const
-/** `numbers` events to a stream, whatever its revision. */
+/** Appends events to a stream of any revision. */
 const add = (stream: string, ...numbers: ReadonlyArray<number>) =>
   client.appendToStream(
     stream,
@@ -42,7 +42,7 @@ await show('setStreamMetadata wrong expectedRevision NO_STREAM', () =>
 )
 await show('setStreamMetadata maxAge 2s', () => client.setStreamMetadata(s, { maxAge: 60 }))
 await read('read at once', s)
-// The recording waited for two seconds instead; here the age is long, so that a busy machine reads in time.
+// The recording used an age of 2 s. A longer age lets a busy machine read in time.
 await client.setStreamMetadata(s, { maxAge: 1 })
 await delay(1100)
 await read('read after 2.5 s', s)
