@@ -11,7 +11,7 @@ import { decodeOrThrow, object } from '../../domain/shared/codecs.ts'
 import type { CommandError } from '../command-error.ts'
 import { controlPath, rebuildPath } from '../compose/control.ts'
 import { ON_BEHALF_OF } from '../http/access.ts'
-import { dataFiles } from './stores/tool-data.ts'
+import { dataFiles } from './data-files.ts'
 import { withProcess } from './process-for-command.ts'
 import { toolSettings } from './tool-settings.ts'
 

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Documents } from '../../../application/ports/documents.ts'
 import type { EventStore } from '../../../application/ports/event-store.ts'
@@ -12,41 +10,12 @@ import { openSqliteEventReader } from '../../../infrastructure/sqlite/event-log/
 import { openSqliteKeyringReader } from '../../../infrastructure/sqlite/keyring/keyring.ts'
 import { sqliteKeyRows } from '../../../infrastructure/sqlite/verify-files.ts'
 import type { KeyRow } from '../../../infrastructure/keys/verify-keys.ts'
-import { CommandError } from '../../command-error.ts'
-import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, masterKeyPath, readMasterKey } from '../../compose/stores.ts'
+import { readMasterKey } from '../../compose/stores.ts'
+import { dataFiles } from '../data-files.ts'
+import type { DataFiles } from '../data-files.ts'
 
 /** Commands wait longer for a server than the service does, because no client waits for them. */
 export const SERVER_LIMIT_MS = 60_000
-
-export interface DataFiles {
-  readonly events: string
-  readonly documents: string
-  readonly keyring: string
-  readonly masterKey: string
-}
-
-/**
- * Returns the paths of the embedded databases. Throws a CommandError when a database that the settings need is missing.
- */
-export const dataFiles = (settings: Settings): DataFiles => {
-  const file = (name: string): string => join(settings.dataDir, name)
-  const files = { events: file(EVENTS_FILE), documents: file(DOCUMENTS_FILE), keyring: file(KEYRING_FILE) }
-  const missing = embeddedFiles(settings, files).filter((path) => !existsSync(path))
-  if (missing.length > 0)
-    throw new CommandError(`There is no data of a service in ${settings.dataDir}: ${missing.join(', ')} missing.`, {
-      hint: 'Set the data directory: export STENOLOG_DATA_DIR=/path/to/data',
-    })
-  return { ...files, masterKey: masterKeyPath(settings) }
-}
-
-/** Returns the databases that the service uses. A server in the settings replaces the embedded database. */
-export const embeddedFiles = (
-  { eventstoreUrl, mongoUrl }: Pick<Settings, 'eventstoreUrl' | 'mongoUrl'>,
-  { events, documents, keyring }: Omit<DataFiles, 'masterKey'>,
-): ReadonlyArray<string> => [
-  ...(eventstoreUrl === null ? [events] : []),
-  ...(mongoUrl === null ? [documents, keyring] : []),
-]
 
 /** Returns whether another process uses the data directory. */
 export const isServiceRunning = (dataDir: string): boolean => {

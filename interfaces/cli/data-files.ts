@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Settings } from '../../infrastructure/settings.ts'
+import { CommandError } from '../command-error.ts'
+import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, masterKeyPath } from '../compose/stores.ts'
+
+/** Paths of the embedded databases and of the master key. */
+export interface DataFiles {
+  readonly events: string
+  readonly documents: string
+  readonly keyring: string
+  readonly masterKey: string
+}
+
+/**
+ * Returns the paths of the embedded databases. Throws a CommandError when a database that the settings need is missing.
+ */
+export const dataFiles = (settings: Settings): DataFiles => {
+  const file = (name: string): string => join(settings.dataDir, name)
+  const files = { events: file(EVENTS_FILE), documents: file(DOCUMENTS_FILE), keyring: file(KEYRING_FILE) }
+  const missing = embeddedFiles(settings, files).filter((path) => !existsSync(path))
+  if (missing.length > 0)
+    throw new CommandError(`There is no data of a service in ${settings.dataDir}: ${missing.join(', ')} missing.`, {
+      hint: 'Set the data directory: export STENOLOG_DATA_DIR=/path/to/data',
+    })
+  return { ...files, masterKey: masterKeyPath(settings) }
+}
+
+/** Returns the databases that the service uses. A server in the settings replaces the embedded database. */
+export const embeddedFiles = (
+  { eventstoreUrl, mongoUrl }: Pick<Settings, 'eventstoreUrl' | 'mongoUrl'>,
+  { events, documents, keyring }: Omit<DataFiles, 'masterKey'>,
+): ReadonlyArray<string> => [
+  ...(eventstoreUrl === null ? [events] : []),
+  ...(mongoUrl === null ? [documents, keyring] : []),
+]
