@@ -1,27 +1,27 @@
 import { BSON } from 'mongodb'
-import { each, notLearned, ServerError } from './errors.ts'
+import { each, notImplemented, ServerError } from './errors.ts'
 import { explained } from './explain.ts'
 import { checkFilter, demanded, matches, projected, sorted } from './match.ts'
 import type { Storage, View } from './storage.ts'
 import { checkUpdate, updated } from './update.ts'
 
-/** A command in the hands of its handler: `of` is the collection that it names. */
+/** A command with its context. `namespace`: `database.collection`. */
 export interface Call {
   readonly storage: Storage
   readonly cursors: Map<number, ReadonlyArray<BSON.Document>>
   readonly database: string
-  readonly of: string
+  readonly namespace: string
   readonly command: BSON.Document
-  /** What it reads. */
+  /** The data that it reads. */
   readonly view: View
-  /** By the clock of the member that it came to. */
+  /** The time of the member that received it. */
   readonly now: Date
 }
 
 interface Command {
-  /** Arguments beside its own name and those of every command. */
+  /** The arguments, except its name and the arguments of every command. */
   readonly takes: ReadonlyArray<string>
-  /** Documents, which makes it retryable, or else. */
+  /** A command that writes documents is retryable. */
   readonly writes?: 'documents' | 'metadata'
   readonly run: (call: Call) => BSON.Document
 }
@@ -33,9 +33,9 @@ let lastCursor = 0
 
 const listOf = (value: unknown): ReadonlyArray<BSON.Document> => (Array.isArray(value) ? value : [])
 
-/** The first documents, and a cursor for the others. */
+/** Returns the first documents, and a cursor for the others. */
 const answered = (
-  { cursors, of }: Pick<Call, 'cursors' | 'of'>,
+  { cursors, namespace }: Pick<Call, 'cursors' | 'namespace'>,
   found: ReadonlyArray<BSON.Document>,
   size: number,
   single = false,
@@ -43,19 +43,23 @@ const answered = (
   const rest = single ? [] : found.slice(size)
   if (rest.length > 0) cursors.set(++lastCursor, rest)
   return {
-    cursor: { firstBatch: found.slice(0, size), id: BSON.Long.fromNumber(rest.length > 0 ? lastCursor : 0), ns: of },
+    cursor: {
+      firstBatch: found.slice(0, size),
+      id: BSON.Long.fromNumber(rest.length > 0 ? lastCursor : 0),
+      ns: namespace,
+    },
     ...OK,
   }
 }
 
-/** Those that the filter takes; one that names an `_id` is not looked for among all. */
-const select = ({ storage, of, view }: Call, filter: BSON.Document): ReadonlyArray<BSON.Document> => {
+/** Returns the documents that match the filter. A filter with an `_id` needs no scan. */
+const select = ({ storage, namespace, view }: Call, filter: BSON.Document): ReadonlyArray<BSON.Document> => {
   checkFilter(filter)
   const id: unknown = filter['_id']
   const candidates =
     typeof id === 'string'
-      ? [storage.byId(of, id, view)].flatMap((document) => document ?? [])
-      : storage.documents(of, view)
+      ? [storage.byId(namespace, id, view)].flatMap((document) => document ?? [])
+      : storage.documents(namespace, view)
   return candidates.filter((document) => matches(document, filter))
 }
 
@@ -82,23 +86,24 @@ const getMore = ({ cursors, database, command }: Call): BSON.Document => {
   return { cursor: { nextBatch: rest.slice(0, size), id: next, ns: `${database}.${command['collection']}` }, ...OK }
 }
 
-/** How a `find` is answered; its plan must find the same documents. */
+/** Explains a `find`. Its plan must find the same documents as the `find`. */
 const explain = (call: Call): BSON.Document => {
   const command: BSON.Document = call.command['explain']
-  const of = `${call.database}.${command['find']}`
+  const namespace = `${call.database}.${command['find']}`
   const unknown = Object.keys(command).find((name) => name !== 'find' && !FIND.includes(name) && !COMMON.includes(name))
-  if (unknown !== undefined || call.command['verbosity'] !== 'executionStats') throw notLearned('to explain that')
-  const ids = foundBy({ ...call, of, command }).map(({ _id }): unknown => _id)
-  const { found, ...stats } = explained(call.storage.documents(of, call.view), call.storage.indexes(of), command)
+  if (unknown !== undefined || call.command['verbosity'] !== 'executionStats') throw notImplemented('this explain')
+  const ids = foundBy({ ...call, namespace, command }).map(({ _id }): unknown => _id)
+  const documents = call.storage.documents(namespace, call.view)
+  const { found, ...stats } = explained(documents, call.storage.indexes(namespace), command)
   const planned = found.map(({ _id }): unknown => _id)
-  if (JSON.stringify(planned) !== JSON.stringify(ids)) throw new Error('the plan finds something else')
+  if (JSON.stringify(planned) !== JSON.stringify(ids)) throw new Error('the plan finds other documents')
   return { ...stats, ...OK }
 }
 
-const insert = ({ storage, of, command }: Call): BSON.Document => {
+const insert = ({ storage, namespace, command }: Call): BSON.Document => {
   let n = 0
   const errors = each(listOf(command['documents']), command['ordered'], (document) => {
-    storage.insert(of, '_id' in document ? document : { _id: new BSON.ObjectId(), ...document })
+    storage.insert(namespace, '_id' in document ? document : { _id: new BSON.ObjectId(), ...document })
     n += 1
   })
   return { n, ...errors, ...OK }
@@ -109,19 +114,19 @@ interface Outcome {
   readonly after: BSON.Document | null
 }
 
-/** Changes the first that the filter takes, or makes one. */
+/** Changes the first document that matches the filter, or inserts one. */
 const updateOne = (call: Call, filter: BSON.Document, update: BSON.Document, upsert: boolean): Outcome => {
   checkUpdate(update)
   const [before] = select(call, filter)
   if (before !== undefined) {
     const after = updated(before, update, { isNew: false, now: call.now })
-    if (!Buffer.from(BSON.serialize(before)).equals(BSON.serialize(after))) call.storage.replace(call.of, after)
+    if (!Buffer.from(BSON.serialize(before)).equals(BSON.serialize(after))) call.storage.replace(call.namespace, after)
     return { before, after }
   }
   if (!upsert) return { before: null, after: null }
   const after = updated(demanded(filter), update, { isNew: true, now: call.now })
   const whole = '_id' in after ? after : { _id: new BSON.ObjectId(), ...after }
-  call.storage.insert(call.of, whole)
+  call.storage.insert(call.namespace, whole)
   return { before: null, after: whole }
 }
 
@@ -133,13 +138,13 @@ const update = (call: Call): BSON.Document => {
   const upserted: Array<BSON.Document> = []
   const errors = each(listOf(call.command['updates']), call.command['ordered'], (one, index) => {
     const unknown = Object.keys(one).find((name) => !UPDATE_MEMBERS.includes(name))
-    if (unknown !== undefined) throw notLearned(`update's member ${unknown}`)
-    if (one['multi'] === true) throw notLearned('updates of many documents')
+    if (unknown !== undefined) throw notImplemented(`the member ${unknown} of an update`)
+    if (one['multi'] === true) throw notImplemented('updates of many documents')
     const { before, after } = updateOne(call, one['q'], one['u'], one['upsert'] === true)
     if (after === null) return
     n += 1
     if (before === null) upserted.push({ index, _id: after['_id'] })
-    else if (before !== call.storage.byId(call.of, before['_id'], 'local')) nModified += 1
+    else if (before !== call.storage.byId(call.namespace, before['_id'], 'local')) nModified += 1
   })
   return { n, nModified, ...(upserted.length > 0 ? { upserted } : {}), ...errors, ...OK }
 }
@@ -150,11 +155,11 @@ const remove = (call: Call): BSON.Document => {
   let n = 0
   const errors = each(listOf(call.command['deletes']), call.command['ordered'], (one) => {
     const unknown = Object.keys(one).find((name) => !DELETE_MEMBERS.includes(name))
-    if (unknown !== undefined) throw notLearned(`delete's member ${unknown}`)
-    if (one['limit'] !== 1) throw notLearned('to delete many documents')
+    if (unknown !== undefined) throw notImplemented(`the member ${unknown} of a delete`)
+    if (one['limit'] !== 1) throw notImplemented('deletes of many documents')
     const [found] = select(call, one['q'])
     if (found === undefined) return
-    call.storage.remove(call.of, found['_id'])
+    call.storage.remove(call.namespace, found['_id'])
     n += 1
   })
   return { n, ...errors, ...OK }
@@ -162,21 +167,21 @@ const remove = (call: Call): BSON.Document => {
 
 const findAndModify = (call: Call): BSON.Document => {
   const { query = {}, update: change, upsert, new: wantsNew } = call.command
-  if (change === undefined || call.command['remove'] === true) throw notLearned('findAndModify without an update')
+  if (change === undefined || call.command['remove'] === true) throw notImplemented('findAndModify without an update')
   const { before, after } = updateOne(call, query, change, upsert === true)
   const made = before === null && after !== null ? { upserted: after['_id'] } : {}
   const lastErrorObject = { n: after === null ? 0 : 1, updatedExisting: before !== null, ...made }
   return { lastErrorObject, value: wantsNew === true ? after : before, ...OK }
 }
 
-const createIndexes = ({ storage, of, command }: Call): BSON.Document => {
-  const numIndexesBefore = storage.indexes(of).length
+const createIndexes = ({ storage, namespace, command }: Call): BSON.Document => {
+  const numIndexesBefore = storage.indexes(namespace).length
   for (const { key, name, unique = false, ...others } of listOf(command['indexes'])) {
     const [option] = Object.keys(others)
-    if (option !== undefined) throw notLearned(`the index option ${option}`)
+    if (option !== undefined) throw notImplemented(`the index option ${option}`)
     const same = JSON.stringify(key)
-    const known = storage.indexes(of).find((index) => index.name === name || JSON.stringify(index.key) === same)
-    if (known === undefined) storage.addIndex(of, { key: { ...key }, name, unique: unique === true })
+    const known = storage.indexes(namespace).find((index) => index.name === name || JSON.stringify(index.key) === same)
+    if (known === undefined) storage.addIndex(namespace, { key: { ...key }, name, unique: unique === true })
     else if (known.name !== name)
       throw new ServerError(85, 'IndexOptionsConflict', `Index already exists with a different name: ${known.name}`)
     else if (JSON.stringify(known.key) !== same)
@@ -186,21 +191,22 @@ const createIndexes = ({ storage, of, command }: Call): BSON.Document => {
         `An existing index has the same name as the requested index. Requested index: ${name}`,
       )
   }
-  return { numIndexesBefore, numIndexesAfter: storage.indexes(of).length, ...OK }
+  return { numIndexesBefore, numIndexesAfter: storage.indexes(namespace).length, ...OK }
 }
 
-const dropIndexes = ({ storage, of, command }: Call): BSON.Document => {
-  const nIndexesWas = storage.indexes(of).length
-  if (nIndexesWas === 0) throw new ServerError(26, 'NamespaceNotFound', `ns not found ${of}`)
+const dropIndexes = ({ storage, namespace, command }: Call): BSON.Document => {
+  const nIndexesWas = storage.indexes(namespace).length
+  if (nIndexesWas === 0) throw new ServerError(26, 'NamespaceNotFound', `ns not found ${namespace}`)
   const name: unknown = command['index']
-  if (typeof name !== 'string' || name === '*') throw notLearned('to drop indexes but by the name of one')
-  if (!storage.dropIndex(of, name)) throw new ServerError(27, 'IndexNotFound', `index not found with name [${name}]`)
+  if (typeof name !== 'string' || name === '*') throw notImplemented('dropIndexes without a single name')
+  if (!storage.dropIndex(namespace, name))
+    throw new ServerError(27, 'IndexNotFound', `index not found with name [${name}]`)
   return { nIndexesWas, ...OK }
 }
 
 const listIndexes = (call: Call): BSON.Document => {
-  const indexes = call.storage.indexes(call.of)
-  if (indexes.length === 0) throw new ServerError(26, 'NamespaceNotFound', `ns does not exist: ${call.of}`)
+  const indexes = call.storage.indexes(call.namespace)
+  if (indexes.length === 0) throw new ServerError(26, 'NamespaceNotFound', `ns does not exist: ${call.namespace}`)
   return answered(
     call,
     indexes.map(({ name, key, unique }) => ({ v: 2, key, name, ...(unique && name !== '_id_' ? { unique } : {}) })),
@@ -219,9 +225,9 @@ const listCollections = (call: Call): BSON.Document => {
   return answered(call, names.filter((entry) => matches(entry, filter)), FIRST_BATCH)
 }
 
-const drop = ({ storage, of }: Call): BSON.Document => {
-  if (!storage.drop(of)) throw new ServerError(26, 'NamespaceNotFound', 'ns not found')
-  return { ns: of, ...OK }
+const drop = ({ storage, namespace }: Call): BSON.Document => {
+  if (!storage.drop(namespace)) throw new ServerError(26, 'NamespaceNotFound', 'ns not found')
+  return { ns: namespace, ...OK }
 }
 
 const dropDatabase = ({ storage, database }: Call): BSON.Document => {
@@ -235,14 +241,14 @@ const killCursors = ({ cursors, command }: Call): BSON.Document => {
   return { cursorsKilled: ids, cursorsNotFound: [], cursorsAlive: [], cursorsUnknown: [], ...OK }
 }
 
-/** Arguments that every command takes. */
+/** The arguments of every command. */
 export const COMMON = [
   '$db', 'lsid', '$clusterTime', '$readPreference', 'readConcern', 'writeConcern', 'maxTimeMS', 'txnNumber', 'comment',
 ]
 
 const FIND = ['filter', 'sort', 'projection', 'skip', 'limit', 'batchSize', 'singleBatch']
 
-/** All that the double can do beside greeting; every other command is unknown to it. */
+/** All commands of the double except hello. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   ping: { takes: [], run: () => OK },
   endSessions: { takes: [], run: () => OK },

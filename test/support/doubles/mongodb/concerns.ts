@@ -5,11 +5,11 @@ import type { View } from './storage.ts'
 
 export const waitsForMajority = (command: BSON.Document): boolean => command['writeConcern']?.w === 'majority'
 
-/** Members of checkpoints that tell others how far a projection is: told anew all the time, and lost without harm. */
+/** Members of checkpoints that publish the progress of a projection. They are written all the time and may be lost. */
 const MAY_BE_LOST = ['told', 'passed']
 
-/** Whether nothing that must be durable is in the write. */
-const isPassing = (name: string, command: BSON.Document): boolean => {
+/** Returns whether a write contains only data that may be lost. */
+const mayBeLost = (name: string, command: BSON.Document): boolean => {
   const updates: ReadonlyArray<BSON.Document> = command['updates'] ?? []
   return name === 'update' && command['update'] === 'checkpoints' && updates.every(({ u, upsert }) => {
     const [operator, ...others] = Object.keys(u as BSON.Document)
@@ -18,31 +18,32 @@ const isPassing = (name: string, command: BSON.Document): boolean => {
   })
 }
 
-/** A write that may be acknowledged before it is durable, and must not; null where it may, or will not. */
+/** Returns the write if it could be acknowledged before it is durable although it must be durable; otherwise null. */
 export const weaknessOf = (name: string, command: BSON.Document): WeakWrite | null => {
   const concern: BSON.Document = command['writeConcern'] ?? {}
-  if ((concern['w'] === 'majority' && concern['j'] === true) || isPassing(name, command)) return null
+  if ((concern['w'] === 'majority' && concern['j'] === true) || mayBeLost(name, command)) return null
   const collection = typeof command[name] === 'string' ? command[name] : ''
   return { collection: `${command['$db']}.${collection}`, command: name, concern: JSON.stringify(concern) }
 }
 
-/** A server takes it, but the product must not ask. */
+/** The refusal of a weak write. A real server performs it, but the product must not send it. */
 export const refusalOf = ({ concern }: WeakWrite): ServerError =>
   new ServerError(
     100,
     'UnsatisfiableWriteConcern',
-    `the double of MongoDB takes writes of {w: "majority", j: true}, not of ${concern}`,
+    `the double of MongoDB performs writes with {w: "majority", j: true} only, not with ${concern}`,
   )
 
-/** What a read that came to a primary sees. */
+/** The data that a read at a primary sees. */
 export const viewOf = (command: BSON.Document): View => {
-  // The concern of a read that is explained comes within it.
+  // The read concern of an explained read is inside the explained command.
   const level: unknown = command['readConcern']?.level ?? command['explain']?.readConcern?.level ?? 'local'
   if (level === 'majority') return 'majority'
   if (level === 'local') return 'local'
-  throw new ServerError(72, 'InvalidOptions', `the double of MongoDB has no read concern ${String(level)}`)
+  const message = `the double of MongoDB does not implement the read concern ${String(level)}`
+  throw new ServerError(72, 'InvalidOptions', message)
 }
 
-/** Whether a secondary may answer. */
+/** Returns whether a secondary may answer. */
 export const maySecondary = (command: BSON.Document): boolean =>
   !['primary', undefined].includes(command['$readPreference']?.mode as string | undefined)

@@ -8,23 +8,23 @@ import type { Request } from './wire.ts'
 export interface Connection {
   readonly socket: Socket
   readonly member: number
-  /** Addresses of all members, by the door through which it came. */
+  /** The addresses of all members at the door of this connection. */
   readonly hosts: ReadonlyArray<string>
 }
 
-/** One member's port of a door. */
+/** The port of one member at a door. */
 interface Entrance {
   readonly member: number
   readonly sockets: Set<Socket>
   port: number
   listener: Server | null
-  /** What is between the client and all members behind this door. */
+  /** The state of the network between the client and this member. */
   line: Line
 }
 
 interface DoorsOptions {
   readonly size: number
-  /** How the member itself can be reached. */
+  /** The state of the network at the member, for all clients. */
   readonly lineOf: (member: number) => Line
   readonly take: (connection: Connection, request: Request) => void
 }
@@ -36,8 +36,8 @@ const listening = async (listener: Server, port: number): Promise<number> => {
 }
 
 /**
- * Ports of the members, a set of them for each client that is to be cut off by itself: whoever comes through a door is
- * told of its ports only, as by a server with horizons. A silent line keeps what is sent until it is open.
+ * Creates doors: sets of ports of the members, one for each client that a test cuts off separately. A client learns
+ * only the ports of its door, as from a server with horizons. A silent line holds all data until it is open.
  */
 export const createDoors = ({ size, lineOf, take }: DoorsOptions) => {
   const doors = new Map<string, ReadonlyArray<Entrance>>()
@@ -54,7 +54,7 @@ export const createDoors = ({ size, lineOf, take }: DoorsOptions) => {
       socket.pause()
       socket.cork()
     } else {
-      // As often as it was corked.
+      // Corks nest, so uncork as often as cork was called.
       while (socket.writableCorked > 0) socket.uncork()
       socket.resume()
     }
@@ -96,7 +96,7 @@ export const createDoors = ({ size, lineOf, take }: DoorsOptions) => {
   }
 
   return {
-    /** Its ports; made where it is new. */
+    /** Returns the ports of a door. Creates the door if it does not exist. */
     ports: async (door: string, ports: ReadonlyArray<number> = []): Promise<ReadonlyArray<number>> => {
       const known = doors.get(door)
       const entrances = known ?? Array.from({ length: size }, (_, member): Entrance =>
@@ -109,7 +109,7 @@ export const createDoors = ({ size, lineOf, take }: DoorsOptions) => {
       for (const entrance of doors.get(door) ?? []) if (members.includes(entrance.member)) entrance.line = line
       await refresh()
     },
-    /** After something has changed in how members can be reached. */
+    /** Applies changes of `lineOf`. */
     refresh,
     connections: (): number => connections,
   }

@@ -1,6 +1,6 @@
 import type { BSON } from 'mongodb'
 
-/** A refusal as a server words it. https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml */
+/** An error of a server. https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml */
 export class ServerError extends Error {
   readonly code: number
   readonly codeName: string
@@ -14,11 +14,11 @@ export class ServerError extends Error {
   }
 }
 
-/** A real server can do this; the double has not learned it, because nothing in the project asks for it. */
-export const notLearned = (what: string): ServerError =>
-  new ServerError(238, 'NotImplemented', `the double of MongoDB has not learned ${what}`)
+/** The error for a feature of real servers that the double lacks, because the project does not use it. */
+export const notImplemented = (feature: string): ServerError =>
+  new ServerError(238, 'NotImplemented', `the double of MongoDB does not implement ${feature}`)
 
-/** Codes by which a member says that it is, or has become, none that takes this. */
+/** Codes of members that are not the primary. */
 const NOT_PRIMARY = [10107, 13435, 11602]
 
 interface Refused {
@@ -26,7 +26,7 @@ interface Refused {
   readonly topologyVersion: BSON.Document
 }
 
-/** The answer to a command that failed; a driver repeats a write only where the server has labelled the failure. */
+/** The answer to a failed command. A driver repeats a write only when the failure has the label for it. */
 export const failure = (
   { code, codeName, message, more }: ServerError,
   { command, topologyVersion }: Refused,
@@ -40,7 +40,7 @@ export const failure = (
   ...(NOT_PRIMARY.includes(code) && command['txnNumber'] !== undefined ? { errorLabels: ['RetryableWriteError'] } : {}),
 })
 
-/** Runs each; one that is refused is named, and stops those behind it where they are ordered. */
+/** Runs the items of a bulk write and collects the errors. If `ordered`, the first error stops the bulk write. */
 export const each = <A,>(
   items: ReadonlyArray<A>,
   ordered: unknown,

@@ -1,9 +1,9 @@
 import type { BSON } from 'mongodb'
-import { notLearned } from './errors.ts'
+import { notImplemented } from './errors.ts'
 import { isExpression, matches, sorted, valueAt } from './match.ts'
 import type { Index } from './storage.ts'
 
-/** What a server counts, and the documents that the plan finds. */
+/** The counts of a plan, and the documents that it finds. */
 interface Execution {
   readonly stage: string
   readonly index: string | null
@@ -15,7 +15,7 @@ interface Execution {
 interface Query {
   readonly filter: BSON.Document
   readonly sort: BSON.Document
-  /** Whether the index alone can answer. */
+  /** Decides whether the index alone can answer. */
   readonly projection: BSON.Document
   readonly skip: number
   readonly limit: number
@@ -27,19 +27,19 @@ const conditionsOn = (filter: BSON.Document, path: string): BSON.Document | null
   return isExpression(wanted) ? wanted : { $eq: wanted }
 }
 
-/** An index holds a missing member as null, so what may equal null can be decided by the document alone. */
+/** An index stores a missing member as null, so a comparison with null needs the document. */
 const isExact = (conditions: BSON.Document): boolean =>
   !('$eq' in conditions && conditions['$eq'] === null) &&
   !(Array.isArray(conditions['$in']) && conditions['$in'].includes(null))
 
-/** How many single values the conditions leave; null: a range. */
+/** The number of single values that match the conditions; null: a range. */
 const pointsOf = (conditions: BSON.Document | null): number | null => {
   if (conditions === null) return null
   if ('$eq' in conditions) return 1
   return Array.isArray(conditions['$in']) ? conditions['$in'].length : null
 }
 
-/** Whether reading the index gives the order of the sort; `merge`: reading it once for each listed value does. */
+/** How the index provides the order of the sort. `merge`: one scan for each listed value; null: not at all. */
 const orderBy = (index: Index, { filter, sort }: Query): 'forward' | 'backward' | 'merge' | null => {
   const paths = Object.keys(index.key)
   const points = paths.map((path) => pointsOf(conditionsOn(filter, path)))
@@ -58,11 +58,15 @@ const orderBy = (index: Index, { filter, sort }: Query): 'forward' | 'backward' 
 const onePage = <A>(all: ReadonlyArray<A>, { skip, limit }: Query): ReadonlyArray<A> =>
   all.slice(skip, limit === 0 ? undefined : skip + limit)
 
-/** Entries until a page is full that takes those which `isMatch` takes. */
-const consumed = <A>(all: ReadonlyArray<A>, { skip, limit }: Query, isMatch: (one: A) => boolean): ReadonlyArray<A> => {
+/** The entries that a scan reads until the page is full of matches. */
+const consumed = <A>(
+  all: ReadonlyArray<A>,
+  { skip, limit }: Query,
+  isMatch: (entry: A) => boolean,
+): ReadonlyArray<A> => {
   if (limit === 0) return all
   let matching = 0
-  const end = all.findIndex((one) => isMatch(one) && ++matching === skip + limit)
+  const end = all.findIndex((entry) => isMatch(entry) && ++matching === skip + limit)
   return end < 0 ? all : all.slice(0, end + 1)
 }
 
@@ -72,14 +76,14 @@ const byCollection = (documents: ReadonlyArray<BSON.Document>, query: Query): Ex
   return { stage: 'COLLSCAN', index: null, keys: 0, examined: documents.length, found }
 }
 
-/** Null where the index is of no use. */
+/** Null: the index does not help. */
 const byIndex = (documents: ReadonlyArray<BSON.Document>, index: Index, query: Query): Execution | null => {
   const paths = Object.keys(index.key)
   const order = orderBy(index, query)
   const isBounded = conditionsOn(query.filter, paths[0] ?? '') !== null
   if (!isBounded && order === null) return null
   const hasList = documents.some((document) => paths.some((path) => Array.isArray(valueAt(document, path))))
-  if (hasList) throw notLearned('indexes of lists')
+  if (hasList) throw notImplemented('indexes of lists')
 
   const bounds = Object.fromEntries(Object.entries(query.filter).filter(([path]) => paths.includes(path)))
   const isDecided = Object.keys(query.filter).every(
@@ -95,7 +99,7 @@ const byIndex = (documents: ReadonlyArray<BSON.Document>, index: Index, query: Q
   }
   const scanned = consumed(order === 'merge' ? sorted(within, query.sort) : within, query, isMatch)
   const found = onePage(scanned.filter(isMatch), query)
-  // One key more for each place where the index is entered again, and for each list of values that is merged.
+  // The server counts one more key for each gap in the scan and for each merged scan.
   const last = scanned.at(-1)
   const passed = last === undefined || order === 'merge' ? directed : directed.slice(0, directed.indexOf(last) + 1)
   const isIn = passed.map((document) => matches(document, bounds))
@@ -108,19 +112,19 @@ const byIndex = (documents: ReadonlyArray<BSON.Document>, index: Index, query: Q
 }
 
 /**
- * How a server would answer a `find`, by the plan that examines least: an index serves that the filter bounds from its
- * first member on, or that has the order of the sort. What the bounds decide is passed over within the index; all else
- * takes the document.
+ * Explains a `find` by the plan that examines the fewest documents. An index is usable if the filter bounds its first
+ * member or if it has the order of the sort. Entries outside the bounds are skipped within the index. All other
+ * conditions need the document.
  */
 export const explained = (
   documents: ReadonlyArray<BSON.Document>, indexes: ReadonlyArray<Index>, command: BSON.Document,
 ) => {
   const { filter = {}, sort = {}, projection = {}, skip = 0, limit = 0 } = command
-  if (Object.keys(sort).length === 0) throw notLearned('to explain what is not sorted')
+  if (Object.keys(sort).length === 0) throw notImplemented('explain without a sort')
   const query: Query = { filter, sort, projection, skip: Number(skip), limit: Number(limit) }
   const plans = [...indexes.flatMap((index) => byIndex(documents, index, query) ?? []), byCollection(documents, query)]
   const [best] = plans.toSorted((a, b) => a.examined - b.examined || a.keys - b.keys)
-  if (best === undefined) throw new Error('there is always the plan without an index')
+  if (best === undefined) throw new Error('no plan: the collection scan is missing')
   const { stage, index, keys: totalKeysExamined, examined: totalDocsExamined, found } = best
   const input = index === null ? {} : { inputStage: { stage: 'IXSCAN', indexName: index } }
   return {

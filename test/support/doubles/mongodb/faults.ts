@@ -1,99 +1,88 @@
-/**
- * What goes wrong with the next `times` calls of a command that come to the primary; `*` is every command, greetings
- * included.
- */
+/** A fault of the next `times` calls of a command at the primary. `*`: every command, including hello. */
 export interface Fault {
   readonly command: string
   readonly times: number
   /**
-   * `drop-before` and `drop-after`: the connection is cut before, or after, the command took effect. `hang`: no answer.
-   * `empty`: an answer that says ok and nothing else. `garbled`: bytes that are no BSON. `not-primary`: the refusal of
-   * a
-   * server that has stepped down. `hold`: the command is begun once all faults are over, unless its `maxTimeMS` is
-   * first.
+   * `drop-before` and `drop-after`: the connection breaks before or after the command takes effect. `hang`: no answer.
+   * `empty`: an answer with `ok` only. `garbled`: bytes that are not BSON. `not-primary`: the refusal of a server that
+   * has stepped down. `hold`: the command begins when all faults have ended, unless its `maxTimeMS` ends first.
    */
   readonly effect: 'drop-before' | 'drop-after' | 'hang' | 'empty' | 'garbled' | 'not-primary' | 'hold'
 }
 
-/** What befalls the replica set; members are numbered from 0. Milliseconds; an election needs most members in touch. */
+/** A change of the replica set (see README.md). Members are numbered from 0; an election needs a majority. */
 export type Turn =
-  /** The primary steps down, as told by a person; another one is elected that much later. */
+  /** The primary steps down on request. Another member is elected after `electionMs`. */
   | { readonly turn: 'step-down'; readonly electionMs: number }
-  /** The primary is cut off from the other members, which elect another; to its clients it goes on as it was. */
+  /** The primary is cut off from the other members, which elect another one. It still serves its clients. */
   | { readonly turn: 'depose'; readonly electionMs: number }
-  /** All that were cut off are in touch again: a deposed primary steps down and rolls back. */
+  /** All cut-off members are connected again. A deposed primary steps down and rolls back. */
   | { readonly turn: 'rejoin' }
-  /** The member answers nobody. */
+  /** The member answers no request. */
   | { readonly turn: 'freeze'; readonly member: number; readonly electionMs: number }
-  /**
-   * It goes on; where another was elected meanwhile, it hears of it that much later, and takes itself for the primary
-   * until then.
-   */
+  /** The member continues. If another member was elected, it acts as primary for `claimMs` before it notices. */
   | { readonly turn: 'thaw'; readonly member: number; readonly claimMs: number }
-  /** Its port is closed. */
+  /** The port of the member closes. */
   | { readonly turn: 'stop'; readonly member: number; readonly electionMs: number }
   | { readonly turn: 'start'; readonly member: number }
-  /** How much its clock is ahead. */
+  /** The clock of the member is ahead by `ms`. */
   | { readonly turn: 'skew'; readonly member: number; readonly ms: number }
 
-/**
- * `open` as a network should be; `silent`: nothing comes through, nothing is refused; `closed`: connections are
- * refused.
- */
+/** The state of a network. `silent`: data is held and nothing is refused. `closed`: connections are refused. */
 export type Line = 'open' | 'silent' | 'closed'
 
-/** Addresses of all members for one client alone; its lines to some of them, or to all. */
+/** Opens a door, or changes its lines to some members. */
 export type DoorControl =
   | { readonly door: string }
   | { readonly door: string; readonly line: Line; readonly members: ReadonlyArray<number> }
 
 /**
- * What a test tells the double. `heal`: no fault is left. `cut-off`: the primary goes on without any other member.
- * `lag`: only the secondaries that can be read stay behind. `catch-up`: all have all that the primary wrote.
- * `roll-back`:
- * all have nothing of what it wrote without the others. `count`: only to be answered with its state.
+ * A request of the test. `heal`: removes all faults. `cut-off`: the primary continues without the other members. `lag`:
+ * readable secondaries get no new data. `catch-up`: all members get all writes of the primary. `roll-back`: the writes
+ * of the primary without a majority are lost. `count`: returns the state only.
  */
 export type Control = Fault | Turn | DoorControl | 'heal' | 'cut-off' | 'lag' | 'catch-up' | 'roll-back' | 'count'
 
-/** A write that a new primary, or a power cut, could undo after it was acknowledged. */
+/** A write that an election or a power failure could undo after its acknowledgement. */
 export interface WeakWrite {
   readonly collection: string
   readonly command: string
-  /** The write concern it came with, as JSON. */
+  /** Its write concern as JSON. */
   readonly concern: string
 }
 
 export interface State {
-  /** Commands that are held. */
+  /** The number of held commands. */
   readonly held: number
-  /** Writes that are done, but not a majority's yet. */
+  /** The number of performed writes that wait for a majority. */
   readonly waiting: number
-  /** Connections made so far. */
+  /** The number of connections so far. */
   readonly connections: number
-  /** The member that most follow; null: none, until the next election. */
+  /** The primary of the majority; null: none until the next election. */
   readonly primary: number | null
-  /** Of the latest election. */
+  /** The term of the latest election. */
   readonly term: number
-  /** Members that take themselves for the primary, and are not. */
+  /** Members that act as primary although another one was elected. */
   readonly deposed: ReadonlyArray<number>
-  /** Each once; also those that were refused, without those that may be lost. */
+  /** Each weak write once, including refused ones, except writes that may be lost. */
   readonly weakWrites: ReadonlyArray<WeakWrite>
 }
 
-/** What is sent to the double, and comes back. */
-export interface Told {
+/** A message to the process of the double. */
+export interface ControlRequest {
   readonly id: number
   readonly control: Control
 }
 
-export interface Answered {
+/** The answer to a ControlRequest. */
+export interface ControlAnswer {
   readonly id: number
   readonly state: State
-  /** Of the door that was asked for. */
+  /** The ports of the requested door. */
   readonly ports: ReadonlyArray<number>
 }
 
-/** The faults still to come, in the order given. */
+/** Creates a queue of pending faults. */
 export const createFaults = () => {
   let pending: ReadonlyArray<Fault> = []
   return {
@@ -103,13 +92,12 @@ export const createFaults = () => {
     clear: (): void => {
       pending = []
     },
-    /** The effect that this call meets. */
+    /** Takes the effect for this call, if there is one. */
     next: (command: string): Fault['effect'] | undefined => {
-      const fault = pending.find((one) => one.command === command || one.command === '*')
+      const fault = pending.find((candidate) => candidate.command === command || candidate.command === '*')
       if (fault === undefined) return undefined
-      pending = pending.flatMap((one) =>
-        one !== fault ? [one] : one.times > 1 ? [{ ...one, times: one.times - 1 }] : [],
-      )
+      const rest = fault.times > 1 ? [{ ...fault, times: fault.times - 1 }] : []
+      pending = pending.flatMap((candidate) => (candidate === fault ? rest : [candidate]))
       return fault.effect
     },
   }

@@ -2,24 +2,24 @@ import { BSON } from 'mongodb'
 import type { Seat } from './replica-set.ts'
 
 interface GreetingOptions {
-  /** Null for a standalone server. */
+  /** Null: a standalone server. */
   readonly replicaSet: string | null
-  /** Where the client reaches the members. */
+  /** The addresses of the members for this client. */
   readonly hosts: ReadonlyArray<string>
-  /** Of the member that answers. */
+  /** The number of the answering member. */
   readonly member: number
   readonly seat: Seat
 }
 
 const processId = new BSON.ObjectId()
-/** Above 0 whatever was done before: a driver would take a lower one for an older set. */
+/** Always the same: a driver would consider a lower number an older set. */
 const SET_VERSION = 1
 
-/** As a server makes it: a fixed half and the term, so that drivers know the later of two primaries. */
+/** A fixed half and the term, as on a real server, so drivers recognise the newer of two primaries. */
 const electionIdOf = (term: number): BSON.ObjectId =>
   new BSON.ObjectId(`7fffffff${term.toString(16).padStart(16, '0')}`)
 
-/** Which state of itself a member tells: drivers wait for the next, and ignore errors of an earlier one. */
+/** The version of a member's state. Drivers wait for a new version and ignore errors of older versions. */
 export const topologyVersionOf = ({ version }: Seat): BSON.Document => ({
   processId,
   counter: BSON.Long.fromNumber(version),
@@ -35,7 +35,7 @@ const partOfSet = (name: string, { hosts, member, seat }: GreetingOptions): BSON
   }
 }
 
-/** What a member says of itself, as MongoDB 7.0 does. */
+/** The answer of a member to `hello`, like that of MongoDB 7.0. */
 export const greeting = (options: GreetingOptions): BSON.Document => ({
   helloOk: true,
   ismaster: options.seat.leads !== null,
@@ -53,6 +53,6 @@ export const greeting = (options: GreetingOptions): BSON.Document => ({
   ok: 1,
 })
 
-/** Whether the client knows the state that the member is in. */
+/** Returns whether the client knows the present state of the member. */
 export const isKnown = (seat: Seat, known: BSON.Document): boolean =>
   processId.equals(known['processId'] as BSON.ObjectId) && Number(known['counter']) === seat.version

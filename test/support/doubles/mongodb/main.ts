@@ -1,21 +1,18 @@
 /**
- * A double of MongoDB for the tests, and for nothing else: a process that speaks the server's wire protocol to the real
- * driver, for as much of it as the project uses. It enforces unique indexes, keeps its data in a file that survives a
- * kill -9, repeats the outcome of a retryable write, and refuses what it does not know as a server would; and, unless
- * it
- * is lenient, writes that do not ask for a majority and its journal. Its replica set has three members, each at ports
- * of
- * its own; what befalls them, and each client's lines to them, is the test's to tell (README.md).
- * Started with fork: arguments FILE, NAME OF THE REPLICA SET (empty: standalone), `lenient` or `strict`, PORTS of the
- * members (0: a free one); tells its ports, does what it is told, and ends with its parent. A frozen server is this
- * process after a SIGSTOP.
+ * The double as a process. It speaks the parts of MongoDB's wire protocol that the project uses. It enforces unique
+ * indexes, stores its data in a file that survives SIGKILL, repeats the answers to retryable writes, and refuses
+ * unknown commands with the codes of a real server. Unless it is lenient, it refuses writes without majority and
+ * journal.
+ *
+ * `process.ts` forks it: FILE, NAME OF THE REPLICA SET (empty: standalone), `lenient` or `strict`, PORTS of the members
+ * (0: a free port). It reports its ports, performs controls (faults.ts), and ends with its parent process.
  */
 import type { BSON } from 'mongodb'
 import { createDoors } from './doors.ts'
 import type { Connection } from './doors.ts'
 import { failure, ServerError } from './errors.ts'
 import { createFaults } from './faults.ts'
-import type { Answered, Control, DoorControl, State, Told, WeakWrite } from './faults.ts'
+import type { Control, ControlAnswer, ControlRequest, DoorControl, State, WeakWrite } from './faults.ts'
 import { greeting, isKnown, topologyVersionOf } from './greeting.ts'
 import { createReplicaSet } from './replica-set.ts'
 import { createServer } from './server.ts'
@@ -23,7 +20,7 @@ import { openStorage } from './storage.ts'
 import { replyTo } from './wire.ts'
 import type { Request } from './wire.ts'
 
-/** Members of a replica set. */
+/** The number of members of a replica set. */
 const SIZE = 3
 
 const [file = '', replicaSet = '', mode = 'strict', ...ports] = process.argv.slice(2)
@@ -31,14 +28,14 @@ const size = replicaSet === '' ? 1 : SIZE
 const faults = createFaults()
 const storage = openStorage(file)
 const weakWrites = new Map<string, WeakWrite>()
-/** Commands that wait for all faults to be over. */
+/** Commands that wait for the end of all faults. */
 let held: ReadonlyArray<() => void> = []
-/** Answers that wait for a majority, and at which member. */
+/** Answers of a member that wait for a majority. */
 let waiting: ReadonlyArray<{ readonly member: number; readonly settle: (isRolledBack: boolean) => void }> = []
-/** Greetings that wait for something new. */
-let curious: ReadonlyArray<() => void> = []
+/** Answers to `hello` that wait for a new state. */
+let awaitingChange: ReadonlyArray<() => void> = []
 
-/** Calls back after this time, or earlier when the result is called, but once; 0: never by itself. */
+/** Calls `then` once: when the returned function is called, or with `late` after `ms` (0: no time limit). */
 const once = <A>(ms: number, late: A, then: (outcome: A) => void): ((outcome: A) => void) => {
   let isDone = false
   const settle = (outcome: A): void => {
@@ -69,10 +66,10 @@ const answer = createServer({
 const set = createReplicaSet({
   storage, size, file: `${file}.set`,
   settle: (member, isRolledBack) => {
-    for (const one of waiting) if (one.member === member) one.settle(isRolledBack)
+    for (const answerOfMember of waiting) if (answerOfMember.member === member) answerOfMember.settle(isRolledBack)
   },
   changed: () => {
-    for (const look of curious) look()
+    for (const notify of awaitingChange) notify()
   },
 })
 
@@ -81,13 +78,16 @@ const refuse = (connection: Connection, request: Request, error: ServerError): v
   respond(connection, request, failure(error, { command: request.command, topologyVersion }))
 }
 
-/** Answers at once, or when what the client knows is not so any more; then, where it takes many, each time. */
+/**
+ * Answers `hello` at once, or when the state differs from the one that the client knows. A client that allows it gets
+ * further answers at each change.
+ */
 const greet = (connection: Connection, request: Request): void => {
   const { member, hosts, socket } = connection
   const options = () => ({ replicaSet: replicaSet === '' ? null : replicaSet, hosts, member, seat: set.seat(member) })
   const { topologyVersion, maxAwaitTimeMS } = request.command
   const waits = topologyVersion !== undefined && maxAwaitTimeMS !== undefined
-  const tell = (): void => {
+  const send = (): void => {
     if (socket.destroyed) return
     const hasMore = waits && request.takesMany
     socket.write(replyTo(request, greeting(options()), hasMore))
@@ -95,17 +95,17 @@ const greet = (connection: Connection, request: Request): void => {
   }
   const wait = (): void => {
     const settle = once<null>(Number(maxAwaitTimeMS), null, () => {
-      curious = curious.filter((one) => one !== look)
-      tell()
+      awaitingChange = awaitingChange.filter((other) => other !== notify)
+      send()
     })
-    const look = (): void => settle(null)
-    curious = [...curious, look]
+    const notify = (): void => settle(null)
+    awaitingChange = [...awaitingChange, notify]
   }
   if (waits && isKnown(set.seat(member), topologyVersion as BSON.Document)) wait()
-  else tell()
+  else send()
 }
 
-/** As a server without faults. */
+/** Performs a command without faults. */
 const serve = (connection: Connection, request: Request): void => {
   const { member } = connection
   const { document, awaitsMajorityMs } = answer(request.command, set.seat(member))
@@ -114,13 +114,13 @@ const serve = (connection: Connection, request: Request): void => {
     return
   }
   const settle = once<boolean | null>(awaitsMajorityMs, null, (isRolledBack) => {
-    waiting = waiting.filter((one) => one !== here)
+    waiting = waiting.filter((other) => other !== pending)
     const done = isRolledBack === null ? { ...document, writeConcernError: LATE_MAJORITY } : document
     if (isRolledBack === true) refuse(connection, request, INTERRUPTED)
     else respond(connection, request, done)
   })
-  const here = { member, settle }
-  waiting = [...waiting, here]
+  const pending = { member, settle }
+  waiting = [...waiting, pending]
 }
 
 const serveOrGreet = (connection: Connection, request: Request): void => {
@@ -129,10 +129,10 @@ const serveOrGreet = (connection: Connection, request: Request): void => {
   else serve(connection, request)
 }
 
-/** Begins the command when all faults are over; one that takes longer than it may is refused, as a server does. */
+/** Begins the command when all faults have ended. Refuses it when its `maxTimeMS` ends first, as a real server does. */
 const hold = (connection: Connection, request: Request): void => {
   const settle = once<boolean>(Number(request.command['maxTimeMS'] ?? 0), true, (isLate) => {
-    held = held.filter((one) => one !== release)
+    held = held.filter((other) => other !== release)
     if (isLate) refuse(connection, request, EXPIRED)
     else serveOrGreet(connection, request)
   })
@@ -163,7 +163,7 @@ const take = (connection: Connection, request: Request): void => {
       return respond(connection, request, { ok: 1 })
     case 'garbled': {
       const reply = replyTo(request, done())
-      // All of the document but its length: one that is none sends the driver round in circles (mongodb 7.9).
+      // The length stays valid, because a wrong length makes the driver loop forever (mongodb 7.9).
       reply.fill(0xff, request.isQuery ? 40 : 25)
       return void socket.write(reply)
     }
@@ -192,8 +192,8 @@ const throughDoor = async (control: DoorControl): Promise<ReadonlyArray<number>>
   return doors.ports(control.door)
 }
 
-/** Does what it is told; answers the ports of the door that was asked for. */
-const obey = async (control: Control): Promise<ReadonlyArray<number>> => {
+/** Performs a control. Returns the ports of the requested door. */
+const perform = async (control: Control): Promise<ReadonlyArray<number>> => {
   if (typeof control === 'string') CONTROLS[control]()
   else if ('effect' in control) faults.add(control)
   else if ('door' in control) return throughDoor(control)
@@ -213,8 +213,8 @@ const state = (): State => ({
 })
 
 const bound = await doors.ports('', ports.map(Number))
-process.on('message', ({ id, control }: Told) => {
-  void obey(control).then((opened) => process.send?.({ id, state: state(), ports: opened } satisfies Answered))
+process.on('message', ({ id, control }: ControlRequest) => {
+  void perform(control).then((opened) => process.send?.({ id, state: state(), ports: opened } satisfies ControlAnswer))
 })
 process.once('disconnect', () => process.exit(0))
 process.send?.({ ports: bound })

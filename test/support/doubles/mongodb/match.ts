@@ -1,7 +1,7 @@
 import { BSON } from 'mongodb'
-import { notLearned, ServerError } from './errors.ts'
+import { notImplemented, ServerError } from './errors.ts'
 
-/** The order of types of the manual, as far as the double holds them. */
+/** The order of types in the manual, for the types of the double. */
 const rankOf = (value: unknown): number => {
   if (value === null || value === undefined) return 0
   if (typeof value === 'number' || value instanceof BSON.Long) return 1
@@ -19,7 +19,7 @@ const textOrder = (a: string, b: string): number => Buffer.compare(Buffer.from(a
 const bytesOf = (value: BSON.Binary | BSON.ObjectId): Buffer =>
   Buffer.from(value instanceof BSON.Binary ? value.value() : value.id)
 
-/** Lists and objects: member by member, names included; the shorter one first. */
+/** Compares lists and objects member by member, including names. The shorter one is smaller. */
 const memberOrder = (a: object, b: object): number => {
   const [left, right] = [Object.entries(a), Object.entries(b)]
   for (const [index, [name, value]] of left.entries()) {
@@ -31,7 +31,7 @@ const memberOrder = (a: object, b: object): number => {
   return left.length - right.length
 }
 
-/** By BSON's order of types and values: text by its bytes, a missing member as null. */
+/** Compares by BSON's order of types and values: texts by their bytes, a missing member as null. */
 export const compare = (a: unknown, b: unknown): number => {
   const rank = rankOf(a)
   if (rank !== rankOf(b)) return rank - rankOf(b)
@@ -53,7 +53,7 @@ export const compare = (a: unknown, b: unknown): number => {
   }
 }
 
-/** The value at a dotted path; undefined where there is none. */
+/** The value at a dotted path; undefined: missing. */
 export const valueAt = (document: BSON.Document, path: string): unknown =>
   path.split('.').reduce<unknown>(
     (value, name) => (typeof value === 'object' && value !== null ? (value as BSON.Document)[name] : undefined),
@@ -63,11 +63,11 @@ export const valueAt = (document: BSON.Document, path: string): unknown =>
 const equals = (value: unknown, wanted: unknown): boolean =>
   compare(value, wanted) === 0 || (Array.isArray(value) && value.some((item) => compare(item, wanted) === 0))
 
-/** Texts of a list, looked up at once: a server finds them by an index. */
+/** The texts of a list as a set. Long lists would be slow without it; a real server uses an index. */
 const textsOf = (() => {
   const known = new WeakMap<ReadonlyArray<unknown>, ReadonlySet<unknown>>()
   return (list: ReadonlyArray<unknown>): ReadonlySet<unknown> => {
-    const texts = known.get(list) ?? new Set(list.filter((one) => typeof one === 'string'))
+    const texts = known.get(list) ?? new Set(list.filter((item) => typeof item === 'string'))
     known.set(list, texts)
     return texts
   }
@@ -78,14 +78,14 @@ type Operator = (value: unknown, operand: unknown) => boolean
 const OPERATORS: Readonly<Record<string, Operator>> = {
   $eq: equals,
   $ne: (value, operand) => !equals(value, operand),
-  // Only values of the operand's type are compared with it.
+  // Values of another type than the operand never match.
   $lt: (value, operand) => rankOf(value) === rankOf(operand) && compare(value, operand) < 0,
   $gt: (value, operand) => rankOf(value) === rankOf(operand) && compare(value, operand) > 0,
   $not: (value, operand) =>
     !Object.entries(operand as BSON.Document).every(([name, wanted]) => OPERATORS[name]?.(value, wanted) === true),
   $in: (value, operand) => {
     if (!Array.isArray(operand)) throw new ServerError(2, 'BadValue', '$in needs an array')
-    return typeof value === 'string' ? textsOf(operand).has(value) : operand.some((one) => equals(value, one))
+    return typeof value === 'string' ? textsOf(operand).has(value) : operand.some((item) => equals(value, item))
   },
   $lte: (value, operand) => rankOf(value) === rankOf(operand) && compare(value, operand) <= 0,
   $gte: (value, operand) => rankOf(value) === rankOf(operand) && compare(value, operand) >= 0,
@@ -96,7 +96,7 @@ const isPlain = (value: unknown): value is BSON.Document => rankOf(value) === 3
 export const isExpression = (wanted: unknown): wanted is BSON.Document =>
   isPlain(wanted) && Object.keys(wanted)[0]?.startsWith('$') === true
 
-/** Refuses what is no filter, also where there is nothing to filter. */
+/** Throws on an invalid filter, also when the collection is empty. */
 export const checkFilter = (filter: BSON.Document): void => {
   for (const [path, wanted] of Object.entries(filter)) {
     if (path.startsWith('$')) throw new ServerError(2, 'BadValue', `unknown top level operator: ${path}`)
@@ -113,7 +113,7 @@ export const matches = (document: BSON.Document, filter: BSON.Document): boolean
     return Object.entries(wanted).every(([name, operand]) => OPERATORS[name]?.(value, operand) === true)
   })
 
-/** The values that a filter demands: what an upsert begins with. */
+/** The values that a filter requires. An upsert starts with them. */
 export const demanded = (filter: BSON.Document): BSON.Document =>
   Object.fromEntries(
     Object.entries(filter).flatMap(([path, wanted]) => {
@@ -122,11 +122,11 @@ export const demanded = (filter: BSON.Document): BSON.Document =>
     }),
   )
 
-/** Stable: equal ones stay as they were. */
+/** Sorts documents. Equal documents keep their order. */
 export const sorted = (documents: ReadonlyArray<BSON.Document>, order: BSON.Document): ReadonlyArray<BSON.Document> => {
   const keys = Object.entries(order)
   for (const [, direction] of keys)
-    if (direction !== 1 && direction !== -1) throw notLearned(`a sort by ${JSON.stringify(direction)}`)
+    if (direction !== 1 && direction !== -1) throw notImplemented(`a sort by ${JSON.stringify(direction)}`)
   if (keys.length === 0) return documents
   return documents.toSorted((a, b) => {
     for (const [path, direction] of keys) {
@@ -137,11 +137,11 @@ export const sorted = (documents: ReadonlyArray<BSON.Document>, order: BSON.Docu
   })
 }
 
-/** Only the members asked for, and `_id`. */
+/** Returns the projected members and `_id`. */
 export const projected = (document: BSON.Document, projection: BSON.Document): BSON.Document => {
   const names = Object.entries(projection)
   for (const [name, kept] of names)
-    if (kept !== 1 || name.includes('.')) throw notLearned(`the projection ${JSON.stringify(projection)}`)
+    if (kept !== 1 || name.includes('.')) throw notImplemented(`the projection ${JSON.stringify(projection)}`)
   if (names.length === 0) return document
   return Object.fromEntries(Object.entries(document).filter(([name]) => name === '_id' || name in projection))
 }

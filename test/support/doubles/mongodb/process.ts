@@ -3,65 +3,66 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { temporaryDirectory } from '../../tools/temporary-directory.ts'
-import type { Answered, Control, Fault, Line, State, Told, Turn } from './faults.ts'
+import type { Control, ControlAnswer, ControlRequest, Fault, Line, State, Turn } from './faults.ts'
 
 const MAIN = join(import.meta.dirname, 'main.ts')
 const MEMBERS = [0, 1, 2]
 
-/** Addresses of the members for one client alone, a whole process of the service for example. */
+/** Addresses of the members for one client, such as one process of the service. */
 export interface Door {
   readonly url: (database: string) => string
-  /** What is between the client and these members, or all. */
+  /** Sets the state of the network between the client and members (default: all). */
   readonly line: (line: Line, members?: ReadonlyArray<number>) => Promise<void>
 }
 
-/** The double as a process of its own, on a file that outlives its kills. */
+/** The double in a separate process. Its data outlives its kills. */
 export interface MongoDouble {
-  /** Connection string with a database of this name. */
+  /** The connection string with a database of this name. */
   readonly url: (database: string) => string
-  /** Made where the name is new. */
+  /** Returns the door of this name. Creates it if it does not exist. */
   readonly door: (name: string) => Promise<Door>
-  /** Resolves once the fault is in force. */
+  /** Injects a fault. Resolves when the fault is active. */
   readonly inject: (fault: Fault) => Promise<void>
-  /** No fault is left. */
+  /** Removes all faults. */
   readonly heal: () => Promise<void>
-  /** The primary goes on without any other member: nothing new is a majority's. */
+  /** Cuts the primary off from the other members, so its new writes have no majority. */
   readonly cutOff: () => Promise<void>
-  /** The secondaries stay behind what a majority has. */
+  /** Stops the replication to readable secondaries. */
   readonly lag: () => Promise<void>
-  /** All members have all that the primary has. */
+  /** Replicates all writes of the primary to all members. */
   readonly catchUp: () => Promise<void>
-  /** All members have what they had at the cut: what the primary alone has acknowledged since is gone. */
+  /** Undoes all writes of the primary after the cut. */
   readonly rollBack: () => Promise<void>
-  /** What befalls the replica set: elections, members that freeze, stop, or go by another clock. */
+  /** Changes the replica set: elections, frozen and stopped members, clocks. */
   readonly turn: (turn: Turn) => Promise<State>
   readonly state: () => Promise<State>
   readonly kill: () => Promise<void>
-  /** Starts it again, on the same ports and data. Doors are gone. */
+  /** Starts the double again on the same ports and data, without its doors. */
   readonly start: () => Promise<void>
-  /** Holds its data. */
+  /** The directory of its data. */
   readonly directory: string
   readonly freeze: () => void
   readonly thaw: () => void
-  /** Ends it and removes its data. */
+  /** Ends the double and deletes its data. */
   readonly dispose: () => Promise<void>
 }
 
-/** What a client of the tests needs so that the double takes its writes. */
+/** The options of a client whose writes the double performs. */
 export const DURABLE = { writeConcern: { w: 'majority', journal: true } } as const
 
 interface DoubleOptions {
-  /** Names the set, which has three members; none: a standalone server. */
+  /** The name of a replica set of three members. Default: a standalone server. */
   readonly replicaSet?: string
-  /** Also takes writes that a primary acknowledges alone, or without its journal. */
+  /** The double also performs writes without majority or journal. */
   readonly isLenient?: boolean
 }
 
+/** Starts a double with an empty database. */
 export const startMongoDouble = async (options: DoubleOptions = {}): Promise<MongoDouble> => {
   const { replicaSet = '', isLenient = false } = options
   const directory = await temporaryDirectory()
   let ports: ReadonlyArray<number> = MEMBERS.map(() => 0)
-  let asked = 0
+  let requests = 0
   const launch = async (): Promise<ChildProcess> => {
     const settings = [join(directory.path, 'data'), replicaSet, isLenient ? 'lenient' : 'strict', ...ports.map(String)]
     const child = fork(MAIN, settings, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
@@ -71,26 +72,24 @@ export const startMongoDouble = async (options: DoubleOptions = {}): Promise<Mon
     return child
   }
   let child = await launch()
-  const ask = (control: Control): Promise<Answered> => {
-    const id = ++asked
-    const { promise, resolve } = Promise.withResolvers<Answered>()
-    const hear = (answered: Answered): void => {
-      if (answered.id !== id) return
-      child.off('message', hear)
-      resolve(answered)
+  const request = (control: Control): Promise<ControlAnswer> => {
+    const id = ++requests
+    const { promise, resolve } = Promise.withResolvers<ControlAnswer>()
+    const receive = (answer: ControlAnswer): void => {
+      if (answer.id !== id) return
+      child.off('message', receive)
+      resolve(answer)
     }
-    child.on('message', hear)
-    child.send({ id, control } satisfies Told)
+    child.on('message', receive)
+    child.send({ id, control } satisfies ControlRequest)
     return promise
   }
-  const tell = async (control: Control): Promise<void> => {
-    await ask(control)
-  }
+  const command = async (control: Control): Promise<void> => void (await request(control))
   const query = replicaSet === '' ? '' : `?replicaSet=${replicaSet}`
   const urlAt =
-    (at: ReadonlyArray<number>) =>
+    (memberPorts: ReadonlyArray<number>) =>
     (database: string): string =>
-      `mongodb://${at.map((port) => `127.0.0.1:${port}`).join(',')}/${database}${query}`
+      `mongodb://${memberPorts.map((port) => `127.0.0.1:${port}`).join(',')}/${database}${query}`
   const kill = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const exited = once(child, 'exit')
@@ -100,18 +99,18 @@ export const startMongoDouble = async (options: DoubleOptions = {}): Promise<Mon
   return {
     url: (database) => urlAt(ports)(database),
     door: async (name) => ({
-      url: urlAt((await ask({ door: name })).ports),
-      line: (line, members = MEMBERS) => tell({ door: name, line, members }),
+      url: urlAt((await request({ door: name })).ports),
+      line: (line, members = MEMBERS) => command({ door: name, line, members }),
     }),
     directory: directory.path,
-    inject: tell,
-    heal: () => tell('heal'),
-    cutOff: () => tell('cut-off'),
-    lag: () => tell('lag'),
-    catchUp: () => tell('catch-up'),
-    rollBack: () => tell('roll-back'),
-    turn: async (turn) => (await ask(turn)).state,
-    state: async () => (await ask('count')).state,
+    inject: command,
+    heal: () => command('heal'),
+    cutOff: () => command('cut-off'),
+    lag: () => command('lag'),
+    catchUp: () => command('catch-up'),
+    rollBack: () => command('roll-back'),
+    turn: async (turn) => (await request(turn)).state,
+    state: async () => (await request('count')).state,
     kill,
     start: async () => {
       child = await launch()

@@ -3,26 +3,26 @@ import type { Turn } from './faults.ts'
 import { branchOf } from './storage.ts'
 import type { Storage } from './storage.ts'
 
-/** A server of the set. */
+/** A member of the set. */
 interface Member {
-  /** Out of touch: what it had then, and what it has written since; null: what the set has. */
+  /** The separate data of a disconnected member; null: the data of the set. */
   own: Storage | null
-  /** The term in which it takes itself for the primary though another was elected. */
+  /** The term in which it acts as primary although another member was elected. */
   claims: number | null
   isFrozen: boolean
   isStopped: boolean
   isCutOff: boolean
   skewMs: number
-  /** Counts what its greeting tells anew. */
+  /** Counts the changes of its answer to `hello`. */
   version: number
 }
 
-/** How a member stands, to whoever speaks to it. */
+/** The state of a member as its clients see it. */
 export interface Seat {
   readonly storage: Storage
-  /** The term in which it takes writes; null: it is a secondary. */
+  /** The term in which it accepts writes; null: it is a secondary. */
   readonly leads: number | null
-  /** The member that it takes for the primary. */
+  /** The member that it considers the primary. */
   readonly primary: number | null
   readonly version: number
   readonly now: () => Date
@@ -31,11 +31,11 @@ export interface Seat {
 interface SetOptions {
   readonly storage: Storage
   readonly size: number
-  /** Keeps the term across kills: one that went back would be taken for an older primary for ever. */
+  /** Stores the term across kills, because drivers ignore a primary with an older term. */
   readonly file: string
-  /** Answers of this member wait for a majority no more. */
+  /** Ends the wait for a majority of all answers of this member. */
   readonly settle: (member: number, isRolledBack: boolean) => void
-  /** Of a member, or how it can be reached, something is new. */
+  /** Called when the state of a member or its network changes. */
   readonly changed: () => void
 }
 
@@ -48,11 +48,9 @@ const savedIn = (file: string): { readonly term: number; readonly primary: numbe
 }
 
 /**
- * Members that share one history, which is the primary's. Who is out of touch has a branch of it: a deposed primary
- * writes
- * to its own, and loses it when it is back. All members in touch have all at once. Who is elected is decided by whoever
- * is
- * in touch, at the time that the test gives: nobody votes, and no primary steps down by itself.
+ * Members that share the data of the primary. A disconnected member has a branch of the data: a deposed primary writes
+ * to its branch and loses it when it reconnects. Connected members have all data at once. The test sets the time of an
+ * election; there is no vote, and a primary never steps down on its own.
  */
 export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOptions) => {
   const saved = savedIn(file)
@@ -62,24 +60,24 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
   let primary: number | null = saved.primary < size ? saved.primary : 0
   let term = saved.term + 1
   let election: NodeJS.Timeout | undefined
-  /** Whether there would be a primary by now, were most members in touch. */
+  /** An election is due as soon as a majority is connected. */
   let isDue = false
   let steppedDown: number | null = null
 
   const at = (index: number): Member => {
     const member = members[index]
-    if (member === undefined) throw new Error(`the set has no member ${index}`)
+    if (member === undefined) throw new Error(`unknown member ${index}`)
     return member
   }
   const isInTouch = ({ isFrozen, isStopped, isCutOff }: Member): boolean => !isFrozen && !isStopped && !isCutOff
 
-  const tell = (): void => {
+  const publish = (): void => {
     if (primary !== null) writeFileSync(file, JSON.stringify({ term, primary }))
     for (const member of members) member.version += 1
     changed()
   }
 
-  /** What the primary writes is a majority's, or is not, from now on. */
+  /** Applies the connections of the members: whether the writes of the primary have a majority. */
   const review = (): void => {
     for (const [index, member] of members.entries()) {
       if (isInTouch(member)) member.own = null
@@ -91,10 +89,10 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
         settle(primary, false)
       } else storage.cutOff()
     }
-    tell()
+    publish()
   }
 
-  /** What the set has that only this primary wrote is its own, or nobody's. */
+  /** Removes writes without a majority from the set. A primary that is still reachable keeps them in its branch. */
   const partFrom = (index: number, isStillThere: boolean): void => {
     const member = at(index)
     member.own = isStillThere ? branchOf(storage) : null
@@ -108,7 +106,7 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
     isDue = old === null || !isInTouch(at(old))
     if (!isDue) return
     const [next] = [...members.keys()].filter((index) => index !== old && isInTouch(at(index)))
-      // Who has just stepped down comes last.
+      // A member that just stepped down is the last choice.
       .toSorted((a, b) => Number(a === steppedDown) - Number(b === steppedDown))
     if (next === undefined || members.filter(isInTouch).length < quorum) return
     if (old !== null) partFrom(old, !at(old).isStopped)
@@ -135,7 +133,7 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
     electLater(electionMs)
   }
 
-  /** It hears of the others: what it wrote without them is gone. */
+  /** Reconnects a member. Its own writes are lost. */
   const back = (index: number): void => {
     const member = at(index)
     member.isCutOff = false
@@ -188,7 +186,7 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
     }
   }
 
-  tell()
+  publish()
   return {
     turn,
     cutOff: (): void => {
@@ -197,7 +195,7 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
       review()
     },
     catchUp: (): void => turn({ turn: 'rejoin' }),
-    /** As if the other members had elected a primary, and then this one again. */
+    /** Undoes the writes without a majority, as after an election and a second one that returns this primary. */
     rollBack: (): void => {
       if (primary === null) return
       storage.rollBack()
@@ -216,7 +214,7 @@ export const createReplicaSet = ({ storage, size, file, settle, changed }: SetOp
         now: () => new Date(Date.now() + skewMs),
       }
     },
-    /** How clients reach a member, whatever door they take. */
+    /** The state of the network at a member, for all doors. */
     line: (index: number) => (at(index).isStopped ? 'closed' : at(index).isFrozen ? 'silent' : 'open'),
     state: () => ({
       primary, term,

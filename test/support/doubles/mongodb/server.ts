@@ -9,31 +9,28 @@ import type { View } from './storage.ts'
 
 interface ServerOptions {
   readonly isReplicaSet: boolean
-  /** Whether writes whose acknowledgement would not be durable are done. */
+  /** Perform writes without majority or journal. */
   readonly isLenient: boolean
   readonly note: (write: WeakWrite) => void
 }
 
 export interface Answer {
   readonly document: BSON.Document
-  /**
-   * The document is to be kept back until most members have what was written, but this long; in milliseconds, 0: for
-   * ever.
-   */
+  /** The answer must wait for a majority, at most this long (0: without limit); null: it need not wait. */
   readonly awaitsMajorityMs: number | null
 }
 
-/** Answers a command that came to a member, but greetings. */
+/** Answers a command at a member, except hello. */
 export type AnswerTo = (command: BSON.Document, seat: Seat) => Answer
 
-/** What a client may ask of whatever member. */
+/** Commands that every member answers. */
 const ANYWHERE = ['ping', 'endSessions', 'killCursors', 'getMore']
 
-/** Answers commands one after another, each as a whole. */
+/** Creates a server that performs commands one after another. */
 export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): AnswerTo => {
   const cursors = new Map<number, ReadonlyArray<BSON.Document>>()
 
-  /** The session's retryable write: done already, or to be remembered with its outcome. */
+  /** The retryable write of a command, if it is one. */
   const retryableOf = (
     command: BSON.Document,
     writes: boolean,
@@ -51,7 +48,7 @@ export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): 
     }
   }
 
-  /** Its outcome, where the session's retryable write is done already. */
+  /** The earlier answer if the retryable write was performed before. */
   const earlierReply = (retryable: ReturnType<typeof retryableOf>, { storage }: Seat): BSON.Document | null => {
     const earlier = retryable === null ? undefined : storage.retryable(retryable.session)
     if (retryable === null || earlier === undefined || earlier.number < retryable.number) return null
@@ -94,7 +91,7 @@ export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): 
       storage,
       cursors,
       database,
-      of: `${database}.${String(command[name])}`,
+      namespace: `${database}.${String(command[name])}`,
       command,
       view,
       now: seat.now(),
@@ -107,7 +104,7 @@ export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): 
     const [name = ''] = Object.keys(command)
     try {
       const document = run(name, command, seat)
-      // Also what changed nothing: it may have been decided by what only the primary has.
+      // A write without effect waits too, because data that only the primary has may have decided it.
       const isKept = COMMANDS[name]?.writes !== undefined && waitsForMajority(command) && seat.storage.isAhead()
       return { document, awaitsMajorityMs: isKept ? Number(command['writeConcern']['wtimeout'] ?? 0) : null }
     } catch (error) {

@@ -9,16 +9,16 @@ export interface Index {
   readonly unique: boolean
 }
 
-/** One thing that happened to the collection `of`. */
+/** A change of a collection. `namespace`: `database.collection`. */
 type Change =
-  | { readonly of: string; readonly put: BSON.Document }
-  | { readonly of: string; readonly remove: unknown }
-  | { readonly of: string; readonly create: true }
-  | { readonly of: string; readonly index: Index }
-  | { readonly of: string; readonly dropped: string }
-  | { readonly of: string; readonly drop: true }
+  | { readonly namespace: string; readonly put: BSON.Document }
+  | { readonly namespace: string; readonly remove: unknown }
+  | { readonly namespace: string; readonly create: true }
+  | { readonly namespace: string; readonly index: Index }
+  | { readonly namespace: string; readonly dropped: string }
+  | { readonly namespace: string; readonly drop: true }
 
-/** The outcome of a retryable write, which a driver that has lost the answer asks for again. */
+/** The answer to a retryable write. A driver that lost the answer sends the write again. */
 export interface Retryable {
   readonly session: string
   readonly number: number
@@ -37,25 +37,25 @@ interface Collection {
 
 type Collections = ReadonlyMap<string, Collection>
 
-/** What the primary has, what most members have, what the secondary has that others may read. */
+/** The data of the primary, of a majority, or of the readable secondary. */
 export type View = 'local' | 'majority' | 'secondary'
 
-/** What every member had when the others last heard of the primary. */
+/** The data of all members at the moment when the primary was cut off. */
 interface Replicated {
   readonly collections: Collections
   readonly retryables: ReadonlyMap<string, Retryable>
-  /** Length of the file. */
+  /** The length of the file in bytes. */
   readonly length: number
 }
 
-/** Where changes are kept, and how many bytes of them there are. */
+/** A log of changes. `length` in bytes. */
 interface Log {
   readonly length: () => number
   readonly write: (bytes: Uint8Array) => void
   readonly truncate: (length: number) => void
 }
 
-/** What is in the kernel's hands survives a kill -9. */
+/** A write to the kernel survives SIGKILL, so fsync is not needed. */
 const fileLog = (descriptor: number): Log => ({
   length: () => fstatSync(descriptor).size,
   write: (bytes) => void writeSync(descriptor, bytes),
@@ -82,7 +82,7 @@ const copyOf = (collections: Collections): Map<string, Collection> =>
   new Map([...collections].map(([name, { documents, indexes }]) =>
     [name, { documents: new Map(documents), indexes: new Map(indexes) }]))
 
-/** Collections in memory, by `database.collection`; each command's changes are in the log before it is answered. */
+/** Collections in memory, by `database.collection`. The changes of a command are in the log before its answer. */
 const createStorage = (
   collections: Map<string, Collection>, retryables: Map<string, Retryable>, log: Log, alone: Replicated | null = null,
 ) => {
@@ -90,19 +90,19 @@ const createStorage = (
   let lagging: Collections | null = null
   let changes: Array<Change> = []
 
-  const made = (name: string): Collection => {
+  const collectionOf = (name: string): Collection => {
     const collection = collections.get(name) ?? { documents: new Map(), indexes: new Map([[ID_INDEX.name, ID_INDEX]]) }
     collections.set(name, collection)
     return collection
   }
 
   const apply = (change: Change): void => {
-    if ('put' in change) made(change.of).documents.set(keyOf(change.put['_id']), change.put)
-    else if ('remove' in change) made(change.of).documents.delete(keyOf(change.remove))
-    else if ('index' in change) made(change.of).indexes.set(change.index.name, change.index)
-    else if ('dropped' in change) made(change.of).indexes.delete(change.dropped)
-    else if ('create' in change) made(change.of)
-    else collections.delete(change.of)
+    if ('put' in change) collectionOf(change.namespace).documents.set(keyOf(change.put['_id']), change.put)
+    else if ('remove' in change) collectionOf(change.namespace).documents.delete(keyOf(change.remove))
+    else if ('index' in change) collectionOf(change.namespace).indexes.set(change.index.name, change.index)
+    else if ('dropped' in change) collectionOf(change.namespace).indexes.delete(change.dropped)
+    else if ('create' in change) collectionOf(change.namespace)
+    else collections.delete(change.namespace)
   }
 
   const record = (change: Change): void => {
@@ -110,7 +110,7 @@ const createStorage = (
     changes.push(change)
   }
 
-  /** Takes over what is in a log; answers where its last whole entry ends. */
+  /** Applies a log. Returns the end of its last complete entry. */
   const load = (bytes: Buffer): number => {
     let offset = 0
     while (offset + 4 <= bytes.length && offset + bytes.readInt32LE(offset) <= bytes.length) {
@@ -131,75 +131,76 @@ const createStorage = (
   const copied = (): Replicated =>
     ({ collections: copyOf(collections), retryables: new Map(retryables), length: log.length() })
 
-  const checkUnique = (of: string, { name, key }: Index, document: BSON.Document): void => {
+  const checkUnique = (namespace: string, { name, key }: Index, document: BSON.Document): void => {
     const paths = Object.keys(key)
     const isSame = (other: BSON.Document): boolean =>
       compare(other['_id'], document['_id']) !== 0 &&
       paths.every((path) => compare(valueAt(other, path), valueAt(document, path)) === 0)
-    if (![...made(of).documents.values()].some(isSame)) return
+    if (![...collectionOf(namespace).documents.values()].some(isSame)) return
     const keyValue = Object.fromEntries(paths.map((path) => [path, valueAt(document, path) ?? null]))
-    throw duplicate(of, name, key, keyValue)
+    throw duplicate(namespace, name, key, keyValue)
   }
 
-  const duplicate = (of: string, index: string, keyPattern: BSON.Document, keyValue: BSON.Document): ServerError => {
+  const duplicate = (
+    namespace: string, index: string, keyPattern: BSON.Document, keyValue: BSON.Document,
+  ): ServerError => {
     const values = Object.entries(keyValue).map(([path, value]) => `${path}: ${shown(value)}`).join(', ')
-    const message = `E11000 duplicate key error collection: ${of} index: ${index} dup key: { ${values} }`
+    const message = `E11000 duplicate key error collection: ${namespace} index: ${index} dup key: { ${values} }`
     return new ServerError(11000, 'DuplicateKey', message, { keyPattern, keyValue })
   }
 
-  const put = (of: string, document: BSON.Document): void => {
-    for (const index of made(of).indexes.values())
-      if (index.unique && index !== ID_INDEX) checkUnique(of, index, document)
-    record({ of, put: document })
+  const put = (namespace: string, document: BSON.Document): void => {
+    for (const index of collectionOf(namespace).indexes.values())
+      if (index.unique && index !== ID_INDEX) checkUnique(namespace, index, document)
+    record({ namespace, put: document })
   }
 
   return {
     names: (): ReadonlyArray<string> => [...collections.keys()],
-    documents: (of: string, view: View): ReadonlyArray<BSON.Document> => [
-      ...(seen(view).get(of)?.documents.values() ?? []),
+    documents: (namespace: string, view: View): ReadonlyArray<BSON.Document> => [
+      ...(seen(view).get(namespace)?.documents.values() ?? []),
     ],
-    byId: (of: string, id: unknown, view: View): BSON.Document | undefined =>
-      seen(view).get(of)?.documents.get(keyOf(id)),
-    indexes: (of: string): ReadonlyArray<Index> => [...(collections.get(of)?.indexes.values() ?? [])],
-    insert: (of: string, document: BSON.Document): void => {
-      if (made(of).documents.has(keyOf(document['_id'])))
-        throw duplicate(of, '_id_', { _id: 1 }, { _id: document['_id'] })
-      put(of, document)
+    byId: (namespace: string, id: unknown, view: View): BSON.Document | undefined =>
+      seen(view).get(namespace)?.documents.get(keyOf(id)),
+    indexes: (namespace: string): ReadonlyArray<Index> => [...(collections.get(namespace)?.indexes.values() ?? [])],
+    insert: (namespace: string, document: BSON.Document): void => {
+      if (collectionOf(namespace).documents.has(keyOf(document['_id'])))
+        throw duplicate(namespace, '_id_', { _id: 1 }, { _id: document['_id'] })
+      put(namespace, document)
     },
     replace: put,
-    remove: (of: string, id: unknown): void => record({ of, remove: id }),
-    addIndex: (of: string, index: Index): void => {
-      if (index.unique) for (const document of made(of).documents.values()) checkUnique(of, index, document)
-      record({ of, index })
+    remove: (namespace: string, id: unknown): void => record({ namespace, remove: id }),
+    addIndex: (namespace: string, index: Index): void => {
+      if (index.unique)
+        for (const document of collectionOf(namespace).documents.values()) checkUnique(namespace, index, document)
+      record({ namespace, index })
     },
-    dropIndex: (of: string, name: string): boolean => {
-      if (collections.get(of)?.indexes.has(name) !== true) return false
-      record({ of, dropped: name })
+    dropIndex: (namespace: string, name: string): boolean => {
+      if (collections.get(namespace)?.indexes.has(name) !== true) return false
+      record({ namespace, dropped: name })
       return true
     },
-    drop: (of: string): boolean => {
-      if (!collections.has(of)) return false
-      record({ of, drop: true })
+    drop: (namespace: string): boolean => {
+      if (!collections.has(namespace)) return false
+      record({ namespace, drop: true })
       return true
     },
-    /** From now on the primary alone has what is written. */
+    /** From now on only the primary has new writes. */
     cutOff: (): void => {
       replicated ??= copied()
     },
-    /** From now on the secondary has nothing new; a majority has, of members that nobody reads. */
+    /** From now on the readable secondary gets no new writes. A majority of other members does. */
     lag: (): void => {
       lagging = copyOf(collections)
     },
     endLag: (): void => {
       lagging = null
     },
-    /** Most members have everything again. */
+    /** A majority has all writes again. */
     catchUp: (): void => {
       replicated = null
     },
-    /**
-     * As if the other members had elected a primary of their own: what only this one had is gone, and all are equal.
-     */
+    /** Removes the writes that only the primary has, as after an election by the other members. */
     rollBack: (): void => {
       if (replicated === null) return
       collections.clear()
@@ -209,10 +210,10 @@ const createStorage = (
       log.truncate(replicated.length)
       replicated = null
     },
-    /** Whether the primary has what the others have not. */
+    /** Returns whether the primary has writes that the other members lack. */
     isAhead: (): boolean => replicated !== null && log.length() > replicated.length,
     retryable: (session: string): Retryable | undefined => retryables.get(session),
-    /** Writes what the command has done; what is in the kernel's hands survives a kill -9. */
+    /** Writes the changes of the command to the log. */
     commit: (retryable: Retryable | null): void => {
       if (retryable !== null) retryables.set(retryable.session, retryable)
       if (changes.length === 0 && retryable === null) return
@@ -227,9 +228,7 @@ const createStorage = (
 
 export type Storage = ReturnType<typeof createStorage>
 
-/**
- * With a file that holds them, one BSON document a command. A torn one at the end was never answered and is cut off.
- */
+/** Opens the storage of a file, which has one BSON document per command. Removes an incomplete last document. */
 export const openStorage = (file: string): Storage => {
   const descriptor = openSync(file, 'a+')
   const storage = createStorage(new Map(), new Map(), fileLog(descriptor))
@@ -237,7 +236,7 @@ export const openStorage = (file: string): Storage => {
   return storage
 }
 
-/** What a member has that goes its own way from here, without the others, and in memory alone. */
+/** A copy of the data for a disconnected member. It exists in memory only. */
 export const branchOf = (storage: Storage): Storage => {
   const { collections, retryables, length } = storage.copied()
   const before = storage.replicated()

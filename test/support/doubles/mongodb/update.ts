@@ -1,11 +1,11 @@
 import type { BSON } from 'mongodb'
-import { notLearned, ServerError } from './errors.ts'
+import { notImplemented, ServerError } from './errors.ts'
 import { compare } from './match.ts'
 
 interface Occasion {
-  /** Whether the update makes the document. */
+  /** The update inserts the document. */
   readonly isNew: boolean
-  /** By the clock of the member that makes it. */
+  /** The time of the member. */
   readonly now: Date
 }
 
@@ -17,10 +17,10 @@ const better =
     if (!(member in document) || isBetter(compare(operand, document[member]))) document[member] = operand
   }
 
-/** What `$inc` adds to a member, which must be a number; the double knows 32-bit integers alone. */
+/** `$inc`, for 32-bit integers only. */
 const increment: Operator = (document, member, operand) => {
   const before = document[member] ?? 0
-  if (!Number.isInteger(before) || !Number.isInteger(operand)) throw notLearned('to add to what is no integer')
+  if (!Number.isInteger(before) || !Number.isInteger(operand)) throw notImplemented('$inc of non-integer values')
   document[member] = Number(before) + Number(operand)
 }
 
@@ -36,7 +36,7 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   },
   $inc: increment,
   $currentDate: (document, member, operand, { now }) => {
-    if (operand !== true) throw notLearned('$currentDate by anything but true')
+    if (operand !== true) throw notImplemented('$currentDate with a value other than true')
     document[member] = now
   },
   $max: better((difference) => difference > 0),
@@ -45,9 +45,9 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
 
 const isOperator = (name: string): boolean => name.startsWith('$')
 
-/** Refuses what is no update, also where there is nothing to update. */
+/** Throws on an invalid update, also when no document matches. */
 export const checkUpdate = (update: unknown): void => {
-  if (Array.isArray(update)) throw notLearned('updates by a pipeline')
+  if (Array.isArray(update)) throw notImplemented('updates with a pipeline')
   const members = Object.entries(update as BSON.Document)
   if (members[0] === undefined || !isOperator(members[0][0])) {
     const [mixed] = members.find(([name]) => isOperator(name)) ?? []
@@ -68,7 +68,7 @@ export const checkUpdate = (update: unknown): void => {
         `Unknown modifier: ${name}. Expected a valid update modifier or pipeline-style update specified as an array`,
       )
     for (const path of Object.keys(operands as BSON.Document)) {
-      if (path.includes('.')) throw notLearned('updates of nested members')
+      if (path.includes('.')) throw notImplemented('updates of nested members')
       if (paths.has(path))
         throw new ServerError(
           40,

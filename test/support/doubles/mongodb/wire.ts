@@ -1,9 +1,8 @@
 import { BSON } from 'mongodb'
 
 /**
- * MongoDB's wire protocol as far as a driver speaks it to a server without compression: OP_MSG, and OP_QUERY for the
- * first
- * hello of a connection. https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/
+ * MongoDB's wire protocol without compression: OP_MSG, and OP_QUERY for the first hello of a connection.
+ * https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/
  */
 const OP_REPLY = 1
 const OP_QUERY = 2004
@@ -15,11 +14,11 @@ const EXHAUST_ALLOWED = 65_536
 export interface Request {
   readonly id: number
   readonly isQuery: boolean
-  /** Its first member names the command; lists that came as sections of their own are members like others. */
+  /** The first member names the command. Document sequences are ordinary members. */
   readonly command: BSON.Document
-  /** False for writes that nobody waits for. */
+  /** False: an unacknowledged write. */
   readonly wantsReply: boolean
-  /** Whether one answer may follow another without a further request. */
+  /** Several answers may follow one request. */
   readonly takesMany: boolean
 }
 
@@ -64,12 +63,12 @@ const parse = (bytes: Buffer): Request => {
   const id = bytes.readInt32LE(4)
   const opcode = bytes.readInt32LE(12)
   if (opcode === OP_MSG) return parseMessage(bytes, id)
-  if (opcode !== OP_QUERY) throw new Error(`a message of kind ${opcode}`)
+  if (opcode !== OP_QUERY) throw new Error(`unknown opcode ${opcode}`)
   const { document } = documentAt(bytes, endOfString(bytes, HEADER + 4) + 1 + 8)
   return { id, isQuery: true, command: document, wantsReply: true, takesMany: false }
 }
 
-/** Cuts a connection's bytes into requests. The result throws on what is none. */
+/** Creates a function that splits the bytes of a connection into requests. It throws on an invalid request. */
 export const createReader = (): ((chunk: Buffer) => ReadonlyArray<Request>) => {
   let rest: Buffer = Buffer.alloc(0)
   return (chunk) => {
@@ -86,7 +85,7 @@ export const createReader = (): ((chunk: Buffer) => ReadonlyArray<Request>) => {
 
 let replies = 0
 
-/** The bytes of an answer, behind which another one may come. */
+/** The bytes of an answer. `hasMore`: another answer follows. */
 export const replyTo = (request: Request, document: BSON.Document, hasMore = false): Buffer => {
   const body = Buffer.from(BSON.serialize(document))
   // OP_MSG: flags, then one section of kind 0. OP_REPLY: flags, cursor, start, number of documents.
