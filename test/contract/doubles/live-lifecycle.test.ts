@@ -7,7 +7,7 @@ import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import type { LiveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { createMemoryLifecycle } from '../../support/doubles/memory/lifecycle.ts'
 import { right, rightOf } from '../../support/tools/right.ts'
-import { callerOf, createWriteSide, requestOf } from '../../unit/application/write-side.ts'
+import { callerOf, createWriteSide, requestOf } from '../../support/worlds/write-side.ts'
 
 interface Opened {
   readonly lifecycle: LiveLifecycle

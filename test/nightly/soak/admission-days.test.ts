@@ -4,7 +4,7 @@ import { createAdmissionActor } from '../../../application/admission/admission-a
 import { joinWorker } from '../../../application/admission/join-worker.ts'
 import type { EventStore } from '../../../application/ports/event-store.ts'
 import { reservedVram } from '../../../domain/admission/state.ts'
-import { admitCommand } from '../../unit/application/write-side.ts'
+import { admitCommand } from '../../support/worlds/write-side.ts'
 import { withLargestAppends } from '../../support/events/append-sizes.ts'
 import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'

@@ -9,7 +9,7 @@ import { silentLogger } from '../../support/doubles/loggers.ts'
 import { createRandom, createSimulation } from './crash-simulation.ts'
 import type { Faults, SimulatedProcess } from './crash-simulation.ts'
 import { createLogRules } from '../../unit/application/lives-log-rules.ts'
-import { callerOf, requestOf, writeSideOf } from '../../unit/application/write-side.ts'
+import { callerOf, requestOf, writeSideOf } from '../../support/worlds/write-side.ts'
 
 const CAPACITY = 24
 const MAX_SESSIONS = 6

@@ -9,7 +9,7 @@ import { AUDIO } from '../../support/worlds/session-world.ts'
 import { chanceOf } from '../../support/tools/seeded.ts'
 import { me, startWorker, stores, typesOf } from '../../unit/application/one-worker.ts'
 import { createStalledWorld } from './stalled-store.ts'
-import { requestOf } from '../../unit/application/write-side.ts'
+import { requestOf } from '../../support/worlds/write-side.ts'
 
 test('late or missing answers of the store never lock, mute or double a session', async (t) => {
   const world = await createStalledWorld(chanceOf(t).random('stall'), stores())

@@ -13,7 +13,7 @@ import { dataOf } from '../../support/events/stored-data.ts'
 import { createTestEnvironment } from '../../support/doubles/environment.ts'
 import { silentLogger } from '../../support/doubles/loggers.ts'
 import { createWorker } from '../workers/worker-world.ts'
-import { callerOf, requestOf } from '../../unit/application/write-side.ts'
+import { callerOf, requestOf } from '../../support/worlds/write-side.ts'
 
 interface Stores {
   readonly store: EventStore

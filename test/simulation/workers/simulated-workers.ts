@@ -12,7 +12,7 @@ import { createWorkerLogRules } from './worker-log-rules.ts'
 import { createWorkerProcesses } from './worker-processes.ts'
 import type { SimulatedWorkerProcess } from './worker-processes.ts'
 import { createWorker } from './worker-world.ts'
-import { callerOf, requestOf } from '../../unit/application/write-side.ts'
+import { callerOf, requestOf } from '../../support/worlds/write-side.ts'
 
 const CAPACITY = 6
 const NAMES = ['w1', 'w2', 'w3'] as const

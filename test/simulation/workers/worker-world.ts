@@ -20,7 +20,7 @@ import { right } from '../../support/tools/right.ts'
 import { createScriptedPipelines } from '../../support/doubles/scripted/pipeline.ts'
 import type { PipelineScript } from '../../support/doubles/scripted/pipeline.ts'
 import { createScriptedPullers } from '../../support/doubles/scripted/puller.ts'
-import { writeSideOf } from '../../unit/application/write-side.ts'
+import { writeSideOf } from '../../support/worlds/write-side.ts'
 
 const NO_TRANSLATIONS = {
   ofLive: () => ({

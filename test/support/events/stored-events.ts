@@ -7,7 +7,7 @@ import type { StoredLiveEvent } from '../../../domain/live/events.ts'
 import type { Envelope } from '../../../domain/shared/event.ts'
 import { userStream } from '../../../domain/user/events.ts'
 import type { StoredUserEvent } from '../../../domain/user/events.ts'
-import { after, liveCreated } from '../../unit/domain/samples.ts'
+import { after, liveCreated } from './sample-events.ts'
 
 /** An envelope that contains its text readably, so that a test can name it. */
 export const envelopeOf = (text: string, key = 'live-7'): Envelope => ({ k: key, iv: 'iv', c: `sealed ${text}` })

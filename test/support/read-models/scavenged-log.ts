@@ -1,6 +1,6 @@
 import { type EventStore, type Position } from '../../../application/ports/event-store.ts'
 import { rightOf } from '../tools/right.ts'
-import { after } from '../../unit/domain/samples.ts'
+import { after } from '../events/sample-events.ts'
 import type { EventStoreServer } from '../stores/eventstoredb-server/start.ts'
 import { eventually } from '../tools/eventually.ts'
 import { envelopeOf, sealedLive } from '../events/stored-events.ts'

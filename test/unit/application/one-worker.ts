@@ -4,14 +4,14 @@ import { sealEvents } from '../../../application/log/event-serialization.ts'
 import type { LiveCreated } from '../../../domain/live/events.ts'
 import type { EventOf } from '../../../domain/shared/event.ts'
 import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
-import { liveCreated } from '../domain/samples.ts'
+import { liveCreated } from '../../support/events/sample-events.ts'
 import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
 import { right } from '../../support/tools/right.ts'
 import { createTestEnvironment } from '../../support/doubles/environment.ts'
 import { createWorker } from '../../simulation/workers/worker-world.ts'
 import type { WorkerStores } from '../../simulation/workers/worker-world.ts'
-import { callerOf } from './write-side.ts'
+import { callerOf } from '../../support/worlds/write-side.ts'
 
 export const URL_LIVE = { audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true } as const
 export const me = callerOf(1)

@@ -9,7 +9,7 @@ import { adminStatusAfter, NOT_REGISTERED } from '../../../domain/user/admin-sta
 import { administers, userDecider } from '../../../domain/user/decider.ts'
 import type { UserState } from '../../../domain/user/decider.ts'
 import type { UserEvent } from '../../../domain/user/events.ts'
-import { after } from './samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 
 const at = after(0)
 const added = (userId: number, revision: number): AdministratorsEvent =>

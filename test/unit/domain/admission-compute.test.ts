@@ -3,7 +3,7 @@ import type { Compute } from '../../../domain/admission/compute.ts'
 import { admissionDecider } from '../../../domain/admission/decider.ts'
 import { specify } from '../../support/tools/specify.ts'
 import { admit, admitted, joined, moved } from './admission-samples.ts'
-import { after } from './samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 
 const SHARES: Readonly<Record<string, number>> = { tiny: 0.25, base: 0.5, huge: 1.25 }
 

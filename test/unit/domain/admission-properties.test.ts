@@ -14,7 +14,7 @@ import type { AdmissionState } from '../../../domain/admission/state.ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
 import { fold } from '../../../domain/shared/decider.ts'
 import { WORKERS, ensure, ensureFits, freeOn, newLedger, record, sessionsOf, sum } from './admission-ledger.ts'
-import { after } from './samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

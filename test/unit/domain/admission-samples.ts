@@ -2,7 +2,7 @@ import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
 import type { AdmissionEvent, Admitted, WorkerLeft } from '../../../domain/admission/events.ts'
 import type { Reservation } from '../../../domain/admission/state.ts'
 import type { EventOf } from '../../../domain/shared/event.ts'
-import { after } from './samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 
 export const at = after(1000)
 

@@ -10,7 +10,7 @@ import { fold } from '../../../domain/shared/decider.ts'
 import { specify } from '../../support/tools/specify.ts'
 import { admit, admitted, at, joined, left, released, reservation } from './admission-samples.ts'
 import type { AdmittedData } from './admission-samples.ts'
-import { after } from './samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -5,7 +5,7 @@ import type { ApiTokenEvent, ApiTokenUsed } from '../../../domain/api-token/even
 import { hasExpired, looksLikeApiToken, prefixOfSecret, tokenUseDecider } from '../../../domain/api-token/rules.ts'
 import { fold } from '../../../domain/shared/decider.ts'
 import { specify } from '../../support/tools/specify.ts'
-import { after } from './samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 
 const at = after(9000)
 const common = { tokenId: 4, userId: 3, at }

@@ -4,7 +4,7 @@ import type { IdempotencyKeyCommand } from '../../../domain/idempotency/decider.
 import type { IdempotencyKeyAdmitted, IdempotencyKeyUsed } from '../../../domain/idempotency/events.ts'
 import { fold } from '../../../domain/shared/decider.ts'
 import { specify } from '../../support/tools/specify.ts'
-import { after } from './samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const used = (requestHash: string, at: number, commandId = `command at ${at}`): IdempotencyKeyUsed =>

@@ -3,7 +3,7 @@ import { jobsDecider } from '../../../domain/jobs/decider.ts'
 import type { JobCommand } from '../../../domain/jobs/decider.ts'
 import type { JobEvent, JobKind } from '../../../domain/jobs/events.ts'
 import { specify } from '../../support/tools/specify.ts'
-import { after } from './samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 
 const startData = (jobId: number, kind: JobKind) => ({
   jobId,

@@ -6,7 +6,7 @@ import { liveDecider } from '../../../domain/live/decider.ts'
 import { exists } from '../../../domain/live/state.ts'
 import type { LiveCommand } from '../../../domain/live/commands.ts'
 import type { LiveEvent } from '../../../domain/live/events.ts'
-import { after, liveCreated } from './samples.ts'
+import { after, liveCreated } from '../../support/events/sample-events.ts'
 
 type Status = 'none' | 'pending' | 'active' | 'finished' | 'error' | 'aborted' | 'deleted'
 

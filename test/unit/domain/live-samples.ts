@@ -1,6 +1,6 @@
 import type { LiveCommand } from '../../../domain/live/commands.ts'
 import type { LiveEvent } from '../../../domain/live/events.ts'
-import { after, liveCreated } from './samples.ts'
+import { after, liveCreated } from '../../support/events/sample-events.ts'
 
 export const at = after(9000)
 /** The common data of the events in the history. */

@@ -22,7 +22,7 @@ import {
   started,
   takenOver,
 } from './live-samples.ts'
-import { after } from './samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 
 test('creating a session records the request', (t) => {
   specify(t, liveDecider).given().when({ type: 'CreateLive', data: created.data }).thenEvents(created)

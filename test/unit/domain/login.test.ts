@@ -9,7 +9,7 @@ import {
 import type { LoginFailuresEvent } from '../../../domain/login/events.ts'
 import { loginTokenDecider } from '../../../domain/login/login-token.ts'
 import { specify } from '../../support/tools/specify.ts'
-import { after } from './samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 
 const failed = (failures: number): LoginFailuresEvent => ({ type: 'LoginFailed', data: { failures, at: after(0) } })
 const cleared: LoginFailuresEvent = { type: 'LoginFailuresCleared', data: { at: after(0) } }

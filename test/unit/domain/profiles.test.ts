@@ -9,7 +9,7 @@ import type { Profile, ProfilesCommand } from '../../../domain/profiles/decider.
 import type { ProfileEvent } from '../../../domain/profiles/events.ts'
 import { fold } from '../../../domain/shared/decider.ts'
 import { specify } from '../../support/tools/specify.ts'
-import { after } from './samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 
 const at = after(9000)
 const profile = (

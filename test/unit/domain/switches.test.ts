@@ -2,7 +2,7 @@ import test from 'ava'
 import type { CatalogueEvent } from '../../../domain/catalogue/events.ts'
 import { switchesDecider } from '../../../domain/catalogue/switches.ts'
 import { specify } from '../../support/tools/specify.ts'
-import { after } from './samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 
 const at = after(0)
 const modelSwitched = (active: boolean): CatalogueEvent => ({ type: 'ModelSwitched', data: { modelId: 6, active, at } })

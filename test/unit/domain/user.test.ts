@@ -5,7 +5,7 @@ import { userDecider } from '../../../domain/user/decider.ts'
 import type { UserChanges } from '../../../domain/user/decider.ts'
 import type { UserEvent } from '../../../domain/user/events.ts'
 import { specify } from '../../support/tools/specify.ts'
-import { after } from './samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 
 const at = after(9000)
 const earlier = after(1000)

@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { StoredApiTokenEvent } from '../../../domain/api-token/events.ts'
 import { apiTokens, apiTokenTotals } from '../../../projections/api-tokens/projection.ts'
-import { after } from '../domain/samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 import { envelopeOf } from '../../support/events/stored-events.ts'
 import { specifyProjection } from '../../support/read-models/specify-projection.ts'
 

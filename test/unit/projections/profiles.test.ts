@@ -2,7 +2,7 @@ import test from 'ava'
 import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import type { StoredProfileEvent } from '../../../domain/profiles/events.ts'
 import { profiles } from '../../../projections/profiles/projection.ts'
-import { after } from '../domain/samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 import { envelopeOf } from '../../support/events/stored-events.ts'
 import { specifyProjection } from '../../support/read-models/specify-projection.ts'
 

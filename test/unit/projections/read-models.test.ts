@@ -5,7 +5,7 @@ import { liveCounts, liveTotals } from '../../../projections/live-counts/project
 import { liveTokens } from '../../../projections/live-tokens/projection.ts'
 import { lives } from '../../../projections/lives/projection.ts'
 import { users } from '../../../projections/users/projection.ts'
-import { after } from '../domain/samples.ts'
+import { after } from '../../support/events/sample-events.ts'
 import { envelopeOf, sealedLive } from '../../support/events/stored-events.ts'
 import { specifyProjection } from '../../support/read-models/specify-projection.ts'
 

@@ -15,7 +15,7 @@ import { right } from '../../../support/tools/right.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { createFailingStore } from '../failing-store.ts'
-import { admitCommand, setCapacity } from '../write-side.ts'
+import { admitCommand, setCapacity } from '../../../support/worlds/write-side.ts'
 
 const actorOn = async (
   store: EventStore,

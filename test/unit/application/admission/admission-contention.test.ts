@@ -11,7 +11,7 @@ import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { chanceOf } from '../../../support/tools/seeded.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
-import { admitCommand, setCapacity } from '../write-side.ts'
+import { admitCommand, setCapacity } from '../../../support/worlds/write-side.ts'
 
 const PROCESSES = 4
 const CLIENTS = 8

@@ -8,7 +8,7 @@ import { openOf, placementOf, reservedVram, totalVram } from '../../../../domain
 import { right } from '../../../support/tools/right.ts'
 import { silentLogger } from '../../../support/doubles/loggers.ts'
 import { dataOf } from '../../../support/events/stored-data.ts'
-import { admitCommand, callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf, writeSideOf } from '../../../support/worlds/write-side.ts'
 
 const owner = callerOf(1)
 const at = '2026-11-21T09:29:00.000000+00:00'

@@ -11,7 +11,7 @@ import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { memberNamed, scriptedMembers } from './members.ts'
 import { appendElsewhere, me, startWorker, stores, typesOf, URL_LIVE } from '../one-worker.ts'
 import type { WorkerStores } from '../../../simulation/workers/worker-world.ts'
-import { requestOf } from '../write-side.ts'
+import { requestOf } from '../../../support/worlds/write-side.ts'
 
 /** Starts a worker that is a member among others. */
 const startMember = async (

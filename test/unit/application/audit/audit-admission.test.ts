@@ -1,5 +1,5 @@
 import test from 'ava'
-import { after } from '../../domain/samples.ts'
+import { after } from '../../../support/events/sample-events.ts'
 import { admitted, creation, capacity, finished, on, problemsOf, released, vram, worker } from './audited-log.ts'
 import type { Step } from './audited-log.ts'
 

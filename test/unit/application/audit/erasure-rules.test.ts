@@ -3,7 +3,7 @@ import { checkLog } from '../../../../application/audit/check-log.ts'
 import { createErasureRules } from '../../../../application/audit/erasure-rules.ts'
 import { BEGINNING } from '../../../../application/ports/event-store.ts'
 import type { EventStore } from '../../../../application/ports/event-store.ts'
-import { after, liveCreated } from '../../domain/samples.ts'
+import { after, liveCreated } from '../../../support/events/sample-events.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'
 import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
 

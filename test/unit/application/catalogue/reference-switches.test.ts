@@ -11,7 +11,7 @@ import { openSwitchedCatalogue } from '../../../../application/catalogue/switche
 import type { Caller } from '../../../../application/caller.ts'
 import { NO_ABILITIES } from '../../../../application/ports/catalogue.ts'
 import type { Catalogue, TranslationPair } from '../../../../application/ports/catalogue.ts'
-import { after } from '../../domain/samples.ts'
+import { after } from '../../../support/events/sample-events.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
 import { immediateTimers as timers } from '../../../support/doubles/immediate-timers.ts'
 import { createMemoryEventStore } from '../../../support/doubles/memory/event-store.ts'

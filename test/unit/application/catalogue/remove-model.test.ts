@@ -8,7 +8,7 @@ import { createMemoryKeyring } from '../../../support/doubles/memory/keyring.ts'
 import { right } from '../../../support/tools/right.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { callerOf } from '../../../support/worlds/token-world.ts'
-import { after } from '../../domain/samples.ts'
+import { after } from '../../../support/events/sample-events.ts'
 import { model } from '../../../api/http/example-views.ts'
 
 const used = evolve(initialState, {

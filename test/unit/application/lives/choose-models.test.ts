@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { chooseModels } from '../../../../application/lives/choose-models.ts'
 import type { Catalogue, TranslationPair } from '../../../../application/ports/catalogue.ts'
 import { right } from '../../../support/tools/right.ts'
-import { catalogue as plain } from '../write-side.ts'
+import { catalogue as plain } from '../../../support/worlds/write-side.ts'
 
 const [some] = plain.translations()
 if (some === undefined) throw new Error('no pair')

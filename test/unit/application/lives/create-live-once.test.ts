@@ -3,11 +3,11 @@ import * as E from 'fp-ts/lib/Either.js'
 import { createAdmissionActor } from '../../../../application/admission/admission-actor.ts'
 import { createDyingProcess } from '../../../support/doubles/dying-process.ts'
 import { toSnapshot } from '../../../../domain/admission/snapshot.ts'
-import { after } from '../../domain/samples.ts'
+import { after } from '../../../support/events/sample-events.ts'
 import { right } from '../../../support/tools/right.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { silentLogger } from '../../../support/doubles/loggers.ts'
-import { callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
+import { callerOf, createWriteSide, requestOf, writeSideOf } from '../../../support/worlds/write-side.ts'
 import { dataOf } from '../../../support/events/stored-data.ts'
 
 const owner = callerOf(1, { permissions: ['user_retention'] })

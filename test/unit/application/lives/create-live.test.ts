@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { CreateLiveRequest } from '../../../../application/lives/commands/requested-live.ts'
-import { admitCommand, callerOf, createWriteSide, requestOf } from '../write-side.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 import { right } from '../../../support/tools/right.ts'
 
 const tagOf = (answer: E.Either<{ readonly _tag: string }, unknown>): string =>

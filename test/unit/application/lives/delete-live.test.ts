@@ -10,7 +10,7 @@ import { immediateTimers } from '../../../support/doubles/immediate-timers.ts'
 import { right } from '../../../support/tools/right.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { silentLogger } from '../../../support/doubles/loggers.ts'
-import { callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
+import { callerOf, createWriteSide, requestOf, writeSideOf } from '../../../support/worlds/write-side.ts'
 import { sealedIn } from '../../../support/events/stored-data.ts'
 
 const owner = callerOf(1, { permissions: ['user_retention'] })

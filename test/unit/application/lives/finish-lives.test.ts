@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Position } from '../../../../application/ports/event-store.ts'
 import { endInTerm } from '../../../../application/lives/end-and-release.ts'
 import { reservedVram } from '../../../../domain/admission/state.ts'
-import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
+import { callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 import { right } from '../../../support/tools/right.ts'
 
 const me = callerOf(1)

@@ -13,7 +13,7 @@ import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
 import { right } from '../../../support/tools/right.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
-import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
+import { callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 
 const finished = { status: 'finished', reason: 'finish_message' } as const
 /** Waits for a condition. It throws instead of asserting: a failed ava assertion would end the test at once. */

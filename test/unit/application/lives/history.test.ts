@@ -2,7 +2,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { getHistory } from '../../../../application/lives/queries/get-history.ts'
 import { right } from '../../../support/tools/right.ts'
-import { admitCommand, callerOf, createWriteSide, requestOf } from '../write-side.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 
 const owner = callerOf(1)
 const ALL = { skip: 0, limit: 100 }

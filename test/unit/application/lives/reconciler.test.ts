@@ -9,7 +9,7 @@ import { right } from '../../../support/tools/right.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { eventually } from '../../../support/tools/eventually.ts'
-import { admitCommand, callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf, writeSideOf } from '../../../support/worlds/write-side.ts'
 import { memberNamed, scriptedMembers } from '../admission/members.ts'
 import { dataOf } from '../../../support/events/stored-data.ts'
 

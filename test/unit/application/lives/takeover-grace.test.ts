@@ -8,7 +8,7 @@ import { AUDIO } from '../../../support/worlds/session-world.ts'
 import { dataOf } from '../../../support/events/stored-data.ts'
 import { me, startWorker, stores, typesOf } from '../one-worker.ts'
 import type { WorkerStores } from '../../../simulation/workers/worker-world.ts'
-import { requestOf } from '../write-side.ts'
+import { requestOf } from '../../../support/worlds/write-side.ts'
 
 const GRACE = 60_000
 const URL_OF_SENDER = { audioFormat: 'hls', audioUrl: 'http://radio.example/live' } as const

@@ -9,7 +9,7 @@ import { createManualTimers } from '../../../support/doubles/manual-timers.ts'
 import { right } from '../../../support/tools/right.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { silentLogger } from '../../../support/doubles/loggers.ts'
-import { admitCommand, callerOf, createWriteSide, requestOf } from '../write-side.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 import { dataOf } from '../../../support/events/stored-data.ts'
 
 /** Ends a session after its transcription has finished. */

@@ -10,7 +10,7 @@ import { createMemoryEventStore } from '../../../support/doubles/memory/event-st
 import { right } from '../../../support/tools/right.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
-import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
+import { callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 import { plainMembers } from '../../../support/events/sealed-texts.ts'
 
 const owner = callerOf(1, { permissions: ['user_retention'] })

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { endLivesOf } from '../../../../application/lives/commands/end-lives-of.ts'
 import type { EventStore } from '../../../../application/ports/event-store.ts'
 import { right } from '../../../support/tools/right.ts'
-import { callerOf, createWriteSide, requestOf, writeSideOf } from '../write-side.ts'
+import { callerOf, createWriteSide, requestOf, writeSideOf } from '../../../support/worlds/write-side.ts'
 import { append } from '../append-event.ts'
 
 /** Two sessions of a process that died. The stream of the first ends with an unreadable event. */

@@ -2,7 +2,7 @@ import test from 'ava'
 import { getHistory } from '../../../../application/lives/queries/get-history.ts'
 import { takeOver } from '../../../../application/lives/terms/take-over.ts'
 import { right } from '../../../support/tools/right.ts'
-import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
+import { callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 
 const owner = callerOf(1)
 const INITIAL = { prompt: 'Zebra crossing', hotwords: ['Okapi', 'Quagga'] }

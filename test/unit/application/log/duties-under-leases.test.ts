@@ -16,7 +16,7 @@ import { right } from '../../../support/tools/right.ts'
 import { advanceLive } from '../../../support/read-models/projector-processes.ts'
 import { createRecordingLogger } from '../../../support/doubles/loggers.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
-import { admitCommand, createWriteSide } from '../write-side.ts'
+import { admitCommand, createWriteSide } from '../../../support/worlds/write-side.ts'
 
 const NAME = 'chore'
 

@@ -6,7 +6,7 @@ import { AUDIO } from '../../../support/worlds/session-world.ts'
 import { dataOf } from '../../../support/events/stored-data.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { me, startWorker, stores, typesOf, URL_LIVE } from '../one-worker.ts'
-import { requestOf } from '../write-side.ts'
+import { requestOf } from '../../../support/worlds/write-side.ts'
 
 const MINUTES = 600_000
 

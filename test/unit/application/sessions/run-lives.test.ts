@@ -11,7 +11,7 @@ import { dataOf } from '../../../support/events/stored-data.ts'
 import { temporaryDirectory } from '../../../support/tools/temporary-directory.ts'
 import { admitted, appendElsewhere, me, startWorker, stores, typesOf, URL_LIVE } from '../one-worker.ts'
 import { startsAndStops } from './starts-and-stops.ts'
-import { requestOf } from '../write-side.ts'
+import { requestOf } from '../../../support/worlds/write-side.ts'
 
 test('an admitted session starts when any process creates it, and stops when any process finishes it', async (t) => {
   await startsAndStops(t, stores())

@@ -18,7 +18,7 @@ import { right } from '../../../support/tools/right.ts'
 import { createTestCredentials } from '../../../support/doubles/credentials.ts'
 import { createTestEnvironment } from '../../../support/doubles/environment.ts'
 import { silentLogger } from '../../../support/doubles/loggers.ts'
-import { after } from '../../domain/samples.ts'
+import { after } from '../../../support/events/sample-events.ts'
 
 const behind = { _tag: 'DocumentsUnavailable', reason: 'the read model is behind' } as const
 const unavailable = { _tag: 'StoreUnavailable', reason: 'simulated' } as const

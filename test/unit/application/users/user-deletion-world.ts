@@ -18,7 +18,7 @@ import { right } from '../../../support/tools/right.ts'
 import { createTestCredentials } from '../../../support/doubles/credentials.ts'
 import { silentLogger } from '../../../support/doubles/loggers.ts'
 import { ada } from '../../../support/worlds/user-world.ts'
-import { callerOf, createWriteSide, requestOf } from '../write-side.ts'
+import { callerOf, createWriteSide, requestOf } from '../../../support/worlds/write-side.ts'
 import { sealedIn } from '../../../support/events/stored-data.ts'
 
 export const admin = callerOf(1, { permissions: ['admin'] })

@@ -36,15 +36,15 @@ import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { holderOfToken, resolveToken } from '../../../projections/live-tokens/queries.ts'
 import { viewOf } from '../../../projections/lives/view.ts'
-import { immediateTimers } from '../../support/doubles/immediate-timers.ts'
-import { createMemoryDocuments } from '../../support/doubles/memory/documents.ts'
-import { createMemoryEventStore } from '../../support/doubles/memory/event-store.ts'
-import { createMemoryKeyring } from '../../support/doubles/memory/keyring.ts'
-import { right } from '../../support/tools/right.ts'
-import { projectEvents } from '../../support/read-models/specify-projection.ts'
-import { createTestCredentials } from '../../support/doubles/credentials.ts'
-import { createTestEnvironment } from '../../support/doubles/environment.ts'
-import { silentLogger } from '../../support/doubles/loggers.ts'
+import { immediateTimers } from '../doubles/immediate-timers.ts'
+import { createMemoryDocuments } from '../doubles/memory/documents.ts'
+import { createMemoryEventStore } from '../doubles/memory/event-store.ts'
+import { createMemoryKeyring } from '../doubles/memory/keyring.ts'
+import { right } from '../tools/right.ts'
+import { projectEvents } from '../read-models/specify-projection.ts'
+import { createTestCredentials } from '../doubles/credentials.ts'
+import { createTestEnvironment } from '../doubles/environment.ts'
+import { silentLogger } from '../doubles/loggers.ts'
 import { modelOf } from '../../../projections/projection.ts'
 
 const dates = { createdAt: '2026-01-01T00:00:00.000000+00:00', updatedAt: null }
@@ -96,7 +96,7 @@ export interface WriteSideOptions extends WriteDeps {
   readonly whenProjected?: (position: Position) => Promise<void>
   readonly endByWorker?: EndByWorker
   readonly candidates?: CreateLiveDeps['candidates']
-  /** Replaces the default, for which all joined processes are running. */
+  /** Replaces the default: a process without a worker in the admission state is gone. */
   readonly creatorStateOf?: CreatorStateOf
   readonly takeoverGrace?: number
 }
@@ -118,7 +118,7 @@ export const NO_RUNS: LiveRuns = {
   drop: () => undefined,
 }
 
-/** Writes as a worker whose sessions were never moved. */
+/** Writes everything in the first leadership term, because no session ever moves to another worker here. */
 const inFirstTerm = (lifecycle: LiveLifecycle) => ({
   ...lifecycle,
   attachSender: (liveId: number) => async () =>
@@ -135,7 +135,7 @@ const noDocuments: Pick<Documents, 'get' | 'page'> = {
   page: () => async () => E.right([]),
 }
 
-/** Composes the write side of one process like the service. */
+/** Composes the write side of one process in the same way as the service. */
 export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor) => {
   const credentials = createTestCredentials()
   const documents = options.documents ?? noDocuments
@@ -170,14 +170,14 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     finishLive: finishLive(deps),
     finishLivesByAudioUrl: finishLivesByAudioUrl(deps),
     deleteLive: deleteLive(deps),
-    /** What a process that starts does with the lives of the one before, and leaves to its reconciler. */
+    /** Starts a process without running sessions; sessions of the previous process are left to the reconciler. */
     start: async (): Promise<E.Either<Unavailable, void>> => {
       const starting = runLives({ ...deps, runs: NO_RUNS, takeoverGrace: 0, logger: silentLogger })
       const started = await starting.start()
       await starting.stop()
       return started
     },
-    /** Two looks of the reconciler: what nobody completes in between is an orphan. */
+    /** Runs two rounds of the reconciler, 10 s apart. It treats a create that is still incomplete as abandoned. */
     reconcile: async (): Promise<E.Either<Unavailable, void>> => {
       let now = 0
       const { round } = createReconciler({ ...deps, environment: { ...deps.environment, monotonic: () => now } })
@@ -190,12 +190,12 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
 
 type Admit = Extract<AdmissionCommand, { readonly type: 'Admit' }>
 
-/** Asks for a place on `worker-1`. */
+/** Returns the command that admits a session on `worker-1`. */
 export const admitCommand = (
-  asked: Pick<Admit, 'commandId' | 'instance' | 'at'> & Partial<Admit>,
-): Admit => ({ type: 'Admit', userId: 1, vram: 1, maxSessions: 1000, needs: ['m1'], candidates: CANDIDATES, ...asked })
+  fields: Pick<Admit, 'commandId' | 'instance' | 'at'> & Partial<Admit>,
+): Admit => ({ type: 'Admit', userId: 1, vram: 1, maxSessions: 1000, needs: ['m1'], candidates: CANDIDATES, ...fields })
 
-/** `worker-1` joins with so many megabytes. */
+/** Lets `worker-1` join with this much GPU memory, in MB. */
 export const setCapacity = async (admission: AdmissionActor, environment: Environment, vram: number): Promise<void> => {
   const { instance: incarnation } = environment
   const command = { type: 'Join', worker: WORKER, incarnation, vram, at: environment.now() } as const
@@ -204,7 +204,7 @@ export const setCapacity = async (admission: AdmissionActor, environment: Enviro
 
 interface SideOptions extends Partial<WriteSideOptions> {
   readonly capacity?: number
-  /** No worker joins. */
+  /** False: no worker joins. */
   readonly joins?: false
 }
 
@@ -228,14 +228,14 @@ export const createWriteSide = async (options: SideOptions = {}) => {
 
   const project = async (): Promise<void> => {
     for (const projection of allProjections) {
-      const mine = memory
+      const events = memory
         .allEvents()
         .filter(({ stream }) => projection.prefixes.some((prefix) => stream.startsWith(prefix)))
       const before = right(await documents.checkpoint(modelOf(projection))()).position
       await projectEvents(
         documents,
         projection,
-        mine.filter(({ position }) => before === BEGINNING || position > before),
+        events.filter(({ position }) => before === BEGINNING || position > before),
       )
     }
   }
